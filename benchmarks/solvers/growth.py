@@ -10,7 +10,7 @@ import numpy as np
 
 from musclesolve.sharing.solver.solver_registry import REGISTRY
 from musclesolve.studies.benchmark.contest import OWN, PATIENCE, Row, contest, takes
-from musclesolve.studies.benchmark.measure import Memory, NoAnswerError, in_fresh_process, measure
+from musclesolve.studies.benchmark.measure import Memory, NoResultError, in_fresh_process, measure
 from musclesolve.studies.benchmark.problems import random_problem
 
 FRAMES = (1, 10, 100, 1_000, 10_000, 100_000, 1_000_000)
@@ -41,7 +41,7 @@ def with_frames(solvers: tuple[str, ...], cost: str, most: int, progress: Progre
             found = in_fresh_process(
                 growing, solver, cost, counts, limit=2.0 * LIMIT * len(counts) + PATIENCE
             )
-        except NoAnswerError as error:
+        except NoResultError as error:
             found = [{"remark": str(error)}]
         rows += [Row(**(blank | each)) for each in found]
     own = {row.frames: row.us_per_frame for row in rows if row.solver == OWN}

@@ -21,7 +21,7 @@ from musclesolve.sharing.kernel.constants import TOLERANCE
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.problem_scale import load, slope_size
 from musclesolve.studies.benchmark.contest import PATIENCE, Row
-from musclesolve.studies.benchmark.measure import Memory, NoAnswerError, in_fresh_process, measure, seconds_of
+from musclesolve.studies.benchmark.measure import Memory, NoResultError, in_fresh_process, measure, seconds_of
 
 IPOPT = {
     **{"print_level": 0, "sb": "yes", "nlp_scaling_method": "none"},
@@ -180,7 +180,7 @@ def rows(name: str, problem: Problem, cost: str, budget: float) -> list[Row]:
         try:
             figures = in_fresh_process(measured, problem, cost, rival, budget, limit=budget + PATIENCE)
             found.append(replace(row, **figures))
-        except NoAnswerError as error:
+        except NoResultError as error:
             found.append(replace(row, remark=str(error)))
     return found
 

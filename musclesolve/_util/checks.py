@@ -25,11 +25,7 @@ def check_number(
     most: float = np.inf,
     where: str | None = None,
 ) -> float:
-    """Return a finite number from `least` to `most` and larger than `above`; true and false are none.
-
-    Raises:
-        InputError: anything else, with the words of `expected`.
-    """
+    """Return a finite number from `least` to `most` and larger than `above`; true and false are none."""
     if isinstance(given, Real) and not isinstance(given, bool):
         value = float(given)
         if np.isfinite(value) and least <= value <= most and value > above:
@@ -38,27 +34,15 @@ def check_number(
 
 
 def check_integer(given: object, name: str, least: int, *, where: str | None = None) -> int:
-    """Return an integer that is at least `least`; true, false and 2.0 are none.
-
-    Raises:
-        InputError: anything else.
-    """
+    """Return an integer that is at least `least`; true, false and 2.0 are none."""
     if isinstance(given, bool) or not isinstance(given, Integral) or given < least:
-        raise InputError(
-            f"{name} is {given!r}",
-            code="bad_number",
-            where=where or name,
-            expected=f"a whole number, {least} or more",
-        )
+        expected = f"a whole number, {least} or more"
+        raise InputError(f"{name} is {given!r}", code="bad_number", where=where or name, expected=expected)
     return int(given)
 
 
 def check_choice(given: object, name: str, known: Collection[str], *, where: str | None = None) -> None:
-    """See that a word is one of those that are known.
-
-    Raises:
-        InputError: it is another word, or none.
-    """
+    """See that a word is one of those that are known."""
     if not isinstance(given, str) or given not in known:
         raise InputError(
             f"{name} is {given!r}",
@@ -80,20 +64,10 @@ def check_array(
     real: bool = False,
     where: str | None = None,
 ) -> AnyArray:
-    """Return an array of real or complex numbers of a shape; whole numbers become floats.
+    """Return an array of real or complex numbers of a shape, of which a letter fits any size; integers become floats.
 
-    Args:
-        given: what was given.
-        name: its name in messages.
-        shape: the shape it must have; a letter fits any size.
-        entries: names of the entries along `axis`, for messages.
-        axis: see entries. Where it is not 0, the first axis are frames.
-        finite: False lets numbers pass that are not finite.
-        real: whether complex numbers are refused.
-        where: the place of the argument, for messages.
-
-    Raises:
-        InputError: no numbers, another shape, or a number that is not finite; says which and where.
+    `entries` are the names of the entries along `axis`; where this is not 0, the first axis are frames. With `real`
+    complex numbers are refused; `finite=False` lets numbers pass that are not finite.
     """
     size = ", ".join(map(str, shape)) + ("," if len(shape) == 1 else "")
     wanted = {"where": where, "expected": f"numbers of the shape ({size})" if shape else "a number"}
@@ -123,36 +97,23 @@ def check_real_array(
     where: str | None = None,
     shapes: tuple[tuple[int, ...], ...] = (),
 ) -> Array:
-    """Return numbers as an array in double precision, of one of some shapes if given; masked numbers become NaN.
-
-    Raises:
-        InputError: it holds something else, such as text, dates or complex numbers, or has another shape.
-    """
+    """Return numbers as an array in double precision, of one of some shapes if given; masked numbers become NaN."""
     try:
         raw = np.asanyarray(given)
         if raw.dtype.kind not in "biufO":
             raise TypeError(f"numbers of the kind {raw.dtype}")
         array: Array = np.asarray(np.ma.filled(raw.astype(np.float64, copy=False), np.nan))
     except (TypeError, ValueError) as error:
-        raise InputError(
-            f"{name} is no array of numbers ({error})",
-            code="not_numbers",
-            where=where or name,
-            expected=expected,
-        ) from error
+        problem = f"{name} is no array of numbers ({error})"
+        raise InputError(problem, code="not_numbers", where=where or name, expected=expected) from error
     if shapes and array.shape not in shapes:
-        raise InputError(
-            f"{name} has the shape {array.shape}", code="bad_shape", where=where or name, expected=expected
-        )
+        problem = f"{name} has the shape {array.shape}"
+        raise InputError(problem, code="bad_shape", where=where or name, expected=expected)
     return array
 
 
 def check_increasing(given: object, least: int = 1) -> AnyArray:
-    """Return the times (T,) [s] of frames.
-
-    Raises:
-        InputError: not finite, not increasing, or fewer than `least`.
-    """
+    """Return the times (T,) [s] of frames."""
     time = check_array(given, "time", ("T",))
     if len(time) < least:
         raise InputError(f"{len(time)} frames", code="too_few_frames", expected=f"at least {least}")

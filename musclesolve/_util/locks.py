@@ -1,4 +1,4 @@
-"""File locks, which the operating system releases when a process ends, however it ends."""
+"""File locks, which the operating system releases however a process ends; a lock for libraries not thread-safe."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import io
 import os
 import threading
 from pathlib import Path
+from threading import RLock
 from types import TracebackType
 
 try:
@@ -21,16 +22,11 @@ TRIES = 10
 
 
 class Lock:
-    """A locked file, open for reading and writing; it is removed when the lock is released.
-
-    Attributes:
-        path: the file.
-        thread: number of the thread that holds it.
-        exclusive: False where the file system has no locks, and nothing is protected.
-    """
+    """A locked file, open for reading and writing; it is removed when the lock is released."""
 
     def __init__(self, path: Path) -> None:
-        self.path, self.exclusive, self.thread, self._there = path, False, threading.get_ident(), True
+        self.path, self.thread, self._there = path, threading.get_ident(), True
+        self.exclusive = False  # where the file system has no locks, and nothing is protected
         # A file object, unlike a bare descriptor, is closed too where Ctrl-C ends its owner.
         self._file = io.FileIO(path, "r+", opener=_opened)
 
@@ -129,3 +125,25 @@ def _is_at(path: Path, number: int) -> bool:
         return os.path.samestat(os.stat(path), os.fstat(number))
     except FileNotFoundError:
         return False
+
+
+class OneThread:
+    """A reentrant lock, used with `with`; in a forked process it is free."""
+
+    def __init__(self) -> None:
+        self._lock = RLock()
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=self._renew)
+
+    def _renew(self) -> None:
+        self._lock = RLock()
+
+    def __enter__(self) -> None:
+        self._lock.acquire()
+
+    def __exit__(self, *error: object) -> None:
+        self._lock.release()
+
+
+CASADI = OneThread()
+"""CasADi functions, and Ipopt with its linear solver MUMPS, keep state and crash where threads share it."""

@@ -34,16 +34,7 @@ def unknown_name(
     file: object = None,
     where: str | None = None,
 ) -> InputError:
-    """Return the error for a name that does not exist, with the names most like it.
-
-    Args:
-        name: the given name.
-        what: the kind of thing it should name, such as "joint".
-        known: the names that exist.
-        within: end of the sentence, such as " in 'model.toml'".
-        file: at fault.
-        where: in it.
-    """
+    """The error "there is no {what} {name}{within}", with the names most like it; within: " in 'model.toml'"."""
     known = list(known)
     listed = ", ".join(known[:_LISTED]) + (f" ... ({len(known)} names)" if len(known) > _LISTED else "")
     return InputError(
@@ -60,14 +51,7 @@ class Names(dict[str, int]):
     """Positions by name; an unknown name is an InputError that suggests the nearest one."""
 
     def __init__(self, names: Iterable[str], what: str, whose: str, first: Mapping[str, int] | None = None):
-        """Number the names, after those of `first`.
-
-        Args:
-            names: in order.
-            what: the kind of thing, for messages.
-            whose: the model that has them.
-            first: names already numbered.
-        """
+        """Number the names after those of `first`; a message says that there is no `what` in `whose` model."""
         super().__init__(first or {})
         self.what, self.whose = what, whose
         for name in names:

@@ -7,16 +7,11 @@ import os
 import signal
 from collections.abc import Iterator
 
-ONE_THREAD = dict.fromkeys(
-    (
-        "OPENBLAS_NUM_THREADS",
-        "OMP_NUM_THREADS",
-        "MKL_NUM_THREADS",
-        "VECLIB_MAXIMUM_THREADS",
-        "NUMBA_NUM_THREADS",
-    ),
-    "1",
+THREADS = (
+    *("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"),
+    "NUMBA_NUM_THREADS",
 )
+ONE_THREAD = dict.fromkeys(THREADS, "1")
 """Each library reads its own when it is loaded: processes that each use all cores slow each other down."""
 
 

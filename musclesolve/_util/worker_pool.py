@@ -18,6 +18,7 @@ from typing import Any
 
 from musclesolve._util.interrupts import interrupts
 from musclesolve._util.processes import block_sigint, one_thread_each
+from musclesolve._util.progress import Progress
 from musclesolve.errors import MuscleSolveError
 
 READY, PROGRESS, DONE, RAISED = "ready", "progress", "done", "raised"
@@ -28,7 +29,7 @@ MOST_DEATHS = 2
 AHEAD = 3
 """Of `ordered`: how many tasks per process are computed or kept before the next result in order is there."""
 
-Function = Callable[[Any, Any, Callable[[str, float], None]], Any]
+Function = Callable[[Any, Any, Progress], Any]
 Report = Callable[[list[int], float], None]
 
 
@@ -40,16 +41,10 @@ class Lost:
 
 
 class Pool:
-    """Compute function(shared, task, progress) for every task, side by side.
+    """Compute function(shared, task, progress) for every task, side by side, in so many processes at most.
 
-    Args:
-        function: of a module; progress is for the name of a stage and the share of the task that is done.
-        shared: what all tasks need; sent to each process once.
-        tasks: what differs.
-        workers: the largest number of processes.
-
-    Raises:
-        PicklingError, AttributeError, TypeError: function or shared cannot be sent to another process.
+    The function is one of a module; `shared`, what all tasks need, is sent to each process once. PicklingError,
+    AttributeError or TypeError: function or shared cannot be sent to another process.
     """
 
     def __init__(self, function: Function, shared: Any, tasks: Sequence[Any], workers: int) -> None:
@@ -64,12 +59,8 @@ class Pool:
         """Yield number and result of each task as soon as it is there; ends all processes whatever happens.
 
         The task of a process that dies is computed once more, after all others, when memory may be less scarce.
-
-        Args:
-            report: called with the numbers of the running tasks, and the sum of their shares that are done.
-
-        Raises:
-            MuscleSolveError: no process can be started.
+        `report` is called with the numbers of the running tasks, and the sum of their shares that are done.
+        MuscleSolveError: no process can be started.
         """
         try:
             while self.waiting or any(worker.task is not None for worker in self.workers.values()):
@@ -83,8 +74,7 @@ class Pool:
     def ordered(self) -> Generator[Any]:
         """Yield the results in the order of the tasks.
 
-        Raises:
-            MuscleSolveError: no process can be started, or several died computing a task.
+        MuscleSolveError: no process can be started, or several died computing a task.
         """
         self.retry_last, kept, window = False, dict[int, Any](), AHEAD * self.most
         with contextlib.closing(self.results()) as results:
@@ -162,17 +152,12 @@ class Pool:
 
 
 class _Worker:
-    """A process as the one that started it sees it.
-
-    Attributes:
-        task: number of the task that it computes; None while it is idle.
-        fraction: how much of that is done.
-    """
+    """A process as the one that started it sees it."""
 
     def __init__(self) -> None:
-        self.task: int | None = None
+        self.task: int | None = None  # number of the task that it computes, None while it is idle
         self.content: Any = None
-        self.fraction, self.is_ready = 0.0, False
+        self.fraction, self.is_ready = 0.0, False  # how much of the task is done
         self.connection, theirs = get_context("spawn").Pipe()
         self.process = get_context("spawn").Process(target=_serve, args=(theirs,), daemon=True)
         with one_thread_each(), block_sigint():

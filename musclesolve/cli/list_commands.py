@@ -15,7 +15,7 @@ def muscles(
 ) -> None:
     """List the muscles, or show one in full."""
     import muscle_db
-    from musclesolve.cli.set_tables import muscle_in_full, muscle_table
+    from musclesolve.cli.list_tables import muscle_in_full, muscle_table
 
     loaded = muscle_db.load(database)
     console().print(muscle_table(loaded) if name is None else muscle_in_full(loaded[name]))
@@ -23,13 +23,13 @@ def muscles(
 
 def markers(name: Annotated[str | None, typer.Argument(help="A marker set, by its name.")] = None) -> None:
     """List the marker sets, or show one in full."""
-    from musclesolve.cli.set_tables import marker_set_in_full, marker_set_table
+    from musclesolve.cli.list_tables import marker_set_in_full, marker_set_table
 
     console().print(marker_set_table() if name is None else marker_set_in_full(name))
 
 
 def faults() -> None:
     """List the faults that `synthesize` can plant into a recording."""
-    from musclesolve.cli.fault_table import table
+    from musclesolve.cli.list_tables import fault_table
 
-    console().print(table())
+    console().print(fault_table())

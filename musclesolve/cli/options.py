@@ -13,7 +13,7 @@ import typer
 
 
 class Side(StrEnum):
-    """Which legs are analyzed."""
+    """Which legs are analysed."""
 
     right = "r"
     left = "l"
@@ -24,7 +24,7 @@ TrialFile = Annotated[Path, typer.Argument(metavar="TRIAL.toml", help="The trial
 Output = Annotated[Path, typer.Option("-o", "--output", help="Folder for result.nc and the figures.")]
 Cost = Annotated[str | None, typer.Option(help="Cost function; default: the one of the trial file.")]
 Solver = Annotated[str | None, typer.Option(help="Solver; default: the one of the trial file.")]
-Sides = Annotated[Side, typer.Option(help="Legs to analyze.")]
+Sides = Annotated[Side, typer.Option(help="Legs to analyse.")]
 
 RecordingFolder = Annotated[Path, typer.Option("-o", "--output", help="Folder for the recording.")]
 Motion = Annotated[str, typer.Option(help="walk, or run (with flight).")]
@@ -35,7 +35,7 @@ NoiseKind = Annotated[
 ForceNoise = Annotated[float, typer.Option(help="Noise of the force plates, root mean square [N].")]
 MarkerRate = Annotated[float, typer.Option(help="Sampling rate of the markers [Hz].")]
 ForceRate = Annotated[float, typer.Option(help="Sampling rate of the force plates [Hz].")]
-Strides = Annotated[int, typer.Option(help="Number of strides to analyze.")]
+Strides = Annotated[int, typer.Option(help="Number of strides to analyse.")]
 Margin = Annotated[float, typer.Option(help="Time recorded before and after the strides \\[s].")]
 Cutoff = Annotated[
     str | None,

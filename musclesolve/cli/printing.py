@@ -5,13 +5,14 @@ from __future__ import annotations
 import logging
 import textwrap
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from rich.console import Console
 
 from musclesolve._util.interrupts import interrupts
+from musclesolve._util.progress import Progress
 from musclesolve.results.tables.lines import INDENT, line
 
 WIDE = 140
@@ -25,7 +26,7 @@ def console(stderr: bool = False) -> Console:
     return out
 
 
-def say(text: str) -> None:
+def print_summary(text: str) -> None:
     """Print lines of a summary, subject and statement; on a terminal wrapped below the statement."""
     out = console()
     out.print(wrapped(text, out.width) if out.is_terminal else text, soft_wrap=True)
@@ -33,35 +34,29 @@ def say(text: str) -> None:
 
 def wrapped(text: str, width: int) -> str:
     """Wrap lines at blanks to a width; continued lines stand below the statement."""
-    return "\n".join(
-        textwrap.fill(
-            line,
-            max(width, 2 * INDENT),
-            subsequent_indent=" " * INDENT,
-            break_long_words=False,
-            break_on_hyphens=False,
-        )
-        for line in text.splitlines()
-    )
+    wrapper = textwrap.TextWrapper(max(width, 2 * INDENT), subsequent_indent=" " * INDENT)
+    wrapper.break_long_words = wrapper.break_on_hyphens = False
+    return "\n".join(map(wrapper.fill, text.splitlines()))
 
 
-def say_files(paths: list[Path]) -> None:
+def print_files(paths: list[Path]) -> None:
     """Print which files were written."""
     names = ", ".join(path.name for path in paths)
-    say(line("files", f"{paths[0].parent}: {names}"))
+    print_summary(line("files", f"{paths[0].parent}: {names}"))
 
 
 @contextmanager
-def progress() -> Iterator[Callable[[str, float], None]]:
+def progress() -> Iterator[Progress]:
     """A progress bar on the standard error stream of a terminal; yields its callback (stage, fraction 0 to 1).
 
     The callback also raises a Ctrl-C that was lost since its last call.
     """
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+    from rich import progress as rich_progress
+    from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
 
     columns = (TextColumn("{task.description:<24}", markup=False), BarColumn(), TimeElapsedColumn())
     out = Console(stderr=True)
-    bar = Progress(*columns, console=out, transient=True, disable=not out.is_terminal)
+    bar = rich_progress.Progress(*columns, console=out, transient=True, disable=not out.is_terminal)
     with interrupts() as raise_interrupt, bar:
         task = bar.add_task("reading", total=1.0)
 

@@ -9,7 +9,7 @@ import typer
 
 from musclesolve.cli import options
 from musclesolve.cli.errors import INPUT_AT_FAULT
-from musclesolve.cli.printing import console, say, say_files
+from musclesolve.cli.printing import console, print_files, print_summary
 
 
 def check(
@@ -18,7 +18,7 @@ def check(
 ) -> None:
     """Report all problems of a recording before anything is computed; exit code 2 if one is an error."""
     from musclesolve.checking import check
-    from musclesolve.cli.check_report import json_text, tables
+    from musclesolve.cli.recording_tables import json_text, tables
 
     report = check.check(trial)
     if json:
@@ -70,11 +70,11 @@ def synthesize(
         files = synthetic_recording.recording_files(**given)
         synthetic_recording.check_free(output, files)
         paths = write_files(output, files)
-    say_files(paths)
+    print_files(paths)
     if fault:
-        say(f"{'planted':<17} {', '.join(fault)}")
+        print_summary(f"{'planted':<17} {', '.join(fault)}")
     trial = output / "trial.toml"
-    say(f"{'next':<17} musclesolve check {trial}; musclesolve run {trial} -o {output / 'results'}")
+    print_summary(f"{'next':<17} musclesolve check {trial}; musclesolve run {trial} -o {output / 'results'}")
 
 
 def convert(
@@ -100,14 +100,14 @@ def convert(
 
     for note in write(source, output, forward, up, units):
         console().print(note, soft_wrap=True)
-    say_files(output)
+    print_files(output)
 
 
 def calibrate(
     cameras: Annotated[Path, typer.Argument(metavar="CAMERAS.toml", help="A camera file.")],
 ) -> None:
     """Calibrate the cameras of a camera file: reprojection errors of the control points, and camera positions."""
-    from musclesolve.cli.camera_table import table
+    from musclesolve.cli.recording_tables import calibration_table
     from musclesolve.recording.cameras.camera_file import read_camera_file
 
-    console().print(table(read_camera_file(cameras)))
+    console().print(calibration_table(read_camera_file(cameras)))

@@ -10,13 +10,13 @@ import typer
 
 from musclesolve.cli.errors import SOME_FRAMES_FAILED
 from musclesolve.cli.options import Cost, Output, Side, Sides, Solver
-from musclesolve.cli.printing import complain, console, progress, say, say_files
+from musclesolve.cli.printing import complain, console, print_files, print_summary, progress
 from musclesolve.data.bundled import reference_stride
 
 
 def demo(output: Output = Path("demo-output")) -> None:
     """Compute the bundled reference stride, end to end."""
-    analyze(reference_stride(), output)
+    analyse(reference_stride(), output)
 
 
 def run(
@@ -52,17 +52,17 @@ def run(
     options = {"cost": cost, "solver": solver, "side": side.value}
     many = len(trial) > 1 or os.path.isdir(trial[0]) or jobs is not None or scheduler is not None or again
     if many and uncertainty is None:
-        analyze_many(trial, output, figures, options, jobs=jobs, scheduler=scheduler, again=again)
+        analyse_many(trial, output, figures, options, jobs=jobs, scheduler=scheduler, again=again)
     elif many:
         raise typer.BadParameter("--uncertainty is for one trial, without --jobs, --scheduler and --again")
     else:
-        analyze(trial[0], output, figures, uncertainty, seed, **options)
+        analyse(trial[0], output, figures, uncertainty, seed, **options)
 
 
-def analyze(
+def analyse(
     trial: Path, output: Path, figures: bool = True, samples: int | None = None, seed: int = 0, **options: Any
 ) -> None:
-    """Read, compute, write, summarize; ends with exit code 3 where frames have no valid solution."""
+    """Read, compute, write, summarise; ends with exit code 3 where frames have no valid solution."""
     from musclesolve.results.tables.summary import any_failed, summary
     from musclesolve.studies.many_trials.one_trial import analyse as compute
 
@@ -75,13 +75,13 @@ def analyze(
 
             further.append(UncertaintyFiles(samples, seed, figures, given, report, lines))
         result, paths = compute(trial, output, given, figures, report, *further)
-    say("\n".join([summary(result), *lines]))
-    say_files(paths)
+    print_summary("\n".join([summary(result), *lines]))
+    print_files(paths)
     if any_failed(result):
         raise typer.Exit(SOME_FRAMES_FAILED)
 
 
-def analyze_many(
+def analyse_many(
     trials: list[Path], output: Path, figures: bool, options: dict[str, Any], **how: Any
 ) -> None:
     """Compute trials side by side and report the outcome of each; exit code 2 where none could be read."""
@@ -95,7 +95,7 @@ def analyze_many(
         if record.message:
             complain(f"{record.name}: {record.message}")
     for line in tables.remarks(records, output):
-        say(line)
+        print_summary(line)
     code = tables.exit_code(records)
     if code:
         raise typer.Exit(code)

@@ -10,7 +10,7 @@ import typer
 
 from musclesolve.cli.errors import SOME_FRAMES_FAILED
 from musclesolve.cli.options import Side, Sides, Solver, TrialFile
-from musclesolve.cli.printing import console, progress, say, say_files
+from musclesolve.cli.printing import console, print_files, print_summary, progress
 
 
 def compare(
@@ -25,8 +25,7 @@ def compare(
     """Compare the muscle forces of one trial under several costs: comparison.nc, a table of agreement, figures."""
     from musclesolve.plotting.comparison_figures import FILES, comparison_files
     from musclesolve.recording.trial import trial_file
-    from musclesolve.results.files.netcdf import netcdf_bytes
-    from musclesolve.results.files.replacing import check_folder, check_inputs
+    from musclesolve.results.files.netcdf import check_folder, check_inputs, netcdf_bytes
     from musclesolve.results.files.writing import reserved, write_files
     from musclesolve.results.tables import comparison_tables
     from musclesolve.studies import compare as comparison
@@ -42,7 +41,7 @@ def compare(
         paths = write_files(output, files, FILES)
     for table in comparison_tables.tables(result):
         console().print(table)
-    say_files(paths)
+    print_files(paths)
     if comparison_tables.any_failed(result):
         raise typer.Exit(SOME_FRAMES_FAILED)
 
@@ -74,7 +73,7 @@ def benchmark(
         for table in tables.tables(found):
             console().print(table)
         if output is not None:
-            say_files(write_files(output, tables.files(found)))
+            print_files(write_files(output, tables.files(found)))
 
 
 def plot(
@@ -96,7 +95,7 @@ def plot(
         figures, outdated = figures_again(loaded, report)
         report("writing", 1.0)
         paths = write_files(folder, figures, outdated)
-    say_files(paths)
+    print_files(paths)
 
 
 def average(
@@ -105,8 +104,7 @@ def average(
     ],
     output: Annotated[Path, typer.Option("-o", "--output", help="Folder for average.nc and its figures.")],
     partial: Annotated[
-        bool,
-        typer.Option("--partial", help="Include gait cycles of which the frames cover less than 95 %."),
+        bool, typer.Option("--partial", help="Include gait cycles of which the frames cover less than 95 %.")
     ] = False,
 ) -> None:
     """Average the gait cycles of results, each leg by itself: average.nc, a table of the strides, figures."""
@@ -123,7 +121,7 @@ def average(
         paths = write_files(output, files)
     console().print(table(averaged))
     for remark in remarks(averaged):
-        say(remark)
-    say_files(paths)
+        print_summary(remark)
+    print_files(paths)
     if averaged.attrs["invalid"]:
         raise typer.Exit(SOME_FRAMES_FAILED)

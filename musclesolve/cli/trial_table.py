@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,9 +9,8 @@ from pathlib import Path
 from rich import box
 from rich.table import Table
 
-from musclesolve.results.tables.lines import line
-from musclesolve.studies.many_trials.trial_record import JOINTS, Outcome, TrialRecord
-from musclesolve.studies.many_trials.trials_csv import CSV
+from musclesolve.results.tables.lines import decimal, line
+from musclesolve.studies.many_trials.trial_record import CSV, JOINTS, Outcome, TrialRecord
 
 LOST = {Outcome.REFUSED: "REFUSED", Outcome.FAILED: "FAILED"}
 
@@ -37,12 +35,8 @@ def _cells(record: TrialRecord) -> list[str]:
     if found is None:
         return ["-"] * (5 + len(JOINTS))
     counts = [str(count) for count in (found.solved, found.with_reserve, found.without_solution)]
-    contact = [_number(found.contact[joint], 1) for joint in JOINTS]
-    return [*counts, _number(found.residual_percent, 1), *contact, f"{record.seconds:.1f}"]
-
-
-def _number(value: float, decimals: int) -> str:
-    return f"{value:.{decimals}f}" if math.isfinite(value) else "-"
+    contact = [decimal(found.contact[joint], 1) for joint in JOINTS]
+    return [*counts, decimal(found.residual_percent, 1), *contact, f"{record.seconds:.1f}"]
 
 
 def remarks(records: Sequence[TrialRecord], output: Path) -> list[str]:

@@ -8,6 +8,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.names import unknown_name
+from musclesolve._util.progress import Progress, no_progress
 from musclesolve.dynamics.inverse.external_wrenches import Wrench
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
 from musclesolve.dynamics.kinematics.consistent_motion import consistent_motion
@@ -18,7 +19,7 @@ from musclesolve.dynamics.model.model import Model
 from musclesolve.motion.anatomy.anatomy import Anatomy, anatomy
 from musclesolve.motion.ground_reaction import ground_reactions
 from musclesolve.muscles.muscle_placement import LEG_DOFS
-from musclesolve.pipeline.types import Mechanics, Progress
+from musclesolve.pipeline.types import Mechanics
 from musclesolve.recording.data import SIDES, Recording, Trial
 from musclesolve.recording.trial.schema import Document
 
@@ -28,7 +29,7 @@ MARGIN = 0.1
 
 def mechanics(trial: Trial, progress: Progress | None = None, start: Array | None = None) -> Mechanics:
     """The measured anatomy, the subject's model, the consistent motion and the ground reactions."""
-    report = progress or (lambda stage, fraction: None)
+    report = progress or no_progress
     report("markers", 0.05)
     measured = anatomy(trial, MARGIN)
     report("kinematics", 0.15)
@@ -38,13 +39,8 @@ def mechanics(trial: Trial, progress: Progress | None = None, start: Array | Non
 def mechanics_of(trial: Trial, measured: Anatomy, start: Array | None = None) -> Mechanics:
     """The mechanics that follow from the anatomy on a recording.
 
-    Args:
-        start: (T, K+6) coordinates from which the fit starts, such as `fit.coordinates` of the same frames with other
-            markers or another subject; they save iterations and do not change the answer.
-
-    Raises:
-        InputError: a weight of a point that the recording does not show.
-        MuscleSolveError: frames that do not converge.
+    The fit starts from coordinates (T, K+6), such as `fit.coordinates` of the same frames with other markers or another
+    subject: they save iterations and do not change the result.
     """
     subject, consistency = trial.subject, trial.consistency
     model = human_model(subject.mass, subject.stature, subject.sex, measured.offsets, subject.shoe_mass)

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from musclesolve._util.progress import Progress, no_progress
 from musclesolve.dynamics.inverse.newton_euler import segment_motion
 from musclesolve.motion.events.gait import Gait
 from musclesolve.pipeline.legs import leg_mechanics, leg_moments, share_leg
 from musclesolve.pipeline.mechanics import measured_moments, mechanics
 from musclesolve.pipeline.run_options import Options, find_options
-from musclesolve.pipeline.types import Analysis, LegMechanics, Mechanics, Prepared, Progress
+from musclesolve.pipeline.types import Analysis, LegMechanics, Mechanics, Prepared
 from musclesolve.recording.data import Trial
 from musclesolve.recording.trial.trial_file import read_trial
 from musclesolve.sharing.cost.cost_base import Cost
@@ -26,11 +27,7 @@ def prepare(
     side: str = "both",
     progress: Progress | None = None,
 ) -> Prepared:
-    """Everything that comes before the sharing of forces, the same for every cost; arguments as in `run`.
-
-    Raises:
-        InputError: as in `run`.
-    """
+    """Everything that comes before the sharing of forces, the same for every cost; arguments as in `run`."""
     trial = loaded(trial)
     options = find_options(trial, cost, solver, side)
     return prepare_legs(trial, options, mechanics(trial, progress), progress)
@@ -45,7 +42,7 @@ def prepare_legs(
     trial: Trial, options: Options, recorded: Mechanics, progress: Progress | None = None
 ) -> Prepared:
     """Inverse dynamics, the frames that are valid, and the mechanics of each analysed leg."""
-    report = progress or (lambda stage, fraction: None)
+    report = progress or no_progress
     report("inverse dynamics", 0.35)
     model, motion = recorded.model, recorded.motion
     moments = measured_moments(trial, model, motion, recorded.wrenches)
@@ -62,7 +59,7 @@ def prepare_legs(
 
 def share(prepared: Prepared, options: Options | None = None, progress: Progress | None = None) -> Analysis:
     """Share the moments of each leg among its muscles, with other options where they are given."""
-    report = progress or (lambda stage, fraction: None)
+    report = progress or no_progress
     legs = []
     for number, leg in enumerate(prepared.legs):
         report("sharing", 0.7 + 0.25 * number / len(prepared.legs))

@@ -45,11 +45,7 @@ class Options:
 def find_options(
     trial: Trial, cost: str | Cost | None = None, solver: str | Solver | None = None, side: str = "both"
 ) -> Options:
-    """Look up what is given here, and what is not given in the trial file.
-
-    Raises:
-        InputError: an unknown name, with its line where it stands in the trial file; a leg that was not measured.
-    """
+    """Look up what is given here, and what is not given in the trial file."""
     check_choice(side, "side", _SIDES)
     sides, sharing, muscles = _SIDES[side], trial.sharing, trial.muscles
     _check_measured(trial, sides)
@@ -66,10 +62,10 @@ def find_options(
     return Options(
         sides=sides,
         database=in_trial("muscles", "database", _database, muscles.database),
-        cost=find_cost(cost) if cost is not None else in_trial("sharing", "cost", find_cost, sharing.cost),
-        solver=find_solver(solver)
-        if solver is not None
-        else in_trial("sharing", "solver", find_solver, sharing.solver),
+        cost=in_trial("sharing", "cost", find_cost, sharing.cost) if cost is None else find_cost(cost),
+        solver=in_trial("sharing", "solver", find_solver, sharing.solver)
+        if solver is None
+        else find_solver(solver),
         dofs=in_trial("sharing", "dofs", _dofs, sharing.dofs or SHARED_DOFS),
         strength_factor=muscles.strength_factor,
         reserve_weight=sharing.reserve_weight,
@@ -77,11 +73,7 @@ def find_options(
 
 
 def check_choices(cost: str | Cost | None, solver: str | Solver | None, side: str) -> None:
-    """Refuse unknown names before a trial is read; None is left to the trial.
-
-    Raises:
-        InputError: there is no such cost, solver or side.
-    """
+    """Refuse unknown names before a trial is read; None is left to the trial."""
     check_choice(side, "side", _SIDES)
     if cost is not None:
         find_cost(cost)
@@ -107,15 +99,9 @@ def _database(name: str) -> muscle_db.MuscleDatabase:
     try:
         return muscle_db.load(name)
     except muscle_db.MuscleDatabaseError as error:
-        raise InputError(
-            error.problem,
-            code=error.code,
-            file=error.file,
-            where=", ".join(part for part in (error.line and f"line {error.line}", error.field) if part)
-            or None,
-            expected=error.expected,
-            remedy=error.remedy,
-        ) from error
+        where = ", ".join(part for part in (error.line and f"line {error.line}", error.field) if part) or None
+        texts = {"expected": error.expected, "remedy": error.remedy}
+        raise InputError(error.problem, code=error.code, file=error.file, where=where, **texts) from error
 
 
 def _dofs(names: tuple[str, ...]) -> tuple[str, ...]:

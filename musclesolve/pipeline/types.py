@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -31,9 +31,6 @@ from musclesolve.pipeline.run_options import Options
 from musclesolve.recording.data import SIDES, Trial
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solution import Solution
-
-Progress = Callable[[str, float], None]
-"""Called with the name of each stage and the share of the work that is done."""
 
 JOINTS = {"hip": "hip_flexion", "knee": "knee_flexion", "ankle": "ankle_dorsiflexion"}
 """Joints of a leg, each with the degree of freedom whose distal bodies are all that lies beyond the joint.
@@ -102,14 +99,11 @@ class JointLoads:
     """Forces at the joints of a leg, as a function of tendon forces.
 
     contact = net + sum_m F_m sum_p dL_m/dr_p over the path points p on the far side: a muscle pulls each of its
-    points with -F dL/dr, and the joint carries the reaction.
-
-    net: force on the far segment without muscle forces, (T, 3) [N] by joint; across: the sums over the points, for
-    one newton in each muscle, (T, n, 3) by joint. Components forward, left and up.
+    points with -F dL/dr, and the joint carries the reaction. Components forward, left and up.
     """
 
-    net: dict[str, Array]
-    across: dict[str, Array]
+    net: dict[str, Array]  # force on the far segment without muscle forces, (T, 3) [N] by joint
+    across: dict[str, Array]  # the sums over the points, for one newton in each muscle, (T, n, 3) by joint
 
     def contact(self, tension: Array) -> dict[str, Array]:
         """Force on the far segment with tendon forces (T, n) [N], (T, 3) [N] by joint."""
@@ -134,19 +128,12 @@ class JointLoads:
 
 @dataclass(frozen=True)
 class LegMechanics:
-    """Everything about a leg that the sharing needs and that does not depend on the cost.
+    """Everything about a leg that the sharing needs and that does not depend on the cost."""
 
-    Args:
-        state: the n muscles along the motion.
-        loads: forces at the joints by tendon forces.
-        moment: (T, 7) net joint moments over `LEG_DOFS` [N m]; NaN in frames that were not measured.
-        usable: (T,) frames with a valid motion; the others are not shared.
-    """
-
-    state: MuscleState
-    loads: JointLoads
-    moment: Array
-    usable: Mask
+    state: MuscleState  # the n muscles along the motion
+    loads: JointLoads  # forces at the joints by tendon forces
+    moment: Array  # (T, 7) net joint moments over `LEG_DOFS` [N m]; NaN in frames that were not measured
+    usable: Mask  # (T,) frames with a valid motion; the others are not shared
 
     @property
     def side(self) -> str:
@@ -175,21 +162,13 @@ class LegResult:
 class Prepared:
     """A trial up to the sharing of forces.
 
-    Args:
-        trial: the recording, the subject and the settings.
-        options: what is computed.
-        mechanics: of the whole body.
-        moments: (T, K+6) generalized forces [N m, N] of inverse dynamics; the last six are the residual at the
-            pelvis. NaN where a foot that they depend on was not measured.
-        validity: of the frames.
-        gait: events, strides and walking direction.
-        legs: the analysed ones.
+    The last six of the moments are the residual at the pelvis; NaN where a foot that they depend on was not measured.
     """
 
     trial: Trial
     options: Options
     mechanics: Mechanics
-    moments: Array
+    moments: Array  # (T, K+6) generalized forces [N m, N] of inverse dynamics
     validity: MotionValidity
     gait: Gait
     legs: tuple[LegMechanics, ...]

@@ -13,11 +13,12 @@ from matplotlib.patches import Patch
 from numpy.typing import NDArray
 
 from musclesolve._util.arrays import AnyArray, Array
+from musclesolve._util.progress import Progress
 from musclesolve.plotting.muscle_figures import ACTIVATION, FORCE
 from musclesolve.plotting.page.abscissa import cycle_axis
 from musclesolve.plotting.page.curves import line, with_neighbours
 from musclesolve.plotting.page.panels import OWN_SCALES, Grid, dof_rows, muscles_by_group, small_multiples
-from musclesolve.plotting.page.png import Progress, figures_of
+from musclesolve.plotting.page.png import figures_of
 from musclesolve.plotting.page.style import (
     NOTE_COLOR,
     REPEATED,
@@ -28,7 +29,7 @@ from musclesolve.plotting.page.style import (
     place_legend,
 )
 from musclesolve.results.dataset import frame_validity as frames
-from musclesolve.results.dataset.direction_names import OPPOSITE
+from musclesolve.results.dataset.result_quantities import OPPOSITE
 
 BAND = 0.22
 """Opacity of the band of one standard deviation."""
@@ -101,14 +102,8 @@ def _draw(
     for side in map(str, average["side"].values):
         leg = average.sel({"side": side, **where})
         count = leg[f"{name}_count"].values
-        percent, mean, spread, number, needed = _split(
-            count,
-            average["percent"].values,
-            factor * leg[name].values,
-            factor * leg[f"{name}_std"].values,
-            count,
-            _reserves(leg, name),
-        )
+        curves = (factor * leg[name].values, factor * leg[f"{name}_std"].values, count, _reserves(leg, name))
+        percent, mean, spread, number, needed = _split(count, average["percent"].values, *curves)
         color = SIDE_COLOR[side]
         low, high = (np.clip(mean + sign * spread, *limits) for sign in (-1.0, 1.0))
         axes.fill_between(percent, low, high, alpha=BAND, linewidth=0.0, color=color)

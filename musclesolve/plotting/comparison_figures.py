@@ -13,41 +13,29 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from musclesolve._util.arrays import Array
+from musclesolve._util.progress import Progress
 from musclesolve.errors import InputError
 from musclesolve.plotting.muscle_figures import ACTIVATION, FORCE
 from musclesolve.plotting.page.curves import Legs, Validity, cross, line, with_neighbours
 from musclesolve.plotting.page.panels import JOINTS, Grid, small_multiples
-from musclesolve.plotting.page.png import Progress, figures_of
+from musclesolve.plotting.page.png import figures_of
 from musclesolve.plotting.page.style import FAILED_MARK, NOTE_COLOR, RESERVE_STYLE, place_legend
 from musclesolve.results.dataset import frame_validity as frames
-from musclesolve.results.dataset.subject_variables import body_weight
-from musclesolve.results.dataset.walking_axes import magnitude
+from musclesolve.results.dataset.result_quantities import body_weight, magnitude
 
 # Okabe & Ito (2008) without black and yellow, the darkest first; what comes first is drawn widest.
 COST_COLORS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9")
 WIDTHS = (2.0, 0.8)  # points, of the first curve and the last
 NEEDED = (
-    *(
-        "cost",
-        "activation",
-        "group_force",
-        "co_contraction",
-        "joint_reaction",
-        "status",
-        "group",
-        "least_cost",
-    ),
+    *("cost", "activation", "group_force", "co_contraction", "joint_reaction"),
+    *("status", "group", "least_cost"),
 )
 SHARE = Grid(5, top=1.0, above=0.05, low=True)
 OWN_SCALES = Grid(3, least=1e-3, above=0.05, low=True)
 
 
 def comparison_files(comparison: xr.Dataset, progress: Progress | None = None) -> dict[str, bytes]:
-    """The content of the file of every figure of what ``musclesolve.compare`` returns, by its name.
-
-    Raises:
-        InputError: the dataset is not a comparison, or of more costs than there are colors.
-    """
+    """The content of the file of every figure of what ``musclesolve.compare`` returns, by its name."""
     _check(comparison)
     pages = {
         f"{name}_{side}": partial(draw, side=side)

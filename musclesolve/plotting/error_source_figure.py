@@ -17,8 +17,8 @@ from musclesolve.plotting.page.curves import Legs
 from musclesolve.plotting.page.panels import joint_rows
 from musclesolve.plotting.page.style import NOTE_COLOR, SMALL, STANCE_COLOR, TEXT, heading, page, place_legend
 from musclesolve.results.dataset import frame_validity as frames
-from musclesolve.results.dataset.subject_variables import body_weight
-from musclesolve.results.tables.error_shares import Peak, peak
+from musclesolve.results.dataset.result_quantities import body_weight
+from musclesolve.results.tables.uncertainty_summary import Peak, peak
 
 SOURCE_COLOR = {
     "strength": "#08306B",
@@ -104,10 +104,7 @@ def _colors(found: xr.Dataset) -> list[str]:
 
 def _legend(figure: Figure, found: xr.Dataset, stance_of: Sequence[str] = ()) -> None:
     labels = [str(label) for label in found["source_label"].values]
-    handles: list[Any] = [
-        Patch(color=color, linewidth=0.0, label=label)
-        for color, label in zip(_colors(found), labels, strict=True)
-    ]
+    handles: list[Any] = [Patch(color=color, linewidth=0.0) for color in _colors(found)]
     if stance_of:
         handles.append(tuple(Patch(color=STANCE_COLOR[side], linewidth=0.0) for side in stance_of))
         labels.append("foot on the ground")

@@ -1,19 +1,11 @@
 """Names of the figure files of a result, for those who replace or remove such files without drawing any."""
 
 RESULT_FIGURES = (
-    "activations.png",
-    "muscle_forces.png",
-    "joint_angles_and_moments.png",
-    "contact_forces.png",
-    "ground_reaction.png",
-    "reserves_and_residual.png",
-    "consistency_shift.png",
-    "cutoff_and_noise.png",
+    *("activations.png", "muscle_forces.png", "joint_angles_and_moments.png", "contact_forces.png"),
+    *("ground_reaction.png", "reserves_and_residual.png", "consistency_shift.png", "cutoff_and_noise.png"),
 )
 UNCERTAINTY_FIGURES = (
-    "uncertainty_muscle_forces.png",
-    "uncertainty_contact_forces.png",
-    "error_sources_muscle_forces.png",
-    "error_sources_contact_forces.png",
+    *("uncertainty_muscle_forces.png", "uncertainty_contact_forces.png"),
+    *("error_sources_muscle_forces.png", "error_sources_contact_forces.png"),
 )
 UNCERTAINTY = "uncertainty.nc"

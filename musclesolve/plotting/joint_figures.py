@@ -9,9 +9,7 @@ from matplotlib.figure import Figure
 from musclesolve.plotting.page.curves import Legs
 from musclesolve.plotting.page.panels import dof_rows, joint_rows
 from musclesolve.plotting.page.style import TEXT, heading, page
-from musclesolve.results.dataset.direction_names import OPPOSITE
-from musclesolve.results.dataset.subject_variables import body_weight
-from musclesolve.results.dataset.walking_axes import along_heading, magnitude
+from musclesolve.results.dataset.result_quantities import OPPOSITE, along_heading, body_weight, magnitude
 
 
 def joint_angles_and_moments(result: xr.Dataset) -> Figure:

@@ -8,14 +8,14 @@ from pathlib import Path
 import xarray as xr
 from matplotlib.figure import Figure
 
+from musclesolve._util.progress import Progress
 from musclesolve.errors import InputError
 from musclesolve.plotting.cutoff_figures import cutoff_and_noise
 from musclesolve.plotting.figure_names import RESULT_FIGURES, UNCERTAINTY_FIGURES
 from musclesolve.plotting.joint_figures import contact_forces, ground_reaction, joint_angles_and_moments
-from musclesolve.plotting.marker_residual_figure import consistency_shift
 from musclesolve.plotting.muscle_figures import activations, muscle_forces
-from musclesolve.plotting.page.png import Progress, figures_of
-from musclesolve.plotting.reserve_figures import reserves_and_residual
+from musclesolve.plotting.page.png import figures_of
+from musclesolve.plotting.residual_figures import consistency_shift, reserves_and_residual
 from musclesolve.results.dataset.checked import checked_result
 from musclesolve.results.files.writing import write_files
 
@@ -32,18 +32,8 @@ FIGURES: dict[str, Callable[[xr.Dataset], Figure]] = {
 NEEDS = {"consistency_shift": "consistency_shift", "cutoff_and_noise": "marker_cutoff"}
 """Figures of a variable that results of earlier versions, or of other trials, do not have."""
 NEEDED = (
-    *(
-        "time",
-        "muscle",
-        "dof",
-        "side",
-        "group",
-        "activation",
-        "muscle_force",
-        "status",
-        "joint_angle",
-        "joint_moment",
-    ),
+    *("time", "muscle", "dof", "side", "group", "activation", "muscle_force", "status"),
+    *("joint_angle", "joint_moment"),
     *("joint_reaction", "joint_reaction_net", "ground_reaction_force", "reserve_moment", "pelvis_residual"),
 )
 
@@ -65,11 +55,7 @@ def save_figures(result: xr.Dataset, directory: str | Path) -> list[Path]:
 
 
 def figure_files(result: xr.Dataset, progress: Progress | None = None) -> dict[str, bytes]:
-    """The content of the file of every figure, by its name; without those whose variable an old result lacks.
-
-    Raises:
-        InputError: the dataset is not a result of musclesolve.
-    """
+    """The content of the file of every figure, by its name; without those whose variable an old result lacks."""
     check(result)
     return figures_of(result, FIGURES, progress, NEEDS)
 

@@ -9,15 +9,16 @@ import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from musclesolve._util.progress import Progress
 from musclesolve.plotting.error_source_figure import contact_force_sources, muscle_force_sources
 from musclesolve.plotting.muscle_figures import FORCE, muscles
 from musclesolve.plotting.page.curves import Legs
 from musclesolve.plotting.page.panels import joint_rows, small_multiples
-from musclesolve.plotting.page.png import Progress, figures_of
+from musclesolve.plotting.page.png import figures_of
 from musclesolve.plotting.page.style import SIDE_COLOR, heading, page
 from musclesolve.results.dataset import frame_validity as frames
-from musclesolve.results.dataset.subject_variables import body_weight
-from musclesolve.results.tables.error_shares import peak
+from musclesolve.results.dataset.result_quantities import body_weight
+from musclesolve.results.tables.uncertainty_summary import peak
 
 BANDS = ((0.025, 0.975, 0.16), (0.25, 0.75, 0.30))
 """Lower and upper quantile of each band, and its opacity; the second one lies on the first."""

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import xarray as xr
 
+from musclesolve._util.progress import Progress, no_progress
 from musclesolve.pipeline.run import prepare, share
-from musclesolve.pipeline.types import Progress
 from musclesolve.recording.data import Trial
 from musclesolve.results.dataset.assemble import assemble
 from musclesolve.sharing.cost.cost_base import Cost
@@ -40,7 +40,7 @@ def run(
     Raises:
         InputError: the trial asks for what cannot be done; says which field.
     """
-    report = progress or (lambda stage, fraction: None)
+    report = progress or no_progress
     analysis = share(prepare(trial, cost, solver, side, report), progress=report)
     report("result", 1.0)
     return assemble(analysis)

@@ -9,12 +9,11 @@ from pathlib import Path
 import numpy as np
 import xarray as xr
 
+from musclesolve._util.progress import Progress, no_progress
 from musclesolve.errors import InputError
 from musclesolve.pipeline.run import prepare, share
-from musclesolve.pipeline.types import Progress
 from musclesolve.recording.data import Trial
 from musclesolve.results.dataset.assemble import assemble
-from musclesolve.results.tables.cocontraction import co_contraction
 from musclesolve.results.tables.cost_agreement import agreement
 from musclesolve.sharing.arguments import members
 from musclesolve.sharing.cost.cost_base import Cost
@@ -22,21 +21,13 @@ from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.solver.solver_base import Solver
 from musclesolve.sharing.solver.solver_registry import REGISTRY, find_solver
 
-OF_A_COST = {
-    "activation": "activation",
-    "muscle_force": "muscle_force",
-    "reserve_moment": "reserve_moment",
-    "unassigned_moment": "unassigned_moment",
-    "joint_reaction": "joint_reaction",
-    "status": "status",
-    "valid": "valid",
-    "kkt_residual": "kkt_residual",
-    "cost": "least_cost",
-}
-"""Variables of a result that depend on the cost, and what they are called in a comparison.
-
-The name of the dimension, `cost`, cannot be that of a variable as well.
-"""
+OF_A_COST = (
+    *("activation", "muscle_force", "reserve_moment", "unassigned_moment", "joint_reaction"),
+    *("status", "valid", "kkt_residual", "cost"),
+)
+"""Variables of a result that depend on the cost."""
+RENAMED = {"cost": "least_cost"}
+"""The name of the dimension, `cost`, cannot be that of a variable as well."""
 
 
 def compare(
@@ -65,7 +56,7 @@ def compare(
     Raises:
         InputError: fewer than two costs, a cost twice, or whatever `run` refuses.
     """
-    report = progress or (lambda stage, fraction: None)
+    report = progress or no_progress
     found = _different(costs)
     prepared = prepare(trial, found[0], solver, side, report)
     results = []
@@ -81,10 +72,10 @@ def side_by_side(results: Sequence[xr.Dataset], names: Sequence[str]) -> xr.Data
     """Results of one trial under several costs, of the same legs and frames, with co-contraction and agreement."""
     first = results[0]
     variables = {}
-    for old, new in OF_A_COST.items():
-        if old in first:
-            stacked = np.stack([result[old].values for result in results])
-            variables[new] = (("cost", *first[old].dims), stacked, first[old].attrs)
+    for name in OF_A_COST:
+        if name in first:
+            stacked = np.stack([result[name].values for result in results])
+            variables[RENAMED.get(name, name)] = (("cost", *first[name].dims), stacked, first[name].attrs)
     if "least_cost" in variables:
         variables["least_cost"][2]["units"] = "unit of the cost"
     shared = first.drop_vars([name for name in OF_A_COST if name in first])
@@ -125,3 +116,36 @@ def _able(solver: Solver, cost: Cost) -> Solver:
         return solver
     able = [name for name, other in REGISTRY.items() if other.installed and other.fits(cost)]
     return find_solver(able[0]) if able else solver
+
+
+LEAST_MOMENT = 1e-6
+"""Of smaller muscle moments co-contraction is not computed [N m]."""
+
+
+def co_contraction(result: xr.Dataset) -> dict[str, xr.DataArray]:
+    """The share of the muscle moments about each degree of freedom that cancels, 0 to 1.
+
+        2 M_antagonists / (M_agonists + M_antagonists)
+
+    with the sums of the moments of the contractile elements in the direction of their total and against it
+    (Falconer and Winter 1985, Electromyogr Clin Neurophysiol 25:135-149; Winter, Biomechanics and Motor Control of
+    Human Movement). Passive forces are left out. A muscle that crosses several joints counts about each of them.
+
+    Only for the moments that the muscles have to produce (the attribute shared_dofs, where there is one): about the
+    other axes bones and ligaments produce an unknown part. A dimension `cost` is kept.
+
+    Returns:
+        co_contraction (..., time, dof); NaN elsewhere, without a solution, and without muscle moment.
+    """
+    force = result["muscle_force"] - result["passive_force"]
+    each = result["moment_arm"] * force.clip(min=0.0)
+    # a muscle of the other leg adds zeros, but its NaN must not
+    forward = each.clip(min=0.0).sum("muscle", skipna=True)
+    backward = (-each).clip(min=0.0).sum("muscle", skipna=True)
+    total, less = forward + backward, xr.where(forward < backward, forward, backward)
+    reaches = result["moment_arm"] != 0
+    shared = result["dof"].isin(np.atleast_1d(result.attrs.get("shared_dofs", result["dof"].values)))
+    known = shared & (force.notnull() | ~reaches).all("muscle") & (total > LEAST_MOMENT)
+    index = (2.0 * less / total.where(known)).transpose(..., "time", "dof")
+    meaning = "co-contraction: share of the contractile muscle moments that cancel each other"
+    return {"co_contraction": index.assign_attrs(units="1", long_name=meaning)}

@@ -19,13 +19,14 @@ import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.names import unknown_name
+from musclesolve._util.progress import Progress, no_progress
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.model.model import Model
 from musclesolve.muscles.leg_muscle_state import MuscleState
 from musclesolve.muscles.parameter_derivatives import MuscleChange, muscle_change
 from musclesolve.muscles.path_point_derivatives import PointDerivatives, point_derivatives
 from musclesolve.pipeline.run import prepare, share
-from musclesolve.pipeline.types import JOINTS, LegResult, Progress
+from musclesolve.pipeline.types import JOINTS, LegResult
 from musclesolve.recording.data import Trial
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.derivatives.solution_derivatives import SolutionDerivatives, solution_derivatives
@@ -84,20 +85,16 @@ class LegSensitivity:
         rows = [state.muscles.dof_names.index(dof) for dof in self.leg.dofs]
         for start in range(0, points, POINTS_AT_ONCE):
             some = slice(start, start + POINTS_AT_ONCE)
-            owner = np.eye(muscles)[
-                np.repeat(found.muscle[some], 3)
-            ]  # (K, n), three directions of each point
+            # (K, n), three directions of each point
+            owner = np.eye(muscles)[np.repeat(found.muscle[some], 3)]
 
             def spread(x: Array, some: slice = some, owner: Array = owner) -> Array:
                 """(T, ..., P, 3) as (K, T, ..., n)."""
                 directions = np.moveaxis(x[..., some, :].reshape(*x.shape[:-2], -1), -1, 0)
                 return directions[..., None] * owner.reshape(len(owner), *(1,) * (x.ndim - 2), -1)
 
-            change = muscle_change(
-                state,
-                musculotendon_length=spread(found.musculotendon_length),
-                musculotendon_velocity=spread(found.musculotendon_velocity),
-            )
+            moving = ("musculotendon_length", "musculotendon_velocity")
+            change = muscle_change(state, **{name: spread(getattr(found, name)) for name in moving})
             across = None if loads is None else spread(loads)
             moved = problem_change(problem, state, change, spread(found.moment_arm[:, rows]), across)
             along = self.derivatives.along(**moved).force + change.passive_force
@@ -177,7 +174,7 @@ def force_sensitivity(
     Raises:
         InputError: as in `run`; a cost without derivatives.
     """
-    report = progress or (lambda stage, fraction: None)
+    report = progress or no_progress
     prepared = prepare(trial, cost, solver, side, report)
     legs = share(prepared, progress=report).legs
     report("derivatives", 0.95)
@@ -200,16 +197,10 @@ def _labelled(legs: list[LegSensitivity], time: Array) -> xr.Dataset:
     variables["unique"] = (per_frame, np.stack([each.derivatives.unique for each in legs]))
     variables["margin"] = (per_frame, np.stack([each.derivatives.margin for each in legs]))
     names = [name.removesuffix(f"_{legs[0].leg.side}") for name in legs[0].leg.state.muscles.names]
-    found = xr.Dataset(
-        variables,
-        coords={
-            "side": [each.leg.side for each in legs],
-            "time": ("time", time, {"units": "s"}),
-            "muscle": names,
-            "changed": names,
-        },
-        attrs={"cost": legs[0].derivatives.cost.label, "solver": legs[0].leg.solution.solver},
-    )
+    sides = [each.leg.side for each in legs]
+    coords = {"side": sides, "time": ("time", time, {"units": "s"}), "muscle": names, "changed": names}
+    attributes = {"cost": legs[0].derivatives.cost.label, "solver": legs[0].leg.solution.solver}
+    found = xr.Dataset(variables, coords, attributes)
     for name in found:
         found[name].attrs["units"] = "1" if name in ("status", "unique", "margin") else "N"
     return found

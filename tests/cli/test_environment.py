@@ -17,8 +17,7 @@ from musclesolve.cli import environment, printing
 from musclesolve.plotting import save_figures as save
 from musclesolve.results.files.netcdf import netcdf_bytes, read_result, write_result
 from musclesolve.studies.many_trials.one_trial import Job, attempt
-from musclesolve.studies.many_trials.trial_record import Outcome, TrialRecord
-from musclesolve.studies.many_trials.trials_csv import csv_bytes
+from musclesolve.studies.many_trials.trial_record import Outcome, TrialRecord, csv_bytes
 
 ODD = "w\udcff\udc80lk"
 """As Python has it when a name holds the bytes FF and 80."""

@@ -30,7 +30,7 @@ def test_words_stay_whole_and_narrow_windows_do_no_harm():
 
 
 def test_other_programs_get_whole_lines(capsys):
-    printing.say(TEXT)
+    printing.print_summary(TEXT)
     assert capsys.readouterr().out == TEXT + "\n"
 
 

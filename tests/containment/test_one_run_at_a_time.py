@@ -101,9 +101,8 @@ COMMANDS = {
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_is_refused_before_it_computes(tmp_path, monkeypatch, busy, command):
-    one = "studies.many_trials.one_trial"
-    for name in (f"{one}.read_trial", f"{one}.run", "studies.compare.compare"):
-        monkeypatch.setattr(f"musclesolve.{name}", None)
+    for name in ("many_trials.one_trial.read_trial", "many_trials.one_trial.run", "compare.compare"):
+        monkeypatch.setattr(f"musclesolve.studies.{name}", None)
     write_result(result(), tmp_path / "result.nc")
     names = {"trial": write_stride(tmp_path), "result": tmp_path / "result.nc", "out": busy}
     done = CliRunner().invoke(cli.app, [word.format(**names) for word in COMMANDS[command]])

@@ -26,11 +26,7 @@ def refusal(path: Path, *parts: str, **given: str) -> str:
         ('cost = "stress_cubed"', 'cost = "stress_cube"', ["[sharing] cost", "'stress_cubed'"]),
         ('solver = "batch"', 'solver = "batsch"', ["[sharing] solver", "batch, ipopt"]),
         ('solver = "batch"', 'dofs = ["knee"]', ["[sharing] dofs", "'knee'", "'knee_flexion'"]),
-        (
-            'solver = "batch"',
-            'dofs = ["hip_flexion", "hip_flexion"]',
-            ["[sharing] dofs", "'hip_flexion'"],
-        ),
+        ('solver = "batch"', 'dofs = ["hip_flexion", "hip_flexion"]', ["[sharing] dofs", "'hip_flexion'"]),
         ('"silva_2003"', '"silva"', ["[muscles] database", str(Path("silva").absolute())]),
         ('"silva_2003"', '"m.toml"', ["[muscles] database", "{folder}/m.toml"]),
     ],

@@ -10,7 +10,7 @@ import pytest
 from scipy.optimize import linprog
 
 import musclesolve as ms
-from musclesolve.results.dataset.direction_names import directions
+from musclesolve.results.dataset.result_quantities import directions
 from musclesolve.results.tables.summary import summary
 from musclesolve.sharing.analysis.diagnosis import diagnose
 from musclesolve.sharing.problem import Problem

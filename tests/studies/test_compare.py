@@ -16,10 +16,9 @@ import musclesolve as ms
 from musclesolve.cli import app as cli
 from musclesolve.plotting.comparison_figures import COST_COLORS, FIGURES, comparison_files
 from musclesolve.results.tables import comparison_tables
-from musclesolve.results.tables.cocontraction import co_contraction
 from musclesolve.sharing.cost.named.power_costs import ActivationPower
 from musclesolve.studies import compare as comparison
-from musclesolve.studies.compare import side_by_side
+from musclesolve.studies.compare import co_contraction, side_by_side
 
 REFERENCE = "musclesolve/data/reference_stride/trial.toml"
 COSTS = ["stress_cubed", "force_squared"]

@@ -66,13 +66,8 @@ class Legs:
 
         Solid where solved, dotted where a reserve was needed, nothing where there is no valid solution: those frames
         get a cross in the color of the leg on the lower edge. Where a further gait cycle covers a part of the axis
-        that has its curve, the curve is thin and pale, without crosses.
-
-        Args:
-            axes: the panel.
-            side: "r" or "l".
-            values: the quantity (T,), in the unit of the panel.
-            measured: whether it does not depend on the solution; then all of it is drawn solid.
+        that has its curve, the curve is thin and pale, without crosses. All of what is `measured`, which does not
+        depend on the solution, is solid.
         """
         for part in self.x.passes[side]:
             solid, dotted = np.ones(part.place.size, dtype=bool), np.zeros(part.place.size, dtype=bool)

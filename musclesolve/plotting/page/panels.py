@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 
 from musclesolve.plotting.page.abscissa import Abscissa
 from musclesolve.plotting.page.style import TEXT, heading, page
-from musclesolve.results.dataset.direction_names import OPPOSITE
+from musclesolve.results.dataset.result_quantities import OPPOSITE
 
 JOINTS = ("hip", "knee", "ankle")
 

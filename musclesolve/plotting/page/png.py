@@ -5,12 +5,12 @@ from __future__ import annotations
 import io
 import warnings
 from collections.abc import Callable, Mapping
-from functools import partial
 
 import xarray as xr
 from matplotlib.figure import Figure
 
-Progress = Callable[[str, float], None]
+from musclesolve._util.progress import Progress, no_progress
+
 Figures = Mapping[str, Callable[[xr.Dataset], Figure]]
 
 
@@ -20,22 +20,16 @@ def figures_of(
     progress: Progress | None = None,
     needs: Mapping[str, str] | None = None,
 ) -> dict[str, bytes]:
-    """The content of the file of every figure of a dataset, as `png_files`; a figure needs the variable in `needs`."""
-    needs = needs or {}
-    drawn = {name: draw for name, draw in figures.items() if name not in needs or needs[name] in result}
-    pages = {name: partial(draw, result) for name, draw in drawn.items()}
-    return png_files(pages, progress or (lambda stage, fraction: None))
+    """The content of the file of every figure of a dataset, PNG at 200 dots per inch, by its name with the suffix.
 
-
-def png_files(pages: Mapping[str, Callable[[], Figure]], progress: Progress) -> dict[str, bytes]:
-    """The content of the file of every page, PNG at 200 dots per inch, by its name with the suffix.
-
-    `progress` is called before every page with "drawing" and the share of the pages that is done.
+    A figure is drawn if the dataset has the variable that it needs. `progress` is called before every figure.
     """
+    report, needs = progress or no_progress, needs or {}
+    drawn = {name: draw for name, draw in figures.items() if name not in needs or needs[name] in result}
     files = {}
-    for number, (name, draw) in enumerate(pages.items()):
-        progress("drawing", number / len(pages))
-        files[f"{name}.png"] = _png(draw())
+    for number, (name, draw) in enumerate(drawn.items()):
+        report("drawing", number / len(drawn))
+        files[f"{name}.png"] = _png(draw(result))
     return files
 
 

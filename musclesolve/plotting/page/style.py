@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
 
-from musclesolve.results.dataset.subject_variables import identity
+from musclesolve.results.dataset.result_quantities import identity
 
 # Okabe & Ito (2008): distinct under every common color vision deficiency, and in gray.
 SIDE_COLOR = {"r": "#0072B2", "l": "#E69F00"}

@@ -12,7 +12,7 @@ import numpy as np
 import xarray as xr
 
 from musclesolve.errors import InputError
-from musclesolve.results.cycles.gait_cycles import METHODS, PERSON, cycle_names, short_path
+from musclesolve.results.cycles.gait_cycles import METHODS, SUBJECT, cycle_names, short_path
 
 MOST_COMMON = 0.5
 """Cycles of one recording that have more than this share of the shorter one in common are the same stride."""
@@ -31,9 +31,6 @@ def check_once(cycles: Sequence[xr.Dataset]) -> None:
     """Refuse a stride that is there twice, also where its result was copied or computed in two ways.
 
     A recording is identified by the contents of its marker files (``attrs["inputs"]``), where a result has these.
-
-    Raises:
-        InputError: two cycles of the same leg are of the same time in the same recording.
     """
     strides: dict[object, list[_Stride]] = defaultdict(list)
     for each in cycles:
@@ -61,9 +58,6 @@ def check_alike(cycles: Sequence[xr.Dataset]) -> None:
     """Refuse muscle forces of different optimisation problems: their mean is the solution of none.
 
     Other choices, of the filter or of the hip joints, change the errors of the same forces; ``differences`` lists them.
-
-    Raises:
-        InputError: the results minimise different costs, or are of different muscles.
     """
     for key in PROBLEM:
         # A database is a name, or a file wherever it lies.
@@ -83,7 +77,7 @@ def persons(cycles: Sequence[xr.Dataset]) -> list[str]:
 
 
 def _person(cycles: xr.Dataset) -> str:
-    name, mass, stature = (cycles.attrs.get(key) for key in PERSON)
+    name, mass, stature = (cycles.attrs.get(key) for key in SUBJECT)
     size = [f"{value:g} {unit}" for value, unit in ((mass, "kg"), (stature, "m")) if value is not None]
     return str(name or "no name") + (f" ({', '.join(size)})" if size else "")
 

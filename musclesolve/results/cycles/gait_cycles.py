@@ -14,7 +14,7 @@ from musclesolve.errors import InputError
 from musclesolve.results.cycles.normalise import sampled
 from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.dataset.checked import checked_result
-from musclesolve.results.dataset.walking_axes import along_heading
+from musclesolve.results.dataset.result_quantities import along_heading
 
 POINTS = 101
 LABELS = ("dof", "muscle", "joint")
@@ -23,7 +23,7 @@ OF_SHARING = {"activation", "muscle_force", "joint_reaction", "reserve_moment", 
 """What has no valid value in a frame without a valid solution."""
 OF_FORCES = {"joint_moment", "joint_reaction_net", "ground_reaction_force"}
 """What has no valid value in a frame of an implausible motion, or whose ground forces do not balance it."""
-PERSON = ("subject", "subject_mass_kg", "subject_stature_m")
+SUBJECT = ("subject", "subject_mass_kg", "subject_stature_m")
 METHODS = (
     *("musclesolve_version", "cost", "solver", "filter_method", "filter_order", "cutoff_hz", "cutoff_choice"),
     *("hip_method", "consistency_method", "consistency_derivatives", "consistency_weights"),
@@ -91,13 +91,11 @@ def _curves(
     time = np.asarray(result["time"].values, dtype=float)
 
     def cut(values: Array, straight: bool) -> Array:
-        shape = (0, percent.size, *values.shape[1:])
-        at = [(cycle.start + 0.01 * percent * (cycle.end - cycle.start), cycle.reach) for cycle in used]
-        return (
-            np.stack([sampled(time, values, *each, straight=straight) for each in at])
-            if at
-            else np.zeros(shape)
-        )
+        cube = np.zeros((len(used), percent.size, *values.shape[1:]))
+        for place, cycle in enumerate(used):
+            at = cycle.start + 0.01 * percent * (cycle.end - cycle.start)
+            cube[place] = sampled(time, values, at, cycle.reach, straight=straight)
+        return cube
 
     variables: dict[str, xr.Variable] = {}
     for name, variable in own.data_vars.items():
@@ -182,17 +180,13 @@ def cycle_names(cycles: xr.Dataset) -> list[str]:
     """Trial, leg and time of each cycle."""
     columns = (cycles[f"cycle_{name}"].values for name in ("trial", "side", "start", "end"))
     return [
-        _named(f"{short_path(str(trial))}, {frames.SIDE_NAMES[str(side)]} leg", start, end)
+        _cycle_name(f"{short_path(str(trial))}, {frames.SIDE_NAMES[str(side)]} leg", start, end)
         for trial, side, start, end in zip(*columns, strict=True)
     ]
 
 
-def _named(leg: str, start: float, end: float) -> str:
+def _cycle_name(leg: str, start: float, end: float) -> str:
     return f"{leg}, {start:.3f} to {end:.3f} s"
-
-
-def _cycle_name(leg: str, cycle: frames.Cycle) -> str:
-    return _named(leg, cycle.start, cycle.end)
 
 
 def _cycle_coords(result: xr.Dataset, side: str, used: list[frames.Cycle]) -> dict[str, xr.Variable]:
@@ -226,12 +220,15 @@ def _measures(result: xr.Dataset, side: str, used: list[frames.Cycle]) -> dict[s
 def _attributes(
     result: xr.Dataset, side: str, every: list[frames.Cycle], used: list[frames.Cycle]
 ) -> dict[str, object]:
-    kept = {key: result.attrs[key] for key in (*PERSON, *METHODS, "inputs") if key in result.attrs}
+    kept = {key: result.attrs[key] for key in (*SUBJECT, *METHODS, "inputs") if key in result.attrs}
     if "shared_dofs" in kept:
         dofs = map(str, np.atleast_1d(kept["shared_dofs"]).tolist())
         kept["shared_dofs"] = [dof[:-2] for dof in dofs if dof.endswith(f"_{side}")]
     leg = f"{short_path(str(result.attrs.get('trial_file', 'result')))}, {frames.SIDE_NAMES[side]} leg"
-    left_out = [f"{_cycle_name(leg, cycle)}: {why}" for cycle, why in _left_out(result, side, every, used)]
+    left_out = [
+        f"{_cycle_name(leg, each.start, each.end)}: {why}"
+        for each, why in _left_out(result, side, every, used)
+    ]
     return {
         **kept,
         "side": side,
@@ -244,7 +241,7 @@ def _attributes(
 
 def _counted(leg: str, used: list[frames.Cycle], mask: Mask, what: str) -> list[str]:
     """A sentence for every cycle with frames of the mask."""
-    counts = [(_cycle_name(leg, cycle), int(mask[cycle.index].sum())) for cycle in used]
+    counts = [(_cycle_name(leg, each.start, each.end), int(mask[each.index].sum())) for each in used]
     return [f"{name}: {count} frame{'s' if count > 1 else ''} {what}" for name, count in counts if count]
 
 

@@ -17,16 +17,10 @@ def sampled(time: Array, values: Array, at: Array, reach: float = 0.0, *, straig
     Piecewise cubic Hermite interpolation with the slopes of Fritsch and Butland (1984, SIAM J Sci Stat Comput
     5:300-304): between two frames a value lies between theirs, a linear function of time stays linear.
 
-    Args:
-        time: (T,) [s], increasing.
-        values: (T, ...) NaN where a frame has no valid value.
-        at: (P,) times wanted [s].
-        reach: how far beyond the first and the last frame there are values too [s].
-        straight: whether the curve is extended there along its tangent, but what is nowhere negative not below zero;
-            otherwise it keeps the value of the first or last frame.
-
-    Returns:
-        (P, ...) NaN outside of the frames and between two frames of which one has no value.
+    Values (T, ...) at times (T,) are NaN in frames without a valid value, and the result (P, ...) at times (P,) [s]
+    between two frames of which one has none, and outside of the frames. `reach` [s] beyond the first and the last one
+    the curve is extended: along its tangent if `straight`, but what is nowhere negative not below zero; otherwise
+    it keeps the value of that frame.
     """
     flat = values.reshape(time.size, -1)
     result = np.full((at.size, flat.shape[1]), np.nan)

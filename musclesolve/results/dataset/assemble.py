@@ -26,7 +26,7 @@ from musclesolve.results.dataset.filter_variables import (
 )
 from musclesolve.results.dataset.gait_variables import gait_coordinates, gait_variables, strike_times
 from musclesolve.results.dataset.reserve_reasons import reasons
-from musclesolve.results.files.storable import storable
+from musclesolve.results.files.netcdf import storable
 from musclesolve.sharing.status import Status
 from musclesolve.version import __version__
 
@@ -36,12 +36,8 @@ AXES = ["x", "y", "z"]
 COMPONENTS = [f"{kind}_{axis}" for kind in ("force", "moment") for axis in AXES]
 
 _OF_STATE = (
-    "musculotendon_length",
-    "musculotendon_velocity",
-    "fiber_length",
-    "fiber_velocity",
-    "force_capacity",
-    "passive_force",
+    *("musculotendon_length", "musculotendon_velocity", "fiber_length", "fiber_velocity"),
+    *("force_capacity", "passive_force"),
 )
 _OF_MUSCLES = ("max_isometric_force", "optimal_fiber_length", "tendon_slack_length", "pennation_angle")
 
@@ -62,7 +58,8 @@ def assemble(analysis: Analysis) -> xr.Dataset:
         **filter_variables(measured.filter),
     }
     attributes = _provenance(analysis) | strike_times(gait) | _reasons(analysis)
-    attributes["notes"] = [*_warnings(prepared), *measured.notes, *gait.notes]
+    warnings = prepared.mechanics.warnings(prepared.trial.mapping, prepared.trial.consistency.method)
+    attributes["notes"] = [*map(str, warnings), *measured.notes, *gait.notes]
     result = xr.Dataset(
         variables,
         _coordinates(analysis) | gait_coordinates(gait) | filter_coordinates(measured.filter),
@@ -95,11 +92,6 @@ def _coordinates(analysis: Analysis) -> dict[str, object]:
     }
 
 
-def _warnings(prepared: Prepared) -> list[str]:
-    trial = prepared.trial
-    return [str(each) for each in prepared.mechanics.warnings(trial.mapping, trial.consistency.method)]
-
-
 @cache
 def _meaning() -> dict[str, dict[str, str]]:
     """Unit and sentence of every variable."""
@@ -115,12 +107,9 @@ def _dofs(model: Model) -> list[str]:
 
 def _body_variables(prepared: Prepared) -> dict[str, Variable]:
     """Motion and moments of the whole body, how far the model's points are off, and which frames are valid."""
-    mechanics, moments, joints = (
-        prepared.mechanics,
-        prepared.moments,
-        prepared.mechanics.model.tree.joint_count,
-    )
+    mechanics, moments = prepared.mechanics, prepared.moments
     model, motion, points = mechanics.model, mechanics.motion, mechanics.fit.points
+    joints = model.tree.joint_count
     rows = [model.dof(dof) for dof in _dofs(model)]
     rates = model.constraints.rate_violation(motion.q, motion.qd, motion.qdd)
     velocity, acceleration = (np.abs(rate).max(axis=1) for rate in rates)
@@ -192,9 +181,8 @@ def _side_variables(analysis: Analysis) -> dict[str, Variable]:
         return ("time", "side"), np.stack(list(columns), axis=1)
 
     def joints(forces: Iterable[dict[str, AnyArray]]) -> Variable:
-        return ("time", "joint", "axis"), np.stack(
-            [force for leg in forces for force in leg.values()], axis=1
-        )
+        joined = [force for leg in forces for force in leg.values()]
+        return ("time", "joint", "axis"), np.stack(joined, axis=1)
 
     return {
         "status": over_time(leg.solution.status for leg in legs),
@@ -263,9 +251,7 @@ def _provenance(analysis: Analysis) -> dict[str, object]:
 def _reasons(analysis: Analysis) -> dict[str, list[str]]:
     """Sentences on the moments that the muscles of each leg cannot produce; none for a leg without such frames."""
     prepared = analysis.prepared
-    model, time, found = prepared.mechanics.model, prepared.mechanics.motion.time, {}
-    for leg in analysis.legs:
-        own = prepared.moments[:, [model.dof(dof) for dof in leg.dofs]]
-        if sentences := reasons(leg, own, time):
-            found[f"reasons_{leg.side}"] = sentences
-    return found
+    model, time = prepared.mechanics.model, prepared.mechanics.motion.time
+    moments = [prepared.moments[:, [model.dof(dof) for dof in leg.dofs]] for leg in analysis.legs]
+    found = {leg.side: reasons(leg, own, time) for leg, own in zip(analysis.legs, moments, strict=True)}
+    return {f"reasons_{side}": sentences for side, sentences in found.items() if sentences}

@@ -11,22 +11,14 @@ from musclesolve.errors import InputError
 from musclesolve.results.dataset import frame_validity as frames
 
 DIMENSIONS = {
-    "time": {"time"},
-    "muscle": {"muscle"},
-    "side": {"side"},
-    "group": {"muscle"},
-    "status": {"time", "side"},
-    "valid": {"time", "side"},
-    "steady": {"time"},
-    "foot_in_place": {"time", "side"},
-    "balanced": {"time"},
-    "activation": {"time", "muscle"},
-    "muscle_force": {"time", "muscle"},
-    "joint_angle": {"time", "dof"},
-    "joint_moment": {"time", "dof"},
-    "ground_reaction_force": {"time", "side", "axis"},
-    "stride_side": {"stride"},
-    "stride_start": {"stride"},
+    "side": ("side",),
+    **dict.fromkeys(("time", "steady", "balanced"), ("time",)),
+    **dict.fromkeys(("muscle", "group"), ("muscle",)),
+    **dict.fromkeys(("status", "valid", "foot_in_place"), ("time", "side")),
+    **dict.fromkeys(("activation", "muscle_force"), ("time", "muscle")),
+    **dict.fromkeys(("joint_angle", "joint_moment"), ("time", "dof")),
+    "ground_reaction_force": ("time", "side", "axis"),
+    **dict.fromkeys(("stride_side", "stride_start"), ("stride",)),
 }
 """Over what these extend, in every result."""
 ALWAYS = ("time", "muscle", "side", "status", "valid")
@@ -39,11 +31,6 @@ def checked_result(result: object, needed: Collection[str] = ()) -> xr.Dataset:
     """Return the result if it is one.
 
     `needed` names variables that it must have besides status and coordinates.
-
-    Raises:
-        InputError: it is no dataset; a name is missing or extends over other dimensions; there are fewer than two
-            frames or their times do not increase; a status has no meaning, or `valid` contradicts it; a heel strike is
-            no time; a quantity has no number in a valid frame; the mass of the subject is no positive number.
     """
     if not isinstance(result, xr.Dataset):
         raise InputError(
@@ -81,7 +68,7 @@ def _check_names(result: xr.Dataset, needed: Collection[str]) -> None:
     if missing := sorted(names - set(result.variables)):
         raise _refused(result, f"this is not a result of musclesolve: it has no {', '.join(missing)}")
     for name, dims in DIMENSIONS.items():
-        if name in result.variables and set(result[name].dims) != dims:
+        if name in result.variables and set(result[name].dims) != set(dims):
             found = ", ".join(map(str, result[name].dims))
             raise _refused(result, f"it is over ({found}), not over ({', '.join(sorted(dims))})", name)
     if empty := sorted(str(dim) for dim in names & set(result.dims) - {"time"} if result.sizes[dim] == 0):

@@ -7,7 +7,7 @@ import xarray as xr
 
 from musclesolve._util.arrays import Array
 from musclesolve.motion.signals.filter_choice import FilterChoice
-from musclesolve.motion.signals.residual_analysis import ResidualAnalysis, Verdict
+from musclesolve.motion.signals.residual_analysis import Verdict
 
 Variable = tuple[tuple[str, ...], Array]
 
@@ -16,20 +16,14 @@ def filter_variables(chosen: FilterChoice) -> dict[str, Variable]:
     """Cut-off and noise of every marker and axis and, of a residual analysis, what it saw; none of a given cut-off."""
     if chosen.noise is None:
         return {}
-    each = ("marker", "axis")
-    variables: dict[str, Variable] = {
+    each, curves = ("marker", "axis"), ("tried_cutoff", "marker", "axis")
+    own: dict[str, Variable] = {
         "marker_cutoff": (each, chosen.cutoff_hz),
         "marker_noise": (each, chosen.noise),
     }
-    if chosen.analysis is not None:
-        variables |= _seen(chosen.analysis)
-    return variables
-
-
-def _seen(analysis: ResidualAnalysis) -> dict[str, Variable]:
-    """Curves, lines, where the lines were fitted, and whether that was possible."""
-    each, curves = ("marker", "axis"), ("tried_cutoff", "marker", "axis")
-    return {
+    if (analysis := chosen.analysis) is None:
+        return own
+    return own | {
         "marker_residual": (curves, analysis.residual),
         "marker_residual_line": (curves, analysis.line),
         "marker_linear_from": (each, analysis.linear_from_hz),

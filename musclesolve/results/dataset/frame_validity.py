@@ -29,27 +29,16 @@ LONGEST = 1.5
 
 @dataclass(frozen=True, eq=False)
 class Cycle:
-    """A gait cycle, or the part of it that was recorded.
+    """A gait cycle, or the part of it that was recorded."""
 
-    Args:
-        start: heel strike [s].
-        end: next heel strike of the same foot [s].
-        index: (K,) the frames in it.
-        percent: (K,) their place in the cycle, 0 to 100.
-        share: of the cycle that the frames cover, 0 to 1.
-        complete: whether the frames reach both strikes, to 1 % of the cycle or to one frame.
-        reach: so far beyond the first and last frame a strike still counts as reached [s]; 0 if not `complete`.
-        overlong: whether it takes more than 1.5 times the median of the intervals of this foot.
-    """
-
-    start: float
-    end: float
-    index: NDArray[np.intp]
-    percent: Array
-    share: float
-    complete: bool
-    reach: float
-    overlong: bool
+    start: float  # heel strike [s]
+    end: float  # next heel strike of the same foot [s]
+    index: NDArray[np.intp]  # (K,) the frames in it
+    percent: Array  # (K,) their place in the cycle, 0 to 100
+    share: float  # of the cycle that the frames cover, 0 to 1
+    complete: bool  # whether the frames reach both strikes, to 1 % of the cycle or to one frame
+    reach: float  # how far beyond the frames a strike still counts as reached [s]; 0 if not complete
+    overlong: bool  # whether it takes more than 1.5 times the median of the intervals of this foot
 
 
 def status_names(result: xr.Dataset, side: str) -> NDArray[np.str_]:

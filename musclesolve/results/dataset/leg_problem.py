@@ -67,10 +67,6 @@ def _check(result: xr.Dataset, side: str) -> None:
             expected="the axes time, dof and muscle",
             remedy=f"choose a part of it with a list, such as result.isel({lost[0]}=[0])",
         )
-    sides = sorted({str(name)[-1] for name in result["muscle"].values})
-    if side not in sides:
-        raise InputError(
-            f"the result has no muscles of side {side!r}",
-            code="unknown_name",
-            expected="one of " + ", ".join(sides),
-        )
+    if side not in (sides := sorted({str(name)[-1] for name in result["muscle"].values})):
+        problem, expected = f"the result has no muscles of side {side!r}", f"one of {', '.join(sides)}"
+        raise InputError(problem, code="unknown_name", expected=expected)

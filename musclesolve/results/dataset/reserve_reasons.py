@@ -8,7 +8,7 @@ import numpy as np
 
 from musclesolve._util.arrays import AnyArray
 from musclesolve.pipeline.types import LegResult
-from musclesolve.results.dataset.direction_names import directions
+from musclesolve.results.dataset.result_quantities import directions
 from musclesolve.sharing.analysis.diagnosis import diagnose
 from musclesolve.sharing.analysis.reserve_check import Verdict, check_reserves
 from musclesolve.sharing.status import Status

@@ -9,12 +9,8 @@ from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.sharing.status import Status
 
 OF_LEG = (
-    "activation",
-    "muscle_force",
-    "joint_reaction",
-    "contact_force",
-    "reserve_moment",
-    "unassigned_moment",
+    *("activation", "muscle_force", "joint_reaction", "contact_force"),
+    *("reserve_moment", "unassigned_moment"),
 )
 OF_SIDE = ("kkt_residual", "cost", "least_cost")
 """What is NaN in frames without a valid solution: over muscles, joints or degrees of freedom, and over sides."""

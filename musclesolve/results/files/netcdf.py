@@ -1,12 +1,16 @@
-"""The file a result is kept in: NetCDF 4."""
+"""The file of a result, NetCDF 4: writing, reading, texts that it can hold, and what may be replaced in its folder."""
 
 from __future__ import annotations
 
 import io
 import os
+import re
+from collections.abc import Iterable
 from pathlib import Path
+from typing import Any, TypeVar
 
 import h5netcdf
+import numpy as np
 import xarray as xr
 from xarray.backends import H5NetCDFStore
 
@@ -14,8 +18,36 @@ from muscle_db.regular_file import RESULT, check_regular
 from musclesolve.errors import InputError
 from musclesolve.recording.text.text_file import check_input, is_file, no_file
 from musclesolve.results.files.earlier_versions import updated
-from musclesolve.results.files.storable import with_storable_texts
 from musclesolve.results.files.writing import write_files
+
+Value = TypeVar("Value")
+
+_BYTE = re.compile(r"[\udc80-\udcff]")
+_NEITHER = re.compile(r"[\x00\ud800-\udfff]")
+
+
+def storable(value: Any) -> Any:
+    r"""A text, or the texts of a list, with "\xff" for a byte that is no character; anything else as it is."""
+    if isinstance(value, str):
+        text = _BYTE.sub(lambda byte: f"\\x{ord(byte[0]) - 0xDC00:02x}", value)
+        return _NEITHER.sub(lambda letter: f"\\u{ord(letter[0]):04x}", text)
+    return [storable(part) for part in value] if isinstance(value, list | tuple) else value
+
+
+def with_storable_texts(data: xr.Dataset) -> xr.Dataset:
+    """A dataset whose attributes and texts can be written; the given one where they can."""
+    data = data.assign_attrs({key: storable(value) for key, value in data.attrs.items()})
+    changed = {
+        name: variable.copy(
+            data=np.reshape([storable(str(each)) for each in variable.values.flat], variable.shape)
+        )
+        for name, variable in data.variables.items()
+        if variable.dtype.kind in "UO" and any(_NEITHER.search(str(each)) for each in variable.values.flat)
+    }
+    return data.assign(
+        {name: each for name, each in changed.items() if name in data.data_vars}
+    ).assign_coords({name: each for name, each in changed.items() if name in data.coords})
+
 
 EXPECTED = "a result.nc of `musclesolve run`"
 REMEDY = "name the result.nc in the folder that was given to `musclesolve run` with -o"
@@ -33,11 +65,7 @@ def netcdf_bytes(result: xr.Dataset) -> bytes:
 
 
 def write_result(result: xr.Dataset, path: str | Path) -> None:
-    """Write a result; a file of that name is replaced only when the new one is complete.
-
-    Raises:
-        InputError: the file cannot be written.
-    """
+    """Write a result; a file of that name is replaced only when the new one is complete."""
     path = Path(path)
     write_files(path.parent, {path.name: netcdf_bytes(result)})
 
@@ -74,3 +102,38 @@ def result_attribute(path: Path, name: str) -> str | None:
     except (OSError, ValueError, KeyError):
         return None
     return None if value is None else str(value)
+
+
+def check_folder(folder: Path, name: str, trial: Path) -> None:
+    """Refuse a folder in which the file `name` is the result of another trial, before anything is computed.
+
+    A trial file of the same name that has moved is the same trial; a file that names no trial may be replaced.
+    """
+    stored = result_attribute(folder / name, "trial_file")
+    if stored is None or stored == storable(os.path.realpath(trial)):
+        return
+    there = Path(stored)
+    if os.path.realpath(there) == os.path.realpath(trial):
+        return
+    if there.name == storable(trial.name) and not os.path.exists(there):
+        return
+    raise InputError(
+        f"this is the result of another trial, {there}",
+        code="occupied_folder",
+        file=folder / name,
+        expected="a new folder, or that of the same trial",
+        remedy="choose another folder with -o, or remove this one first",
+    )
+
+
+def check_inputs(inputs: Iterable[Path], folder: Path, names: Iterable[str]) -> None:
+    """Refuse to write a file of these names into a folder where it is one of the inputs of a trial."""
+    given = {os.path.realpath(path) for path in inputs}
+    for name in names:
+        if os.path.realpath(folder / name) in given:
+            raise InputError(
+                "this is a file of the trial, and a table of this name is to be written: it would be lost",
+                code="occupied_folder",
+                file=folder / name,
+                remedy="choose another folder with -o",
+            )

@@ -29,10 +29,6 @@ def write_files(
     """Write files by name into a folder, made if missing; existing ones are replaced when all new ones are complete.
 
     Files named in `outdated` that are not written are removed: they belong to an earlier result. Returns the files.
-
-    Raises:
-        InputError: the folder or a file cannot be written, or another run writes into the folder; then nothing has
-            changed.
     """
     folder = Path(folder)
     if odd := [name for name in contents if Path(name).name != name or name in ("", "..")]:
@@ -91,9 +87,6 @@ def reserved(folder: Path) -> Iterator[None]:
     """Keep other runs from writing into a folder, which is made if missing, and remove what killed runs left in it.
 
     A folder that was made is removed if nothing was written into it. Within it, this thread may reserve it again.
-
-    Raises:
-        InputError: another run has it, or it cannot be written.
     """
     with _input_error(folder):
         key = os.path.realpath(folder)

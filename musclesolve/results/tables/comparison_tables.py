@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import itertools
+from collections.abc import Iterable
 
 import numpy as np
 import xarray as xr
 from rich.table import Table
 
 from musclesolve.results.dataset import frame_validity as frames
-from musclesolve.results.dataset.subject_variables import body_weight
-from musclesolve.results.dataset.walking_axes import magnitude
+from musclesolve.results.dataset.result_quantities import body_weight, magnitude
 from musclesolve.results.tables.cost_agreement import valid_of
+from musclesolve.results.tables.lines import csv_text, decimal
 
 MOST_MUSCLES = 10
+COUNTS = {
+    "solved": frames.solved,
+    "with reserve": frames.solved_with_reserve,
+    "without valid solution": frames.unsolved,
+    "not analysed": frames.not_measured,
+}
 OF_PAIR = {"rms [N]": "rms_difference", "correlation": "correlation", "peak ratio": "peak_ratio"}
 
 
@@ -38,27 +43,16 @@ def frame_counts(comparison: xr.Dataset) -> Table:
     table = Table(title="frames", title_justify="left")
     for heading in ("cost", "leg"):
         table.add_column(heading, no_wrap=True)
-    for heading in (
-        "solved",
-        "with reserve",
-        "without valid solution",
-        "not analysed",
-        "largest KKT residual",
-    ):
+    for heading in (*COUNTS, "largest KKT residual"):
         table.add_column(heading, justify="right")
     for name in comparison["cost"].values:
         one = comparison.sel(cost=name)
         for side in frames.sides(comparison):
             failed = frames.failed(one, side)
             residual = one["kkt_residual"].sel(side=side).values[~failed]
-            counts = (
-                frames.solved(one, side).sum(),
-                frames.solved_with_reserve(one, side).sum(),
-                frames.unsolved(one, side).sum(),
-                frames.not_measured(one, side).sum(),
-            )
+            counts = (count(one, side).sum() for count in COUNTS.values())
             largest = f"{residual.max():.1e}" if residual.size else "-"
-            table.add_row(str(name), side, *(str(int(count)) for count in counts), largest)
+            table.add_row(str(name), side, *(str(int(number)) for number in counts), largest)
     return table
 
 
@@ -92,8 +86,10 @@ def _agreement(comparison: xr.Dataset, dim: str, prefix: str, rows: np.ndarray, 
         for number, name in enumerate(names):
             at = {"cost": name, "other": names[0], dim: row}
             pair = [float(comparison[prefix + measure].sel(at)) for measure in OF_PAIR.values()]
-            numbers = [_plain(pair[0], 0), _plain(pair[1], 3), _plain(pair[2], 2)] if number else ["", "", ""]
-            most = _plain(float(peak.sel({"cost": name, dim: row})), 0)
+            numbers = (
+                [decimal(pair[0], 0), decimal(pair[1], 3), decimal(pair[2], 2)] if number else ["", "", ""]
+            )
+            most = decimal(float(peak.sel({"cost": name, dim: row})), 0)
             table.add_row(f"  {name}", most, *numbers, end_section=number == len(names) - 1)
     return table
 
@@ -108,23 +104,20 @@ def joints(comparison: xr.Dataset) -> Table:
     force = magnitude(comparison["joint_reaction"]).where(valid_of(comparison, "joint"))
     peak = (force / body_weight(comparison)).max("time")
     for joint in comparison["joint"].values:
-        values = [_plain(float(peak.sel(cost=name, joint=joint)), 2) for name in names]
+        values = [decimal(float(peak.sel(cost=name, joint=joint)), 2) for name in names]
         table.add_row(f"{joint}: peak contact force [body weights]", *values)
     mean = 100.0 * comparison["co_contraction"].mean("time")
     for dof in comparison["dof"].values:
         if mean.sel(dof=dof).notnull().any():
-            values = [_plain(float(mean.sel(cost=name, dof=dof)), 0) for name in names]
+            values = [decimal(float(mean.sel(cost=name, dof=dof)), 0) for name in names]
             table.add_row(f"{dof}: mean co-contraction [%]", *values)
     return table
 
 
 def agreement_csv(comparison: xr.Dataset) -> bytes:
     """The agreement of every pair of costs on every muscle and function group, for other programs."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(
-        ["kind", "name", "cost", "other", "peak_N", "rms_difference_N", "correlation", "peak_ratio"]
-    )
+    heading = ("kind", "name", "cost", "other", "peak_N", "rms_difference_N", "correlation", "peak_ratio")
+    table: list[Iterable[object]] = [heading]
     for dim, prefix in (("function_group", "group_"), ("muscle", "")):
         peak = _peak(comparison, dim)
         pairs = {measure: comparison[prefix + measure] for measure in OF_PAIR.values()}
@@ -133,15 +126,11 @@ def agreement_csv(comparison: xr.Dataset) -> bytes:
             if cost != other:
                 at = {"cost": cost, "other": other, dim: row}
                 numbers = [peak.sel({"cost": cost, dim: row}), *(array.sel(at) for array in pairs.values())]
-                writer.writerow([dim, row, cost, other, *(f"{float(number):.6g}" for number in numbers)])
-    return out.getvalue().encode()
+                table.append([dim, row, cost, other, *(f"{float(number):.6g}" for number in numbers)])
+    return csv_text(table).encode()
 
 
 def _peak(comparison: xr.Dataset, dim: str) -> xr.DataArray:
     """Largest force (cost, dim) [N] over the frames with a valid solution."""
     force = comparison["group_force" if dim == "function_group" else "muscle_force"]
     return force.where(valid_of(comparison, dim)).max("time")
-
-
-def _plain(value: float, digits: int) -> str:
-    return f"{value:.{digits}f}" if np.isfinite(value) else "-"

@@ -38,15 +38,11 @@ def agreement(comparison: xr.Dataset) -> xr.Dataset:
     total = np.stack([force[..., column].sum(axis=-1) for column in members.T], axis=-1)
     names = comparison["cost"].values
     per_muscle = _measures(force, valid_of(comparison, "muscle").values)
-    per_group = _measures(
-        total, valid_of(comparison.assign_coords(function_group=groups), "function_group").values
-    )
+    grouped = comparison.assign_coords(function_group=groups)
+    per_group = _measures(total, valid_of(grouped, "function_group").values)
     result = xr.Dataset(coords={"cost": names, "other": names, "function_group": groups})
-    result["group_force"] = (
-        ("cost", "time", "function_group"),
-        total,
-        {"units": "N", "long_name": "sum of the forces of the muscles of a function group"},
-    )
+    about = {"units": "N", "long_name": "sum of the forces of the muscles of a function group"}
+    result["group_force"] = (("cost", "time", "function_group"), total, about)
     for name, (units, meaning) in MEANING.items():
         about = {"units": units, "long_name": meaning}
         result[name] = (("cost", "other", "muscle"), per_muscle[name], about)

@@ -1,7 +1,10 @@
-"""Lines of a summary: in a first column what each is about, then the statement."""
+"""Text of tables: lines of a summary, numbers, and comma-separated values."""
 
 from __future__ import annotations
 
+import csv
+import io
+import math
 from collections.abc import Iterable
 
 INDENT = 18
@@ -9,10 +12,22 @@ INDENT = 18
 
 
 def line(subject: str, statement: str) -> str:
-    """One line."""
+    """A line of a summary: in a first column what it is about, then the statement."""
     return f"{subject:<{INDENT - 1}} {statement}"
 
 
 def lines(subject: str, statements: Iterable[str]) -> list[str]:
     """A line for each statement; only the first one has the subject."""
     return [line("" if number else subject, each) for number, each in enumerate(statements)]
+
+
+def decimal(value: float, digits: int) -> str:
+    """A number to so many decimals; a dash where it is not finite."""
+    return f"{value:.{digits}f}" if math.isfinite(value) else "-"
+
+
+def csv_text(rows: Iterable[Iterable[object]]) -> str:
+    """Rows as comma-separated values; the first one is the heading."""
+    text = io.StringIO(newline="")
+    csv.writer(text, lineterminator="\n").writerows(rows)
+    return text.getvalue()

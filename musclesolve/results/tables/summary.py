@@ -8,14 +8,19 @@ import xarray as xr
 from musclesolve._util.arrays import Array, true_runs
 from musclesolve.motion.motion_plausibility import BALANCE_LIMIT
 from musclesolve.results.dataset import frame_validity as frames
-from musclesolve.results.dataset import marker_residuals as consistency
 from musclesolve.results.dataset.filter_variables import filter_line
-from musclesolve.results.dataset.pelvis_residual import pelvis_residual
-from musclesolve.results.dataset.subject_variables import body_weight, identity
+from musclesolve.results.dataset.result_quantities import (
+    CONSISTENCY_METHODS,
+    body_weight,
+    identity,
+    moved_points,
+    pelvis_residual,
+)
 from musclesolve.results.tables.lines import line, lines
 
 LEG = {side: f"{name} leg" for side, name in frames.SIDE_NAMES.items()}
 MOST_STRETCHES = 5
+MOST_MOVED = 3
 LARGE = 0.08
 """Root mean square of the pelvis residual beyond which it is called large, a share of the peak ground force."""
 
@@ -40,7 +45,7 @@ def summary(result: xr.Dataset) -> str:
         text += lines(LEG[side], [_counts(result, side), *_failures(result, side), *reasons])
     text.append(line("optimality", _optimality(result)))
     if "consistency_shift" in result:
-        text += lines("consistency", consistency.sentences(result))
+        text += lines("consistency", consistency_sentences(result))
     if "pelvis_residual" in result:
         text.append(line("pelvis residual", _pelvis_residual(result)))
     text += lines("strides", _strides(result))
@@ -114,6 +119,42 @@ def _optimality(result: xr.Dataset) -> str:
     if not valid.size:
         return "no frame has a valid solution"
     return f"largest KKT residual {valid.max():.1e} of the frames with a solution"
+
+
+def consistency_sentences(result: xr.Dataset) -> list[str]:
+    """How the motion was made consistent, where not as usual, and what that moved."""
+    given = result.attrs
+    found = [_moved(result)]
+    if weights := _listed(given.get("consistency_weights")):
+        found.append(f"measured points weighted: {weights}")
+    if borrowed := _listed(given.get("borrowed_dofs")):
+        found.append(f"angles that no body shows are those of the nearest pose: {borrowed}")
+    if given.get("consistency_derivatives") == "splines":
+        velocity, acceleration = (
+            float(result[f"{rate}_violation"].max()) for rate in ("velocity", "acceleration")
+        )
+        found.append(
+            f"derivatives by splines of the points: constraints violated by up to {velocity:.1g} m/s "
+            f"and {acceleration:.1g} m/s2"
+        )
+    return found
+
+
+def _moved(result: xr.Dataset) -> str:
+    names, rms, worst = moved_points(result)
+    most = np.argsort(-rms, kind="stable")[:MOST_MOVED]
+    method = CONSISTENCY_METHODS[str(result.attrs.get("consistency_method", "nearest"))]
+    return (
+        f"{method}, {1000.0 * np.sqrt(np.mean(rms**2)):.1f} mm rms from the measured points "
+        f"(worst {1000.0 * worst.max():.1f} mm); most moved: "
+        + ", ".join(f"{names[k]} {1000.0 * rms[k]:.1f}" for k in most)
+        + " mm rms"
+    )
+
+
+def _listed(names: object) -> str:
+    """An attribute that holds names: a list, or one text where there is only one (as NetCDF likes it)."""
+    return "" if names is None else ", ".join(str(name) for name in np.atleast_1d(np.asarray(names)).tolist())
 
 
 def _pelvis_residual(result: xr.Dataset) -> str:

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_real_array
-from musclesolve._util.one_thread import CASADI
+from musclesolve._util.locks import CASADI
 from musclesolve.errors import InputError
 from musclesolve.sharing.cost.cost_base import Cost, bad_cost
 from musclesolve.sharing.problem import Problem

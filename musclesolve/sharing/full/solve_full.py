@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from musclesolve._util.arrays import Array, Mask
 from musclesolve._util.checks import check_integer, check_number
-from musclesolve._util.one_thread import CASADI
+from musclesolve._util.locks import CASADI
 from musclesolve.errors import InputError
 from musclesolve.sharing.arguments import check_type
 from musclesolve.sharing.certificate import kkt_residual, needs_reserve, within_domain

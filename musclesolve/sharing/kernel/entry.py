@@ -13,7 +13,7 @@ import numba
 from llvmlite.binding import get_host_cpu_name  # type: ignore[import-untyped]
 from numba import njit, types
 
-from musclesolve._util.one_thread import OneThread
+from musclesolve._util.locks import OneThread
 from musclesolve.sharing.kernel.compile import OPTIONS
 from musclesolve.sharing.kernel.compiled_certificate import residual_of
 from musclesolve.sharing.kernel.compiled_terms import Terms

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from musclesolve._util.arrays import Array
-from musclesolve._util.one_thread import CASADI
+from musclesolve._util.locks import CASADI
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solver.programme import Outcome, Reduced, frame_by_frame, ipopt_options

@@ -10,7 +10,7 @@ import casadi
 import numpy as np
 
 from musclesolve._util.arrays import Array
-from musclesolve._util.one_thread import CASADI
+from musclesolve._util.locks import CASADI
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.cost.cost_terms import SoftRows
 from musclesolve.sharing.problem import Problem

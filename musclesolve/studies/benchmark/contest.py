@@ -15,7 +15,7 @@ from musclesolve.sharing.solver.solver_registry import REGISTRY
 from musclesolve.studies.benchmark.measure import (
     Latency,
     Memory,
-    NoAnswerError,
+    NoResultError,
     affordable,
     in_fresh_process,
     measure,
@@ -29,39 +29,22 @@ PATIENCE = 60.0
 
 @dataclass(frozen=True)
 class Row:
-    """Figures of one solver on one problem under one cost.
-
-    Attributes:
-        problem: its name.
-        moments: m.
-        muscles: n.
-        cost: its name.
-        solver: its name.
-        frames: of the timed calls: as many as the budget allows.
-        us_per_frame: of the fastest call [microseconds].
-        first_call_s: of the first call in a process that has imported musclesolve.sharing, on one frame [s].
-        solved: frames whose certificate holds.
-        certificate: the largest one of the frames that have an answer.
-        iterations: mean.
-        memory_mb: growth of the peak memory of the process [MB].
-        ratio: time per frame over that of `batch` on the same problem.
-        remark: what went wrong.
-    """
+    """Figures of one solver on one problem under one cost."""
 
     problem: str
     moments: int
     muscles: int
     cost: str
     solver: str
-    frames: int = 0
-    us_per_frame: float = np.nan
-    first_call_s: float = np.nan
-    solved: int = 0
-    certificate: float = np.nan
-    iterations: float = np.nan
-    memory_mb: float = np.nan
-    ratio: float = np.nan
-    remark: str = ""
+    frames: int = 0  # of the timed calls: as many as the budget allows
+    us_per_frame: float = np.nan  # of the fastest call [microseconds]
+    first_call_s: float = np.nan  # on one frame, in a process that has imported musclesolve.sharing [s]
+    solved: int = 0  # frames whose certificate holds
+    certificate: float = np.nan  # the largest one of the frames that have a solution
+    iterations: float = np.nan  # mean
+    memory_mb: float = np.nan  # growth of the peak memory of the process [MB]
+    ratio: float = np.nan  # time per frame over that of `batch` on the same problem
+    remark: str = ""  # what went wrong
 
 
 def contest(
@@ -72,15 +55,9 @@ def contest(
     budget: float,
     progress: Callable[[str], None] = lambda what: None,
 ) -> list[Row]:
-    """Measure every cost with every solver that takes it, each in a process of its own.
+    """Measure every cost with every solver that takes it, each in a process of its own, for `budget` seconds.
 
-    Args:
-        name: of the problem.
-        problem: with frames enough for the fastest solver.
-        costs: names.
-        solvers: names.
-        budget: time of the calls of each solver [s].
-        progress: called with the cost and the solver that come next.
+    The problem needs frames enough for the fastest solver; progress is called with the cost and the solver.
     """
     rows = []
     for cost in costs:
@@ -92,7 +69,7 @@ def contest(
 
 
 def takes(solver: str, cost: str) -> bool:
-    """Whether a solver can minimize a cost."""
+    """Whether a solver can minimise a cost."""
     return REGISTRY[solver].fits(find_cost(cost))
 
 
@@ -102,7 +79,7 @@ def _row(name: str, problem: Problem, cost: str, solver: str, budget: float) -> 
         return replace(blank, remark=f"not installed ({REGISTRY[solver].package})")
     try:
         found = in_fresh_process(measured, problem, cost, solver, budget, limit=budget + PATIENCE)
-    except NoAnswerError as error:
+    except NoResultError as error:
         return replace(blank, remark=str(error))
     return replace(blank, **found)
 
@@ -129,16 +106,16 @@ def _figures(problem: Problem, cost: str, solver: str, budget: float) -> dict[st
     part = first_frames(frames)
     part.moment_matrix, part.valid  # noqa: B018, computed once for a problem, whoever solves it
     timing = measure(lambda: solve(part, cost, solver), budget=budget / 2.0)
-    answer = timing.value
-    unsolved = frames - int(answer.solved.sum())
+    solution = timing.value
+    unsolved = frames - int(solution.solved.sum())
     return {
         "frames": frames,
         "us_per_frame": 1e6 * min(timing.first, timing.best) / frames,
         "first_call_s": first,
         "solved": frames - unsolved,
-        "iterations": float(answer.iterations.mean()),
-        "certificate": float(np.fmax.reduce(answer.kkt_residual)),
-        "remark": f"{unsolved} frames without an answer" if unsolved else "",
+        "iterations": float(solution.iterations.mean()),
+        "certificate": float(np.fmax.reduce(solution.kkt_residual)),
+        "remark": f"{unsolved} frames without a solution" if unsolved else "",
     }
 
 

@@ -83,7 +83,7 @@ class Latency:
 
     @classmethod
     def of(cls, seconds: ArrayLike) -> Latency:
-        """Summarize times [s]."""
+        """Summarise times [s]."""
         times = np.asarray(seconds, dtype=np.float64)
         median, slow = np.percentile(times, [50.0, 99.0])
         return cls(float(median), float(slow), float(times.max()), times.size)
@@ -161,25 +161,20 @@ def _processor() -> str:
     return names[0] if names else platform.machine()
 
 
-class NoAnswerError(MuscleSolveError):
-    """A process gave no answer; says why."""
+class NoResultError(MuscleSolveError):
+    """A process gave no result; says why."""
 
 
 def in_fresh_process(function: Callable[..., Any], *arguments: Any, limit: float) -> Any:
     """Call a function in a new Python process, where nothing is imported, compiled or cached.
 
-    Args:
-        function: of a module; arguments and value must be picklable.
-        arguments: of the function.
-        limit: time after which the process is ended [s].
-
-    Raises:
-        NoAnswerError: it took longer, died, or the function raised an error.
+    The function is one of a module; its arguments and value must be picklable. NoResultError: it took longer than the
+    limit [s], died, or the function raised an error.
     """
     with get_context("spawn").Pool(1) as pool:
         try:
             return pool.apply_async(function, arguments).get(limit)
         except TimeoutError:
-            raise NoAnswerError(f"no answer within {limit:.0f} s") from None
+            raise NoResultError(f"no result within {limit:.0f} s") from None
         except Exception as error:
-            raise NoAnswerError(f"{type(error).__name__}: {error}".splitlines()[0][:MOST_LETTERS]) from error
+            raise NoResultError(f"{type(error).__name__}: {error}".splitlines()[0][:MOST_LETTERS]) from error

@@ -16,20 +16,12 @@ PERIOD = 100
 
 
 def random_problem(frames: int, dofs: int = 7, muscles: int = 43, seed: int = 0) -> Problem:
-    """Make muscles that cross one joint or two neighboring ones, moving smoothly from frame to frame.
+    """Muscles that cross one joint or two neighboring ones, moving smoothly from frame to frame.
 
     Moment arms of up to 6 cm, maximum isometric forces from 100 to 2500 N, capacities around them, and the moments
     that activations up to about a half produce: b = A a, so that every frame has a solution, with at most nine
-    tenths of the maximum isometric force of each muscle.
-
-    Args:
-        frames: T.
-        dofs: m, of joints with three, one and two moments.
-        muscles: n, at least m.
-        seed: of the random numbers.
-
-    Raises:
-        InputError: fewer than one frame or moment, or fewer muscles than moments.
+    tenths of the maximum isometric force of each muscle. There are at least as many muscles as moments, which are
+    those of joints with three, one and two.
     """
     if frames < 1 or dofs < 1 or muscles < dofs:
         raise InputError(
@@ -80,14 +72,6 @@ def varied(problem: Problem, frames: int, seed: int = 0) -> Problem:
 
     The frames that can be solved without reserves are repeated, their moment arms changed by two per cent, their
     capacities and activations by ten (standard deviations); the moments are those of the changed activations.
-
-    Args:
-        problem: of a recording.
-        frames: T.
-        seed: of the random numbers.
-
-    Raises:
-        InputError: no frame of the problem can be solved without reserves.
     """
     solution = solve(problem.frames(problem.valid), "stress_cubed")
     good = np.flatnonzero(solution.status == 0)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from musclesolve._util.checks import check_integer
+from musclesolve._util.progress import Progress, no_progress
 from musclesolve.data.bundled import reference_stride
 from musclesolve.errors import InputError
 from musclesolve.recording.trial.trial_file import read_trial
@@ -24,8 +24,6 @@ CALLS = 3000
 BUDGET = 1.0
 """Seconds for the timed calls of each solver."""
 
-Progress = Callable[[str, float], None]
-
 
 @dataclass(frozen=True)
 class Report:
@@ -41,7 +39,7 @@ def benchmark(
     frames: int = 10_000,
     costs: tuple[str, ...] = (),
     solvers: tuple[str, ...] = (),
-    progress: Progress = lambda stage, fraction: None,
+    progress: Progress = no_progress,
 ) -> Report:
     """Measure solvers side by side on the same frames, and the latency of one frame.
 
@@ -54,9 +52,6 @@ def benchmark(
         costs: names; default: three smooth ones and min_max.
         solvers: names; default: all.
         progress: called with what comes next and the share of the work that is done.
-
-    Raises:
-        InputError: an unknown cost, solver or trial, a combination without a measurement, or a bad number of frames.
     """
     count = check_integer(frames, "frames", 1)
     named, contenders = tuple(find_cost(name).name for name in costs) or COSTS, _solvers(solvers)

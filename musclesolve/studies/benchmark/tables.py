@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections.abc import Iterable
 from dataclasses import asdict, fields
@@ -12,6 +10,7 @@ import numpy as np
 from rich import box
 from rich.table import Table
 
+from musclesolve.results.tables.lines import csv_text
 from musclesolve.studies.benchmark.contest import Row
 from musclesolve.studies.benchmark.measure import Latency
 from musclesolve.studies.benchmark.report import Report
@@ -101,21 +100,13 @@ def files(report: Report) -> dict[str, bytes]:
     found = {"solvers.csv": rows_csv(report.rows)}
     if report.single:
         heading = ["cost", "what", "median_s", "percentile_99_s", "largest_s", "calls"]
-        found["single.csv"] = _csv(
-            heading, ([cost, what, *asdict(times).values()] for cost, what, times in _latencies(report))
-        )
+        rows = ([cost, what, *asdict(times).values()] for cost, what, times in _latencies(report))
+        found["single.csv"] = csv_text([heading, *rows]).encode()
     found["machine.json"] = json.dumps(report.machine, indent=1).encode()
     return found
 
 
 def rows_csv(rows: list[Row]) -> bytes:
     """Return rows as CSV."""
-    return _csv([field.name for field in fields(Row)], (list(asdict(row).values()) for row in rows))
-
-
-def _csv(heading: list[str], lines: Iterable[list[object]]) -> bytes:
-    out = io.StringIO(newline="")
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(heading)
-    writer.writerows(lines)
-    return out.getvalue().encode()
+    heading = [field.name for field in fields(Row)]
+    return csv_text([heading, *(asdict(row).values() for row in rows)]).encode()

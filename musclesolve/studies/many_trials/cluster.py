@@ -29,10 +29,6 @@ def compute_on_cluster(
 
     The scheduler gives the trial of a worker that is lost to another one, and gives it up after several losses. It does
     not say which trials are being computed: `report` is called without names, and 0.
-
-    Raises:
-        InputError: distributed is not installed, there is no scheduler or no worker, or a worker has another version of
-            musclesolve or does not see the files under the same path.
     """
     with _client(address) as client, client.as_current():
         _check_workers(client, address, jobs)
@@ -66,9 +62,7 @@ def _client(address: str) -> Client:
         problem = "a cluster needs the package distributed, which is not installed"
         raise _error(problem, "missing_package", None, 'pip install "musclesolve[cluster]"') from error
     try:
-        resolve_address(
-            address
-        )  # a Client with an invalid address would print a traceback when it is deleted
+        resolve_address(address)  # a Client of an invalid address would print a traceback when it is deleted
         return Client(address, timeout=CONNECT_S, set_as_default=False)
     except (OSError, ValueError) as error:
         expected = "the address of a scheduler of dask.distributed, such as tcp://host:8786"

@@ -13,12 +13,11 @@ from typing import TYPE_CHECKING
 import xarray as xr
 
 from muscle_db import MuscleDatabaseError
+from musclesolve._util.progress import Progress, no_progress
 from musclesolve.errors import BusyError, InputError, MuscleSolveError
 from musclesolve.plotting.figure_names import RESULT_FIGURES, UNCERTAINTY, UNCERTAINTY_FIGURES
 from musclesolve.recording.trial.trial_file import read_trial
-from musclesolve.results.files.netcdf import netcdf_bytes, result_attribute
-from musclesolve.results.files.replacing import check_folder
-from musclesolve.results.files.storable import storable
+from musclesolve.results.files.netcdf import check_folder, netcdf_bytes, result_attribute, storable
 from musclesolve.results.files.writing import reserved, write_files
 from musclesolve.results.run_trial import run
 from musclesolve.studies.many_trials.recipe import ATTRIBUTE, input_hashes, is_current, recipe
@@ -26,8 +25,6 @@ from musclesolve.studies.many_trials.trial_record import Measures, Outcome, Tria
 
 if TYPE_CHECKING:
     from musclesolve.recording.data import Trial
-
-Progress = Callable[[str, float], None]
 
 MEASURES = "measures"
 """Attribute of result.nc with its line of the table of many trials."""
@@ -43,8 +40,7 @@ class Job:
     folder: Path  # where its files go, absolute
     options: Mapping[str, object]  # keyword arguments of `run`
     figures: bool = True  # whether they are drawn
-    # compute it even where the result that is there is of the same input, options and version
-    again: bool = False
+    again: bool = False  # also where the result that is there is of the same input, options and version
 
     def record(self, outcome: Outcome, message: str = "", details: str = "") -> TrialRecord:
         """The record of a trial without a result."""
@@ -63,46 +59,29 @@ def analyse(
 
     Figures and messages of an earlier result in the folder are removed. Options are keyword arguments of `run`; `more`
     makes further files of the trial, by name.
-
-    Raises:
-        InputError: as in `run`; a folder with the result of another trial, or one that cannot be written.
     """
     with reserved(folder):
         check_folder(folder, RESULT, trial)
-        return _written(trial, folder, options, figures, progress, more)
+        loaded = read_trial(trial)
+        hashes = input_hashes(loaded)
+        result = run(loaded, progress=progress, **options)  # type: ignore[arg-type]
+        further = more(loaded)
+        drawn = _figures(result, progress) if figures else {}
+        result.attrs[ATTRIBUTE] = recipe(hashes, options, [RESULT, *drawn])
+        result.attrs[MEASURES] = Measures.of(result).as_json()
+        progress("writing", 1.0)
+        files = {RESULT: netcdf_bytes(result), **drawn, **further}
+        replaced = [*RESULT_FIGURES, UNCERTAINTY, *UNCERTAINTY_FIGURES, ERROR, EARLIER]
+        return result, write_files(folder, files, replaced)
 
 
-def _written(
-    trial: Path,
-    folder: Path,
-    options: Mapping[str, object],
-    figures: bool,
-    progress: Progress,
-    more: Callable[[Trial], dict[str, bytes]],
-) -> tuple[xr.Dataset, list[Path]]:
-    """What `analyse` does in the folder that it has reserved."""
-    loaded = read_trial(trial)
-    hashes = input_hashes(loaded)
-    result = run(loaded, progress=progress, **options)  # type: ignore[arg-type]
-    further = more(loaded)
-    drawn = _drawn(result, progress) if figures else {}
-    result.attrs[ATTRIBUTE] = recipe(hashes, options, [RESULT, *drawn])
-    result.attrs[MEASURES] = Measures.of(result).as_json()
-    progress("writing", 1.0)
-    files = {RESULT: netcdf_bytes(result), **drawn, **further}
-    replaced = [*RESULT_FIGURES, UNCERTAINTY, *UNCERTAINTY_FIGURES, ERROR, EARLIER]
-    return result, write_files(folder, files, replaced)
+def _figures(result: xr.Dataset, progress: Progress) -> dict[str, bytes]:
+    from musclesolve.plotting import save_figures  # loads matplotlib: only where figures are drawn
+
+    return save_figures.figure_files(result, progress)
 
 
-def _drawn(result: xr.Dataset, progress: Progress) -> dict[str, bytes]:
-    from musclesolve.plotting.save_figures import (
-        figure_files,  # loads matplotlib: only where figures are drawn
-    )
-
-    return figure_files(result, progress)
-
-
-def attempt(job: Job, progress: Progress = lambda stage, fraction: None) -> TrialRecord:
+def attempt(job: Job, progress: Progress = no_progress) -> TrialRecord:
     """Compute a trial unless its result is there; errors are stored in the record, never raised."""
     start = time.perf_counter()
     try:

@@ -11,6 +11,7 @@ from typing import TypedDict, Unpack
 
 from musclesolve._util.checks import check_integer
 from musclesolve._util.processes import cores
+from musclesolve._util.progress import Progress, no_progress
 from musclesolve._util.worker_pool import Lost, Pool
 from musclesolve.errors import InputError
 from musclesolve.results.files.writing import reserved, write_files
@@ -18,10 +19,8 @@ from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.solver.solver_base import Solver
 from musclesolve.studies.many_trials.one_trial import Job, attempt, is_done, leave_message
 from musclesolve.studies.many_trials.trial_names import find_trials, folder_names
-from musclesolve.studies.many_trials.trial_record import Outcome, TrialRecord
-from musclesolve.studies.many_trials.trials_csv import CSV, check_table, csv_bytes
+from musclesolve.studies.many_trials.trial_record import CSV, Outcome, TrialRecord, check_table, csv_bytes
 
-Progress = Callable[[str, float], None]
 MOST_NAMES, LONGEST_NAME = 2, 18
 """Of the running trials, in the line of progress."""
 
@@ -63,9 +62,7 @@ def run_many(
     Args:
         trials: trial files; a folder means the trial files in it.
         output: folder for the folders of the trials; made when it is missing.
-        cost: as in `run`, for all trials.
-        solver: as in `run`.
-        side: as in `run`.
+        cost, solver, side: as in `run`, for all trials.
         **how: see `ManyOptions`.
 
     Returns:
@@ -85,7 +82,7 @@ def run_many(
         Job(name, path, output / name, given, figures, again)
         for name, path in zip(folder_names(paths), paths, strict=True)
     ]
-    report = Report(len(todo), progress or (lambda stage, fraction: None))
+    report = Report(len(todo), progress or no_progress)
     with reserved(output):
         check_table(output / CSV)
         return _compute(todo, output, lambda: _records(todo, jobs, scheduler, report), report)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from muscle_db.regular_file import SETTINGS, read_regular
 from musclesolve.errors import InputError
-from musclesolve.studies.many_trials.trials_csv import CSV
+from musclesolve.studies.many_trials.trial_record import CSV
 
 OWN = (CSV, "average")
 """Names beside those of the trials: the table, and the folder that is proposed for their average."""
@@ -27,9 +27,6 @@ def find_trials(arguments: Iterable[str | Path]) -> list[Path]:
     """Trial files, and for each folder those in it; absolute, in the given order, each once.
 
     A file that does not exist is kept: that trial alone fails.
-
-    Raises:
-        InputError: a folder cannot be read or holds no trial, or nothing is named at all.
     """
     found: list[Path] = []
     for argument in map(Path, arguments):
@@ -71,9 +68,6 @@ def folder_names(trials: list[Path]) -> list[str]:
 
     Names that are the same on some file system, such as those that differ only in capital letters, count as the same;
     so do the names in `OWN`. The trials are absolute paths, all different.
-
-    Raises:
-        InputError: two paths have the same name whatever part of them is used.
     """
     depth = dict.fromkeys(trials, 0)
     numbered: set[Path] = set()

@@ -1,8 +1,9 @@
-"""The outcome of one trial of many, and its result in a few numbers."""
+"""The outcome of one trial of many, its result in a few numbers, and the table of all of them, trials.csv."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -10,10 +11,12 @@ from pathlib import Path
 import numpy as np
 import xarray as xr
 
+from muscle_db.regular_file import RECORDING, open_regular
+from musclesolve.errors import InputError
 from musclesolve.results.dataset import frame_validity as frames
-from musclesolve.results.dataset.pelvis_residual import pelvis_residual
-from musclesolve.results.dataset.subject_variables import body_weight
-from musclesolve.results.dataset.walking_axes import magnitude
+from musclesolve.results.dataset.result_quantities import body_weight, magnitude, pelvis_residual
+from musclesolve.results.files.netcdf import storable
+from musclesolve.results.tables.lines import csv_text
 
 JOINTS = ("hip", "knee", "ankle")
 
@@ -98,3 +101,44 @@ class TrialRecord:
     def fine(self) -> bool:
         """Whether it has a result with a valid solution in every frame."""
         return self.outcome.has_result and self.measures is not None and self.measures.without_solution == 0
+
+
+CSV = "trials.csv"
+FIRST = (
+    *("name", "status", "frames_solved", "frames_with_reserve", "frames_without_solution"),
+    "peak_pelvis_residual_percent_body_weight",
+)
+LAST = ("seconds", "trial", "folder", "message")
+
+
+def csv_bytes(records: Sequence[TrialRecord]) -> bytes:
+    """The table of all trials with all digits, the files and the messages."""
+    rows: list[list[object]] = [
+        [*FIRST, *(f"peak_{joint}_contact_force_body_weights" for joint in JOINTS), *LAST]
+    ]
+    for record in records:
+        found = record.measures
+        numbers: list[object] = [""] * (4 + len(JOINTS))
+        if found is not None:
+            forces = [f"{found.contact[joint]:.6g}" for joint in JOINTS]
+            counts = [found.solved, found.with_reserve, found.without_solution]
+            numbers = [*counts, f"{found.residual_percent:.6g}", *forces]
+        ends = [f"{record.seconds:.3f}", str(record.trial), str(record.folder), record.message]
+        rows.append([record.name, record.outcome.value, *numbers, *ends])
+    return str(storable(csv_text(rows))).encode()
+
+
+def check_table(path: Path) -> None:
+    """Refuse to write over a file that has the name of the table and is none."""
+    try:
+        with open_regular(path, RECORDING) as file:
+            first = file.readline(1000).decode("utf-8", "replace")
+    except OSError:
+        return  # there is none, or it cannot be read: writing it reports that
+    if not first.startswith("name,status"):
+        raise InputError(
+            "this is no table of musclesolve, and one of this name is to be written: it would be lost",
+            code="occupied_folder",
+            file=path,
+            remedy="choose another folder with -o, or rename the file",
+        )

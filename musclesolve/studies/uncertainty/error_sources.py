@@ -46,11 +46,7 @@ def sources() -> dict[str, Source]:
 
 
 def standard_deviations(trial: Trial, given: Mapping[str, float] | None = None) -> dict[str, float]:
-    """Source -> its standard deviation in SI: as given by key, else in the trial file, else the usual one.
-
-    Raises:
-        InputError: there is no such source, or its standard deviation is out of range.
-    """
+    """Source -> its standard deviation in SI: as given by key, else in the trial file, else the usual one."""
     if given is not None and not isinstance(given, Mapping):
         raise InputError(
             f"{given!r} is no set of standard deviations",

@@ -19,14 +19,8 @@ AT_ONCE = 4_000_000
 """Numbers of the largest array of changes at most."""
 
 ARRAYS = (
-    "moment",
-    "moment_arm",
-    "force_capacity",
-    "max_isometric_force",
-    "fiber_velocity",
-    "optimal_fiber_length",
-    "reaction_matrix",
-    "reaction_offset",
+    *("moment", "moment_arm", "force_capacity", "max_isometric_force", "fiber_velocity"),
+    *("optimal_fiber_length", "reaction_matrix", "reaction_offset"),
 )
 """What errors change of a problem."""
 

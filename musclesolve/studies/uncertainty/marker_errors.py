@@ -65,10 +65,8 @@ class MarkerErrors:
     ) -> tuple[Markers, Points, dict[Side, Array]]:
         """Markers of motion and standing with errors, and the errors of hip centers that are not mapped.
 
-        Args:
-            placement: (p, 3) of the markers `placed`, axes of the body [m].
-            hip_center: (2, 3) of the right and the left hip center, axes of the pelvis [m].
-            soft_tissue: (n, 3, 2) a and b of a cos + b sin of the phase, axes of the body [m].
+        Errors are in the axes of the body [m]: (p, 3) of the markers `placed`, (2, 3) of the right and the left hip
+        center, and (n, 3, 2) of soft tissue, a and b of a cos + b sin of the phase.
         """
         wave = np.stack([np.cos(self.phase), np.sin(self.phase)], axis=1)
         local = np.einsum("tw,nxw->tnx", wave, soft_tissue)

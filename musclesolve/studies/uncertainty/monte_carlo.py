@@ -15,12 +15,13 @@ import xarray as xr
 from musclesolve._util.arrays import Array, Mask
 from musclesolve._util.checks import check_integer
 from musclesolve._util.processes import cores
+from musclesolve._util.progress import Progress, no_progress
 from musclesolve._util.worker_pool import Pool
 from musclesolve.errors import InputError, MuscleSolveError
 from musclesolve.pipeline.run import loaded, prepare, share
 from musclesolve.recording.data import Trial
 from musclesolve.results.dataset import assemble as labelled
-from musclesolve.results.tables import error_shares as shares
+from musclesolve.results.tables.uncertainty_summary import counted_frames
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.solver.solver_base import Solver
 from musclesolve.studies.uncertainty.contributions import Task, summed
@@ -29,8 +30,6 @@ from musclesolve.studies.uncertainty.replay import Replay
 from musclesolve.studies.uncertainty.samples import NOMINAL, Drawn, Samples, work
 from musclesolve.studies.uncertainty.statistics_dataset import Found, assemble
 from musclesolve.studies.uncertainty.streaming_statistics import Statistics
-
-Progress = Callable[[str, float], None]
 
 CHUNK = 4
 """Samples, or parameters of the derivatives, that a process computes at a time."""
@@ -69,9 +68,7 @@ def uncertainty(
         samples: how many, 2 or more.
         seed: of the random numbers, 0 or more.
         sd: standard deviations by key, {"segment_mass": 0}, instead of those of the trial file or ``sources.toml``.
-        cost: as in `run`.
-        solver: as in `run`.
-        side: as in `run`.
+        cost, solver, side: as in `run`.
         **how: see `Computing`.
 
     Returns:
@@ -91,7 +88,7 @@ def uncertainty(
     prepared = prepare(trial, cost, solver, side)
     options = prepared.options
     result = labelled.assemble(share(prepared))
-    counted = np.stack([shares.counted(result, side) for side in options.sides], axis=1)
+    counted = np.stack([counted_frames(result, side) for side in options.sides], axis=1)
     common = Samples(Replay.of(prepared, chosen), counted, seed)
     todo = (samples, *(_differentiable(common) if contributions else ([], "not asked for")))
     found = _computed(common, todo, workers, report)
@@ -102,7 +99,7 @@ def _chosen(
     contributions: bool = True, workers: int | None = None, progress: Progress | None = None
 ) -> tuple[bool, int, Progress]:
     count = cores() if workers is None else check_integer(workers, "workers", 1)
-    return contributions, count, progress or (lambda stage, fraction: None)
+    return contributions, count, progress or no_progress
 
 
 def _computed(common: Samples, todo: tuple[int, list[Task], str], workers: int, report: Progress) -> Found:

@@ -6,12 +6,14 @@ for the first pose (fits start from the nominal motion), and everything that onl
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import product
+from math import prod
 
 import numpy as np
 
-from musclesolve._util.arrays import AnyArray
+from musclesolve._util.arrays import AnyArray, Array, split_named
 from musclesolve.dynamics.inverse.external_wrenches import Wrench
 from musclesolve.dynamics.inverse.newton_euler import SegmentMotion, segment_motion
 from musclesolve.dynamics.kinematics.consistent_motion import consistent_motion
@@ -31,7 +33,32 @@ from musclesolve.pipeline.run_options import Options
 from musclesolve.pipeline.types import LegMechanics, LegResult, Prepared
 from musclesolve.recording.data import SIDES, Side, Trial
 from musclesolve.studies.uncertainty.marker_errors import MarkerErrors
-from musclesolve.studies.uncertainty.uncertain_parameters import Parameters
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """What may err, by source."""
+
+    shapes: Mapping[str, tuple[int, ...]]  # source -> shape of the array of its parameters
+    sd: Mapping[str, float]  # source -> standard deviation, SI
+
+    @property
+    def count(self) -> int:
+        """Standard normal numbers per sample; those of sources that are switched off are drawn too."""
+        return sum(prod(shape) for shape in self.shapes.values())
+
+    def draw(self, seed: int, sample: int) -> Array:
+        """The standard normal numbers (count,) of a sample, from child number `sample` of the seed.
+
+        So a sample is the same whichever process draws it, and whatever else is drawn.
+        """
+        stream = np.random.SeedSequence(seed, spawn_key=(sample,))
+        return np.random.default_rng(stream).standard_normal(self.count)
+
+    def errors(self, numbers: Array) -> dict[str, Array]:
+        """Source -> error of its parameters from standard normal numbers (count,); of a factor, its logarithm."""
+        return {name: self.sd[name] * part for name, part in split_named(numbers, self.shapes).items()}
+
 
 Errors = dict[str, AnyArray]
 
@@ -51,8 +78,8 @@ class Body:
 class Replay:
     """A trial ready to be run again with errors in its inputs."""
 
-    trial: Trial  # the trial
-    options: Options  # what is computed of it
+    trial: Trial
+    options: Options
     parameters: Parameters  # what may err
     markers: MarkerErrors  # and the bodies that their errors move with
     start: AnyArray  # (T, K+6) nominal coordinates, from which the fit starts

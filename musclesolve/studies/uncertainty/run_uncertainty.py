@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from musclesolve._util.progress import Progress
 from musclesolve.plotting.figure_names import UNCERTAINTY
 from musclesolve.plotting.uncertainty_figures import uncertainty_figures
 from musclesolve.recording.data import Trial
@@ -22,7 +23,7 @@ class UncertaintyFiles:
     seed: int  # of the random numbers
     figures: bool  # whether they are drawn
     options: Mapping[str, Any]  # keyword arguments of `run`
-    progress: Callable[[str, float], None]  # as in `run`
+    progress: Progress  # as in `run`
     lines: list[str] = field(default_factory=list)
 
     def __call__(self, trial: Trial) -> dict[str, bytes]:

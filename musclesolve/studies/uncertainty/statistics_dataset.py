@@ -11,8 +11,8 @@ import xarray as xr
 
 from musclesolve._util.arrays import AnyArray
 from musclesolve.studies.uncertainty.error_sources import sources
-from musclesolve.studies.uncertainty.followed_quantities import DIMS, separated
 from musclesolve.studies.uncertainty.replay import Replay, leg_dofs
+from musclesolve.studies.uncertainty.samples import DIMS, separated
 from musclesolve.studies.uncertainty.streaming_statistics import QUANTILES, Statistics
 
 Variable = tuple[tuple[str, ...], AnyArray, dict[str, str]]

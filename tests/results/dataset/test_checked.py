@@ -48,15 +48,9 @@ DAMAGES: dict[str, tuple[Damage, str]] = {
     "time runs back": (lambda r: r.isel(time=slice(None, None, -1)), "time"),
     "no time": (lambda r: r.assign_coords(time=np.full(r.sizes["time"], np.nan)), "time"),
     "no flags": (flags(flag_meanings=""), "flag_meanings"),
-    "an unknown status": (
-        lambda r: r.assign(status=(r.status + 77).assign_attrs(r.status.attrs)),
-        "77",
-    ),
+    "an unknown status": (lambda r: r.assign(status=(r.status + 77).assign_attrs(r.status.attrs)), "77"),
     "valid in numbers": (lambda r: r.assign(valid=r.valid.astype(float)), "valid"),
-    "valid against the status": (
-        lambda r: r.assign(valid=r.valid & (r.time > 1.0)),
-        "202",
-    ),
+    "valid against the status": (lambda r: r.assign(valid=r.valid & (r.time > 1.0)), "202"),
     "no valid": (lambda r: r.drop_vars("valid").assign(status=r.status.drop_attrs()), "valid"),
     "strikes in words": (strikes("abc"), "heel_strike_times_r"),
     "a strike at no time": (strikes([np.nan, 1.0, 2.0]), "heel_strike_times_r"),
@@ -65,10 +59,7 @@ DAMAGES: dict[str, tuple[Damage, str]] = {
     "a mass in words": (number("subject_mass_kg", "x"), "subject_mass_kg"),
     "a strength in words": (number("strength_factor", "x"), "strength_factor"),
     "moments that are no numbers": (lost("joint_moment"), "joint_moment"),
-    "a hole in an activation": (
-        lost("activation", slice(100, 110)),
-        "1.000 s",
-    ),
+    "a hole in an activation": (lost("activation", slice(100, 110)), "1.000 s"),
     "no force of the ground": (lambda r: r.drop_vars("ground_reaction_force"), "ground_reaction_force"),
     "no muscles": (lambda r: r.isel(muscle=[]), "muscle"),
     "muscles of no leg": (

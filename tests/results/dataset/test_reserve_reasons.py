@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from musclesolve.muscles.muscle_placement import LEG_DOFS
-from musclesolve.results.dataset.direction_names import OPPOSITE, directions
 from musclesolve.results.dataset.reserve_reasons import reasons
+from musclesolve.results.dataset.result_quantities import OPPOSITE, directions
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solving import solve
 

@@ -22,7 +22,7 @@ from musclesolve.studies.benchmark.contest import Row, SingleFrame, contest, mea
 from musclesolve.studies.benchmark.measure import (
     Latency,
     Memory,
-    NoAnswerError,
+    NoResultError,
     affordable,
     in_fresh_process,
     measure,
@@ -88,12 +88,12 @@ def test_failures_stay_in_the_table(monkeypatch):
     monkeypatch.setitem(registry.REGISTRY, "slsqp", absent)
 
     def too_slow(function, *arguments, limit):
-        raise NoAnswerError("no answer within 3 s")
+        raise NoResultError("no result within 3 s")
 
     monkeypatch.setattr(contest_module, "in_fresh_process", too_slow)
     rows = contest("leg", problem, ("force_squared",), ("batch", "slsqp", "linprog"), 0.1)
     assert [(row.solver, row.remark) for row in rows] == [
-        ("batch", "no answer within 3 s"),
+        ("batch", "no result within 3 s"),
         ("slsqp", "not installed (no_such_package)"),
     ]
     lacking = measured(problem, "joint_reaction_squared", "batch", 0.01)
@@ -102,9 +102,9 @@ def test_failures_stay_in_the_table(monkeypatch):
 
 def test_a_process_that_fails_says_how():
     assert in_fresh_process(with_ratios, [], limit=60.0) == []
-    with pytest.raises(NoAnswerError, match="no attribute"):
+    with pytest.raises(NoResultError, match="no attribute"):
         in_fresh_process(with_ratios, ["no row"], limit=60.0)
-    with pytest.raises(NoAnswerError):
+    with pytest.raises(NoResultError):
         in_fresh_process(with_ratios, [], limit=0.001)
 
 

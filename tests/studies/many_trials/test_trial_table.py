@@ -13,8 +13,7 @@ from synthetic_result import MASS, WEIGHT, result, set_status
 
 from musclesolve.cli.trial_table import exit_code, remarks, table
 from musclesolve.sharing.status import Status
-from musclesolve.studies.many_trials.trial_record import Measures, Outcome, TrialRecord
-from musclesolve.studies.many_trials.trials_csv import csv_bytes
+from musclesolve.studies.many_trials.trial_record import Measures, Outcome, TrialRecord, csv_bytes
 
 FINE = Measures(1000, 0, 0, 12.34, {"hip": 4.26, "knee": 3.0, "ankle": 6.0})
 BAD = Measures(90, 6, 4, 123.4, {"hip": np.nan, "knee": np.nan, "ankle": np.nan})

@@ -12,7 +12,7 @@ from musclesolve.data.bundled import reference_stride
 from musclesolve.pipeline.run import prepare
 from musclesolve.recording.data import Trial
 from musclesolve.recording.trial.trial_file import read_trial
-from musclesolve.results.tables.error_shares import peak
+from musclesolve.results.tables.uncertainty_summary import peak
 from musclesolve.studies.uncertainty.contributions import STEP, Linear, Task
 from musclesolve.studies.uncertainty.error_sources import sources, standard_deviations
 from musclesolve.studies.uncertainty.replay import Replay

@@ -1,4 +1,4 @@
-"""Muscle sets and marker sets as tables, and one muscle or marker set in full."""
+"""Muscle sets, marker sets and faults as tables, and one muscle or marker set in full."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from rich.console import Group
 from rich.table import Table
 
 from muscle_db import Muscle, MuscleDatabase
-from musclesolve._util.names import suggestion
-from musclesolve.errors import InputError
+from musclesolve._util.names import unknown_name
 from musclesolve.recording.markers.landmark_names import landmarks
 from musclesolve.recording.markers.marker_set import MarkerSet, marker_sets
 from musclesolve.recording.markers.resolve_landmarks import markers_of
@@ -25,16 +24,13 @@ def muscle_table(database: MuscleDatabase) -> Table:
     for heading in ("F0 [N]", "L0 [mm]", "LT [mm]", "pennation [deg]", "points"):
         listing.add_column(heading, justify="right")
     for muscle in database.muscles:
-        listing.add_row(
-            muscle.name,
-            muscle.short_name,
-            muscle.group,
+        lengths = (f"{1e3 * each:.1f}" for each in (muscle.optimal_fiber_length, muscle.tendon_slack_length))
+        numbers = (
             f"{muscle.max_isometric_force:.0f}",
-            f"{1e3 * muscle.optimal_fiber_length:.1f}",
-            f"{1e3 * muscle.tendon_slack_length:.1f}",
+            *lengths,
             f"{math.degrees(muscle.pennation_angle):.0f}",
-            str(len(muscle.path)),
         )
+        listing.add_row(muscle.name, muscle.short_name, muscle.group, *numbers, str(len(muscle.path)))
     listing.caption = "F0 maximum isometric force, L0 optimal fiber length, LT tendon slack length"
     return listing
 
@@ -91,18 +87,9 @@ def marker_set_table() -> Table:
 
 
 def marker_set_in_full(name: str) -> Group:
-    """Landmarks of a set with their markers, the clusters, and markers of the standing trial.
-
-    Raises:
-        InputError: there is no such set.
-    """
+    """Landmarks of a set with their markers, the clusters, and markers of the standing trial."""
     if name not in marker_sets():
-        raise InputError(
-            f"there is no marker set {name!r}",
-            code="unknown_name",
-            expected=f"one of {', '.join(marker_sets())}",
-            remedy=suggestion(name, marker_sets()) or "see: musclesolve markers",
-        )
+        raise unknown_name(name, "marker set", marker_sets())
     chosen = marker_sets()[name]
     mapped = Table(title=f"{name}: {chosen.description}", title_justify="left", caption=chosen.source)
     for heading in ("landmark", "what it is", "markers, the first present ones"):
@@ -118,3 +105,15 @@ def _lines(chosen: MarkerSet) -> list[str]:
     carried = [f"seen standing, carried by {cluster}: {marker}" for marker, cluster in chosen.carried.items()]
     aliases = [f"also called: {name} = {', '.join(others)}" for name, others in chosen.aliases.items()]
     return [*clusters, *carried, *aliases]
+
+
+def fault_table() -> Table:
+    """One row for each fault that can be planted: its name, and what is done wrong."""
+    from musclesolve.synthetic.faults.faults import faults
+
+    rows = Table(title="faults for `musclesolve synthesize --fault`", title_justify="left")
+    rows.add_column("fault", no_wrap=True)
+    rows.add_column("what is done wrong")
+    for name, fault in faults().items():
+        rows.add_row(name, " ".join(fault.about.split()))
+    return rows

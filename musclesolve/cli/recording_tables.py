@@ -1,15 +1,50 @@
-"""Table of the calibration of cameras: how well every camera reproduces the control points."""
+"""Tables of the commands on recordings: the report of a check, and the calibration of cameras."""
 
 from __future__ import annotations
+
+import json
 
 import numpy as np
 from rich.table import Table
 
+from musclesolve.checking.finding import SEVERITIES, Report
 from musclesolve.recording.cameras.camera_file import CameraFile
 from musclesolve.recording.cameras.camera_markers import calibration_notes, largest_noise
 
+_COLOURS = {"error": "red", "warning": "yellow", "note": "dim"}
 
-def table(recording: CameraFile) -> Table:
+
+def json_text(report: Report) -> str:
+    """Return the report as JSON, in characters that every output can print."""
+    return json.dumps(report.as_dict(), indent=2, allow_nan=False)
+
+
+def tables(report: Report) -> list[Table]:
+    """Return one table for each severity that was found: where, what, how to fix it."""
+    printed = []
+    for severity in SEVERITIES:
+        found = report.of(severity)
+        if not found:
+            continue
+        table = Table(
+            title=f"{severity}s" if len(found) > 1 else severity,
+            title_justify="left",
+            title_style=_COLOURS[severity],
+            show_lines=severity != "note",
+        )
+        table.add_column("finding", no_wrap=True)
+        table.add_column("where", ratio=2)
+        table.add_column("what", ratio=5)
+        if severity != "note":
+            table.add_column("how to fix it", ratio=4)
+        for finding in found:
+            cells = [finding.code, str(finding.where), finding.what]
+            table.add_row(*cells, *([finding.remedy] if severity != "note" else []))
+        printed.append(table)
+    return printed
+
+
+def calibration_table(recording: CameraFile) -> Table:
     """One line per control point, one column per camera: distance from projected to digitised position [px].
 
     Below them the position of each camera, and its standard deviation for the largest digitising error that the

@@ -7,8 +7,7 @@ import pytest
 import xarray as xr
 from synthetic_result import WEIGHT, result, set_status
 
-from musclesolve.results.tables.error_shares import counted, peak
-from musclesolve.results.tables.uncertainty_summary import summary
+from musclesolve.results.tables.uncertainty_summary import counted_frames, peak, summary
 from musclesolve.sharing.status import Status
 
 SOURCES = ("strength", "muscle_path", "hip_center")
@@ -80,7 +79,7 @@ def test_frames_that_are_not_valid_hold_no_peak() -> None:
 def test_a_leg_that_never_stands_has_the_peak_of_its_swing() -> None:
     found = sampled()
     found["ground_reaction_force"].loc[{"side": "r"}] = 0.0
-    assert counted(found, "r").all() and not counted(found, "l").all()
+    assert counted_frames(found, "r").all() and not counted_frames(found, "l").all()
     assert peak(found, "contact_force", "hip_r").value == found["contact_force"].sel(joint="hip_r").max()
 
 

@@ -1,0 +1,83 @@
+"""Read from a result: subject and choices, vectors in walking axes, names of directions, residual at the pelvis."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import xarray as xr
+
+from musclesolve._util.arrays import Array
+from musclesolve.constants import STANDARD_GRAVITY
+
+OPPOSITE = {
+    "hip_flexion": "extension",
+    "hip_adduction": "abduction",
+    "hip_internal_rotation": "external rotation",
+    "knee_flexion": "extension",
+    "ankle_dorsiflexion": "plantarflexion",
+    "ankle_inversion": "eversion",
+    "ankle_adduction": "abduction",
+}
+"""The negative direction of each degree of freedom, without side."""
+CONSISTENCY_METHODS = {"nearest": "nearest pose", "joint_angles": "driven by measured joint angles"}
+"""Name of a method of consistency -> how the motion was made to fit the model."""
+
+
+def directions(dof: str) -> tuple[str, str]:
+    """Positive and negative direction of a degree of freedom with its side, hip_flexion_r: flexion, extension."""
+    plain = dof.rsplit("_", 1)[0]
+    return plain.split("_", 1)[1].replace("_", " "), OPPOSITE[plain]
+
+
+def along_heading(result: xr.Dataset, vector: xr.DataArray) -> xr.DataArray:
+    """A vector of the laboratory with x along ``heading``, where the result has it, y to the left of it, z up."""
+    if "heading" not in result:
+        return vector
+    angle = result["heading"]
+    cosine, sine = np.cos(angle), np.sin(angle)
+    x, y, z = (vector.sel(axis=axis, drop=True) for axis in "xyz")
+    rotated = xr.concat([x * cosine + y * sine, y * cosine - x * sine, z], vector["axis"])
+    return rotated.transpose(*vector.dims).assign_attrs(vector.attrs)
+
+
+def magnitude(vector: xr.DataArray) -> xr.DataArray:
+    """Magnitude of a vector over its dimension axis; NaN where a component is."""
+    size: xr.DataArray = (vector**2).sum("axis", skipna=False) ** 0.5
+    return size
+
+
+def body_weight(result: xr.Dataset) -> float:
+    """Weight of the subject [N]."""
+    return float(result.attrs["subject_mass_kg"]) * STANDARD_GRAVITY
+
+
+def identity(result: xr.Dataset) -> str:
+    """Who, which trial and with what choices, in a line for the margin of a figure."""
+    given = result.attrs
+    parts = {
+        "": given.get("subject"),
+        "trial ": Path(str(given["trial_file"])).name if "trial_file" in given else None,
+        "cost ": given.get("cost"),
+        "solver ": given.get("solver"),
+        "muscles ": Path(str(given["muscle_database"])).name if "muscle_database" in given else None,
+        "strength factor ": f"{given['strength_factor']:g}" if "strength_factor" in given else None,
+    }
+    return ",  ".join(f"{label}{value}" for label, value in parts.items() if value)
+
+
+def pelvis_residual(result: xr.Dataset) -> tuple[Array, Array]:
+    """Magnitude of the residual force [N] and of the residual moment [N m], each of shape (T,)."""
+    residual = result["pelvis_residual"].transpose("time", "component").values
+    is_force = np.array([str(name).startswith("f") for name in result["component"].values])
+    return np.linalg.norm(residual[:, is_force], axis=1), np.linalg.norm(residual[:, ~is_force], axis=1)
+
+
+def moved_points(result: xr.Dataset) -> tuple[list[str], Array, Array]:
+    """Names of the measured points (n), root mean square and largest distance (n,) [m] that each was moved."""
+    shift = result["consistency_shift"].transpose("time", "point").values
+    return (
+        [str(name) for name in result["point"].values],
+        np.sqrt(np.mean(shift**2, axis=0)),
+        shift.max(axis=0),
+    )
