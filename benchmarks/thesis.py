@@ -37,7 +37,7 @@ from benchmarks.timing import console
 from musclesolve._util.arrays import Array
 from musclesolve.data.bundled import reference_stride
 from musclesolve.muscles.leg_muscle_state import muscle_state
-from musclesolve.muscles.muscle_placement import LEG_DOFS, place_muscles
+from musclesolve.muscles.scale_to_subject import LEG_DOFS, place_muscles
 from musclesolve.pipeline.full_formulation import full_problem
 from musclesolve.pipeline.mechanics import mechanics
 from musclesolve.sharing.certificate import kkt_residual
@@ -46,8 +46,8 @@ from musclesolve.sharing.full.full_problem import FullProblem
 from musclesolve.sharing.full.solve_full import solve_full
 from musclesolve.sharing.kernel.constants import TOLERANCE
 from musclesolve.sharing.problem import Problem
+from musclesolve.sharing.solver.frame_programme import Programme
 from musclesolve.sharing.solver.polish import least_squares_multiplier
-from musclesolve.sharing.solver.programme import Programme
 from musclesolve.studies.benchmark.measure import machine
 
 COST = find_cost("stress_cubed")

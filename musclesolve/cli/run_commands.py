@@ -63,7 +63,7 @@ def analyse(
     trial: Path, output: Path, figures: bool = True, samples: int | None = None, seed: int = 0, **options: Any
 ) -> None:
     """Read, compute, write, summarise; ends with exit code 3 where frames have no valid solution."""
-    from musclesolve.results.tables.summary import any_failed, summary
+    from musclesolve.results.tables.run_summary import any_failed, summary
     from musclesolve.studies.many_trials.one_trial import analyse as compute
 
     given = {key: value for key, value in options.items() if value is not None}

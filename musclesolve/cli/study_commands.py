@@ -25,8 +25,8 @@ def compare(
     """Compare the muscle forces of one trial under several costs: comparison.nc, a table of agreement, figures."""
     from musclesolve.plotting.comparison_figures import FILES, comparison_files
     from musclesolve.recording.trial import trial_file
-    from musclesolve.results.files.netcdf import check_folder, check_inputs, netcdf_bytes
-    from musclesolve.results.files.writing import reserved, write_files
+    from musclesolve.results.files.atomic_writing import reserved, write_files
+    from musclesolve.results.files.result_netcdf import check_folder, check_inputs, netcdf_bytes
     from musclesolve.results.tables import comparison_tables
     from musclesolve.studies import compare as comparison
 
@@ -62,7 +62,7 @@ def benchmark(
     ] = None,
 ) -> None:
     """Measure the solvers side by side on this machine, and the latency of one frame."""
-    from musclesolve.results.files.writing import reserved, write_files
+    from musclesolve.results.files.atomic_writing import reserved, write_files
     from musclesolve.studies.benchmark import report, tables
 
     with nullcontext() if output is None else reserved(output):
@@ -87,8 +87,8 @@ def plot(
 ) -> None:
     """Draw the figures of a result again."""
     from musclesolve.plotting.save_figures import figures_again
-    from musclesolve.results.files.netcdf import read_result
-    from musclesolve.results.files.writing import reserved, write_files
+    from musclesolve.results.files.atomic_writing import reserved, write_files
+    from musclesolve.results.files.result_netcdf import read_result
 
     loaded, folder = read_result(result), output or result.parent
     with progress() as report, reserved(folder):
@@ -109,8 +109,8 @@ def average(
 ) -> None:
     """Average the gait cycles of results, each leg by itself: average.nc, a table of the strides, figures."""
     from musclesolve.plotting.average_figures import average_files
-    from musclesolve.results.files.netcdf import netcdf_bytes
-    from musclesolve.results.files.writing import reserved, write_files
+    from musclesolve.results.files.atomic_writing import reserved, write_files
+    from musclesolve.results.files.result_netcdf import netcdf_bytes
     from musclesolve.results.tables.average_table import remarks, table
     from musclesolve.studies.average import average_results
 

@@ -1,10 +1,10 @@
 from .leg_muscle_state import MuscleState as MuscleState
 from .leg_muscle_state import muscle_state as muscle_state
-from .muscle_placement import LEG_DOFS as LEG_DOFS
-from .muscle_placement import LegMuscles as LegMuscles
-from .muscle_placement import place_muscles as place_muscles
 from .parameter_derivatives import MuscleChange as MuscleChange
 from .parameter_derivatives import muscle_change as muscle_change
 from .path_point_derivatives import PointDerivatives as PointDerivatives
 from .path_point_derivatives import point_derivatives as point_derivatives
 from .pose_geometry import muscle_geometry as muscle_geometry
+from .scale_to_subject import LEG_DOFS as LEG_DOFS
+from .scale_to_subject import LegMuscles as LegMuscles
+from .scale_to_subject import place_muscles as place_muscles

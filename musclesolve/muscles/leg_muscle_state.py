@@ -8,8 +8,8 @@ from musclesolve._util.arrays import Array, Mask
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.model.model import Model
 from musclesolve.muscles.hill_model import capacity_and_passive, fiber_state
-from musclesolve.muscles.muscle_paths import PathState
-from musclesolve.muscles.muscle_placement import LegMuscles
+from musclesolve.muscles.paths_and_moment_arms import PathState
+from musclesolve.muscles.scale_to_subject import LegMuscles
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from musclesolve._util.arrays import Array, Indices, Mask
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.model.model import Model
 from musclesolve.muscles.leg_muscle_state import MuscleState
-from musclesolve.muscles.muscle_paths import Paths
+from musclesolve.muscles.paths_and_moment_arms import Paths
 
 
 @dataclass(frozen=True, eq=False)

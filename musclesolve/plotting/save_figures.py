@@ -17,7 +17,7 @@ from musclesolve.plotting.muscle_figures import activations, muscle_forces
 from musclesolve.plotting.page.png import figures_of
 from musclesolve.plotting.residual_figures import consistency_shift, reserves_and_residual
 from musclesolve.results.dataset.checked import checked_result
-from musclesolve.results.files.writing import write_files
+from musclesolve.results.files.atomic_writing import write_files
 
 FIGURES: dict[str, Callable[[xr.Dataset], Figure]] = {
     "activations": activations,

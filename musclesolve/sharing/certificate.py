@@ -57,7 +57,7 @@ from musclesolve.sharing.kernel.constants import (
     UNCERTAIN,
     UNCERTAIN_WITH_RESERVES,
 )
-from musclesolve.sharing.level_certificate import level_residual
+from musclesolve.sharing.min_max_certificate import level_residual
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.problem_scale import slope_scale
 

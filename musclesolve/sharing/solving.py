@@ -15,7 +15,7 @@ from musclesolve.sharing.certificate import kkt_residual, needs_reserve, within_
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.cost.cost_check import check_convexity, check_cost
 from musclesolve.sharing.cost.cost_registry import find_cost
-from musclesolve.sharing.infeasibility import empty_box, farkas_ratio, is_proof
+from musclesolve.sharing.infeasibility_proof import empty_box, farkas_ratio, is_proof
 from musclesolve.sharing.kernel.constants import AT_EDGE, IDLE, TOLERANCE, UNRESOLVED
 from musclesolve.sharing.nearest_moments import nearest_moments
 from musclesolve.sharing.problem import Problem

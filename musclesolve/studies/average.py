@@ -15,7 +15,7 @@ from musclesolve.results.cycles.cycle_averages import average_cycles, common
 from musclesolve.results.cycles.gait_cycles import gait_cycles
 from musclesolve.results.dataset.checked import checked_result
 from musclesolve.results.dataset.frame_validity import sides
-from musclesolve.results.files.netcdf import read_result
+from musclesolve.results.files.result_netcdf import read_result
 
 NEEDED = ("activation", "muscle_force", "joint_angle", "joint_moment", "group")
 """What the figures of an average draw."""

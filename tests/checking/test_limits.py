@@ -11,7 +11,7 @@ import musclesolve
 from musclesolve.checking.case.loading import load
 from musclesolve.checking.case.observed_body import case_feet
 from musclesolve.checking.check import check
-from musclesolve.checking.forces.center_of_pressure import BESIDE, MARGIN
+from musclesolve.checking.forces.center_of_pressure_check import BESIDE, MARGIN
 from musclesolve.checking.markers.marker_slips import STRETCHED
 from musclesolve.synthetic.faults.trial_copy import Copy, open_copy, write_copy
 

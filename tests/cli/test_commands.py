@@ -16,7 +16,7 @@ import musclesolve as ms
 from musclesolve.cli import app as cli
 from musclesolve.errors import InputError
 from musclesolve.plotting import save_figures as save
-from musclesolve.results.files.netcdf import write_result
+from musclesolve.results.files.result_netcdf import write_result
 
 
 @pytest.fixture(autouse=True)

@@ -18,8 +18,8 @@ from musclesolve._util.locks import Lock
 from musclesolve.cli import app as cli
 from musclesolve.errors import BusyError, InputError
 from musclesolve.recording.text.text_file import write_text
-from musclesolve.results.files.netcdf import write_result
-from musclesolve.results.files.writing import reserved, write_files
+from musclesolve.results.files.atomic_writing import reserved, write_files
+from musclesolve.results.files.result_netcdf import write_result
 from musclesolve.studies.many_trials.one_trial import Job, attempt, leave_message
 from musclesolve.studies.many_trials.trial_record import Outcome
 

@@ -18,7 +18,7 @@ from musclesolve.cli import app as cli
 from musclesolve.dynamics.model.topology_file import load_topology
 from musclesolve.errors import MuscleSolveError
 from musclesolve.recording.text.text_file import sha256
-from musclesolve.results.files.netcdf import result_attribute
+from musclesolve.results.files.result_netcdf import result_attribute
 from musclesolve.studies.many_trials.trial_names import find_trials
 from musclesolve.studies.many_trials.trial_record import check_table
 

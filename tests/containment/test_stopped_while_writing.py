@@ -18,14 +18,14 @@ from typer.testing import CliRunner
 from musclesolve._util import written_files as written
 from musclesolve.cli import app as cli
 from musclesolve.plotting import save_figures as save
-from musclesolve.results.files.netcdf import write_result
+from musclesolve.results.files.result_netcdf import write_result
 from musclesolve.studies.many_trials import one_trial as one
 
 # What is open when Ctrl-C comes is closed when it is forgotten, and says so where warnings are errors.
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 
 WATCHED = (
-    "results/files/writing.py",
+    "results/files/atomic_writing.py",
     "_util/locks.py",
     "_util/written_files.py",
     "_util/interrupts.py",

@@ -17,7 +17,7 @@ from musclesolve.pipeline.types import Mechanics
 from musclesolve.recording.data import ConsistencyOptions, Trial
 from musclesolve.recording.trial.trial_file import read_trial
 from musclesolve.results.dataset import frame_validity as frames
-from musclesolve.results.tables.summary import summary
+from musclesolve.results.tables.run_summary import summary
 
 STRIDE = Path(ms.__file__).with_name("data") / "reference_stride" / "trial.toml"
 POINTS = ("ankle_r", "heel_r", "toe_r", "ankle_l", "heel_l", "toe_l")

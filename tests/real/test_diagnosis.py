@@ -11,7 +11,7 @@ from scipy.optimize import linprog
 
 import musclesolve as ms
 from musclesolve.results.dataset.result_quantities import directions
-from musclesolve.results.tables.summary import summary
+from musclesolve.results.tables.run_summary import summary
 from musclesolve.sharing.analysis.diagnosis import diagnose
 from musclesolve.sharing.problem import Problem
 

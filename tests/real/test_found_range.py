@@ -11,8 +11,8 @@ import musclesolve as ms
 from musclesolve.checking.check import check
 from musclesolve.recording.data import Trial
 from musclesolve.results.dataset import frame_validity as frames
-from musclesolve.results.tables.summary import any_failed
-from musclesolve.synthetic.faults.faults import faults, plant
+from musclesolve.results.tables.run_summary import any_failed
+from musclesolve.synthetic.faults.fault_registry import faults, plant
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ import pytest
 from refusals import refused
 
 import musclesolve as ms
-from musclesolve.results.files.netcdf import write_result
+from musclesolve.results.files.result_netcdf import write_result
 
 
 @pytest.fixture(scope="module")

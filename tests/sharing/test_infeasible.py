@@ -7,7 +7,7 @@ import pytest
 from scipy.optimize import linprog, lsq_linear
 from sharing_cases import SMOOTH
 
-from musclesolve.sharing.infeasibility import farkas_ratio
+from musclesolve.sharing.infeasibility_proof import farkas_ratio
 from musclesolve.sharing.nearest_moments import nearest_moments
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solving import solve

@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 from musclesolve.cli import app as cli
 from musclesolve.plotting import average_figures as averages
-from musclesolve.results.files.netcdf import read_result, write_result
+from musclesolve.results.files.result_netcdf import read_result, write_result
 
 
 @pytest.fixture(autouse=True)

@@ -11,8 +11,8 @@ from musclesolve._util.arrays import Array, at_times, true_runs
 from musclesolve.checking.case.case import Case, on_plate, stretches
 from musclesolve.checking.case.observed_body import between
 from musclesolve.checking.finding import Finding, finding
-from musclesolve.checking.forces.center_of_pressure import Track, tracks
-from musclesolve.checking.forces.newton import along_way, law
+from musclesolve.checking.forces.center_of_pressure_check import Track, tracks
+from musclesolve.checking.forces.newtons_law import along_way, law
 from musclesolve.checking.forces.plate_rotation import Group, PlateRotation, best_rotation
 from musclesolve.checking.forces.support import away, smooth_force
 from musclesolve.checking.repair import Repair, change_plate

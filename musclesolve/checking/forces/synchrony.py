@@ -9,7 +9,7 @@ import numpy as np
 from musclesolve._util.arrays import Array, at_times
 from musclesolve.checking.case.case import Case
 from musclesolve.checking.finding import Finding, Where, finding
-from musclesolve.checking.forces.newton import Law, law
+from musclesolve.checking.forces.newtons_law import Law, law
 from musclesolve.checking.forces.support import smooth_force
 from musclesolve.checking.repair import change_plate, in_order
 from musclesolve.checking.stages import Stage, asked_at

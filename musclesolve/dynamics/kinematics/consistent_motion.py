@@ -24,7 +24,6 @@ from musclesolve._util.names import unknown_name
 from musclesolve.dynamics.kinematics.joint_coordinates import motion_with
 from musclesolve.dynamics.kinematics.measured_targets import Targets
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion, differentiate
-from musclesolve.dynamics.kinematics.nearest_pose import NearestPose, Pose
 from musclesolve.dynamics.kinematics.pose_fit import (
     Fit,
     fit_of,
@@ -33,6 +32,7 @@ from musclesolve.dynamics.kinematics.pose_fit import (
     observable_dofs,
     rest_weights,
 )
+from musclesolve.dynamics.kinematics.pose_iteration import NearestPose, Pose
 from musclesolve.dynamics.model.model import Model
 from musclesolve.dynamics.rotations import from_cardan
 from musclesolve.dynamics.vectors import blocks

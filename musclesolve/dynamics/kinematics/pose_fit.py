@@ -16,7 +16,7 @@ from musclesolve._util.arrays import Array, Indices, Mask
 from musclesolve._util.checks import check_array
 from musclesolve.dynamics.kinematics.joint_coordinates import continuous_branch
 from musclesolve.dynamics.kinematics.measured_targets import Targets
-from musclesolve.dynamics.kinematics.nearest_pose import NearestPose, Pose
+from musclesolve.dynamics.kinematics.pose_iteration import NearestPose, Pose
 from musclesolve.dynamics.model.model import Model
 from musclesolve.dynamics.rotations import angle_between, best_rotation, from_cardan, to_cardan
 from musclesolve.dynamics.vectors import blocks

@@ -8,7 +8,7 @@ from musclesolve._util.arrays import Array, true_runs
 from musclesolve.motion.anatomy.landmark_positions import Points, registered
 from musclesolve.motion.anatomy.pelvis import pelvic_landmarks
 from musclesolve.motion.anatomy.proportions import FAR_HIP
-from musclesolve.motion.anatomy.score import RotationCenter, rotation_center
+from musclesolve.motion.anatomy.score_rotation_center import RotationCenter, rotation_center
 from musclesolve.motion.signals.low_pass import low_pass
 from musclesolve.recording.data import SIDE_NAMES, Markers, Recording, Side
 from musclesolve.recording.gaps.marker_jumps import jumps

@@ -13,9 +13,9 @@ from pathlib import Path
 import numpy as np
 
 from musclesolve._util.arrays import Array
+from musclesolve.recording.c3d.c3d_samples import read_analog, read_calibration, read_points
 from musclesolve.recording.c3d.data_layout import FULL, Layout, read_layout
 from musclesolve.recording.c3d.parameters import LONGEST, Description, read_description
-from musclesolve.recording.c3d.samples import read_analog, read_calibration, read_points
 from musclesolve.recording.data import Markers
 from musclesolve.recording.place_errors import error_at
 from musclesolve.recording.text.repeated_names import blanked, repeated_notes

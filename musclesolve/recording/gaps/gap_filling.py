@@ -13,7 +13,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Mask, true_runs
 from musclesolve.recording.data import Gap, Markers, Trial
-from musclesolve.recording.gaps.gap_methods import GapFiller
+from musclesolve.recording.gaps.spline_and_rigid_fill import GapFiller
 from musclesolve.recording.markers.body_regions import groups
 
 SPLINE_S, RIGID_S = 0.1, 0.5

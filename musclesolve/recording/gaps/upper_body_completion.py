@@ -13,7 +13,7 @@ import numpy as np
 from musclesolve._util.arrays import true_runs
 from musclesolve.recording.data import Gap, Trial
 from musclesolve.recording.gaps.gap_filling import missing, near_frames
-from musclesolve.recording.gaps.gap_methods import GapFiller
+from musclesolve.recording.gaps.spline_and_rigid_fill import GapFiller
 from musclesolve.recording.markers.body_regions import groups, upper_markers
 
 

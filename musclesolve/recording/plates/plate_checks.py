@@ -12,7 +12,7 @@ from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.errors import InputError
 from musclesolve.recording.data import SIDE_NAMES, SIDES, PlateForce, Side, Trial
 from musclesolve.recording.plates.plate_assignment import Foot
-from musclesolve.recording.plates.plate_fault import PlateFault, foot_name, in_reach, inside, loaded
+from musclesolve.recording.plates.plate_error_places import PlateFault, foot_name, in_reach, inside, loaded
 from musclesolve.recording.trial.schema import Document
 
 # Distance of the force from the middle of its foot [m]: the median is within a foot's length, and never beyond the

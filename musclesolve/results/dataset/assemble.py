@@ -14,7 +14,7 @@ import xarray as xr
 from musclesolve._util.arrays import AnyArray
 from musclesolve.dynamics.model.model import Model
 from musclesolve.motion.motion_plausibility import FOOT_LIMIT
-from musclesolve.muscles.muscle_placement import LEG_DOFS
+from musclesolve.muscles.scale_to_subject import LEG_DOFS
 from musclesolve.pipeline.types import Analysis, LegResult, Prepared
 from musclesolve.recording.data import SIDES
 from musclesolve.recording.text.text_file import sha256
@@ -26,7 +26,7 @@ from musclesolve.results.dataset.filter_variables import (
 )
 from musclesolve.results.dataset.gait_variables import gait_coordinates, gait_variables, strike_times
 from musclesolve.results.dataset.reserve_reasons import reasons
-from musclesolve.results.files.netcdf import storable
+from musclesolve.results.files.result_netcdf import storable
 from musclesolve.sharing.status import Status
 from musclesolve.version import __version__
 

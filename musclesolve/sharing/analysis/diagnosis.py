@@ -31,7 +31,7 @@ from musclesolve.sharing.analysis.passive_cause import (
 )
 from musclesolve.sharing.analysis.strength_factor import Remedy, smallest_factor, verified_remedy
 from musclesolve.sharing.arguments import check_problem
-from musclesolve.sharing.infeasibility import farkas_ratio, is_proof
+from musclesolve.sharing.infeasibility_proof import farkas_ratio, is_proof
 from musclesolve.sharing.linear_programme import minimise
 from musclesolve.sharing.problem import Problem
 

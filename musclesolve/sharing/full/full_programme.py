@@ -14,8 +14,8 @@ from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.full.full_problem import FullProblem
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.problem_scale import load, slope_size
-from musclesolve.sharing.solver.ipopt import casadi_ipopt, columns_first
-from musclesolve.sharing.solver.programme import ipopt_options
+from musclesolve.sharing.solver.frame_programme import ipopt_options
+from musclesolve.sharing.solver.ipopt_casadi import casadi_ipopt, columns_first
 
 
 @dataclass(frozen=True)

@@ -17,11 +17,11 @@ from musclesolve.sharing.cost.cost_base import NEEDS, Cost
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.full.full_problem import FullProblem
 from musclesolve.sharing.full.full_programme import Scaled, programme
-from musclesolve.sharing.infeasibility import empty_box, farkas_ratio, is_proof
+from musclesolve.sharing.infeasibility_proof import empty_box, farkas_ratio, is_proof
 from musclesolve.sharing.kernel.constants import TOLERANCE
 from musclesolve.sharing.nearest_moments import nearest_moments
 from musclesolve.sharing.problem import Problem
-from musclesolve.sharing.solver.ipopt import CLAIMS
+from musclesolve.sharing.solver.ipopt_casadi import CLAIMS
 from musclesolve.sharing.solving import fix_idle_muscles
 from musclesolve.sharing.status import Status
 

@@ -13,7 +13,7 @@ from musclesolve.errors import InputError
 from musclesolve.sharing.arguments import check_problem, check_smooth_convex_cost
 from musclesolve.sharing.certificate import needs_reserve, within_domain
 from musclesolve.sharing.cost.cost_base import Cost
-from musclesolve.sharing.infeasibility import empty_box
+from musclesolve.sharing.infeasibility_proof import empty_box
 from musclesolve.sharing.kernel.constants import TOLERANCE
 from musclesolve.sharing.kernel.workspace_layout import RateBounds
 from musclesolve.sharing.problem import Problem

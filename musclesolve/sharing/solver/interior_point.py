@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 from musclesolve._util.arrays import Array, Mask
 from musclesolve.sharing.certificate import stationarity_miss
 from musclesolve.sharing.cost.cost_base import Cost
-from musclesolve.sharing.infeasibility import farkas_ratio_of_pull, is_proof
+from musclesolve.sharing.infeasibility_proof import farkas_ratio_of_pull, is_proof
 from musclesolve.sharing.kernel.constants import (
     DIVERGED,
     FIRST,

@@ -10,7 +10,7 @@ from scipy.optimize import linprog
 
 from musclesolve._util.arrays import Array, Mask
 from musclesolve.sharing.cost.cost_base import Cost
-from musclesolve.sharing.level_certificate import (
+from musclesolve.sharing.min_max_certificate import (
     DECIDED,
     bound_of_level,
     relative_load,

@@ -12,7 +12,7 @@ from scipy.optimize import Bounds, LinearConstraint, OptimizeResult, linprog, mi
 from musclesolve._util.arrays import Array, Mask
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.problem import Problem
-from musclesolve.sharing.solver.programme import LARGE, Outcome, Reduced, frame_by_frame
+from musclesolve.sharing.solver.frame_programme import LARGE, Outcome, Reduced, frame_by_frame
 from musclesolve.sharing.solver.solver_base import Attempt
 from musclesolve.sharing.status import Status
 

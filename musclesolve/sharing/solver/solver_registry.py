@@ -87,7 +87,7 @@ def _quadratic(name: str, what: str, package: str) -> SolverRecord:
         "can": frozenset({QUADRATIC}),
         "arguments": (name,),
     }
-    return _record(name, summary, QUADRATIC, "QuadraticProgramme", package, "qpsolvers", **options)
+    return _record(name, summary, "qp_solvers", "QuadraticProgramme", package, "qpsolvers", **options)
 
 
 _RECORDS = (
@@ -103,13 +103,13 @@ _RECORDS = (
     _record(
         "ipopt",
         "Ipopt through CasADi with exact derivatives, frame by frame; the reference",
-        *("ipopt", "Ipopt", "casadi"),
+        *("ipopt_casadi", "Ipopt", "casadi"),
         warm_start=True,
     ),
     _record(
         "cyipopt",
         "Ipopt through cyipopt with the derivatives of the costs themselves, frame by frame",
-        *("cyipopt", "Cyipopt", "cyipopt"),
+        *("ipopt_cyipopt", "Cyipopt", "cyipopt"),
         install="python tools/build_cyipopt.py",
         warm_start=True,
     ),

@@ -17,8 +17,8 @@ from musclesolve._util.progress import Progress, no_progress
 from musclesolve.errors import BusyError, InputError, MuscleSolveError
 from musclesolve.plotting.figure_names import RESULT_FIGURES, UNCERTAINTY, UNCERTAINTY_FIGURES
 from musclesolve.recording.trial.trial_file import read_trial
-from musclesolve.results.files.netcdf import check_folder, netcdf_bytes, result_attribute, storable
-from musclesolve.results.files.writing import reserved, write_files
+from musclesolve.results.files.atomic_writing import reserved, write_files
+from musclesolve.results.files.result_netcdf import check_folder, netcdf_bytes, result_attribute, storable
 from musclesolve.results.run_trial import run
 from musclesolve.studies.many_trials.recipe import ATTRIBUTE, input_hashes, is_current, recipe
 from musclesolve.studies.many_trials.trial_record import Measures, Outcome, TrialRecord

@@ -14,7 +14,7 @@ from musclesolve._util.processes import cores
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve._util.worker_pool import Lost, Pool
 from musclesolve.errors import InputError
-from musclesolve.results.files.writing import reserved, write_files
+from musclesolve.results.files.atomic_writing import reserved, write_files
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.solver.solver_base import Solver
 from musclesolve.studies.many_trials.one_trial import Job, attempt, is_done, leave_message

@@ -15,7 +15,7 @@ from muscle_db.regular_file import RECORDING, open_regular
 from musclesolve.errors import InputError
 from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.dataset.result_quantities import body_weight, magnitude, pelvis_residual
-from musclesolve.results.files.netcdf import storable
+from musclesolve.results.files.result_netcdf import storable
 from musclesolve.results.tables.lines import csv_text
 
 JOINTS = ("hip", "knee", "ankle")

@@ -26,7 +26,7 @@ from musclesolve.motion.anatomy.landmark_positions import filtered_markers, stan
 from musclesolve.motion.ground_reaction import sampled_wrench, wrench_at_origin
 from musclesolve.motion.signals.filter_choice import FilterChoice
 from musclesolve.muscles.leg_muscle_state import muscle_state
-from musclesolve.muscles.muscle_placement import LEG_DOFS, LegMuscles, adjust_switches, place_muscles
+from musclesolve.muscles.scale_to_subject import LEG_DOFS, LegMuscles, adjust_switches, place_muscles
 from musclesolve.pipeline.legs import joint_loads, leg_moments, share_leg
 from musclesolve.pipeline.mechanics import MARGIN, measured_moments
 from musclesolve.pipeline.run_options import Options

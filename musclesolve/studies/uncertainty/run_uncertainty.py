@@ -10,7 +10,7 @@ from musclesolve._util.progress import Progress
 from musclesolve.plotting.figure_names import UNCERTAINTY
 from musclesolve.plotting.uncertainty_figures import uncertainty_figures
 from musclesolve.recording.data import Trial
-from musclesolve.results.files.netcdf import netcdf_bytes
+from musclesolve.results.files.result_netcdf import netcdf_bytes
 from musclesolve.results.tables.uncertainty_summary import summary
 from musclesolve.studies.uncertainty.monte_carlo import uncertainty
 

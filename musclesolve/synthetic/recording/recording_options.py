@@ -15,7 +15,7 @@ from musclesolve._util.arrays import Array
 from musclesolve.errors import InputError
 from musclesolve.recording.file_axes import AXES, global_from_laboratory
 from musclesolve.recording.markers.marker_set import marker_sets
-from musclesolve.synthetic.faults.faults import faults
+from musclesolve.synthetic.faults.fault_registry import faults
 
 CUTOFF_METHODS = ("residual_analysis", "residual_analysis_silva_2003", "cross_validation")
 """How a recording may choose its cut-off frequencies."""
@@ -57,7 +57,7 @@ class RecordingOptions:
     # the contacts that have a plate, the first contact of each foot in the recording being r1 and l1; all of
     # them when None. With steps the trial file has no [time]: the range is for the reader to find
     steps: tuple[str, ...] | None = None
-    # what went wrong (`musclesolve.synthetic.faults.faults`), planted one after the other
+    # what went wrong (`musclesolve.synthetic.faults.fault_registry`), planted one after the other
     faults: tuple[str, ...] = ()
     # name of a marker set (`musclesolve markers`); a marker on every landmark when None
     marker_set: str | None = None

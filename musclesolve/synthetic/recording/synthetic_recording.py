@@ -16,8 +16,8 @@ from musclesolve.recording.file_axes import global_from_laboratory
 from musclesolve.recording.text.mot_file import write_mot
 from musclesolve.recording.text.text_file import file_path
 from musclesolve.recording.text.trc_file import write_trc
-from musclesolve.results.files.writing import write_files
-from musclesolve.synthetic.faults.faults import plant_all
+from musclesolve.results.files.atomic_writing import write_files
+from musclesolve.synthetic.faults.fault_registry import plant_all
 from musclesolve.synthetic.recording.camera_views import write_views
 from musclesolve.synthetic.recording.marker_places import Places, marker_places
 from musclesolve.synthetic.recording.plate_places import LOADED, on_plates, plate_middles

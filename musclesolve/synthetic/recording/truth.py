@@ -7,7 +7,7 @@ import xarray as xr
 
 from musclesolve._util.arrays import Array
 from musclesolve.recording.data import SIDES
-from musclesolve.results.files.netcdf import netcdf_bytes
+from musclesolve.results.files.result_netcdf import netcdf_bytes
 from musclesolve.synthetic.recording.recording_options import RecordingOptions
 from musclesolve.synthetic.stride.reference_stride import Stride
 

@@ -20,7 +20,7 @@ from musclesolve.checking.stages import Check, Stage
 from musclesolve.cli.app import app
 from musclesolve.cli.recording_tables import json_text
 from musclesolve.errors import InputError, MuscleSolveError, PoseError
-from musclesolve.synthetic.faults.faults import plant, plant_all
+from musclesolve.synthetic.faults.fault_registry import plant, plant_all
 from musclesolve.synthetic.faults.trial_copy import Copy, open_copy, write_copy
 
 STRIDE = Path(ms.__file__).with_name("data") / "reference_stride" / "trial.toml"

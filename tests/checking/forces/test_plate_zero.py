@@ -9,7 +9,7 @@ import pytest
 
 import musclesolve
 from musclesolve.checking.check import check
-from musclesolve.checking.forces.plate_signals import LARGEST_ZERO, ZERO
+from musclesolve.checking.forces.plate_zero_and_saturation import LARGEST_ZERO, ZERO
 from musclesolve.synthetic.faults.trial_copy import Copy, open_copy, write_copy
 from musclesolve.synthetic.recording.synthetic_recording import synthetic_recording
 

@@ -9,7 +9,7 @@ import pytest
 import musclesolve
 from musclesolve.checking.check import check
 from musclesolve.recording.data import Trial
-from musclesolve.synthetic.faults.faults import plant
+from musclesolve.synthetic.faults.fault_registry import plant
 from musclesolve.synthetic.faults.trial_copy import Copy, open_copy, write_copy
 from musclesolve.synthetic.recording.synthetic_recording import synthetic_recording
 

@@ -14,7 +14,7 @@ from synthetic_trial import write_trial
 from musclesolve._util.arrays import true_runs
 from musclesolve.recording.data import Gap, Markers, Trial
 from musclesolve.recording.gaps.gap_filling import fill_gaps, fill_trial, gap_notes
-from musclesolve.recording.gaps.gap_interpolant import expected_error, line_interpolant, spline_interpolant
+from musclesolve.recording.gaps.spline_interpolant import expected_error, line_interpolant, spline_interpolant
 from musclesolve.recording.markers.body_regions import groups
 from musclesolve.recording.trial.trial_file import read_trial
 

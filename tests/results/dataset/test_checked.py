@@ -15,7 +15,7 @@ import musclesolve as ms
 from musclesolve.cli import app as cli
 from musclesolve.plotting.save_figures import figure_files
 from musclesolve.results.dataset.checked import checked_result
-from musclesolve.results.files.netcdf import write_result
+from musclesolve.results.files.result_netcdf import write_result
 from musclesolve.studies.average import average_results
 
 Damage = Callable[[xr.Dataset], xr.Dataset]

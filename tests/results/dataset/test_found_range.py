@@ -13,7 +13,7 @@ import musclesolve as ms
 from musclesolve.cli.app import app
 from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.dataset.checked import checked_result
-from musclesolve.results.tables.summary import any_failed, summary
+from musclesolve.results.tables.run_summary import any_failed, summary
 
 OF_LEG = (
     "activation",

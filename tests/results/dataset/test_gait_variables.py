@@ -12,7 +12,7 @@ from musclesolve.motion.events.gait_events import gait_events
 from musclesolve.motion.events.marker_events import walk
 from musclesolve.motion.events.strides import strides
 from musclesolve.results.dataset.gait_variables import gait_coordinates, gait_variables, strike_times
-from musclesolve.results.files.netcdf import read_result, write_result
+from musclesolve.results.files.result_netcdf import read_result, write_result
 
 STEPS = Steps(duration=3.6)
 

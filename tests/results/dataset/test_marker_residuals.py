@@ -6,7 +6,7 @@ import numpy as np
 from synthetic_result import result
 
 from musclesolve.results.dataset.result_quantities import moved_points
-from musclesolve.results.tables.summary import consistency_sentences, summary
+from musclesolve.results.tables.run_summary import consistency_sentences, summary
 
 
 def moved(**shift_mm: float):

@@ -23,10 +23,10 @@ from musclesolve.recording.trial.trial_file import read_trial
 from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.dataset.assemble import assemble
 from musclesolve.results.dataset.checked import checked_result
-from musclesolve.results.files import netcdf
+from musclesolve.results.files import result_netcdf as netcdf
 from musclesolve.results.files.earlier_versions import updated
-from musclesolve.results.files.netcdf import read_result, write_result
-from musclesolve.results.tables.summary import summary
+from musclesolve.results.files.result_netcdf import read_result, write_result
+from musclesolve.results.tables.run_summary import summary
 
 OF_SHARING = ("activation", "muscle_force", "joint_reaction", "reserve_moment", "unassigned_moment")
 OF_MOTION = (

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from musclesolve.sharing.certificate import kkt_residual, within_domain
 from musclesolve.sharing.cost.cost_registry import find_cost
-from musclesolve.sharing.infeasibility import farkas_ratio
+from musclesolve.sharing.infeasibility_proof import farkas_ratio
 from musclesolve.sharing.kernel.constants import UNRESOLVED
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solver.batch import Batch, Vectorised

@@ -13,7 +13,7 @@ from musclesolve.sharing.cost.cost_registry import REGISTRY
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solver import solver_registry as registry
 from musclesolve.sharing.solver.batch import Batch
-from musclesolve.sharing.solver.ipopt import Ipopt
+from musclesolve.sharing.solver.ipopt_casadi import Ipopt
 from musclesolve.sharing.solver.solver_registry import solvers
 from musclesolve.sharing.solving import solve
 from musclesolve.sharing.status import Status

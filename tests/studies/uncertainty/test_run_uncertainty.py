@@ -12,7 +12,7 @@ from musclesolve.cli.app import app
 from musclesolve.data.bundled import reference_stride
 from musclesolve.plotting.figure_names import UNCERTAINTY, UNCERTAINTY_FIGURES
 from musclesolve.plotting.uncertainty_figures import contact_force_bands
-from musclesolve.results.files.netcdf import read_result
+from musclesolve.results.files.result_netcdf import read_result
 from musclesolve.studies.uncertainty.monte_carlo import uncertainty
 
 TRIAL = str(reference_stride())

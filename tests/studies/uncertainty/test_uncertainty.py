@@ -14,7 +14,7 @@ from musclesolve.data.bundled import reference_stride
 from musclesolve.plotting.uncertainty_figures import uncertainty_figures
 from musclesolve.recording.data import Trial
 from musclesolve.recording.trial.trial_file import read_trial
-from musclesolve.results.files.netcdf import read_result, write_result
+from musclesolve.results.files.result_netcdf import read_result, write_result
 from musclesolve.studies.uncertainty.error_sources import sources
 
 NONE = {source.key: 0.0 for source in sources().values()}

@@ -10,7 +10,7 @@ import numpy as np
 
 from musclesolve.checking.case.case import Case
 from musclesolve.checking.finding import Finding, finding
-from musclesolve.checking.forces.newton import law, total_force
+from musclesolve.checking.forces.newtons_law import law, total_force
 from musclesolve.checking.stages import Stage, asked_at
 from musclesolve.recording.data import SIDE_NAMES
 from musclesolve.recording.plates.foot_contacts import support_shares

@@ -8,8 +8,8 @@ from refusals import refused
 from synthetic_result import result, with_troubles
 
 from musclesolve.errors import InputError
-from musclesolve.results.files.netcdf import read_result, write_result
-from musclesolve.results.tables.summary import summary
+from musclesolve.results.files.result_netcdf import read_result, write_result
+from musclesolve.results.tables.run_summary import summary
 
 
 def test_round_trip(tmp_path):

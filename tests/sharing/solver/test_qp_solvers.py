@@ -12,7 +12,7 @@ from sharing_cases import SMOOTH
 from musclesolve.sharing.certificate import kkt_residual
 from musclesolve.sharing.cost.cost_registry import REGISTRY
 from musclesolve.sharing.cost.named.power_costs import ActivationPower, ForceSquared, StressCubed
-from musclesolve.sharing.solver.quadratic_programme import Found, QuadraticProgramme
+from musclesolve.sharing.solver.qp_solvers import Found, QuadraticProgramme
 from musclesolve.sharing.solver.solver_registry import UnfitSolverError, solvers
 from musclesolve.sharing.solving import solve
 from musclesolve.sharing.status import Status

@@ -26,8 +26,8 @@ from musclesolve.sharing.certificate import kkt_residual
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.kernel.constants import NO_ROOM
 from musclesolve.sharing.problem import Problem
+from musclesolve.sharing.solver.frame_programme import INCONSISTENT, independent_rows
 from musclesolve.sharing.solver.polish import polished
-from musclesolve.sharing.solver.programme import INCONSISTENT, independent_rows
 from musclesolve.sharing.solver.solver_base import Attempt
 from musclesolve.sharing.status import Status
 

@@ -10,7 +10,7 @@ from refusals import refused
 
 from musclesolve._util.interrupts import interrupts
 from musclesolve.errors import InputError
-from musclesolve.results.files.writing import write_files
+from musclesolve.results.files.atomic_writing import write_files
 
 NEW = {"a.txt": b"new a", "b.txt": b"new b"}
 

@@ -13,7 +13,7 @@ from musclesolve._util.arrays import Array
 from musclesolve._util.locks import CASADI
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.problem import Problem
-from musclesolve.sharing.solver.programme import Outcome, Reduced, frame_by_frame, ipopt_options
+from musclesolve.sharing.solver.frame_programme import Outcome, Reduced, frame_by_frame, ipopt_options
 from musclesolve.sharing.solver.solver_base import Attempt
 from musclesolve.sharing.status import Status
 

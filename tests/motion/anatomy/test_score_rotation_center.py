@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
-from musclesolve.motion.anatomy.score import rotation_center
+from musclesolve.motion.anatomy.score_rotation_center import rotation_center
 from musclesolve.recording.gaps.rigid_registration import Poses
 
 

@@ -17,8 +17,8 @@ from xarray.backends import H5NetCDFStore
 from muscle_db.regular_file import RESULT, check_regular
 from musclesolve.errors import InputError
 from musclesolve.recording.text.text_file import check_input, is_file, no_file
+from musclesolve.results.files.atomic_writing import write_files
 from musclesolve.results.files.earlier_versions import updated
-from musclesolve.results.files.writing import write_files
 
 Value = TypeVar("Value")
 

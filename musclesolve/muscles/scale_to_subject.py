@@ -18,7 +18,7 @@ from muscle_db.model import DEGREES_OF_FREEDOM
 from muscle_db.standing import standing_length
 from musclesolve._util.arrays import Array
 from musclesolve.dynamics.model.model import Model
-from musclesolve.muscles.muscle_paths import Paths
+from musclesolve.muscles.paths_and_moment_arms import Paths
 
 LEG_DOFS = DEGREES_OF_FREEDOM
 """The degrees of freedom that leg muscles move, without side."""

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from synthetic_result import WEIGHT, result, set_status, with_cutoffs, with_troubles
 
-from musclesolve.results.tables.summary import any_failed, summary
+from musclesolve.results.tables.run_summary import any_failed, summary
 from musclesolve.sharing.status import Status
 
 

@@ -10,13 +10,13 @@ import numpy as np
 from musclesolve._util.arrays import Array
 from musclesolve.errors import InputError
 from musclesolve.recording.data import Gap, Markers
-from musclesolve.recording.gaps.gap_interpolant import (
+from musclesolve.recording.gaps.rigid_registration import register
+from musclesolve.recording.gaps.spline_interpolant import (
     GapInterpolant,
     expected_error,
     line_interpolant,
     spline_interpolant,
 )
-from musclesolve.recording.gaps.rigid_registration import register
 
 WORST = 0.02
 """A gap is not filled where the error to expect, which 19 of 20 stay below, is above this [m]."""
