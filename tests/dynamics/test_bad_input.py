@@ -23,7 +23,7 @@ from musclesolve.dynamics.kinematics.measured_targets import Targets
 from musclesolve.dynamics.kinematics.motion_derivatives import differentiate, motion_from
 from musclesolve.dynamics.kinematics.pose_fit import fit_pose
 from musclesolve.dynamics.model.human_model import forward_human_model, human_model
-from musclesolve.dynamics.model.rigid_body_constraints import coincident, fixed, scalar_products
+from musclesolve.dynamics.model.joint_and_body_constraints import coincident, fixed, scalar_products
 from musclesolve.dynamics.model.topology_file import load_topology
 from musclesolve.dynamics.sensitivity.moment_sensitivity import (
     application_sensitivity,

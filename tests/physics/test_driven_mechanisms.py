@@ -13,8 +13,13 @@ from musclesolve.dynamics.mechanism.assembly import assemble
 from musclesolve.dynamics.mechanism.constraint_rows import Rigid
 from musclesolve.dynamics.mechanism.driven_rows import AngleDriver, LengthDriver
 from musclesolve.dynamics.mechanism.mechanism_forces import Mechanism, mechanism_forces
+from musclesolve.dynamics.model.joint_and_body_constraints import (
+    Constraints,
+    coincident,
+    fixed,
+    scalar_products,
+)
 from musclesolve.dynamics.model.mass_matrix import MassProperties
-from musclesolve.dynamics.model.rigid_body_constraints import Constraints, coincident, fixed, scalar_products
 from musclesolve.errors import MuscleSolveError
 
 X, Y, Z = np.eye(3)

@@ -7,9 +7,9 @@ import numpy as np
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion, motion_from
 from musclesolve.dynamics.mechanism.constraint_rows import Rigid
 from musclesolve.dynamics.mechanism.driven_rows import AngleDriver
+from musclesolve.dynamics.model.joint_and_body_constraints import coincident, fixed
 from musclesolve.dynamics.model.mass_matrix import MassProperties
 from musclesolve.dynamics.model.model import Model
-from musclesolve.dynamics.model.rigid_body_constraints import coincident, fixed
 from musclesolve.dynamics.model.topology import Body, Dof, Point, Topology
 
 

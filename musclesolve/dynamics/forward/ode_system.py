@@ -16,9 +16,9 @@ from musclesolve.dynamics.forward.accelerations import (
     massless_motion,
 )
 from musclesolve.dynamics.forward.applied_forces import Force
+from musclesolve.dynamics.model.joint_and_body_constraints import Constraints
 from musclesolve.dynamics.model.mass_matrix import inertia_force, mass_matrix, weight_force
 from musclesolve.dynamics.model.model import Model
-from musclesolve.dynamics.model.rigid_body_constraints import Constraints
 from musclesolve.errors import InputError, MuscleSolveError
 
 DAMPING, FREQUENCY = 1.0, 10.0

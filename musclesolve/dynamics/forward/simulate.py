@@ -21,8 +21,8 @@ from musclesolve.dynamics.forward.applied_forces import Force
 from musclesolve.dynamics.forward.ode_system import System
 from musclesolve.dynamics.kinematics.joint_coordinates import motion_of
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
+from musclesolve.dynamics.model.joint_and_body_constraints import Constraints, fixed
 from musclesolve.dynamics.model.model import Model
-from musclesolve.dynamics.model.rigid_body_constraints import Constraints, fixed
 from musclesolve.errors import InputError, MuscleSolveError
 
 

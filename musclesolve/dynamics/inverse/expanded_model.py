@@ -11,8 +11,8 @@ import numpy as np
 from musclesolve._util.arrays import Indices
 from musclesolve.dynamics.inverse.joint_couples import acting_bodies
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
+from musclesolve.dynamics.model.joint_and_body_constraints import Constraints, coincident
 from musclesolve.dynamics.model.model import Model
-from musclesolve.dynamics.model.rigid_body_constraints import Constraints, coincident
 from musclesolve.dynamics.model.topology import Body, Direction, Dof, Point, Topology
 from musclesolve.errors import InputError
 

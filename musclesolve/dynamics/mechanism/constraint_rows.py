@@ -24,7 +24,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_array
-from musclesolve.dynamics.model.rigid_body_constraints import Constraints
+from musclesolve.dynamics.model.joint_and_body_constraints import Constraints
 from musclesolve.errors import InputError
 
 

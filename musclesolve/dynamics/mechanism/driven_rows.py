@@ -12,8 +12,8 @@ from musclesolve.dynamics.kinematics.base_driver import base_closure_errors
 from musclesolve.dynamics.kinematics.joint_drivers import angle_errors, angle_rows, driven_angles, driver_rows
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.mechanism.constraint_rows import ClosureErrors, Rows
+from musclesolve.dynamics.model.joint_and_body_constraints import direction_text
 from musclesolve.dynamics.model.model import Model
-from musclesolve.dynamics.model.rigid_body_constraints import direction_text
 from musclesolve.dynamics.model.topology import Direction, Topology
 from musclesolve.errors import InputError
 

@@ -10,10 +10,10 @@ import numpy as np
 from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_array
 from musclesolve.constants import STANDARD_GRAVITY
+from musclesolve.dynamics.model.joint_and_body_constraints import Constraints
 from musclesolve.dynamics.model.joint_tree import Tree
 from musclesolve.dynamics.model.mass_matrix import MassProperties, basic_mass_matrix
 from musclesolve.dynamics.model.rigid_body import RigidBodies
-from musclesolve.dynamics.model.rigid_body_constraints import Constraints
 from musclesolve.dynamics.model.topology import Topology
 from musclesolve.dynamics.model.topology_checks import check_topology
 from musclesolve.errors import InputError

@@ -73,7 +73,7 @@ def test_a_part_of_a_check_that_raises_leaves_the_other_parts(
     module = {
         "check_size": "analysis.analysis_refusals",
         "fitting_stature": "analysis.measured_anatomy",
-        "flights": "forces.center_of_pressure",
+        "flights": "forces.center_of_pressure_check",
     }[name]
 
     def broken(*arguments: object, **options: object) -> None:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from refusals import refused
 
+from musclesolve.dynamics.model.joint_and_body_constraints import Constraints
 from musclesolve.dynamics.model.mass_matrix import (
     MassProperties,
     basic_mass_matrix,
@@ -13,7 +14,6 @@ from musclesolve.dynamics.model.mass_matrix import (
     mass_matrix,
 )
 from musclesolve.dynamics.model.rigid_body import RigidBodies
-from musclesolve.dynamics.model.rigid_body_constraints import Constraints
 from musclesolve.dynamics.model.topology import Body, Point, Topology
 
 KINDS = {
