@@ -14,8 +14,8 @@ TIME = np.linspace(2.0, 3.0, 51)  # frames every 20 ms
 
 @settings(max_examples=50, deadline=None)
 @given(
-    slope=st.floats(-1e3, 1e3),
-    level=st.floats(-1e3, 1e3),
+    slope=st.floats(-1e3, 1e3, allow_subnormal=False),
+    level=st.floats(-1e3, 1e3, allow_subnormal=False),
     lost=st.sets(st.integers(0, 50), max_size=12),
     at=st.lists(st.floats(1.5, 3.5), min_size=1, max_size=20),
 )
