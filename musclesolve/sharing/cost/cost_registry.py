@@ -7,6 +7,7 @@ from importlib import import_module
 from pkgutil import iter_modules
 
 from musclesolve._util.names import unknown_name
+from musclesolve.errors import InputError
 from musclesolve.sharing.cost import named
 from musclesolve.sharing.cost.cost_base import Cost, bad_cost
 
@@ -53,4 +54,7 @@ def find_cost(cost: str | Cost) -> Cost:
         return cost
     if isinstance(cost, str) and cost in REGISTRY:
         return REGISTRY[cost]()
+    if not isinstance(cost, str):
+        expected = "one of " + ", ".join(REGISTRY) + ", or a Cost object"
+        raise InputError(f"there is no cost {cost!r}", code="unknown_name", expected=expected)
     raise unknown_name(cost, "cost", REGISTRY)
