@@ -130,17 +130,21 @@ def check_real_array(
     return array
 
 
-def check_increasing(given: object, least: int = 1) -> AnyArray:
-    """Return the times (T,) [s] of frames."""
-    time = check_array(given, "time", ("T",))
+def check_increasing(given: object, least: int = 1, *, where: str | None = None) -> Array:
+    """Return the times (T,) [s] of frames; none may be masked."""
+    plain = check_real_array(given, "time", "increasing times [s]", where=where)
+    time = check_array(plain, "time", ("T",), real=True, where=where)
     if len(time) < least:
-        raise InputError(f"{len(time)} frames", code="too_few_frames", expected=f"at least {least}")
+        raise InputError(
+            f"{len(time)} frames", code="too_few_frames", where=where, expected=f"at least {least}"
+        )
     late = np.flatnonzero(~(np.diff(time) > 0.0))
     if len(late):
         k = int(late[0])
         raise InputError(
             f"time does not increase from frame {k} ({time[k]:g} s) to frame {k + 1} ({time[k + 1]:g} s)",
             code="time_not_increasing",
+            where=where,
             expected="increasing times [s]",
         )
     return time

@@ -7,7 +7,13 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from musclesolve._util.checks import check_array, check_integer, check_number, check_real_array
+from musclesolve._util.checks import (
+    check_array,
+    check_increasing,
+    check_integer,
+    check_number,
+    check_real_array,
+)
 from musclesolve.errors import InputError
 
 
@@ -67,3 +73,21 @@ def test_arrays_that_do_not_fit_are_refused(given, code):
 def test_masked_numbers_are_missing():
     masked = np.ma.masked_array([1.0, 2.0], [False, True])
     assert np.isnan(check_real_array(masked, "x", "numbers")).tolist() == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("given", "code"),
+    [
+        ([0.0, 1.0, 1.0], "time_not_increasing"),
+        ([0.0, 1j], "not_numbers"),
+        (["0", "1"], "not_numbers"),
+        ([[0.0, 1.0]], "bad_shape"),
+        ([0.0, np.nan], "not_finite"),
+        (np.ma.masked_array([0.0, 1.0], [False, True]), "not_finite"),
+        ([0.0], "too_few_frames"),
+    ],
+)
+def test_times_that_do_not_increase_are_refused_where_they_were_given(given, code):
+    with pytest.raises(InputError) as raised:
+        check_increasing(given, 2, where="time")
+    assert (raised.value.code, raised.value.where) == (code, "time")
