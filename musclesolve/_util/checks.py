@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Collection
 from numbers import Integral, Real
 
@@ -23,14 +24,27 @@ def check_number(
     least: float = -np.inf,
     above: float = -np.inf,
     most: float = np.inf,
+    below: float = np.inf,
     where: str | None = None,
 ) -> float:
-    """Return a finite number from `least` to `most` and larger than `above`; true and false are none."""
-    if isinstance(given, Real) and not isinstance(given, bool):
-        value = float(given)
-        if np.isfinite(value) and least <= value <= most and value > above:
+    """Return a finite number from `least` to `most`, larger than `above` and smaller than `below`.
+
+    An array without an axis counts as the number that it holds; true, false and masked numbers are none.
+    """
+    plain = isinstance(given, np.ndarray) and not given.ndim and not isinstance(given, np.ma.MaskedArray)
+    number = given.item() if plain else given  # type: ignore[attr-defined]
+    if isinstance(number, Real) and not isinstance(number, bool):
+        value = _as_float(number)
+        if np.isfinite(value) and least <= value <= most and above < value < below:
             return value
     raise InputError(f"{name} is {given!r}", code="bad_number", where=where or name, expected=expected)
+
+
+def _as_float(number: Real) -> float:
+    try:
+        return float(number)
+    except OverflowError:  # an integer larger than any float
+        return np.inf
 
 
 def check_integer(given: object, name: str, least: int, *, where: str | None = None) -> int:
@@ -67,7 +81,8 @@ def check_array(
     """Return an array of real or complex numbers of a shape, of which a letter fits any size; integers become floats.
 
     `entries` are the names of the entries along `axis`; where this is not 0, the first axis are frames. With `real`
-    complex numbers are refused; `finite=False` lets numbers pass that are not finite.
+    complex numbers are refused, None is NaN, and the array is one of double precision; `finite=False` lets numbers
+    pass that are not finite.
     """
     size = ", ".join(map(str, shape)) + ("," if len(shape) == 1 else "")
     wanted = {"where": where, "expected": f"numbers of the shape ({size})" if shape else "a number"}
@@ -75,6 +90,9 @@ def check_array(
         array = np.asarray(given)
     except ValueError:
         raise InputError(f"{name} has rows of different lengths", code="bad_shape", **wanted) from None
+    if real and array.ndim and array.dtype.kind in "fO":
+        with contextlib.suppress(TypeError, ValueError):  # objects that are no numbers are refused below
+            array = array.astype(np.float64, copy=False)
     if array.dtype.kind not in ("buif" if real else "buifc"):
         raise InputError(f"{name} has the type {array.dtype}", code="not_numbers", **wanted)
     if array.dtype.kind in "bui":
@@ -112,17 +130,21 @@ def check_real_array(
     return array
 
 
-def check_increasing(given: object, least: int = 1) -> AnyArray:
-    """Return the times (T,) [s] of frames."""
-    time = check_array(given, "time", ("T",))
+def check_increasing(given: object, least: int = 1, *, where: str | None = None) -> Array:
+    """Return the times (T,) [s] of frames; none may be masked."""
+    plain = check_real_array(given, "time", "increasing times [s]", where=where)
+    time = check_array(plain, "time", ("T",), real=True, where=where)
     if len(time) < least:
-        raise InputError(f"{len(time)} frames", code="too_few_frames", expected=f"at least {least}")
+        raise InputError(
+            f"{len(time)} frames", code="too_few_frames", where=where, expected=f"at least {least}"
+        )
     late = np.flatnonzero(~(np.diff(time) > 0.0))
     if len(late):
         k = int(late[0])
         raise InputError(
             f"time does not increase from frame {k} ({time[k]:g} s) to frame {k + 1} ({time[k + 1]:g} s)",
             code="time_not_increasing",
+            where=where,
             expected="increasing times [s]",
         )
     return time

@@ -229,11 +229,22 @@ def _serve(connection: Connection) -> None:
         while True:
             task = connection.recv()
             try:
-                message: tuple[str, Any] = DONE, function(shared, task, progress)
+                message = pickle.dumps((DONE, function(shared, task, progress)))
             except Exception as error:
                 error.add_note(traceback.format_exc())
-                message = RAISED, error
-            connection.send(message)
+                message = _packed_error(error)
+            connection.send_bytes(message)
+
+
+def _packed_error(error: Exception) -> bytes:
+    """An exception that ends the computation; one that cannot be sent to another process in words."""
+    try:
+        packed = pickle.dumps((RAISED, error))
+        pickle.loads(packed)
+    except Exception:
+        notes = "\n".join(error.__notes__)
+        packed = pickle.dumps((RAISED, RuntimeError(f"{type(error).__name__}: {error}\n{notes}")))
+    return packed
 
 
 def _end_with_parent() -> None:

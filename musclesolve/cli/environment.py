@@ -25,8 +25,13 @@ def prepare() -> None:
 
 
 def finish() -> None:
-    """Skip the last collections of cyclic garbage: the operating system takes the memory back anyway."""
+    """Skip the last collections of cyclic garbage: the operating system takes the memory back anyway.
+
+    In a program that has called `main` dask can be imported again.
+    """
     gc.freeze()
+    if sys.modules.get("dask", LOG) is None:
+        del sys.modules["dask"]
 
 
 def correct_variables() -> None:

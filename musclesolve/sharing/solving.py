@@ -62,7 +62,8 @@ def solve(
     start = _warm(problem, warm_start)
     found, unresolved = _certified(problem, chosen, method, on_infeasible == "reserve")
     if unresolved.any():
-        other = getattr(method, "fallback", method)
+        certifies = hasattr(method, "solve_certified")
+        other = getattr(method, "fallback", method) if certifies else method
         part = problem if unresolved.all() else problem.frames(unresolved)
         slow = _solved(part, chosen, other, on_infeasible, None if start is None else start[unresolved])
         if unresolved.all():

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from musclesolve._util.worker_pool import Lost, Pool
+from musclesolve.errors import InputError, MuscleSolveError
 
 
 def task(folder: str, number: int, progress) -> int:
@@ -42,6 +43,43 @@ def test_an_error_of_a_task_is_raised_with_its_place(tmp_path):
         list(Pool(task, str(tmp_path), [1, -1], 2).ordered())
     assert "in task" in raised.value.__notes__[0]
     assert not active_children()
+
+
+class TwoWordsError(Exception):
+    """Cannot be made again of its message alone."""
+
+    def __init__(self, one: str, other: str) -> None:
+        super().__init__(f"{one} {other}")
+
+
+def unsendable(what: str, number: int, progress) -> object:
+    """Raise or return what cannot be sent to another process."""
+    if what == "result":
+        return lambda: None
+    error = TwoWordsError("two", "words") if what == "error made of two words" else ValueError(what)
+    error.held = None if what == "error made of two words" else (lambda: None)
+    raise error
+
+
+@pytest.mark.parametrize("what", ["result", "error made of two words", "error that holds a function"])
+def test_what_cannot_be_sent_back_is_an_error_in_words(what):
+    with pytest.raises(Exception, match=r"lambda|two words|holds a function") as raised:
+        list(Pool(unsendable, what, [1, 2], 2).ordered())
+    assert not isinstance(raised.value, MuscleSolveError)  # what a dead process would be
+    assert not active_children()
+
+
+def refused(shared: None, number: int, progress) -> None:
+    raise InputError("x", code="bad_number", file="f", where="w", expected="e", remedy="r")
+
+
+def test_an_input_error_keeps_its_code_and_place():
+    with pytest.raises(InputError) as raised:
+        list(Pool(refused, None, [1, 2], 2).ordered())
+    found = vars(raised.value) | {"__notes__": None}
+    parts = {"problem": "x", "code": "bad_number", "file": "f", "where": "w", "expected": "e", "remedy": "r"}
+    assert found == parts | {"__notes__": None}
+    assert str(raised.value) == "f, w: x\n  expected: e\n  remedy: r"
 
 
 def test_an_interrupt_leaves_no_process_behind(tmp_path):

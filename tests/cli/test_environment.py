@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 
 import numpy as np
@@ -141,3 +142,16 @@ def test_memory_that_is_used_up_and_other_refusals_of_the_system_are_one_message
         done = CliRunner().invoke(cli.app, ["run", "a.toml", "-o", str(tmp_path / "out")])
         assert (done.exit_code, done.stderr) == (2, f"musclesolve: {words}\n")
         assert not (tmp_path / "out").exists()
+
+
+def test_a_program_that_has_run_a_command_can_import_dask():
+    code = """
+import sys
+from musclesolve.cli import environment
+environment.prepare()
+assert sys.modules["dask"] is None
+environment.finish()
+assert "dask" not in sys.modules
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr

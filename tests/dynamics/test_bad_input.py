@@ -276,3 +276,13 @@ def test_a_file_that_is_no_text(tmp_path):
 def test_a_subject_is_made_of_numbers(what, value):
     with refused("bad_number", what):
         human_model(**{what: value})
+
+
+def test_a_shoe_of_a_tenth_of_the_body_mass_is_refused():
+    with refused("bad_number", "shoe_mass"):
+        human_model(mass=80.0, shoe_mass=8.0)
+
+
+def test_an_integration_with_a_tolerance_of_one_is_refused():
+    with refused("bad_number", "tolerance"):
+        Integration(tolerance=1.0)

@@ -72,7 +72,7 @@ class Integration:
     def __post_init__(self) -> None:
         check_choice(self.method, "method", tuple(ROUTES))
         check_number(
-            self.tolerance, "tolerance", "a number between 0 and 1, such as 1e-9", above=0.0, most=1.0
+            self.tolerance, "tolerance", "a number between 0 and 1, such as 1e-9", above=0.0, below=1.0
         )
         if self.largest_step != np.inf:
             check_number(self.largest_step, "largest_step", "a positive number of seconds", above=0.0)

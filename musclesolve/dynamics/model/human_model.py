@@ -46,7 +46,7 @@ def human_model(
     """
     mass, stature = check_size(mass, stature)
     shoe_mass = check_number(
-        shoe_mass, "shoe_mass", "less than a tenth of the body mass", least=0.0, most=0.1 * mass
+        shoe_mass, "shoe_mass", "less than a tenth of the body mass", least=0.0, below=0.1 * mass
     )
     topology = load_topology("inverse_human")
     for name in sorted(set(offsets or {}) - set(topology.coordinate_names)):

@@ -228,5 +228,4 @@ def _checked_threshold(
         )
     if correlation is None:
         return CORRELATION[rule]
-    below_one = float(np.nextafter(1.0, 0.0))
-    return check_number(correlation, "correlation", "a number between 0 and 1", above=0.0, most=below_one)
+    return check_number(correlation, "correlation", "a number between 0 and 1", above=0.0, below=1.0)

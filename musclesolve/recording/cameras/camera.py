@@ -34,7 +34,9 @@ class Camera:
 
     def __post_init__(self) -> None:
         place = f"camera '{self.name}'"
-        values = check_array(self.coefficients, "the array of coefficients", (11,), real=True, where=place)
+        values = check_array(
+            self.coefficients, "the array of coefficients", (11,), axis=0, real=True, where=place
+        )
         rows = np.append(values, 1.0).reshape(3, 4)
         size = np.linalg.norm(rows, axis=1, keepdims=True)
         if not (size > 0.0).all() or np.linalg.svd(rows / size, compute_uv=False)[2] < 1e-12:

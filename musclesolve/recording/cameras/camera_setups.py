@@ -36,11 +36,11 @@ def camera_at(
     """
     place = f"camera '{name}'"
     center, target, upward = (
-        check_array(given, what, (3,), real=True, where=place)
+        check_array(given, what, (3,), axis=0, real=True, where=place)
         for given, what in ((center, "the center"), (target, "the target"), (up, "the upward direction"))
     )
     focal_length = check_number(focal_length, "the focal length", _POSITIVE, above=0.0, where=place)
-    size = check_array(image_size, "the size of the image", (2,), real=True, where=place)
+    size = check_array(image_size, "the size of the image", (2,), axis=0, real=True, where=place)
     width, height = (
         check_number(side, "a side of the image", _POSITIVE, above=0.0, where=place) for side in size
     )
@@ -80,7 +80,7 @@ def ring(
     number = check_integer(count, "the number of cameras", 1, where=place)
     radius = check_number(radius, "the radius", _POSITIVE, above=0.0, where=place)
     height = check_number(height, "the height", "a finite number", where=place)
-    target = check_array(target, "the target", (3,), real=True, where=place)
+    target = check_array(target, "the target", (3,), axis=0, real=True, where=place)
     cameras = []
     for k in range(number):
         # Half a step off the axes: no camera looks along the walkway or stands beside the origin.

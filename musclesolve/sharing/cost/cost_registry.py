@@ -4,21 +4,26 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from importlib import import_module
+from inspect import isabstract
 from pkgutil import iter_modules
 
 from musclesolve._util.names import unknown_name
+from musclesolve.errors import InputError
 from musclesolve.sharing.cost import named
 from musclesolve.sharing.cost.cost_base import Cost, bad_cost
 
 
 def named_costs() -> dict[str, type[Cost]]:
     """The subclasses of Cost that the modules of `named` define, by name, in alphabetical order."""
-    found = {}
+    found: dict[str, type[Cost]] = {}
     for place in iter_modules(named.__path__):
         module = import_module(f"{named.__name__}.{place.name}")
         for kind in vars(module).values():
-            if isinstance(kind, type) and issubclass(kind, Cost) and kind.__module__ == module.__name__:
-                found[kind.name] = kind
+            own = isinstance(kind, type) and kind.__module__ == module.__name__
+            if own and issubclass(kind, Cost) and not isabstract(kind):
+                if found.setdefault(kind.name, kind) is not kind:
+                    first, fault = found[kind.name].__module__, f"there are two costs {kind.name!r}"
+                    raise InputError(fault, code="duplicate_name", where=f"{first}, {module.__name__}")
     return dict(sorted(found.items()))
 
 
@@ -53,4 +58,7 @@ def find_cost(cost: str | Cost) -> Cost:
         return cost
     if isinstance(cost, str) and cost in REGISTRY:
         return REGISTRY[cost]()
+    if not isinstance(cost, str):
+        expected = "one of " + ", ".join(REGISTRY) + ", or a Cost object"
+        raise InputError(f"there is no cost {cost!r}", code="unknown_name", expected=expected)
     raise unknown_name(cost, "cost", REGISTRY)

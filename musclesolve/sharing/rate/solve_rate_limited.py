@@ -273,7 +273,7 @@ def _suitable(problem: Problem, cost: str | Cost) -> Cost:
 
 
 def _times(problem: Problem, time: ArrayLike) -> Array:
-    instant = check_increasing(time, least=0)
+    instant = check_increasing(time, least=0, where="time")
     if len(instant) != problem.n_frames:
         fault = f"there are {len(instant)} times"
         raise InputError(fault, code="bad_shape", where="time", expected=f"{problem.n_frames} [s]")

@@ -263,6 +263,17 @@ class Loudest(PowerSum):
 """
 
 
+def test_two_costs_of_one_name_are_refused_and_abstract_ones_are_left_out(tmp_path, monkeypatch):
+    head, _, body = NEW.partition("@dataclass")
+    abstract = "class Base(PowerSum):\n    name = 'base'\n\n"
+    text = f"{head}{abstract}@dataclass{body}".replace('"loudest"', '"force_squared"')
+    (tmp_path / "second.py").write_text(text, encoding="utf-8")
+    monkeypatch.setattr(named, "__path__", [*named.__path__, str(tmp_path)])
+    with refused("duplicate_name", "'force_squared'", "power_costs", "named.second"):
+        named_costs()
+    monkeypatch.delitem(sys.modules, f"{named.__name__}.second")
+
+
 def test_a_new_cost_is_one_file(tmp_path, monkeypatch, case):
     """Its dependence on the problem is found by differences, its expression and its certificate are inherited."""
     (tmp_path / "loudest.py").write_text(NEW, encoding="utf-8")

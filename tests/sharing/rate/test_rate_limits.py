@@ -310,6 +310,8 @@ def test_no_frames_no_solution(method):
         ({"limits": (0.01, 0.04)}, "bad_type", "(0.01, 0.04)"),
         ({"limits": 0}, "bad_type", "0"),
         ({"time": ["1.0"] * 24}, "not_numbers", "time"),
+        ({"time": 1j * np.arange(24)}, "not_numbers", "time"),
+        ({"time": np.ma.masked_array(np.arange(24.0), np.arange(24) == 7)}, "not_finite", "7"),
     ],
 )
 def test_bad_input_is_named(change, code, part):

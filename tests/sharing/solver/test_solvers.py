@@ -9,7 +9,8 @@ import pytest
 from refusals import refused
 from sharing_cases import RESTING, SMOOTH, equipped
 
-from musclesolve.sharing.cost.cost_registry import REGISTRY
+from musclesolve.errors import InputError
+from musclesolve.sharing.cost.cost_registry import REGISTRY, find_cost
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solver import solver_registry as registry
 from musclesolve.sharing.solver.batch import Batch
@@ -174,3 +175,36 @@ def test_muscles_without_moment_arms_follow_the_cost(solver):
     answer = solve(problem, "emg_tracking", solver)
     assert answer.status == Status.SOLVED
     np.testing.assert_allclose(answer.activation, [0.4, 0.0], atol=1e-6)
+
+
+class Wrapped:
+    """A solver from outside, with an attribute that means something else to it."""
+
+    name, fallback = "wrapped", None
+
+    def solve(self, problem, cost, warm_start=None):
+        return Batch().solve(problem, cost, warm_start)
+
+
+class Certifying(Wrapped):
+    """One that leaves all frames to its fallback."""
+
+    fallback = Batch()
+
+    def solve_certified(self, problem, cost, allow_reserve):
+        return None
+
+    def solve(self, problem, cost, warm_start=None):
+        raise AssertionError("the fallback solves what is not certified")
+
+
+@pytest.mark.parametrize("solver", [Wrapped(), Certifying()])
+def test_only_a_solver_that_certifies_has_a_fallback(make_leg, solver):
+    problem = make_leg(3, seed=2)
+    np.testing.assert_allclose(solve(problem, solver=solver).activation, solve(problem).activation, atol=1e-6)
+
+
+def test_a_cost_that_is_no_name_is_refused_with_both_ways_to_give_one():
+    with pytest.raises(InputError) as raised:
+        find_cost(3)
+    assert raised.value.code == "unknown_name" and raised.value.expected.endswith("or a Cost object")

@@ -74,7 +74,7 @@ def test_the_line_of_progress_stays_short():
         ({"cost": "stress"}, "stress"),
         ({"solver": "bach"}, "bach"),
         ({"side": "q"}, "side"),
-        ({"jobs": 0}, "jobs"),
+        ({"jobs": 0}, "--jobs"),
         ({"trials": []}, "trial"),
         ({"cost": type("Local", (ActivationPower,), {})(3.0)}, "Local"),
     ],
