@@ -101,7 +101,7 @@ def foot_residual(points: Sequence[str], residual: Array, side: str) -> Array:
 
 
 def jumps(rotation: Array, time: Array) -> Mask:
-    """Return between which neighbouring frames a joint rotates faster than any can, (T-1,)."""
+    """Return between which neighboring frames a joint rotates faster than any can, (T-1,)."""
     return np.asarray(rotation > np.maximum(FASTEST * np.diff(time), LEAST_JUMP))
 
 

@@ -100,7 +100,7 @@ def _on_path(paths: Paths, coordinates: Array) -> Mask:
 
 @dataclass(frozen=True, eq=False)
 class _Segments:
-    """Segments (S) between neighbours in the table; one that ends at an absent point has no length.
+    """Segments (S) between neighbors in the table; one that ends at an absent point has no length.
 
     first (S,) and before (T, P): the first point, and the point that stands for each, itself unless it is absent.
     """

@@ -289,7 +289,7 @@ def one_step_each(kinds: tuple[int, int], folder: Path) -> tuple[list[PlateOnPap
         plate = PlateOnPaper(kind, tuple(middle), axes, (0.3, 0.2), origins[kind])
         plates.append(plate)
         nothing = np.where(step[:, None], 1.0, 0.0)
-        there = np.where(step[:, None], point, plate.centre)
+        there = np.where(step[:, None], point, plate.center)
         channels.append(plate.channels(nothing * force, there, nothing * free))
     return plates, channels
 

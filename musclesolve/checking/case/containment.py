@@ -46,7 +46,7 @@ def _markers(trial: Trial, points: list[str]) -> tuple[str, ...]:
 
 
 def _times(error: PoseError, trial: Trial | None) -> tuple[tuple[float, float], ...]:
-    """Return the stretches of neighbouring frames, (first, last) [s]."""
+    """Return the stretches of neighboring frames, (first, last) [s]."""
     if trial is None or not error.frames:
         return ()
     time = np.sort(np.array(error.frames, float))

@@ -143,7 +143,7 @@ def overlong(result: xr.Dataset, side: str) -> list[Cycle]:
 
 
 def _intervals(result: xr.Dataset, side: str) -> list[Cycle]:
-    """All intervals between neighbouring strikes of a foot that have two frames or more in them."""
+    """All intervals between neighboring strikes of a foot that have two frames or more in them."""
     time = np.asarray(result["time"].values, dtype=float)
     # Heel strikes are often computed from sample times: a frame must not fall out by round-off.
     slack = 1e-9 * max(1.0, float(np.abs(time).max()))
