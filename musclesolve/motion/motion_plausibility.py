@@ -139,7 +139,7 @@ def _jumps_of_leg(
             "jump",
             f"the {SIDE_NAMES[side]} leg jumps from {first:.3f} to {last:.3f} s{more}: from one frame to the next "
             + ", ".join(f"the {name} rotates by {angle:.0f} degrees" for name, angle in far.items())
-            + ", faster than joints can",
+            + ", which is implausibly fast",
             "check the markers of "
             + ", ".join(f"{name} ({', '.join(mapping[name])})" for name in names)
             + "; forces and moments around this time are not usable",

@@ -1,4 +1,4 @@
-"""How lengths, their rates and moment arms change with the path points, exactly (muscle_paths.py differentiated).
+"""Exact derivatives of lengths, their rates and moment arms (paths_and_moment_arms.py) by the path points.
 
 Over the segments from s to e of a path, with the unit vector u, the length L and P = (1 - u u^T) / L,
 

@@ -71,7 +71,6 @@ def contained(
     except MuscleSolveError as error:
         findings.append(Finding("refused", "error", str(error), "look at the markers and forces it names"))
     except Exception as error:
-        what = f"the {what} failed by itself ({type(error).__name__}: {error}): what it would have found is not known"
         # Without a case nothing can be examined.
         severity: Severity = "error" if case is None else "warning"
         findings.append(

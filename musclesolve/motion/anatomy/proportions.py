@@ -89,7 +89,7 @@ def unusual_segments(recording: Recording, stature: float, offsets: Points) -> l
     # Before the segments: with a wrong stature all of them are wrong.
     if not 1.0 / FAR_STATURE <= fitting / stature <= FAR_STATURE:
         tall = f"{fitting:.2f} m tall"
-        problem = f"the stature is {stature:g} m, but thighs, shanks and trunk are those of a person {tall}"
+        problem = f"the stature is {stature:g} m, but thighs, shanks and trunk are those of a subject {tall}"
         expected = f"{stature / FAR_STATURE:.2f} to {stature * FAR_STATURE:.2f} m"
         remedy = "correct stature_m, or check which markers are mapped to hips, knees, ankles and shoulders"
         raise recording.document.error(
@@ -142,7 +142,7 @@ def stature_notes(stature: float, offsets: Points) -> list[str]:
     if abs(fitting / stature - 1.0) <= OFF_STATURE:
         return []
     return [
-        f"Thighs, shanks and trunk are those of a person about {fitting:.2f} m tall, but stature_m is {stature:g}: "
+        f"Thighs, shanks and trunk are those of a subject about {fitting:.2f} m tall, but stature_m is {stature:g}: "
         "check it, masses and lengths of unmeasured segments depend on it."
     ]
 
@@ -161,7 +161,7 @@ def _unusual(
     unusual = Unusual(
         f"the {SIDE_NAMES[side] + ' ' if side else ''}{segment} measures {1000 * length:.0f} mm",
         mapped[0],
-        f"{1000 * shortest:.0f} to {1000 * longest:.0f} mm for a person {stature:g} m tall",
+        f"{1000 * shortest:.0f} to {1000 * longest:.0f} mm for a subject {stature:g} m tall",
         f"check which markers are mapped to {', '.join(mapped)}, and stature_m",
     )
     off = PLACEMENT if "ends" in entry else 0.0

@@ -57,7 +57,7 @@ def reason_names(result: xr.Dataset, side: str) -> NDArray[np.str_]:
     """The same, but for an invalid motion what is wrong with it, shape (T,).
 
     A frame in which a joint jumps is "leaping", one with the foot far from where it was measured "foot_displaced", one
-    whose ground forces do not carry the motion "unbalanced".
+    whose ground forces do not balance the motion "unbalanced".
     """
     names = status_names(result, side)
     for name, fault in MOTION_FAULTS.items():

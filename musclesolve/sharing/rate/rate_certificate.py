@@ -16,7 +16,7 @@ limits G a >= h. The motion is infeasible (Farkas) if
 
     y . b  >  max over lower <= a <= upper of (A^T y + G^T v) . a  -  v . h,
 
-which is checked here, whoever proposes y and v; the Farkas ratio is that of infeasibility.py, summed over frames.
+which is checked here, whoever proposes y and v; the Farkas ratio is that of infeasibility_proof.py, summed over frames.
 """
 
 from __future__ import annotations
