@@ -35,7 +35,7 @@ SHOWN_BY = {
 
 @dataclass(frozen=True)
 class MotionWarning:
-    """Why a motion, or a part of it, cannot be the subject's."""
+    """Why a motion, or a part of it, is not plausible."""
 
     kind: str  # "jump" of a joint, or "foot" that is displaced
     what: str  # what is wrong, with numbers and times

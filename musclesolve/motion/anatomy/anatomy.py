@@ -79,7 +79,7 @@ class Anatomy:
     notes: list[str]  # sentences a reader of the results should see, the serious ones first
     uncertain: list[str]  # those of the notes on joints whose points do not move as a rigid body does
     filter: FilterChoice  # the filter of the markers
-    unusual: list[Unusual]  # proportions that few people have, which are among the notes too
+    unusual: list[Unusual]  # unusual proportions, which are among the notes too
     # those of the notes that are about the "mass", the "stature" or the "cutoff"
     notes_by_cause: dict[str, list[str]]
 

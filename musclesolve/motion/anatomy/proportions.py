@@ -30,7 +30,7 @@ SHORTEST, LONGEST = 0.6, 1.5
 # subject is; but two landmarks are never in one place, nearer than this share of what is usual at least.
 IMPOSSIBLE, PLACEMENT, NEAREST = (0.5, 1.8), 0.04, 0.12
 # Stature that fits thighs, shanks and trunk, over that of the trial file: refused beyond the first factor, noted beyond
-# the second share. Grown people differ by some hundredths; small children and people of short limbs by a quarter.
+# the second share. Adults differ by some hundredths; small children and subjects of short limbs by a quarter.
 FAR_STATURE, OFF_STATURE = 1.5, 0.1
 # A hip center measured otherwise lies within centimeters of the regression: unusual, and that of another joint, as
 # shares of the stature. On the obese the regression itself is several centimeters off.

@@ -42,7 +42,7 @@ EDGE = 0.05
 
 @dataclass(frozen=True)
 class GaitEvents:
-    """The events of a trial, in order of time, and sentences on how far they can be trusted."""
+    """The events of a trial, in order of time, and sentences on how reliable they are."""
 
     events: tuple[Event, ...]
     notes: tuple[str, ...] = ()
