@@ -83,7 +83,7 @@ def main(walk: Path | None) -> None:
     )
     everything: Figures = {}
     for number, motion in enumerate(motions(walk)):
-        for kind, noises in (("white", WHITE), ("coloured", COLOURED)):
+        for kind, noises in (("white", WHITE), ("colored", COLOURED)):
             own: Figures = {}
             for rate, (size, corner) in product(RATES, noises):
                 where = (f"{rate:g}", f"{1000 * size:g}", f"{corner:g}" if corner else "white")

@@ -20,7 +20,7 @@ Position = Callable[[Array], Array]
 DURATION = 5.0  # s
 COORDINATES = 40  # of a made-up motion
 STEP = 1e-4  # s, of the difference quotient that gives the true acceleration
-LEAD = 400  # frames in which coloured noise forgets its start
+LEAD = 400  # frames in which colored noise forgets its start
 
 
 @dataclass(frozen=True)
@@ -58,8 +58,8 @@ def noise(shape: tuple[int, ...], size: float, corner: float | None, rate: float
     """White noise, or noise of the first order with a corner frequency, as the software of cameras leaves it."""
     white = np.random.default_rng(seed).normal(size=(shape[0] + LEAD, *shape[1:]))
     pole = 0.0 if corner is None else np.exp(-2.0 * np.pi * corner / rate)
-    coloured: Array = lfilter([1.0], [1.0, -pole], white, axis=0)[LEAD:]
-    return size * np.sqrt(1.0 - pole**2) * coloured
+    colored: Array = lfilter([1.0], [1.0, -pole], white, axis=0)[LEAD:]
+    return size * np.sqrt(1.0 - pole**2) * colored
 
 
 def _waves(frequency: Array, size: Array, rng: np.random.Generator) -> Position:

@@ -18,7 +18,7 @@ def random_chain(links: int, seed: int = 0) -> Model:
     """A chain of rigid links joined by revolute joints, the first of which floats.
 
     Link k lies between points p_k and p_k+1 and turns about vector a_k, which is perpendicular to it and to the link
-    before; neighbours share both. The first link carries a forward vector that says how it is turned.
+    before; neighbors share both. The first link carries a forward vector that says how it is turned.
 
     Args:
         links: how many, at least two.

@@ -1,4 +1,4 @@
-"""The error of the muscle database: it says where the fault is, what was expected and how to fix it."""
+"""The error of the muscle database: it names where the fault is, what was expected and how to fix it."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 MEBIBYTE = 1 << 20
 SETTINGS = 16 * MEBIBYTE
-"""Most bytes of what people write: trial files, camera files, marker sets, muscles, model definitions (TOML)."""
+"""Most bytes of files written by hand: trial files, camera files, marker sets, muscles, model definitions (TOML)."""
 RECORDING = 4096 * MEBIBYTE
 """Most bytes of what is recorded: C3D, TRC, MOT, STO, CSV."""
 RESULT = 16384 * MEBIBYTE

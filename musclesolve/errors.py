@@ -1,4 +1,4 @@
-"""The exceptions that people see: each says where the fault is, what was expected and how to fix it."""
+"""Exceptions of the package: each names where the fault is, what was expected and how to fix it."""
 
 from __future__ import annotations
 

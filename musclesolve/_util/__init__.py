@@ -1,1 +1,1 @@
-"""Shared by all rooms: array types, argument checks, names, processes, interrupts, file locks."""
+"""Shared by all parts of the package: array types, argument checks, names, processes, interrupts, file locks."""

@@ -18,7 +18,7 @@ def note(paths: Iterable[Path]) -> None:
 
 
 def reset() -> None:
-    """Forget all files: a new command begins."""
+    """Clear the list of files: a new command begins."""
     _complete.clear()
 
 

@@ -1,1 +1,1 @@
-"""What is wrong with a recording, all of it at once, before anything is computed from it."""
+"""Checks that report all faults of a recording at once, before anything is computed from it."""

@@ -1,4 +1,4 @@
-"""``check``: all questions asked of one recording."""
+"""``check``: all checks of one recording."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def check(path: str | Path) -> Report:
 
 @cache
 def all_checks() -> tuple[Check, ...]:
-    """Return the questions of all modules in the folders of checks."""
+    """Return the checks of all modules in the folders of checks."""
     return checks_of(analysis, files, forces, markers)
 
 

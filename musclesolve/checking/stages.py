@@ -64,7 +64,7 @@ Detect = Callable[[Case], Iterable[Finding]]
 
 @dataclass(frozen=True)
 class Check:
-    """A question asked of a recording."""
+    """A check of a recording."""
 
     detect: Detect  # returns what is wrong; changes nothing
     stage: Stage  # when it is asked
@@ -99,7 +99,7 @@ def checks_of(*folders: ModuleType) -> tuple[Check, ...]:
 
 
 def examine(case: Case, checks: Iterable[Check], prepare: Mapping[Stage, Callable[[Case], Case]]) -> Case:
-    """Ask all questions stage by stage; after each stage repair what was found.
+    """Run all checks stage by stage; after each stage repair what was found.
 
     Within a stage every check looks at the same recording, and findings are put in the order of the names of the
     checks: the order of `checks` does not matter. prepare: what is done with the case before a stage.

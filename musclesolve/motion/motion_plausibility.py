@@ -35,7 +35,7 @@ SHOWN_BY = {
 
 @dataclass(frozen=True)
 class MotionWarning:
-    """Why a motion, or a part of it, cannot be the subject's."""
+    """Why a motion, or a part of it, is not plausible."""
 
     kind: str  # "jump" of a joint, or "foot" that is displaced
     what: str  # what is wrong, with numbers and times
@@ -101,7 +101,7 @@ def foot_residual(points: Sequence[str], residual: Array, side: str) -> Array:
 
 
 def jumps(rotation: Array, time: Array) -> Mask:
-    """Return between which neighbouring frames a joint rotates faster than any can, (T-1,)."""
+    """Return between which neighboring frames a joint rotates faster than any can, (T-1,)."""
     return np.asarray(rotation > np.maximum(FASTEST * np.diff(time), LEAST_JUMP))
 
 
@@ -139,7 +139,7 @@ def _jumps_of_leg(
             "jump",
             f"the {SIDE_NAMES[side]} leg jumps from {first:.3f} to {last:.3f} s{more}: from one frame to the next "
             + ", ".join(f"the {name} rotates by {angle:.0f} degrees" for name, angle in far.items())
-            + ", faster than joints can",
+            + ", which is implausibly fast",
             "check the markers of "
             + ", ".join(f"{name} ({', '.join(mapping[name])})" for name in names)
             + "; forces and moments around this time are not usable",

@@ -43,8 +43,8 @@ def check_rigid(recording: Recording, poses: Mapping[str, Poses]) -> None:
     for name, pose in poses.items():
         if (rms := _rms(pose)) > BROKEN:
             table, key = body_place(recording, name)
-            problem = f"the points of {name} keep their standing shape only to {1000 * rms:.0f} mm"
-            expected = f"points of one body, which keep it to {1000 * BROKEN:.0f} mm or better"
+            problem = f"the points of {name} fit their standing shape only to {1000 * rms:.0f} mm"
+            expected = f"points of one body, which fit it to {1000 * BROKEN:.0f} mm or better"
             remedy = "check that the markers have the same names in the standing trial and in the motion"
             raise recording.document.error(problem, table, key, 0, expected, remedy, code="not_rigid")
 
@@ -112,8 +112,8 @@ def cutoff_with_flight(
 def loose_notes(poses: Mapping[str, Poses]) -> list[str]:
     """Return a sentence for every body whose points do not move together, and what is less certain by it."""
     return [
-        f"The points of {name} keep their standing shape only to {1000 * _rms(pose):.0f} mm (worst "
-        f"{1000 * pose.residual.max():.0f} mm): they do not move as one body, and the joints that they lead, with "
+        f"The points of {name} fit their standing shape only to {1000 * _rms(pose):.0f} mm (worst "
+        f"{1000 * pose.residual.max():.0f} mm): they do not move as one body, and the joints derived from them, with "
         "their axes, angles and moments, are uncertain."
         for name, pose in sorted(poses.items())
         if _rms(pose) > LOOSE
@@ -128,7 +128,7 @@ def rigid_note(poses: Mapping[str, Poses]) -> list[str]:
     worst = max(firm, key=lambda name: firm[name])
     who = "all others" if len(firm) < len(poses) else "all bodies"
     return [
-        f"The points of {who} keep their standing shape to {1000 * firm[worst]:.1f} mm ({worst}) or better."
+        f"The points of {who} fit their standing shape to {1000 * firm[worst]:.1f} mm ({worst}) or better."
     ]
 
 
@@ -182,22 +182,22 @@ def weight_notes(recording: Recording, loads: FootLoads, time: Array, moving: Po
     mass = loads.mass
     if share > TOO_MUCH:
         raise recording.document.error(
-            f"the ground carries {share:.3g} times what a person of {mass:g} kg weighs, on average over the range",
+            f"the mean ground force over the range is {share:.3g} times the weight of a subject of {mass:g} kg",
             "subject",
             "mass_kg",
             code="bad_forces",
-            expected="about once: forces and mass of one person",
+            expected="about once: forces and mass of one subject",
             remedy=f"check mass_kg (the forces fit {share * mass:.3g} kg), and that forces are in newtons",
         )
     if share > USUAL[1]:
         return [
-            f"On average the ground carries {100 * share:.0f} % of the body weight, which fits a mass of "
+            f"On average the ground force is {100 * share:.0f} % of the body weight, which fits a mass of "
             f"{share * mass:.3g} kg, not {mass:g} kg: check mass_kg and the units of the forces."
         ]
     # Where a foot has no plate, that is reported already.
     if share < USUAL[0] and {plate.side for plate in loads.plates} == set(SIDES):
         return [
-            f"On average the ground carries only {100 * share:.0f} % of the body weight: a contact was not "
+            f"On average the ground force is only {100 * share:.0f} % of the body weight: a contact was not "
             f"measured, or mass_kg is too large (the forces fit {share * mass:.3g} kg)."
         ]
     return []

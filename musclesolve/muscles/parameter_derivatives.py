@@ -1,4 +1,4 @@
-"""How what a muscle can do changes with its own parameters, exactly (hill.py differentiated).
+"""Exact derivatives of capacity and passive force (hill_model.py) by the parameters of the muscle.
 
 With x = L_MT - L_T, h = L0 sin a0 and l = sqrt(x^2 + h^2), cos = x / l and sin = h / l,
 

@@ -1,4 +1,4 @@
-"""How lengths, their rates and moment arms change with the path points, exactly (muscle_paths.py differentiated).
+"""Exact derivatives of lengths, their rates and moment arms (paths_and_moment_arms.py) by the path points.
 
 Over the segments from s to e of a path, with the unit vector u, the length L and P = (1 - u u^T) / L,
 
@@ -100,7 +100,7 @@ def _on_path(paths: Paths, coordinates: Array) -> Mask:
 
 @dataclass(frozen=True, eq=False)
 class _Segments:
-    """Segments (S) between neighbours in the table; one that ends at an absent point has no length.
+    """Segments (S) between neighbors in the table; one that ends at an absent point has no length.
 
     first (S,) and before (T, P): the first point, and the point that stands for each, itself unless it is absent.
     """

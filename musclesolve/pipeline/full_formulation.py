@@ -2,7 +2,7 @@
 
 On the model itself there are as many equations of motion as natural coordinates, 141 for the whole body. Bodies that
 share points have no rows for their joints, so joint reactions are read on the expanded model, where every body has
-its own points and the joints are rows (dynamics/inverse/expanded_system.py); the muscles then pull at the copies of the
+its own points and the joints are rows (dynamics/inverse/joint_reactions.py); the muscles then pull at the copies of the
 bodies that they are attached to.
 """
 

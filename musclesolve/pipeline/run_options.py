@@ -86,7 +86,7 @@ def _check_measured(trial: Trial, sides: tuple[str, ...]) -> None:
     if trial.legs and not set(sides) & set(trial.legs):
         name = SIDE_NAMES[sides[0]]  # type: ignore[index]
         raise InputError(
-            f"the {name} leg was not measured: no contact of its foot is on a plate as a whole",
+            f"the {name} leg was not measured: no contact of its foot is completely on a plate",
             code="bad_forces",
             file=trial.path,
             where="side",

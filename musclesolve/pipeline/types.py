@@ -86,7 +86,7 @@ class Mechanics:
         return MotionValidity.of(*motion, residual, self.balance_limit)
 
     def warnings(self, mapping: Mapping[str, Mapping[str, float]], method: str) -> list[MotionWarning]:
-        """Why the consistent motion, or a part of it, cannot be the subject's; causes first."""
+        """Why the consistent motion, or a part of it, is not plausible; causes first."""
         time = self.motion.time
         return [
             *jump_warnings(mapping, self.joint_rotations, time),
@@ -102,11 +102,11 @@ class JointLoads:
     points with -F dL/dr, and the joint carries the reaction. Components forward, left and up.
     """
 
-    net: dict[str, Array]  # force on the far segment without muscle forces, (T, 3) [N] by joint
+    net: dict[str, Array]  # force on the distal segment without muscle forces, (T, 3) [N] by joint
     across: dict[str, Array]  # the sums over the points, for one newton in each muscle, (T, n, 3) by joint
 
     def contact(self, tension: Array) -> dict[str, Array]:
-        """Force on the far segment with tendon forces (T, n) [N], (T, 3) [N] by joint."""
+        """Force on the distal segment with tendon forces (T, n) [N], (T, 3) [N] by joint."""
         return {
             joint: self.net[joint] + np.einsum("tm,tmx->tx", tension, across)
             for joint, across in self.across.items()

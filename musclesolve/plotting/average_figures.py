@@ -16,7 +16,7 @@ from musclesolve._util.arrays import AnyArray, Array
 from musclesolve._util.progress import Progress
 from musclesolve.plotting.muscle_figures import ACTIVATION, FORCE
 from musclesolve.plotting.page.abscissa import cycle_axis
-from musclesolve.plotting.page.curves import line, with_neighbours
+from musclesolve.plotting.page.curves import line, with_neighbors
 from musclesolve.plotting.page.panels import OWN_SCALES, Grid, dof_rows, muscles_by_group, small_multiples
 from musclesolve.plotting.page.png import figures_of
 from musclesolve.plotting.page.style import (
@@ -109,7 +109,7 @@ def _draw(
         axes.fill_between(percent, low, high, alpha=BAND, linewidth=0.0, color=color)
         full, reserve = number == count.max(), needed > 0.0
         for part, style in ((full, {"linewidth": SIDE_WIDTH[side], "alpha": 1.0}), (~full, REPEATED)):
-            for kind, dashes in ((~reserve, "-"), (with_neighbours(reserve), RESERVE_STYLE)):
+            for kind, dashes in ((~reserve, "-"), (with_neighbors(reserve), RESERVE_STYLE)):
                 axes.plot(
                     percent, np.where(part & kind, mean, np.nan), color=color, linestyle=dashes, **style
                 )

@@ -16,7 +16,7 @@ from musclesolve._util.arrays import Array
 from musclesolve._util.progress import Progress
 from musclesolve.errors import InputError
 from musclesolve.plotting.muscle_figures import ACTIVATION, FORCE
-from musclesolve.plotting.page.curves import Legs, Validity, cross, line, with_neighbours
+from musclesolve.plotting.page.curves import Legs, Validity, cross, line, with_neighbors
 from musclesolve.plotting.page.panels import JOINTS, Grid, small_multiples
 from musclesolve.plotting.page.png import figures_of
 from musclesolve.plotting.page.style import FAILED_MARK, NOTE_COLOR, RESERVE_STYLE, place_legend
@@ -115,7 +115,7 @@ def _curve(
     for part in legs.x.passes[side]:
         curve, fresh = values[part.index], ~part.repeated
         failed = validity.failed[part.index]
-        dotted = with_neighbours(validity.reserve[part.index]) & ~failed
+        dotted = with_neighbors(validity.reserve[part.index]) & ~failed
         solid = validity.solved[part.index]
         axes.plot(part.place, np.where(solid & fresh, curve, np.nan), linestyle="-", **style)
         if dotted.any():

@@ -228,7 +228,7 @@ class Recording:
     markers: Markers  # the motion, all recorded frames
     # the standing trial; z is up, the heading is whatever it was. None when there is none
     static: Markers | None
-    # side -> a recording in which that hip moves all round; empty when there is none
+    # side -> a recording in which that hip moves in all directions; empty when there is none
     functional: Mapping[Side, Markers] = field(default_factory=dict)
     forces: tuple[PlateForce, ...]
     mapping: Mapping[str, Mapping[str, float]]  # landmark name -> marker name -> weight

@@ -78,7 +78,7 @@ def kkt_residual(
         activation: (T, n).
         reserve: (T, m) [N m].
         multiplier: (T, m) [cost per N m].
-        level_multiplier: (T, L, m), for a cost of levels (min/max), whose certificate is in level_certificate.py.
+        level_multiplier: (T, L, m), for a cost of levels (min/max), whose certificate is in min_max_certificate.py.
 
     Returns:
         (T,) without unit; infinite where a number is not finite, or level multipliers lack.

@@ -1,4 +1,4 @@
-"""The certificate of a cost of levels: the largest load is the least possible, then the largest of the rest, and so on.
+"""The certificate of lexicographic min/max: the largest load is minimal, then the largest of the rest, and so on.
 
 Let rho_i a_i be the load of muscle i. Level 1 looks at all muscles, level l at those which the levels above have not
 decided; t is the largest load among them. A combination y of the moments proves the level. With p = A^T y, whatever

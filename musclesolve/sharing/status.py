@@ -36,7 +36,7 @@ class Status(IntEnum):
     SOLVER_FAILED = kernel.SOLVER_FAILED, "The solver stopped with a result that fails the certificate."
     INVALID_MOTION = (
         6,
-        "The motion cannot be the subject's, or the ground forces do not carry it; no muscle forces were computed.",
+        "The motion is not plausible, or the ground forces do not balance it; no muscle forces were computed.",
     )
     NOT_MEASURED = (
         7,

@@ -55,8 +55,8 @@ def test_the_mixture_is_found_again(left):
 
 
 def test_both_formulations_agree(left):
-    assert np.abs(left["answer"].activation - left["solution"].activation).max() < 4e-7
-    np.testing.assert_array_equal(left["answer"].status, left["solution"].status)
+    assert np.abs(left["full_solution"].activation - left["solution"].activation).max() < 4e-7
+    np.testing.assert_array_equal(left["full_solution"].status, left["solution"].status)
 
 
 def test_rate_limits_cost_something_or_nothing(left):

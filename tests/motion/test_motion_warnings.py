@@ -59,7 +59,7 @@ def weigh(folder: Path, factor: float) -> list[str]:
 def test_a_doubtful_value_is_said_before_all_else(tmp_path: Path, edit: tuple[str, str], says: str) -> None:
     found = notes(tmp_path, edit)
     assert any(says in note for note in found[:-1]), found
-    assert "keep their standing shape" in found[-1]
+    assert "fit their standing shape" in found[-1]
 
 
 @pytest.mark.parametrize("start", [0.17, 0.6])
@@ -72,7 +72,7 @@ def test_serious_notes_come_before_assumptions(tmp_path: Path) -> None:
     found = notes(tmp_path, ('moment = "l_m"\n', ""), ("cutoff_hz = 6.0", "cutoff_hz = 2.5"))
     assert "cut-off" in found[0]
     assert ["moment" in note for note in found].index(True) > 0
-    assert "keep their standing shape" in found[-1]
+    assert "fit their standing shape" in found[-1]
 
 
 def test_a_loose_body_is_named_and_the_others_are_one_note(tmp_path: Path) -> None:
@@ -82,7 +82,7 @@ def test_a_loose_body_is_named_and_the_others_are_one_note(tmp_path: Path) -> No
     position[:, walk.names.index("RTH1"), 0] += 0.04 * np.sin(2.0 * np.pi * 0.8 * walk.time)
     write_trc(tmp_path / "walk.trc", replace(walk, position=position))
     found = [note for note in anatomy(read_trial(path)).notes if "standing shape" in note]
-    assert found[0].startswith("The points of thigh_r keep their standing shape only to 1")
+    assert found[0].startswith("The points of thigh_r fit their standing shape only to 1")
     assert len(found) == 2 and found[1].startswith("The points of all others")
 
 
@@ -226,7 +226,7 @@ def test_sides_of_carried_markers_are_compared_too(tmp_path: Path) -> None:
         ),
         (
             (('shank_l = ["LSH1", "LSH2", "LANL"]', 'shank_l = ["LSH1", "LHEE", "RTOE"]'),),
-            ["[clusters] shank_l", "keep their standing shape only to"],
+            ["[clusters] shank_l", "fit their standing shape only to"],
         ),
         (
             (('"harrington_2007"', '"hara_2016"'), ('static = "static.trc"\n', "")),

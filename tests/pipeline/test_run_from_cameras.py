@@ -61,7 +61,9 @@ def test_a_trial_from_cameras_is_the_trial_from_its_markers(tmp_path: Path) -> N
     np.testing.assert_allclose(seen.markers.position, plain.markers.position, atol=1e-7)
     np.testing.assert_allclose(seen.static.position, plain.static.position, atol=1e-7)
     notes = "\n".join(seen.notes)
-    assert "4 cameras, calibrated on 18" in notes and "Standing trial: The rays of the markers meet" in notes
+    assert (
+        "4 cameras, calibrated on 18" in notes and "Standing trial: The markers are reprojected to" in notes
+    )
     read = {path.name for path in seen.files.values()}
     assert {"walk.toml", "walk_points.csv", "still_camera_4_markers.csv"} <= read
     assert len(read) == len(list((tmp_path / "seen").iterdir()))

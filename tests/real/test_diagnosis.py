@@ -88,7 +88,7 @@ def test_the_sentence_says_it(weak, result):
     newton_metres = abs(diagnosis.shortage[number, weak.dof.index(ANKLE)])
     assert text.startswith(f"{ANKLE} lacks {newton_metres:.1f} N m of plantarflexion")
     assert f"at {result.time.values[diagnosis.frame[number]]:.3f} s" in text
-    assert "soleus_r" in text and "times their strength would do" in text
+    assert "soleus_r" in text and "times their strength would suffice" in text
 
 
 def test_weak_calves_lack_more_than_strong_ones(weak, result):

@@ -263,7 +263,9 @@ def test_what_is_wrong_with_a_plate_names_the_plate(recorded, named):
 def test_plates_that_stand_upright_show_that_another_axis_points_up(recorded):
     write_recording(recorded, lanes((2, 4)))
     edits = [*without_forces(), ('up = "+y"', 'up = "+z"')]
-    with pytest.raises(InputError, match=r"line \d+, \[laboratory\] up: plate 1 of walk.c3d is no floor"):
+    with pytest.raises(
+        InputError, match=r"line \d+, \[laboratory\] up: plate 1 of walk.c3d is not horizontal"
+    ):
         read_trial(write_trial(recorded, edits))
 
 
@@ -289,7 +291,7 @@ def one_step_each(kinds: tuple[int, int], folder: Path) -> tuple[list[PlateOnPap
         plate = PlateOnPaper(kind, tuple(middle), axes, (0.3, 0.2), origins[kind])
         plates.append(plate)
         nothing = np.where(step[:, None], 1.0, 0.0)
-        there = np.where(step[:, None], point, plate.centre)
+        there = np.where(step[:, None], point, plate.center)
         channels.append(plate.channels(nothing * force, there, nothing * free))
     return plates, channels
 
@@ -349,7 +351,7 @@ def test_moments_in_another_unit_than_the_file_says_are_refused(recorded, kind):
         ([1, 2, 3, 0], "does not travel"),
         ([3, 0, 1, 2], "does not travel"),
         ([1, 0, 3, 2], "does not travel"),
-        ([3, 2, 1, 0], "drives the foot on first"),
+        ([3, 2, 1, 0], "propels first"),
     ],
 )
 def test_corners_that_begin_at_another_one_or_run_the_wrong_way_are_refused(recorded, turned, said):

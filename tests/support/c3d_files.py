@@ -1,7 +1,7 @@
 """C3D files written with ezc3d, and force plates inverted on paper: what their channels would have measured.
 
 Nothing here uses the package's own conversion: a plate is given by its own axes, and its channels follow from force,
-centre of pressure and free moment by moving the moment to the transducers.
+center of pressure and free moment by moving the moment to the transducers.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class PlateOnPaper:
     """A plate: type, middle of its surface [m], axes as columns (3, 3), half edges along x and y [m], ORIGIN [mm]."""
 
     kind: int
-    centre: tuple[float, float, float]
+    center: tuple[float, float, float]
     axes: Array
     half: tuple[float, float] = (0.25, 0.3)
     origin: tuple[float, float, float] = (2.0, -1.0, -40.0)
@@ -34,12 +34,12 @@ class PlateOnPaper:
     def corners(self) -> Array:
         """(4, 3) [m], in the quadrants ++, -+, --, +- of its axes."""
         signs = np.array([[1.0, 1.0], [-1.0, 1.0], [-1.0, -1.0], [1.0, -1.0]])
-        return np.array(self.centre) + (signs * self.half) @ self.axes[:, :2].T
+        return np.array(self.center) + (signs * self.half) @ self.axes[:, :2].T
 
     def channels(self, force: Array, point: Array, free: Array) -> Array:
         """What it measures, in N and N mm, of a force (S, 3) [N] at a point [m] and a free moment [N m]."""
         f = force @ self.axes
-        from_middle = 1000.0 * (point - np.array(self.centre)) @ self.axes
+        from_middle = 1000.0 * (point - np.array(self.center)) @ self.axes
         torque = 1000.0 * free @ self.axes
         if self.kind == 1:
             return np.column_stack([f, from_middle[:, :2], torque[:, 2]])

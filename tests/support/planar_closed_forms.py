@@ -23,7 +23,7 @@ def lower_limb_reactions(
 ) -> Array:
     """lambda_1 ... lambda_6 in hip, knee and ankle, (T, 6) [N] (3.3), force of the distal on the proximal segment.
 
-    A mass centre off the line of its segment is a distance c at a constant angle from it, so that the printed sines
+    A mass center off the line of its segment is a distance c at a constant angle from it, so that the printed sines
     and cosines stand with phi + that angle; likewise for the lengths l.
 
     Args:

@@ -9,7 +9,7 @@ from musclesolve.synthetic.recording.synthetic_recording import synthetic_record
 from musclesolve.synthetic.stride.reference_stride import Stride, read_stride
 from musclesolve.synthetic.stride.stride_series import WRENCH
 
-HEADER = """# The reference stride as coefficients: level walking of musclesolve/synthetic/stride/person.toml.
+HEADER = """# The reference stride as coefficients: level walking of musclesolve/synthetic/stride/stride_subject.toml.
 #
 # Made by tools/reference_stride/make_stride.py; do not edit. musclesolve.synthetic.reference_stride() reads it.
 # Series: a0, then a_k and b_k of every harmonic k: a0 + sum a_k cos(2 pi k phase) + b_k sin(2 pi k phase);

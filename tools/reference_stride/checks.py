@@ -13,7 +13,7 @@ from musclesolve.dynamics.inverse.external_wrenches import Wrench
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.synthetic.stride.reference_stride import Stride
-from musclesolve.synthetic.stride.stride_subject import Person
+from musclesolve.synthetic.stride.stride_subject import StrideSubject
 
 Array = np.ndarray
 
@@ -58,8 +58,8 @@ class Judged:
     residual: Array
 
     @property
-    def person(self) -> Person:
-        """Who walks."""
+    def person(self) -> StrideSubject:
+        """The subject."""
         return self.plan.person
 
 

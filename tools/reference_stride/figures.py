@@ -136,7 +136,7 @@ def _overview(judged: Judged) -> plt.Figure:
 
 
 def _sole(judged: Judged) -> plt.Figure:
-    """Path of the pressure in the outline of the foot on the ground, coloured by the share of the stride."""
+    """Path of the pressure in the outline of the foot on the ground, colored by the share of the stride."""
     figure, axis = plt.subplots(figsize=(5, 9))
     dots = _outline(axis, judged)
     figure.colorbar(dots, label="stride [%]")

@@ -8,7 +8,7 @@ from musclesolve.dynamics.inverse.external_wrenches import Wrench
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
 from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
 from musclesolve.muscles.scale_to_subject import LEG_DOFS
-from musclesolve.synthetic.stride.stride_subject import Person
+from musclesolve.synthetic.stride.stride_subject import StrideSubject
 
 Array = np.ndarray
 
@@ -17,7 +17,7 @@ CHUNK = 400
 """Frames evaluated together; more need memory and are no faster."""
 
 
-def evaluate(person: Person, given: Array) -> Array:
+def evaluate(person: StrideSubject, given: Array) -> Array:
     """Heels and balls, leg moments, residual (T, 32) of coordinates, derivatives and wrenches (T, 144)."""
     model, count = person.model, len(person.model.topology.dof_names)
     states = np.split(given[:, : 3 * count], 3, axis=1)
@@ -33,7 +33,7 @@ def evaluate(person: Person, given: Array) -> Array:
     return np.column_stack([*points, *legs, moments[:, -6:]])
 
 
-def linearized(person: Person, given: Array, varied: Array) -> tuple[Array, Array]:
+def linearized(person: StrideSubject, given: Array, varied: Array) -> tuple[Array, Array]:
     """Results (T, 32) and their derivatives (T, 32, len(varied)) by one-sided differences.
 
     Args:

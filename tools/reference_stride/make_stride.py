@@ -1,12 +1,12 @@
 """Make the bundled reference stride: `python tools/reference_stride/make_stride.py` (about a quarter of a minute).
 
-A stride of level walking that no one walked: Fourier series of all angles and of the pelvis' path stay as near to
-normative curves (normative.csv) as the laws of motion of this project's own model allow, while the feet neither slip
-nor sink, the ground alone carries the body, its force acts under the foot and looks like the published one, and joint
-moments look like measured ones (moments.csv, kinetics.csv). One nonlinear least-squares problem (aims.py) settles
-motion and forces together; the left side is the right side half a stride later. The person is in
-musclesolve/synthetic/stride/person.toml, which also evaluates what is found here; what the gait is meant to be like in
-aims.toml, the series and how far they may leave the curves in series.toml. Nothing is random.
+A computed stride of level walking: Fourier series of all angles and of the pelvis' path stay as near to normative
+curves (schwartz_2008.csv, upper_body.csv) as the laws of motion of this project's own model allow, while the feet
+neither slip nor sink, the ground alone carries the body, its force acts under the foot and looks like the published
+one, and joint moments look like measured ones (winter_1991.csv). One nonlinear least-squares problem (aims.py)
+determines motion and forces together; the left side is the right side half a stride later. The subject is in
+musclesolve/synthetic/stride/stride_subject.toml, which also evaluates what is found here; what the gait is meant to
+be like in aims.toml, the series and how far they may leave the curves in series.toml. Nothing is random.
 """
 
 from __future__ import annotations

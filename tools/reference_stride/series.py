@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from musclesolve.synthetic.stride.stride_series import MIRROR, WRENCH, Layout
-from musclesolve.synthetic.stride.stride_subject import Person
+from musclesolve.synthetic.stride.stride_subject import StrideSubject
 
 Array = np.ndarray
 HERE = Path(__file__).resolve().parent
@@ -35,12 +35,12 @@ class Plan:
         """Read both files."""
         series = tomllib.loads((HERE / "series.toml").read_text(encoding="utf-8"))
         head = series.pop("head")
-        layout = Layout(Person.load(), series, head, SPLINES, ONSET)
+        layout = Layout(StrideSubject.load(), series, head, SPLINES, ONSET)
         return cls(layout, series, tomllib.loads((HERE / "aims.toml").read_text(encoding="utf-8")))
 
     @property
-    def person(self) -> Person:
-        """Who walks."""
+    def person(self) -> StrideSubject:
+        """The subject."""
         return self.layout.person
 
     @property

@@ -1,1 +1,1 @@
-"""Questions that the analysis itself asks: its own refusals and warnings, on the repaired recording."""
+"""Checks of the analysis itself: its refusals and warnings, on the repaired recording."""

@@ -91,7 +91,7 @@ def _stature(case: Case, body: Anatomy) -> Iterator[Finding]:
 
 
 def _proportions(case: Case, body: Anatomy) -> Iterator[Finding]:
-    """Report lengths that few people have; no more than notes where a stature that was reported is why."""
+    """Report unusual lengths; no more than notes where a stature that was reported is why."""
     severity: Severity = "note" if case.found("stature") else "warning"
     for unusual in body.unusual:
         what = f"{unusual.what} (expected: {unusual.expected})"

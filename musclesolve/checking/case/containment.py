@@ -46,7 +46,7 @@ def _markers(trial: Trial, points: list[str]) -> tuple[str, ...]:
 
 
 def _times(error: PoseError, trial: Trial | None) -> tuple[tuple[float, float], ...]:
-    """Return the stretches of neighbouring frames, (first, last) [s]."""
+    """Return the stretches of neighboring frames, (first, last) [s]."""
     if trial is None or not error.frames:
         return ()
     time = np.sort(np.array(error.frames, float))
@@ -71,7 +71,6 @@ def contained(
     except MuscleSolveError as error:
         findings.append(Finding("refused", "error", str(error), "look at the markers and forces it names"))
     except Exception as error:
-        what = f"the {what} failed by itself ({type(error).__name__}: {error}): what it would have found is not known"
         # Without a case nothing can be examined.
         severity: Severity = "error" if case is None else "warning"
         findings.append(

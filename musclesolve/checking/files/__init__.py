@@ -1,1 +1,1 @@
-"""Questions about files as a whole: time base, units, axes, subject."""
+"""Checks of whole files: time base, units, axes, subject."""

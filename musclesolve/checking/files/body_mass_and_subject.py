@@ -61,7 +61,7 @@ def _by_single_support(case: Case, given: float) -> Iterator[Finding]:
                 "share": 1.0 + off,
                 "given": given,
                 "limit": ALONE,
-                "more": "" if off > 0.0 else ", and whether the foot stands on it as a whole",
+                "more": "" if off > 0.0 else ", and whether the whole foot stands on it",
             }
             where = replace(case.key("subject", "mass_kg"), plate=SIDE_NAMES[side])
             yield finding(

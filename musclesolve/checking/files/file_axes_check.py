@@ -20,7 +20,7 @@ from musclesolve.recording.file_axes import AXES, axis_vector, global_from_labor
 # The direction from feet to shoulders, or of the mean force, must have this cosine with an axis to count as along it.
 ALONG = 0.8
 UP = np.array([0.0, 0.0, 1.0])
-# Someone who faces the forward axis less than this (cosine) faces another one, and who turns by less than the second
+# A subject who faces the forward axis less than this (cosine) faces another one, and who turns by less than the second
 # [rad] in the whole recording faces one axis.
 FORWARD, TURNING = 0.5, 0.8
 # A pelvis that goes this far against the way it faces goes backwards [m].
@@ -47,7 +47,7 @@ def _nearest_axis(direction: Array) -> Array:
 
 @asked_at(Stage.VERTICAL_AXIS)
 def vertical_axis(case: Case) -> Iterator[Finding]:
-    """Find the axis from feet to shoulders where it is not the one that is said to point up."""
+    """Find the axis from feet to shoulders where it is not the one stated as up."""
     up = upwards(case.trial, case.trial.markers)
     if up is None or up[2] > ALONG or np.abs(up).max() < ALONG:
         return
@@ -61,7 +61,7 @@ def vertical_axis(case: Case) -> Iterator[Finding]:
     # A value that was refused is not named again.
     refused = any(finding.where.field == "[laboratory] up" for finding in case.findings)
     stated = (
-        "the trial file does not say so" if refused else f"the trial file says that {given['up']} points up"
+        "the trial file does not say so" if refused else f"the trial file states that {given['up']} points up"
     )
     rotation = global_from_laboratory(forward, name) @ _rotation(case).T
     axes = f'up = "{name}"' + (f' and forward = "{forward}"' if forward != given["forward"] else "")
@@ -82,7 +82,7 @@ def _facing_across(case: Case, up: Array) -> Array | None:
 
 
 def _forces_up(case: Case) -> bool:
-    """Whether the forces stand on the axis that the trial file says is up."""
+    """Whether the forces point along the axis that the trial file states as up."""
     total = np.sum([plate.force.sum(axis=0) for plate in case.trial.forces], axis=0)
     size = float(np.linalg.norm(total))
     return size > 0.0 and bool((total / size)[2] > ALONG)
@@ -92,7 +92,7 @@ def _forces_up(case: Case) -> bool:
 def forward_axis(case: Case) -> Iterator[Finding]:
     """Compare the way the subject faces with the forward axis, and with the way the pelvis goes: warnings.
 
-    Joint angles, moments and muscle forces do not depend on it, and people walk along a walkway in both directions.
+    Joint angles, moments and muscle forces do not depend on it, and subjects walk along a walkway in both directions.
     """
     faced = facing(case.trial)
     if faced is None:

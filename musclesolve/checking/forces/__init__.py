@@ -1,1 +1,1 @@
-"""Questions about force plates: zero, axes, place, time, and Newton's second law."""
+"""Checks of force plates: zero, axes, place, time, and Newton's second law."""

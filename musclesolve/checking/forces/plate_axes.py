@@ -143,7 +143,7 @@ def _travel(case: Case, plate: PlateForce) -> list[float]:
 def _goes_over(case: Case, track: Track) -> bool:
     """Return whether the pelvis goes forward over the foot during a track; where no pelvis is seen, so it is taken.
 
-    Who walks backwards, jumps or squats rolls over the foot in another way.
+    A subject who walks backwards, jumps or squats rolls over the foot in another way.
     """
     pelvis = between(case.trial, "asis_r", "asis_l")
     if pelvis is None:

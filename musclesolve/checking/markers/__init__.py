@@ -1,1 +1,1 @@
-"""Questions about markers: labels, sides, slips, gaps, standing trial."""
+"""Checks of markers: labels, sides, slips, gaps, standing trial."""

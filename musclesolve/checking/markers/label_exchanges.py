@@ -136,7 +136,7 @@ def _for_a_while(trial: Trial, pair: Pair, crossed: NDArray[np.int_]) -> Finding
     """Return the stretches in which two markers fit better exchanged, None where there are none.
 
     Labels change where the paths cross or where a marker is lost, nowhere else: a marker that is off its place
-    between two frames in which it went on quietly carries its own label, and its neighbours may not.
+    between two frames in which it moved on without a jump carries its own label, and its neighbors may not.
     """
     pairs = distances(trial)
     if pairs is None:

@@ -170,7 +170,7 @@ def _events(path: Array, jumped: Mask) -> list[Event]:
 
 
 def _noise(case: Case, found: Jumps) -> Iterator[Finding]:
-    """Find markers that jitter in some frames: none of their jumps stands out among its neighbours."""
+    """Find markers that jitter in some frames: none of their jumps stands out among its neighbors."""
     time = case.trial.markers.time
     if not found.noisy:
         return

@@ -207,21 +207,21 @@ def _swapped_pair(case: Case, name: str, why: str, standing: bool) -> Finding:
 
 @asked_at(Stage.PAIRS_OF_LANDMARKS)
 def pairs_of_landmarks(case: Case) -> Iterator[Finding]:
-    """Find pairs that are nearer to the neighbour of the other side."""
-    for name, neighbour in NEIGHBOUR.items():
-        if _is_across(case.trial, case.trial.markers, name, neighbour):
+    """Find pairs that are nearer to the neighbor of the other side."""
+    for name, neighbor in NEIGHBOUR.items():
+        if _is_across(case.trial, case.trial.markers, name, neighbor):
             static = case.trial.static
-            standing = static is not None and _is_across(case.trial, static, name, neighbour)
-            found = _swapped_pair(case, name, f"each lies nearer to {neighbour} of the other side", standing)
+            standing = static is not None and _is_across(case.trial, static, name, neighbor)
+            found = _swapped_pair(case, name, f"each lies nearer to {neighbor} of the other side", standing)
             yield found
             # Another pair may be measured from this one.
             case = case.repaired(found)
 
 
-def _is_across(trial: Trial, markers: Markers, name: str, neighbour: str) -> bool:
-    """Whether the pair of a landmark points against that of its neighbour on average."""
+def _is_across(trial: Trial, markers: Markers, name: str, neighbor: str) -> bool:
+    """Whether the pair of a landmark points against that of its neighbor on average."""
     own, other = (
-        [landmark(trial, f"{mark}_{side}", markers) for side in ("r", "l")] for mark in (name, neighbour)
+        [landmark(trial, f"{mark}_{side}", markers) for side in ("r", "l")] for mark in (name, neighbor)
     )
     if own[0] is None or own[1] is None or other[0] is None or other[1] is None:
         return False

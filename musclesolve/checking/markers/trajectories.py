@@ -18,7 +18,7 @@ from musclesolve.recording.gaps.marker_jumps import largest_jump
 from musclesolve.recording.markers.body_regions import upper_markers
 from musclesolve.recording.trial.trial_file import completed_trial, filled_trial
 
-# A marker that stays exactly where it is for so many frames and so long [s], while its distances from its neighbours
+# A marker that stays exactly where it is for so many frames and so long [s], while its distances from its neighbors
 # change so much [m], is frozen.
 FROZEN_FRAMES, FROZEN_FOR, NEIGHBOURS_GO = 4, 0.03, 0.01
 # A marker that was held jumps when it is seen again: by more than so many of the smallest steps of the file, which a
@@ -44,7 +44,7 @@ def held_samples(case: Case) -> Iterator[Finding]:
         for start, end in stretches(long_enough(still, shortest - 1), np.arange(still.size)):
             first, last = int(start) - 1, int(end)
             if length is not None and own is not None and own.any():
-                # Not how far the neighbours go: a foot rotates about a toe that stands still.
+                # Not how far the neighbors go: a foot rotates about a toe that stands still.
                 gone = np.abs(length[last, own] - length[first, own])
             else:
                 gone = np.linalg.norm(markers.position[last] - markers.position[first], axis=-1)

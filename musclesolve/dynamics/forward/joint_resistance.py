@@ -188,7 +188,7 @@ def _stops(model: Model, rows: list[dict]) -> Stops:
     lower, upper = (np.array([row[key] for row in rows], dtype=float) for key in ("lower_deg", "upper_deg"))
     joints = np.array([model.dof(row["dof"]) for row in rows], dtype=int)
     if others := [row["dof"] for row in rows if model.dof(row["dof"]) not in single_joints(model)]:
-        raise ValueError(f"a stop for {others[0]}, which is not the only rotation between two bodies")
+        raise ValueError(f"a limit for {others[0]}, which is not the only rotation between two bodies")
     if (lower >= upper).any():
         raise ValueError(f"the range of {rows[int(np.argmax(lower - upper))]['dof']} is empty")
     return Stops(joints, np.deg2rad(lower), np.deg2rad(upper), *_margin_and_moment(rows))

@@ -155,7 +155,7 @@ class _Expansion:
         return tuple(found)
 
     def _crossed(self, one: str, other: str) -> Tie:
-        """The two bodies of a universal joint: neighbours that have one of its vectors each."""
+        """The two bodies of a universal joint: neighbors that have one of its vectors each."""
         bodies = self.topology.bodies
         for distal_name, proximal_name in ((one, other), (other, one)):
             for distal, proximal in self.proximal.items():

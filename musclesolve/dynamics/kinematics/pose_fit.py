@@ -25,7 +25,7 @@ from musclesolve.errors import InputError, MuscleSolveError
 _KEY_FRAMES = 10  # Every so many frames one is found from the standing pose
 
 _SUSPECT = 0.5
-"""Angle between the base as found from neighbours and as its own points show it that is looked into [rad]."""
+"""Angle between the base as found from neighbors and as its own points show it that is looked into [rad]."""
 
 
 @dataclass(frozen=True)

@@ -77,7 +77,7 @@ def assemble(
 def _listed(constraints: Iterable[Constraint]) -> list[Constraint]:
     if not (listed := list(constraints)):
         raise InputError(
-            "a mechanism of nothing",
+            "an empty mechanism",
             code="missing_argument",
             expected="one constraint of rows at least, as Rigid(constraints)",
         )
@@ -145,7 +145,7 @@ def consistent_rates(
     driven: refuse a mechanism that can still move; else what is free takes the smallest rates that the rows allow.
 
     Raises:
-        MuscleSolveError: the pose is open, rows contradict each other, or nothing drives something; names them.
+        MuscleSolveError: the pose violates its rows, rows contradict, or nothing drives something; names them.
     """
     constraints, time = _listed(constraints), np.asarray(time, dtype=float)
     check_finite(q, coordinate_names)
@@ -177,8 +177,8 @@ def _check_met(rows: Rows) -> None:
     frame, row = np.unravel_index(int(np.argmax(apart)), apart.shape)
     if apart[frame, row] > _MET:
         raise MuscleSolveError(
-            f"the pose of frame {frame} is open: {rows.names[row]} by {apart[frame, row]:.3g} (m for points and "
-            "lengths, 1 for directions). Close it with `assemble` first."
+            f"the pose of frame {frame} violates its rows: {rows.names[row]} by {apart[frame, row]:.3g} (m for points "
+            "and lengths, 1 for directions). Close it with `assemble` first."
         )
 
 
@@ -209,9 +209,9 @@ def _check_closed(errors: ClosureErrors, tolerance: float, number: int | None = 
     failing = int((apart.max(axis=1) > limit).sum())
     where = f"in {failing} of {len(apart)} frames" if number is None else f"in frame {number}"
     raise MuscleSolveError(
-        f"the mechanism cannot be assembled {where}: a loop does not close or a driver does not get there. Nearest "
-        f"approach in frame {frame if number is None else number}: {listed}{more} (m for points and lengths, 1 for "
-        "directions). Check the lengths and the driven values, or start nearer to a possible pose."
+        f"the mechanism cannot be assembled {where}: a loop does not close or a driver does not reach its value. "
+        f"Nearest approach in frame {frame if number is None else number}: {listed}{more} (m for points and lengths, 1 "
+        "for directions). Check the lengths and the driven values, or start nearer to a possible pose."
     )
 
 

@@ -31,7 +31,7 @@ def course_values(course: Course, time: Array, name: str) -> tuple[Array, Array,
         )
     except (TypeError, ValueError) as fault:
         raise InputError(
-            f"the course of driver {name!r}: {fault}",
+            f"the function of driver {name!r}: {fault}",
             code="bad_type",
             expected="from time (T,) to the quantity and its first and second derivative, (T,) each",
         ) from fault

@@ -79,7 +79,7 @@ class Anatomy:
     notes: list[str]  # sentences a reader of the results should see, the serious ones first
     uncertain: list[str]  # those of the notes on joints whose points do not move as a rigid body does
     filter: FilterChoice  # the filter of the markers
-    unusual: list[Unusual]  # proportions that few people have, which are among the notes too
+    unusual: list[Unusual]  # unusual proportions, which are among the notes too
     # those of the notes that are about the "mass", the "stature" or the "cutoff"
     notes_by_cause: dict[str, list[str]]
 
@@ -273,7 +273,7 @@ def _axis_remedy(recording: Recording, joint: str, side: Side) -> tuple[str, str
 def _landmark_notes(trial: Trial) -> list[str]:
     notes = []
     if trial.hip_method == "mapped":
-        notes.append("The hip centers are those mapped in the trial file; the regression does not count.")
+        notes.append("The hip centers are those mapped in the trial file; the regression is not used.")
     elif not trial.functional and trial.hip_method != trial.hip_regression:
         notes.append(f"The hip centers are found in two ways: {trial.hip_method}.")
     without = [
@@ -282,5 +282,7 @@ def _landmark_notes(trial: Trial) -> list[str]:
         if f"elbow_medial_{side}" not in trial.mapping and f"elbow_lateral_{side}" in trial.mapping
     ]
     if without:
-        notes.append(f"No medial marker at the {' and '.join(without)} elbow: the lateral one stands for it.")
+        notes.append(
+            f"No medial marker at the {' and '.join(without)} elbow: the lateral one is used instead."
+        )
     return notes

@@ -23,7 +23,7 @@ LARGEST_CONDITION = 20.0
 LARGEST_RESIDUAL = 0.020
 # Farther than this from the regression is reported [m].
 APART = 0.020
-# Nobody swings a leg round faster [Hz]; stretches shorter than this are not filtered and not used [s].
+# No leg swings round faster [Hz]; stretches shorter than this are not filtered and not used [s].
 CUTOFF_HZ, SHORTEST_S = 6.0, 1.0
 CIRCLE = (
     "swing the leg to the front, the back and the side and draw circles with it, 30 degrees or more each way"

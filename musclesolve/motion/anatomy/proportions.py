@@ -30,7 +30,7 @@ SHORTEST, LONGEST = 0.6, 1.5
 # subject is; but two landmarks are never in one place, nearer than this share of what is usual at least.
 IMPOSSIBLE, PLACEMENT, NEAREST = (0.5, 1.8), 0.04, 0.12
 # Stature that fits thighs, shanks and trunk, over that of the trial file: refused beyond the first factor, noted beyond
-# the second share. Grown people differ by some hundredths; small children and people of short limbs by a quarter.
+# the second share. Adults differ by some hundredths; small children and subjects of short limbs by a quarter.
 FAR_STATURE, OFF_STATURE = 1.5, 0.1
 # A hip center measured otherwise lies within centimeters of the regression: unusual, and that of another joint, as
 # shares of the stature. On the obese the regression itself is several centimeters off.
@@ -89,7 +89,7 @@ def unusual_segments(recording: Recording, stature: float, offsets: Points) -> l
     # Before the segments: with a wrong stature all of them are wrong.
     if not 1.0 / FAR_STATURE <= fitting / stature <= FAR_STATURE:
         tall = f"{fitting:.2f} m tall"
-        problem = f"the stature is {stature:g} m, but thighs, shanks and trunk are those of a person {tall}"
+        problem = f"the stature is {stature:g} m, but thighs, shanks and trunk are those of a subject {tall}"
         expected = f"{stature / FAR_STATURE:.2f} to {stature * FAR_STATURE:.2f} m"
         remedy = "correct stature_m, or check which markers are mapped to hips, knees, ankles and shoulders"
         raise recording.document.error(
@@ -142,7 +142,7 @@ def stature_notes(stature: float, offsets: Points) -> list[str]:
     if abs(fitting / stature - 1.0) <= OFF_STATURE:
         return []
     return [
-        f"Thighs, shanks and trunk are those of a person about {fitting:.2f} m tall, but stature_m is {stature:g}: "
+        f"Thighs, shanks and trunk are those of a subject about {fitting:.2f} m tall, but stature_m is {stature:g}: "
         "check it, masses and lengths of unmeasured segments depend on it."
     ]
 
@@ -161,7 +161,7 @@ def _unusual(
     unusual = Unusual(
         f"the {SIDE_NAMES[side] + ' ' if side else ''}{segment} measures {1000 * length:.0f} mm",
         mapped[0],
-        f"{1000 * shortest:.0f} to {1000 * longest:.0f} mm for a person {stature:g} m tall",
+        f"{1000 * shortest:.0f} to {1000 * longest:.0f} mm for a subject {stature:g} m tall",
         f"check which markers are mapped to {', '.join(mapped)}, and stature_m",
     )
     off = PLACEMENT if "ends" in entry else 0.0

@@ -1,4 +1,4 @@
-"""The center of a ball joint from the motion of its two bodies: symmetrical centre of rotation estimation (SCoRE)."""
+"""The center of a ball joint from the motion of its two bodies: symmetrical center of rotation estimation (SCoRE)."""
 
 from __future__ import annotations
 

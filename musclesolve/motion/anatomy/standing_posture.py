@@ -59,7 +59,7 @@ def posture(
     if recording.static is None:
         notes += _assumed(pelvis)
     elif not shows_spines(pelvis):
-        notes.append("The pelvis is shown by hips and shoulders: it tilts with the trunk.")
+        notes.append("The pelvis is determined from hips and shoulders: it tilts with the trunk.")
     try:
         hips = standing_hips(pelvis, regression, _leg_lengths(recording, subject, pelvis))
     except InputError as error:
@@ -90,7 +90,7 @@ def _assumed(pelvis: Points) -> list[str]:
     feet = "The feet are measured at the instant of the motion at which each lies lowest."
     if not shows_spines(pelvis):
         return [
-            "The trunk is taken to stand upright over the hips, because there is no standing trial.",
+            "The trunk is assumed to be upright over the hips, because there is no standing trial.",
             feet,
         ]
     return [

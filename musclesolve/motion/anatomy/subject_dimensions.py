@@ -20,7 +20,7 @@ def standing_offsets(recording: Recording, stance: Posture, points: Points) -> P
     """Return where the points of the standing model lie from their parents, in axes parallel to the global frame.
 
     Legs are measured standing where there is a standing trial. Trunk and arms are always measured on the motion,
-    because people often raise their arms for the standing trial, which lifts the shoulders. What no marker shows is
+    because subjects often raise their arms for the standing trial, which lifts the shoulders. What no marker shows is
     left out; the model has it in proportion to the stature.
 
     Returns:

@@ -1,4 +1,4 @@
-"""Trunk, arms, hands and head, as far as markers show them; what they do not show moves rigidly with its neighbour.
+"""Trunk, arms, hands and head, as far as markers show them; what they do not show moves rigidly with its neighbor.
 
 An arm is followed from the shoulder outwards as far as its joints are seen. What lies beyond a joint that is not seen
 is left out, markers or not: a wrist without an elbow would pull at an arm that may fold either way.
@@ -26,7 +26,7 @@ def upper_body(moving: Points, hips: Points, pelvis_up: Array, stature: float) -
     for side in SIDES:
         points |= _arm(moving, side, pelvis_up, stature)
     middle = between(hips["hip_r"], hips["hip_l"])
-    # People keep the trunk upright over a pelvis that tilts; a trunk that tilted with it would be thrown about.
+    # The trunk stays upright over a pelvis that tilts; tilting with it, it would be thrown about.
     upright = middle + segment_shares()["trunk"]["share"] * stature * UP
     neck = _neck(moving, points)
     return points | _trunk(upright if neck is None else neck, middle, pelvis_up)

@@ -92,7 +92,7 @@ def _periodic(peaks: NDArray[np.intp], smooth: Array) -> NDArray[np.intp]:
 
 
 def _between_samples(smooth: Array, peaks: NDArray[np.intp]) -> Array:
-    """Vertices of the parabolas through each peak and its neighbours."""
+    """Vertices of the parabolas through each peak and its neighbors."""
     before, top, after = smooth[peaks - 1], smooth[peaks], smooth[peaks + 1]
     bend = before - 2.0 * top + after
     # A flat top has no bend: its first sample is the peak.

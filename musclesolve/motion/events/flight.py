@@ -26,7 +26,7 @@ PELVIS = ("asis_r", "asis_l", "psis_r", "psis_l", "sacrum", "hip_center_r", "hip
 def flights(recording: Recording, loads: FootLoads) -> Array:
     """Beginning and end of every flight, (k, 2) [s]: no plate carries the subject, and the pelvis falls.
 
-    Plates alone do not show it: who walks on beside them is not in flight.
+    Plates alone do not show it: a subject who walks on beside them is not in flight.
     """
     time = recording.markers.time
     if time.size < 2:

@@ -1,8 +1,8 @@
 """Heel strikes and toe-offs of a trial from all there is: what a file states, the forces, the markers.
 
 Of one event the surest source counts: stated before forces, forces before markers. So the markers give the steps that
-no plate caught. Where nothing shows the strike that the first or last frames need, walking is taken as periodic; not
-so a movement with flight.
+no plate measured. Where nothing shows the strike that the first or last frames need, walking is assumed to be
+periodic; not so a movement with flight.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ EDGE = 0.05
 
 @dataclass(frozen=True)
 class GaitEvents:
-    """The events of a trial, in order of time, and sentences on how far they can be trusted."""
+    """The events of a trial, in order of time, and sentences on how reliable they are."""
 
     events: tuple[Event, ...]
     notes: tuple[str, ...] = ()
@@ -86,7 +86,7 @@ def gait_events(trial: Trial) -> GaitEvents:
     possible, contradictions = _possible(loads, [event for event in seen if sure.twin(event) is None])
     filled, shift = _moved(possible, sure.pairs(seen))
     if known and filled:
-        notes.append(f"Steps that no plate caught, from the markers{shift}: {_listed(filled)}.")
+        notes.append(f"Steps that no plate measured, from the markers{shift}: {_listed(filled)}.")
     elif filled:
         notes.append(
             "Heel strikes and toe-offs are those of the markers alone: in walking at usual speed good to about 30 ms, "
@@ -95,7 +95,7 @@ def gait_events(trial: Trial) -> GaitEvents:
     known = sorted([*known, *filled], key=_time)
     periodic = [] if flight else _periodic(trial.time_range, known)
     if periodic:
-        notes.append(f"Not recorded, walking is taken as periodic: {_listed(periodic)}.")
+        notes.append(f"Not recorded, walking is assumed to be periodic: {_listed(periodic)}.")
     return GaitEvents(tuple(sorted([*known, *periodic], key=_time)), (*contradictions, *notes))
 
 
@@ -132,14 +132,14 @@ def _possible(loads: FootLoads, events: list[Event]) -> tuple[list[Event], list[
     stands = [within(feet[event.side].sure, event.time).any() for event in events]
     refused = [event for event, sure in zip(events, stands, strict=True) if sure]
     possible = [event for event, sure in zip(events, stands, strict=True) if not sure]
-    notes = [f"By the markers, but against the forces and left out: {_listed(refused)}."] if refused else []
+    notes = [f"Contradicted by the forces and left out: {_listed(refused)}."] if refused else []
     for side, foot in feet.items():
         left = _left(foot, [event for event in possible if event.side == side])
         if left > 0.0:
             notes.append(
                 f"The plate of the {SIDE_NAMES[side]} foot does not unload where it steps by the markers: {left:.0f} N "
-                f"are left, more than unloaded_below_n ({loads.unloaded_below:g} N). Its zero is off: there the "
-                "markers count."
+                f"are left, more than unloaded_below_n ({loads.unloaded_below:g} N). Its zero is off: the markers "
+                "are used there."
             )
     return possible, notes
 

@@ -74,7 +74,7 @@ class Legs:
             if not measured:
                 validity = self.validity[side]
                 solid, failed = validity.solved[part.index], validity.failed[part.index]
-                dotted = with_neighbours(validity.reserve[part.index]) & ~failed
+                dotted = with_neighbors(validity.reserve[part.index]) & ~failed
                 cross(axes, part.place[failed & ~part.repeated], FAILED_ROW[side], SIDE_COLOR[side])
             self._curves(axes, side, part, values[part.index], {"-": solid, RESERVE_STYLE: dotted})
 
@@ -84,7 +84,7 @@ class Legs:
             full = np.where(shown & ~part.repeated, curve, np.nan)
             axes.plot(part.place, full, linestyle=dashes, linewidth=SIDE_WIDTH[side], alpha=1.0, **style)
             if part.repeated.any():
-                pale = np.where(shown & with_neighbours(part.repeated), curve, np.nan)
+                pale = np.where(shown & with_neighbors(part.repeated), curve, np.nan)
                 width = REPEATED["linewidth"] * SIDE_WIDTH[side]
                 axes.plot(part.place, pale, linestyle=dashes, **(style | REPEATED | {"linewidth": width}))
 
@@ -138,7 +138,7 @@ def cross(axes: Axes, place: Array, height: float, color: str) -> None:
     axes.plot(place, heights, transform=transform, clip_on=False, color=color, **FAILED_MARK)
 
 
-def with_neighbours(mask: Mask) -> Mask:
+def with_neighbors(mask: Mask) -> Mask:
     """The frames of a mask and those beside them: a line through a single frame needs a second point."""
     wider = mask.copy()
     wider[1:] |= mask[:-1]

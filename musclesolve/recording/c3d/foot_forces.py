@@ -92,9 +92,7 @@ def _feet(walk: Markers, mapping: Mapping[str, Mapping[str, float]]) -> Feet:
 def _check_level(document: Document, recording: PlateRecording) -> None:
     """Refuse a plate that stands upright: another axis of the file points up."""
     if abs(recording.plate.axes[2, 2]) < _LEVEL:
-        problem = (
-            f"plate {recording.plate.number} of {recording.path.name} is no floor: its surface stands upright"
-        )
+        problem = f"plate {recording.plate.number} of {recording.path.name} is not horizontal: its surface is vertical"
         expected = "the axis of the files that points up, square to the plates"
         remedy = "look up in the capture software which axis points up"
         raise document.error(problem, "laboratory", "up", 0, expected, remedy, code="bad_axes")

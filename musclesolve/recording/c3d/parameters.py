@@ -132,7 +132,7 @@ def corrupted(
     code: str = "truncated_file",
 ) -> InputError:
     """Return the error of a file that is not what a C3D file has to be."""
-    return error_at(path, where, problem, expected, f"{EXPORT_AGAIN}, or copy it anew", code=code)
+    return error_at(path, where, problem, expected, f"{EXPORT_AGAIN}, or copy it again", code=code)
 
 
 def read_description(raw: bytes, path: Path) -> Description:

@@ -55,7 +55,7 @@ def calibration_notes(calibrations: Sequence[Calibration]) -> list[str]:
     k = int(np.argmax(worst.distance))
     fewest = min(len(fit.labels) for fit in calibrations)
     notes = [
-        f"{len(calibrations)} cameras, calibrated on {fewest} or more control points each, show them again to "
+        f"{len(calibrations)} cameras, calibrated on {fewest} or more control points each, reproject them to "
         f"{np.sqrt(np.mean(worst.distance**2)):.2f} px or better (root mean square distance; camera "
         f"'{worst.camera.name}'; worst point '{worst.labels[k]}', {worst.distance[k]:.2f} px). Lens distortion is not "
         "modelled."
@@ -95,8 +95,8 @@ def _loose(calibrations: Sequence[Calibration]) -> list[str]:
     worst = max(loose, key=lambda fit: fit.center_per_pixel / fit.distance_to_points)
     place, distance = _length(noise * worst.center_per_pixel), _length(worst.distance_to_points)
     return [
-        f"Calibrated loosely, however well the control points fit: {', '.join(fit.camera.name for fit in loose)}. With "
-        f"digitising errors of {noise:.2g} px, which the residuals leave possible, the place of camera "
+        f"Poorly determined, however well the control points fit: {', '.join(fit.camera.name for fit in loose)}. With "
+        f"digitising errors of {noise:.2g} px, compatible with the residuals, the position of camera "
         f"'{worst.camera.name}' is known to {place} (standard deviation) at a distance of {distance}, and markers may "
         "be wrong by more than their residuals show. Add control points, as far apart in height, width and depth as "
         "the volume is large."
@@ -116,7 +116,7 @@ def reconstruction_notes(recording: CameraFile, found: Reconstruction, dropped: 
     expected = found.expected_error[np.isfinite(found.position[..., 0]) & ~dropped]
     worst = f"'{recording.names[marker]}' at {recording.time[frame]:.4g} s, camera '{found.cameras[camera]}'"
     notes = [
-        f"The rays of the markers meet to {rms:.2g} px, worst {error[camera, frame, marker]:.2g} px ({worst}); "
+        f"The markers are reprojected to {rms:.2g} px, worst {error[camera, frame, marker]:.2g} px ({worst}); "
         f"digitising errors of that size move a marker by about {1000 * np.sqrt(np.mean(expected**2)):.2g} mm."
     ]
     control = np.sqrt(np.mean([fit.noise**2 for fit in recording.calibrations]))
@@ -139,8 +139,8 @@ def _suspect(names: Sequence[str], found: Reconstruction, dropped: Mask) -> list
         notes.append(
             f"{int(bad.sum())} image(s) of a marker are left out because the other cameras agree without them, most of "
             f"camera '{found.cameras[camera]}' ({int(bad[camera].sum())}) and of '{names[marker]}' "
-            f"({int(bad[:, :, marker].sum())}): look whether they show another marker or were misread, and whether the "
-            "camera was moved."
+            f"({int(bad[:, :, marker].sum())}): check whether they show another marker or were digitised wrongly, and "
+            "whether the camera was moved."
         )
     doubtful = found.doubtful & ~dropped
     if doubtful.any():
@@ -148,9 +148,9 @@ def _suspect(names: Sequence[str], found: Reconstruction, dropped: Mask) -> list
         largest = float(np.nanmax(np.where(doubtful, found.reprojection, np.nan)))
         notes.append(
             f"At {int(doubtful.sum())} marker position(s), most of '{names[marker]}' "
-            f"({int(doubtful[:, marker].sum())}), the rays miss each other by up to {largest:.2g} px, more than the "
-            "noise lets expect, and no camera can be blamed: they are kept, and wrong. largest_residual_px in the "
-            "camera file leaves them out."
+            f"({int(doubtful[:, marker].sum())}), the reprojection error is up to {largest:.2g} px, more than "
+            "noise explains, and the wrong camera cannot be identified: they are kept, and wrong. largest_residual_px "
+            "in the camera file leaves them out."
         )
     return notes
 

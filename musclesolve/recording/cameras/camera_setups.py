@@ -64,7 +64,7 @@ def ring(
     target: ArrayLike = (0.0, 0.0, 1.0),
     focal_length: float = 1200.0,
 ) -> list[Camera]:
-    """Place cameras evenly on a circle around a point, all looking at it, neighbours at most 90 degrees apart.
+    """Place cameras evenly on a circle around a point, all looking at it, neighbors at most 90 degrees apart.
 
     Args:
         count: how many.

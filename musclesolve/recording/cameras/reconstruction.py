@@ -43,7 +43,7 @@ class Reconstruction:
         noise: standard deviation of a digitised coordinate [px], given or estimated from the residuals of the points
             that are not doubtful.
         covariance: (T, n, 3, 3) of the position from the digitising noise [m^2], of doubtful points from their own
-            residual; errors of the calibration, which move neighbouring points alike, are not in it.
+            residual; errors of the calibration, which move neighboring points alike, are not in it.
     """
 
     cameras: tuple[str, ...]

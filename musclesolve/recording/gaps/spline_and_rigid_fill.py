@@ -70,7 +70,7 @@ class GapFiller:
         interpolant, group, predicted = found
         return self._fill_well(place, interpolant, self._given[name] - predicted, predicted, group)
 
-    def fill_by_neighbours(self, place: Place) -> Gap:
+    def fill_by_neighbors(self, place: Place) -> Gap:
         """Fill a gap of any length by the body whose markers predict this one best, however well that is."""
         found = self._best_body(place)
         if found is None:

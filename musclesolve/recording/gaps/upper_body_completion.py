@@ -1,4 +1,4 @@
-"""Markers of trunk, arms and head that are lost for longer than gaps are filled: completed from their neighbours.
+"""Markers of trunk, arms and head that are lost for longer than gaps are filled: completed from their neighbors.
 
 The loads of the legs do not depend on them, so their loss is a warning, not a refusal.
 """
@@ -58,11 +58,11 @@ def complete_upper_body(trial: Trial) -> tuple[Trial, tuple[Completed, ...]]:
 def _carried(
     trial: Trial, name: str, together: dict[str, tuple[str, ...]], near: slice
 ) -> tuple[Trial, str] | None:
-    """Return the trial with every gap of a marker near the time range filled by its neighbours, and how well."""
+    """Return the trial with every gap of a marker near the time range filled by its neighbors, and how well."""
     filler, gaps = GapFiller(trial.markers, together), []
     for start, stop in true_runs(missing(trial.markers[name])):
         if start < near.stop and stop > near.start:
-            gaps.append(filler.fill_by_neighbours((name, max(start, near.start), min(stop, near.stop))))
+            gaps.append(filler.fill_by_neighbors((name, max(start, near.start), min(stop, near.stop))))
     if not all(gap.filled for gap in gaps):
         return None
     return replace(trial, markers=filler.markers), _how(gaps)

@@ -137,7 +137,7 @@ def _person_notes(names: MarkerNames, walk: Markers, static: Markers | None) -> 
     one, other = names.persons(walk), [] if static is None else names.persons(static)
     if names.person is not None or len(one) != 1 or len(other) != 1 or one == other:
         return []
-    return [f"The motion is of {one[0]}, the standing trial of {other[0]}, as the labels of the markers say."]
+    return [f"The motion is of {one[0]}, the standing trial of {other[0]}, by the labels of the markers."]
 
 
 def _carried_notes(carried: Mapping[str, str], walk: Markers) -> list[str]:

@@ -61,8 +61,8 @@ def check_steps(recording: PlateRecording, found: list[Contact], feet: Feet) -> 
             _strays,
         ),
         (
-            "the force drives the foot on first and brakes it then",
-            "braking first, then driving on",
+            "the force propels first and brakes then",
+            "braking first, then propulsion",
             "correct CORNERS, their order and sense, or the signs of the horizontal channels in the capture software",
             lambda step: step.drive < _INVERTED,
         ),

@@ -33,8 +33,8 @@ MOST_NAMES = 3
 FEWEST = 10
 """The ends of a recording in which nothing is found are left out as far as so many frames are left."""
 NOTHING_FOUND = (
-    "the whole recording but its ends: no stretch was found in which a contact of a foot is measured whole and the "
-    "markers of legs and pelvis are seen",
+    "the whole recording but its ends: no stretch was found in which a contact of a foot is measured completely and "
+    "the markers of legs and pelvis are seen",
 )
 
 
@@ -147,7 +147,7 @@ class _Search:
     def _leg(self, side: Side, run: Run | None) -> str:
         name = SIDE_NAMES[side]
         if run is None:
-            return f"{name} leg: not analysed, no contact of its foot is measured whole by a plate"
+            return f"{name} leg: not analysed, no contact of its foot is measured completely"
         others = [
             _span(self.times(other))
             for seen in true_runs(self.seen)

@@ -57,7 +57,7 @@ def reason_names(result: xr.Dataset, side: str) -> NDArray[np.str_]:
     """The same, but for an invalid motion what is wrong with it, shape (T,).
 
     A frame in which a joint jumps is "leaping", one with the foot far from where it was measured "foot_displaced", one
-    whose ground forces do not carry the motion "unbalanced".
+    whose ground forces do not balance the motion "unbalanced".
     """
     names = status_names(result, side)
     for name, fault in MOTION_FAULTS.items():
@@ -143,7 +143,7 @@ def overlong(result: xr.Dataset, side: str) -> list[Cycle]:
 
 
 def _intervals(result: xr.Dataset, side: str) -> list[Cycle]:
-    """All intervals between neighbouring strikes of a foot that have two frames or more in them."""
+    """All intervals between neighboring strikes of a foot that have two frames or more in them."""
     time = np.asarray(result["time"].values, dtype=float)
     # Heel strikes are often computed from sample times: a frame must not fall out by round-off.
     slack = 1e-9 * max(1.0, float(np.abs(time).max()))

@@ -26,7 +26,7 @@ def table(average: xr.Dataset) -> Table:
 
     Its first rows are the number of cycles that the curves are the mean of, and of strides that have measures.
     """
-    rows = Table(title="mean (standard deviation) over the strides that were recorded whole")
+    rows = Table(title="mean (standard deviation) over the completely recorded strides")
     rows.add_column("", no_wrap=True)
     legs = [average.sel(side=side) for side in average["side"].values]
     for leg in legs:

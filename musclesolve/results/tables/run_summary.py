@@ -26,9 +26,9 @@ LARGE = 0.08
 
 
 REASON = {
-    frames.LEAPING: "a joint rotates faster than joints can",
+    frames.LEAPING: "a joint rotates implausibly fast",
     frames.DISPLACED: "the foot lies far from where it was measured",
-    frames.UNBALANCED: "the ground forces do not carry the motion",
+    frames.UNBALANCED: "the ground forces do not balance the motion",
 }
 """The fault of a frame in words, where its name is not plain."""
 
@@ -128,7 +128,7 @@ def consistency_sentences(result: xr.Dataset) -> list[str]:
     if weights := _listed(given.get("consistency_weights")):
         found.append(f"measured points weighted: {weights}")
     if borrowed := _listed(given.get("borrowed_dofs")):
-        found.append(f"angles that no body shows are those of the nearest pose: {borrowed}")
+        found.append(f"angles not measured on any body are those of the nearest pose: {borrowed}")
     if given.get("consistency_derivatives") == "splines":
         velocity, acceleration = (
             float(result[f"{rate}_violation"].max()) for rate in ("velocity", "acceleration")
@@ -161,7 +161,7 @@ def _pelvis_residual(result: xr.Dataset) -> str:
     """Peak and root mean square over the frames of the size of the residual force and moment."""
     force, moment = (size[np.isfinite(size)] for size in pelvis_residual(result))
     if not force.size:
-        return "not known: there is no frame in which both feet were measured"
+        return "not known: both feet were measured in no frame"
     percent = 100.0 * force / body_weight(result)
     bound = result.attrs.get("balance_limit")
     limit = "" if bound is None else f" (limit {_plain(100.0 * bound, 2)} %)"

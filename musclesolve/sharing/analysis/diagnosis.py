@@ -186,10 +186,10 @@ class Diagnosis:
             return self._why_not(number)
         factor = f"{remedy.factor:.{_digits(remedy.factor)}f} times"
         if remedy.muscles.all() and not self.limited[number].all():
-            return f"{factor} the strength of all muscles would do"
+            return f"{factor} the strength of all muscles would suffice"
         whose = "its" if self.limited[number].sum() == 1 else "their"
         alone = "" if remedy.also_of_all else ", with that of the others as it is,"
-        return f"{factor} {whose} strength{alone} would do"
+        return f"{factor} {whose} strength{alone} would suffice"
 
     def _why_not(self, number: int) -> str:
         """Why no strength is proposed; empty where one exists, but fails when it is tried."""
@@ -198,8 +198,8 @@ class Diagnosis:
         if np.isfinite(self.strength_factor[number]):
             return ""
         if self.passive_cause(number) is not None:
-            return "a larger strength factor would not help, for passive force grows with it"
-        return "" if np.isfinite(self.limited_factor[number]) else "no strength would do"
+            return "a larger strength factor would not help, because passive force grows with it"
+        return "" if np.isfinite(self.limited_factor[number]) else "no strength would suffice"
 
 
 def diagnose(
@@ -287,7 +287,7 @@ def _least_shortage(problem: Problem, frame: int) -> tuple[Array, Array]:
     rows = np.hstack([matrix, np.eye(dofs), -np.eye(dofs)])
     found = minimise(cost, rows, problem.moment[frame], _box(problem, frame, 2 * dofs))
     if found is None:
-        raise MuscleSolveError(f"HiGHS finds no shortage in frame {frame}, though there always is one")
+        raise MuscleSolveError(f"HiGHS finds no missing moment in frame {frame}, though there always is one")
     x, multiplier = found
     reserve = x[problem.n_muscles :]
     return reserve[:dofs] - reserve[dofs:], multiplier

@@ -64,7 +64,7 @@ class ReserveCheck:
         if verdict is Verdict.NONE:
             return f"{dof} needs no reserve"
         if not np.isfinite(self.share[k]):
-            return f"the reserve of {dof} stands against no moment at all"
+            return f"the reserve of {dof} has no joint moment to compare with"
         percent = 100.0 * self.share[k]
         reached = f"{percent:.0f}" if percent >= 10.0 else f"{percent:.2g}"
         side = "beyond" if verdict is Verdict.LARGE else "within"

@@ -6,7 +6,7 @@ moments and reserves are those of single frames with this p. In addition
     limits     c = max(c - y / S, 0),   c = G a - h,
 
 that is, a limit holds, and is met or has a zero multiplier; the smaller of the two misses counts.
-Limits couple frames: the multipliers of a muscle's two neighbouring limits may be large and nearly cancel. Misses are
+Limits couple frames: the multipliers of a muscle's two neighboring limits may be large and nearly cancel. Misses are
 therefore relative to the largest of all terms, S = max(|g|, |p|, theta, |y| of the muscle's own limits); between two
 frames, to the smaller one of the two.
 
@@ -16,7 +16,7 @@ limits G a >= h. The motion is infeasible (Farkas) if
 
     y . b  >  max over lower <= a <= upper of (A^T y + G^T v) . a  -  v . h,
 
-which is checked here, whoever proposes y and v; the Farkas ratio is that of infeasibility.py, summed over frames.
+which is checked here, whoever proposes y and v; the Farkas ratio is that of infeasibility_proof.py, summed over frames.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Coupling:
-    """The limits G a >= h between neighbouring frames, (2, T-1, n): first those of falling, then those of rising."""
+    """The limits G a >= h between neighboring frames, (2, T-1, n): first those of falling, then those of rising."""
 
     e_a: Array  # (T-1, 1)
     e_d: Array  # (T-1, 1)

@@ -5,7 +5,7 @@ With the slacks of the limits s = G a - h >= 0 and their multipliers y >= 0,
     f'(a) - A^T lambda - G^T y - z_l + z_u = 0      A a + C lambda = b      G a - h = s
     (a - lower) z_l = mu omega     (upper - a) z_u = mu omega     s y = mu omega_s     mu -> 0
 
-A Newton step eliminates all but a and lambda. Each row of G joins one muscle in two neighbouring frames, so that the
+A Newton step eliminates all but a and lambda. Each row of G joins one muscle in two neighboring frames, so that the
 system, ordered frame by frame, is a band of n + m on either side: factors and solutions cost what a frame costs, times
 the frames. Steps are Mehrotra's pair of predictor and corrector, as in the method for single frames.
 """
@@ -188,7 +188,7 @@ class _Method:
         zero = np.zeros_like(x.slack)
         guess = direction(0.0, 0.0, zero)
         reach = self._length(guess, 1.0)
-        mu = max(self._centring(reach, guess), self.least_mu)
+        mu = max(self._centering(reach, guess), self.least_mu)
         bent = reach * reach
         move = direction(
             (mu * self.omega - bent * guess.a * guess.z_l) / x.below,
@@ -214,7 +214,7 @@ class _Method:
         shrink = max(float((-d / size).max(initial=0.0)) for d, size in pairs)
         return share / max(shrink, share)
 
-    def _centring(self, t: float, d: _Move) -> float:
+    def _centering(self, t: float, d: _Move) -> float:
         x = self.x
         now = self._gap(x.below, x.above, x.slack, x.z_l, x.z_u, x.y)
         later = (x.below + t * d.a, x.above - t * d.a, x.slack + t * d.slack)

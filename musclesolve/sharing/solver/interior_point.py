@@ -18,7 +18,7 @@ m equations for each frame. Soft rows 1/2 sum_k w_k (t_k - (G a)_k)^2 of the cos
 compliance 1/w_k of their own, as if they were moments with reserves; their lambda is w (t - G a).
 
 D is positive even where f'' is zero, because the barrier is there. Each step is
-Mehrotra's pair of a predictor (mu = 0) and a centred corrector on the same factors. A frame leaves as soon as
+Mehrotra's pair of a predictor (mu = 0) and a centered corrector on the same factors. A frame leaves as soon as
 its certificate holds, or as soon as its own lambda proves that the moments are out of reach.
 """
 
@@ -283,7 +283,7 @@ def _step(problem: Problem, cost: Cost, x: _Frames, share: float) -> None:
 
     _, d_a, d_l, d_u = direction(0.0, 0.0)
     reach = _length(x, d_a, d_l, d_u, 1.0)
-    target = _centring(x, reach, d_a, d_l, d_u)[:, None] * x.omega
+    target = _centering(x, reach, d_a, d_l, d_u)[:, None] * x.omega
     # the second-order term counts only as far as the predictor could go, or Mehrotra's method may cycle
     bent = np.square(reach)[:, None] * d_a
     d_multiplier, d_a, d_l, d_u = direction((target - bent * d_l) / x.below, (target + bent * d_u) / x.above)
@@ -302,7 +302,7 @@ def _gap(x: _Frames, below: Array, above: Array, z_l: Array, z_u: Array) -> Arra
     return ((below * z_l + above * z_u) * weight).sum(axis=1) / np.maximum(2.0 * x.free.sum(axis=1), 1.0)
 
 
-def _centring(x: _Frames, length: Array, d_a: Array, d_l: Array, d_u: Array) -> Array:
+def _centering(x: _Frames, length: Array, d_a: Array, d_l: Array, d_u: Array) -> Array:
     """Sigma mu, (T,), from what the predictor achieves (Mehrotra's rule)."""
     t = length[:, None]
     now = _gap(x, x.below, x.above, x.z_l, x.z_u)

@@ -1,4 +1,4 @@
-"""Linear programmes by HiGHS: linear costs, and min/max level after level."""
+"""Linear programmes by HiGHS: linear costs, and lexicographic min/max."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ NEGLIGIBLE = 1e-7  # reserve beside max(1 N m, |moment|)
 class Linprog:
     """HiGHS through SciPy, one frame after the other, to a vertex of what is possible.
 
-    A linear cost is one programme. A cost of levels (min/max) is as many as there are levels: minimise t with
+    A linear cost is one programme. A lexicographic cost (min/max) is as many as there are levels: minimise t with
     rho_i a_i <= t, hold the muscles that the dual of this programme decides where they are, go on with the others
-    (Rasmussen, Damsgaard and Voigt 2001; level_certificate.py shows why that is exact).
+    (Rasmussen, Damsgaard and Voigt 2001; min_max_certificate.py shows why that is exact).
 
     Reserves are quadratic, which no linear programme is. Beside levels they have priority: the interior-point method
     of the project makes them as small as possible, the levels share what is left. A linear cost with reserves is

@@ -126,7 +126,7 @@ _RECORDS = (
     ),
     _record(
         "linprog",
-        "HiGHS through SciPy, frame by frame: linear costs, and min/max level after level",
+        "HiGHS through SciPy, frame by frame: linear costs, and lexicographic min/max",
         *("linprog", "Linprog", "scipy"),
         can=frozenset({"linear_programme"}),
     ),

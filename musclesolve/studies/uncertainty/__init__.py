@@ -1,1 +1,1 @@
-"""How far the results of a trial can be trusted: Monte Carlo over the sources of error."""
+"""Uncertainty of the results of a trial: Monte Carlo over the sources of error."""

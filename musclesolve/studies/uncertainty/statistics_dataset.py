@@ -21,7 +21,7 @@ UNITS = {
     "muscle_force": ("N", "tendon force, active and passive"),
     "activation": ("1", "muscle activation"),
     "contact_force": ("N", "magnitude of the joint reaction, muscle forces included"),
-    "joint_moment": ("N m", "internal joint moment: what the far segment receives from the near one"),
+    "joint_moment": ("N m", "internal joint moment: on the distal segment from the proximal one"),
     "joint_angle": ("rad", "joint angle, positive in the named direction"),
     "muscle_force_peak": ("N", "largest tendon force over the valid nominal frames of stance"),
     "contact_force_peak": ("N", "largest contact force over the valid nominal frames of stance"),

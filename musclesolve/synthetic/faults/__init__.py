@@ -1,1 +1,1 @@
-"""Faults as a careless laboratory makes them, planted into the files of a copy of a trial."""
+"""Faults of measurement, planted into the files of a copy of a trial."""

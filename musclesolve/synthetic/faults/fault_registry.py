@@ -1,4 +1,4 @@
-"""Faults as a careless laboratory makes them, each planted into the files of a copy of a trial."""
+"""Faults of measurement, each planted into the files of a copy of a trial."""
 
 from __future__ import annotations
 

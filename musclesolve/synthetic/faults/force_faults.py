@@ -93,7 +93,7 @@ def contact_not_measured(copy: Copy) -> None:
 
 @fault("force_without_contact")
 def force_without_contact(copy: Copy) -> None:
-    """Somebody else steps on the plate with 150 N while the right foot swings."""
+    """Another person steps on the plate with 150 N while the right foot swings."""
     plate = copy.plates("r")[0]
     first, last = _longest(copy, plate, loaded=False)
     middle = slice(first + (last - first) // 4, last - (last - first) // 4)
@@ -106,7 +106,7 @@ def force_without_contact(copy: Copy) -> None:
 
 @fault("pressure_offset")
 def pressure_offset_100mm(copy: Copy) -> None:
-    """The right plate lies 100 mm farther ahead than the calibration says."""
+    """The right plate lies 100 mm farther ahead than the calibration states."""
     plate = copy.plates("r")[0]
     copy.set_plate(plate, "point", copy.plate(plate, "point") + np.array([0.1, 0.0, 0.0]))
 

@@ -17,13 +17,13 @@ SLIP = (0.018, 0.0144, 0.0192)
 
 @fault("marker_units")
 def markers_in_metres(copy: Copy) -> None:
-    """The positions are in metres, the header says mm."""
+    """The positions are in metres, the header states mm."""
     copy.put(0.001 * copy.walk.position)
 
 
 @fault("marker_units")
 def static_in_centimetres(copy: Copy) -> None:
-    """The positions of the standing trial are in centimetres, the header says mm."""
+    """The positions of the standing trial are in centimetres, the header states mm."""
     if copy.static is not None:
         copy.put(0.1 * copy.static.position, static=True)
 
@@ -132,7 +132,7 @@ def frames_dropped(copy: Copy) -> None:
 
 @fault("frames_skipped")
 def frames_skipped(copy: Copy) -> None:
-    """Four frames were dropped and the others numbered anew, so that the time column shows nothing."""
+    """Four frames were dropped and the others renumbered, so that the time column shows nothing."""
     kept = _without(copy, 4)
     copy.walk = replace(copy.walk, time=copy.walk.time[: kept.sum()], position=copy.walk.position[kept])
 
@@ -181,7 +181,7 @@ def truncated_file(copy: Copy) -> None:
 
 @fault("header_rate")
 def header_rate_wrong(copy: Copy) -> None:
-    """The header of the marker file says 1.2 times the rate."""
+    """The header of the marker file states 1.2 times the rate."""
     faster = partial(_with_header, column=0, change=lambda rate: f"{1.2 * float(rate):.2f}")
     copy.afterwards.append((WALK, lambda text: faster(text.splitlines())))
 

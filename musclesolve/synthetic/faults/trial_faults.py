@@ -10,7 +10,7 @@ from musclesolve.synthetic.faults.trial_copy import Copy, fault
 
 @fault("up_axis")
 def up_axis_wrong(copy: Copy) -> None:
-    """The trial file says that another axis of the files points up."""
+    """The trial file states that another axis of the files points up."""
     laboratory = copy.content["laboratory"]
     other = next(axis for axis in "zyx" if axis not in laboratory["up"] + laboratory["forward"])
     copy.set_key("laboratory", "up", f'"+{other}"')
@@ -18,7 +18,7 @@ def up_axis_wrong(copy: Copy) -> None:
 
 @fault("walking_direction")
 def walks_backwards(copy: Copy) -> None:
-    """The trial file says that the subject walks against the true direction."""
+    """The trial file states that the subject walks against the true direction."""
     forward = copy.content["laboratory"]["forward"]
     other = ("-" if forward[0] == "+" else "+") + forward[1]
     copy.set_key("laboratory", "forward", f'"{other}"')
@@ -69,7 +69,7 @@ def strength_in_per_cent(copy: Copy) -> None:
 
 @fault("trial_file")
 def cost_misspelt(copy: Copy) -> None:
-    """The trial file asks for a cost that there is not."""
+    """The trial file names a cost that does not exist."""
     copy.set_key("sharing", "cost", '"stress_cubd"')
 
 

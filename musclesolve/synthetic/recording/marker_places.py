@@ -11,7 +11,7 @@ import numpy as np
 from musclesolve._util.arrays import Array
 from musclesolve.recording.markers.marker_set import MarkerSet, marker_sets
 from musclesolve.recording.markers.resolve_landmarks import markers_of
-from musclesolve.synthetic.stride.stride_subject import Person
+from musclesolve.synthetic.stride.stride_subject import StrideSubject
 
 APART = np.array([0.03, 0.03, 0.0])
 """How far either of two markers lies from the landmark in their middle [m]."""
@@ -42,7 +42,7 @@ class Places:
     removed: frozenset[str] = frozenset()  # markers that are taken off before walking
 
 
-def marker_places(person: Person, name: str | None) -> Places:
+def marker_places(person: StrideSubject, name: str | None) -> Places:
     """The markers of a set by its name; without one, a marker on every landmark and named for it."""
     if name is None:
         return Places(*person.markers)
@@ -57,7 +57,7 @@ def marker_places(person: Person, name: str | None) -> Places:
 
 
 def _needed_walking(chosen: MarkerSet) -> set[str]:
-    """Hip centers have no marker to take off: somebody else found them, in every frame."""
+    """Hip centers have no marker to take off: they are known in every frame."""
     return {
         marker
         for landmark, ways in chosen.mapping.items()
@@ -67,7 +67,7 @@ def _needed_walking(chosen: MarkerSet) -> set[str]:
     }
 
 
-def _on_landmarks(person: Person, chosen: MarkerSet) -> dict[str, tuple[Array, str]]:
+def _on_landmarks(person: StrideSubject, chosen: MarkerSet) -> dict[str, tuple[Array, str]]:
     """Markers that show a landmark, by the first way in which the set maps it."""
     known = landmark_places(person)
     places: dict[str, tuple[Array, str]] = {}
@@ -99,7 +99,7 @@ def _remaining(
     return {marker: ((at - others) / weights[marker], body)}
 
 
-def _on_segment(person: Person, cluster: str, markers: list[str]) -> dict[str, tuple[Array, str]]:
+def _on_segment(person: StrideSubject, cluster: str, markers: list[str]) -> dict[str, tuple[Array, str]]:
     kind, _, side = cluster.partition("_")
     body = CLUSTER_BODIES[kind]
     if body not in CLUSTER_ENDS:
@@ -116,8 +116,8 @@ def _on_segment(person: Person, cluster: str, markers: list[str]) -> dict[str, t
     return places
 
 
-def landmark_places(person: Person) -> dict[str, tuple[Array, str]]:
-    """Every landmark that a set may show: those of person.toml, and those that follow from them."""
+def landmark_places(person: StrideSubject) -> dict[str, tuple[Array, str]]:
+    """Every landmark that a set may show: those of stride_subject.toml, and those that follow from them."""
     places = {name: (at, body) for name, at, body in zip(*person.markers, strict=True)}
     places["sacrum"] = (0.5 * (places["psis_r"][0] + places["psis_l"][0]), "pelvis")
     for side, mirror in (("r", 1.0), ("l", -1.0)):

@@ -33,7 +33,7 @@ USUALLY_UNLOADED, MOST_UNLOADED = 10.0, 200.0
 """Vertical force under which a plate counts as unloaded [N]: usually, and at most."""
 
 MOST_TURN_DEG = 60.0
-"""In a stride nobody walks round a tighter curve [deg]."""
+"""Tightest curve of a stride [deg]."""
 
 SIGMAS = 5.0
 """Noise of so many standard deviations does not occur: one sample in three millions exceeds it."""

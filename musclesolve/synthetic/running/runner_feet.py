@@ -12,7 +12,7 @@ from scipy.interpolate import CubicSpline
 
 from musclesolve._util.arrays import Array
 from musclesolve.synthetic.running.runner_ground import RunGround
-from musclesolve.synthetic.stride.stride_subject import Person
+from musclesolve.synthetic.stride.stride_subject import StrideSubject
 
 BESIDE = 0.05
 """Distance of the planted foot from the line of progression [m]."""
@@ -31,7 +31,7 @@ SWING = (
 PLANTED = np.linspace(-1.0, 1.0, 15)
 
 
-def foot_path(person: Person, ground: RunGround) -> CubicSpline:
+def foot_path(person: StrideSubject, ground: RunGround) -> CubicSpline:
     """Ankle ahead of where the mean speed has led [m], its height [m], and the pitch of the foot [rad] over a stride.
 
     A spline (3,) over the time from right foot strike to the next one [s].
@@ -53,7 +53,7 @@ def foot_path(person: Person, ground: RunGround) -> CubicSpline:
     return CubicSpline([*time, ground.period], [*places, places[0]], bc_type="periodic")
 
 
-def _over_ball(person: Person, pitch: float) -> tuple[float, float]:
+def _over_ball(person: StrideSubject, pitch: float) -> tuple[float, float]:
     """How far the ankle has moved ahead, and its height, once the foot is pitched over its ball [m]."""
     ball = np.array(person.settings["foot"]["ball"])
     sine, cosine = np.sin(pitch), np.cos(pitch)
@@ -63,7 +63,7 @@ def _over_ball(person: Person, pitch: float) -> tuple[float, float]:
     return float(ball[0] + x), float(z)
 
 
-def foot_points(person: Person, ground: RunGround, path: CubicSpline, time: Array) -> dict[str, Array]:
+def foot_points(person: StrideSubject, ground: RunGround, path: CubicSpline, time: Array) -> dict[str, Array]:
     """Ankle, heel and toe of the right foot (T, 3) [m] at times (T,) [s]."""
     ahead, height, pitch = path(np.mod(time, ground.period)).T
     ankle = np.stack([ahead + ground.speed * time, np.full(time.size, -BESIDE), height], axis=1)

@@ -30,7 +30,7 @@ from musclesolve.synthetic.running.runner_ground import MIRROR, RunGround
 from musclesolve.synthetic.running.runner_pelvis import Base, Carried, running_base
 from musclesolve.synthetic.stride.reference_stride import Stride
 from musclesolve.synthetic.stride.stride_series import Layout
-from musclesolve.synthetic.stride.stride_subject import Person
+from musclesolve.synthetic.stride.stride_subject import StrideSubject
 
 HARMONICS = list(range(13))
 ARMS = {
@@ -228,9 +228,9 @@ def _joints(layout: Layout, coefficients: AnyArray, time: AnyArray) -> tuple[Any
     return angles, rates, second
 
 
-def _runner(period: float, stance: float) -> Person:
+def _runner(period: float, stance: float) -> StrideSubject:
     """The subject of the reference stride, with the timing of a run."""
-    person = Person.load()
+    person = StrideSubject.load()
     rate = person.settings["timing"]["marker_rate_hz"]
     timing = person.settings["timing"] | {"frames": period * rate, "toe_off": stance}
     return replace(person, settings=person.settings | {"timing": timing})

@@ -21,7 +21,7 @@ from musclesolve.dynamics.kinematics.motion_derivatives import Motion, motion_fr
 from musclesolve.dynamics.model.model import Model
 from musclesolve.recording.data import SIDES, Event, Side
 from musclesolve.synthetic.stride.stride_series import MIRROR, WRENCH, Layout
-from musclesolve.synthetic.stride.stride_subject import Person, carried
+from musclesolve.synthetic.stride.stride_subject import StrideSubject, carried
 
 COEFFICIENTS = bundled.reference_stride().with_name("coefficients.toml")
 
@@ -52,7 +52,7 @@ class Stride:
         return f"A stride of level walking at natural cadence ({120.0 / self.period:.0f} steps a minute)"
 
     @property
-    def person(self) -> Person:
+    def person(self) -> StrideSubject:
         """The subject."""
         return self.layout.person
 
@@ -203,7 +203,7 @@ def read_stride(path: Path) -> Stride:
     content: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
     ground = content["ground"]
     layout = Layout(
-        Person.load(), content["series"], content["head"], len(ground[WRENCH[0]]), ground["onset"]
+        StrideSubject.load(), content["series"], content["head"], len(ground[WRENCH[0]]), ground["onset"]
     )
     parts = [entry["coefficients"] for entry in content["series"].values()]
     parts += [[content["speed_m_s"]], content["right_ball_m"], *(ground[name] for name in WRENCH)]

@@ -14,7 +14,7 @@ import numpy as np
 from scipy.interpolate import BSpline
 
 from musclesolve._util.arrays import Array
-from musclesolve.synthetic.stride.stride_subject import Person
+from musclesolve.synthetic.stride.stride_subject import StrideSubject
 
 # Force and moment on the left foot mirrored to the right one's: y of the force, x and z of the moment change sign.
 MIRROR = np.array([1.0, -1.0, 1.0, -1.0, 1.0, -1.0])
@@ -27,7 +27,7 @@ WRENCH = ("force_forward", "force_left", "force_up", "moment_forward", "moment_l
 class Layout:
     """Which coefficients a stride has, and where they lie in the vector of all of them."""
 
-    person: Person  # the subject
+    person: StrideSubject  # the subject
     # the Fourier series of the motion by name: harmonics, and sided or moves (see series.toml)
     series: Mapping[str, Mapping[str, Any]]
     # what the joints of the neck take back, degree of freedom -> series -> factor

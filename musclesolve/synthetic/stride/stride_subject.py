@@ -16,20 +16,20 @@ from musclesolve.dynamics.model.model import Model
 from musclesolve.dynamics.rotations import from_cardan
 from musclesolve.recording.data import Subject
 
-PERSON = Path(__file__).with_name("person.toml")
+SETTINGS = Path(__file__).with_name("stride_subject.toml")
 
 
 @dataclass(frozen=True)
-class Person:
+class StrideSubject:
     """Model and settings of the subject."""
 
     model: Model  # the standing model, feet turned out
-    settings: dict[str, Any]  # the tables of person.toml
+    settings: dict[str, Any]  # the tables of stride_subject.toml
 
     @classmethod
-    def load(cls) -> Person:
-        """Build the person of person.toml."""
-        settings = tomllib.loads(PERSON.read_text(encoding="utf-8"))
+    def load(cls) -> StrideSubject:
+        """Build the subject of stride_subject.toml."""
+        settings = tomllib.loads(SETTINGS.read_text(encoding="utf-8"))
         subject = settings["subject"]
         offsets = foot_offsets(settings["foot"])
         return cls(human_model(subject["mass_kg"], subject["stature_m"], subject["sex"], offsets), settings)
@@ -109,7 +109,7 @@ def foot_offsets(foot: dict[str, Any]) -> dict[str, Array]:
     return offsets
 
 
-def carried(person: Person, coordinates: Array, places: Array, bodies: tuple[str, ...]) -> Array:
+def carried(person: StrideSubject, coordinates: Array, places: Array, bodies: tuple[str, ...]) -> Array:
     """Points (T, n, 3) [m] that move rigidly with bodies, n by name, in joint and base coordinates (T, 44).
 
     places: standing positions (n, 3) of the points from the middle of the hips [m].

@@ -129,7 +129,7 @@ def held_throughout(copy: Copy, marker: str) -> None:
     copy.put(position)
 
 
-def on_its_neighbour_throughout(copy: Copy, marker: str) -> None:
+def on_its_neighbor_throughout(copy: Copy, marker: str) -> None:
     names, position = copy.walk.names, copy.walk.position.copy()
     position[:, names.index(marker)] = position[:, names.index(marker) - 1]
     copy.put(position)
@@ -138,9 +138,9 @@ def on_its_neighbour_throughout(copy: Copy, marker: str) -> None:
 @pytest.mark.parametrize(
     ("spoil", "part"),
     [
-        *((spoil, "toe") for spoil in (never_seen, held_throughout, on_its_neighbour_throughout)),
+        *((spoil, "toe") for spoil in (never_seen, held_throughout, on_its_neighbor_throughout)),
         (held_throughout, "ankle_lateral"),
-        (on_its_neighbour_throughout, "metatarsal_5"),
+        (on_its_neighbor_throughout, "metatarsal_5"),
         (never_seen, "shoulder"),
     ],
 )

@@ -52,7 +52,7 @@ def test_slips_of_the_stride_are_found(
     assert size == pytest.approx(np.linalg.norm(millimetres), rel=0.2)
 
 
-def test_the_marker_that_slips_is_blamed_and_not_its_neighbour(
+def test_the_marker_that_slips_is_blamed_and_not_its_neighbor(
     recorded_walk_trial: Trial, tmp_path: Path
 ) -> None:
     copy = open_copy(recorded_walk_trial.path)

@@ -177,8 +177,8 @@ def test_an_open_pose_has_no_rates():
         consistent_rates(kinds, np.zeros(1), model.standing[None], model.topology.coordinate_names)
 
 
-def test_a_mechanism_of_nothing_is_refused():
-    with refused("missing_argument", "nothing"):
+def test_an_empty_mechanism_is_refused():
+    with refused("missing_argument", "empty mechanism"):
         assemble([], np.zeros(1), np.zeros((4, 3)))
 
 

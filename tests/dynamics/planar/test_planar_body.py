@@ -28,7 +28,7 @@ def standing(tree):
     return place(tree, q).reshape(-1, 3)[:, :2]
 
 
-def test_all_bodies_have_the_same_centre_and_leg():
+def test_all_bodies_have_the_same_center_and_leg():
     """Seven segments, nine, or two legs: the same subject standing. The trunk's parts have the same levels in all."""
     centers = [planar_body(name).mass @ standing(planar_body(name)) / 73.0 for name in MODELS]
     np.testing.assert_allclose(centers[1], centers[0], atol=1e-5)

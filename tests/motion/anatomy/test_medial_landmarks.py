@@ -98,7 +98,7 @@ def test_a_wand_that_sits_elsewhere_than_standing_is_seen(tmp_path, moved: float
     columns = {name: static[name] @ FILE_FROM_GLOBAL for name in static.names}
     columns["RTHI"] = columns["RTHI"] + [0.0, 0.0, moved] @ FILE_FROM_GLOBAL
     write_markers(tmp_path / "static.trc", static.time, columns)
-    sentence = "points of hip_r, thigh_wand_r and knee_lateral_r keep their standing shape only"
+    sentence = "points of hip_r, thigh_wand_r and knee_lateral_r fit their standing shape only"
     if moved > 0.1:
         with pytest.raises(InputError, match=rf"\[mapping\] thigh_wand_r: the {sentence}"):
             anatomy(read_trial(path))

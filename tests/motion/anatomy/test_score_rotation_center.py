@@ -1,4 +1,4 @@
-"""The centre of a ball joint between two moving bodies."""
+"""The center of a ball joint between two moving bodies."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def cone(count: int = 200, first_deg: float = 30.0, second_deg: float = 20.0) ->
 
 @settings(deadline=None)
 @given(seed=st.integers(0, 2**32 - 1))
-def test_the_centre_of_an_exact_joint_is_found_in_both_bodies(seed: int) -> None:
+def test_the_center_of_an_exact_joint_is_found_in_both_bodies(seed: int) -> None:
     turns = np.random.default_rng(seed).normal(scale=0.3, size=(50, 3))
     proximal, distal, first, second = joint(seed, turns, 50)
     found = rotation_center(proximal, distal)
@@ -60,7 +60,7 @@ def test_the_condition_number_is_that_of_the_equations() -> None:
     assert rotation_center(proximal, distal).condition == pytest.approx(np.linalg.cond(rows), rel=1e-9)
 
 
-def test_a_hinge_and_two_bodies_in_one_have_no_centre_to_find() -> None:
+def test_a_hinge_and_two_bodies_in_one_have_no_center_to_find() -> None:
     hinge = rotation_center(*joint(3, cone(second_deg=0.0))[:2])
     assert hinge.condition > 1e5 and hinge.ranges[1] < 1e-6
     still = rotation_center(*joint(4, 0.0 * cone())[:2])

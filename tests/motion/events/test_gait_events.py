@@ -111,7 +111,7 @@ def test_what_the_forces_rule_out_is_left_out():
     always = replace(trial.forces[0], force=trial.forces[0].force * 0.0 + [0.0, 0.0, 700.0])
     found = gait_events(replace(trial, forces=(always, trial.forces[1])))
     assert not found.of("heel_strike", "r") and not found.of("toe_off", "r")
-    assert "against the forces" in found.notes[0]
+    assert "Contradicted by the forces" in found.notes[0]
 
 
 def test_nothing_to_go_by():
@@ -160,7 +160,7 @@ def test_a_plate_that_never_unloads_leaves_the_steps_to_the_markers(offset, step
     (note,) = [note for note in found.notes if "unload" in note]
     assert f"right foot does not unload where it steps by the markers: {offset:.0f} N" in note
     assert "unloaded_below_n" in note
-    assert not any("against the forces" in note for note in found.notes)
+    assert not any("Contradicted by the forces" in note for note in found.notes)
 
 
 def test_a_plate_whose_zero_drifts_past_the_threshold():

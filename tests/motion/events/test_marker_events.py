@@ -161,7 +161,7 @@ def test_a_belt_on_which_the_person_drifts_is_no_way_to_walk():
 
 
 def test_a_false_maximum_in_the_middle_of_the_period_is_dropped():
-    """It stands out as much as a step does, but half a period beside its neighbours."""
+    """It stands out as much as a step does, but half a period beside its neighbors."""
     time = np.arange(0.0, 10.0, 0.01)
     signal = np.cos(2.0 * np.pi * time) + 1.2 * np.exp(-(((time - 4.5) / 0.06) ** 2))
     np.testing.assert_allclose(maxima(signal, 100.0, 0.15) / 100.0, np.arange(1.0, 10.0), atol=0.01)

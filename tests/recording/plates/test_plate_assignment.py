@@ -64,7 +64,7 @@ def test_the_foot_that_swings_past_is_not_the_one_that_stands() -> None:
 
 def test_two_feet_that_stand_on_it_are_not_distinguished() -> None:
     stance = (0.5, 1.5, (0.0, -0.12)), (0.5, 1.5, (0.0, 0.12))
-    # Even where the centre of pressure stays near to one of them.
+    # Even where the center of pressure stays near to one of them.
     (contact,) = found(pressed((0.5, 1.5, (0.0, -0.1))), foot(stance[0]), foot(stance[1]))
     assert contact.side is None and "both feet" in contact.reason
 

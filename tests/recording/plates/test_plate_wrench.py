@@ -31,7 +31,7 @@ def step(plate: PlateOnPaper) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     rng = np.random.default_rng(5)
     count = FRAMES * SAMPLES
     force = rng.normal(size=(count, 3)) * [80.0, 40.0, 100.0] + [0.0, 0.0, 700.0]
-    point = np.array(plate.centre) + rng.uniform(-0.2, 0.2, (count, 3)) * [1.0, 1.0, 0.0]
+    point = np.array(plate.center) + rng.uniform(-0.2, 0.2, (count, 3)) * [1.0, 1.0, 0.0]
     return force, point, rng.normal(size=(count, 3)) * [0.0, 0.0, 5.0]
 
 
@@ -85,9 +85,9 @@ def test_force_at_the_point_gives_the_moment_about_the_transducers(tmp_path: Pat
     channels = rng.normal(size=(FRAMES * SAMPLES, 8 if kind == 3 else 6)) * 100.0
     channels[: len(channels) // 2] *= 1e-9
     found = only(write(tmp_path / "a.c3d", [plate], [channels]))
-    transducers = np.array(plate.centre) - plate.axes @ (np.array(plate.origin) / 1000.0)
+    transducers = np.array(plate.center) - plate.axes @ (np.array(plate.origin) / 1000.0)
     if kind == 3:
-        transducers = np.array(plate.centre) - plate.axes[:, 2] * plate.origin[2] / 1000.0
+        transducers = np.array(plate.center) - plate.axes[:, 2] * plate.origin[2] / 1000.0
         a, b = plate.origin[0] / 1000.0, plate.origin[1] / 1000.0
         x12, x34, y14, y23, z1, z2, z3, z4 = channels.T
         # Four transducers at (+-a, +-b): the sum of r x F over them, the shears acting on the sides of their pairs.

@@ -231,7 +231,7 @@ def test_both_feet_on_one_plate_are_left_out(tmp_path):
             if not own:
                 wide = wide or PlateOnPaper(2, tuple(middle), DOWN, (1.2, 0.6))
                 plate = wide
-            there = np.where(on[:, None], point, plate.centre)
+            there = np.where(on[:, None], point, plate.center)
             measured = plate.channels(on[:, None] * force, there, on[:, None] * free)
             measured = np.pad(measured, ((0, samples - len(force)), (0, 0)), mode="edge")
             if own:

@@ -34,7 +34,7 @@ def test_a_linear_function_stays_linear_wherever_it_has_a_value(slope, level, lo
 
 @settings(max_examples=50, deadline=None)
 @given(lost=st.sets(st.integers(0, 50), max_size=12), at=st.floats(2.0, 3.0))
-def test_there_is_a_value_exactly_where_both_neighbours_have_one(lost, at):
+def test_there_is_a_value_exactly_where_both_neighbors_have_one(lost, at):
     values = np.ones(51)
     values[list(lost)] = np.nan
     before = min(int(np.searchsorted(TIME, at, side="right")) - 1, 49)
@@ -46,7 +46,7 @@ def test_there_is_a_value_exactly_where_both_neighbours_have_one(lost, at):
 
 @settings(max_examples=30, deadline=None)
 @given(seed=st.integers(0, 10_000))
-def test_no_value_lies_beyond_its_neighbours_and_frames_are_kept(seed):
+def test_no_value_lies_beyond_its_neighbors_and_frames_are_kept(seed):
     values = np.random.default_rng(seed).uniform(0.0, 1.0, (51, 3)).round(1)
     at = np.linspace(2.0, 3.0, 501)
     found = sampled(TIME, values, at)

@@ -153,9 +153,9 @@ def test_a_mean_without_looking_has_no_invalid_frame_in_it(broken):
 def test_the_summary_counts_and_explains_them(broken):
     mask, found = broken
     said = {
-        "steady": "a joint rotates faster than joints can",
+        "steady": "a joint rotates implausibly fast",
         "foot_in_place": "the foot lies far from where it was measured",
-        "balanced": "the ground forces do not carry the motion",
+        "balanced": "the ground forces do not balance the motion",
     }
     lost = int((~found["valid"].sel(side="r")).sum())
     assert f"{found.sizes['time'] - lost} solved, {lost} WITHOUT VALID SOLUTION" in summary(found)

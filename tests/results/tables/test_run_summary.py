@@ -95,7 +95,7 @@ def test_frames_out_of_balance_are_explained():
     set_status(data, Status.INVALID_MOTION, 30)
     text = summary(data)
     assert "59 solved, 1 WITHOUT VALID SOLUTION" in line(text, "right leg")
-    assert f"the ground forces do not carry the motion: 1 at {data['time'].values[30]:.3f} s" in text
+    assert f"the ground forces do not balance the motion: 1 at {data['time'].values[30]:.3f} s" in text
 
 
 def test_the_choices_that_the_numbers_depend_on_are_printed():

@@ -51,7 +51,7 @@ def test_one_joint_by_hand():
     np.testing.assert_allclose([found.strength_factor, found.limited_factor], 80 / 68, rtol=1e-9)
     assert found.sentence(0, [0.91], {"elbow_flexion": ("flexion", "extension")}) == (
         "elbow_flexion lacks 12.0 N m of flexion at 0.910 s; biceps and brachialis are at their limit; "
-        "1.18 times their strength would do"
+        "1.18 times their strength would suffice"
     )
 
 
@@ -62,7 +62,7 @@ def test_the_other_way():
     text = found.sentence(0)
     assert text == (
         "elbow_flexion lacks 4.0 N m of negative moment in frame 0; triceps is at its limit; 1.25 times its strength "
-        "would do"
+        "would suffice"
     )
 
 

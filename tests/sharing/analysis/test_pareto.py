@@ -44,7 +44,7 @@ def test_more_weight_is_never_worse(front):
 
 
 def test_the_front_is_convex(front):
-    """The slope between neighbours is that of the weights, between the one before and the one after."""
+    """The slope between neighbors is that of the weights, between the one before and the one after."""
     order = np.argsort(front.weight[:, 0])
     weight = front.weight[order]
     first, second = np.moveaxis(front.normalized[order], -1, 0)

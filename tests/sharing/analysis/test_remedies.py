@@ -99,7 +99,7 @@ def test_every_remedy_works_when_it_is_applied(found):
     for k, t in enumerate(why.frame):
         remedy = why.remedy(k)
         if remedy is None:
-            assert "would do" not in why.sentence(k) or "no strength would do" in why.sentence(k)
+            assert "would suffice" not in why.sentence(k) or "no strength would suffice" in why.sentence(k)
             continue
         proposed += 1
         factor = np.where(remedy.muscles, remedy.factor, 1.0)
@@ -170,7 +170,9 @@ def test_reserves_do_not_make_a_remedy():
     strongest = np.array([1000.0])
     problem = Problem(np.array([[0.05]]), np.array([-10.0]), strongest, strongest, reserve_weight=1e-6)
     why = diagnose(problem)
-    assert why.remedy(0) is None and "would do" not in why.sentence(0).replace("no strength would do", "")
+    assert why.remedy(0) is None and "would suffice" not in why.sentence(0).replace(
+        "no strength would suffice", ""
+    )
 
 
 def test_a_knee_bent_deeply_is_held_by_passive_quadriceps():

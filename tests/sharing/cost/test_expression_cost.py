@@ -23,12 +23,12 @@ def stress(activation, force, data):
     return casadi.sum1((31.39 * force / data.max_isometric_force) ** 3)
 
 
-def neighbours(activation, force, data):
+def neighbors(activation, force, data):
     return casadi.sumsqr(activation) + casadi.sumsqr(activation[1:] - activation[:-1])
 
 
 STRESS = expression_cost("stress", stress, uses=("max_isometric_force",), convex=True)
-NEIGHBOURS = expression_cost("neighbours", neighbours, convex=True)
+NEIGHBOURS = expression_cost("neighbors", neighbors, convex=True)
 
 
 def test_written_out_again_a_known_cost_is_itself(make_leg):

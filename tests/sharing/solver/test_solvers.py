@@ -20,7 +20,7 @@ from musclesolve.sharing.solving import solve
 from musclesolve.sharing.status import Status
 
 
-def test_frames_do_not_depend_on_their_neighbours(make_leg):
+def test_frames_do_not_depend_on_their_neighbors(make_leg):
     problem = make_leg(40, seed=7)
     whole, blocks = solve(problem), solve(problem, solver=Batch(block=7))
     np.testing.assert_allclose(whole.activation, blocks.activation, atol=1e-12)

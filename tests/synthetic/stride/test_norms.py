@@ -45,7 +45,7 @@ def times(stride, columns):
 def test_joint_moments_lie_inside_the_bands(stride, schwartz, dof, side):
     """Winter's means (Schwartz' for hip adduction) and two of Schwartz' standard deviations, at every row but one.
 
-    The ankle moment at 94 % is a misprint in the table of Winter, five times larger than its neighbours.
+    The ankle moment at 94 % is a misprint in the table of Winter, five times larger than its neighbors.
     """
     columns = table(MOMENTS[dof])
     time = times(stride, columns) + (0.5 * stride.period if side == "l" else 0.0)

@@ -15,7 +15,7 @@ from musclesolve.sharing.problem import Problem
 
 @dataclass(frozen=True)
 class MinMax(Cost):
-    """max_i F_i / F0_i, level after level, without unit (Rasmussen, Damsgaard and Voigt 2001).
+    """max_i F_i / F0_i, lexicographic, without unit (Rasmussen, Damsgaard and Voigt 2001).
 
     The largest relative load is made as small as the moments allow; then, with the muscles that cannot be relieved
     held at that level, the largest load of the others, and so on until every muscle is fixed (the secondary
@@ -29,7 +29,7 @@ class MinMax(Cost):
     """
 
     name: ClassVar[str] = "min_max"
-    formula: ClassVar[str] = "max_i F_i / F0_i, level after level"
+    formula: ClassVar[str] = "max_i F_i / F0_i, lexicographic"
     source: ClassVar[str] = "Rasmussen et al. 2001"
 
     @property
