@@ -76,7 +76,9 @@ def check_array(
     except ValueError:
         raise InputError(f"{name} has rows of different lengths", code="bad_shape", **wanted) from None
     if array.dtype.kind not in ("buif" if real else "buifc"):
-        raise InputError(f"{name} has the type {array.dtype}", code="not_numbers", **wanted)
+        raise InputError(
+            f"{name} is no array of numbers ({_first_entry(array)})", code="not_numbers", **wanted
+        )
     if array.dtype.kind in "bui":
         array = array.astype(float)
     fits = len(array.shape) == len(shape) and all(
@@ -101,7 +103,7 @@ def check_real_array(
     try:
         raw = np.asanyarray(given)
         if raw.dtype.kind not in "biufO":
-            raise TypeError(f"numbers of the kind {raw.dtype}")
+            raise TypeError(_first_entry(raw))
         array: Array = np.asarray(np.ma.filled(raw.astype(np.float64, copy=False), np.nan))
     except (TypeError, ValueError) as error:
         problem = f"{name} is no array of numbers ({error})"
@@ -126,6 +128,11 @@ def check_increasing(given: object, least: int = 1) -> AnyArray:
             expected="increasing times [s]",
         )
     return time
+
+
+def _first_entry(array: AnyArray) -> str:
+    """What an array without numbers holds, for a message."""
+    return f"it holds {array.ravel()[0].item()!r:.60}" if array.size else f"its type is {array.dtype}"
 
 
 def _not_finite(

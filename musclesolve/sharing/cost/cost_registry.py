@@ -7,6 +7,7 @@ from importlib import import_module
 from pkgutil import iter_modules
 
 from musclesolve._util.names import unknown_name
+from musclesolve.errors import InputError
 from musclesolve.sharing.cost import named
 from musclesolve.sharing.cost.cost_base import Cost, bad_cost
 
@@ -53,4 +54,8 @@ def find_cost(cost: str | Cost) -> Cost:
         return cost
     if isinstance(cost, str) and cost in REGISTRY:
         return REGISTRY[cost]()
-    raise unknown_name(cost, "cost", REGISTRY)
+    error = unknown_name(cost, "cost", REGISTRY)
+    if not isinstance(cost, str):
+        expected = f"{error.expected}, or a Cost object"
+        raise InputError(error.problem, code=error.code, expected=expected, remedy=error.remedy)
+    raise error

@@ -180,7 +180,7 @@ def _check(options: Mapping[str, object], jobs: int | None) -> None:
 
     check_choices(options["cost"], options["solver"], str(options["side"]))  # type: ignore[arg-type]
     if jobs is not None:
-        check_integer(jobs, "jobs", 1)
+        check_integer(jobs, "the number of trials at a time", 1, where="--jobs")
     try:
         pickle.dumps(options)
     except (pickle.PicklingError, AttributeError, TypeError, NotImplementedError) as error:

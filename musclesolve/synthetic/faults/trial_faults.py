@@ -18,7 +18,7 @@ def up_axis_wrong(copy: Copy) -> None:
 
 @fault("walking_direction")
 def walks_backwards(copy: Copy) -> None:
-    """The trial file says that the subject walks against the true direction."""
+    """The trial file says that the subject walks the opposite way."""
     forward = copy.content["laboratory"]["forward"]
     other = ("-" if forward[0] == "+" else "+") + forward[1]
     copy.set_key("laboratory", "forward", f'"{other}"')
