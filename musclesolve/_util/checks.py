@@ -132,7 +132,7 @@ def check_increasing(given: object, least: int = 1) -> AnyArray:
 
 def _first_entry(array: AnyArray) -> str:
     """What an array without numbers holds, for a message."""
-    return f"it holds {array.ravel()[0].item()!r:.60}" if array.size else f"its type is {array.dtype}"
+    return f"it holds {array.ravel()[:1].tolist()[0]!r:.60}" if array.size else f"its type is {array.dtype}"
 
 
 def _not_finite(

@@ -89,7 +89,7 @@ def marker_set_table() -> Table:
 def marker_set_in_full(name: str) -> Group:
     """Landmarks of a set with their markers, the clusters, and markers of the standing trial."""
     if name not in marker_sets():
-        raise unknown_name(name, "marker set", marker_sets(), where="musclesolve markers")
+        raise unknown_name(name, "marker set", marker_sets())
     chosen = marker_sets()[name]
     mapped = Table(title=f"{name}: {chosen.description}", title_justify="left", caption=chosen.source)
     for heading in ("landmark", "what it is", "markers, the first present ones"):
