@@ -162,7 +162,7 @@ def own(problem: Problem, full: FullProblem, which: str) -> list[Line]:
         calls.append(("ms.solve, ipopt: interior point", "reduced", lambda: ms.solve(problem, COST, "ipopt")))
         calls.append(("ms.solve, slsqp: SQP and Newton", "reduced", lambda: ms.solve(problem, COST, "slsqp")))
     if which != "reduced":
-        calls.append(("ms.solve_full, Ipopt: interior point", "full", lambda: solve_full(full, COST)))  # type: ignore[arg-type,return-value]
+        calls.append(("solve_full, Ipopt: interior point", "full", lambda: solve_full(full, COST)))  # type: ignore[arg-type,return-value]
     for name, formulation, call in calls:
         begin = perf_counter()
         found = call()

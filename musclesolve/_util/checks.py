@@ -94,7 +94,9 @@ def check_array(
         with contextlib.suppress(TypeError, ValueError):  # objects that are no numbers are refused below
             array = array.astype(np.float64, copy=False)
     if array.dtype.kind not in ("buif" if real else "buifc"):
-        raise InputError(f"{name} has the type {array.dtype}", code="not_numbers", **wanted)
+        raise InputError(
+            f"{name} is no array of numbers ({_first_entry(array)})", code="not_numbers", **wanted
+        )
     if array.dtype.kind in "bui":
         array = array.astype(float)
     fits = len(array.shape) == len(shape) and all(
@@ -119,7 +121,7 @@ def check_real_array(
     try:
         raw = np.asanyarray(given)
         if raw.dtype.kind not in "biufO":
-            raise TypeError(f"numbers of the kind {raw.dtype}")
+            raise TypeError(_first_entry(raw))
         array: Array = np.asarray(np.ma.filled(raw.astype(np.float64, copy=False), np.nan))
     except (TypeError, ValueError) as error:
         problem = f"{name} is no array of numbers ({error})"
@@ -148,6 +150,11 @@ def check_increasing(given: object, least: int = 1, *, where: str | None = None)
             expected="increasing times [s]",
         )
     return time
+
+
+def _first_entry(array: AnyArray) -> str:
+    """What an array without numbers holds, for a message."""
+    return f"it holds {array.ravel()[:1].tolist()[0]!r:.60}" if array.size else f"its type is {array.dtype}"
 
 
 def _not_finite(

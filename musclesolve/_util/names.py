@@ -8,7 +8,10 @@ from difflib import get_close_matches
 from musclesolve.errors import InputError
 
 _LISTED = 12
-"""Most names listed in a message."""
+"""Most names listed in a message beside a suggestion."""
+
+_LISTED_ALONE = 60
+"""Most names listed in a message without a suggestion."""
 
 
 def similar(name: str, known: Iterable[str], count: int = 3) -> list[str]:
@@ -36,14 +39,16 @@ def unknown_name(
 ) -> InputError:
     """The error "there is no {what} {name}{within}", with the names most like it; within: " in 'model.toml'"."""
     known = list(known)
-    listed = ", ".join(known[:_LISTED]) + (f" ... ({len(known)} names)" if len(known) > _LISTED else "")
+    meant = suggestion(name, known)
+    most = _LISTED if meant else _LISTED_ALONE
+    listed = ", ".join(known[:most]) + (f" ... ({len(known)} names)" if len(known) > most else "")
     return InputError(
         f"there is no {what} {name!r}{within}",
         code="unknown_name",
         file=None if file is None else str(file),
         where=where,
         expected=f"one of {listed or 'none'}",
-        remedy=suggestion(name, known),
+        remedy=meant or "use one of these names",
     )
 
 

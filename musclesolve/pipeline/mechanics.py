@@ -57,7 +57,7 @@ def mechanics_of(trial: Trial, measured: Anatomy, start: Array | None = None) ->
 def _targets(document: Document, weights: Mapping[str, float], model: Model, measured: Anatomy) -> Targets:
     names = [*measured.points, *measured.directions]
     if unknown := [name for name in weights if name not in names]:
-        error = unknown_name(unknown[0], "point or axis of the model", names, " that this recording shows")
+        error = unknown_name(unknown[0], "point or axis", names, " of the model that this recording shows")
         raise document.placed(error, "consistency", "weights")
     return Targets.build(model, measured.points, measured.directions, weights)
 

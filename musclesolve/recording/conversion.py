@@ -53,7 +53,9 @@ def convert(
         _check_up_used(source, targets)
     if units not in METRES:
         problem = f"the unit of length is {units!r}"
-        raise error_at(None, "--units", problem, ", ".join(METRES), "--units mm", code="unknown_unit")
+        raise error_at(
+            None, "--units", problem, ", ".join(METRES), "--units mm, or leave it out", code="unknown_unit"
+        )
     writers: list[Callable[[], None]] = []
     notes: list[str] = []
     for target in targets:
@@ -72,11 +74,12 @@ def convert(
 
 def _check_target(target: Path) -> None:
     if target.suffix.casefold() not in (*MARKERS, *FORCES):
-        problem, expected = f"files that end in '{target.suffix}' are not written", ".trc, .mot or .sto"
+        problem = f"files that end in '{target.suffix}' are not written"
+        expected = "a name that ends in .trc for markers, in .mot or .sto for forces"
         raise error_at(target, None, problem, expected, f"-o {target.stem or 'markers'}.trc")
     if not target.absolute().parent.is_dir():
-        problem, expected = "there is no such folder", "a folder to write into"
-        raise error_at(target.parent, None, problem, expected, "make the folder first", code="missing_file")
+        problem, remedy = "there is no such folder", "make the folder first, or correct its name"
+        raise error_at(target.parent, None, problem, "a folder to write into", remedy, code="missing_file")
 
 
 def _check_place(target: Path, source: Path, others: Sequence[Path]) -> None:
@@ -109,9 +112,9 @@ def _check_up_used(source: Path, targets: Sequence[Path]) -> None:
 
 def _rotations(forward: str | None, up: str) -> tuple[Array, Array]:
     """Return the rotations from the source to the global frame, and from there to the target."""
-    for axis in (up,) if forward is None else (forward, up):
-        if axis not in AXES:
-            raise unknown_name(axis, "axis", AXES)
+    for option, axis in (("--forward", forward), ("--up", up)):
+        if axis is not None and axis not in AXES:
+            raise unknown_name(axis, "axis", AXES, where=option)
     if forward is not None:
         return global_from_laboratory(forward, up), _OPENSIM_FROM_GLOBAL
     # Back to where it came from, over any frame whose z is up.

@@ -76,6 +76,6 @@ def _factors(names: list[str], weights: Mapping[str, float]) -> Array:
     """(n,) the weight of each target."""
     for name, weight in weights.items():
         if name not in names:
-            raise unknown_name(name, "measured point or direction", names, "weights")
+            raise unknown_name(name, "measured point or direction", names, where="weights")
         check_number(weight, f"the weight of {name!r}", "a finite number above 0", above=0.0)
     return np.array([float(weights.get(name, 1.0)) for name in names])

@@ -57,7 +57,8 @@ class C3D:
         size = length_in(self.unit or _DEFAULT_UNIT)
         if size is None:
             problem = f"the unit of length is '{self.unit}'"
-            raise error_at(self.path, "POINT:UNITS", problem, "mm, cm or m", code="unknown_unit")
+            remedy = "export the recording with lengths in mm"
+            raise error_at(self.path, "POINT:UNITS", problem, "mm, cm or m", remedy, code="unknown_unit")
         return size
 
     @property

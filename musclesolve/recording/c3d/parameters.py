@@ -139,7 +139,13 @@ def read_description(raw: bytes, path: Path) -> Description:
     """Read header and parameters from the beginning of a file, which may be longer."""
     if len(raw) < 2 or raw[1] != _MAGIC or raw[0] == 0:
         expected = "a second byte of 80 (hexadecimal 50)"
-        raise error_at(path, None, "this is not a C3D file", expected, "export the recording as C3D")
+        raise error_at(
+            path,
+            None,
+            "this is not a C3D file",
+            expected,
+            "export the recording as C3D, or name the C3D file",
+        )
     start = BLOCK * (raw[0] - 1)
     if len(raw) < max(start + 4, BLOCK) or start < BLOCK:
         expected = f"parameters from byte {max(start, BLOCK)} on"

@@ -104,7 +104,8 @@ def find_time(columns: Sequence[str], path: Path, line: int) -> tuple[int, float
             return k, factor(
                 unit or "s", lambda unit: SECONDS.get(unit.casefold()), "s, ms", cell, path, line
             )
-    raise error_at(path, line, "there is no column of time", "a column named time [s]", code="missing_column")
+    problem, expected = "there is no column of time", "a column named time, in seconds"
+    raise error_at(path, line, problem, expected, "export the time with the data", code="missing_column")
 
 
 def factor(
@@ -114,7 +115,8 @@ def factor(
     size = size_of(unit)
     if size is None:
         where = f"line {line}, '{cell}'"
-        raise error_at(path, where, f"the unit '{unit}'", f"one of {known}", code="unknown_unit")
+        remedy = "write the unit that the numbers are in"
+        raise error_at(path, where, f"the unit '{unit}'", f"one of {known}", remedy, code="unknown_unit")
     return size
 
 
@@ -164,14 +166,18 @@ def _named_axes(
     for marker, axes in found.items():
         if missing := [axis for axis in "xyz" if axis not in axes]:
             problem = f"the marker '{marker}' has no {missing[0]}"
-            raise error_at(path, line, problem, "three coordinates of every marker", code="missing_column")
+            expected, remedy = (
+                "three coordinates of every marker",
+                f"export it again with {marker}_{missing[0]}",
+            )
+            raise error_at(path, line, problem, expected, remedy, code="missing_column")
     return found, twice
 
 
 def _no_unit(marker: str, path: Path, line: int) -> InputError:
     problem = "the header does not say in which unit of length the numbers are"
-    expected = f"mm, cm or m in brackets behind the names of the columns, such as {marker}_x [mm]"
-    remedy = "write the unit that the numbers are in"
+    expected = "mm, cm or m in brackets behind the names of the columns"
+    remedy = f"write {marker}_x [mm] where the numbers are millimetres, [m] where they are metres"
     return error_at(path, line, problem, expected, remedy, code="unknown_unit")
 
 

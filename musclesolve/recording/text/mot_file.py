@@ -12,7 +12,7 @@ from pathlib import Path
 
 from musclesolve._util.arrays import Array
 from musclesolve.recording.data import Table
-from musclesolve.recording.place_errors import error_at
+from musclesolve.recording.place_errors import EXPORT_AGAIN, error_at
 from musclesolve.recording.text.number_rows import RowReader, stacked
 from musclesolve.recording.text.repeated_names import blanked, check_unique, distinct_names, repeated_notes
 from musclesolve.recording.text.text_file import check_writable, file_path, split_cells, write_text
@@ -36,7 +36,8 @@ def read_mot(path: str | Path) -> Table:
         names = _column_names(reader, path)
         if (given := _stated_count(header, _COLUMNS, len(names), path)) != str(len(names)):
             problem = f"{len(names)} column names, but {_COLUMNS[0]} is {given}"
-            raise error_at(path, None, problem, "as many as the header says", code="truncated_file")
+            remedy = f"the header is of another file; {EXPORT_AGAIN}"
+            raise error_at(path, None, problem, "as many as the header says", remedy, code="truncated_file")
         places, repeated = distinct_names(names[1:], f"line {reader.line_number}")
 
         def parts(block: Array) -> tuple[Array, Array]:
@@ -73,7 +74,8 @@ def _column_names(reader: RowReader, path: Path) -> list[str]:
     names = [cell for cell in split_cells(line) if cell]
     if names[0].casefold() != "time":
         problem = f"the first column is '{names[0]}'"
-        raise error_at(path, reader.line_number, problem, "time", code="missing_column")
+        remedy = "export the time as the first column, and name it time"
+        raise error_at(path, reader.line_number, problem, "time", remedy, code="missing_column")
     check_unique([name for name in names if name.casefold() == "time"], "column", path, reader.line_number)
     return names
 
@@ -88,9 +90,8 @@ def _header(reader: RowReader, path: Path) -> dict[str, str]:
         if not separator:
             name, _, value = line.strip().partition(" ")
         fields[name.strip().casefold()] = value.strip()
-    raise error_at(
-        path, None, "the header does not end", "a line that says endheader", "name a MOT or STO file"
-    )
+    remedy = f"name a MOT or STO file, or {EXPORT_AGAIN}"
+    raise error_at(path, None, "the header does not end", "a line that says endheader", remedy)
 
 
 def _stated_count(header: dict[str, str], keys: tuple[str, str], found: int, path: Path) -> str:

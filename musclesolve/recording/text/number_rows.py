@@ -164,7 +164,13 @@ class RowReader:
             self._read += len(piece)
             *lines, self._rest = (self._rest + piece).split("\n")
             if len(self._rest) > LONGEST_LINE:
-                raise error_at(self.path, None, f"a line of more than {LONGEST_LINE} characters", TEXT)
+                raise error_at(
+                    self.path,
+                    None,
+                    f"a line of more than {LONGEST_LINE} characters",
+                    TEXT,
+                    f"the line ends are lost; {EXPORT_AGAIN}",
+                )
         return lines
 
 

@@ -227,7 +227,9 @@ def check_writable(
         raise error_at(path, None, problem, expected, "rename one of them", code="duplicate_name")
     if not (np.abs(time) <= LARGEST).all() or (np.diff(time) <= 0.0).any():
         problem = "the times do not increase from frame to frame"
-        raise error_at(path, None, problem, "finite times", "sort the frames", code="time_not_increasing")
+        raise error_at(
+            path, None, problem, "finite, increasing times", "sort the frames", code="time_not_increasing"
+        )
     beyond = np.abs(values) > LARGEST
     if beyond.any():
         row, column = np.argwhere(beyond)[0, :2]

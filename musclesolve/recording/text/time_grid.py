@@ -68,7 +68,7 @@ def _check_time(time: Array, lines: NDArray[np.int64], path: Path) -> None:
         k = int(late[0])
         problem = f"the time goes from {time[k]:g} s to {time[k + 1]:g} s"
         expected = "times that increase from row to row"
-        remedy = f"{EXPORT_AGAIN}, with more decimals of the time"
+        remedy = f"{EXPORT_AGAIN}, with more decimals of the time if two rows have the same"
         raise error_at(path, lines[k + 1], problem, expected, remedy, code="time_not_increasing")
 
 

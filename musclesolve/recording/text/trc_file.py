@@ -55,7 +55,8 @@ def read_trc(path: str | Path) -> Markers:
         printed, position, lines = stacked(reader, blocks, parts)
     if printed.size != header["NumFrames"]:
         problem = f"{printed.size} rows of data, but NumFrames is {header['NumFrames']:g}"
-        raise error_at(path, 3, problem, "as many rows as the header says", code="truncated_file")
+        remedy = f"the file is cut short, or the header is of another file; {EXPORT_AGAIN}"
+        raise error_at(path, 3, problem, "as many rows as the header says", remedy, code="truncated_file")
     times, notes = checked_times(printed, lines, path, header["DataRate"])
     _check_rate(times, header["DataRate"], path)
     notes = (*repeated_notes("marker", repeated, path), *notes)
@@ -66,7 +67,9 @@ def _first_lines(reader: RowReader, path: Path) -> list[str]:
     """Return the three lines before the names of the markers."""
     lines = [line for line in (reader.line() for _ in range(_NAME_LINE - 1)) if line is not None]
     if not lines[0].lstrip().startswith("PathFileType"):
-        raise error_at(path, 1, "this is not a TRC file", "a first line that begins with PathFileType")
+        expected = "a first line that begins with PathFileType"
+        remedy = "export the markers as TRC, or name the TRC file"
+        raise error_at(path, 1, "this is not a TRC file", expected, remedy)
     filled = len([line for line in lines if line.strip()])
     if len(lines) < _NAME_LINE - 1 or not any(line.strip() for line in lines[1:]):
         problem = f"the file ends after {filled} lines"
@@ -100,7 +103,8 @@ def _marker_names(line: str, header: dict[str, float], path: Path) -> tuple[str,
     names = tuple(cell for cell in split_cells(line)[2:] if cell)
     if len(names) != header["NumMarkers"]:
         problem = f"{len(names)} marker names, but NumMarkers is {header['NumMarkers']:g}"
-        raise error_at(path, _NAME_LINE, problem, "as many names as the header says", "correct one of them")
+        remedy = f"correct NumMarkers in line 3 or the names, or {EXPORT_AGAIN}"
+        raise error_at(path, _NAME_LINE, problem, "as many names as the header says", remedy)
     if not names:
         raise error_at(path, _NAME_LINE, "the file has no markers", "at least one", code="missing_marker")
     return names
@@ -110,7 +114,8 @@ def _check_rate(time: Array, rate_hz: float, path: Path) -> None:
     measured = (time.size - 1) / (time[-1] - time[0])
     if abs(measured - rate_hz) > 0.01 * rate_hz:
         problem = f"DataRate is {rate_hz:g} Hz, but the Time column has {measured:g} rows a second"
-        raise error_at(path, 3, problem, "one rate in both", "correct the wrong one", code="bad_units")
+        remedy = "find out which one is right and correct the other"
+        raise error_at(path, 3, problem, "one rate in both", remedy, code="bad_units")
 
 
 def write_trc(path: str | Path, markers: Markers, *, units: str = "mm", decimals: int = 5) -> None:
@@ -130,11 +135,16 @@ def write_trc(path: str | Path, markers: Markers, *, units: str = "mm", decimals
     written = markers.position / METRES[units]
     path = check_writable(path, "marker", markers.names, markers.time, written, decimals)
     if not markers.names:
-        raise error_at(path, None, "there are no markers to write", "one or more", code="missing_marker")
+        problem = "there are no markers to write"
+        raise error_at(path, None, problem, "one or more", "add a marker", code="missing_marker")
     for name in markers.names:
         if not name.strip() or name != name.strip() or any(letter in name for letter in "\t\n\r\0"):
             problem = f"a TRC file cannot hold the marker name {name!r}"
-            raise error_at(path, None, problem, "no tabs, line ends or outer blanks", code="bad_value")
+            expected, remedy = (
+                "a name without tabs, line ends and outer blanks",
+                "rename the marker before writing",
+            )
+            raise error_at(path, None, problem, expected, remedy, code="bad_value")
     write_text(path, chain([_heading(markers, units, path)], _frames(markers, written, decimals)))
 
 

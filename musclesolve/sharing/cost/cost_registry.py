@@ -58,7 +58,8 @@ def find_cost(cost: str | Cost) -> Cost:
         return cost
     if isinstance(cost, str) and cost in REGISTRY:
         return REGISTRY[cost]()
+    error = unknown_name(cost, "cost", REGISTRY)
     if not isinstance(cost, str):
-        expected = "one of " + ", ".join(REGISTRY) + ", or a Cost object"
-        raise InputError(f"there is no cost {cost!r}", code="unknown_name", expected=expected)
-    raise unknown_name(cost, "cost", REGISTRY)
+        expected = f"{error.expected}, or a Cost object"
+        raise InputError(error.problem, code=error.code, expected=expected, remedy=error.remedy)
+    raise error

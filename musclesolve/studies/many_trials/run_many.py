@@ -72,7 +72,7 @@ def run_many(
         InputError: no trials, an unknown cost, solver or side, no scheduler, or an output that cannot be written.
         KeyboardInterrupt: after Ctrl-C, when the running trials have ended; its text has the number of those done.
     """
-    jobs, scheduler, again, figures, progress = _chosen(**how)
+    jobs, scheduler, again, figures, progress = options_of_run_many(**how)
     options = {"cost": cost, "solver": solver, "side": side}
     _check(options, jobs)
     paths = find_trials([trials] if isinstance(trials, str | Path) else trials)
@@ -88,7 +88,7 @@ def run_many(
         return _compute(todo, output, lambda: _records(todo, jobs, scheduler, report), report)
 
 
-def _chosen(
+def options_of_run_many(
     jobs: int | None = None,
     scheduler: str | None = None,
     again: bool = False,
@@ -180,7 +180,7 @@ def _check(options: Mapping[str, object], jobs: int | None) -> None:
 
     check_choices(options["cost"], options["solver"], str(options["side"]))  # type: ignore[arg-type]
     if jobs is not None:
-        check_integer(jobs, "jobs", 1, where="--jobs")
+        check_integer(jobs, "the number of trials at a time", 1, where="--jobs")
     try:
         pickle.dumps(options)
     except (pickle.PicklingError, AttributeError, TypeError, NotImplementedError) as error:

@@ -80,7 +80,7 @@ def uncertainty(
     Raises:
         InputError: as in `run`; a number or a standard deviation outside of its range.
     """
-    contributions, workers, report = _chosen(**how)
+    contributions, workers, report = options_of_uncertainty(**how)
     samples, seed = check_integer(samples, "samples", 2), check_integer(seed, "seed", 0)
     report("nominal result", 0.0)
     trial = loaded(trial)
@@ -95,7 +95,7 @@ def uncertainty(
     return assemble(result, common.replay, found, common.linear.unique if todo[1] else None)
 
 
-def _chosen(
+def options_of_uncertainty(
     contributions: bool = True, workers: int | None = None, progress: Progress | None = None
 ) -> tuple[bool, int, Progress]:
     count = cores() if workers is None else check_integer(workers, "workers", 1)

@@ -1,0 +1,10 @@
+"""Messages about names that do not exist."""
+
+from musclesolve._util.names import unknown_name
+
+
+def test_without_a_similar_name_all_of_them_are_listed() -> None:
+    known = [f"muscle_{k}" for k in range(43)]
+    alone, near = unknown_name("xyz", "muscle", known), unknown_name("muscle_4x", "muscle", known)
+    assert alone.expected == f"one of {', '.join(known)}" and alone.remedy
+    assert near.remedy and "muscle_4" in near.remedy and "(43 names)" in (near.expected or "")

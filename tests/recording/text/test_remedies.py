@@ -1,0 +1,55 @@
+"""A refused file names what to do about its own fault, not only that it should be exported again."""
+
+from pathlib import Path
+
+import pytest
+
+from musclesolve import InputError, read_forces_table, read_markers, write_trc
+from musclesolve.data import reference_stride
+from musclesolve.recording.data import Markers
+
+
+def _remedy(path: Path, text: str) -> str:
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(InputError) as refused:
+        read_forces_table(path) if path.suffix == ".mot" else read_markers(path)
+    assert refused.value.file == path and refused.value.expected
+    return refused.value.remedy or ""
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "named"),
+    [
+        ("walk.trc", "PathFileType", "Markers", "name the TRC file"),
+        ("walk.trc", "\t102\t38\t", "\t102\t37\t", "NumMarkers"),
+        ("walk.trc", "\t102\t38\t", "\t103\t38\t", "cut short"),
+        ("forces.mot", "nColumns=19", "nColumns=18", "another file"),
+        ("forces.mot", "\ntime\t", "\nclock\t", "name it time"),
+        ("forces.mot", "endheader", "", "name a MOT or STO file"),
+    ],
+)
+def test_damaged_header(tmp_path: Path, name: str, old: str, new: str, named: str) -> None:
+    text = (Path(reference_stride()).parent / name).read_text(encoding="utf-8")
+    assert old in text
+    assert named in _remedy(tmp_path / name, text.replace(old, new, 1))
+
+
+@pytest.mark.parametrize(
+    ("header", "named"),
+    [
+        ("time,A_x [mm],A_y [mm]", "A_z"),
+        ("time,A_x,A_y,A_z", "A_x [mm]"),
+        ("time,A_x [ft],A_y [ft],A_z [ft]", "unit"),
+        ("A_x [mm],A_y [mm],A_z [mm]", "time"),
+    ],
+)
+def test_header_of_a_table(tmp_path: Path, header: str, named: str) -> None:
+    assert named in _remedy(tmp_path / "walk.csv", f"{header}\n0,1,2,3\n0.01,1,2,3\n")
+
+
+def test_name_that_no_file_can_hold(tmp_path: Path) -> None:
+    markers = read_markers(Path(reference_stride()).parent / "walk.trc")
+    tabbed = Markers(markers.time, ("a\tb", *markers.names[1:]), markers.position, None)
+    with pytest.raises(InputError) as refused:
+        write_trc(tmp_path / "copy.trc", tabbed)
+    assert "rename" in (refused.value.remedy or "")
