@@ -106,8 +106,8 @@ def _residual(result: xr.Dataset, x: Abscissa, left: Axes, right: Axes) -> None:
         left.axhline(percent, color=NOTE_COLOR, linewidth=0.8, linestyle="--")
         style: dict[str, Any] = {"ha": "right", "va": "bottom", "fontsize": SMALL - 1, "color": NOTE_COLOR}
         left.text(1.0, percent, "frames above it are not valid ", transform=at_edge, **style)
-    heading(left, "force that the pelvis lacks, magnitude")
-    heading(right, "moment that the pelvis lacks, magnitude")
+    heading(left, "pelvis residual: force, magnitude")
+    heading(right, "pelvis residual: moment, magnitude")
     left.set_ylabel("[% of body weight]", fontsize=TEXT)
     right.set_ylabel("[N m]", fontsize=TEXT)
     for axes in (left, right):

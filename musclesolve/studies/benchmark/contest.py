@@ -113,7 +113,7 @@ def _figures(problem: Problem, cost: str, solver: str, budget: float) -> dict[st
         "us_per_frame": 1e6 * min(timing.first, timing.best) / frames,
         "first_call_s": first,
         "solved": frames - unsolved,
-        "iterations": float(solution.iterations.mean()),
+        "iterations": float(solution.iterations.mean()) or np.nan,  # 0: the solver does not report them
         "certificate": float(np.fmax.reduce(solution.kkt_residual)),
         "remark": f"{unsolved} frames without a solution" if unsolved else "",
     }
