@@ -64,7 +64,7 @@ def holed(shape, *at):
         (TIME[::-1], np.zeros((FRAMES, 44)), ("time_not_increasing", "0")),
         (np.r_[TIME[:-1], TIME[-2]], np.zeros((FRAMES, 44)), ("time_not_increasing", "6")),
         (holed(FRAMES, 2), np.zeros((FRAMES, 44)), ("not_finite", "2")),
-        (TIME, "text", ("not_numbers", "type")),
+        (TIME, "text", ("not_numbers", "text")),
         (TIME, [[1.0, 2.0], [1.0]], ("bad_shape",)),
     ],
 )

@@ -157,7 +157,7 @@ def _mirror(point: Array, side: str) -> Array:
 
 
 @dataclass(frozen=True)
-class Person:
+class StrideSubject:
     """Markers and true joint centers over time, global frame."""
 
     time: Array
@@ -166,7 +166,7 @@ class Person:
     pelvis: Array
 
 
-def person(time: Array, moving: bool = True) -> Person:
+def person(time: Array, moving: bool = True) -> StrideSubject:
     """Let the person stand or glide: pelvis turning and advancing, hips, knees and ankles swinging."""
     swing = np.sin(2.0 * np.pi * 0.4 * time) if moving else np.zeros_like(time)
     pelvis = Rotation.from_euler("zyx", np.stack([0.1 * swing, 0.08 * swing, 0.05 * swing], axis=1))
@@ -200,7 +200,7 @@ def person(time: Array, moving: bool = True) -> Person:
         out = np.deg2rad(10.0) * sign
         truth[f"ankle_axis_{own}"] = foot.apply([-np.sin(out), np.cos(out), 0.0])
     truth["pelvis_forward"] = pelvis.apply([1.0, 0.0, 0.0])
-    return Person(time, markers, truth, pelvis.as_matrix())
+    return StrideSubject(time, markers, truth, pelvis.as_matrix())
 
 
 def forces(time: Array) -> dict[str, Array]:

@@ -95,6 +95,7 @@ def options_of_run_many(
     figures: bool = True,
     progress: Progress | None = None,
 ) -> tuple[int | None, str | None, bool, bool, Progress | None]:
+    """The options of `run_many` with their defaults."""
     return jobs, scheduler, again, figures, progress
 
 

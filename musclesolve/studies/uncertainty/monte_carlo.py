@@ -98,6 +98,7 @@ def uncertainty(
 def options_of_uncertainty(
     contributions: bool = True, workers: int | None = None, progress: Progress | None = None
 ) -> tuple[bool, int, Progress]:
+    """The options of `uncertainty` with their defaults."""
     count = cores() if workers is None else check_integer(workers, "workers", 1)
     return contributions, count, progress or no_progress
 

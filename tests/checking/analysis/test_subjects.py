@@ -12,7 +12,7 @@ import musclesolve as ms
 from musclesolve.checking.check import check
 from musclesolve.checking.finding import Report
 from musclesolve.synthetic.faults.trial_copy import Copy, open_copy, write_copy
-from musclesolve.synthetic.stride.stride_subject import Person
+from musclesolve.synthetic.stride.stride_subject import StrideSubject
 
 ADULT, CHILD, SMALL, HEAVY = (1.70, 70.25), (1.0, 15.0), (0.85, 11.0), (1.95, 140.0)
 STRIDE = Path(ms.__file__).with_name("data") / "reference_stride" / "trial.toml"
@@ -30,7 +30,7 @@ def mirrored(landmark: str, *offset: float) -> Moved:
 
 def toed_out(degrees: float) -> Moved:
     """The markers of the feet rotated outwards about the ankles, with the toe marker on the tip."""
-    names, standing, _ = Person.load().markers
+    names, standing, _ = StrideSubject.load().markers
     at = dict(zip(names, standing, strict=True))
     moved = {}
     for side, sign in (("r", -1.0), ("l", 1.0)):

@@ -198,7 +198,7 @@ def test_a_body_with_impossible_mass_is_named(model, change):
     [
         ("center", np.zeros((2, 3)), ("bad_shape", "(2, 3)")),
         ("inertia", np.ones((3, 3)), ("bad_shape", "(3, 3, 3)")),
-        ("mass", ["a", "b", "c"], ("not_numbers", "type")),
+        ("mass", ["a", "b", "c"], ("not_numbers", "'a'")),
         ("center", np.full((3, 3), np.nan), ("not_finite",)),
         ("names", ("one",), ("bad_shape", "1", "3")),
     ],
