@@ -143,11 +143,11 @@ def judge(form: Form, activation: Array, least: float) -> tuple[float, float, fl
     """Certificate, largest miss of a moment [N m], and cost over the least one less 1, of activations alone."""
     programme, problem = form.programme, form.programme.problem
     a = np.clip(activation, programme.lower, programme.upper)
-    price = least_squares_multiplier(
+    multiplier = least_squares_multiplier(
         programme.matrix, programme.gradient(a), a, programme.lower, programme.upper
     )
-    price = price * programme.scale / programme.row
-    residual = kkt_residual(problem, COST, a[None], np.zeros_like(problem.moment), price[None])
+    multiplier = multiplier * programme.scale / programme.row
+    residual = kkt_residual(problem, COST, a[None], np.zeros_like(problem.moment), multiplier[None])
     miss = float(np.abs(problem.moment_matrix[0] @ a - problem.moment[0]).max())
     return float(residual[0]), miss, float(COST.value(problem, a[None])[0]) / least - 1.0
 

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
-from functools import cache
-from importlib import resources
 from math import isfinite
 from pathlib import Path
 from string import Formatter
 from typing import Any, Literal
 
+from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve.checking.repair import Repair
 
 Severity = Literal["error", "warning", "note"]
@@ -21,11 +19,9 @@ Run = tuple[float, float]
 """First and last time of a stretch of time [s]."""
 
 
-@cache
 def texts() -> dict[str, dict[str, Any]]:
     """Return every code that a finding may have with its texts, causes before their consequences."""
-    text = resources.files(__package__).joinpath("findings.toml").read_text(encoding="utf-8")
-    return dict(tomllib.loads(text))
+    return bundled_toml(__package__, "findings.toml")
 
 
 def codes() -> dict[str, str]:

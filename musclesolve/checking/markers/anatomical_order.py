@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterator
-from functools import cache
-from importlib import resources
 
 import numpy as np
 
 from musclesolve._util.arrays import Array
+from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve.checking.case.case import Case
 from musclesolve.checking.case.observed_body import ahead, landmark
 from musclesolve.checking.finding import Finding, Where, finding
@@ -29,11 +27,9 @@ CLEARLY, EXCHANGED = 0.005, 0.015
 MOST = 8
 
 
-@cache
 def order() -> list[dict[str, str]]:
     """Return the rules: one, other, direction."""
-    text = resources.files(__package__).joinpath("order.toml").read_text(encoding="utf-8")
-    rules: list[dict[str, str]] = tomllib.loads(text)["order"]
+    rules: list[dict[str, str]] = bundled_toml(__package__, "order.toml")["order"]
     return rules
 
 

@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-import tomllib
 from dataclasses import dataclass
-from functools import cache
-from importlib import resources
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from musclesolve._util.arrays import Array, Mask
+from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve.recording.data import SIDES, Markers, Trial
 
 Indices = NDArray[np.int_]
 
 
-@cache
 def body_landmarks() -> dict[str, Any]:
     """Return body -> its landmarks."""
-    text = resources.files(__package__).joinpath("bodies.toml").read_text(encoding="utf-8")
-    return tomllib.loads(text)
+    return bundled_toml(__package__, "bodies.toml")
 
 
 def bodies(trial: Trial) -> dict[str, tuple[tuple[str, ...], bool]]:

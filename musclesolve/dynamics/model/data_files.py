@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import tomllib
-from functools import cache
 from importlib import resources
 from pathlib import Path
 
 from muscle_db.regular_file import SETTINGS, read_regular
+from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve.errors import InputError
 
 
-@cache
 def read_table(folder: str, file: str) -> dict:
     """A bundled data file of this package, read once; not to be changed."""
-    return tomllib.loads((resources.files(__package__) / folder / file).read_text(encoding="utf-8"))
+    return bundled_toml(__package__, folder, file)
 
 
 def locate(

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
-from functools import cache
-from importlib import resources
 from typing import Any
 
 import numpy as np
 
 from musclesolve._util.arrays import Array
+from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.names import unknown_name
 from musclesolve.errors import InputError
 from musclesolve.recording.data import Side
@@ -19,11 +17,9 @@ from musclesolve.recording.data import Side
 SHOULDER_SHARE = 0.104
 
 
-@cache
 def hip_regressions() -> dict[str, dict[str, Any]]:
     """Return the regressions of ``hip_centers.toml`` by name."""
-    text = resources.files(__package__).joinpath("hip_centers.toml").read_text(encoding="utf-8")
-    return tomllib.loads(text)
+    return bundled_toml(__package__, "hip_centers.toml")
 
 
 def hip_needs(regression: str) -> set[str]:

@@ -5,14 +5,12 @@ Only one that no human has, about a factor of two off, is refused: a marker at t
 
 from __future__ import annotations
 
-import tomllib
 from dataclasses import dataclass
-from functools import cache
-from importlib import resources
 from typing import Any
 
 import numpy as np
 
+from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve.errors import InputError
 from musclesolve.motion.anatomy.joint_centers import between
 from musclesolve.motion.anatomy.landmark_positions import Points
@@ -58,11 +56,9 @@ class Unusual:
         )
 
 
-@cache
 def segment_shares() -> dict[str, dict[str, Any]]:
     """Return segment -> its share of the stature and the landmarks that show it."""
-    text = resources.files(__package__).joinpath("segment_shares.toml").read_text(encoding="utf-8")
-    return tomllib.loads(text)
+    return bundled_toml(__package__, "segment_shares.toml")
 
 
 def unusual_landmarks(recording: Recording, stature: float, moving: Points) -> list[Unusual]:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import tomllib
 from dataclasses import replace
 from functools import cache
-from importlib import resources
 
+from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve.recording.data import SIDE_NAMES, SIDES, Trial
 from musclesolve.recording.markers.landmark_names import shows_spines
 
@@ -40,9 +39,8 @@ def upper_markers(trial: Trial) -> tuple[str, ...]:
 @cache
 def bodies() -> dict[str, tuple[str, ...]]:
     """Return body, in words -> its landmarks, as ``bodies.toml`` has them; sided ones once for each side."""
-    text = resources.files(__package__).joinpath("bodies.toml").read_text(encoding="utf-8")
     found: dict[str, tuple[str, ...]] = {}
-    for name, entry in tomllib.loads(text).items():
+    for name, entry in bundled_toml(__package__, "bodies.toml").items():
         if not entry.get("sided", False):
             found[f"the {name}"] = tuple(entry["landmarks"])
             continue

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Container
 from dataclasses import dataclass
 from functools import cache
-from importlib import resources
+
+from musclesolve._util.bundled_toml import bundled_toml
 
 _SIDED = {"_r": "right ", "_l": "left ", "": ""}
 
@@ -26,9 +26,8 @@ class Landmark:
 @cache
 def landmarks() -> dict[str, Landmark]:
     """Return every landmark by its name, right and left ones apart."""
-    text = resources.files(__package__).joinpath("landmarks.toml").read_text(encoding="utf-8")
     found: dict[str, Landmark] = {}
-    for stem, entry in tomllib.loads(text).items():
+    for stem, entry in bundled_toml(__package__, "landmarks.toml").items():
         for suffix in ("_r", "_l") if entry.get("sided") else ("",):
             found[stem + suffix] = Landmark(
                 name=stem + suffix,

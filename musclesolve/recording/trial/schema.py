@@ -6,11 +6,10 @@ import math
 import re
 import tomllib
 from collections.abc import Iterable, Mapping
-from functools import cache
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
+from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.names import suggestion
 from musclesolve.errors import InputError
 from musclesolve.recording.place_errors import error_at
@@ -148,11 +147,9 @@ class Document:
         return start + 1
 
 
-@cache
 def described_keys(file: str) -> dict[str, Any]:
     """Return the description of every table and key, from a file of this package."""
-    text = resources.files(__package__).joinpath(file).read_text(encoding="utf-8")
-    return tomllib.loads(text)
+    return bundled_toml(__package__, file)
 
 
 def trial_keys() -> dict[str, Any]:

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import os
-import tomllib
 from collections.abc import Iterable, Sequence
-from functools import cache
-from importlib import resources
 
 import numpy as np
 import xarray as xr
 
 from musclesolve._util.arrays import AnyArray
+from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve.dynamics.model.model import Model
 from musclesolve.motion.motion_plausibility import FOOT_LIMIT
 from musclesolve.muscles.scale_to_subject import LEG_DOFS
@@ -92,10 +90,9 @@ def _coordinates(analysis: Analysis) -> dict[str, object]:
     }
 
 
-@cache
 def _meaning() -> dict[str, dict[str, str]]:
     """Unit and sentence of every variable."""
-    return tomllib.loads(resources.files(__package__).joinpath("variables.toml").read_text(encoding="utf-8"))
+    return bundled_toml(__package__, "variables.toml")
 
 
 def _dofs(model: Model) -> list[str]:

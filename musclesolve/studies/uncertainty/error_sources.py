@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib import resources
 
+from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.checks import check_number
 from musclesolve._util.names import unknown_name
 from musclesolve.errors import InputError
@@ -41,8 +40,9 @@ class Source:
 @cache
 def sources() -> dict[str, Source]:
     """Every source by its name, as ``sources.toml`` has them."""
-    text = resources.files(__package__).joinpath("sources.toml").read_text(encoding="utf-8")
-    return {name: Source(name=name, **entry) for name, entry in tomllib.loads(text).items()}
+    return {
+        name: Source(name=name, **entry) for name, entry in bundled_toml(__package__, "sources.toml").items()
+    }
 
 
 def standard_deviations(trial: Trial, given: Mapping[str, float] | None = None) -> dict[str, float]:

@@ -1,0 +1,14 @@
+"""TOML files that come with the package."""
+
+from __future__ import annotations
+
+import tomllib
+from functools import cache
+from importlib import resources
+from typing import Any
+
+
+@cache
+def bundled_toml(package: str, *place: str) -> dict[str, Any]:
+    """Content of the file at a place below a package, read once; not to be changed."""
+    return tomllib.loads(resources.files(package).joinpath(*place).read_text(encoding="utf-8"))
