@@ -15,20 +15,16 @@ import numpy as np
 from musclesolve._util.arrays import Array, Indices
 from musclesolve.dynamics.model.model import Model
 from musclesolve.dynamics.model.rigid_body import RigidBodies
+from musclesolve.dynamics.model.topology_checks import bodies_of_joint
 
 
 def acting_bodies(model: Model) -> tuple[Indices, Indices]:
     """Proximal and distal body of every joint (K,); a massless cross is passed over to the next body."""
-    tree, count = model.tree, len(model.topology.bodies)
-    into = {int(c): int(p) for p, c in zip(tree.parent, tree.child, strict=True)}
-    out = {int(p): int(c) for p, c in zip(tree.parent, tree.child, strict=True)}
-    parent, child = tree.parent.copy(), tree.child.copy()
-    for k in range(len(parent)):
-        while parent[k] >= count:
-            parent[k] = into[int(parent[k])]
-        while child[k] >= count:
-            child[k] = out[int(child[k])]
-    return parent, child
+    names = [bodies_of_joint(model.topology, dof) for dof in model.topology.dofs]
+    proximal, distal = (
+        np.array([[model.body(name) for name in pair] for pair in names], np.intp).reshape(-1, 2).T
+    )
+    return proximal, distal
 
 
 def dual_axes(axes: Array) -> Array:
