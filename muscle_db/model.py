@@ -22,6 +22,14 @@ DEGREES_OF_FREEDOM = (
 SIDES = ("r", "l")
 
 Vector = tuple[float, float, float]
+WRAP_KINDS = ("cylinder", "sphere", "ellipsoid")
+WRAP_SIDES = ("all", "+x", "-x", "+y", "-y", "+z", "-z")
+WRAP_METHODS = ("hybrid", "midpoint", "axial")
+
+
+def _reflected(place: Vector) -> Vector:
+    x, y, z = place
+    return x, -y, z
 
 
 @dataclass(frozen=True)
@@ -44,21 +52,60 @@ class ActiveRange:
 
 
 @dataclass(frozen=True)
+class MovingPosition:
+    """A place that depends on a joint angle (without side): positions [m] at increasing angles [rad].
+
+    Between the angles each component is a natural cubic spline; beyond them it continues in a straight line.
+    """
+
+    dof: str
+    angles: tuple[float, ...]
+    positions: tuple[Vector, ...]
+
+    def mirrored(self) -> MovingPosition:
+        """The same of the other leg."""
+        return replace(self, positions=tuple(_reflected(place) for place in self.positions))
+
+
+@dataclass(frozen=True)
+class MovingFrame:
+    """A frame that moves in one of `FRAMES` with a joint angle, as the patella does on the tibia.
+
+    A point p of it lies at translation + R(rotation) p in the frame `body`; rotation is a rotation vector [rad].
+    Components are interpolated as in `MovingPosition`.
+    """
+
+    name: str
+    body: str
+    dof: str
+    angles: tuple[float, ...]
+    translations: tuple[Vector, ...]
+    rotations: tuple[Vector, ...]
+
+    def mirrored(self) -> MovingFrame:
+        """The same of the other leg; a rotation vector is reflected with the opposite sign."""
+        turned = tuple((-x, y, -z) for x, y, z in self.rotations)
+        return replace(self, translations=tuple(map(_reflected, self.translations)), rotations=turned)
+
+
+@dataclass(frozen=True)
 class PathPoint:
     """One point of a muscle's path: position forward, left, up [m] in a frame parallel to the global one in standing.
 
     Origins of the frames "pelvis", "femur", "tibia", "foot": midpoint of the front iliac spines, hip center, knee
-    center, ankle center. active: the range in which the point is on the path; None: always.
+    center, ankle center; other frames are the `MovingFrame`s of the set. active: the range in which the point is on the
+    path; None: always. moving: the position where it depends on an angle; `position` is then the one at angle zero.
     """
 
     frame: str
     position: Vector
     active: ActiveRange | None = None
+    moving: MovingPosition | None = None
 
     def mirrored(self) -> PathPoint:
         """The same point of the other leg."""
-        x, y, z = self.position
-        return replace(self, position=(x, -y, z))
+        moving = self.moving and self.moving.mirrored()
+        return replace(self, position=_reflected(self.position), moving=moving)
 
     def __str__(self) -> str:
         place = f"{self.frame} ({', '.join(f'{value:g}' for value in self.position)})"
@@ -98,13 +145,62 @@ def _shown(value: Value) -> str:
 
 
 @dataclass(frozen=True)
+class WrapObject:
+    """A surface that muscles wrap around; the columns of `axes` are its own x, y, z in the frame it is fixed to.
+
+    A cylinder has its axis along z, `radii` (r, r, 0) and `length` [m], a sphere (r, r, r), an ellipsoid three radii
+    [m]. side: the half of the surface, along an own axis, on which a path may lie; "all": either.
+    """
+
+    name: str
+    kind: str
+    frame: str
+    center: Vector
+    axes: tuple[Vector, Vector, Vector]  # rows of the rotation matrix
+    radii: Vector
+    length: float = 0.0
+    side: str = "all"
+
+    def mirrored(self) -> WrapObject:
+        """The same of the other leg: M R D with the reflection M, and D along the axis that `side` does not use."""
+        flipped = 1 if self.side.endswith("z") else 2
+        sign = [1.0, 1.0, 1.0]
+        sign[flipped] = -1.0
+        rows = [tuple(value * s for value, s in zip(row, sign, strict=True)) for row in self.axes]
+        rows[1] = tuple(-value for value in rows[1])
+        return replace(self, center=_reflected(self.center), axes=tuple(rows))  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True)
+class PathWrap:
+    """A wrap object of a path, between two of its points, counted from 1; None: from the first, to the last.
+
+    method: which of the paths over an ellipsoid is taken ("hybrid", "midpoint", "axial"; OpenSim's words).
+    """
+
+    object: str
+    first: int | None = None
+    last: int | None = None
+    method: str = "hybrid"
+
+
+@dataclass(frozen=True)
+class PassiveStrain:
+    """Fiber strains l / L0 - 1 at which the passive force begins and at which it equals the maximum isometric force."""
+
+    at_zero_force: float
+    at_one_norm_force: float
+
+
+@dataclass(frozen=True)
 class Muscle:
     """One muscle-tendon unit of the right leg, its path from origin to insertion.
 
     name is lower snake case without side ("gluteus_medius_anterior"), short_name a stable alias ("glut_med1").
     max_isometric_force [N]; pennation_angle at optimal fiber length [rad]; max_shortening_velocity [optimal fiber
     lengths / s]; optimal_fiber_length and tendon_slack_length [m] of the skeleton before scaling
-    (`ReferenceSkeleton.position_scale`). origin, insertion, action: a few words.
+    (`ReferenceSkeleton.position_scale`). wraps: in the order of the path. passive: None where the set gives none.
+    origin, insertion, action: a few words.
     """
 
     name: str
@@ -116,6 +212,8 @@ class Muscle:
     tendon_slack_length: float
     max_shortening_velocity: float
     path: tuple[PathPoint, ...]
+    wraps: tuple[PathWrap, ...] = ()
+    passive: PassiveStrain | None = None
     origin: str = ""
     insertion: str = ""
     action: str = ""
@@ -161,7 +259,8 @@ class ReferenceSkeleton:
     """The standing skeleton that the positions of a database are scaled to: lengths between joint centers [m].
 
     Divided by the `position_scale` of their frame they give the skeleton to which stature, optimal fiber lengths and
-    tendon slack lengths belong. hip_center: the right hip in the pelvic frame [m].
+    tendon slack lengths belong. hip_center: the right hip in the pelvic frame [m]; knee_center in that of the femur and
+    ankle_center in that of the tibia, None: straight below.
     """
 
     thigh_length: float
@@ -170,13 +269,17 @@ class ReferenceSkeleton:
     stature: float
     hip_center: Vector
     position_scale: Mapping[str, float]
+    knee_center: Vector | None = None
+    ankle_center: Vector | None = None
 
 
 @dataclass(frozen=True)
 class MuscleDatabase:
     """The muscles of one source, for the right leg, in the order of the file.
 
-    groups: functional groups, each with a remark (may be empty). deviations: of the table as a whole.
+    groups: functional groups, each with a remark (may be empty). deviations: of the table as a whole. frames and
+    wrap_objects: those that move with an angle, and the surfaces, by name. curves: the family of Hill curves.
+    license: terms under which the source gives its numbers.
     """
 
     name: str
@@ -185,6 +288,10 @@ class MuscleDatabase:
     muscles: tuple[Muscle, ...]
     groups: Mapping[str, str] = field(default_factory=dict)
     deviations: tuple[Deviation, ...] = ()
+    frames: Mapping[str, MovingFrame] = field(default_factory=dict)
+    wrap_objects: Mapping[str, WrapObject] = field(default_factory=dict)
+    curves: str = "silva_2003"
+    license: str = ""
 
     def __getitem__(self, name: str) -> Muscle:
         """The muscle of this name or short name."""
