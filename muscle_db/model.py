@@ -279,7 +279,8 @@ class MuscleDatabase:
 
     groups: functional groups, each with a remark (may be empty). deviations: of the table as a whole. frames and
     wrap_objects: those that move with an angle, and the surfaces, by name. curves: the family of Hill curves.
-    license: terms under which the source gives its numbers.
+    fiber_lengths: the rule by which fiber and tendon lengths are carried over to a subject, "operating_range" or
+    "standing"; operating_range_of: the set whose ranges these are, None: its own. license: terms of the source.
     """
 
     name: str
@@ -291,6 +292,8 @@ class MuscleDatabase:
     frames: Mapping[str, MovingFrame] = field(default_factory=dict)
     wrap_objects: Mapping[str, WrapObject] = field(default_factory=dict)
     curves: str = "silva_2003"
+    fiber_lengths: str = "standing"
+    operating_range_of: str | None = None
     license: str = ""
 
     def __getitem__(self, name: str) -> Muscle:

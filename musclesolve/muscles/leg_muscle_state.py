@@ -9,7 +9,7 @@ from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.model.model import Model
 from musclesolve.muscles.hill_model import capacity_and_passive, fiber_state
 from musclesolve.muscles.paths_and_moment_arms import PathState
-from musclesolve.muscles.scale_to_subject import LegMuscles
+from musclesolve.muscles.placing.place_muscles import LegMuscles
 
 
 @dataclass(frozen=True)

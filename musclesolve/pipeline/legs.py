@@ -13,7 +13,7 @@ from musclesolve.dynamics.inverse.newton_euler import joint_loads as net_loads
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.model.model import Model
 from musclesolve.muscles.leg_muscle_state import MuscleState, muscle_state
-from musclesolve.muscles.scale_to_subject import LEG_DOFS, place_muscles
+from musclesolve.muscles.placing.place_muscles import LEG_DOFS, place_muscles
 from musclesolve.pipeline.run_options import Options
 from musclesolve.pipeline.types import JOINTS, JointLoads, LegMechanics, LegResult, Mechanics
 from musclesolve.sharing.problem import Problem

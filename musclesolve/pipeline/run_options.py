@@ -10,7 +10,7 @@ import muscle_db
 from musclesolve._util.checks import check_choice
 from musclesolve._util.names import unknown_name
 from musclesolve.errors import InputError
-from musclesolve.muscles.scale_to_subject import LEG_DOFS
+from musclesolve.muscles.placing.place_muscles import LEG_DOFS
 from musclesolve.recording.data import SIDE_NAMES, Trial
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.cost.cost_registry import find_cost

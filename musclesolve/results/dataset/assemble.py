@@ -12,10 +12,11 @@ from musclesolve._util.arrays import AnyArray
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve.dynamics.model.model import Model
 from musclesolve.motion.motion_plausibility import FOOT_LIMIT
-from musclesolve.muscles.scale_to_subject import LEG_DOFS
+from musclesolve.muscles.placing.place_muscles import LEG_DOFS
 from musclesolve.pipeline.types import Analysis, LegResult, Prepared
 from musclesolve.recording.data import SIDES
 from musclesolve.recording.text.text_file import sha256
+from musclesolve.results.dataset.fiber_ranges import fiber_notes, fiber_variables
 from musclesolve.results.dataset.filter_variables import (
     filter_attributes,
     filter_coordinates,
@@ -49,6 +50,7 @@ def assemble(analysis: Analysis) -> xr.Dataset:
         **_body_variables(prepared),
         **_remainders(legs, prepared),
         **_muscle_variables(legs, _dofs(prepared.mechanics.model)),
+        **fiber_variables(legs),
         **_side_variables(analysis),
         **_ground_variables(analysis),
         **gait_variables(gait),
@@ -57,7 +59,7 @@ def assemble(analysis: Analysis) -> xr.Dataset:
     }
     attributes = _provenance(analysis) | strike_times(gait) | _reasons(analysis)
     warnings = prepared.mechanics.warnings(prepared.trial.mapping, prepared.trial.consistency.method)
-    attributes["notes"] = [*map(str, warnings), *measured.notes, *gait.notes]
+    attributes["notes"] = [*map(str, warnings), *fiber_notes(legs), *measured.notes, *gait.notes]
     result = xr.Dataset(
         variables,
         _coordinates(analysis) | gait_coordinates(gait) | filter_coordinates(measured.filter),

@@ -44,6 +44,8 @@ def summary(result: xr.Dataset) -> str:
         reasons = _sentences(result.attrs.get(f"reasons_{side}", []))
         text += lines(LEG[side], [_counts(result, side), *_failures(result, side), *reasons])
     text.append(line("optimality", _optimality(result)))
+    if "least_normalized_fiber_length" in result:
+        text.append(line("fiber lengths", _fiber_lengths(result)))
     if "consistency_shift" in result:
         text += lines("consistency", consistency_sentences(result))
     if "pelvis_residual" in result:
@@ -110,6 +112,15 @@ def _stretches(mask: frames.Mask, time: Array) -> list[str]:
         f"{time[first]:.3f}" + (f" to {time[stop - 1]:.3f}" if stop - first > 1 else "")
         for first, stop in true_runs(mask)
     ]
+
+
+def _fiber_lengths(result: xr.Dataset) -> str:
+    least, greatest = (result[f"{end}_normalized_fiber_length"] for end in ("least", "greatest"))
+    if not np.isfinite(least.values).any():
+        return "no frame has a valid solution"
+    low, high = least.idxmin("muscle"), greatest.idxmax("muscle")
+    ends = (f"{float(end.sel(muscle=name)):.2f} ({name.item()})" for end, name in ((least, low), (greatest, high)))
+    return f"{' to '.join(ends)} optimal fiber lengths"
 
 
 def _optimality(result: xr.Dataset) -> str:

@@ -26,7 +26,8 @@ from musclesolve.motion.anatomy.landmark_positions import filtered_markers, stan
 from musclesolve.motion.ground_reaction import sampled_wrench, wrench_at_origin
 from musclesolve.motion.signals.filter_choice import FilterChoice
 from musclesolve.muscles.leg_muscle_state import muscle_state
-from musclesolve.muscles.scale_to_subject import LEG_DOFS, LegMuscles, adjust_switches, place_muscles
+from musclesolve.muscles.placing.conditional_points import adjust_switches
+from musclesolve.muscles.placing.place_muscles import LEG_DOFS, LegMuscles, place_muscles
 from musclesolve.pipeline.legs import joint_loads, leg_moments, share_leg
 from musclesolve.pipeline.mechanics import MARGIN, measured_moments
 from musclesolve.pipeline.run_options import Options
@@ -181,7 +182,6 @@ def _on_other_paths(model: Model, muscles: LegMuscles, offset: AnyArray) -> LegM
         paths=paths,
         optimal_fiber_length=longer * muscles.optimal_fiber_length,
         tendon_slack_length=longer * muscles.tendon_slack_length,
-        length_scale=longer * muscles.length_scale,
     )
 
 
