@@ -125,7 +125,10 @@ def simm_spline(knots: Array, values: Array) -> PiecewiseCubic:
     matrix[inner, inner - 1], matrix[inner, inner + 1] = step[:-1], step[1:]
     matrix[inner, inner] = 2.0 * (step[:-1] + step[1:])
     right[1:-1] = np.diff(rise)
-    matrix[0, :2] = matrix[-1, -2:] = -1.0, 1.0  # sigma = f'' / 6, so its slope is the third divided difference
+    matrix[0, :2] = matrix[-1, -2:] = (
+        -1.0,
+        1.0,
+    )  # sigma = f'' / 6, so its slope is the third divided difference
     if count > 3:
         right[0] = step[0] * _third_difference(knots[:4], rise[:3])
         right[-1] = step[-1] * _third_difference(knots[-4:], rise[-3:])

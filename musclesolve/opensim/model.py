@@ -189,7 +189,9 @@ class OpenSimModel:
         return picked
 
     def _require_supported(self, muscle: OpenSimMuscle) -> None:
-        lacking = [f"wrap object {wrap.surface}" for wrap in muscle.wraps if wrap.surface not in self.surfaces]
+        lacking = [
+            f"wrap object {wrap.surface}" for wrap in muscle.wraps if wrap.surface not in self.surfaces
+        ]
         lacking += [f"path of {muscle.name}"] * (f"path of {muscle.name}" in self.unsupported)
         used = [self.surfaces[wrap.surface].frame for wrap in muscle.wraps if wrap.surface in self.surfaces]
         bodies = {frame.body for frame in [*used, *(point.frame for point in muscle.points)]}

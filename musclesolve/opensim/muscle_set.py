@@ -11,10 +11,10 @@ import numpy as np
 from muscle_db import load
 from muscle_db.model import (
     ActiveRange,
-    Muscle,
-    MuscleDatabase,
     MovingFrame,
     MovingPosition,
+    Muscle,
+    MuscleDatabase,
     PassiveStrain,
     PathPoint,
     PathWrap,
@@ -27,7 +27,7 @@ from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve.errors import InputError
 from musclesolve.opensim.knee_frames import GlidingKnee, sample, sample_motion
 from musclesolve.opensim.model import OpenSimModel, OpenSimMuscle, Point, Wrap
-from musclesolve.opensim.neutral_leg import AXES, LegBodies, NeutralLeg
+from musclesolve.opensim.neutral_leg import LegBodies, NeutralLeg
 
 DIGITS = 6
 """Decimals of positions [m]."""
@@ -131,7 +131,9 @@ class _Writer:
             tendon_slack_length=_digits(muscle.tendon_slack_length, DIGITS),
             max_shortening_velocity=muscle.max_contraction_velocity,
             path=tuple(self._point(point, carrier) for point in muscle.points),
-            wraps=tuple(self._wrap(wrap, carrier) for wrap in muscle.wraps if self.model.surfaces[wrap.surface].active),
+            wraps=tuple(
+                self._wrap(wrap, carrier) for wrap in muscle.wraps if self.model.surfaces[wrap.surface].active
+            ),
             passive=_passive(muscle),
             **texts,
         )
@@ -172,7 +174,9 @@ class _Writer:
     def _place(self, body: str, points: Array) -> Array:
         """Points (..., 3) of a body in the frame of the set that is parallel to the ground in the neutral pose."""
         frame = self.leg.frame_of_body[body]
-        return self.leg.neutral_place(body, points) - self._origin[frame if frame in self._origin else "tibia"]
+        return (
+            self.leg.neutral_place(body, points) - self._origin[frame if frame in self._origin else "tibia"]
+        )
 
     def _point(self, point: Point, carrier: dict[str, str]) -> PathPoint:
         frame = carrier[self.leg.frame_of_body[point.frame.body]]

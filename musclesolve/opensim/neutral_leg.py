@@ -119,7 +119,9 @@ class NeutralLeg:
         for body, prefix in ((bodies.femur, "hip"), (bodies.tibia, "knee"), (bodies.talus, "ankle")):
             if coordinate in self.joint(body).coordinates:
                 spin = AXES @ self._neutral.twist[0, index, self.model.body_number[body], :3]
-                fitting = {dof: float(spin @ axis) for dof, axis in ANATOMICAL.items() if dof.startswith(prefix)}
+                fitting = {
+                    dof: float(spin @ axis) for dof, axis in ANATOMICAL.items() if dof.startswith(prefix)
+                }
                 best = max(fitting, key=lambda dof: abs(fitting[dof]))
                 if abs(fitting[best]) > 0.7:
                     return best, float(np.sign(fitting[best]))

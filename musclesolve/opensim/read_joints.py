@@ -39,7 +39,9 @@ def read_joints(context: Context, model: Element) -> tuple[Joint, ...]:
 def _outward(context: Context, joints: list[Joint]) -> tuple[Joint, ...]:
     """The joints in an order in which each starts at a body that is placed already."""
     placed, ordered, left = {GROUND}, [], joints
-    while ready := [joint for joint in left if joint.parent.body in placed and joint.child.body not in placed]:
+    while ready := [
+        joint for joint in left if joint.parent.body in placed and joint.child.body not in placed
+    ]:
         ordered.append(ready[0])
         placed.add(ready[0].child.body)
         left = [joint for joint in left if joint is not ready[0]]
@@ -91,7 +93,9 @@ def _custom(context: Context, transform: Element, names: tuple[str, ...]) -> _Ax
     elements = [child for child in transform.children if child.tag == "TransformAxis"]
     if len(elements) != 6:
         transform.fail(
-            f"{len(elements)} axes", expected="three rotations and three translations", remedy="correct the joint"
+            f"{len(elements)} axes",
+            expected="three rotations and three translations",
+            remedy="correct the joint",
         )
     axes = [_axis(element, names) for element in elements]
     if None in axes:

@@ -50,7 +50,9 @@ def _model(root: Element) -> Element:
     expected, remedy = "an OpenSim model of version 4", "open it in OpenSim 4 and save it again"
     model = root.find("Model")
     if root.tag != "OpenSimDocument" or model is None:
-        root.fail(f"the document is <{root.tag}>, without a <Model>", expected=expected, remedy="name a model file")
+        root.fail(
+            f"the document is <{root.tag}>, without a <Model>", expected=expected, remedy="name a model file"
+        )
     if not root.version.isdigit() or int(root.version) < _OLDEST:
         root.fail(f"the file has version {root.version or 'none'}", expected=expected, remedy=remedy)
     units = _text(model, "length_units").lower()
@@ -61,7 +63,10 @@ def _model(root: Element) -> Element:
 
 def _context(root: Element, model: Element) -> Context:
     defaults = {
-        each.tag: each for holder in (root, model) if (found := holder.find("defaults")) for each in found.children
+        each.tag: each
+        for holder in (root, model)
+        if (found := holder.find("defaults"))
+        for each in found.children
     }
     owned = {id(frame) for joint in model.listed("JointSet") for frame in joint.listed("frames")}
     free = [

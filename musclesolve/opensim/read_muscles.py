@@ -57,7 +57,9 @@ def _surface(context: Context, element: Element, owner: Element) -> Surface:
     word = side.text.strip() if side is not None and side.words() else "all"
     word = word if word in _SIDES else f"+{word}"
     if word not in _SIDES:
-        element.fail(f"quadrant '{word[1:]}'", expected=", ".join(_SIDES), remedy="correct it", code="bad_model")
+        element.fail(
+            f"quadrant '{word[1:]}'", expected=", ".join(_SIDES), remedy="correct it", code="bad_model"
+        )
     return Surface(element.name, kind, frame, radii, length, word, context.flag(element, "active", True))
 
 
@@ -94,7 +96,9 @@ def _muscle(context: Context, element: Element) -> OpenSimMuscle:
 def _positive(context: Context, element: Element, tag: str, otherwise: float) -> float:
     value = context.number(element, tag, otherwise)
     if value <= 0.0:
-        element.fail(f"{tag} is {value:g}", expected="a number above zero", remedy="correct it", code="bad_model")
+        element.fail(
+            f"{tag} is {value:g}", expected="a number above zero", remedy="correct it", code="bad_model"
+        )
     return value
 
 

@@ -48,7 +48,9 @@ class Element:
         """The first child of this tag; the file is refused when there is none."""
         found = self.find(tag)
         if found is None:
-            self.fail(f"<{tag}> is missing", expected=f"<{tag}> in it", remedy="save the model again in OpenSim")
+            self.fail(
+                f"<{tag}> is missing", expected=f"<{tag}> in it", remedy="save the model again in OpenSim"
+            )
         return found
 
     def listed(self, tag: str) -> list[Element]:
@@ -102,7 +104,9 @@ class Element:
         """True or false."""
         value = _TRUE.get((self.words() or [""])[0].lower())
         if value is None:
-            self.fail(f"{self.text.strip()[:40]!r} is not a flag", expected="true or false", remedy="correct it")
+            self.fail(
+                f"{self.text.strip()[:40]!r} is not a flag", expected="true or false", remedy="correct it"
+            )
         return value
 
 
