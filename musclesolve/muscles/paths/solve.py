@@ -24,7 +24,7 @@ def solve_paths(layout: PathLayout, position: Array, on: Mask, center: Array, ro
         center: of the wrap objects (T, O, 3) [m].
         rotation: their axes as columns, (T, O, 3, 3).
     """
-    from musclesolve.muscles.paths.kernel.arrays import Output, Poses, Work
+    from musclesolve.muscles.paths.kernel.arrays import WORK_SIZE, Output, Poses, Work
     from musclesolve.muscles.paths.kernel.entry import RUN
 
     frames = len(position)
@@ -36,7 +36,9 @@ def solve_paths(layout: PathLayout, position: Array, on: Mask, center: Array, ro
         np.empty((frames, layout.wraps)),
     )
     poses = Poses(_flat(position), _flat(on, bool), _flat(center), _flat(rotation))
-    work = Work(np.empty(nodes + 2, dtype=np.intp), np.empty((2, 3)), np.empty(8), np.empty(8), np.empty(64))
+    work = Work(
+        np.empty(nodes + 2, dtype=np.intp), np.empty((2, 3)), np.empty(8), np.empty(8), np.empty(WORK_SIZE)
+    )
     RUN(_arrays(layout), poses, out, work)
     return PathNodes(out.length, out.position, out.gradient)
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from musclesolve.muscles.paths.kernel.arrays import CYLINDER, SPHERE
 from musclesolve.muscles.paths.kernel.compile import compiled
 from musclesolve.muscles.paths.kernel.cylinder import touch_cylinder
+from musclesolve.muscles.paths.kernel.ellipsoid import touch_ellipsoid
+from musclesolve.muscles.paths.kernel.sphere import touch_sphere
 
 
 @compiled
@@ -17,9 +20,12 @@ def touch(layout, poses, out, work, t, first, last, item):
                 total += poses.rotation[t, item, j, k] * (out.position[t, node, j] - poses.center[t, item, j])
             work.local[end, k] = total
     axis, sign = layout.side_axis[item], layout.side_sign[item]
-    return touch_cylinder(
-        work.local, layout.radii[item, 0], layout.half_length[item], axis, sign, work.contact
-    )
+    if layout.kind[item] == CYLINDER:
+        radius = layout.radii[item, 0]
+        return touch_cylinder(work.local, radius, layout.half_length[item], axis, sign, work.contact)
+    if layout.kind[item] == SPHERE:
+        return touch_sphere(work.local, layout.radii[item], axis, sign, work.contact, work.round)
+    return touch_ellipsoid(work.local, layout.radii[item], axis, sign, work.contact, work.round)
 
 
 @compiled
