@@ -20,6 +20,8 @@ DEGREES_OF_FREEDOM = (
     "ankle_adduction",
 )
 SIDES = ("r", "l")
+FIBER_LENGTHS = ("operating_range", "standing")
+"""Rules by which optimal fiber and tendon slack lengths are carried over to a subject."""
 
 Vector = tuple[float, float, float]
 WRAP_KINDS = ("cylinder", "sphere", "ellipsoid")

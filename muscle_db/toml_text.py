@@ -39,6 +39,9 @@ def _facts(database: MuscleDatabase) -> Iterator[tuple[str, str]]:
     if database.license:
         yield "license", database.license
     yield "curves", database.curves
+    yield "fiber_lengths", database.fiber_lengths
+    if database.operating_range_of:
+        yield "operating_range_of", database.operating_range_of
 
 
 def _reference(reference: ReferenceSkeleton) -> Iterator[str]:

@@ -91,6 +91,7 @@ class _Writer:
             frames=self.frames,
             wrap_objects=self.wraps,
             curves=max(families, key=families.count),
+            fiber_lengths="operating_range",
             license=self.about.license,
         )
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve.dynamics.model.model import Model
-from musclesolve.muscles.paths_and_moment_arms import Paths
+from musclesolve.muscles.paths.paths import Paths
 
 SEARCH = np.deg2rad(30.0)
 """Range of the search around the tabulated angle [rad]."""
@@ -54,7 +54,7 @@ def _gaps(model: Model, paths: Paths, dof: int, angles: Array) -> Array:
     base = np.broadcast_to(np.eye(3), (size, 3, 3))
     q = model.tree.pose(coordinates, np.zeros((size, 3)), base, moving=np.arange(joints) == dof)
     every = np.ones((size, len(paths.switched)), dtype=bool)
-    return paths.lengths(q, every) - paths.lengths(q, ~every)
+    return paths.lengths(q, coordinates, every) - paths.lengths(q, coordinates, ~every)
 
 
 def refined_edge(edge: float, angles: Array, gap: Array) -> float:

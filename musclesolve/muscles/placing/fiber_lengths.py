@@ -10,18 +10,16 @@ import numpy as np
 
 import muscle_db
 from muscle_db import MuscleDatabase
+from muscle_db.model import FIBER_LENGTHS
 from muscle_db.standing import standing_length
 from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_choice
 from musclesolve.dynamics.model.model import Model
 from musclesolve.errors import InputError
-from musclesolve.muscles.paths_and_moment_arms import Paths
-from musclesolve.muscles.placing.conditional_points import adjust_switches
+from musclesolve.muscles.paths.paths import Paths
 from musclesolve.muscles.placing.frame_maps import frame_maps, reference_model
 from musclesolve.muscles.placing.operating_range import OperatingRange, sampled_poses
 from musclesolve.muscles.placing.placed_paths import placed_paths
-
-FIBER_LENGTHS = ("operating_range", "standing")
 
 
 def fiber_and_tendon_lengths(
@@ -43,7 +41,7 @@ def _by_standing_length(model: Model, database: MuscleDatabase, paths: Paths) ->
     """k = L_MT(subject) / L_MT(source), both standing: normalised fiber length does not depend on body size."""
     coordinates = np.zeros((1, len(model.topology.dof_names)))
     standing = paths.evaluate(model.standing[None], coordinates).length[0]
-    if database.frames or database.wrap_objects:
+    if database.frames or database.wrap_objects:  # on a skeleton whose positions need no scaling
         source = _own_paths(database)[1][0]
     else:
         source = np.array([standing_length(muscle, database.reference, unscaled=True) for muscle in database])

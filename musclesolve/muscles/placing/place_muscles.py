@@ -10,7 +10,7 @@ from muscle_db import MuscleDatabase
 from muscle_db.model import DEGREES_OF_FREEDOM
 from musclesolve._util.arrays import Array
 from musclesolve.dynamics.model.model import Model
-from musclesolve.muscles.paths_and_moment_arms import Paths
+from musclesolve.muscles.paths.paths import Paths
 from musclesolve.muscles.placing.conditional_points import adjust_switches
 from musclesolve.muscles.placing.fiber_lengths import fiber_and_tendon_lengths
 from musclesolve.muscles.placing.frame_maps import frame_maps
