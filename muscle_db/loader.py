@@ -42,8 +42,7 @@ _REFERENCE_LENGTHS = ("thigh_length", "shank_length", "hip_width", "stature")
 _VELOCITY = "max_shortening_velocity"
 _LENGTH_KEYS = ("fiber_lengths", "operating_range_of")
 _OPTIONAL = (_VELOCITY, "groups", "deviation", "frame", "wrap", "curves", "license", *_LENGTH_KEYS)
-_MUSCLE_LENGTH_KEYS = ("fiber_lengths", "operating_range_of")
-_OPTIONAL = (_VELOCITY, *_REMARKS, "deviation", "wraps", "passive")
+_MUSCLE_OPTIONAL = (_VELOCITY, *_REMARKS, "deviation", "wraps", "passive")
 _ROUNDED = 1e-3
 """Largest contradiction between a joint center and the length of a segment [m]."""
 
