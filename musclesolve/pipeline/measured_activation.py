@@ -48,6 +48,11 @@ class MeasuredActivation:
         """The envelopes (T, k) at times (T,), a delay earlier [s]; NaN where they were not recorded."""
         return at_times_inside(self.time, self.envelope, time - delay)
 
+    def delayed(self, time: Array, delays: Array) -> Array:
+        """The envelopes (T, k) at times (T,), each by its own delay (k,) earlier [s]; NaN is no delay."""
+        each = [self.at(time, delay)[:, k] for k, delay in enumerate(np.nan_to_num(delays))]
+        return np.stack(each, axis=-1) if each else self.at(time)
+
     def expected(self, time: Array, muscles: Sequence[str]) -> Array:
         """What the cost emg_tracking follows, (T, n): the envelope a delay earlier; NaN for unmeasured muscles.
 

@@ -11,8 +11,8 @@ from musclesolve._util.progress import Progress, no_progress
 from musclesolve.dynamics.inverse.newton_euler import segment_motion
 from musclesolve.motion.events.gait import Gait
 from musclesolve.pipeline.legs import leg_mechanics, leg_moments, share_leg
-from musclesolve.pipeline.mechanics import measured_moments, mechanics
 from musclesolve.pipeline.measured_activation import MeasuredActivation
+from musclesolve.pipeline.mechanics import measured_moments, mechanics
 from musclesolve.pipeline.run_options import Options, check_emg, find_options
 from musclesolve.pipeline.types import Analysis, LegMechanics, Mechanics, Prepared
 from musclesolve.recording.data import Trial

@@ -135,7 +135,9 @@ class LegMechanics:
     loads: JointLoads  # forces at the joints by tendon forces
     moment: Array  # (T, 7) net joint moments over `LEG_DOFS` [N m]; NaN in frames that were not measured
     usable: Mask  # (T,) frames with a valid motion; the others are not shared
-    emg: Array | None = None  # (T, n) activations that EMG lets expect, NaN where not measured; None without EMG
+    emg: Array | None = (
+        None  # (T, n) activations that EMG lets expect, NaN where not measured; None without EMG
+    )
 
     @property
     def side(self) -> str:

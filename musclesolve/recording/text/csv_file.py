@@ -83,9 +83,7 @@ def _read_columns(path: Path, size_of: Callable[[str], float | None]) -> Table:
         units = [named_and_unit(columns[k])[1] for k in kept]
         factors = np.array(
             [
-                1.0
-                if unit is None
-                else factor(unit, size_of, FORCES, columns[k], path, 1)
+                1.0 if unit is None else factor(unit, size_of, FORCES, columns[k], path, 1)
                 for k, unit in zip(kept, units, strict=True)
             ]
         )

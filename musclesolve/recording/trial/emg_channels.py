@@ -75,7 +75,9 @@ def _muscles(
         if len(set(muscles)) < len(muscles):
             problem = f"a muscle of the channel '{name}' stands twice"
             remedy = "remove one of them"
-            raise document.error(problem, CHANNELS, name, 0, "every muscle once", remedy, code="duplicate_name")
+            raise document.error(
+                problem, CHANNELS, name, 0, "every muscle once", remedy, code="duplicate_name"
+            )
     return tuple(listed), tuple(listed.values())
 
 

@@ -246,9 +246,7 @@ class _Examination:
         if rules.get("free"):
             return dict(given or {})
         # An absent table lacks nothing, or its one error names the keys that it lacks.
-        return self._fields(
-            name, given or {}, rules["keys"], 0, lacking=given is not None
-        )
+        return self._fields(name, given or {}, rules["keys"], 0, lacking=given is not None)
 
     def _fields(
         self, table: str, given: Fields, keys: Fields, index: int, lacking: bool = True

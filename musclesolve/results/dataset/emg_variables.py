@@ -23,6 +23,7 @@ def emg_variables(analysis: Analysis) -> dict[str, Variable]:
     correlation, delay = measured.agreement(time, activation, names)
     return {
         "emg": (("time", "channel"), measured.at(time)),
+        "emg_delayed": (("time", "channel"), measured.delayed(time, delay)),
         "measured_activation": (("time", "muscle"), measured.expected(time, names)),
         "emg_correlation": (("channel",), correlation),
         "emg_delay": (("channel",), delay),

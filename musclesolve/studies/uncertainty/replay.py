@@ -106,7 +106,9 @@ class Replay:
         usable: dict[str, AnyArray] = {side: prepared.validity.of_leg(side) for side in SIDES}
         parameters = Parameters(_shapes(options, markers, len(plates), len(segments)), sd)
         emg: dict[str, AnyArray | None] = {leg.side: leg.emg for leg in prepared.legs}
-        return cls(trial, options, parameters, markers, fit.coordinates, segments, inside, plates, usable, emg)
+        return cls(
+            trial, options, parameters, markers, fit.coordinates, segments, inside, plates, usable, emg
+        )
 
     @property
     def time(self) -> AnyArray:
