@@ -23,8 +23,12 @@ OF_NYQUIST = 0.9
 """An upper cut-off that the sampling rate cannot hold is put at this share of half the rate."""
 
 
-def read_emg(document: Document, content: dict[str, Any], markers: Path) -> tuple[Emg | None, list[str]]:
+def read_emg(
+    document: Document, content: dict[str, Any], markers: Path, *, checked: bool = True
+) -> tuple[Emg | None, list[str]]:
     """Return the signals that a trial file names and notes on them; None without [emg].
+
+    `markers` is the file of the markers; unless `checked`, `check_signals` is left to the caller.
 
     Raises:
         InputError: a file, channel or number that cannot be right, with its place.
@@ -39,8 +43,10 @@ def read_emg(document: Document, content: dict[str, Any], markers: Path) -> tupl
     check_sampling(table.time, path)
     emg = Emg(table.time, names, values, muscles, _maximum(document, given["maximum"], names), path)
     options, notes = _options(document, given, emg)
-    _check_signals(document, emg, options)
-    return replace(emg, options=options), [*table.sentences, *notes, *_notes(emg, options)]
+    emg = replace(emg, options=options)
+    if checked:
+        check_signals(document, emg)
+    return emg, [*table.sentences, *notes, *_notes(emg)]
 
 
 def check_overlap(recording: Recording, emg: Emg) -> None:
@@ -139,7 +145,9 @@ def _options(document: Document, given: dict[str, Any], emg: Emg) -> tuple[EmgOp
     return replace(options, lowpass_hz=highest), [note]
 
 
-def _check_signals(document: Document, emg: Emg, options: EmgOptions) -> None:
+def check_signals(document: Document, emg: Emg) -> None:
+    """Refuse signals that are too short to filter, flat, or no envelopes where they should be."""
+    options = emg.options
     if not options.processed and emg.time[-1] - emg.time[0] < 1.0 / options.envelope_hz:
         problem = f"the EMG lasts {emg.time[-1] - emg.time[0]:.3g} s"
         expected = f"more than a period of envelope_hz, {1.0 / options.envelope_hz:.3g} s"
@@ -161,10 +169,10 @@ def _refused(document: Document, emg: Emg, name: str, what: str, expected: str) 
     return document.error(problem, CHANNELS, name, 0, expected, remedy, code="bad_signal")
 
 
-def _notes(emg: Emg, options: EmgOptions) -> Iterator[str]:
+def _notes(emg: Emg) -> Iterator[str]:
     """Yield a note for every channel that saturates or has gaps."""
     for name, signal in zip(emg.names, emg.values.T, strict=True):
-        if not options.processed and (share := float(saturated(signal).mean())):
+        if not emg.options.processed and (share := float(saturated(signal).mean())):
             yield (
                 f"EMG channel {name} is clipped in {100.0 * share:.2g} % of its samples: the amplifier saturated, "
                 "peaks of its envelope are too low."
