@@ -44,6 +44,11 @@ class MeasuredActivation:
             emg.options.delay,
         )
 
+    @classmethod
+    def of_trial(cls, trial: Trial, muscles: Channels, sides: Sequence[str]) -> MeasuredActivation | None:
+        """Make those of a trial; None where it has no EMG."""
+        return None if trial.emg is None else cls.of(trial.emg, muscles, sides)
+
     def at(self, time: Array, delay: float = 0.0) -> Array:
         """The envelopes (T, k) at times (T,), a delay earlier [s]; NaN where they were not recorded."""
         return at_times_inside(self.time, self.envelope, time - delay)

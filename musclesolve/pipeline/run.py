@@ -48,13 +48,13 @@ def prepare_legs(
     model, motion = recorded.model, recorded.motion
     moments = measured_moments(trial, model, motion, recorded.wrenches)
     segments, validity = segment_motion(model, motion), recorded.validity(moments)
-    emg = trial.emg and MeasuredActivation.of(trial.emg, options.channels, options.sides)
+    emg = MeasuredActivation.of_trial(trial, options.channels, options.sides)
     legs = []
     for number, side in enumerate(options.sides):
         report("muscle rows", 0.45 + 0.25 * number / len(options.sides))
         state, loads = leg_mechanics(options, recorded, segments, side)
         own = leg_moments(model, moments, side)
-        expected = emg and emg.expected(motion.time, state.muscles.names)
+        expected = None if emg is None else emg.expected(motion.time, state.muscles.names)
         legs.append(LegMechanics(state, loads, own, validity.of_leg(side), expected))
     gait = Gait.of(trial, recorded.measured)
     return Prepared(trial, options, recorded, moments, validity, gait, tuple(legs), emg)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, at_times
+from musclesolve._util.arrays import Array, Mask, at_times
 
 STEP = 0.001
 """Steps of the delays that are tried [s]."""
@@ -14,7 +14,7 @@ FEWEST = 10
 
 def at_times_inside(time: Array, columns: Array, new: Array) -> Array:
     """Return columns (S, k) of increasing times (S,) at other times (...,), (..., k); NaN beyond the ends."""
-    values = at_times(time, columns, new)
+    values = at_times(time, columns, new) if columns.shape[1] else np.empty((*new.shape, 0))
     outside = (new < time[0] - 1e-9) | (new > time[-1] + 1e-9)
     return np.where(outside[..., None], np.nan, values)
 
@@ -48,7 +48,7 @@ def best_delays(
     return found, np.where(np.isnan(found), np.nan, delays[best])
 
 
-def _centered(values: Array, known: Array) -> Array:
+def _centered(values: Array, known: Mask) -> Array:
     """Return values (..., T, k) less their mean over the known samples (T, k), zero elsewhere."""
     count = np.maximum(known.sum(axis=0), 1)
     mean = np.where(known, values, 0.0).sum(axis=-2, keepdims=True) / count
