@@ -116,7 +116,9 @@ def channel_muscles(trial: Trial, database: muscle_db.MuscleDatabase) -> Channel
         for name in given:
             if name not in known:
                 problem = f"there is no muscle or group '{name}' in {database.name}"
-                expected = "a name or short name of the set with its side, soleus_r, or a group, hamstrings_r"
+                expected = (
+                    "a muscle, its parts or a group with side: soleus_r, gluteus_maximus_r, hamstrings_r"
+                )
                 names = _likely(name, known)
                 raise trial.document.unknown(problem, name, names, CHANNELS, channel, expected=expected)
         muscles = tuple(dict.fromkeys(muscle for name in given for muscle in known[name]))
@@ -127,9 +129,17 @@ def channel_muscles(trial: Trial, database: muscle_db.MuscleDatabase) -> Channel
 
 
 def _known(database: muscle_db.MuscleDatabase) -> dict[str, tuple[str, ...]]:
-    """Every name that a channel may have -> long names of muscles."""
+    """Every name that a channel may have -> long names of muscles.
+
+    The words that the names of several muscles begin with stand for all of them: gluteus_maximus_r for its parts.
+    """
     known: dict[str, tuple[str, ...]] = {}
     for side, muscles in database.legs.items():
+        for muscle in muscles:
+            words = muscle.name.split("_")[:-1]
+            for count in range(1, len(words)):
+                beginning = "_".join([*words[:count], side])
+                known[beginning] = (*known.get(beginning, ()), muscle.name)
         for group in database.groups:
             known[f"{group}_{side}"] = tuple(each.name for each in muscles if each.group == group)
         known |= {each.short_name: (each.name,) for each in muscles}

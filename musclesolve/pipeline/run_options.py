@@ -87,7 +87,7 @@ def check_emg(trial: Trial, cost: Cost) -> None:
         problem = f"the cost {cost.label} needs measured EMG, which this trial file does not name"
         expected = "[emg] with a file, and [emg.channels] with the muscles of its channels"
         remedy = "add [emg] to the trial file, or choose another cost"
-        raise trial.document.error(problem, "sharing", "cost", 0, expected, remedy, code="missing_key")
+        raise trial.document.error(problem, "emg", None, 0, expected, remedy, code="missing_key")
 
 
 def check_choices(cost: str | Cost | None, solver: str | Solver | None, side: str) -> None:

@@ -56,6 +56,13 @@ def test_names_short_names_and_groups(plain: Trial) -> None:
     assert len(found[3]) == len(own)
 
 
+def test_the_beginning_of_names_stands_for_all_parts(plain: Trial) -> None:
+    given = emg(GMAX=("gluteus_maximus_l",), BF=("biceps_femoris_long_head_l",))
+    first, second = channel_muscles(replace(plain, emg=given), muscle_db.load())
+    assert first == tuple(f"gluteus_maximus_{part}_l" for part in ("anterior", "middle", "posterior"))
+    assert second == ("biceps_femoris_long_head_l",)
+
+
 @pytest.mark.parametrize(
     ("name", "parts"),
     [
@@ -76,7 +83,7 @@ def test_a_channel_of_both_legs(plain: Trial) -> None:
 
 def test_tracking_needs_emg(plain: Trial) -> None:
     for cost in ("emg_tracking", find_cost("emg_tracking") + find_cost("stress_cubed")):
-        with refused("missing_key", "[sharing] cost", "[emg]"):
+        with refused("missing_key", str(plain.path), "emg_tracking", "[emg.channels]"):
             find_options(plain, cost=cost)
     check_emg(replace(plain, emg=emg(SOL=("soleus_r",))), find_cost("emg_tracking"))
 

@@ -28,9 +28,15 @@ def linear_envelopes(emg: Emg) -> Array:
 
 
 def linear_envelope(signal: Array, rate_hz: float, options: EmgOptions) -> Array:
-    """Return the envelope of raw signals (S, ...) without gaps, in their unit: low-pass of |band-pass|, without lag."""
-    band = band_pass(signal, rate_hz, (options.highpass_hz, options.lowpass_hz), options.band_order)
-    return low_pass(np.abs(band), rate_hz, options.envelope_hz, options.envelope_order)
+    """Return the envelope of raw signals (S, k) without gaps, in their unit: low-pass of |band-pass|, without lag.
+
+    The signal is mirrored at its ends: filtered alone it would end at its own last sample, as positions do, and not at
+    the mean of the samples beside it.
+    """
+    beyond = round(2.0 * rate_hz / options.envelope_hz)
+    longer = np.pad(signal, ((beyond, beyond), (0, 0)), mode="symmetric")
+    band = band_pass(longer, rate_hz, (options.highpass_hz, options.lowpass_hz), options.band_order)
+    return low_pass(np.abs(band), rate_hz, options.envelope_hz, options.envelope_order)[beyond:-beyond]
 
 
 def _bridged(values: Array, known: Mask) -> Array:

@@ -62,7 +62,7 @@ def test_the_envelope_of_a_modulated_carrier_is_two_pi_ths_of_its_amplitude() ->
     """The mean of a rectified sine is 2/pi of its amplitude."""
     amplitude = 1.0 + 0.5 * np.sin(2.0 * np.pi * 1.0 * TIME)
     signal = amplitude * np.sin(2.0 * np.pi * 150.0 * TIME)
-    envelope = linear_envelope(signal, RATE, EmgOptions())
+    envelope = linear_envelope(signal[:, None], RATE, EmgOptions())[:, 0]
     np.testing.assert_allclose(envelope[MIDDLE], 2.0 / np.pi * amplitude[MIDDLE], rtol=0.02)
 
 
@@ -95,3 +95,11 @@ def test_the_envelope_is_unknown_in_a_gap_and_beside_it() -> None:
     np.testing.assert_allclose(
         envelope[:2500, 0] / envelope[100, 0], whole[:2500, 0] / whole[100, 0], rtol=0.02
     )
+
+
+def test_the_ends_are_as_large_as_the_rest() -> None:
+    """A rectified sample may be several times the envelope; none of them is what the envelope ends at."""
+    values = np.random.default_rng(4).normal(size=(TIME.size, 40))
+    envelope = linear_envelope(values, RATE, EmgOptions())
+    for ends in (envelope[0], envelope[-1]):
+        assert np.abs(ends / envelope[MIDDLE].mean() - 1.0).max() < 0.5
