@@ -33,10 +33,15 @@ def linear_envelope(signal: Array, rate_hz: float, options: EmgOptions) -> Array
     The signal is mirrored at its ends: filtered alone it would end at its own last sample, as positions do, and not at
     the mean of the samples beside it.
     """
+    from scipy.fft import next_fast_len
+
     beyond = round(2.0 * rate_hz / options.envelope_hz)
-    longer = np.pad(signal, ((beyond, beyond), (0, 0)), mode="symmetric")
+    inside = slice(beyond, beyond + len(signal))
+    # The sine series of the filters are fastest where the number of intervals has small factors.
+    behind = next_fast_len(len(signal) + 2 * beyond) + 1 - beyond - len(signal)
+    longer = np.pad(signal, ((beyond, behind), (0, 0)), mode="symmetric")
     band = band_pass(longer, rate_hz, (options.highpass_hz, options.lowpass_hz), options.band_order)
-    return low_pass(np.abs(band), rate_hz, options.envelope_hz, options.envelope_order)[beyond:-beyond]
+    return low_pass(np.abs(band), rate_hz, options.envelope_hz, options.envelope_order)[inside]
 
 
 def _bridged(values: Array, known: Mask) -> Array:
