@@ -81,6 +81,7 @@ def sharing_problem(leg: LegMechanics, options: Options) -> Problem:
         reaction_offset=leg.loads.offset(state.passive_force),
         reaction=leg.loads.names(leg.side),
         passive_force=state.passive_force,
+        emg=leg.emg,
     )
 
 

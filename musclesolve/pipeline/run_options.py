@@ -11,6 +11,7 @@ from musclesolve._util.checks import check_choice
 from musclesolve._util.names import unknown_name
 from musclesolve.errors import InputError
 from musclesolve.muscles.placing.place_muscles import LEG_DOFS
+from musclesolve.pipeline.measured_activation import Channels, channel_muscles
 from musclesolve.recording.data import SIDE_NAMES, Trial
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.cost.cost_registry import find_cost
@@ -31,7 +32,10 @@ Found = TypeVar("Found")
 
 @dataclass(frozen=True)
 class Options:
-    """The legs to analyse, the muscles and their strength, and how their forces are shared; dofs without side."""
+    """The legs to analyse, the muscles and their strength, and how their forces are shared; dofs without side.
+
+    channels: the muscles of every channel of EMG.
+    """
 
     sides: tuple[str, ...]
     database: muscle_db.MuscleDatabase
@@ -40,6 +44,7 @@ class Options:
     dofs: tuple[str, ...]
     strength_factor: float = 1.0
     reserve_weight: float | None = None
+    channels: Channels = ()
 
 
 def find_options(
@@ -59,17 +64,30 @@ def find_options(
                 raise
             raise trial.document.placed(error, table, key) from error
 
+    database = in_trial("muscles", "database", _database, muscles.database)
+    found = in_trial("sharing", "cost", find_cost, sharing.cost) if cost is None else find_cost(cost)
+    check_emg(trial, found)
     return Options(
         sides=sides,
-        database=in_trial("muscles", "database", _database, muscles.database),
-        cost=in_trial("sharing", "cost", find_cost, sharing.cost) if cost is None else find_cost(cost),
+        database=database,
+        cost=found,
         solver=in_trial("sharing", "solver", find_solver, sharing.solver)
         if solver is None
         else find_solver(solver),
         dofs=in_trial("sharing", "dofs", _dofs, sharing.dofs or SHARED_DOFS),
         strength_factor=muscles.strength_factor,
         reserve_weight=sharing.reserve_weight,
+        channels=channel_muscles(trial, database),
     )
+
+
+def check_emg(trial: Trial, cost: Cost) -> None:
+    """Refuse a cost that needs EMG where the trial has none."""
+    if "emg" in cost.data and trial.emg is None:
+        problem = f"the cost {cost.label} needs measured EMG, which this trial file does not name"
+        expected = "[emg] with a file, and [emg.channels] with the muscles of its channels"
+        remedy = "add [emg] to the trial file, or choose another cost"
+        raise trial.document.error(problem, "emg", None, 0, expected, remedy, code="missing_key")
 
 
 def check_choices(cost: str | Cost | None, solver: str | Solver | None, side: str) -> None:

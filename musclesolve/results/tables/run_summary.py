@@ -16,6 +16,7 @@ from musclesolve.results.dataset.result_quantities import (
     moved_points,
     pelvis_residual,
 )
+from musclesolve.results.tables.emg_agreement import emg_lines
 from musclesolve.results.tables.lines import line, lines
 
 LEG = {side: f"{name} leg" for side, name in frames.SIDE_NAMES.items()}
@@ -50,6 +51,7 @@ def summary(result: xr.Dataset) -> str:
         text += lines("consistency", consistency_sentences(result))
     if "pelvis_residual" in result:
         text.append(line("pelvis residual", _pelvis_residual(result)))
+    text += lines("EMG", emg_lines(result))
     text += lines("strides", _strides(result))
     for name in ("notes", "completed"):
         text += lines(name, _sentences(result.attrs.get(name, [])))

@@ -90,6 +90,7 @@ class Replay:
     plates: list[tuple[Side, AnyArray, AnyArray]]
     # by side, the frames (T,) whose motion is valid without errors; no other is shared among muscles
     usable: dict[str, AnyArray]
+    emg: dict[str, AnyArray | None]  # by side, the activations (T, n) that EMG lets expect; None without EMG
 
     @classmethod
     def of(cls, prepared: Prepared, sd: dict[str, float]) -> Replay:
@@ -105,7 +106,10 @@ class Replay:
         segments = segment_names(model.topology)
         usable: dict[str, AnyArray] = {side: prepared.validity.of_leg(side) for side in SIDES}
         parameters = Parameters(_shapes(options, markers, len(plates), len(segments)), sd)
-        return cls(trial, options, parameters, markers, fit.coordinates, segments, inside, plates, usable)
+        emg: dict[str, AnyArray | None] = {leg.side: leg.emg for leg in prepared.legs}
+        return cls(
+            trial, options, parameters, markers, fit.coordinates, segments, inside, plates, usable, emg
+        )
 
     @property
     def time(self) -> AnyArray:
@@ -162,7 +166,8 @@ class Replay:
         side = self.options.sides[leg]
         state = muscle_state(body.model, self.muscles(body.model, errors, leg), body.motion)
         loads = joint_loads(body.model, body.motion, body.segments, body.wrenches, state)
-        return LegMechanics(state, loads, leg_moments(body.model, body.moments, side), self.usable[side])
+        moments = leg_moments(body.model, body.moments, side)
+        return LegMechanics(state, loads, moments, self.usable[side], self.emg[side])
 
     def run(self, numbers: AnyArray) -> tuple[Body, list[LegResult]]:
         """The whole pipeline with standard normal numbers (count,) for errors; zeros give the nominal result."""
