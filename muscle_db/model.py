@@ -193,6 +193,17 @@ class PassiveStrain:
 
 
 @dataclass(frozen=True)
+class CalibratedPassive:
+    """Passive strains with which the passive joint moments agree with measurement, by muscle name.
+
+    found: how they were found. A muscle without any keeps its own; no strains at all: the set's own are calibrated.
+    """
+
+    found: str
+    strains: Mapping[str, PassiveStrain] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class Muscle:
     """One muscle-tendon unit of the right leg, its path from origin to insertion.
 
@@ -279,7 +290,7 @@ class MuscleDatabase:
 
     groups: functional groups, each with a remark (may be empty). deviations: of the table as a whole. frames and
     wrap_objects: those that move with an angle, and the surfaces, by name. curves: the family of Hill curves.
-    license: terms under which the source gives its numbers.
+    license: terms under which the source gives its numbers. calibrated_passive: None where nobody calibrated them.
     """
 
     name: str
@@ -292,6 +303,7 @@ class MuscleDatabase:
     wrap_objects: Mapping[str, WrapObject] = field(default_factory=dict)
     curves: str = "silva_2003"
     license: str = ""
+    calibrated_passive: CalibratedPassive | None = None
 
     def __getitem__(self, name: str) -> Muscle:
         """The muscle of this name or short name."""

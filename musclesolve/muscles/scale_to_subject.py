@@ -18,7 +18,11 @@ from muscle_db.model import DEGREES_OF_FREEDOM
 from muscle_db.standing import standing_length
 from musclesolve._util.arrays import Array
 from musclesolve.dynamics.model.model import Model
+from musclesolve.muscles.curves.curve_family import CurveFamily
+from musclesolve.muscles.curves.curve_registry import curve_family
+from musclesolve.muscles.passive.passive_element import PassiveElement, passive_element
 from musclesolve.muscles.paths_and_moment_arms import Paths
+from musclesolve.muscles.strength import strengths
 
 LEG_DOFS = DEGREES_OF_FREEDOM
 """The degrees of freedom that leg muscles move, without side."""
@@ -35,8 +39,9 @@ class LegMuscles:
     """Muscles (n) of one side: paths on the skeleton and the parameters of the Hill model, each (n,).
 
     max_isometric_force [N]; optimal_fiber_length and tendon_slack_length [m], scaled to the subject;
-    pennation_angle [rad]; max_shortening_velocity [optimal fiber lengths / s]; length_scale: k of correction A4;
-    segment_scale: factors of the positions by frame, forward, left, up.
+    pennation_angle [rad]; max_shortening_velocity [optimal fiber lengths / s]; curves: their family; passive: the
+    passive elements; length_scale: k of correction A4; segment_scale: factors of the positions by frame, forward, left,
+    up.
     """
 
     side: str
@@ -49,6 +54,8 @@ class LegMuscles:
     tendon_slack_length: Array
     pennation_angle: Array
     max_shortening_velocity: Array
+    curves: CurveFamily
+    passive: PassiveElement
     length_scale: Array
     segment_scale: dict[str, Array]
 
@@ -59,31 +66,38 @@ class LegMuscles:
 
 
 def place_muscles(
-    model: Model, database: MuscleDatabase, side: str, strength_factor: float = 1.0
+    model: Model,
+    database: MuscleDatabase,
+    side: str,
+    strength: str | float = "table",
+    passive: str = "table",
 ) -> LegMuscles:
     """Put the muscles of a database on the leg "r" or "l" of a subject.
 
     Positions scale by segment (Silva 2003, 6.5): femur with the thigh, tibia with the shank, the width of the pelvis
     with the distance between the hips; its height and depth, and the foot, with stature. Optimal fiber and tendon
     slack lengths scale with k = L_MT(subject) / L_MT(source), both standing (correction A4), so normalised fiber length
-    does not depend on body size. Maximum isometric force is as tabulated, times strength_factor.
+    does not depend on body size. strength: see `strengths`; passive: see `passive_element`.
     """
-    muscles = database.legs[side]
+    muscles, curves = database.legs[side], curve_family(database.curves)
     paths = adjust_switches(model, _paths(model, database, muscles, side))
     standing = paths.evaluate(model.standing[None], np.zeros((1, len(model.topology.dof_names)))).length[0]
     source = np.array([standing_length(muscle, database.reference, unscaled=True) for muscle in database])
     scale = standing / source
+    optimal = scale * np.array([m.optimal_fiber_length for m in muscles])
     return LegMuscles(
         side=side,
         names=tuple(muscle.name for muscle in muscles),
         short_names=tuple(muscle.short_name for muscle in muscles),
         groups=tuple(muscle.group for muscle in muscles),
         paths=paths,
-        max_isometric_force=strength_factor * np.array([m.max_isometric_force for m in muscles]),
-        optimal_fiber_length=scale * np.array([m.optimal_fiber_length for m in muscles]),
+        max_isometric_force=strengths(database, optimal, model.mass.total, model.stature, strength),
+        optimal_fiber_length=optimal,
         tendon_slack_length=scale * np.array([m.tendon_slack_length for m in muscles]),
         pennation_angle=np.array([m.pennation_angle for m in muscles]),
         max_shortening_velocity=np.array([m.max_shortening_velocity for m in muscles]),
+        curves=curves,
+        passive=passive_element(database, curves, passive),
         length_scale=scale,
         segment_scale=segment_scales(model, database, side),
     )

@@ -10,7 +10,9 @@ import muscle_db
 from musclesolve._util.checks import check_choice
 from musclesolve._util.names import unknown_name
 from musclesolve.errors import InputError
+from musclesolve.muscles.passive.passive_element import checked_passive
 from musclesolve.muscles.scale_to_subject import LEG_DOFS
+from musclesolve.muscles.strength import checked_strength
 from musclesolve.recording.data import SIDE_NAMES, Trial
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.cost.cost_registry import find_cost
@@ -31,14 +33,18 @@ Found = TypeVar("Found")
 
 @dataclass(frozen=True)
 class Options:
-    """The legs to analyse, the muscles and their strength, and how their forces are shared; dofs without side."""
+    """The legs to analyse, the muscles, their strength and passive forces, and how forces are shared.
+
+    dofs are without side.
+    """
 
     sides: tuple[str, ...]
     database: muscle_db.MuscleDatabase
     cost: Cost
     solver: Solver
     dofs: tuple[str, ...]
-    strength_factor: float = 1.0
+    strength: str | float = "table"
+    passive: str = "table"
     reserve_weight: float | None = None
 
 
@@ -59,15 +65,19 @@ def find_options(
                 raise
             raise trial.document.placed(error, table, key) from error
 
+    database = in_trial("muscles", "database", _database, muscles.database)
     return Options(
         sides=sides,
-        database=in_trial("muscles", "database", _database, muscles.database),
+        database=database,
         cost=in_trial("sharing", "cost", find_cost, sharing.cost) if cost is None else find_cost(cost),
         solver=in_trial("sharing", "solver", find_solver, sharing.solver)
         if solver is None
         else find_solver(solver),
         dofs=in_trial("sharing", "dofs", _dofs, sharing.dofs or SHARED_DOFS),
-        strength_factor=muscles.strength_factor,
+        strength=in_trial(
+            "muscles", "strength", lambda rule: checked_strength(rule, database), muscles.strength
+        ),
+        passive=in_trial("muscles", "passive", lambda rule: checked_passive(rule, database), muscles.passive),
         reserve_weight=sharing.reserve_weight,
     )
 

@@ -40,7 +40,7 @@ class Walk:
         self.muscles = self.placed(self.database)
 
     def placed(self, database):
-        return place_muscles(self.model, database, self.side, self.trial.muscles.strength_factor)
+        return place_muscles(self.model, database, self.side, self.trial.muscles.strength)
 
     def leg(self, cost, muscles=None):
         """Everything anew that depends on muscles."""

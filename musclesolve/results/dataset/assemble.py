@@ -229,7 +229,8 @@ def _provenance(analysis: Analysis) -> dict[str, object]:
         "consistency_derivatives": consistency.derivatives,
         "consistency_weights": [f"{name} {weight:g}" for name, weight in consistency.weights.items()],
         "muscle_database": trial.muscles.database,
-        "strength_factor": trial.muscles.strength_factor,
+        "passive": trial.muscles.passive,
+        "strength": trial.muscles.strength,
         "balance_limit": mechanics.balance_limit,
         "foot_limit_m": FOOT_LIMIT,
         "shared_dofs": [dof for leg in legs for dof in leg.dofs],
@@ -250,5 +251,6 @@ def _reasons(analysis: Analysis) -> dict[str, list[str]]:
     prepared = analysis.prepared
     model, time = prepared.mechanics.model, prepared.mechanics.motion.time
     moments = [prepared.moments[:, [model.dof(dof) for dof in leg.dofs]] for leg in analysis.legs]
-    found = {leg.side: reasons(leg, own, time) for leg, own in zip(analysis.legs, moments, strict=True)}
+    database, legs = prepared.options.database, zip(analysis.legs, moments, strict=True)
+    found = {leg.side: reasons(leg, own, time, database) for leg, own in legs}
     return {f"reasons_{side}": sentences for side, sentences in found.items() if sentences}
