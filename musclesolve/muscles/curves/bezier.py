@@ -25,9 +25,9 @@ _CONVERGED = 1e-13  # step of u
 class Point(NamedTuple):
     """A point of a curve and its slope there; numbers, or arrays of one shape."""
 
-    x: Array
-    y: Array
-    slope: Array
+    x: float | Array
+    y: float | Array
+    slope: float | Array
 
 
 class Corner(NamedTuple):
