@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -54,20 +55,35 @@ class Region:
                 return k
         return self.stop
 
+    def line_of_row(self, key: str, number: int) -> int:
+        """Line of the `number`-th list inside the list of a key, counted from 1."""
+        spans = self._spans(self.line_of(key) - 1, "[", "]", outermost=1)
+        return next((start + 1 for k, (start, _) in enumerate(spans) if k == number), self.line_of(key))
+
     def _inline(self, key: str, number: int) -> Region:
         """The `number`-th brace at the outermost level after `key =`."""
         begin = self.line_of(key) - 1
-        depth, count = 0, -1
-        for k in range(begin, self.stop):
-            for character in _bare(self.lines[k]):
-                if character == "{":
-                    count += depth == 0
-                    if depth == 0 and count == number:
-                        return Region(self.lines, k, k + 1)
-                    depth += 1
-                elif character == "}":
-                    depth -= 1
+        for k, (start, last) in enumerate(self._spans(begin, "{", "}", outermost=0)):
+            if k == number:
+                return Region(self.lines, start, last + 1)
         return Region(self.lines, begin, begin + 1)
+
+    def _spans(self, begin: int, opening: str, closing: str, outermost: int) -> Iterator[tuple[int, int]]:
+        """First and last line of each bracket of this depth, from a line on."""
+        depth, start = 0, begin
+        for k in range(begin, self.stop):
+            bare = _bare(self.lines[k])
+            if k > begin and depth == 0 and _HEADER.match(self.lines[k]):
+                return
+            for character in bare:
+                if character == opening:
+                    if depth == outermost:
+                        start = k
+                    depth += 1
+                elif character == closing:
+                    depth -= 1
+                    if depth == outermost:
+                        yield start, k
 
 
 @lru_cache(maxsize=4096)

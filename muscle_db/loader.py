@@ -5,24 +5,44 @@ from __future__ import annotations
 import math
 import re
 import tomllib
+from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib import resources
 from pathlib import Path
 
 from muscle_db.deviations import read_deviations, require_as_used
 from muscle_db.errors import MuscleDatabaseError, nearest
+from muscle_db.frames_and_wraps import (
+    read_frames,
+    read_passive,
+    read_path_wraps,
+    read_wrap_objects,
+    refuse_unused,
+)
 from muscle_db.lines import Region
-from muscle_db.model import FRAMES, SIDES, Muscle, MuscleDatabase, PathPoint, ReferenceSkeleton
+from muscle_db.model import (
+    FRAMES,
+    MovingFrame,
+    Muscle,
+    MuscleDatabase,
+    PathPoint,
+    ReferenceSkeleton,
+    Vector,
+    WrapObject,
+)
 from muscle_db.points import LIMIT, read_point
 from muscle_db.regular_file import SETTINGS, UnsuitableFileError, read_regular
 from muscle_db.table import Table
 
-_NAME = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
 _MUSCLE_TEXTS = ("name", "short_name", "group")
 _MUSCLE_NUMBERS = ("max_isometric_force", "pennation_deg", "optimal_fiber_length", "tendon_slack_length")
 _REMARKS = ("origin", "insertion", "action")
 _REFERENCE_LENGTHS = ("thigh_length", "shank_length", "hip_width", "stature")
 _VELOCITY = "max_shortening_velocity"
+_OPTIONAL = (_VELOCITY, "groups", "deviation", "frame", "wrap", "curves", "license")
+_MUSCLE_OPTIONAL = (_VELOCITY, *_REMARKS, "deviation", "wraps", "passive")
+_ROUNDED = 1e-3
+"""Largest contradiction between a joint center and the length of a segment [m]."""
 
 
 def available() -> list[str]:
@@ -58,7 +78,7 @@ def _parsed(text: str, file: str) -> MuscleDatabase:
         found = re.search(r"at line (\d+)", str(fault))
         line = int(found[1]) if found else len(text.splitlines())
         raise MuscleDatabaseError(f"not valid TOML: {fault}", file=file, line=line) from fault
-    return _database(Table(values, Region.of_text(text), file))
+    return _database(Table(values, lambda: Region.of_text(text), file))
 
 
 def _read(name_or_path: str | Path) -> tuple[str, str]:
@@ -106,22 +126,38 @@ def _decode(raw: bytes, path: Path) -> str:
         ) from fault
 
 
+@dataclass(frozen=True)
+class _Common:
+    """What every muscle of a file refers to."""
+
+    velocity: float
+    groups: dict[str, str]
+    frames: dict[str, MovingFrame]
+    wraps: dict[str, WrapObject]
+
+
 def _database(root: Table) -> MuscleDatabase:
-    root.require_keys(("name", "source", "reference", "muscle"), (_VELOCITY, "groups", "deviation"))
-    velocity = _velocity(root, default=10.0)
-    groups = _groups(root)
+    root.require_keys(("name", "source", "reference", "muscle"), _OPTIONAL)
+    frames = read_frames(root)
+    wraps = read_wrap_objects(root, (*FRAMES, *frames))
+    common = _Common(_velocity(root, default=10.0), _groups(root), frames, wraps)
     tables = root.tables("muscle", "muscle", "muscle")
     if not tables:
         root.fail("muscle", "there is no muscle", expected="at least one [[muscle]]")
-    muscles = tuple(_muscle(table, velocity, groups) for table in tables)
+    muscles = tuple(_muscle(table, common) for table in tables)
     _refuse_duplicates(tables, muscles)
+    refuse_unused(root, tuple(frames), wraps, muscles)
     return MuscleDatabase(
         name=root.text("name"),
         source=root.text("source"),
         reference=_reference(root.table("reference", "reference", "reference")),
         muscles=muscles,
-        groups=groups or {muscle.group: "" for muscle in muscles},
+        groups=common.groups or {muscle.group: "" for muscle in muscles},
         deviations=read_deviations(root, "deviation"),
+        frames=frames,
+        wrap_objects=wraps,
+        curves=root.name("curves") if "curves" in root.values else "silva_2003",
+        license=root.text("license", default=""),
     )
 
 
@@ -139,29 +175,50 @@ def _groups(root: Table) -> dict[str, str]:
 
 
 def _reference(table: Table) -> ReferenceSkeleton:
-    table.require_keys((*_REFERENCE_LENGTHS, "hip_center", "position_scale"))
+    table.require_keys((*_REFERENCE_LENGTHS, "hip_center", "position_scale"), ("knee_center", "ankle_center"))
     thigh, shank, width, stature = (
         table.number(key, 0.0, LIMIT, "m", open_low=True) for key in _REFERENCE_LENGTHS
     )
     factors = table.table("position_scale", "reference.position_scale", "reference.position_scale")
     factors.require_keys(FRAMES)
-    scale = {frame: factors.number(frame, 0.0, 10.0, "", open_low=True) for frame in FRAMES}
-    return ReferenceSkeleton(thigh, shank, width, stature, table.vector("hip_center", LIMIT, "m"), scale)
+    return ReferenceSkeleton(
+        thigh_length=thigh,
+        shank_length=shank,
+        hip_width=width,
+        stature=stature,
+        hip_center=table.vector("hip_center", LIMIT, "m"),
+        position_scale={frame: factors.number(frame, 0.0, 10.0, "", open_low=True) for frame in FRAMES},
+        knee_center=_center(table, "knee_center", thigh),
+        ankle_center=_center(table, "ankle_center", shank),
+    )
 
 
-def _muscle(table: Table, velocity: float, groups: dict[str, str]) -> Muscle:
-    table.require_keys((*_MUSCLE_TEXTS, *_MUSCLE_NUMBERS, "path"), (_VELOCITY, *_REMARKS, "deviation"))
-    group = table.choice("group", groups) if groups else _name(table, "group")
+def _center(table: Table, key: str, distance: float) -> Vector | None:
+    """A joint center, at the stated distance from the one above it."""
+    if key not in table.values:
+        return None
+    place = table.vector(key, LIMIT, "m")
+    if abs(math.hypot(*place) - distance) > _ROUNDED:
+        expected = f"a place {distance:g} m from the joint above, as the length of the segment says"
+        table.fail(key, f"{list(place)} is {math.hypot(*place):.4f} m away", expected=expected)
+    return place
+
+
+def _muscle(table: Table, common: _Common) -> Muscle:
+    table.require_keys((*_MUSCLE_TEXTS, *_MUSCLE_NUMBERS, "path"), _MUSCLE_OPTIONAL)
+    path = _path(table, common)
     muscle = Muscle(
-        name=_name(table, "name"),
-        short_name=_name(table, "short_name"),
-        group=group,
+        name=table.name("name"),
+        short_name=table.name("short_name"),
+        group=table.choice("group", common.groups) if common.groups else table.name("group"),
         max_isometric_force=table.number("max_isometric_force", 0.0, math.inf, "N", open_low=True),
         pennation_angle=math.radians(table.number("pennation_deg", 0.0, 90.0, "deg")),
         optimal_fiber_length=table.number("optimal_fiber_length", 0.0, LIMIT, "m", open_low=True),
         tendon_slack_length=table.number("tendon_slack_length", 0.0, LIMIT, "m"),
-        max_shortening_velocity=_velocity(table, velocity),
-        path=_path(table),
+        max_shortening_velocity=_velocity(table, common.velocity),
+        path=path,
+        wraps=read_path_wraps(table, len(path), common.wraps),
+        passive=read_passive(table),
         deviations=read_deviations(table, "muscle.deviation"),
         **{key: table.text(key, default="") for key in _REMARKS},
     )
@@ -169,28 +226,13 @@ def _muscle(table: Table, velocity: float, groups: dict[str, str]) -> Muscle:
     return muscle
 
 
-def _name(table: Table, key: str) -> str:
-    name = table.text(key)
-    if not _NAME.fullmatch(name):
-        table.fail(
-            key, f'"{name}" is not a name', expected="lower snake case: letters, digits, single underscores"
-        )
-    if key != "group" and name.endswith(tuple(f"_{side}" for side in SIDES)):
-        table.fail(
-            key,
-            f'"{name}" ends in a side',
-            remedy="leave it out: the file holds one leg, sides are added later",
-        )
-    return name
-
-
-def _path(table: Table) -> tuple[PathPoint, ...]:
+def _path(table: Table, common: _Common) -> tuple[PathPoint, ...]:
     points = table.tables("path", "muscle.path", "point")
     if len(points) < 2:
         table.fail(
             "path", f"the path has {len(points)} point(s)", expected="at least two, origin and insertion"
         )
-    path = tuple(read_point(point) for point in points)
+    path = tuple(read_point(point, common.frames) for point in points)
     for k in (0, -1):
         if path[k].active is not None:
             points[k].fail(
@@ -198,7 +240,8 @@ def _path(table: Table) -> tuple[PathPoint, ...]:
             )
     for point, here, before in zip(points[1:], path[1:], path[:-1], strict=True):
         if (here.frame, here.position) == (before.frame, before.position):
-            point.fail("position", "the point equals the one before it", expected="segments longer than zero")
+            key = "moving" if here.moving else "position"
+            point.fail(key, "the point equals the one before it", expected="segments longer than zero")
     return path
 
 

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import math
+import re
 import reprlib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NoReturn
 
 from muscle_db.errors import MuscleDatabaseError, nearest
 from muscle_db.lines import Region
-from muscle_db.model import Vector
+from muscle_db.model import SIDES, Vector
 
+_NAME = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
 _KINDS = {
     bool: "true or false",
     str: "a text",
@@ -26,20 +29,28 @@ _KINDS = {
 class Table:
     """One TOML table: values as tomllib read them, its lines, its file.
 
-    place: for messages, such as "muscle 3 (soleus)"; "" for the file itself.
+    locate: finds its lines, which only a message needs; place: for messages, such as "muscle 3 (soleus)"; "" for the
+    file itself.
     """
 
     values: dict[str, Any]
-    region: Region
+    locate: Callable[[], Region]
     file: str
     place: str = ""
 
     def fail(
-        self, key: str | None, problem: str, *, expected: str | None = None, remedy: str | None = None
+        self,
+        key: str | None,
+        problem: str,
+        *,
+        expected: str | None = None,
+        remedy: str | None = None,
+        row: int | None = None,
     ) -> NoReturn:
-        """Refuse the file because of this key."""
+        """Refuse the file because of this key, or of a row of its list."""
         field = ", ".join(part for part in (self.place, key) if part)
-        line = self.region.line_of(key)
+        region = self.locate()
+        line = region.line_of(key) if row is None or key is None else region.line_of_row(key, row)
         raise MuscleDatabaseError(
             problem, file=self.file, line=line, field=field or None, expected=expected, remedy=remedy
         )
@@ -85,6 +96,23 @@ class Table:
             )
         return value
 
+    def name(self, key: str) -> str:
+        """A name in lower snake case; names of what exists once on each leg have no side."""
+        name = self.text(key)
+        if not _NAME.fullmatch(name):
+            self.fail(
+                key,
+                f'"{name}" is not a name',
+                expected="lower snake case: letters, digits, single underscores",
+            )
+        if key != "group" and name.endswith(tuple(f"_{side}" for side in SIDES)):
+            self.fail(
+                key,
+                f'"{name}" ends in a side',
+                remedy="leave it out: the file holds one leg, sides are added later",
+            )
+        return name
+
     def count(self, key: str) -> int:
         """A whole number from 1."""
         value = self.values[key]
@@ -109,7 +137,7 @@ class Table:
         value = self.values[key]
         if not isinstance(value, dict):
             self._wrong_kind(key, value, "a table")
-        return Table(value, self.region.table(full_name), self.file, place)
+        return Table(value, lambda: self.locate().table(full_name), self.file, place)
 
     def tables(self, key: str, full_name: str, what: str) -> list[Table]:
         """The tables of a list; an absent list is an empty one. `what` names one of them in messages."""
@@ -121,7 +149,25 @@ class Table:
             name = value.get("name")
             place = f"{what} {k + 1}" + (f" ({name})" if isinstance(name, str) and name else "")
             place = f"{self.place}, {place}" if self.place else place
-            made.append(Table(value, self.region.table(full_name, k), self.file, place))
+            made.append(Table(value, partial(self._nth, full_name, k), self.file, place))
+        return made
+
+    def _nth(self, full_name: str, number: int) -> Region:
+        return self.locate().table(full_name, number)
+
+    def rows(self, key: str, columns: str) -> list[list[float]]:
+        """A list of rows of finite numbers, one for each word of `columns`."""
+        value, count = self.values[key], len(columns.split(", "))
+        if not isinstance(value, list):
+            self._wrong_kind(key, value, f"a list of rows [{columns}]")
+        made = []
+        for k, row in enumerate(value):
+            numbers = isinstance(row, list) and all(
+                type(each) in (int, float) and abs(each) < 1e300 for each in row
+            )
+            if not numbers or len(row) != count:
+                self.fail(key, f"row {k + 1} is {reprlib.repr(row)}", expected=f"numbers [{columns}]", row=k)
+            made.append([float(each) for each in row])
         return made
 
     def _finite(self, key: str, value: object) -> float:

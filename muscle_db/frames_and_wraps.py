@@ -1,0 +1,154 @@
+"""Reads frames that move with a joint angle, wrap objects, and how the path of a muscle uses them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+
+from muscle_db.model import (
+    DEGREES_OF_FREEDOM,
+    FRAMES,
+    WRAP_KINDS,
+    WRAP_METHODS,
+    WRAP_SIDES,
+    MovingFrame,
+    Muscle,
+    PassiveStrain,
+    PathWrap,
+    Vector,
+    WrapObject,
+)
+from muscle_db.points import LIMIT, read_angles
+from muscle_db.table import Table
+
+POSE = "angle in deg, forward, left, up in m, rotation vector in deg: x, y, z"
+_NOT_A_ROTATION = 1e-5
+_RADII = {"cylinder": ("radius", "length"), "sphere": ("radius",), "ellipsoid": ("radii",)}
+_STRAINS = (-0.9, 2.0)
+
+
+def read_frames(root: Table) -> dict[str, MovingFrame]:
+    """The `[[frame]]` tables by name."""
+    found: dict[str, MovingFrame] = {}
+    for table in root.tables("frame", "frame", "frame"):
+        table.require_keys(("name", "body", "dof", "poses"))
+        name = table.name("name")
+        if name in FRAMES or name in found:
+            table.fail("name", f'there is a frame "{name}" already', expected="every name once")
+        body, dof = table.choice("body", FRAMES), table.choice("dof", DEGREES_OF_FREEDOM)
+        rows = table.rows("poses", POSE)
+        angles = read_angles(table, "poses", rows)
+        places = tuple((x, y, z) for _, x, y, z, *_ in rows)
+        turns = tuple((math.radians(x), math.radians(y), math.radians(z)) for *_, x, y, z in rows)
+        for k, (place, turn) in enumerate(zip(places, turns, strict=True)):
+            if max(map(abs, place)) >= LIMIT or math.hypot(*turn) > math.pi:
+                expected = f"positions below {LIMIT:g} m, rotations up to 180 deg"
+                table.fail("poses", f"row {k + 1} is out of range", expected=expected, row=k)
+        found[name] = MovingFrame(name, body, dof, angles, places, turns)
+    return found
+
+
+def read_wrap_objects(root: Table, frames: Iterable[str]) -> dict[str, WrapObject]:
+    """The `[[wrap]]` tables by name; frames: all that there are."""
+    found: dict[str, WrapObject] = {}
+    for table in root.tables("wrap", "wrap", "wrap"):
+        if "kind" not in table.values:
+            table.fail("kind", 'missing key "kind"', remedy=f"add it: one of {', '.join(WRAP_KINDS)}")
+        kind = table.choice("kind", WRAP_KINDS)
+        table.require_keys(("name", "kind", "frame", "center", "axes", *_RADII[kind]), ("side",))
+        name = table.name("name")
+        if name in found:
+            table.fail("name", f'there is a wrap object "{name}" already', expected="every name once")
+        radii, length = _size(table, kind)
+        side = table.choice("side", WRAP_SIDES) if "side" in table.values else "all"
+        frame, center = table.choice("frame", frames), table.vector("center", LIMIT, "m")
+        found[name] = WrapObject(name, kind, frame, center, _axes(table), radii, length, side)
+    return found
+
+
+def _size(table: Table, kind: str) -> tuple[Vector, float]:
+    """Radii and length of a wrap object."""
+    if kind == "ellipsoid":
+        x, y, z = table.vector("radii", LIMIT, "m")
+        if min(x, y, z) <= 0.0:
+            table.fail("radii", f"{[x, y, z]} is out of range", expected="three lengths above 0 m")
+        return (x, y, z), 0.0
+    radius = table.number("radius", 0.0, LIMIT, "m", open_low=True)
+    if kind == "sphere":
+        return (radius, radius, radius), 0.0
+    return (radius, radius, 0.0), table.number("length", 0.0, LIMIT, "m", open_low=True)
+
+
+def _axes(table: Table) -> tuple[Vector, Vector, Vector]:
+    """Three rows of a rotation matrix."""
+    rows = table.rows("axes", "x, y, z")
+    if len(rows) == 3:
+        a, b, c = ((x, y, z) for x, y, z in rows)
+        products = [_dot(p, q) for p, q in ((a, a), (b, b), (c, c), (a, b), (a, c), (b, c))]
+        error = max(abs(found - wanted) for found, wanted in zip(products, (1, 1, 1, 0, 0, 0), strict=True))
+        cross = (a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0])
+        if error < _NOT_A_ROTATION and _dot(cross, c) > 0.0:
+            return a, b, c
+    table.fail(
+        "axes",
+        "the axes are no rotation",
+        expected="three rows of a rotation matrix: orthogonal unit vectors, right-handed",
+        remedy="the columns are the object's own x, y and z in its frame",
+    )
+
+
+def _dot(a: Vector, b: Vector) -> float:
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+
+
+def read_path_wraps(muscle: Table, points: int, objects: Mapping[str, WrapObject]) -> tuple[PathWrap, ...]:
+    """The `wraps` of a muscle with so many points."""
+    found = []
+    for table in muscle.tables("wraps", "muscle.wraps", "wrap"):
+        table.require_keys(("object",), ("first", "last", "method"))
+        ends = {key: table.count(key) for key in ("first", "last") if key in table.values}
+        for key, number in ends.items():
+            if number > points:
+                table.fail(key, f"there is no point {number}", expected=f"1 to {points}")
+        if ends.get("first", 1) >= ends.get("last", points):
+            key = "last" if "last" in ends else "first"
+            problem = f"the wrap acts from point {ends.get('first', 1)} to {ends.get('last', points)}"
+            table.fail(key, problem, expected="first below last")
+        method = table.choice("method", WRAP_METHODS) if "method" in table.values else "hybrid"
+        name = table.choice("object", objects)
+        found.append(PathWrap(name, ends.get("first"), ends.get("last"), method))
+    return tuple(found)
+
+
+def read_passive(muscle: Table) -> PassiveStrain | None:
+    """The `passive` of a muscle."""
+    if "passive" not in muscle.values:
+        return None
+    table = muscle.table("passive", "passive", f"{muscle.place}, passive")
+    table.require_keys(("at_zero_force", "at_one_norm_force"))
+    zero, one = (table.number(key, *_STRAINS, "") for key in ("at_zero_force", "at_one_norm_force"))
+    if zero >= one:
+        table.fail(
+            "at_one_norm_force",
+            f"the force begins at a strain of {zero:g} and is one norm force at {one:g}",
+            expected="at_zero_force below at_one_norm_force",
+        )
+    return PassiveStrain(zero, one)
+
+
+def refuse_unused(
+    root: Table, frames: Sequence[str], objects: Mapping[str, WrapObject], muscles: Iterable[Muscle]
+) -> None:
+    """Refuse wrap objects that no path uses, and moving frames that carry nothing."""
+    muscles = list(muscles)
+    wrapped = {wrap.object for muscle in muscles for wrap in muscle.wraps}
+    for table, name in zip(root.tables("wrap", "wrap", "wrap"), objects, strict=True):
+        if name not in wrapped:
+            remedy = "name it in `wraps` of a muscle, or remove it"
+            table.fail("name", f'no path uses the wrap object "{name}"', remedy=remedy)
+    used = {point.frame for muscle in muscles for point in muscle.path}
+    used |= {each.frame for each in objects.values()}
+    for table, name in zip(root.tables("frame", "frame", "frame"), frames, strict=True):
+        if name not in used:
+            remedy = "remove it, or put points on it"
+            table.fail("name", f'nothing is on the frame "{name}"', remedy=remedy)

@@ -1,0 +1,140 @@
+"""A muscle set as the text of a file that `load` reads: one line per point, and per angle of what moves."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Iterator
+from decimal import Decimal
+
+from muscle_db.model import MovingFrame, Muscle, MuscleDatabase, PathPoint, ReferenceSkeleton, WrapObject
+
+
+def to_toml(database: MuscleDatabase, header: str = "") -> str:
+    """The text of a set without deviations; header: remarks at the top, lines without "#".
+
+    Angles are written with seven digits after the point, everything else in full.
+    """
+    velocities = [muscle.max_shortening_velocity for muscle in database]
+    velocity = max(velocities, key=velocities.count)
+    lines = [f"# {line}".rstrip() for line in header.splitlines()]
+    lines += [f"{key} = {_text(value)}" for key, value in _facts(database)]
+    lines += [
+        f"max_shortening_velocity = {_number(velocity)}",
+        "",
+        *_reference(database.reference),
+        "",
+        "[groups]",
+    ]
+    lines += [f"{group} = {_text(remark)}" for group, remark in database.groups.items()]
+    for part in (*database.frames.values(), *database.wrap_objects.values()):
+        lines += ["", *(_frame(part) if isinstance(part, MovingFrame) else _wrap(part))]
+    for muscle in database:
+        lines += ["", *_muscle(muscle, velocity)]
+    return "\n".join(lines) + "\n"
+
+
+def _facts(database: MuscleDatabase) -> Iterator[tuple[str, str]]:
+    yield from (("name", database.name), ("source", database.source))
+    if database.license:
+        yield "license", database.license
+    yield "curves", database.curves
+
+
+def _reference(reference: ReferenceSkeleton) -> Iterator[str]:
+    yield "[reference]"
+    for key in ("thigh_length", "shank_length", "hip_width", "stature"):
+        yield f"{key} = {_number(getattr(reference, key))}"
+    for key in ("hip_center", "knee_center", "ankle_center"):
+        if getattr(reference, key) is not None:
+            yield f"{key} = {_row(getattr(reference, key))}"
+    yield from ("", "[reference.position_scale]")
+    yield from (f"{frame} = {_number(scale)}" for frame, scale in reference.position_scale.items())
+
+
+def _frame(frame: MovingFrame) -> Iterator[str]:
+    yield "[[frame]]"
+    yield from (f"{key} = {_text(getattr(frame, key))}" for key in ("name", "body", "dof"))
+    yield "poses = [ # angle [deg]; forward, left, up [m]; rotation vector [deg]"
+    for angle, place, turn in zip(frame.angles, frame.translations, frame.rotations, strict=True):
+        yield f"  {_row((_degrees(angle), *place, *map(_degrees, turn)))},"
+    yield "]"
+
+
+def _wrap(wrap: WrapObject) -> Iterator[str]:
+    yield "[[wrap]]"
+    yield from (f"{key} = {_text(getattr(wrap, key))}" for key in ("name", "kind", "frame"))
+    if wrap.kind == "ellipsoid":
+        yield f"radii = {_row(wrap.radii)}"
+    else:
+        yield f"radius = {_number(wrap.radii[0])}"
+    if wrap.kind == "cylinder":
+        yield f"length = {_number(wrap.length)}"
+    if wrap.side != "all":
+        yield f"side = {_text(wrap.side)}"
+    yield f"center = {_row(wrap.center)}"
+    yield f"axes = [{', '.join(map(_row, wrap.axes))}]"
+
+
+def _muscle(muscle: Muscle, velocity: float) -> Iterator[str]:
+    yield "[[muscle]]"
+    for key in ("name", "short_name", "group", "origin", "insertion", "action"):
+        if getattr(muscle, key):
+            yield f"{key} = {_text(getattr(muscle, key))}"
+    yield f"max_isometric_force = {_number(muscle.max_isometric_force)}"
+    yield f"pennation_deg = {_number(_degrees(muscle.pennation_angle))}"
+    yield f"optimal_fiber_length = {_number(muscle.optimal_fiber_length)}"
+    yield f"tendon_slack_length = {_number(muscle.tendon_slack_length)}"
+    if muscle.max_shortening_velocity != velocity:
+        yield f"max_shortening_velocity = {_number(muscle.max_shortening_velocity)}"
+    if muscle.passive is not None:
+        strains = (muscle.passive.at_zero_force, muscle.passive.at_one_norm_force)
+        zero, one = map(_number, strains)
+        yield f"passive = {{ at_zero_force = {zero}, at_one_norm_force = {one} }}"
+    yield "path = ["
+    yield from _block(map(_point, muscle.path))
+    if muscle.wraps:
+        yield "wraps = ["
+        for wrap in muscle.wraps:
+            ends = {"first": wrap.first, "last": wrap.last}
+            parts = [f"object = {_text(wrap.object)}"]
+            parts += [f"{key} = {number}" for key, number in ends.items() if number is not None]
+            parts += [f"method = {_text(wrap.method)}"] * (wrap.method != "hybrid")
+            yield f"  {{ {', '.join(parts)} }},"
+        yield "]"
+
+
+def _block(items: Iterable[str]) -> Iterator[str]:
+    yield from (f"  {item}," for item in items)
+    yield "]"
+
+
+def _point(point: PathPoint) -> str:
+    parts = [f"frame = {_text(point.frame)}"]
+    if point.moving is None:
+        parts.append(f"position = {_row(point.position)}")
+    if point.active is not None:
+        lower, upper = (_number(_degrees(end)) for end in (point.active.lower, point.active.upper))
+        parts.append(f"active = {{ dof = {_text(point.active.dof)}, from_deg = {lower}, to_deg = {upper} }}")
+    if point.moving is not None:
+        rows = zip(point.moving.angles, point.moving.positions, strict=True)
+        places = "\n".join(f"    {_row((_degrees(angle), *place))}," for angle, place in rows)
+        parts.append(f"moving = {{ dof = {_text(point.moving.dof)}, places = [\n{places}\n  ] }}")
+    return f"{{ {', '.join(parts)} }}"
+
+
+def _degrees(angle: float) -> float:
+    return round(math.degrees(angle), 7)
+
+
+def _row(values: Iterable[float]) -> str:
+    return f"[{', '.join(map(_number, values))}]"
+
+
+def _number(value: float) -> str:
+    """A number without exponent, whole ones without a point."""
+    return str(int(value)) if value == int(value) else f"{Decimal(repr(float(value))):f}"
+
+
+def _text(value: str) -> str:
+    return json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,1 @@
+"""Muscle paths over points and wrap objects: lengths, gradients and their derivatives."""

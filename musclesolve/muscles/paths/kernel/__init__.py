@@ -1,0 +1,1 @@
+"""The compiled path engine: arrays of points and wrap objects, no skeleton."""

@@ -1,0 +1,67 @@
+"""The arrays of the path engine, and the numbers by which its parts name things."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from musclesolve._util.arrays import Array, Indices, Mask
+
+CYLINDER, SPHERE, ELLIPSOID = np.arange(3)
+NONE, INSIDE, POSSIBLE, MANDATORY = np.arange(4)
+"""Whether a segment touches an object: not; not, since it ends inside; it may; its straight line cuts the surface."""
+
+ARC, EXTRA = 6, 7
+"""Places in a contact (8,) after its two tangent points: length on the surface, and what the contact adds [m]."""
+
+
+# parts of the work array of spheres and ellipsoids: ends on the scale of the unit sphere; the point of the straight line
+# that is nearest to the center; directions across the line from the center to an end; tangent points of both ends and
+# the direction at the first; radii and 1 / radii^2; ends; point and direction at the end of a geodesic
+(
+    W1, W2, NEAREST, TOWARDS, ACROSS, U1, U2, DIRECTION, RADII, INVERSE, P1, P2, POINT, HEADING,
+    WORK_SIZE,
+) = 3 * np.arange(15)  # fmt: skip
+
+
+class Layout(NamedTuple):
+    """What does not depend on the pose: see `PathLayout`."""
+
+    first_point: Indices  # (n+1,) first point of each muscle
+    first_wrap: Indices  # (n+1,) first path wrap of each muscle
+    wrap_object: Indices  # (W,)
+    wrap_range: Indices  # (W, 2) first and last point
+    kind: Indices  # (O,)
+    radii: Array  # (O, 3) [m]
+    half_length: Array  # (O,) [m]
+    side_axis: Indices  # (O,)
+    side_sign: Array  # (O,) -1, 0 or 1
+
+
+class Poses(NamedTuple):
+    """Points and objects in T poses."""
+
+    position: Array  # (T, P, 3) [m]
+    on: Mask  # (T, P)
+    center: Array  # (T, O, 3) [m]
+    rotation: Array  # (T, O, 3, 3)
+
+
+class Output(NamedTuple):
+    """Results over poses."""
+
+    length: Array  # (T, n) [m]
+    position: Array  # (T, N, 3) [m]
+    gradient: Array  # (T, N, 3)
+    arc: Array  # (T, W) [m], zero where the wrap is not touched
+
+
+class Work(NamedTuple):
+    """What is used again for every muscle."""
+
+    chain: Indices  # nodes on the path, in order
+    local: Array  # (2, 3) ends of a segment in the frame of an object
+    contact: Array  # (8,) of the segment at hand
+    best: Array  # (8,) of the best segment so far
+    round: Array  # (WORK_SIZE,) of spheres and ellipsoids

@@ -1,0 +1,110 @@
+"""Shortest path around a circular cylinder, in closed form.
+
+In the plane across the axis a point at distance d sees the circle of radius r under the angle acos(r / d) from its
+tangent point. Unrolled, the straight parts of lengths sqrt(d^2 - r^2) and the arc r w are one straight line, so the
+axial coordinate is linear in the unrolled length: the helix of the shortest path. Which way around, and whether at all,
+follows the rules of OpenSim's WrapCylinder (its class documentation and sources): with a `side` the path keeps to that
+half of the surface even where the straight line passes on the other side; without, it takes the shorter way and only
+where the straight line cuts the infinite cylinder. A path whose tangent points are both beyond the ends is straight.
+"""
+
+from __future__ import annotations
+
+from math import atan2, hypot, pi, sqrt
+
+from musclesolve.muscles.paths.kernel.arrays import ARC, EXTRA, INSIDE, MANDATORY, NONE, POSSIBLE
+from musclesolve.muscles.paths.kernel.compile import compiled
+
+ROUND_OFF = 1e-7
+"""A wrap angle no further below zero is zero [rad]."""
+
+
+@compiled
+def touch_cylinder(ends, radius, half_length, axis, sign, contact):
+    """Tangent points, arc and extra length of the segment between two ends (2, 3), all in the cylinder's frame."""
+    d1, d2 = hypot(ends[0, 0], ends[0, 1]), hypot(ends[1, 0], ends[1, 1])
+    if d1 < radius or d2 < radius:
+        return INSIDE
+    code = _way(ends, radius, axis, sign)
+    if code == NONE:
+        return NONE
+    c1, c2 = radius / d1, radius / d2
+    if sign == 0.0:
+        turn = 1.0 if ends[0, 0] * ends[1, 1] >= ends[0, 1] * ends[1, 0] else -1.0
+    else:
+        turn = _turn(ends, c1, c2, axis, sign)
+    s1, s2 = turn * sqrt(1.0 - c1 * c1), turn * sqrt(1.0 - c2 * c2)
+    contact[0] = c1 * (ends[0, 0] * c1 - ends[0, 1] * s1)
+    contact[1] = c1 * (ends[0, 1] * c1 + ends[0, 0] * s1)
+    contact[3] = c2 * (ends[1, 0] * c2 + ends[1, 1] * s2)
+    contact[4] = c2 * (ends[1, 1] * c2 - ends[1, 0] * s2)
+    angle = atan2(
+        turn * (contact[0] * contact[4] - contact[1] * contact[3]),
+        contact[0] * contact[3] + contact[1] * contact[4],
+    )
+    if angle < -ROUND_OFF:
+        angle += 2.0 * pi
+    angle = max(angle, 0.0)
+    first, last = sqrt(d1 * d1 - radius * radius), sqrt(d2 * d2 - radius * radius)
+    flat = first + radius * angle + last
+    rise = ends[1, 2] - ends[0, 2]
+    contact[2] = ends[0, 2] + rise * first / flat
+    contact[5] = ends[1, 2] - rise * last / flat
+    if abs(contact[2]) > half_length and abs(contact[5]) > half_length:
+        return NONE
+    length = hypot(flat, rise)
+    contact[ARC] = radius * angle / flat * length
+    contact[EXTRA] = length - sqrt(
+        (ends[1, 0] - ends[0, 0]) ** 2 + (ends[1, 1] - ends[0, 1]) ** 2 + rise * rise
+    )
+    return code
+
+
+@compiled
+def _way(ends, radius, axis, sign):
+    """Whether the straight line makes the path touch."""
+    dx, dy = ends[1, 0] - ends[0, 0], ends[1, 1] - ends[0, 1]
+    square = dx * dx + dy * dy
+    if square == 0.0:
+        return NONE
+    along = -(ends[0, 0] * dx + ends[0, 1] * dy) / square
+    cross = ends[0, 0] * ends[1, 1] - ends[0, 1] * ends[1, 0]
+    cut = 0.0 < along < 1.0 and cross * cross < radius * radius * square
+    if sign == 0.0:
+        return MANDATORY if cut else NONE
+    near, far = _on_side(ends[0, axis], sign), _on_side(ends[1, axis], sign)
+    if not near and not far:
+        return POSSIBLE
+    if cut:
+        return MANDATORY
+    closest = ends[0, axis] + along * (ends[1, axis] - ends[0, axis])
+    return POSSIBLE if near != far and not _on_side(closest, sign) else NONE
+
+
+@compiled
+def _on_side(value, sign):
+    """Whether a coordinate is on the given half."""
+    return (value >= 0.0) == (sign > 0.0)
+
+
+@compiled
+def _turn(ends, c1, c2, axis, sign):
+    """Which way around, +1 or -1 about z, keeps the path on the given half: by the tangent points that lie on it."""
+    s1, s2 = sqrt(1.0 - c1 * c1), sqrt(1.0 - c2 * c2)
+    other = -1.0 if axis == 0 else 1.0
+    left_1 = _on_side(ends[0, axis] * c1 + other * ends[0, 1 - axis] * s1, sign)
+    right_1 = _on_side(ends[0, axis] * c1 - other * ends[0, 1 - axis] * s1, sign)
+    left_2 = _on_side(ends[1, axis] * c2 + other * ends[1, 1 - axis] * s2, sign)
+    right_2 = _on_side(ends[1, axis] * c2 - other * ends[1, 1 - axis] * s2, sign)
+    if left_1 != right_1:
+        return 1.0 if left_1 else -1.0
+    if left_1 or left_2 or right_2:
+        return -1.0 if left_2 else 1.0
+    # none of the four: the way with the larger angle between its tangent points
+    x1, y1, x2, y2 = ends[0, 0] * c1, ends[0, 1] * c1, ends[1, 0] * c2, ends[1, 1] * c2
+    cosine = x1 * x2 + y1 * y2
+    sine = x1 * y2 - y1 * x2
+    c, s = c1 * c2 - s1 * s2, s1 * c2 + c1 * s2
+    forward = cosine * c + sine * s
+    backward = cosine * c - sine * s
+    return 1.0 if forward < backward else -1.0

@@ -1,0 +1,29 @@
+"""Vectors of three numbers as parts of a work array."""
+
+from __future__ import annotations
+
+from math import sqrt
+
+from musclesolve.muscles.paths.kernel.compile import compiled
+
+
+@compiled
+def dot(work, a, b):
+    """Product of the vectors at two places."""
+    return work[a] * work[b] + work[a + 1] * work[b + 1] + work[a + 2] * work[b + 2]
+
+
+@compiled
+def cross(work, a, b, to):
+    """Put the vector product of the vectors at `a` and `b` at another place."""
+    for k in range(3):
+        i, j = (k + 1) % 3, (k + 2) % 3
+        work[to + k] = work[a + i] * work[b + j] - work[a + j] * work[b + i]
+
+
+@compiled
+def resize(work, a, size):
+    """Give the vector at a place another length."""
+    factor = size / sqrt(dot(work, a, a))
+    for k in range(3):
+        work[a + k] *= factor

@@ -1,0 +1,78 @@
+"""What the path engine is given and what it returns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from musclesolve._util.arrays import Array, Indices
+
+KINDS = ("cylinder", "sphere", "ellipsoid")
+
+
+def _none(*shape: int, whole: bool = False) -> Array | Indices:
+    return np.zeros((0, *shape), dtype=np.intp if whole else float)
+
+
+@dataclass(frozen=True, eq=False)
+class PathLayout:
+    """Paths of n muscles through points (P), and wrap objects (O) that some of them touch (W path wraps).
+
+    point_muscle (P,): muscle of each point, one after the other, points in the order of the path, every muscle has
+    some. kind (O,): index into `KINDS`; radii (O, 3) [m], a cylinder's in the first place; half_length (O,) [m] of
+    cylinders; side_axis, side_sign (O,): own axis 0, 1, 2 and sign of the half of the surface on which paths lie, sign
+    0: either. wrap_muscle, wrap_object (W,): one muscle after the other, in OpenSim's order; wrap_first, wrap_last
+    (W,): points (indices into P) between which the wrap acts.
+    """
+
+    point_muscle: Indices
+    kind: Indices = field(default_factory=lambda: _none(whole=True))
+    radii: Array = field(default_factory=lambda: _none(3))
+    half_length: Array = field(default_factory=_none)
+    side_axis: Indices = field(default_factory=lambda: _none(whole=True))
+    side_sign: Array = field(default_factory=_none)
+    wrap_muscle: Indices = field(default_factory=lambda: _none(whole=True))
+    wrap_object: Indices = field(default_factory=lambda: _none(whole=True))
+    wrap_first: Indices = field(default_factory=lambda: _none(whole=True))
+    wrap_last: Indices = field(default_factory=lambda: _none(whole=True))
+
+    @property
+    def muscles(self) -> int:
+        """N."""
+        return int(self.point_muscle[-1]) + 1
+
+    @property
+    def points(self) -> int:
+        """P."""
+        return len(self.point_muscle)
+
+    @property
+    def wraps(self) -> int:
+        """W."""
+        return len(self.wrap_object)
+
+    @cached_property
+    def node_muscle(self) -> Indices:
+        """(N,) muscle of each node: the points, then two tangent points for each wrap."""
+        return np.concatenate([self.point_muscle, np.repeat(self.wrap_muscle, 2)])
+
+    @cached_property
+    def node_object(self) -> Indices:
+        """(2 W,) object of each tangent point."""
+        return np.repeat(self.wrap_object, 2)
+
+
+class PathNodes(NamedTuple):
+    """Paths in T poses: length (T, n) [m]; position [m] and gradient of the nodes, (T, N, 3) each.
+
+    Nodes: P points, then the two tangent points of each wrap, fixed to its object; those of a wrap that is not touched
+    lie at the center of its object. gradient: dL / d(place of the material point at the node), zero where the path
+    does not pass.
+    """
+
+    length: Array
+    position: Array
+    gradient: Array

@@ -1,0 +1,5 @@
+"""OpenSim models: skeleton, muscles and their geometry, read without OpenSim."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,0 +1,122 @@
+"""Poses of the bodies of an OpenSim model, and how each coordinate moves them.
+
+The pose of a body in the ground is X_parent X_PF X(q) X_BM^-1 with the joint's frames F on the parent and M on the
+body. A twist is (omega, v): angular velocity and the velocity of the point of the body that passes the origin of the
+ground, both per unit of a coordinate; a point r of the body moves with v + omega x r.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from musclesolve._util.arrays import Array
+from musclesolve.opensim.functions import Constant
+from musclesolve.opensim.model import Joint, OpenSimModel, TransformAxis
+
+
+@dataclass(frozen=True, eq=False)
+class BodyMotion:
+    """Bodies (B) of a model over T poses, in the ground.
+
+    rotation (T, B, 3, 3), position (T, B, 3) [m]; twist (T, m, B, 6): omega and v per unit of each of m coordinates,
+    those that a coupler drives included.
+    """
+
+    rotation: Array
+    position: Array
+    twist: Array
+
+
+def coordinate_values(model: OpenSimModel, given: Mapping[str, Array]) -> Array:
+    """Values (T, K) of all coordinates: given (T,) [rad or m], else default; coupled ones by their couplers.
+
+    Raises:
+        InputError: a name is unknown.
+    """
+    size = max((np.size(values) for values in given.values()), default=1)
+    values = np.empty((size, len(model.coordinates)))
+    values[:] = [each.default for each in model.coordinates.values()]
+    for name, column in given.items():
+        values[:, model.coordinate_number[name]] = column
+    number = model.coordinate_number
+    for coupler in model.couplers:
+        independent = values[:, [number[name] for name in coupler.independent]]
+        values[:, number[coupler.dependent]] = coupler.function.value(independent)
+    return values
+
+
+def body_motion(model: OpenSimModel, values: Array, coordinates: Sequence[str] = ()) -> BodyMotion:
+    """Poses of all bodies for values (T, K) of all coordinates, and twists by the named coordinates (m)."""
+    frames, bodies = len(values), len(model.bodies)
+    rotation = np.broadcast_to(np.eye(3), (frames, bodies, 3, 3)).copy()
+    position = np.zeros((frames, bodies, 3))
+    twist = np.zeros((frames, values.shape[1], bodies, 6))
+    number = model.coordinate_number
+    for joint in model.joints:
+        parent, child = (model.body_number[frame.body] for frame in (joint.parent, joint.child))
+        base_rotation = rotation[:, parent] @ joint.parent.rotation
+        base_position = position[:, parent] + rotation[:, parent] @ joint.parent.position
+        moved = _joint_motion(model, joint, values, base_rotation, base_position)
+        rotation[:, child] = moved.rotation @ joint.child.rotation.T
+        position[:, child] = moved.position - rotation[:, child] @ joint.child.position
+        if coordinates:
+            twist[:, :, child] = twist[:, :, parent]
+            for name, own in moved.twists:
+                twist[:, number[name], child] += own
+    for coupler in reversed(model.couplers if coordinates else ()):
+        columns = [number[name] for name in coupler.independent]
+        slope = coupler.function.derivative(values[:, columns])
+        driven = twist[:, number[coupler.dependent]]
+        twist[:, columns] += slope[:, :, None, None] * driven[:, None]
+    return BodyMotion(rotation, position, twist[:, [number[name] for name in coordinates]])
+
+
+@dataclass(frozen=True, eq=False)
+class _JointMotion:
+    """Frame M of a joint in the ground, and its twists (T, 6) by the joint's coordinates."""
+
+    rotation: Array
+    position: Array
+    twists: list[tuple[str, Array]]
+
+
+def _joint_motion(
+    model: OpenSimModel, joint: Joint, values: Array, rotation: Array, position: Array
+) -> _JointMotion:
+    """Motion of the child frame, from the pose (T, 3, 3), (T, 3) of the parent frame."""
+    number, twists, spins = model.coordinate_number, [], []
+    for axis in joint.translations:
+        along = rotation @ axis.axis
+        x = values[:, [number[name] for name in axis.coordinates]]
+        position = position + axis.function.value(x)[:, None] * along
+        moving = np.concatenate([np.zeros_like(along), along], axis=1)
+        twists += _by_coordinate(axis, x, moving)
+    for axis in joint.rotations:
+        about = rotation @ axis.axis
+        x = values[:, [number[name] for name in axis.coordinates]]
+        if not (isinstance(axis.function, Constant) and axis.function.constant == 0.0):
+            rotation = rotation @ _rotations(axis.axis, axis.function.value(x))
+        spins.append((axis, x, about))
+    for axis, x, about in spins:
+        moving = np.concatenate([about, np.cross(position, about)], axis=1)
+        twists += _by_coordinate(axis, x, moving)
+    return _JointMotion(rotation, position, twists)
+
+
+def _by_coordinate(axis: TransformAxis, x: Array, moving: Array) -> list[tuple[str, Array]]:
+    """The motion (T, 6) along or about an axis, per unit of each coordinate of its function."""
+    if not axis.coordinates:
+        return []
+    slope = axis.function.derivative(x)
+    return [(name, slope[:, k, None] * moving) for k, name in enumerate(axis.coordinates)]
+
+
+def _rotations(axis: Array, angle: Array) -> Array:
+    """Rotations (T, 3, 3) about a unit axis by angles (T,) [rad] (Rodrigues)."""
+    x, y, z = axis
+    cross = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+    sine, versine = np.sin(angle)[:, None, None], 1.0 - np.cos(angle)[:, None, None]
+    return np.eye(3) + sine * cross + versine * (cross @ cross)

@@ -1,0 +1,220 @@
+"""What an OpenSim model holds of a skeleton and its muscles, in OpenSim's own axes (x forward, y up, z right)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+
+from musclesolve._util.arrays import Array
+from musclesolve._util.names import Names
+from musclesolve.errors import InputError
+from musclesolve.opensim.functions import Function
+
+GROUND = "ground"
+
+
+@dataclass(frozen=True, eq=False)
+class Frame:
+    """A frame fixed to a body: a point x of it lies at rotation x + position [m] of the body."""
+
+    body: str
+    rotation: Array
+    position: Array
+
+    def place(self, point: Array) -> Array:
+        """Points (..., 3) of the frame, seen from the body."""
+        return point @ self.rotation.T + self.position
+
+
+@dataclass(frozen=True, eq=False)
+class Coordinate:
+    """A generalized coordinate [rad or m]; a locked one stays at its default unless a value is given."""
+
+    name: str
+    default: float
+    lower: float
+    upper: float
+    locked: bool
+
+
+@dataclass(frozen=True, eq=False)
+class TransformAxis:
+    """A rotation [rad] about, or a translation [m] along, an axis by a function of coordinates."""
+
+    axis: Array
+    function: Function
+    coordinates: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Joint:
+    """The motion of a child frame in a parent frame.
+
+    rotations: about body-fixed axes, one after the other (R = R_1 R_2 R_3); translations: along axes of the parent
+    frame, of the origin of the child frame. Every kind of joint is written in this form.
+    """
+
+    name: str
+    kind: str
+    parent: Frame
+    child: Frame
+    rotations: tuple[TransformAxis, ...]
+    translations: tuple[TransformAxis, ...]
+    coordinates: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Coupler:
+    """A coordinate that is a function of others."""
+
+    dependent: str
+    independent: tuple[str, ...]
+    function: Function
+
+
+@dataclass(frozen=True, eq=False)
+class MovingLocation:
+    """Three components of a place, each a function of a coordinate."""
+
+    coordinates: tuple[str, str, str]
+    functions: tuple[Function, Function, Function]
+
+
+@dataclass(frozen=True, eq=False)
+class Point:
+    """A point of a path: a place in a frame of a body, on the path while the coordinate is in the range [rad].
+
+    location (3,) [m]; None for a moving point.
+    """
+
+    name: str
+    frame: Frame
+    location: Array | None
+    moving: MovingLocation | None = None
+    condition: tuple[str, float, float] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Surface:
+    """A wrap object: its frame on a body, radii (3,) [m] and length [m]; side: "all", "+x", "-x", ... of its axes."""
+
+    name: str
+    kind: str
+    frame: Frame
+    radii: Array
+    length: float
+    side: str
+    active: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Wrap:
+    """A surface of a path between two of its points, counted from 1; None: from the first, to the last."""
+
+    surface: str
+    first: int | None
+    last: int | None
+    method: str
+
+
+@dataclass(frozen=True, eq=False)
+class OpenSimMuscle:
+    """A muscle: force [N], lengths [m], pennation [rad], velocity [optimal fiber lengths / s] and its path.
+
+    curve: parameters of its curves, "FmaxMuscleStrain" or "FiberForceLengthCurve.strain_at_zero_force".
+    """
+
+    name: str
+    kind: str
+    max_isometric_force: float
+    optimal_fiber_length: float
+    tendon_slack_length: float
+    pennation_angle: float
+    max_contraction_velocity: float
+    points: tuple[Point, ...]
+    wraps: tuple[Wrap, ...]
+    curve: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class OpenSimModel:
+    """Bodies (ground first), joints from the ground outward, coordinates, muscles and wrap objects by name.
+
+    couplers: in an order in which each depends on earlier ones only. unsupported: what the file has and this reader
+    does not, "joint shoulder_r" -> "ScapulothoracicJoint"; an error only where it is needed.
+    """
+
+    name: str
+    file: Path
+    bodies: tuple[str, ...]
+    joints: tuple[Joint, ...]
+    coordinates: Mapping[str, Coordinate]
+    couplers: tuple[Coupler, ...]
+    muscles: Mapping[str, OpenSimMuscle]
+    surfaces: Mapping[str, Surface]
+    unsupported: Mapping[str, str]
+    credits: str = ""
+    publications: str = ""
+
+    @cached_property
+    def body_number(self) -> Names:
+        """Position of each body in `bodies`."""
+        return Names(self.bodies, "body", self.name)
+
+    @cached_property
+    def coordinate_number(self) -> Names:
+        """Position of each coordinate."""
+        return Names(self.coordinates, "coordinate", self.name)
+
+    @cached_property
+    def reachable(self) -> frozenset[str]:
+        """Bodies that supported joints connect with the ground."""
+        return frozenset({GROUND, *(joint.child.body for joint in self.joints)})
+
+    def chosen(self, names: Iterable[str] | None = None) -> list[OpenSimMuscle]:
+        """Muscles by name, all when none are named; each must consist of what is supported.
+
+        Raises:
+            InputError: a name is unknown, or something that a muscle needs is not supported.
+        """
+        known = Names(self.muscles, "muscle", self.name)
+        muscles = list(self.muscles.values())
+        picked = muscles if names is None else [muscles[known[name]] for name in names]
+        for muscle in picked:
+            self._require_supported(muscle)
+        return picked
+
+    def _require_supported(self, muscle: OpenSimMuscle) -> None:
+        lacking = [
+            f"wrap object {wrap.surface}" for wrap in muscle.wraps if wrap.surface not in self.surfaces
+        ]
+        lacking += [f"path of {muscle.name}"] * (f"path of {muscle.name}" in self.unsupported)
+        used = [self.surfaces[wrap.surface].frame for wrap in muscle.wraps if wrap.surface in self.surfaces]
+        bodies = {frame.body for frame in [*used, *(point.frame for point in muscle.points)]}
+        lacking += [f"body {body}" for body in sorted(bodies - self.reachable)]
+        if lacking:
+            kinds = ", ".join(f"{name} ({self.unsupported.get(name, 'not in the file')})" for name in lacking)
+            raise InputError(
+                f"muscle {muscle.name} needs {kinds}",
+                code="unsupported",
+                file=self.file,
+                expected="joints, points and wrap objects of the kinds that are supported",
+                remedy="leave this muscle out, or replace these elements in OpenSim",
+            )
+
+
+def rotation_xyz(angles: Array) -> Array:
+    """R = R_x R_y R_z of body-fixed angles [rad], (3, 3)."""
+    cx, cy, cz = np.cos(angles)
+    sx, sy, sz = np.sin(angles)
+    return np.array(
+        [
+            [cy * cz, -cy * sz, sy],
+            [cx * sz + sx * sy * cz, cx * cz - sx * sy * sz, -sx * cy],
+            [sx * sz - cx * sy * cz, sx * cz + cx * sy * sz, cx * cy],
+        ]
+    )

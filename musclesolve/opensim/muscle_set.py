@@ -1,0 +1,300 @@
+"""The muscles of the right leg of an OpenSim model as a muscle set of this project."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from muscle_db import load
+from muscle_db.model import (
+    ActiveRange,
+    MovingFrame,
+    MovingPosition,
+    Muscle,
+    MuscleDatabase,
+    PassiveStrain,
+    PathPoint,
+    PathWrap,
+    ReferenceSkeleton,
+    Vector,
+    WrapObject,
+)
+from musclesolve._util.arrays import Array
+from musclesolve._util.bundled_toml import bundled_toml
+from musclesolve.errors import InputError
+from musclesolve.opensim.knee_frames import GlidingKnee, sample, sample_motion
+from musclesolve.opensim.model import OpenSimModel, OpenSimMuscle, Point, Wrap
+from musclesolve.opensim.neutral_leg import LegBodies, NeutralLeg
+
+DIGITS = 6
+"""Decimals of positions [m]."""
+_END = math.radians(0.5)
+_BEYOND_DEG = (-90.0, 180.0)
+_FAMILY = {"Thelen2003Muscle": "de_groote_2016", "Millard2012EquilibriumMuscle": "millard_2013"}
+"""Curves nearest to those of a class of muscles; the passive curve of De Groote et al. (2016) is that of Thelen."""
+
+
+@dataclass(frozen=True)
+class SetDescription:
+    """What a model file does not say in a form that a program could use."""
+
+    name: str
+    source: str
+    stature: float
+    license: str = ""
+    bodies: LegBodies = field(default_factory=LegBodies)
+
+
+def muscle_set(model: OpenSimModel, about: SetDescription) -> MuscleDatabase:
+    """The muscles of the right leg, from pelvis, thigh or shank to thigh, shank or foot, in the order of the model.
+
+    Frames are parallel to the ground in the neutral pose (all coordinates zero); talus, calcaneus and toes are one
+    foot; a knee that glides is written as frames that move with knee flexion (`knee_frames`).
+
+    Raises:
+        InputError: there is no such leg, or a muscle needs something that is not supported.
+    """
+    return _Writer(model, about).database()
+
+
+class _Writer:
+    """One conversion: collects the frames and wrap objects that its muscles use."""
+
+    def __init__(self, model: OpenSimModel, about: SetDescription) -> None:
+        self.model, self.about = model, about
+        self.leg = NeutralLeg(model, about.bodies)
+        self.knee = GlidingKnee(self.leg)
+        self.frames: dict[str, MovingFrame] = {}
+        self.wraps: dict[str, WrapObject] = {}
+
+    def database(self) -> MuscleDatabase:
+        own = [each for each in self.model.muscles.values() if self._is_of_leg(each)]
+        if not own:
+            raise InputError(
+                "the model has no muscle of the right leg",
+                code="bad_muscle_set",
+                file=self.model.file,
+                expected=f"muscles between {', '.join(self.leg.frame_of_body)}",
+                remedy="name the bodies of the leg, or another model",
+            )
+        muscles = tuple(self._muscle(each) for each in self.model.chosen(each.name for each in own))
+        families = [_FAMILY.get(each.kind, "millard_2013") for each in own]
+        return MuscleDatabase(
+            name=self.about.name,
+            source=self.about.source,
+            reference=self._reference(),
+            muscles=muscles,
+            groups={group: "" for group in dict.fromkeys(muscle.group for muscle in muscles)},
+            frames=self.frames,
+            wrap_objects=self.wraps,
+            curves=max(families, key=families.count),
+            license=self.about.license,
+        )
+
+    def _is_of_leg(self, muscle: OpenSimMuscle) -> bool:
+        """Whether all points are on the leg, and one of them beyond the pelvis."""
+        frames = [self.leg.frame_of_body.get(point.frame.body) for point in muscle.points]
+        return None not in frames and set(frames) != {"pelvis"}
+
+    def _reference(self) -> ReferenceSkeleton:
+        hip, knee, ankle = self.leg.hip, self.knee.center, self.leg.ankle
+        return ReferenceSkeleton(
+            thigh_length=round(float(np.linalg.norm(knee - hip)), DIGITS),
+            shank_length=round(float(np.linalg.norm(ankle - knee)), DIGITS),
+            hip_width=round(2.0 * abs(float((hip - self._origin["pelvis"])[1])), DIGITS),
+            stature=self.about.stature,
+            hip_center=vector(hip - self._origin["pelvis"]),
+            position_scale=dict.fromkeys(("pelvis", "femur", "tibia", "foot"), 1.0),
+            knee_center=vector(knee - hip),
+            ankle_center=vector(ankle - knee),
+        )
+
+    @cached_property
+    def _origin(self) -> dict[str, Array]:
+        """Origins of the frames in the neutral pose; moving frames are given about the knee center, on the shank."""
+        pelvis = self.leg.neutral_place(self.about.bodies.pelvis, np.zeros(3))
+        return {"pelvis": pelvis, "femur": self.leg.hip, "tibia": self.knee.center, "foot": self.leg.ankle}
+
+    def _muscle(self, muscle: OpenSimMuscle) -> Muscle:
+        carrier = self._carriers(muscle)
+        name, group, texts = _names(muscle.name)
+        return Muscle(
+            name=name,
+            short_name=_plain(muscle.name),
+            group=group,
+            max_isometric_force=_digits(muscle.max_isometric_force, 3),
+            pennation_angle=math.radians(_digits(math.degrees(muscle.pennation_angle), 4)),
+            optimal_fiber_length=_digits(muscle.optimal_fiber_length, DIGITS),
+            tendon_slack_length=_digits(muscle.tendon_slack_length, DIGITS),
+            max_shortening_velocity=muscle.max_contraction_velocity,
+            path=tuple(self._point(point, carrier) for point in muscle.points),
+            wraps=tuple(
+                self._wrap(wrap, carrier) for wrap in muscle.wraps if self.model.surfaces[wrap.surface].active
+            ),
+            passive=_passive(muscle),
+            **texts,
+        )
+
+    def _carriers(self, muscle: OpenSimMuscle) -> dict[str, str]:
+        """Frame of the set for each frame of the leg, as this muscle needs it; the moving ones are made here."""
+        used = {self.leg.frame_of_body[point.frame.body] for point in muscle.points}
+        carrier = {frame: frame for frame in ("pelvis", "femur", "tibia", "foot")}
+        above, below = used & {"pelvis", "femur"}, used - {"pelvis", "femur"}
+        for body, frame in self.leg.frame_of_body.items():
+            if frame not in carrier:
+                carrier[frame] = frame
+                if frame in used:
+                    self._add_frame(frame, "tibia", lambda x, body=body: self.knee.gliding(body, x))
+        if above and below and not self.knee.is_hinge:
+            if "foot" in below:
+                carrier["femur"] = "femur_gliding"
+                self._add_frame("femur_gliding", "femur", self.knee.femoral)
+            else:
+                carrier["tibia"] = "tibia_gliding"
+                tibia = self.about.bodies.tibia
+                self._add_frame("tibia_gliding", "tibia", lambda x: self.knee.gliding(tibia, x))
+        return carrier
+
+    def _add_frame(self, name: str, body: str, motion) -> None:  # type: ignore[no-untyped-def]
+        if name in self.frames:
+            return
+        degrees, shift, turn = sample_motion(motion)
+        self.frames[name] = MovingFrame(
+            name=name,
+            body=body,
+            dof="knee_flexion",
+            angles=tuple(map(math.radians, degrees.tolist())),
+            translations=tuple(vector(row, 7) for row in shift),
+            rotations=tuple((math.radians(x), math.radians(y), math.radians(z)) for x, y, z in turn.tolist()),
+        )
+
+    def _place(self, body: str, points: Array) -> Array:
+        """Points (..., 3) of a body in the frame of the set that is parallel to the ground in the neutral pose."""
+        frame = self.leg.frame_of_body[body]
+        return (
+            self.leg.neutral_place(body, points) - self._origin[frame if frame in self._origin else "tibia"]
+        )
+
+    def _point(self, point: Point, carrier: dict[str, str]) -> PathPoint:
+        frame = carrier[self.leg.frame_of_body[point.frame.body]]
+        if point.moving is not None:
+            return self._moving_point(point, frame)
+        assert point.location is not None
+        place = self._place(point.frame.body, point.frame.place(point.location))
+        return PathPoint(frame, vector(place), self._active(point))
+
+    def _active(self, point: Point) -> ActiveRange | None:
+        """The range of a point in the sense of this project; an end at the limit of the coordinate is left open."""
+        if point.condition is None:
+            return None
+        name, *ends = point.condition
+        dof, sense = self.leg.degree_of_freedom(name)
+        limits = self.model.coordinates[name]
+        lower, upper = sorted(sense * end for end in ends)
+        lowest, highest = sorted((sense * limits.lower, sense * limits.upper))
+        degrees = [round(math.degrees(lower), 3), round(math.degrees(upper), 3)]
+        if abs(lower - lowest) < _END:
+            degrees[0] = min(degrees[0], _BEYOND_DEG[0])
+        if abs(upper - highest) < _END:
+            degrees[1] = max(degrees[1], _BEYOND_DEG[1])
+        return ActiveRange(dof, *map(math.radians, degrees))
+
+    def _moving_point(self, point: Point, frame: str) -> PathPoint:
+        """A moving point; where its frame moves with the same angle, both motions in one, on the bone itself."""
+        assert point.moving is not None
+        dofs = {self.leg.degree_of_freedom(name)[0] for name in point.moving.coordinates}
+        moved = self.frames.get(frame)
+        if len(dofs) != 1 or (moved and {moved.dof} != dofs):
+            raise InputError(
+                f"point {point.name} moves with several angles",
+                code="unsupported",
+                file=self.model.file,
+                expected="a point that moves with one angle",
+                remedy="leave out its muscle",
+            )
+        (dof,) = dofs
+
+        def place(angle: Array) -> Array:
+            here = self._place(point.frame.body, point.frame.place(self._location(point, dof, angle)))
+            if moved is None:
+                return here
+            body = self.about.bodies.tibia
+            rotation, shift = (
+                self.knee.femoral(angle) if moved.body == "femur" else self.knee.gliding(body, angle)
+            )
+            return (rotation @ here[:, :, None])[:, :, 0] + shift
+
+        degrees, places = sample(place, DIGITS)
+        angles = tuple(map(math.radians, degrees.tolist()))
+        moving = MovingPosition(dof, angles, tuple(vector(each) for each in places))
+        standing = moving.positions[angles.index(0.0)]
+        return PathPoint(moved.body if moved else frame, standing, self._active(point), moving)
+
+    def _location(self, point: Point, dof: str, angle: Array) -> Array:
+        assert point.moving is not None
+        values = self.leg.values_at(dof, angle)
+        columns = [self.model.coordinate_number[name] for name in point.moving.coordinates]
+        parts = [f.value(values[:, [k]]) for f, k in zip(point.moving.functions, columns, strict=True)]
+        return np.stack(parts, axis=1)
+
+    def _wrap(self, wrap: Wrap, carrier: dict[str, str]) -> PathWrap:
+        surface = self.model.surfaces[wrap.surface]
+        body = surface.frame.body
+        frame = carrier[self.leg.frame_of_body[body]]
+        name = _plain(wrap.surface)
+        if name in self.wraps and self.wraps[name].frame != frame:
+            name = f"{name}_on_{frame}"
+        axes = self.leg.neutral_rotation(body) @ surface.frame.rotation
+        center = self._place(body, surface.frame.position)
+        self.wraps[name] = WrapObject(
+            name=name,
+            kind=surface.kind,
+            frame=frame,
+            center=vector(center),
+            axes=(vector(axes[0], 9), vector(axes[1], 9), vector(axes[2], 9)),
+            radii=vector(surface.radii),
+            length=_digits(surface.length, DIGITS),
+            side=surface.side,
+        )
+        return PathWrap(name, wrap.first, wrap.last, wrap.method)
+
+
+def _passive(muscle: OpenSimMuscle) -> PassiveStrain:
+    if "FmaxMuscleStrain" in muscle.curve:
+        return PassiveStrain(0.0, muscle.curve["FmaxMuscleStrain"])
+    ends = ("strain_at_zero_force", "strain_at_one_norm_force")
+    zero, one = (_digits(muscle.curve[f"FiberForceLengthCurve.{end}"], 4) for end in ends)
+    return PassiveStrain(zero, one)
+
+
+def _names(model_name: str) -> tuple[str, str, dict[str, str]]:
+    """Long name, group and texts of a muscle: those of silva_2003 where it is known, else its own name."""
+    known = bundled_toml("musclesolve.opensim", "leg_names.toml")
+    short = _plain(model_name)
+    name = next((long for long, short_names in known["names"].items() if short in short_names), short)
+    like = load("silva_2003")
+    texts = known["texts"].get(name, {})
+    if name in like:
+        same = like[name]
+        texts = {"origin": same.origin, "insertion": same.insertion, "action": same.action}
+    group = known["groups"].get(name) or (like[name].group if name in like else "other")
+    return name, group, texts
+
+
+def _plain(name: str) -> str:
+    """A name of the model in lower snake case, without side."""
+    letters = "".join(c if c.isalnum() else "_" for c in name.lower().removesuffix("_r"))
+    return "_".join(part for part in letters.split("_") if part)
+
+
+def _digits(value: float, decimals: int) -> float:
+    return round(float(value), decimals) + 0.0
+
+
+def vector(values: Array, decimals: int = DIGITS) -> Vector:
+    """Three rounded numbers."""
+    x, y, z = (_digits(value, decimals) for value in values)
+    return x, y, z

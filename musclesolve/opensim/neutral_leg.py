@@ -1,0 +1,177 @@
+"""The right leg of an OpenSim model with all coordinates zero, in the axes of this project (x forward, y left, z up).
+
+Every body of the leg belongs to one of the frames "pelvis", "femur", "tibia" and "foot", or moves on its own with the
+knee, as the patella does. A displacement D(theta) = X(theta) X(0)^-1 is the motion of a body relative to the femur
+from its neutral pose, when the knee flexes by theta.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from musclesolve._util.arrays import Array
+from musclesolve._util.names import unknown_name
+from musclesolve.errors import InputError
+from musclesolve.opensim.kinematics import BodyMotion, body_motion, coordinate_values
+from musclesolve.opensim.model import Joint, OpenSimModel
+
+AXES = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]])
+"""Rotation from OpenSim's axes (x forward, y up, z right) to forward, left, up."""
+
+ANATOMICAL = {
+    "hip_flexion": (0.0, -1.0, 0.0),
+    "hip_adduction": (1.0, 0.0, 0.0),
+    "hip_internal_rotation": (0.0, 0.0, 1.0),
+    "knee_flexion": (0.0, 1.0, 0.0),
+    "ankle_dorsiflexion": (0.0, -1.0, 0.0),
+    "ankle_inversion": (1.0, 0.0, 0.0),
+}
+"""Axes of rotation of the distal segment of the right leg, forward, left, up, for each degree of freedom.
+
+Inversion raises the inner edge of the foot: rotation about the forward axis.
+"""
+
+
+@dataclass(frozen=True)
+class LegBodies:
+    """Names of the bodies of the right leg in a model; what is attached beyond `talus` belongs to the foot."""
+
+    pelvis: str = "pelvis"
+    femur: str = "femur_r"
+    tibia: str = "tibia_r"
+    talus: str = "talus_r"
+
+
+@dataclass(frozen=True, eq=False)
+class NeutralLeg:
+    """The leg of a model, with its bodies named."""
+
+    model: OpenSimModel
+    bodies: LegBodies = LegBodies()
+
+    def __post_init__(self) -> None:
+        known = self.model.reachable
+        for name in (self.bodies.pelvis, self.bodies.femur, self.bodies.tibia, self.bodies.talus):
+            if name not in known:
+                raise unknown_name(name, "body", sorted(known), file=self.model.file)
+
+    @cached_property
+    def frame_of_body(self) -> dict[str, str]:
+        """Frame of each body of the leg: pelvis, femur, tibia, foot, or its own name where it moves with the knee."""
+        named = {
+            self.bodies.pelvis: "pelvis",
+            self.bodies.femur: "femur",
+            self.bodies.tibia: "tibia",
+            self.bodies.talus: "foot",
+        }
+        found = dict(named)
+        for joint in self.model.joints:
+            body, parent = joint.child.body, found.get(joint.parent.body)
+            if body not in named and parent in ("femur", "tibia", "foot"):
+                found[body] = "foot" if parent == "foot" else body.removesuffix("_r")
+        return found
+
+    def joint(self, body: str) -> Joint:
+        """The joint that carries a body."""
+        return next(joint for joint in self.model.joints if joint.child.body == body)
+
+    @cached_property
+    def _names(self) -> tuple[str, ...]:
+        return tuple(self.model.coordinates)
+
+    def _moved(self, angles: dict[str, Array], twists: tuple[str, ...] = ()) -> BodyMotion:
+        zero = {name: np.zeros(1) for name in self._names}
+        return body_motion(self.model, coordinate_values(self.model, {**zero, **angles}), twists)
+
+    @cached_property
+    def _neutral(self) -> BodyMotion:
+        return self._moved({}, self._names)
+
+    def neutral_place(self, body: str, point: Array) -> Array:
+        """Points (..., 3) of a body in the neutral pose, forward, left, up in the ground."""
+        b = self.model.body_number[body]
+        return (point @ self._neutral.rotation[0, b].T + self._neutral.position[0, b]) @ AXES.T
+
+    def neutral_rotation(self, body: str) -> Array:
+        """Orientation of a body in the neutral pose, (3, 3), in the ground's forward, left, up."""
+        return AXES @ self._neutral.rotation[0, self.model.body_number[body]]
+
+    def joint_center(self, body: str) -> Array:
+        """Where the joint that carries a body is in the neutral pose: the origin of its frame on the body."""
+        return self.neutral_place(body, self.joint(body).child.position)
+
+    @cached_property
+    def hip(self) -> Array:
+        """Hip center in the neutral pose."""
+        return self.joint_center(self.bodies.femur)
+
+    @cached_property
+    def ankle(self) -> Array:
+        """Ankle center in the neutral pose."""
+        return self.joint_center(self.bodies.talus)
+
+    def degree_of_freedom(self, coordinate: str) -> tuple[str, float]:
+        """The degree of freedom that a coordinate is, and +1 or -1: whether both have the same sense."""
+        index, bodies = self._names.index(coordinate), self.bodies
+        for body, prefix in ((bodies.femur, "hip"), (bodies.tibia, "knee"), (bodies.talus, "ankle")):
+            if coordinate in self.joint(body).coordinates:
+                spin = AXES @ self._neutral.twist[0, index, self.model.body_number[body], :3]
+                fitting = {
+                    dof: float(spin @ axis) for dof, axis in ANATOMICAL.items() if dof.startswith(prefix)
+                }
+                best = max(fitting, key=lambda dof: abs(fitting[dof]))
+                if abs(fitting[best]) > 0.7:
+                    return best, float(np.sign(fitting[best]))
+        raise InputError(
+            f"coordinate '{coordinate}' is no rotation of hip, knee or ankle about an anatomical axis",
+            code="unsupported",
+            file=self.model.file,
+            expected="points that depend on hip, knee or ankle flexion, hip adduction or hip rotation",
+            remedy="leave out the muscles whose points depend on it",
+        )
+
+    @cached_property
+    def _knee(self) -> tuple[str, float]:
+        """The coordinate that flexes the knee, and its sense."""
+        for name in self.joint(self.bodies.tibia).coordinates:
+            dof, sense = self.degree_of_freedom(name)
+            if dof == "knee_flexion":
+                return name, sense
+        raise InputError(
+            "the knee has no coordinate of flexion",
+            code="unsupported",
+            file=self.model.file,
+            expected="a joint between femur and tibia with a flexion angle",
+            remedy="name the bodies of the leg",
+        )
+
+    def values_at(self, dof: str, angles: Array) -> Array:
+        """Values (T, K) of all coordinates where one degree of freedom has these angles [rad], the others zero."""
+        for name in self._names:
+            if name in self.leg_coordinates and self.degree_of_freedom(name)[0] == dof:
+                zero = {other: np.zeros(1) for other in self._names}
+                moved = {name: self.degree_of_freedom(name)[1] * angles}
+                return coordinate_values(self.model, {**zero, **moved})
+        raise AssertionError(dof)
+
+    @cached_property
+    def leg_coordinates(self) -> tuple[str, ...]:
+        """Coordinates of hip, knee and ankle."""
+        bodies = (self.bodies.femur, self.bodies.tibia, self.bodies.talus)
+        return tuple(name for body in bodies for name in self.joint(body).coordinates)
+
+    def displacement(self, body: str, flexion: Array) -> tuple[Array, Array]:
+        """D(theta) of a body relative to the femur for knee flexion (T,) [rad]: rotation (T, 3, 3), shift (T, 3) [m].
+
+        A point that is at x in the neutral pose goes to rotation x + shift, seen from the femur.
+        """
+        name, sense = self._knee
+        motion = self._moved({name: sense * flexion})
+        b = self.model.body_number[body]
+        start = self._neutral
+        rotation = motion.rotation[:, b] @ start.rotation[0, b].T
+        shift = motion.position[:, b] - rotation @ start.position[0, b]
+        return AXES @ rotation @ AXES.T, shift @ AXES.T

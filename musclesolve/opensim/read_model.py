@@ -1,0 +1,96 @@
+"""Reads OpenSim models (.osim)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from musclesolve.opensim.model import GROUND, OpenSimModel
+from musclesolve.opensim.read_context import Context
+from musclesolve.opensim.read_joints import read_coordinates, read_couplers, read_joints
+from musclesolve.opensim.read_muscles import read_muscles, read_surfaces
+from musclesolve.opensim.xml_tree import Element, read_xml
+
+_OLDEST = 40000
+
+
+def read_osim(path: str | Path) -> OpenSimModel:
+    """Read the skeleton and the muscles of an OpenSim model, version 4.
+
+    What is not supported is listed in `unsupported`, and is an error only when something asked for needs it.
+
+    Raises:
+        InputError: the file cannot be read, is no OpenSim model, or contradicts itself; it says where.
+    """
+    root = read_xml(path)
+    model = _model(root)
+    context = _context(root, model)
+    coordinates = read_coordinates(context, model)
+    surfaces = read_surfaces(context, model)
+    muscles = read_muscles(context, model)
+    joints = read_joints(context, model)
+    read = OpenSimModel(
+        name=model.name,
+        file=root.file,
+        bodies=(GROUND, *context.bodies),
+        joints=joints,
+        coordinates=coordinates,
+        couplers=read_couplers(context, model, coordinates),
+        muscles=muscles,
+        surfaces=surfaces,
+        unsupported=context.unsupported,
+        credits=_text(model, "credits"),
+        publications=_text(model, "publications"),
+    )
+    _require_known(model, read)
+    return read
+
+
+def _model(root: Element) -> Element:
+    """The <Model> of a document of a version that is supported."""
+    expected, remedy = "an OpenSim model of version 4", "open it in OpenSim 4 and save it again"
+    model = root.find("Model")
+    if root.tag != "OpenSimDocument" or model is None:
+        root.fail(
+            f"the document is <{root.tag}>, without a <Model>", expected=expected, remedy="name a model file"
+        )
+    if not root.version.isdigit() or int(root.version) < _OLDEST:
+        root.fail(f"the file has version {root.version or 'none'}", expected=expected, remedy=remedy)
+    units = _text(model, "length_units").lower()
+    if units not in ("", "meters", "m", "meter"):
+        model.fail(f"lengths are in {units}", expected="meters", remedy="scale the model", code="bad_units")
+    return model
+
+
+def _context(root: Element, model: Element) -> Context:
+    defaults = {
+        each.tag: each
+        for holder in (root, model)
+        if (found := holder.find("defaults"))
+        for each in found.children
+    }
+    owned = {id(frame) for joint in model.listed("JointSet") for frame in joint.listed("frames")}
+    free = [
+        each for each in model.descendants() if each.tag == "PhysicalOffsetFrame" and id(each) not in owned
+    ]
+    bodies = tuple(body.name for body in model.listed("BodySet"))
+    return Context(root, defaults, bodies, {frame.name: frame for frame in free})
+
+
+def _text(model: Element, tag: str) -> str:
+    found = model.find(tag)
+    return " ".join(found.words()) if found else ""
+
+
+def _require_known(model: Element, read: OpenSimModel) -> None:
+    """Refuse points that depend on a coordinate that does not exist."""
+    for muscle in read.muscles.values():
+        for point in muscle.points:
+            names = point.moving.coordinates if point.moving else ()
+            for name in (*names, *((point.condition[0],) if point.condition else ())):
+                if name not in read.coordinates:
+                    model.fail(
+                        f"point {point.name} depends on '{name}'",
+                        expected="a coordinate of the model",
+                        remedy="correct the point",
+                        code="unknown_name",
+                    )

@@ -1,0 +1,150 @@
+"""Muscles and wrap objects of a model file."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from musclesolve.opensim.functions import Constant
+from musclesolve.opensim.model import Frame, MovingLocation, OpenSimMuscle, Point, Surface, Wrap, rotation_xyz
+from musclesolve.opensim.read_context import Context, function_in, last_part
+from musclesolve.opensim.xml_tree import Element
+
+_SURFACES = {"WrapCylinder": "cylinder", "WrapSphere": "sphere", "WrapEllipsoid": "ellipsoid"}
+_SIDES = ("all", "+x", "-x", "+y", "-y", "+z", "-z")
+_CURVES = {
+    "FmaxTendonStrain": 0.04,
+    "FmaxMuscleStrain": 0.6,
+    "KshapeActive": 0.45,
+    "KshapePassive": 5.0,
+    "Af": 0.25,
+    "Flen": 1.4,
+}
+"""Parameters of the curves of Thelen (2003), with the values they have where a file does not state them."""
+_MILLARD = {
+    "FiberForceLengthCurve": {"strain_at_zero_force": 0.0, "strain_at_one_norm_force": 0.7},
+    "TendonForceLengthCurve": {"strain_at_one_norm_force": 0.049},
+}
+"""Likewise of Millard et al. (2013), table of the defaults in OpenSim; other parameters where the file states them."""
+
+
+def read_surfaces(context: Context, model: Element) -> dict[str, Surface]:
+    """Wrap objects by name; those of other kinds become `unsupported`."""
+    found = {}
+    owners = [*model.listed("BodySet"), *([ground] if (ground := model.find("Ground")) else [])]
+    for owner in [*owners, *context.frames.values()]:
+        for element in owner.listed("WrapObjectSet"):
+            if element.tag in _SURFACES:
+                found[element.name] = _surface(context, element, owner)
+            else:
+                context.unsupported[f"wrap object {element.name}"] = element.tag
+    return found
+
+
+def _surface(context: Context, element: Element, owner: Element) -> Surface:
+    kind = _SURFACES[element.tag]
+    base = context.frame_of(owner)
+    rotation = base.rotation @ rotation_xyz(element.require("xyz_body_rotation").vector())
+    frame = Frame(base.body, rotation, base.place(element.require("translation").vector()))
+    if kind == "ellipsoid":
+        radii = element.require("dimensions").vector()
+    else:
+        radius = element.require("radius").number()
+        radii = np.array([radius, radius, radius if kind == "sphere" else 0.0])
+    length = element.require("length").number() if kind == "cylinder" else 0.0
+    if min(radii[:2]) <= 0.0 or (kind != "cylinder" and radii[2] <= 0.0):
+        element.fail("a radius is not positive", expected="radii [m]", remedy="correct it", code="bad_model")
+    side = context.property(element, "quadrant")
+    word = side.text.strip() if side is not None and side.words() else "all"
+    word = word if word in _SIDES else f"+{word}"
+    if word not in _SIDES:
+        element.fail(
+            f"quadrant '{word[1:]}'", expected=", ".join(_SIDES), remedy="correct it", code="bad_model"
+        )
+    return Surface(element.name, kind, frame, radii, length, word, context.flag(element, "active", True))
+
+
+def read_muscles(context: Context, model: Element) -> dict[str, OpenSimMuscle]:
+    """Every force of the model that has a path and fibers."""
+    elements = model.listed("ForceSet")
+    return {
+        element.name: _muscle(context, element)
+        for element in elements
+        if element.find("GeometryPath") and context.property(element, "optimal_fiber_length")
+    }
+
+
+def _muscle(context: Context, element: Element) -> OpenSimMuscle:
+    path = element.require("GeometryPath")
+    points = [_point(context, each) for each in path.listed("PathPointSet")]
+    for each, point in zip(path.listed("PathPointSet"), points, strict=True):
+        if point is None:
+            context.unsupported[f"path of {element.name}"] = each.tag
+    return OpenSimMuscle(
+        name=element.name,
+        kind=element.tag,
+        max_isometric_force=_positive(context, element, "max_isometric_force", 1000.0),
+        optimal_fiber_length=_positive(context, element, "optimal_fiber_length", 0.1),
+        tendon_slack_length=context.number(element, "tendon_slack_length", 0.2),
+        pennation_angle=context.number(element, "pennation_angle_at_optimal", 0.0),
+        max_contraction_velocity=_positive(context, element, "max_contraction_velocity", 10.0),
+        points=tuple(point for point in points if point is not None),
+        wraps=tuple(_wrap(each) for each in path.listed("PathWrapSet")),
+        curve=_curve_parameters(context, element),
+    )
+
+
+def _positive(context: Context, element: Element, tag: str, otherwise: float) -> float:
+    value = context.number(element, tag, otherwise)
+    if value <= 0.0:
+        element.fail(
+            f"{tag} is {value:g}", expected="a number above zero", remedy="correct it", code="bad_model"
+        )
+    return value
+
+
+def _curve_parameters(context: Context, element: Element) -> dict[str, float]:
+    if element.tag.startswith("Thelen"):
+        return {tag: context.number(element, tag, value) for tag, value in _CURVES.items()}
+    found = {f"{tag}.{key}": value for tag, given in _MILLARD.items() for key, value in given.items()}
+    for curve in (context.property(element, tag) for tag in _MILLARD):
+        for child in curve.children if curve else []:
+            if child.words():
+                found[f"{curve.tag}.{child.tag}"] = child.number()  # type: ignore[union-attr]
+    return found
+
+
+def _point(context: Context, element: Element) -> Point | None:
+    """A point of a path; None for one of another kind."""
+    if element.tag not in ("PathPoint", "ConditionalPathPoint", "MovingPathPoint"):
+        return None
+    frame = context.frame(element, "socket_parent_frame")
+    if element.tag == "MovingPathPoint":
+        moving = _moving(element)
+        return None if moving is None else Point(element.name, frame, None, moving)
+    location = element.require("location").vector()
+    if element.tag == "PathPoint":
+        return Point(element.name, frame, location)
+    lower, upper = element.require("range").numbers()[:2]
+    coordinate = last_part(element.require("socket_coordinate").text)
+    return Point(element.name, frame, location, condition=(coordinate, float(lower), float(upper)))
+
+
+def _moving(element: Element) -> MovingLocation | None:
+    names, functions = [], []
+    for axis in "xyz":
+        holder = element.find(f"{axis}_location")
+        function = Constant(0.0) if holder is None else function_in(holder)
+        if function is None:
+            return None
+        functions.append(function)
+        names.append(last_part(element.require(f"socket_{axis}_coordinate").text))
+    return MovingLocation((names[0], names[1], names[2]), (functions[0], functions[1], functions[2]))
+
+
+def _wrap(element: Element) -> Wrap:
+    holder = element.find("range")
+    first, last = (-1, -1) if holder is None else (int(value) for value in holder.numbers()[:2])
+    method = element.find("method")
+    word = method.text.strip().lower() if method is not None and method.words() else "hybrid"
+    surface = element.require("wrap_object").text.strip()
+    return Wrap(surface, first if first > 0 else None, last if last > 0 else None, word)
