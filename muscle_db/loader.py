@@ -13,6 +13,7 @@ from pathlib import Path
 from muscle_db.deviations import read_deviations, require_as_used
 from muscle_db.errors import MuscleDatabaseError, nearest
 from muscle_db.frames_and_wraps import (
+    read_calibrated,
     read_frames,
     read_passive,
     read_path_wraps,
@@ -39,7 +40,7 @@ _MUSCLE_NUMBERS = ("max_isometric_force", "pennation_deg", "optimal_fiber_length
 _REMARKS = ("origin", "insertion", "action")
 _REFERENCE_LENGTHS = ("thigh_length", "shank_length", "hip_width", "stature")
 _VELOCITY = "max_shortening_velocity"
-_OPTIONAL = (_VELOCITY, "groups", "deviation", "frame", "wrap", "curves", "license")
+_OPTIONAL = (_VELOCITY, "groups", "deviation", "frame", "wrap", "curves", "license", "calibrated_passive")
 _MUSCLE_OPTIONAL = (_VELOCITY, *_REMARKS, "deviation", "wraps", "passive")
 _ROUNDED = 1e-3
 """Largest contradiction between a joint center and the length of a segment [m]."""
@@ -158,6 +159,7 @@ def _database(root: Table) -> MuscleDatabase:
         wrap_objects=wraps,
         curves=root.name("curves") if "curves" in root.values else "silva_2003",
         license=root.text("license", default=""),
+        calibrated_passive=read_calibrated(root, [muscle.name for muscle in muscles]),
     )
 
 
