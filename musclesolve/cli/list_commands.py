@@ -11,14 +11,18 @@ from musclesolve.cli.printing import console
 
 def muscles(
     name: Annotated[str | None, typer.Argument(help="A muscle, by its name or short name.")] = None,
-    database: Annotated[str, typer.Option(help="Name of a muscle database, or a file.")] = "silva_2003",
+    database: Annotated[
+        str | None, typer.Option(help="Name of a muscle set, or a file; the default set unless one is given.")
+    ] = None,
 ) -> None:
-    """List the muscles, or show one in full."""
+    """List the muscle sets and the muscles of one of them, or show one muscle in full."""
     import muscle_db
-    from musclesolve.cli.list_tables import muscle_in_full, muscle_table
+    from musclesolve.cli.list_muscles import muscle_in_full, muscle_table, set_table
 
-    loaded = muscle_db.load(database)
-    console().print(muscle_table(loaded) if name is None else muscle_in_full(loaded[name]))
+    loaded = muscle_db.load() if database is None else muscle_db.load(database)
+    if name is None and database is None:
+        console().print(set_table([muscle_db.load(each) for each in muscle_db.available()]))
+    console().print(muscle_table(loaded) if name is None else muscle_in_full(loaded, loaded[name]))
 
 
 def markers(name: Annotated[str | None, typer.Argument(help="A marker set, by its name.")] = None) -> None:

@@ -1,0 +1,113 @@
+"""Musculotendon lengths and moment arms of an OpenSim model over poses."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from musclesolve._util.arrays import Array
+from musclesolve.muscles.paths.layout import PathNodes
+from musclesolve.muscles.paths.solve import solve_paths
+from musclesolve.opensim.kinematics import BodyMotion, body_motion, coordinate_values
+from musclesolve.opensim.model import OpenSimModel
+from musclesolve.opensim.path_system import PathSystem, path_system
+
+_BLOCK = 256
+"""Most poses worked on at once, for memory."""
+
+
+@dataclass(frozen=True, eq=False)
+class OpenSimGeometry:
+    """Muscles (n) over poses (T): length (T, n) [m]; moment_arm (T, m, n), -dL/dq of m coordinates [m; 1 if lengths].
+
+    coordinates, muscles: their names.
+    """
+
+    coordinates: tuple[str, ...]
+    muscles: tuple[str, ...]
+    length: Array
+    moment_arm: Array
+
+
+def opensim_geometry(
+    model: OpenSimModel,
+    values: Mapping[str, Array],
+    coordinates: Sequence[str] | None = None,
+    muscles: Sequence[str] | None = None,
+) -> OpenSimGeometry:
+    """Lengths and moment arms of muscles of a model.
+
+    Args:
+        model: from `read_osim`.
+        values: (T,) [rad or m] of coordinates by name; others have their default, coupled ones follow.
+        coordinates: those whose moment arms are wanted, of `values` by default. What a coupler drives moves with
+            them.
+        muscles: names; all by default.
+
+    Raises:
+        InputError: a name is unknown, or a muscle needs something that is not supported.
+    """
+    chosen = model.chosen(muscles)
+    names = tuple(values if coordinates is None else coordinates)
+    every = coordinate_values(model, values)
+    system = path_system(model, chosen)
+    lengths, arms = [], []
+    for start in range(0, len(every), _BLOCK):
+        block = every[start : start + _BLOCK]
+        motion = body_motion(model, block, names)
+        position, center, rotation = system.placed(motion, block)
+        nodes = solve_paths(system.layout, position, system.on(block), center, rotation)
+        lengths.append(nodes.length)
+        arms.append(_moment_arms(system, motion, block, nodes, names))
+    return OpenSimGeometry(
+        coordinates=names,
+        muscles=tuple(muscle.name for muscle in chosen),
+        length=np.concatenate(lengths),
+        moment_arm=np.concatenate(arms),
+    )
+
+
+def _moment_arms(
+    system: PathSystem, motion: BodyMotion, values: Array, nodes: PathNodes, names: Sequence[str]
+) -> Array:
+    """-dL/dq (T, m, n): minus the power of unit tension at the nodes, for unit rates of the coordinates."""
+    bodies, place = np.unique(system.node_body, return_inverse=True)
+    count, frames = system.layout.muscles, len(values)
+    wrench = np.concatenate([np.cross(nodes.position, nodes.gradient), nodes.gradient], axis=2)
+    group = system.layout.node_muscle * len(bodies) + place
+    order = np.argsort(group, kind="stable")
+    groups, first = np.unique(group[order], return_index=True)
+    total = np.zeros((frames, count * len(bodies), 6))
+    total[:, groups] = np.add.reduceat(wrench[:, order], first, axis=1)
+    by_muscle = total.reshape(frames, count, len(bodies) * 6)
+    twist = motion.twist[:, :, bodies].reshape(frames, len(names), len(bodies) * 6)
+    arms = -twist @ by_muscle.transpose(0, 2, 1)
+    return arms - _of_moving_points(system, motion, values, nodes, names)
+
+
+def _of_moving_points(
+    system: PathSystem, motion: BodyMotion, values: Array, nodes: PathNodes, names: Sequence[str]
+) -> Array:
+    """dL/dq (T, m, n) from points that move in their bodies."""
+    model = system.model
+    chain = _chain(model, values, names)
+    found = np.zeros((len(values), len(names), system.layout.muscles))
+    for point, coordinate, slope in system.local_slopes(values):
+        turned = motion.rotation[:, system.node_body[point]] @ slope[..., None]
+        rate = (nodes.gradient[:, point] * turned[..., 0]).sum(axis=1)
+        found[:, :, system.layout.point_muscle[point]] += chain[:, coordinate] * rate[:, None]
+    return found
+
+
+def _chain(model: OpenSimModel, values: Array, names: Sequence[str]) -> Array:
+    """d(every coordinate)/d(named coordinates), (T, K, m), by the couplers."""
+    number = model.coordinate_number
+    chain = np.zeros((len(values), values.shape[1], len(names)))
+    chain[:, [number[name] for name in names], np.arange(len(names))] = 1.0
+    for coupler in model.couplers:
+        columns = [number[name] for name in coupler.independent]
+        slope = coupler.function.derivative(values[:, columns])
+        chain[:, number[coupler.dependent]] = (slope[:, :, None] * chain[:, columns]).sum(axis=1)
+    return chain

@@ -1,0 +1,73 @@
+"""Body poses and twists: laws that hold for every joint."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from musclesolve._util.arrays import Array
+from musclesolve.opensim.kinematics import body_motion, coordinate_values
+from musclesolve.opensim.model import OpenSimModel, rotation_xyz
+
+STEP = 1e-6
+
+
+def random_values(model: OpenSimModel, names: list[str]) -> dict[str, Array]:
+    rng = np.random.default_rng(3)
+    return {name: rng.uniform(-0.8, 1.2, 5) for name in names}
+
+
+def free_names(model: OpenSimModel) -> list[str]:
+    driven = {coupler.dependent for coupler in model.couplers}
+    return [name for name in model.coordinates if name not in driven]
+
+
+def check_twists(model: OpenSimModel) -> None:
+    """v + omega x r is the velocity of every point of every body when one coordinate changes."""
+    names = free_names(model)
+    given = random_values(model, names)
+    motion = body_motion(model, coordinate_values(model, given), names)
+    point = np.array([0.1, -0.2, 0.3])
+    place = motion.rotation @ point + motion.position
+    for k, name in enumerate(names):
+        ends = [
+            body_motion(model, coordinate_values(model, {**given, name: given[name] + step}))
+            for step in (STEP, -STEP)
+        ]
+        places = [end.rotation @ point + end.position for end in ends]
+        velocity = (places[0] - places[1]) / (2.0 * STEP)
+        omega, v = motion.twist[:, k, :, :3], motion.twist[:, k, :, 3:]
+        np.testing.assert_allclose(v + np.cross(omega, place), velocity, atol=1e-8)
+
+
+def test_twists_are_the_velocities_of_all_joints(small: OpenSimModel) -> None:
+    check_twists(small)
+
+
+@pytest.mark.parametrize("name", ["gait2392", "rajagopal_lai_uhlrich_2023"])
+def test_twists_of_public_models(public_model, name: str) -> None:
+    check_twists(public_model(name))
+
+
+def test_rotations_are_rotations(small: OpenSimModel) -> None:
+    rotation = body_motion(small, coordinate_values(small, random_values(small, free_names(small)))).rotation
+    identity = np.broadcast_to(np.eye(3), rotation.shape)
+    np.testing.assert_allclose(rotation @ rotation.swapaxes(-1, -2), identity, atol=1e-14)
+
+
+def test_defaults_given_values_and_couplers(small: OpenSimModel) -> None:
+    values = coordinate_values(small, {"knee_r": np.array([0.0, 1.0])})
+    number = small.coordinate_number
+    np.testing.assert_allclose(values[:, number["beta_r"]], [0.2, 1.2])  # 2 (0.5 q + 0.1)
+    np.testing.assert_allclose(values[:, number["ankle_a_r"]], 0.1)
+
+
+def test_a_free_joint_places_its_body(small: OpenSimModel) -> None:
+    """The child frame turns about x, y, z one after the other and moves along the axes of the parent frame."""
+    given = {"px": [0.3], "py": [-0.2], "pz": [0.5], "tx": [1.0], "ty": [2.0], "tz": [3.0]}
+    motion = body_motion(small, coordinate_values(small, {k: np.array(v) for k, v in given.items()}))
+    offset = rotation_xyz(np.array([0.1, 0.2, -0.3]))
+    turned = offset @ rotation_xyz(np.array([0.3, -0.2, 0.5])) @ offset.T
+    np.testing.assert_allclose(motion.rotation[0, 1], turned, atol=1e-14)
+    origin = np.array([0.01, -0.4, 0.02]) + offset @ [1.0, 2.0, 3.0] - turned @ [0.0, 0.01, 0.0]
+    np.testing.assert_allclose(motion.position[0, 1], origin, atol=1e-14)

@@ -1,0 +1,117 @@
+"""Reading model files: what they hold, what is not supported, what is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from refusals import refused
+from small_model import TEXT, save_model
+
+from musclesolve.opensim.model import OpenSimModel
+from musclesolve.opensim.read_model import read_osim
+
+
+def test_the_small_model(small: OpenSimModel) -> None:
+    assert small.bodies == ("ground", "pelvis", "femur_r", "patella_r", "tibia_r", "talus_r")
+    assert list(small.muscles) == ["one_r", "two_r", "three_r"]
+    assert dict(small.unsupported) == {}
+    assert small.surfaces["bump"].frame.body == "femur_r"
+    one = small.muscles["one_r"]
+    assert one.max_isometric_force == 900.0  # the defaults of the file
+    assert one.curve["FmaxMuscleStrain"] == 0.5
+    assert one.points[1].condition == ("knee_r", 0.2, 2.0)
+    assert (small.muscles["two_r"].wraps[0].first, small.muscles["two_r"].wraps[0].last) == (1, 2)
+
+
+def replaced(folder: Path, old: str, new: str) -> Path:
+    assert old in TEXT
+    return save_model(folder, TEXT.replace(old, new, 1))
+
+
+def test_only_what_needs_the_unsupported_is_refused(tmp_path: Path) -> None:
+    model = read_osim(
+        save_model(tmp_path, TEXT.replace("WrapSphere", "WrapTorus").replace("UniversalJoint", "ScrewJoint"))
+    )
+    assert model.unsupported["wrap object bump"] == "WrapTorus"
+    assert model.unsupported["joint ankle_r"] == "ScrewJoint"
+    assert [muscle.name for muscle in model.chosen(["one_r"])] == ["one_r"]
+    with refused("unsupported", "small.osim", "two_r", "bump", "WrapTorus", "talus_r"):
+        model.chosen(["two_r"])
+    with refused("unsupported", "three_r", "talus_r"):
+        model.chosen(["three_r"])
+    with refused("unknown_name", "four_r"):
+        model.chosen(["four_r"])
+
+
+def test_a_point_of_another_kind_is_refused_when_it_is_needed(tmp_path: Path) -> None:
+    text = TEXT.replace("<ConditionalPathPoint", "<OddPoint").replace("</ConditionalPathPoint", "</OddPoint")
+    model = read_osim(save_model(tmp_path, text))
+    with refused("unsupported", "one_r", "OddPoint"):
+        model.chosen(["one_r"])
+    assert len(model.chosen(["two_r", "three_r"])) == 2
+
+
+REFUSALS = [
+    ("bad_format", "Model", "Muddle", ["line 2", "Model"]),
+    ("bad_format", "</BodySet>", "", ["small.osim", "line"]),
+    ("bad_format", '<?xml version="1.0" encoding="UTF-8" ?>', "<!DOCTYPE x [<!ENTITY a 'b'>]>", ["entities"]),
+    ("bad_format", 'Version="40500"', 'Version="30000"', ["30000", "version 4"]),
+    ("bad_units", "<BodySet>", "<length_units>inches</length_units><BodySet>", ["inches"]),
+    ("not_numbers", "0.05 -0.1 0.1", "0.05 x 0.1", ["location", "x"]),
+    ("not_numbers", "<radius>0.04", "<radius>nan", ["radius", "nan"]),
+    ("bad_format", "0.05 -0.1 0.1", "0.05 -0.1", ["location", "three numbers"]),
+    ("bad_model", "<radius>0.04", "<radius>-0.04", ["bump"]),
+    ("bad_model", "<x>-1 0 .5 1 2</x>", "<x>-1 0 0 1 2</x>", ["SimmSpline"]),
+    ("bad_model", "<x>-1 0 .5 1 2</x>", "<x>0 .5 1 2</x>", ["SimmSpline", "4 x and 5 y"]),
+    ("bad_model", "<coefficients>-1 0</coefficients>", "<coefficients>-1</coefficients>", ["coefficients"]),
+    ("bad_model", "<optimal_fiber_length>0.1", "<optimal_fiber_length>-0.1", ["one_r", "optimal_fiber_length"]),
+    ("bad_model", "UniversalJoint", "BallJoint", ["BallJoint", "ankle_r", "2 coordinates"]),
+    ("bad_model", "<dependent_coordinate_name>beta_r", "<dependent_coordinate_name>knee_r", ["knee_r"]),
+    ("unknown_name", "/bodyset/pelvis</socket_parent_frame>", "/bodyset/hips</socket_parent_frame>", ["hips"]),
+    ("unknown_name", "<dependent_coordinate_name>beta_r", "<dependent_coordinate_name>gamma_r", ["gamma_r"]),
+    ("unknown_name", "/jointset/knee_joint_r/knee_r", "/jointset/knee_joint_r/knie_r", ["knie_r"]),
+    ("unknown_name", "<coordinates>knee_r</coordinates>", "<coordinates>hip_a_r</coordinates>", ["hip_a_r"]),
+    ("duplicate_name", '<Coordinate name="py">', '<Coordinate name="px">', ["px"]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("code", "old", "new", "parts"), REFUSALS, ids=[f"{c}-{n[:25]}" for c, _, n, _ in REFUSALS]
+)
+def test_refusal(tmp_path: Path, code: str, old: str, new: str, parts: list[str]) -> None:
+    text = TEXT.replace(old, new)
+    assert text != TEXT
+    with refused(code, "small.osim", *parts):
+        read_osim(save_model(tmp_path, text))
+
+
+def test_files_that_are_no_models(tmp_path: Path) -> None:
+    with refused("missing_file", "nowhere.osim"):
+        read_osim(tmp_path / "nowhere.osim")
+    with refused("unreadable_file", str(tmp_path)):
+        read_osim(tmp_path)
+    (tmp_path / "binary.osim").write_bytes(b"\x89PNG\0\0")
+    with refused("bad_format", "binary.osim", "line 1"):
+        read_osim(tmp_path / "binary.osim")
+
+
+@pytest.mark.parametrize(
+    "name", ["gait2392", "hamner_2010", "arm26", "rajagopal_2016", "rajagopal_lai_uhlrich_2023"]
+)
+def test_public_models_are_supported_in_full(public_model, name: str) -> None:
+    model = public_model(name)
+    assert dict(model.unsupported) == {}
+    assert len(model.chosen()) == len(model.muscles) > 0
+
+
+def test_values_of_a_public_model(public_model) -> None:
+    """Printed in the file of Rajagopal, Lai and Uhlrich."""
+    muscle = public_model("rajagopal_lai_uhlrich_2023").muscles["gasmed_r"]
+    assert muscle.max_isometric_force == pytest.approx(3115.5147540983598)
+    assert muscle.curve["FiberForceLengthCurve.strain_at_one_norm_force"] == pytest.approx(
+        0.55063596225627487
+    )
+    assert [wrap.surface for wrap in muscle.wraps] == ["GasMed_at_shank_r", "GasMed_at_condyles_r"]
+    np.testing.assert_allclose(muscle.points[0].location, [0.006, -0.385, -0.022])
