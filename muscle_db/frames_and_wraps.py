@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
+from muscle_db.errors import nearest
 from muscle_db.model import (
     DEGREES_OF_FREEDOM,
     FRAMES,
     WRAP_KINDS,
     WRAP_METHODS,
     WRAP_SIDES,
+    CalibratedPassive,
     MovingFrame,
     Muscle,
     PassiveStrain,
@@ -124,7 +126,27 @@ def read_passive(muscle: Table) -> PassiveStrain | None:
     """The `passive` of a muscle."""
     if "passive" not in muscle.values:
         return None
-    table = muscle.table("passive", "passive", f"{muscle.place}, passive")
+    return _strain(muscle.table("passive", "passive", f"{muscle.place}, passive"))
+
+
+def read_calibrated(root: Table, names: Collection[str]) -> CalibratedPassive | None:
+    """The table of calibrated passive strains of the muscles of these names."""
+    if "calibrated_passive" not in root.values:
+        return None
+    table = root.table("calibrated_passive", "calibrated_passive", "calibrated_passive")
+    table.require_keys(("found",), ("strains",))
+    if "strains" not in table.values:
+        return CalibratedPassive(table.text("found"))
+    place = "calibrated_passive.strains"
+    strains = table.table("strains", place, place)
+    for name in strains.values:
+        if name not in names:
+            strains.fail(name, f'there is no muscle "{name}"', remedy=nearest(name, names))
+    found = {name: _strain(strains.table(name, place, f"{place}, {name}")) for name in strains.values}
+    return CalibratedPassive(table.text("found"), found)
+
+
+def _strain(table: Table) -> PassiveStrain:
     table.require_keys(("at_zero_force", "at_one_norm_force"))
     zero, one = (table.number(key, *_STRAINS, "") for key in ("at_zero_force", "at_one_norm_force"))
     if zero >= one:

@@ -13,6 +13,7 @@ from pathlib import Path
 from muscle_db.deviations import read_deviations, require_as_used
 from muscle_db.errors import MuscleDatabaseError, nearest
 from muscle_db.frames_and_wraps import (
+    read_calibrated,
     read_frames,
     read_passive,
     read_path_wraps,
@@ -41,7 +42,8 @@ _REMARKS = ("origin", "insertion", "action")
 _REFERENCE_LENGTHS = ("thigh_length", "shank_length", "hip_width", "stature")
 _VELOCITY = "max_shortening_velocity"
 _LENGTH_KEYS = ("fiber_lengths", "operating_range_of")
-_OPTIONAL = (_VELOCITY, "groups", "deviation", "frame", "wrap", "curves", "license", *_LENGTH_KEYS)
+_SET_KEYS = ("groups", "deviation", "frame", "wrap", "curves", "license", "calibrated_passive")
+_OPTIONAL = (_VELOCITY, *_SET_KEYS, *_LENGTH_KEYS)
 _MUSCLE_OPTIONAL = (_VELOCITY, *_REMARKS, "deviation", "wraps", "passive")
 _ROUNDED = 1e-3
 """Largest contradiction between a joint center and the length of a segment [m]."""
@@ -162,6 +164,7 @@ def _database(root: Table) -> MuscleDatabase:
         license=root.text("license", default=""),
         fiber_lengths=_fiber_lengths(root),
         operating_range_of=root.text("operating_range_of") if "operating_range_of" in root.values else None,
+        calibrated_passive=read_calibrated(root, [muscle.name for muscle in muscles]),
     )
 
 

@@ -195,6 +195,17 @@ class PassiveStrain:
 
 
 @dataclass(frozen=True)
+class CalibratedPassive:
+    """Passive strains with which the passive joint moments agree with measurement, by muscle name.
+
+    found: how they were found. A muscle without any keeps its own; no strains at all: the set's own are calibrated.
+    """
+
+    found: str
+    strains: Mapping[str, PassiveStrain] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class Muscle:
     """One muscle-tendon unit of the right leg, its path from origin to insertion.
 
@@ -283,6 +294,7 @@ class MuscleDatabase:
     wrap_objects: those that move with an angle, and the surfaces, by name. curves: the family of Hill curves.
     fiber_lengths: the rule by which fiber and tendon lengths are carried over to a subject, "operating_range" or
     "standing"; operating_range_of: the set whose ranges these are, None: its own. license: terms of the source.
+    calibrated_passive: None where nobody calibrated them.
     """
 
     name: str
@@ -297,6 +309,7 @@ class MuscleDatabase:
     fiber_lengths: str = "standing"
     operating_range_of: str | None = None
     license: str = ""
+    calibrated_passive: CalibratedPassive | None = None
 
     def __getitem__(self, name: str) -> Muscle:
         """The muscle of this name or short name."""

@@ -7,7 +7,16 @@ import math
 from collections.abc import Iterable, Iterator
 from decimal import Decimal
 
-from muscle_db.model import MovingFrame, Muscle, MuscleDatabase, PathPoint, ReferenceSkeleton, WrapObject
+from muscle_db.model import (
+    CalibratedPassive,
+    MovingFrame,
+    Muscle,
+    MuscleDatabase,
+    PassiveStrain,
+    PathPoint,
+    ReferenceSkeleton,
+    WrapObject,
+)
 
 
 def to_toml(database: MuscleDatabase, header: str = "") -> str:
@@ -31,7 +40,23 @@ def to_toml(database: MuscleDatabase, header: str = "") -> str:
         lines += ["", *(_frame(part) if isinstance(part, MovingFrame) else _wrap(part))]
     for muscle in database:
         lines += ["", *_muscle(muscle, velocity)]
+    if database.calibrated_passive is not None:
+        lines += ["", *calibrated_lines(database.calibrated_passive)]
     return "\n".join(lines) + "\n"
+
+
+def calibrated_lines(calibrated: CalibratedPassive) -> Iterator[str]:
+    """The table of calibrated passive strains; it has to be the last one of its file."""
+    yield "[calibrated_passive]"
+    yield f"found = {_text(calibrated.found)}"
+    if calibrated.strains:
+        yield from ("", "[calibrated_passive.strains]")
+        yield from (f"{name} = {_strain(strain)}" for name, strain in calibrated.strains.items())
+
+
+def _strain(strain: PassiveStrain) -> str:
+    zero, one = map(_number, (strain.at_zero_force, strain.at_one_norm_force))
+    return f"{{ at_zero_force = {zero}, at_one_norm_force = {one} }}"
 
 
 def _facts(database: MuscleDatabase) -> Iterator[tuple[str, str]]:
@@ -91,9 +116,7 @@ def _muscle(muscle: Muscle, velocity: float) -> Iterator[str]:
     if muscle.max_shortening_velocity != velocity:
         yield f"max_shortening_velocity = {_number(muscle.max_shortening_velocity)}"
     if muscle.passive is not None:
-        strains = (muscle.passive.at_zero_force, muscle.passive.at_one_norm_force)
-        zero, one = map(_number, strains)
-        yield f"passive = {{ at_zero_force = {zero}, at_one_norm_force = {one} }}"
+        yield f"passive = {_strain(muscle.passive)}"
     yield "path = ["
     yield from _block(map(_point, muscle.path))
     if muscle.wraps:

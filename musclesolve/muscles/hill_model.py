@@ -1,4 +1,4 @@
-"""Hill-type muscle: the normalised curves, the fiber behind a rigid tendon, and the two forces at the tendon.
+"""Hill-type muscle: the fiber behind a rigid tendon, and the two forces at the tendon.
 
 All functions are elementwise on arrays that broadcast, (T, n) against (n,). Nothing here depends on the
 activation: the force of a muscle is `activation * capacity + passive`.
@@ -6,14 +6,16 @@ activation: the force of a muscle is `activation * capacity + passive`.
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple, get_args
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from musclesolve._util.arrays import Array, Mask
-from musclesolve._util.checks import check_choice
 from musclesolve.errors import InputError
+from musclesolve.muscles.curves.curve_family import CurveFamily
+from musclesolve.muscles.curves.silva_2003 import SILVA_2003
+from musclesolve.muscles.passive.passive_element import PassiveElement
 
 
 class FiberState(NamedTuple):
@@ -76,8 +78,6 @@ def check_positive(value: ArrayLike, what: str, unit: str) -> Array:
     return value
 
 
-ForceLengthForm = Literal["quartic_plus_quadratic", "quartic_minus_quadratic"]
-
 MAX_SHORTENING_VELOCITY = 10.0  # [optimal fiber lengths / s] the source gives none
 
 
@@ -88,59 +88,28 @@ class TendonForce(NamedTuple):
     passive: Array  # (T, n) of the passive element [N]
 
 
-def active_force_length(l_norm: ArrayLike, form: ForceLengthForm = "quartic_plus_quadratic") -> Array:
-    """Isometric force of the contractile element over the maximum isometric force (Silva 2003, eq. 6.10).
-
-    f = exp(-(x^4 + x^2 / 4)), x = (9/4) (l / L0 - 19/20), 1 at l = 0.95 L0. The print can be read as exp(-(x^4 - x^2
-    / 4)) too, whose maximum is 1.0157; that is the form "quartic_minus_quadratic".
-    """
-    check_choice(form, "force-length form", get_args(ForceLengthForm))
-    sign = 1.0 if form == "quartic_plus_quadratic" else -1.0
-    # Beyond |x| = 30 the exponential is 0 in double precision; the bound keeps x^4 from overflowing.
-    square = np.clip(2.25 * (np.asarray(l_norm, dtype=float) - 0.95), -30.0, 30.0) ** 2
-    return np.asarray(np.exp(-(square**2 + sign * 0.25 * square)))  # eq. 6.10
-
-
-def force_velocity(v_norm: ArrayLike) -> Array:
-    """Force of the contractile element over its isometric force (Silva 2003, eq. 6.11); v > 0 while the fiber
-    lengthens.
-
-    f = 1 + atan(5 v) / atan(5) for -1 <= v <= 0.2; 0 below, 1 + pi / (4 atan(5)) = 1.5719 above.
-    """
-    v = np.clip(np.asarray(v_norm, dtype=float), -1.0, 0.2)
-    return np.asarray(1.0 + np.arctan(5.0 * v) / np.arctan(5.0))  # eq. 6.11
-
-
-def passive_force_length(l_norm: ArrayLike) -> Array:
-    """Force of the passive element over the maximum isometric force (Silva 2003, eq. 6.12).
-
-    f = 0 below l = L0, 8 (l / L0 - 1)^3 up to l = 1.63 L0, 2 above. At 1.63 the cubic is 2.0004: the printed curve
-    steps down by 4e-4 there.
-    """
-    l_norm = np.asarray(l_norm, dtype=float)
-    cubic = 8.0 * (np.clip(l_norm, 1.0, 1.63) - 1.0) ** 3
-    return np.where(l_norm > 1.63, 2.0, cubic)  # eq. 6.12
-
-
 def capacity_and_passive(
     fiber: FiberState,
     max_isometric_force: ArrayLike,
     optimal_fiber_length: ArrayLike,
     max_shortening_velocity: ArrayLike = MAX_SHORTENING_VELOCITY,
-    form: ForceLengthForm = "quartic_plus_quadratic",
+    curves: CurveFamily = SILVA_2003,
+    passive: PassiveElement | None = None,
 ) -> TendonForce:
     """Tendon force of the contractile element at activation 1, and of the passive one (Silva 2003, eq. 6.9) [N].
 
-    capacity = F0 f_l(l) f_v(v) cos(a), passive = F0 f_p(l) cos(a); both 0 where the tendon is slack. F0 (n,) [N], L0
-    (n,) [m], maximum shortening velocity (n,) [optimal fiber lengths / s].
+    capacity = F0 f_l(l) f_v(v) cos(a), passive = F_p f_p(l) cos(a); both 0 where the tendon is slack. F0 (n,) [N], L0
+    (n,) [m], maximum shortening velocity (n,) [optimal fiber lengths / s]. Without passive elements F_p = F0, and the
+    strains are those of the family.
     """
     force = check_positive(max_isometric_force, "maximum isometric force", "N")
     optimal = check_positive(optimal_fiber_length, "optimal fiber length", "m")
     fastest = check_positive(
         max_shortening_velocity, "maximum shortening velocity", "optimal fiber lengths per second"
     )
+    element = PassiveElement(force, *map(np.asarray, curves.passive_strain)) if passive is None else passive
     l_norm = fiber.length / optimal
     v_norm = fiber.velocity / (fastest * optimal)
-    tension = force * fiber.cos_pennation
-    active = active_force_length(l_norm, form) * force_velocity(v_norm)  # eq. 6.9 at activation 1
-    return TendonForce(tension * active, tension * passive_force_length(l_norm))
+    active = curves.active(l_norm) * curves.velocity(v_norm)  # eq. 6.9 at activation 1
+    stretched = curves.passive(l_norm, element.at_zero, element.at_one)
+    return TendonForce(force * fiber.cos_pennation * active, element.force * fiber.cos_pennation * stretched)

@@ -51,6 +51,11 @@ def muscle_state(model: Model, muscles: LegMuscles, motion: Motion) -> MuscleSta
         muscles.pennation_angle,
     )
     force = capacity_and_passive(
-        fiber, muscles.max_isometric_force, muscles.optimal_fiber_length, muscles.max_shortening_velocity
+        fiber,
+        muscles.max_isometric_force,
+        muscles.optimal_fiber_length,
+        muscles.max_shortening_velocity,
+        muscles.curves,
+        muscles.passive,
     )
     return MuscleState(muscles, path, path.length, velocity, *fiber[:2], *force, arm, fiber.slack)

@@ -3,10 +3,10 @@
 With x = L_MT - L_T, h = L0 sin a0 and l = sqrt(x^2 + h^2), cos = x / l and sin = h / l,
 
     dl = cos dx + sin dh,   dcos = sin (sin dx - cos dh) / l,   dv = dV_MT cos + V_MT dcos
-    d(F0 f cos) = dF0 f cos + F0 df cos + F0 f dcos
+    d(F f cos) = dF f cos + F df cos + F f dcos
 
-where f is f_l(l / L0) f_v(v / (v_max L0)) of the contractile element, or f_p(l / L0) of the passive one. Lengths and
-strength are those of the subject: after the scaling of `place_muscles`.
+where F f is F0 f_l(l / L0) f_v(v / (v_max L0)) of the contractile element, or F_p f_p(l / L0) of the passive one, whose
+F_p does not change with the strength. Lengths and strength are those of the subject: after `place_muscles`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from musclesolve._util.arrays import Array
-from musclesolve.muscles.hill_model import active_force_length, force_velocity, passive_force_length
 from musclesolve.muscles.leg_muscle_state import MuscleState
 
 
@@ -48,7 +47,7 @@ def muscle_change(
 
     `optimal_fiber_length=muscles.optimal_fiber_length` is the derivative by the logarithm; the maximum shortening
     velocity stays the same in optimal fiber lengths per second. Where the tendon is slack there is no force and none
-    appears; at the kinks of the curves (l = L0 and 1.63 L0, v = -1 and 0.2) one of the two slopes is taken.
+    appears; at the kinks of the curves one of the two slopes is taken.
     """
     muscles, length = state.muscles, state.fiber_length
     optimal, longer = muscles.optimal_fiber_length, np.asarray(optimal_fiber_length, dtype=float)
@@ -63,14 +62,15 @@ def muscle_change(
     rotated = sine * (sine * along - cosine * across) / size * taut
     rate = np.asarray(musculotendon_velocity) * cosine + state.musculotendon_velocity * rotated
 
-    def force(share: Array, change: Array) -> Array:
-        """d(F0 share cos)."""
-        stronger = np.asarray(max_isometric_force) * share * cosine
-        return np.asarray(stronger + muscles.max_isometric_force * (change * cosine + share * rotated))
+    def force(size: Array, stronger: ArrayLike, share: Array, change: Array) -> Array:
+        """d(F share cos)."""
+        grown = np.asarray(stronger) * share * cosine
+        return np.asarray(grown + size * (change * cosine + share * rotated))
 
     active, passive = _curve_changes(state, fiber, rate, longer)
     fiber, rate = np.broadcast_arrays(fiber, rate)
-    return MuscleChange(fiber, rate, force(*active), force(*passive))
+    capacity = force(muscles.max_isometric_force, max_isometric_force, *active)
+    return MuscleChange(fiber, rate, capacity, force(muscles.passive.force, 0.0, *passive))
 
 
 def _curve_changes(
@@ -82,27 +82,11 @@ def _curve_changes(
     normal, velocity = state.fiber_length / optimal, state.fiber_velocity / fastest
     normal_change = (fiber - normal * longer) / optimal
     velocity_change = rate / fastest - velocity * longer / optimal
-    at_length, at_velocity = active_force_length(normal), force_velocity(velocity)
+    curves, strains = state.muscles.curves, state.muscles.passive[1:]
+    at_length, at_velocity = curves.active(normal), curves.velocity(velocity)
     active_change = (
-        _active_slope(normal) * at_velocity * normal_change
-        + at_length * _velocity_slope(velocity) * velocity_change
+        curves.active_slope(normal) * at_velocity * normal_change
+        + at_length * curves.velocity_slope(velocity) * velocity_change
     )
-    passive_change = _passive_slope(normal) * normal_change
-    return (at_length * at_velocity, active_change), (passive_force_length(normal), passive_change)
-
-
-def _active_slope(normal: Array) -> Array:
-    """df_l / d(l / L0)."""
-    x = 2.25 * (normal - 0.95)
-    return -2.25 * (4.0 * x**3 + 0.5 * x) * active_force_length(normal)
-
-
-def _velocity_slope(velocity: Array) -> Array:
-    """df_v / d(v / v_max)."""
-    slope = 5.0 / (np.arctan(5.0) * (1.0 + 25.0 * velocity**2))
-    return np.where((velocity > -1.0) & (velocity < 0.2), slope, 0.0)
-
-
-def _passive_slope(normal: Array) -> Array:
-    """df_p / d(l / L0)."""
-    return np.where((normal > 1.0) & (normal < 1.63), 24.0 * (normal - 1.0) ** 2, 0.0)
+    passive_change = curves.passive_slope(normal, *strains) * normal_change
+    return (at_length * at_velocity, active_change), (curves.passive(normal, *strains), passive_change)

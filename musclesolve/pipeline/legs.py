@@ -26,7 +26,9 @@ def leg_mechanics(
 ) -> tuple[MuscleState, JointLoads]:
     """The muscles of one leg along the motion, and the loads of its joints."""
     model, motion = recorded.model, recorded.motion
-    state = muscle_state(model, place_muscles(model, options.database, side, options.strength_factor), motion)
+    rules = (options.strength, options.passive, options.fiber_lengths)
+    muscles = place_muscles(model, options.database, side, *rules)
+    state = muscle_state(model, muscles, motion)
     return state, joint_loads(model, motion, segments, recorded.wrenches, state)
 
 

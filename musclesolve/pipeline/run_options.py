@@ -10,7 +10,9 @@ import muscle_db
 from musclesolve._util.checks import check_choice
 from musclesolve._util.names import unknown_name
 from musclesolve.errors import InputError
+from musclesolve.muscles.passive.passive_element import checked_passive
 from musclesolve.muscles.placing.place_muscles import LEG_DOFS
+from musclesolve.muscles.strength import checked_strength
 from musclesolve.pipeline.measured_activation import Channels, channel_muscles
 from musclesolve.recording.data import SIDE_NAMES, Trial
 from musclesolve.sharing.cost.cost_base import Cost
@@ -32,9 +34,9 @@ Found = TypeVar("Found")
 
 @dataclass(frozen=True)
 class Options:
-    """The legs to analyse, the muscles and their strength, and how their forces are shared; dofs without side.
+    """The legs to analyse, the muscles with their strength, passive forces and lengths, and how forces are shared.
 
-    channels: the muscles of every channel of EMG.
+    dofs are without side; channels: the muscles of every channel of EMG.
     """
 
     sides: tuple[str, ...]
@@ -42,7 +44,9 @@ class Options:
     cost: Cost
     solver: Solver
     dofs: tuple[str, ...]
-    strength_factor: float = 1.0
+    strength: str | float = "table"
+    passive: str = "table"
+    fiber_lengths: str | None = None  # None: the rule of the set
     reserve_weight: float | None = None
     channels: Channels = ()
 
@@ -75,7 +79,11 @@ def find_options(
         if solver is None
         else find_solver(solver),
         dofs=in_trial("sharing", "dofs", _dofs, sharing.dofs or SHARED_DOFS),
-        strength_factor=muscles.strength_factor,
+        strength=in_trial(
+            "muscles", "strength", lambda rule: checked_strength(rule, database), muscles.strength
+        ),
+        passive=in_trial("muscles", "passive", lambda rule: checked_passive(rule, database), muscles.passive),
+        fiber_lengths=muscles.fiber_lengths,
         reserve_weight=sharing.reserve_weight,
         channels=channel_muscles(trial, database),
     )

@@ -174,10 +174,17 @@ class ConsistencyOptions:
 
 @dataclass(frozen=True)
 class MuscleOptions:
-    """Which muscles, and how strong: a name of muscle_db or a path; every maximum isometric force times the factor."""
+    """Which muscles, a name of muscle_db or a path, their passive forces, and how strong they are.
+
+    passive: strains of the passive elements, "calibrated" or of the "table", or "none": no passive force. strength:
+    maximum isometric forces, those of the "table", "handsfield_2014", or a factor on those of the table. fiber_lengths:
+    "operating_range" or "standing"; None: the rule of the muscle set.
+    """
 
     database: str = "silva_2003"
-    strength_factor: float = 1.0
+    passive: str = "table"
+    strength: str | float = "table"
+    fiber_lengths: str | None = None
 
 
 @dataclass(frozen=True)

@@ -71,7 +71,7 @@ class Problem:
         emg: (T, n) measured activations, NaN where not measured.
         reaction: k names.
         passive_force: (T, n) [N] passive tendon forces, whose moments are not in `moment` any more. They change no
-            solution; `diagnose` needs them, for they grow with the strength and may be the cause of infeasibility.
+            solution; `diagnose` needs them, for they may be the cause of infeasibility.
 
     Raises:
         InputError: a shape, a bound, a capacity, a weight or a name is wrong, or numbers are complex; the message

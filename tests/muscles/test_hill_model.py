@@ -1,4 +1,4 @@
-"""The Hill curves against the numbers of their equations, and the laws of the fiber behind a rigid tendon."""
+"""The laws of the fiber behind a rigid tendon, and of the two forces at the tendon, with every family of curves."""
 
 from __future__ import annotations
 
@@ -9,17 +9,12 @@ from hypothesis import strategies as st
 from refusals import refused
 
 import muscle_db
-from musclesolve.muscles.hill_model import (
-    FiberState,
-    active_force_length,
-    capacity_and_passive,
-    fiber_state,
-    force_velocity,
-    passive_force_length,
-)
+from musclesolve.muscles.curves.curve_registry import CURVES
+from musclesolve.muscles.curves.silva_2003 import SILVA_2003, Silva2003
+from musclesolve.muscles.hill_model import FiberState, capacity_and_passive, fiber_state
+from musclesolve.muscles.passive.passive_element import PassiveElement
 
-PLUS, MINUS = "quartic_plus_quadratic", "quartic_minus_quadratic"
-REAL = st.floats(-1e6, 1e6)
+FAMILIES = pytest.mark.parametrize("curves", CURVES.values(), ids=CURVES)
 LENGTH = st.floats(0.0, 3.0)
 
 MUSCLES = st.fixed_dictionaries(
@@ -29,88 +24,6 @@ MUSCLES = st.fixed_dictionaries(
         "pennation_angle": st.floats(0.0, 1.2),
     }
 )
-
-
-@pytest.mark.parametrize(
-    ("l_norm", "plus", "minus"),
-    [
-        (0.5, 0.2706, 0.4517),
-        (0.6, 0.5830, 0.7949),
-        (0.75, 0.9124, 1.0097),
-        (0.95, 1.0, 1.0),
-        (1.0, 0.9967, 1.0030),
-        (1.25, 0.7251, 0.9106),
-        (1.5, 0.0653, 0.1405),
-    ],
-)
-def test_active_force_length_numbers(l_norm: float, plus: float, minus: float) -> None:
-    assert active_force_length(l_norm) == pytest.approx(plus, abs=5e-5)
-    assert active_force_length(l_norm, MINUS) == pytest.approx(minus, abs=5e-5)
-
-
-def test_active_force_length_maxima_and_width() -> None:
-    grid = np.linspace(0.0, 2.0, 200001)
-    plus, minus = active_force_length(grid), active_force_length(grid, MINUS)
-    assert plus.max() == 1.0 and grid[plus.argmax()] == pytest.approx(0.95, abs=1e-4)
-    assert minus.max() == pytest.approx(1.0157, abs=5e-5)
-    assert grid[minus > minus.max() - 1e-9][[0, -1]] == pytest.approx([0.793, 1.107], abs=1e-3)
-    for form, share, edges in [(PLUS, 0.01, (0.318, 1.582)), (PLUS, 0.05, (0.386, 1.514)),
-                               (MINUS, 0.01, (0.280, 1.620)), (MINUS, 0.05, (0.344, 1.556))]:  # fmt: skip
-        above = grid[active_force_length(grid, form) > share]
-        assert above[[0, -1]] == pytest.approx(edges, abs=5e-4)
-
-
-def test_active_force_length_falls_on_both_sides() -> None:
-    rising, falling = np.linspace(0.0, 0.95, 500), np.linspace(0.95, 2.0, 500)
-    assert np.all(np.diff(active_force_length(rising)) > 0)
-    assert np.all(np.diff(active_force_length(falling)) < 0)
-
-
-def test_unknown_form_is_refused() -> None:
-    with refused("unknown_name", "gaussian", "quartic_plus_quadratic", " or "):
-        active_force_length(1.0, "gaussian")  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize(
-    ("v_norm", "expected"),
-    [(-2.0, 0.0), (-1.0, 0.0), (-0.1, 0.6624), (0.0, 1.0), (0.1, 1.3376), (0.2, 1.57186), (0.5, 1.57186)],
-)
-def test_force_velocity_numbers(v_norm: float, expected: float) -> None:
-    assert force_velocity(v_norm) == pytest.approx(expected, abs=5e-5 if abs(v_norm) == 0.1 else 5e-6)
-
-
-def test_force_velocity_slope_at_rest() -> None:
-    h = 1e-6
-    assert (force_velocity(h) - force_velocity(-h)) / (2 * h) == pytest.approx(5 / np.arctan(5), rel=1e-8)
-
-
-@pytest.mark.parametrize(
-    ("l_norm", "expected"), [(0.2, 0.0), (1.0, 0.0), (1.5, 1.0), (1.63, 2.000376), (1.6301, 2.0), (9.0, 2.0)]
-)
-def test_passive_force_length_numbers(l_norm: float, expected: float) -> None:
-    assert passive_force_length(l_norm) == pytest.approx(expected, abs=1e-9)
-
-
-@settings(deadline=None, derandomize=True)
-@given(REAL)
-def test_curves_are_bounded_and_not_negative(x: float) -> None:
-    assert 0.0 <= active_force_length(x) <= 1.0
-    assert 0.0 <= active_force_length(x, MINUS) <= 1.01575
-    assert 0.0 <= force_velocity(x) <= 1.0 + np.pi / (4 * np.arctan(5.0))
-    assert 0.0 <= passive_force_length(x) <= 2.0004
-
-
-@settings(deadline=None, derandomize=True)
-@given(st.floats(-3.0, 3.0), st.floats(0.0, 1e-6))
-def test_curves_are_continuous(x: float, step: float) -> None:
-    """No jump larger than the steepest slope allows; the passive curve steps by 4e-4 at 1.63 as printed."""
-    for curve, slope, jump in (
-        (active_force_length, 5.0, 0.0),
-        (lambda v: active_force_length(v, MINUS), 5.0, 0.0),
-        (force_velocity, 3.65, 0.0),
-        (passive_force_length, 9.6, 3.77e-4),
-    ):
-        assert abs(curve(x + step) - curve(x)) <= slope * step + jump + 1e-12
 
 
 @settings(deadline=None, derandomize=True)
@@ -144,25 +57,29 @@ def test_at_optimal_length_the_angle_is_the_tabulated_one() -> None:
     np.testing.assert_allclose(fiber.cos_pennation, np.cos(angle), rtol=1e-12)
 
 
+@FAMILIES
 @settings(deadline=None, derandomize=True)
 @given(MUSCLES, LENGTH, st.floats(-5.0, 5.0))
-def test_forces_are_bounded_and_never_push(muscle: dict[str, float], mt_length: float, rate: float) -> None:
+def test_forces_are_bounded_and_never_push(
+    curves, muscle: dict[str, float], mt_length: float, rate: float
+) -> None:
     fiber = fiber_state(mt_length, rate, **muscle)
-    capacity, passive = capacity_and_passive(fiber, 1000.0, muscle["optimal_fiber_length"])
-    assert 0.0 <= capacity <= 1572.0
-    assert 0.0 <= passive <= 2000.4
+    capacity, passive = capacity_and_passive(fiber, 1000.0, muscle["optimal_fiber_length"], curves=curves)
+    assert 0.0 <= capacity <= 1800.0
+    assert 0.0 <= passive and np.isfinite(passive)
     if fiber.slack:
         assert capacity == passive == 0.0
 
 
+@FAMILIES
 @pytest.mark.parametrize("pennation", [0.0, 0.4])
-def test_a_slack_tendon_has_no_force(pennation: float) -> None:
+def test_a_slack_tendon_has_no_force(curves, pennation: float) -> None:
     """Below, at and just above the slack length: no force, no NaN, and no jump on the way in."""
-    fiber = fiber_state(np.array([0.0, 0.2, 0.25, 0.25 + 1e-9]), -0.3, 0.05, 0.25, pennation)
-    force = capacity_and_passive(fiber, 1000.0, 0.05)
+    fiber = fiber_state(np.array([0.0, 0.2, 0.25, 0.25 + 1e-9]), -0.01, 0.05, 0.25, pennation)
+    force = capacity_and_passive(fiber, 1000.0, 0.05, curves=curves)
     assert fiber.slack.tolist() == [True, True, True, False]
     assert force.capacity[:3].tolist() == force.passive[:3].tolist() == [0.0, 0.0, 0.0]
-    assert 0.0 <= force.capacity[3] < 1e-4
+    assert 0.0 <= force.capacity[3] < (1e-4 if pennation else 100.1)
     assert np.isfinite(fiber.length).all()
 
 
@@ -172,9 +89,21 @@ def test_forces_by_hand() -> None:
     capacity, passive = capacity_and_passive(fiber, 800.0, 0.1, 10.0)
     assert capacity == pytest.approx(800 * 0.7251 * 1.3376 * 0.5, abs=0.05)
     assert passive == pytest.approx(800 * 8 * 0.25**3 * 0.5)
-    assert capacity_and_passive(fiber, 800.0, 0.1, 10.0, form=MINUS).capacity == pytest.approx(
+    other = Silva2003("quartic_minus_quadratic")
+    assert capacity_and_passive(fiber, 800.0, 0.1, 10.0, other).capacity == pytest.approx(
         800 * 0.9106 * 1.3376 * 0.5, abs=0.05
     )
+
+
+@FAMILIES
+def test_the_passive_element_has_its_own_force_and_strains(curves) -> None:
+    """At its strain at one norm force it bears just its force, whatever the strength of the fibers."""
+    fiber = FiberState(np.array([[0.13, 0.14]]), np.zeros((1, 2)), np.ones((1, 2)))
+    element = PassiveElement(np.array([500.0, 0.0]), np.array([-0.1, 0.0]), np.array([0.3, 0.4]))
+    weak, strong = (capacity_and_passive(fiber, f0, 0.1, 10.0, curves, element) for f0 in (600.0, 1200.0))
+    np.testing.assert_allclose(weak.passive, [[500.0, 0.0]], rtol=1e-12)
+    np.testing.assert_array_equal(weak.passive, strong.passive)
+    np.testing.assert_allclose(strong.capacity, 2.0 * weak.capacity)
 
 
 def test_half_the_maximum_velocity_doubles_the_normalised_one() -> None:
@@ -243,8 +172,8 @@ def test_soleus_can_pull_in_standing(scaled: bool, fiber_length: float, active: 
     optimal = k * soleus.optimal_fiber_length
     fiber = fiber_state(length, 0.0, optimal, k * soleus.tendon_slack_length, soleus.pennation_angle)
     assert fiber.length / optimal == pytest.approx(fiber_length, abs=1e-3)
-    assert active_force_length(fiber.length / optimal) == pytest.approx(active, abs=5e-3)
-    assert active_force_length(length / optimal) == 0.0
+    assert SILVA_2003.active(fiber.length / optimal) == pytest.approx(active, abs=5e-3)
+    assert SILVA_2003.active(length / optimal) == 0.0
 
 
 def passive_quadriceps(database: muscle_db.MuscleDatabase, *, scaled: bool) -> np.ndarray:
@@ -255,7 +184,7 @@ def passive_quadriceps(database: muscle_db.MuscleDatabase, *, scaled: bool) -> n
         k = length / muscle_db.standing_length(muscle, database.reference, unscaled=True) if scaled else 1.0
         optimal, tendon = k * muscle.optimal_fiber_length, k * muscle.tendon_slack_length
         fiber = fiber_state(length, 0.0, optimal, tendon, muscle.pennation_angle)
-        forces.append(muscle.max_isometric_force * passive_force_length(fiber.length / optimal))
+        forces.append(muscle.max_isometric_force * SILVA_2003.passive(fiber.length / optimal))
     return np.array(forces)
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import muscle_db
+from musclesolve.muscles.curves.curve_registry import CURVES
 from musclesolve.muscles.leg_muscle_state import muscle_state
 from musclesolve.muscles.parameter_derivatives import muscle_change
 from musclesolve.muscles.path_point_derivatives import point_derivatives
@@ -23,14 +24,28 @@ def muscles(model, request):
     return place_muscles(model, muscle_db.load(), request.param)
 
 
+@pytest.fixture(scope="module", params=CURVES)
+def of_family(model, request):
+    """The right leg with another family of curves, and passive strains that differ from muscle to muscle."""
+    muscles = place_muscles(model, replace(muscle_db.load(), curves=request.param), "r")
+    zero, one = np.linspace(-0.1, 0.1, len(muscles.names)), np.linspace(0.7, 0.4, len(muscles.names))
+    angle = np.maximum(muscles.pennation_angle, 0.02)
+    return replace(muscles, passive=muscles.passive._replace(at_zero=zero, at_one=one), pennation_angle=angle)
+
+
+EDGES = {"silva_2003": 0.2}  # velocity where the curve becomes constant, in maximum velocities
+
+
 def smooth(before, after):
     """Where no kink of a curve lies between two states."""
 
     def piece(state):
-        own = state.muscles
+        own, (_, zero, one) = state.muscles, state.muscles.passive
         normal = state.fiber_length / own.optimal_fiber_length
         speed = state.fiber_velocity / own.optimal_fiber_length / own.max_shortening_velocity
-        return np.stack([normal > 1.0, normal > 1.63, speed > -1.0, speed > 0.2, state.slack])
+        share = (normal - 1.0 - zero) / (one - zero)
+        fastest = EDGES.get(own.curves.name, 1.0)
+        return np.stack([share > 0.0, share > 1.0, share > 1.26, speed > -1.0, speed > fastest, state.slack])
 
     return (piece(before) == piece(after)).all(axis=0)
 
@@ -41,31 +56,33 @@ def difference(states, name, step):
     return (8 * (ahead - behind) - (far_ahead - far_behind)) / (12 * step)
 
 
-def close(ours, states, step):
+def close(ours, states, step, accuracy=1e-7):
     """To 1e-7 of the largest derivative, away from kinks; and most frames are."""
     clear = smooth(*states[2:])
     assert clear.mean() > 0.95
     for name in FIELDS:
         theirs = difference(states, name, step)[clear]
-        atol = 1e-7 * np.abs(theirs).max() + 1e-9
+        atol = accuracy * np.abs(theirs).max() + 1e-9
         np.testing.assert_allclose(getattr(ours, name)[clear], theirs, rtol=0, atol=atol, err_msg=name)
 
 
 @pytest.mark.parametrize("name", PARAMETERS)
-def test_parameters(model, muscles, motion, name):
-    muscles, step = replace(muscles, pennation_angle=np.maximum(muscles.pennation_angle, 0.02)), 1e-5
+def test_parameters(model, of_family, motion, name):
+    muscles, step = of_family, 1e-5
     size = getattr(muscles, name)
     states = [
         muscle_state(model, replace(muscles, **{name: size + j * step * size}), motion) for j in STENCIL
     ]
-    close(muscle_change(muscle_state(model, muscles, motion), **{name: size}), states, step)
+    # The tables of the curves of Millard are cubic splines, whose curvature is not continuous.
+    accuracy = 1e-5 if muscles.curves.name.startswith("millard") else 1e-7
+    close(muscle_change(muscle_state(model, muscles, motion), **{name: size}), states, step, accuracy)
 
 
-def test_strength_scales_the_forces_and_nothing_else(model, muscles, motion):
+def test_strength_scales_the_capacity_and_nothing_else(model, muscles, motion):
     state = muscle_state(model, muscles, motion)
     change = muscle_change(state, max_isometric_force=muscles.max_isometric_force)
     np.testing.assert_allclose(change.force_capacity, state.force_capacity, rtol=1e-12)
-    np.testing.assert_allclose(change.passive_force, state.passive_force, rtol=1e-12)
+    assert state.passive_force.any() and not change.passive_force.any()
     assert not change.fiber_length.any() and not change.fiber_velocity.any()
 
 

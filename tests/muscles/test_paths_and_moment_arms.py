@@ -127,11 +127,6 @@ def test_normalised_fiber_length_does_not_depend_on_body_size(database):
     np.testing.assert_allclose(lengths[0], lengths[1], rtol=1e-12)
 
 
-def test_strength_factor_multiplies_maximum_isometric_force(model, database):
-    weak, plain = place_muscles(model, database, "r", 0.5), place_muscles(model, database, "r")
-    np.testing.assert_allclose(weak.max_isometric_force, 0.5 * plain.max_isometric_force)
-
-
 @pytest.mark.parametrize(
     "person", [human_model(), human_model(50.0, 1.55, "female"), human_model(85.0, 1.83, offsets=WIDE_HIPS)]
 )

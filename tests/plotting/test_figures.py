@@ -207,10 +207,10 @@ def test_every_figure_says_of_what_it_is(name):
         "subject": "S01",
         "trial_file": "/a/b/walk.toml",
         "cost": "stress_cubed",
-        "strength_factor": 1.5,
+        "strength": 1.5,
     }
     texts = [text.get_text() for text in FIGURES[name](data).texts]
-    assert "S01,  trial walk.toml,  cost stress_cubed,  strength factor 1.5" in texts
+    assert "S01,  trial walk.toml,  cost stress_cubed,  strength 1.5" in texts
 
 
 def test_full_activation_is_not_at_the_edge():

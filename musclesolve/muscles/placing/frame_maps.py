@@ -101,5 +101,7 @@ def reference_model(reference: ReferenceSkeleton) -> Model:
         "ankle": reference.ankle_center or (0.0, 0.0, -reference.shank_length),
     }
     mirror = {"r": np.ones(3), "l": np.array([1.0, -1.0, 1.0])}
-    offsets = {f"{joint}_{side}": flip * place for joint, place in leg.items() for side, flip in mirror.items()}
+    offsets = {
+        f"{joint}_{side}": flip * place for joint, place in leg.items() for side, flip in mirror.items()
+    }
     return human_model(stature=reference.stature, offsets=offsets)

@@ -102,7 +102,9 @@ class OperatingRange:
             problem = f"{name} is between {USABLE[0]} and {USABLE[1]} optimal fiber lengths in {used} of {len(counts)} poses"
         else:
             sizes = f"{1e3 * optimal[number]:.0f} mm and {1e3 * slack[number]:.0f} mm"
-            problem = f"the operating range of {name} would need optimal fiber and tendon slack lengths of {sizes}"
+            problem = (
+                f"the operating range of {name} would need optimal fiber and tendon slack lengths of {sizes}"
+            )
         raise InputError(
             problem,
             code="bad_muscle_set",

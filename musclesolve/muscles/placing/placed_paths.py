@@ -47,7 +47,9 @@ class _Placing:
             rigid_bodies=self.model.rigid_bodies,
             layout=self._layout(np.array([n for n, _ in points])),
             point_body=np.array([self._body(point.frame) for _, point in points]),
-            standing=np.stack([self._map(point.frame).place(np.array(point.position)) for _, point in points]),
+            standing=np.stack(
+                [self._map(point.frame).place(np.array(point.position)) for _, point in points]
+            ),
             switched=np.array([p for p, _ in ranges], dtype=int),
             switch_dof=np.array([self._dof(active.dof) for _, active in ranges], dtype=int),
             switch_lower=np.array([active.lower for _, active in ranges]),
@@ -99,7 +101,12 @@ class _Placing:
         number = {name: k for k, name in enumerate(self.wraps)}
         first = np.searchsorted(muscle, np.arange(len(self.muscles) + 1))
         wraps = [
-            (n, number[wrap.object], first[n] + (wrap.first or 1) - 1, first[n] + (wrap.last or len(each.path)) - 1)
+            (
+                n,
+                number[wrap.object],
+                first[n] + (wrap.first or 1) - 1,
+                first[n] + (wrap.last or len(each.path)) - 1,
+            )
             for n, each in enumerate(self.muscles)
             for wrap in each.wraps
         ]
@@ -110,7 +117,9 @@ class _Placing:
             radii=np.stack([self._radii(each) for each in objects]),
             half_length=np.array([0.5 * self._map(each.frame).size * each.length for each in objects]),
             side_axis=np.array([0 if each.side == "all" else AXES.index(each.side[1]) for each in objects]),
-            side_sign=np.array([0.0 if each.side == "all" else float(f"{each.side[0]}1") for each in objects]),
+            side_sign=np.array(
+                [0.0 if each.side == "all" else float(f"{each.side[0]}1") for each in objects]
+            ),
             wrap_muscle=of_muscle,
             wrap_object=of_object,
             wrap_first=start,

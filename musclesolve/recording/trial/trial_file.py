@@ -258,7 +258,13 @@ def muscles_of(document: Document, given: dict[str, Any]) -> MuscleOptions:
     # A path is relative to the trial file, like every other path in it.
     if name.endswith(".toml"):
         name = str(document.path.parent / name)
-    return MuscleOptions(database=name, strength_factor=float(given["strength_factor"]))
+    strength = given["strength"]
+    return MuscleOptions(
+        name,
+        given["passive"],
+        strength if isinstance(strength, str) else float(strength),
+        given["fiber_lengths"],
+    )
 
 
 def sharing_of(given: dict[str, Any]) -> SharingOptions:

@@ -16,13 +16,13 @@ from musclesolve.muscles.placing.place_muscles import LEG_DOFS
 from musclesolve.pipeline.types import Analysis, LegResult, Prepared
 from musclesolve.recording.data import SIDES
 from musclesolve.recording.text.text_file import sha256
-from musclesolve.results.dataset.fiber_ranges import fiber_notes, fiber_variables
 from musclesolve.results.dataset.emg_variables import (
     emg_attributes,
     emg_coordinates,
     emg_notes,
     emg_variables,
 )
+from musclesolve.results.dataset.fiber_ranges import fiber_notes, fiber_variables
 from musclesolve.results.dataset.filter_variables import (
     filter_attributes,
     filter_coordinates,
@@ -243,7 +243,8 @@ def _provenance(analysis: Analysis) -> dict[str, object]:
         "consistency_derivatives": consistency.derivatives,
         "consistency_weights": [f"{name} {weight:g}" for name, weight in consistency.weights.items()],
         "muscle_database": trial.muscles.database,
-        "strength_factor": trial.muscles.strength_factor,
+        "passive": trial.muscles.passive,
+        "strength": trial.muscles.strength,
         "balance_limit": mechanics.balance_limit,
         "foot_limit_m": FOOT_LIMIT,
         "shared_dofs": [dof for leg in legs for dof in leg.dofs],
@@ -264,5 +265,6 @@ def _reasons(analysis: Analysis) -> dict[str, list[str]]:
     prepared = analysis.prepared
     model, time = prepared.mechanics.model, prepared.mechanics.motion.time
     moments = [prepared.moments[:, [model.dof(dof) for dof in leg.dofs]] for leg in analysis.legs]
-    found = {leg.side: reasons(leg, own, time) for leg, own in zip(analysis.legs, moments, strict=True)}
+    database, legs = prepared.options.database, zip(analysis.legs, moments, strict=True)
+    found = {leg.side: reasons(leg, own, time, database) for leg, own in legs}
     return {f"reasons_{side}": sentences for side, sentences in found.items() if sentences}

@@ -24,7 +24,8 @@ DIMENSIONS = {
 ALWAYS = ("time", "muscle", "side", "status", "valid")
 NUMBERS = ("activation", "muscle_force", "joint_angle", "joint_moment", "ground_reaction_force")
 """What is a number wherever there is a valid solution."""
-POSITIVE = ("subject_mass_kg", "strength_factor")
+POSITIVE = ("subject_mass_kg", "strength")
+"""Attributes that are positive numbers; a strength may be the name of a rule."""
 
 
 def checked_result(result: object, needed: Collection[str] = ()) -> xr.Dataset:
@@ -119,7 +120,10 @@ def _check_attributes(result: xr.Dataset) -> None:
         if not number or not np.isfinite(times).all() or (np.diff(times) <= 0.0).any():
             raise _refused(result, f"these are no increasing times: {str(times.tolist())[:80]}", name)
     for name in POSITIVE:
-        value = np.asarray(result.attrs.get(name, 1.0))
+        given = result.attrs.get(name, 1.0)
+        if name == "strength" and isinstance(given, str):
+            continue
+        value = np.asarray(given)
         if value.size != 1 or not np.issubdtype(value.dtype, np.number) or not 0.0 < value.item() < np.inf:
             raise _refused(result, f"{value.tolist()!r} is no positive number", name)
 

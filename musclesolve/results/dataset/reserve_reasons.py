@@ -6,10 +6,12 @@ from itertools import groupby
 
 import numpy as np
 
+from muscle_db import MuscleDatabase
 from musclesolve._util.arrays import AnyArray
 from musclesolve.pipeline.types import LegResult
+from musclesolve.results.dataset.passive_remedy import passive_remedy
 from musclesolve.results.dataset.result_quantities import directions
-from musclesolve.sharing.analysis.diagnosis import diagnose
+from musclesolve.sharing.analysis.diagnosis import Diagnosis, diagnose
 from musclesolve.sharing.analysis.reserve_check import Verdict, check_reserves
 from musclesolve.sharing.status import Status
 
@@ -17,10 +19,10 @@ MOST = 3
 """Stretches of frames that are explained, those with the largest reserves."""
 
 
-def reasons(leg: LegResult, moment: AnyArray, time: AnyArray) -> list[str]:
+def reasons(leg: LegResult, moment: AnyArray, time: AnyArray, database: MuscleDatabase) -> list[str]:
     """A sentence on the worst frame of each stretch that the muscles cannot bear, then one on the largest reserves.
 
-    `moment` (T, m) [N m] are the net joint moments of the shared degrees of freedom.
+    `moment` (T, m) [N m] are the net joint moments of the shared degrees of freedom; `database` is the muscle set.
     """
     solution = leg.solution
     helped = np.isin(solution.status, (Status.SOLVED_WITH_RESERVE, Status.INFEASIBLE))
@@ -28,12 +30,23 @@ def reasons(leg: LegResult, moment: AnyArray, time: AnyArray) -> list[str]:
         return []
     found = diagnose(leg.problem, leg.state.passive_force, _worst(helped, solution.reserve))
     names = {dof: directions(dof) for dof in leg.dofs}
-    sentences = [found.sentence(k, time, names) for k in np.argsort(-found.total, kind="stable")]
+    sentences = [
+        found.sentence(k, time, names) + _passive(leg, database, found, k)
+        for k in np.argsort(-found.total, kind="stable")
+    ]
     check = check_reserves(leg.problem, solution, moment)
     worst = int(check.share.argmax())
     if check.verdict[worst] is not Verdict.NONE:
         sentences.append(check.sentence(check.dof[worst]))
     return sentences
+
+
+def _passive(leg: LegResult, database: MuscleDatabase, found: Diagnosis, number: int) -> str:
+    """What the trial file should say where passive forces are the cause."""
+    if found.passive_cause(number) is None:
+        return ""
+    rule = passive_remedy(leg, database, int(found.frame[number]))
+    return "" if rule is None else f': write passive = "{rule}" in [muscles]'
 
 
 def _worst(helped: AnyArray, reserve: AnyArray) -> AnyArray:

@@ -61,9 +61,15 @@ def identity(result: xr.Dataset) -> str:
         "cost ": given.get("cost"),
         "solver ": given.get("solver"),
         "muscles ": Path(str(given["muscle_database"])).name if "muscle_database" in given else None,
-        "strength factor ": f"{given['strength_factor']:g}" if "strength_factor" in given else None,
+        "passive ": given.get("passive"),
+        "strength ": _number_or_name(given.get("strength")),
     }
     return ",  ".join(f"{label}{value}" for label, value in parts.items() if value)
+
+
+def _number_or_name(value: object) -> str | None:
+    """A factor in few digits, a name as it is."""
+    return None if value is None else value if isinstance(value, str) else f"{value:g}"
 
 
 def pelvis_residual(result: xr.Dataset) -> tuple[Array, Array]:

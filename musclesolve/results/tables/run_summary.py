@@ -121,7 +121,9 @@ def _fiber_lengths(result: xr.Dataset) -> str:
     if not np.isfinite(least.values).any():
         return "no frame has a valid solution"
     low, high = least.idxmin("muscle"), greatest.idxmax("muscle")
-    ends = (f"{float(end.sel(muscle=name)):.2f} ({name.item()})" for end, name in ((least, low), (greatest, high)))
+    ends = (
+        f"{float(end.sel(muscle=name)):.2f} ({name.item()})" for end, name in ((least, low), (greatest, high))
+    )
     return f"{' to '.join(ends)} optimal fiber lengths"
 
 

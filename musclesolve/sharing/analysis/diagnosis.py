@@ -28,6 +28,7 @@ from musclesolve.sharing.analysis.passive_cause import (
     PassiveCause,
     passive_cause,
     shortage_without,
+    solved_without,
 )
 from musclesolve.sharing.analysis.strength_factor import Remedy, smallest_factor, verified_remedy
 from musclesolve.sharing.arguments import check_problem
@@ -86,14 +87,12 @@ class Diagnosis:
         Infinite if there is none.
         """
         every = np.ones(self.limited.shape[1], dtype=bool)
-        return np.array([smallest_factor(self.part, self.passive, k, every) for k in range(len(self.frame))])
+        return np.array([smallest_factor(self.part, k, every) for k in range(len(self.frame))])
 
     @cached_property
     def limited_factor(self) -> Array:
         """(k,) the same with the limited muscles alone made stronger."""
-        return np.array(
-            [smallest_factor(self.part, self.passive, k, who) for k, who in enumerate(self.limited)]
-        )
+        return np.array([smallest_factor(self.part, k, who) for k, who in enumerate(self.limited)])
 
     @cached_property
     def passive_shortage(self) -> Array:
@@ -111,8 +110,8 @@ class Diagnosis:
         """How much stronger muscles should be for one of the k frames to be feasible; None where no strength helps.
 
         Preferred is a factor that suffices for the limited muscles and for all of them alike, then one for all of them
-        (`strength_factor` of a trial file), then one for the limited muscles alone; the last not where passive forces
-        are the cause. The frame has been solved with the factor.
+        (`strength` of a trial file), then one for the limited muscles alone; the last not where passive forces are the
+        cause. The frame has been solved with the factor.
         """
         one = self.part.frames(np.array([number]))
         own = verified_remedy(one, self.limited[number], self.limited_factor[number])
@@ -123,6 +122,10 @@ class Diagnosis:
         if together is not None or self.passive_cause(number) is not None:
             return together
         return own
+
+    def without_passive(self, number: int) -> bool:
+        """Whether one of the k frames is feasible without passive forces; it has been solved without them."""
+        return solved_without(self.part.frames(np.array([number])))
 
     @property
     def total(self) -> Array:
@@ -181,6 +184,8 @@ class Diagnosis:
         )
 
     def _remedy(self, number: int) -> str:
+        if self.passive_cause(number) is not None and self.without_passive(number):
+            return "without passive forces the muscles would suffice"
         remedy = self.remedy(number)
         if remedy is None:
             return self._why_not(number)
@@ -195,11 +200,8 @@ class Diagnosis:
         """Why no strength is proposed; empty where one exists, but fails when it is tried."""
         if not self.limited[number].any():
             return "no muscle can produce it"
-        if np.isfinite(self.strength_factor[number]):
-            return ""
-        if self.passive_cause(number) is not None:
-            return "a larger strength factor would not help, because passive force grows with it"
-        return "" if np.isfinite(self.limited_factor[number]) else "no strength would suffice"
+        known = np.isfinite([self.strength_factor[number], self.limited_factor[number]]).any()
+        return "" if known else "no strength would suffice"
 
 
 def diagnose(
@@ -211,7 +213,7 @@ def diagnose(
 
     Args:
         problem: its reserves are ignored; frames that are not valid are left out.
-        passive_force: (T, n) [N] passive tendon forces that grow with the strength; those of the problem unless given.
+        passive_force: (T, n) [N] passive tendon forces; those of the problem unless given.
         frames: numbers of the frames to diagnose, or (T,) truth values; all unless given.
 
     Raises:

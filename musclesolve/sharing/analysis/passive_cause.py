@@ -8,7 +8,7 @@ from the proof y of the shortage: those with y . P_i < 0 oppose it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,8 @@ from numpy.typing import NDArray
 from musclesolve._util.arrays import Array
 from musclesolve.sharing.linear_programme import minimise
 from musclesolve.sharing.problem import Problem
+from musclesolve.sharing.solving import solve
+from musclesolve.sharing.status import Status
 
 MAIN_PART = 0.5
 """Passive forces are named as the cause where they make up at least this share of the shortage."""
@@ -43,6 +45,15 @@ def shortage_without(problem: Problem, passive: Array, frame: int) -> float:
         [*zip(lower, upper, strict=True), *([(0.0, 1.0)] * count), *([(0.0, None)] * (2 * dofs))],
     )
     return float("inf") if found is None else float(found[0][2 * count :].sum())
+
+
+def solved_without(problem: Problem) -> bool:
+    """Whether every frame of a problem is solved, without reserves, when its passive forces are left out."""
+    if problem.passive_force is None:
+        return False
+    moment = problem.moment + np.einsum("tmn,tn->tm", problem.moment_arm, problem.passive_force)
+    free = replace(problem, moment=moment, passive_force=None, reserve_weight=None)
+    return bool((solve(free, "force_squared").status == Status.SOLVED).all())
 
 
 def passive_cause(moment: Array, passive: Array, proof: Array) -> PassiveCause | None:

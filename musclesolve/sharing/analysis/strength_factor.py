@@ -1,19 +1,17 @@
 """Stronger muscles as a remedy: the smallest factor on their strength that makes a frame feasible, verified by solving.
 
-The strength of a muscle is its maximum isometric force. The force of the contractile element and the passive force
-grow with it alike, so that a factor phi on some muscles turns
+The strength of a muscle is its maximum isometric force. The force of the contractile element grows with it, the
+passive force does not, so that a factor phi on some muscles turns
 
-    A a = b    into    sum_i phi_i A_i a_i = b - sum_i (phi_i - 1) P_i,    P = moment_arm * passive force,
+    A a = b    into    sum_i phi_i A_i a_i = b,
 
-which has a solution from some factor on, up to some other one, or never: muscles whose passive force opposes the
-moment make it harder. With u = phi a it is a linear programme in u and phi.
+which has a solution from some factor on, or never. With u = phi a it is a linear programme in u and phi.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -36,28 +34,19 @@ class Remedy:
 
 
 def strengthened(problem: Problem, factor: Array) -> Problem:
-    """The problem with strengths multiplied by factors (n,); its passive forces, if it has any, grow as well."""
-    passive = problem.passive_force
-    fields: dict[str, Any] = {
-        "force_capacity": problem.force_capacity * factor,
-        "max_isometric_force": problem.max_isometric_force * factor,
-    }
-    if passive is not None:
-        more = (factor - 1.0) * passive
-        fields["passive_force"] = passive + more
-        fields["moment"] = problem.moment - np.einsum("tmn,tn->tm", problem.moment_arm, more)
-    return replace(problem, **fields)
+    """The problem with strengths multiplied by factors (n,); its passive forces stay."""
+    return replace(
+        problem,
+        force_capacity=problem.force_capacity * factor,
+        max_isometric_force=problem.max_isometric_force * factor,
+    )
 
 
-def smallest_factor(problem: Problem, passive: Array, frame: int, chosen: Mask) -> float:
-    """Smallest factor of one or more on the strength of the chosen muscles (n,); infinite if none suffices.
-
-    `passive` (T, m, n) are the moments of the passive forces [N m].
-    """
+def smallest_factor(problem: Problem, frame: int, chosen: Mask) -> float:
+    """Smallest factor of one or more on the strength of the chosen muscles (n,); infinite if none suffices."""
     matrix, count = problem.moment_matrix[frame], problem.n_muscles
     if not chosen.any():
         return float("inf")
-    moment = passive[frame][:, chosen].sum(axis=1)
     lower, upper = problem.lower[frame], problem.upper[frame]
     select = np.eye(count)[chosen]
     limits = np.vstack([np.hstack([select, -upper[chosen, None]]), np.hstack([-select, lower[chosen, None]])])
@@ -66,8 +55,8 @@ def smallest_factor(problem: Problem, passive: Array, frame: int, chosen: Mask) 
     ]
     found = minimise(
         np.append(np.zeros(count), 1.0),
-        np.column_stack([matrix, moment]),
-        problem.moment[frame] + moment,
+        np.column_stack([matrix, np.zeros(problem.n_dof)]),
+        problem.moment[frame],
         [*bounds, (1.0, None)],
         limits,
     )

@@ -146,8 +146,9 @@ class Replay:
 
     def muscles(self, model: Model, errors: Errors, leg: int) -> LegMuscles:
         """The muscles of one leg, by its number among the analysed ones, with errors of path and parameters."""
-        side = self.options.sides[leg]
-        muscles = place_muscles(model, self.options.database, side, self.options.strength_factor)
+        side, options = self.options.sides[leg], self.options
+        rules = (options.strength, options.passive, options.fiber_lengths)
+    muscles = place_muscles(model, options.database, side, *rules)
         if errors["muscle_path"].any():
             muscles = _on_other_paths(model, muscles, errors["muscle_path"][leg])
         stronger = np.exp(errors["strength"] + errors["max_isometric_force"][leg])

@@ -64,7 +64,7 @@ def cutoff_too_low(copy: Copy) -> None:
 @fault("strength")
 def strength_in_per_cent(copy: Copy) -> None:
     """The strength factor is given in per cent."""
-    copy.set_key("muscles", "strength_factor", "100.0")
+    copy.set_key("muscles", "strength", "100.0")
 
 
 @fault("trial_file")

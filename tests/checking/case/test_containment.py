@@ -125,7 +125,7 @@ def spinning(copy: Copy) -> None:
 def test_a_pose_that_is_not_found_is_a_finding_with_its_times_and_markers(tmp_path: Path) -> None:
     copy = open_copy(STRIDE)
     spinning(copy)
-    copy.set_key("muscles", "strength_factor", "100.0")
+    copy.set_key("muscles", "strength", "100.0")
     trial = write_copy(copy, tmp_path)
     with pytest.raises(PoseError) as caught:
         ms.run(trial)

@@ -43,11 +43,11 @@ def test_forces_are_those_of_the_columns_whichever_way_they_are_named(tmp_path: 
 
 def test_options_of_muscles_and_sharing_are_kept(tmp_path: Path) -> None:
     edits = (
-        ('database = "silva_2003"', 'database = "own.toml"\nstrength_factor = 1.2'),
+        ('database = "silva_2003"', 'database = "own.toml"\npassive = "none"\nstrength = 1.2'),
         ('solver = "batch"', 'solver = "ipopt"\nreserve_weight = 10\ndofs = ["knee_flexion_r"]'),
     )
     trial = read_trial(write_trial(tmp_path, *edits))
-    assert trial.muscles == MuscleOptions(str(tmp_path / "own.toml"), 1.2)
+    assert trial.muscles == MuscleOptions(str(tmp_path / "own.toml"), "none", 1.2)
     assert trial.sharing == SharingOptions("stress_cubed", "ipopt", 10.0, ("knee_flexion_r",))
 
 
@@ -141,8 +141,20 @@ REFUSALS = {
     ),
     "columns": (('["r_mx", "r_my", "r_mz"]', '["r_mx"]'), ["bad_value", "[[force]] moment"]),
     "strength": (
-        ("[muscles]\n", "[muscles]\nstrength_factor = -1\n"),
-        ["bad_value", "[muscles] strength_factor", "0"],
+        ("[muscles]\n", "[muscles]\nstrength = -1\n"),
+        ["bad_value", "[muscles] strength", "0"],
+    ),
+    "strength by another name": (
+        ("[muscles]\n", '[muscles]\nstrength = "handsfield"\n'),
+        ["bad_value", "[muscles] strength", "handsfield_2014", "table"],
+    ),
+    "the old word for strength": (
+        ("[muscles]\n", "[muscles]\nstrength_factor = 1.5\n"),
+        ["unknown_key", "[muscles] strength_factor", "did you mean 'strength'"],
+    ),
+    "passive": (
+        ("[muscles]\n", "[muscles]\npassive = true\n"),
+        ["bad_value", "[muscles] passive", "calibrated", "none"],
     ),
     "dofs": (("[sharing]\n", "[sharing]\ndofs = 7\n"), ["bad_value", "[sharing] dofs"]),
 }

@@ -57,7 +57,7 @@ DAMAGES: dict[str, tuple[Damage, str]] = {
     "a strike twice": (strikes([0.2, 0.2, 1.2]), "heel_strike_times_r"),
     "no mass": (number("subject_mass_kg", 0.0), "subject_mass_kg"),
     "a mass in words": (number("subject_mass_kg", "x"), "subject_mass_kg"),
-    "a strength in words": (number("strength_factor", "x"), "strength_factor"),
+    "a strength of zero": (number("strength", 0.0), "strength"),
     "moments that are no numbers": (lost("joint_moment"), "joint_moment"),
     "a hole in an activation": (lost("activation", slice(100, 110)), "1.000 s"),
     "no force of the ground": (lambda r: r.drop_vars("ground_reaction_force"), "ground_reaction_force"),

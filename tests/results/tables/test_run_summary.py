@@ -101,11 +101,11 @@ def test_frames_out_of_balance_are_explained():
 def test_the_choices_that_the_numbers_depend_on_are_printed():
     data = result()
     data.attrs |= {"subject": "S01", "trial_file": "/a/walk.toml", "cost": "stress_cubed", "solver": "batch"}
-    data.attrs |= {"strength_factor": 1.5, "cutoff_hz": 6.0, "hip_method": "hara_2016"}
+    data.attrs |= {"strength": 1.5, "cutoff_hz": 6.0, "hip_method": "hara_2016"}
     text = summary(data)
     assert (
         line(text, "trial").split(maxsplit=1)[1]
-        == "S01,  trial walk.toml,  cost stress_cubed,  solver batch,  strength factor 1.5"
+        == "S01,  trial walk.toml,  cost stress_cubed,  solver batch,  strength 1.5"
     )
     assert line(text, "methods").split(maxsplit=1)[1] == "low-pass filter 6 Hz,  hip centers hara_2016"
 

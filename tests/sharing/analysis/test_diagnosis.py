@@ -119,11 +119,11 @@ def test_the_strength_factors_are_the_smallest_that_do(problem, found):
     assert found.frame.size > 5 and both.any()
 
 
-def test_passive_forces_grow_with_the_strength():
-    """Two flexors bear 68 N m when active; passively 10 N m are borne already, which 20 % more strength makes 12."""
-    passive = np.array([200.0, 0.0, 0.0])
-    found = diagnose(elbow(80.0), passive)
-    np.testing.assert_allclose(found.strength_factor, (80 + 10) / (68 + 10), rtol=1e-9)
+def test_passive_forces_do_not_grow_with_the_strength():
+    """Two flexors bear 68 N m when active; what passive force bears of the moment is not in it any more."""
+    for passive in (0.0, 200.0):
+        found = diagnose(elbow(80.0), np.array([passive, 0.0, 0.0]))
+        np.testing.assert_allclose(found.strength_factor, 80 / 68, rtol=1e-9)
 
 
 def test_a_joint_that_no_muscle_moves():

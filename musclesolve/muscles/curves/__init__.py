@@ -1,0 +1,1 @@
+"""Families of normalised Hill curves, by name."""

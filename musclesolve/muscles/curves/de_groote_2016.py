@@ -1,0 +1,87 @@
+"""Hill curves of De Groote et al. (2016), Ann Biomed Eng 44:2922-36: smooth everywhere in the working range.
+
+Coefficients are those of OpenSim's DeGrooteFregly2016Muscle, the published ones to all digits.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from musclesolve._util.arrays import Array
+
+# Height, center, width and growth of the width with the length, of three Gaussians.
+_GAUSSIANS = np.array(
+    [
+        [0.8150671134243542, 1.055033428970575, 0.162384573599574, 0.063303448465465],
+        [0.433004984392647, 0.716775413397760, -0.029947116970696, 0.200356847296188],
+        [0.1, 1.0, 0.353553390593274, 0.0],
+    ]
+)
+_D1, _D2, _D3, _D4 = -0.3211346127989808, -8.149, -0.374, 0.8825327733249912
+_STIFFNESS = 4.0  # kpe of Thelen (2003) too
+
+
+@dataclass(frozen=True)
+class DeGroote2016:
+    """The curves of De Groote et al. (2016); the passive one is that of Thelen (2003), J Biomech Eng 125:70-77."""
+
+    name: ClassVar[str] = "de_groote_2016"
+    passive_strain: ClassVar[tuple[float, float]] = (0.0, 0.6)
+
+    def active(self, l_norm: ArrayLike) -> Array:
+        """F = sum_k b1 exp(-(l - b2)^2 / (2 (b3 + b4 l)^2))."""
+        height, _ = _gaussians(l_norm)
+        return np.asarray(height.sum(axis=-1))
+
+    def active_slope(self, l_norm: ArrayLike) -> Array:
+        """Derivative of `active`."""
+        height, rate = _gaussians(l_norm)
+        return np.asarray((height * rate).sum(axis=-1))
+
+    def velocity(self, v_norm: ArrayLike) -> Array:
+        """F = d1 asinh(d2 v + d3) + d4 for -1 <= v <= 1; constant beyond."""
+        return np.asarray(_D1 * np.arcsinh(_D2 * np.clip(v_norm, -1.0, 1.0) + _D3) + _D4)
+
+    def velocity_slope(self, v_norm: ArrayLike) -> Array:
+        """Derivative of `velocity`."""
+        v = np.asarray(v_norm, dtype=float)
+        slope = _D1 * _D2 / np.hypot(_D2 * v + _D3, 1.0)
+        return np.where((v > -1.0) & (v < 1.0), slope, 0.0)
+
+    def passive(self, l_norm: ArrayLike, at_zero: ArrayLike = 0.0, at_one: ArrayLike = 0.6) -> Array:
+        """F = (exp(k (l / L0 - 1 - e0) / (e1 - e0)) - 1) / (exp(k) - 1), k = 4, from the strain e0 to e1.
+
+        0 below, and a straight line above, as in OpenSim's Thelen2003Muscle.
+        """
+        share, _ = _share(l_norm, at_zero, at_one)
+        rising = np.expm1(_STIFFNESS * np.clip(share, 0.0, 1.0)) / np.expm1(_STIFFNESS)
+        return np.asarray(rising + _END_SLOPE * np.maximum(share - 1.0, 0.0))
+
+    def passive_slope(self, l_norm: ArrayLike, at_zero: ArrayLike = 0.0, at_one: ArrayLike = 0.6) -> Array:
+        """Derivative of `passive` by the length."""
+        share, span = _share(l_norm, at_zero, at_one)
+        rising = _STIFFNESS * np.exp(_STIFFNESS * np.clip(share, 0.0, 1.0)) / np.expm1(_STIFFNESS)
+        return np.where(share > 0.0, rising, 0.0) / span
+
+
+_END_SLOPE = _STIFFNESS * np.exp(_STIFFNESS) / np.expm1(_STIFFNESS)
+
+
+def _gaussians(l_norm: ArrayLike) -> tuple[Array, Array]:
+    """Each Gaussian (..., 3) and the derivative of its exponent."""
+    height, center, width, growth = _GAUSSIANS.T
+    length = np.asarray(l_norm, dtype=float)[..., None]
+    spread = width + growth * length
+    z = (length - center) / spread
+    return height * np.exp(-0.5 * z**2), -z * (1.0 - growth * z) / spread
+
+
+def _share(l_norm: ArrayLike, at_zero: ArrayLike, at_one: ArrayLike) -> tuple[Array, Array]:
+    """(l / L0 - 1 - e0) / (e1 - e0), and e1 - e0."""
+    zero = np.asarray(at_zero, dtype=float)
+    span = np.asarray(at_one, dtype=float) - zero
+    return (np.asarray(l_norm, dtype=float) - 1.0 - zero) / span, span

@@ -1,0 +1,108 @@
+"""Hill curves of Millard et al. (2013), J Biomech Eng 135:021005, as OpenSim builds them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from musclesolve._util.arrays import Array
+from musclesolve._util.bundled_toml import bundled_toml
+from musclesolve.muscles.curves.bezier import Corner, Point, Tabulated, corner
+
+
+@dataclass(frozen=True)
+class Millard2013:
+    """Curves of quintic Bezier corners; `name` is that of a table of ``millard_2013.toml`` with their parameters."""
+
+    name: str = "millard_2013"
+    passive_strain: ClassVar[tuple[float, float]] = (0.0, 0.7)
+
+    def active(self, l_norm: ArrayLike) -> Array:
+        """1 at l = L0; a steep and a shallow ascending limb, a plateau, a descending limb."""
+        return self._active.value(np.asarray(l_norm, dtype=float))
+
+    def active_slope(self, l_norm: ArrayLike) -> Array:
+        """Derivative of `active`."""
+        return self._active.derivative(np.asarray(l_norm, dtype=float))
+
+    def velocity(self, v_norm: ArrayLike) -> Array:
+        """0 at v = -1, 1 at rest, 1.4 at v = 1; constant beyond."""
+        return self._velocity.value(np.asarray(v_norm, dtype=float))
+
+    def velocity_slope(self, v_norm: ArrayLike) -> Array:
+        """Derivative of `velocity`."""
+        return self._velocity.derivative(np.asarray(v_norm, dtype=float))
+
+    def passive(self, l_norm: ArrayLike, at_zero: ArrayLike = 0.0, at_one: ArrayLike = 0.7) -> Array:
+        """0 up to the strain e0, 1 at e1, with the slope 2 / (e1 - e0) there and beyond."""
+        return self._passive(l_norm, at_zero, at_one)[0]
+
+    def passive_slope(self, l_norm: ArrayLike, at_zero: ArrayLike = 0.0, at_one: ArrayLike = 0.7) -> Array:
+        """Derivative of `passive` by the length."""
+        return self._passive(l_norm, at_zero, at_one)[1]
+
+    @cached_property
+    def _parameters(self) -> Mapping[str, Mapping[str, float]]:
+        return dict(bundled_toml(__package__, "millard_2013.toml")[self.name])
+
+    @cached_property
+    def _active(self) -> Tabulated:
+        given = self._parameters["active"]
+        low, transition, high = given["min_length"], given["transition_length"], given["max_length"]
+        least, shallow = given["minimum"], given["shallow_slope"]
+        half = 0.05  # half of the plateau
+        plateau = 1.0 - half
+        limb = 1.0 - shallow * (plateau - transition)  # height of the limbs' meeting point
+        steep = 1.25 * limb / (transition - low)
+        points = (
+            Point(low, least, 0.0),
+            Point(0.5 * (low + transition), 0.5 * limb, steep),
+            Point(0.5 * (transition + plateau), 0.5 * (limb + 1.0), shallow),
+            Point(1.0, 1.0, 0.0),
+            Point(0.5 * (1.0 + half + high), 0.5, -1.0 / (high - 1.0 - 2.0 * half)),
+            Point(high, least, 0.0),
+        )
+        return Tabulated.of(points, [1.0] * 5)
+
+    @cached_property
+    def _velocity(self) -> Tabulated:
+        given = self._parameters["velocity"]
+        slow, fast = given["concentric_slope_near_vmax"], given["eccentric_slope_near_vmax"]
+        most, near = given["max_eccentric_force"], 0.9
+        points = (
+            Point(-1.0, 0.0, 0.0),
+            Point(-near, 0.5 * slow * (1.0 - near), slow),
+            Point(0.0, 1.0, given["isometric_slope"]),
+            Point(near, most - 0.5 * fast * (1.0 - near), fast),
+            Point(1.0, most, 0.0),
+        )
+        shortening, lengthening = given["concentric_curviness"], given["eccentric_curviness"]
+        return Tabulated.of(points, [shortening, shortening, lengthening, lengthening])
+
+    def _passive(self, l_norm: ArrayLike, at_zero: ArrayLike, at_one: ArrayLike) -> tuple[Array, Array]:
+        """Passive force and its slope."""
+        strain, zero, one = np.broadcast_arrays(np.asarray(l_norm, dtype=float) - 1.0, at_zero, at_one)
+        stiff = 2.0 / (one - zero)
+        beyond = strain >= one
+        force = np.where(beyond, 1.0 + stiff * (strain - one), np.where(np.isnan(strain), np.nan, 0.0))
+        slope = np.where(beyond, stiff, np.where(np.isnan(strain), np.nan, 0.0))
+        inside = (strain > zero) & ~beyond
+        force[inside], slope[inside] = self._toe(strain[inside], zero[inside], one[inside])
+        return force, slope
+
+    def _toe(self, strain: Array, zero: Array, one: Array) -> tuple[Array, Array]:
+        """Between the two strains (k,): a low-force corner over the first twentieth, then one to norm force 1."""
+        given = self._parameters["passive"]
+        low = given["stiffness_at_low_force"]
+        width = 0.05 * (one - zero)
+        none = np.zeros_like(zero)
+        start, bend = Point(zero, none, none), Point(zero + width, 0.5 * low * width, none + low)
+        end = Point(one, none + 1.0, 2.0 / (one - zero))
+        first, second = (corner(*ends, given["curviness"]) for ends in ((start, bend), (bend, end)))
+        early = (strain < bend.x)[:, None]
+        return Corner(np.where(early, first.x, second.x), np.where(early, first.y, second.y)).at(strain)

@@ -1,0 +1,66 @@
+"""The passive elements of muscles: how strong, and between which strains."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple, get_args
+
+import numpy as np
+
+from muscle_db import MuscleDatabase
+from musclesolve._util.arrays import Array
+from musclesolve._util.checks import check_choice
+from musclesolve.errors import InputError
+from musclesolve.muscles.curves.curve_family import CurveFamily
+
+PassiveRule = Literal["calibrated", "table", "none"]
+
+
+class PassiveElement(NamedTuple):
+    """Passive elements of muscles, (n,) each.
+
+    force: passive force at one norm force [N], that of the table whatever the strength of the subject; 0: none.
+    at_zero, at_one: fiber strains l / L0 - 1 where the passive force begins, and where it is `force`.
+    """
+
+    force: Array
+    at_zero: Array
+    at_one: Array
+
+
+def passive_element(database: MuscleDatabase, curves: CurveFamily, rule: str = "table") -> PassiveElement:
+    """The passive elements of the muscles of a set.
+
+    Args:
+        database: the set, which knows the calibrated strains.
+        curves: the family of curves, whose own strains hold for muscles without any.
+        rule: "table": strains as the set gives them; "calibrated": those with which the passive joint moments agree
+            with measurement; "none": no passive force.
+
+    Raises:
+        InputError: an unknown rule; a set without calibrated strains.
+    """
+    rule = checked_passive(rule, database)
+    calibrated = database.calibrated_passive
+    found = calibrated.strains if rule == "calibrated" and calibrated is not None else {}
+    strains = [found.get(muscle.name, muscle.passive) for muscle in database]
+    own = curves.passive_strain
+    pairs = [
+        own if strain is None else (strain.at_zero_force, strain.at_one_norm_force) for strain in strains
+    ]
+    share = 0.0 if rule == "none" else 1.0
+    force = share * np.array([muscle.max_isometric_force for muscle in database])
+    at_zero, at_one = np.array(pairs, dtype=float).reshape(-1, 2).T
+    return PassiveElement(force, at_zero, at_one)
+
+
+def checked_passive(rule: str, database: MuscleDatabase) -> str:
+    """The rule for passive forces, if it is one and the set has what it needs."""
+    check_choice(rule, "the rule for passive forces", get_args(PassiveRule))
+    if rule == "calibrated" and database.calibrated_passive is None:
+        raise InputError(
+            f"the muscle set {database.name} has no calibrated passive strains",
+            code="bad_muscle_set",
+            expected="a table [calibrated_passive] in its file",
+            remedy='write passive = "table" or "none" in [muscles]',
+        )
+    return rule

@@ -1,0 +1,104 @@
+"""Maximum isometric forces: of the table, of the table times a factor, or from body mass and stature."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from muscle_db import MuscleDatabase
+from musclesolve._util.arrays import Array
+from musclesolve._util.bundled_toml import bundled_toml
+from musclesolve._util.checks import check_choice, check_number
+from musclesolve.errors import InputError
+
+RULES = ("table", "handsfield_2014")
+LARGEST_FACTOR = 100.0
+
+
+def strengths(
+    database: MuscleDatabase,
+    optimal_fiber_length: Array,
+    mass: float,
+    stature: float | None,
+    rule: str | float = "table",
+) -> Array:
+    """Maximum isometric forces (n,) [N] of the muscles of a set.
+
+    Args:
+        database: the set, of n muscles.
+        optimal_fiber_length: (n,) of the subject [m].
+        mass: of the subject [kg].
+        stature: of the subject [m]; None is of use only where no volumes are asked for.
+        rule: "table", "handsfield_2014" (see `from_volumes`), or a factor on the forces of the table.
+
+    Raises:
+        InputError: another rule, or a subject or muscle without a volume.
+    """
+    rule = checked_strength(rule, database)
+    if rule == "handsfield_2014":
+        return from_volumes(database, optimal_fiber_length, mass, stature)
+    tabulated = np.array([muscle.max_isometric_force for muscle in database])
+    return tabulated if isinstance(rule, str) else rule * tabulated
+
+
+def checked_strength(rule: str | float, database: MuscleDatabase) -> str | float:
+    """The rule for the strength, if it is one and knows every muscle of the set."""
+    if not isinstance(rule, str):
+        expected = f"a factor above 0, at most {LARGEST_FACTOR:g}"
+        return check_number(rule, "strength", expected, above=0.0, most=LARGEST_FACTOR)
+    check_choice(rule, "the rule for the strength", RULES)
+    if rule == "handsfield_2014":
+        for muscle in database:
+            _volume_of(muscle.name, database.name)
+    return rule
+
+
+def from_volumes(
+    database: MuscleDatabase, optimal_fiber_length: Array, mass: float, stature: float | None
+) -> Array:
+    """Maximum isometric forces (n,) [N] of muscle volumes that follow from body mass and stature.
+
+    V = 47 m h + 1285 cm^3 is the volume of all muscles of a lower limb, V_i = b1_i V + b2_i that of muscle i
+    (Handsfield et al. 2014, J Biomech 47:631-638); F0 = sigma V_i / L0 with the specific tension sigma = 60 N/cm^2 of
+    Rajagopal et al. (2016), IEEE Trans Biomed Eng 63:2068-79. Parts of a muscle share its volume such that their
+    forces are to each other as in the table F: F0_p = sigma V_i F_p / sum_q (F_q L0_q).
+    """
+    data = bundled_toml(__package__, "handsfield_2014.toml")
+    if stature is None:
+        raise InputError(
+            "muscle volumes need the stature of the subject",
+            code="missing_argument",
+            expected="a subject of a known stature",
+            remedy='choose strength = "table"',
+        )
+    total = data["per_mass_and_stature"] * mass * stature + data["least"]
+    tabulated = np.array([muscle.max_isometric_force for muscle in database])
+    owner = [_volume_of(muscle.name, database.name) for muscle in database]
+    force = np.empty_like(tabulated)
+    for name in dict.fromkeys(owner):
+        parts = np.array([each == name for each in owner])
+        entry = data["muscle"][name]
+        volume = entry["share"] * total + entry["offset"]
+        if volume <= 0.0:
+            raise InputError(
+                f"the volume of {name} would be {volume:.1f} cm^3 for a body of {mass:g} kg and {stature:g} m",
+                code="bad_value",
+                expected="a body near those of the study, young adults",
+                remedy='choose strength = "table"',
+            )
+        size = tabulated[parts] @ (100.0 * optimal_fiber_length[parts])  # N cm
+        force[parts] = data["specific_tension"] * volume * tabulated[parts] / size
+    return force
+
+
+def _volume_of(muscle: str, database: str) -> str:
+    """The entry that a muscle, or the muscle that it is a part of, has its volume in."""
+    for name, entry in bundled_toml(__package__, "handsfield_2014.toml")["muscle"].items():
+        members = entry.get("members", [name])
+        if any(muscle == member or muscle.startswith(f"{member}_") for member in members):
+            return str(name)
+    raise InputError(
+        f"there is no volume of the muscle {muscle} of {database}",
+        code="bad_muscle_set",
+        expected="muscles of the lower limb under the names of silva_2003",
+        remedy='write strength = "table", or a factor, in [muscles]',
+    )

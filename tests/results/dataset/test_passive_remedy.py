@@ -1,0 +1,80 @@
+"""What is said of a knee bent so deeply that passive forces extend it: the cause, and a remedy that works."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import muscle_db
+from muscle_db.model import CalibratedPassive, PassiveStrain
+from musclesolve.dynamics.kinematics.motion_derivatives import Motion, motion_from
+from musclesolve.muscles.leg_muscle_state import muscle_state
+from musclesolve.muscles.placing.place_muscles import LEG_DOFS, place_muscles
+from musclesolve.pipeline.legs import share_leg, sharing_problem
+from musclesolve.pipeline.run_options import SHARED_DOFS, Options
+from musclesolve.pipeline.types import JointLoads, LegMechanics, LegResult
+from musclesolve.results.dataset.reserve_reasons import reasons
+from musclesolve.sharing.cost.cost_registry import find_cost
+from musclesolve.sharing.solver.solver_registry import find_solver
+from musclesolve.sharing.solving import solve
+from musclesolve.sharing.status import Status
+
+DEEP, FRAMES = 120.0, 3
+TABLE = replace(muscle_db.load(), calibrated_passive=None)
+SOFT = {m.name: PassiveStrain(0.0, 1.2) for m in TABLE if m.group == "quadriceps_femoris"}
+CALIBRATED = replace(TABLE, calibrated_passive=CalibratedPassive("for a test", SOFT))
+USELESS = replace(TABLE, calibrated_passive=CalibratedPassive("for a test: the strains of the family"))
+
+
+@pytest.fixture(scope="module")
+def squat(model) -> Motion:
+    """Three frames at rest, hip and knee of the right leg bent, the knee deeply in the last one."""
+    coordinates = np.zeros((FRAMES, len(model.topology.dof_names)))
+    coordinates[:, model.dof("hip_flexion_r")] = np.radians(60.0)
+    coordinates[:, model.dof("knee_flexion_r")] = np.radians([30.0, 60.0, DEEP])
+    still = np.zeros_like(coordinates)
+    return motion_from(model, 0.01 * np.arange(FRAMES), coordinates, still, still)
+
+
+def leg_of(model, squat, database, rule) -> tuple[LegMechanics, Options]:
+    """The right leg, whose knee needs 1 N m of flexion."""
+    options = Options(
+        ("r",), database, find_cost("stress_cubed"), find_solver("batch"), SHARED_DOFS, passive=rule
+    )
+    state = muscle_state(model, place_muscles(model, database, "r", passive=rule), squat)
+    moment = np.zeros((FRAMES, len(LEG_DOFS)))
+    moment[:, LEG_DOFS.index("knee_flexion")] = 1.0
+    none = {"hip": np.zeros((FRAMES, 3))}
+    loads = JointLoads(net=none, across={"hip": np.zeros((FRAMES, len(state.muscles.names), 3))})
+    return LegMechanics(state, loads, moment, np.ones(FRAMES, dtype=bool)), options
+
+
+def told(model, squat, database) -> str:
+    """What is said of the deepest frame."""
+    leg, options = leg_of(model, squat, database, "table")
+    shared: LegResult = share_leg(leg, options)
+    rows = [LEG_DOFS.index(dof) for dof in options.dofs]
+    said = reasons(shared, leg.moment[:, rows], squat.time, database)
+    return next(sentence for sentence in said if f"at {squat.time[-1]:.3f} s" in sentence)
+
+
+@pytest.mark.parametrize(
+    ("database", "rule"), [(TABLE, "none"), (CALIBRATED, "calibrated"), (USELESS, "none")]
+)
+def test_the_rule_that_is_proposed_solves_the_frame(model, squat, database, rule):
+    sentence = told(model, squat, database)
+    proposed = re.search(r'passive = "(\w+)" in \[muscles\]$', sentence)
+    assert proposed is not None and proposed.group(1) == rule, sentence
+    for applied, expected in (("table", Status.INFEASIBLE), (rule, Status.SOLVED)):
+        leg, options = leg_of(model, squat, database, applied)
+        assert solve(sharing_problem(leg, options)).status[-1] == expected
+
+
+def test_the_cause_is_named_with_its_moment(model, squat):
+    sentence = told(model, squat, TABLE)
+    moment = float(re.search(r"gives ([\d.]+) N m of extension at knee_flexion_r", sentence).group(1))
+    assert moment > 200.0 and "where the motion needs 1.0 N m of flexion" in sentence
+    assert "passive force of vastus" in sentence and "times" not in sentence
