@@ -99,7 +99,7 @@ class OperatingRange:
     def _refuse(self, number: int, counts: Array, optimal: Array, slack: Array) -> None:
         name, used = self.names[number], int(counts[:, number].sum())
         if used < LEAST_POSES:
-            problem = f"{name} is between {USABLE[0]} and {USABLE[1]} optimal fiber lengths in {used} of {len(counts)} poses"
+            problem = f"in {used} of {len(counts)} poses {name} is between {USABLE[0]} and {USABLE[1]} optimal lengths"
         else:
             sizes = f"{1e3 * optimal[number]:.0f} mm and {1e3 * slack[number]:.0f} mm"
             problem = (

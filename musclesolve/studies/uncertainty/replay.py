@@ -148,7 +148,7 @@ class Replay:
         """The muscles of one leg, by its number among the analysed ones, with errors of path and parameters."""
         side, options = self.options.sides[leg], self.options
         rules = (options.strength, options.passive, options.fiber_lengths)
-    muscles = place_muscles(model, options.database, side, *rules)
+        muscles = place_muscles(model, options.database, side, *rules)
         if errors["muscle_path"].any():
             muscles = _on_other_paths(model, muscles, errors["muscle_path"][leg])
         stronger = np.exp(errors["strength"] + errors["max_isometric_force"][leg])
