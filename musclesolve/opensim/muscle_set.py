@@ -81,6 +81,8 @@ class _Writer:
                 remedy="name the bodies of the leg, or another model",
             )
         muscles = tuple(self._muscle(each) for each in self.model.chosen(each.name for each in own))
+        used = {point.frame for each in muscles for point in each.path}
+        used |= {each.frame for each in self.wraps.values()}
         families = [_FAMILY.get(each.kind, "millard_2013") for each in own]
         return MuscleDatabase(
             name=self.about.name,
@@ -88,7 +90,7 @@ class _Writer:
             reference=self._reference(),
             muscles=muscles,
             groups={group: "" for group in dict.fromkeys(muscle.group for muscle in muscles)},
-            frames=self.frames,
+            frames={name: frame for name, frame in self.frames.items() if name in used},
             wrap_objects=self.wraps,
             curves=max(families, key=families.count),
             license=self.about.license,
