@@ -82,7 +82,7 @@ wraps = [
 ]
 """
 
-# What is replaced, by what; what stands in the line that is named, where that is not the new text; parts of the message.
+# What is replaced, by what; text of the line that is named, where it is not the new one; parts of the message.
 REFUSALS = [
     ('frame = "patella", position', 'frame = "kneecap", position', "", ["point 2, frame", "kneecap", "patella"]),
     ('frame = "patella"\nradii', 'frame = "shin"\nradii', 'frame = "shin"', ["wrap 2 (egg), frame", "shin"]),
@@ -105,7 +105,7 @@ REFUSALS = [
     ('name = "patella"', 'name = "femur"', "", ["frame 1 (femur), name", "already"]),
     ('name = "patella"', 'name = "patella_r"', "", ["frame 1 (patella_r), name", "side"]),
     ('body = "tibia"', 'body = "patella"', "", ["frame 1 (patella), body", '"patella"']),
-    ('body = "tibia"\ndof = "knee_flexion"', 'body = "tibia"\ndof = "knee"', 'dof = "knee"', ["frame 1 (patella), dof", "knee"]),
+    ('body = "tibia"\ndof = "knee_flexion"', 'body = "tibia"\ndof = "knee"', 'dof = "knee"', ["(patella), dof"]),
     ("[20, -0.003", "[0, -0.003", "", ["frame 1 (patella), poses", "0 deg follows 0 deg"]),
     ("[60, -0.01, 0", "[60, 0", "", ["frame 1 (patella), poses", "row 4"]),
     ("[60, -0.01, 0", "[60, -10, 0", "", ["frame 1 (patella), poses", "row 4", "out of range"]),
@@ -116,7 +116,7 @@ REFUSALS = [
     ("[30, 0.045", "[-30, 0.045", "", ["point 3, moving, places", "-30 deg follows 0 deg"]),
     ("[30, 0.045", "[30, 45", "", ["point 3, moving, places", "row 2"]),
     ('{ frame = "tibia", moving', '{ frame = "patella", moving', "", ["point 3, moving", '"patella"']),
-    ('{ frame = "tibia", moving', '{ frame = "tibia", position = [0, 0, 0], moving', "position", ["point 3, position", "unknown"]),
+    ('{ frame = "tibia", moving', '{ frame = "tibia", position = [0, 0, 0], moving', "position", ["point 3, position"]),
     ("at_zero_force = -0.1", "at_zero_force = 0.7", "", ["passive, at_one_norm_force", "0.7", "0.6"]),
     ("at_zero_force = -0.1, ", "", "passive", ["passive, at_zero_force", "missing key"]),
     ("at_one_norm_force = 0.6", "at_one_norm_force = 60", "", ["passive, at_one_norm_force", "out of range"]),
