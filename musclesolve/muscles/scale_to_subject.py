@@ -18,7 +18,8 @@ from muscle_db.model import DEGREES_OF_FREEDOM
 from muscle_db.standing import standing_length
 from musclesolve._util.arrays import Array
 from musclesolve.dynamics.model.model import Model
-from musclesolve.muscles.paths_and_moment_arms import Paths
+from musclesolve.muscles.paths.layout import PathLayout
+from musclesolve.muscles.paths.paths import Paths
 
 LEG_DOFS = DEGREES_OF_FREEDOM
 """The degrees of freedom that leg muscles move, without side."""
@@ -97,8 +98,8 @@ def _paths(model: Model, database: MuscleDatabase, muscles: tuple[Muscle, ...], 
     ranges = [(p, point.active) for p, (_, point) in enumerate(points) if point.active is not None]
     return Paths(
         rigid_bodies=model.rigid_bodies,
-        muscle=np.array([n for n, _ in points]),
-        body=np.array([body[point.frame] for _, point in points]),
+        layout=PathLayout(np.array([n for n, _ in points])),
+        point_body=np.array([body[point.frame] for _, point in points]),
         standing=(np.stack([frames[point.frame] for _, point in points]) @ place[:, :, None])[:, :, 0],
         switched=np.array([p for p, _ in ranges], dtype=int),
         switch_dof=np.array([model.dof(f"{active.dof}_{side}") for _, active in ranges], dtype=int),
@@ -183,7 +184,7 @@ def _gaps(model: Model, paths: Paths, dof: int, angles: Array) -> Array:
     base = np.broadcast_to(np.eye(3), (size, 3, 3))
     q = model.tree.pose(coordinates, np.zeros((size, 3)), base, moving=np.arange(joints) == dof)
     every = np.ones((size, len(paths.switched)), dtype=bool)
-    return paths.lengths(q, every) - paths.lengths(q, ~every)
+    return paths.lengths(q, coordinates, every) - paths.lengths(q, coordinates, ~every)
 
 
 def refined_edge(edge: float, angles: Array, gap: Array) -> float:
