@@ -13,16 +13,26 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
 from musclesolve._util.arrays import Array, Indices, Mask
 from musclesolve.dynamics.model.rigid_body import PLACES, RigidBodies
-from musclesolve.dynamics.vectors import blocks, components, cross
 from musclesolve.muscles.paths.carriers import Carriers, FrameMotion, WrapObjects
 from musclesolve.muscles.paths.layout import PathLayout
 from musclesolve.muscles.paths.moving_frames import MovingFrames
-from musclesolve.muscles.paths.solve import solve_paths
+from musclesolve.muscles.paths.solve import gather_wrenches, solve_paths, sum_powers
+
+
+class Groups(NamedTuple):
+    """Groups (G) of nodes: that of each node (N,), one node of each, and its muscle, body and moving frame, (G,)."""
+
+    of_node: Indices
+    first: Indices
+    muscle: Indices
+    body: Indices
+    frame: Indices
 
 
 @dataclass(frozen=True)
@@ -73,15 +83,11 @@ class Paths:
         return Carriers(self.rigid_bodies, self.frames, self.objects, self.point_body, frame, self.standing)
 
     @cached_property
-    def _order(self) -> tuple[Indices, Indices]:
-        """Nodes muscle after muscle, and the first of each muscle among them."""
-        order = np.argsort(self.muscle, kind="stable")
-        return order, np.searchsorted(self.muscle[order], np.arange(self.count))
-
-    def of_muscles(self, values: Array) -> Array:
-        """Sums over the nodes of each muscle, from (..., N) to (..., n)."""
-        order, first = self._order
-        return np.add.reduceat(values if self.layout.wraps == 0 else values[..., order], first, axis=-1)
+    def groups(self) -> Groups:
+        """Nodes of one muscle on one body or moving frame."""
+        key = np.stack([self.muscle, self.body, self.frame])
+        (muscle, body, frame), first, group = np.unique(key, axis=1, return_index=True, return_inverse=True)
+        return Groups(group.ravel(), first, muscle, body, frame)
 
     def conditions(self, coordinates: Array) -> Mask:
         """(T, C) which conditional points are on the path."""
@@ -141,17 +147,20 @@ class PathState:
         return np.unique(self.paths.frames.dof)
 
     @cached_property
+    def wrench(self) -> Array:
+        """Sums of r x dL/dr and dL/dr over the nodes of each group (`Paths.groups`), (T, G, 6)."""
+        return gather_wrenches(self.position, self.gradient, self.paths.groups.of_node)
+
+    @cached_property
     def explicit(self) -> Array:
         """dL_MT / dtheta (T, n, D) [m] for the bodies at rest."""
+        groups = self.paths.groups
         found = np.zeros((len(self.q), self.paths.count, len(self.moving_dofs)))
         place = np.searchsorted(self.moving_dofs, self.paths.frames.dof)
-        for f, d in enumerate(place):
-            (on,) = np.nonzero(self.paths.frame == f)
-            velocity = self.frames.velocity[:, f, None] + np.cross(
-                self.frames.spin[:, f, None], self.position[:, on] - self.frames.origin[:, f, None]
-            )
-            each = (self.gradient[:, on] * velocity).sum(axis=2)
-            np.add.at(found[:, :, d], (slice(None), self.paths.muscle[on]), each)
+        for g in np.flatnonzero(groups.frame >= 0):
+            f = groups.frame[g]
+            screw = screws(self.frames.spin[:, f], self.frames.velocity[:, f], self.frames.origin[:, f])
+            found[:, groups.muscle[g], place[f]] += (screw * self.wrench[:, g]).sum(axis=1)
         return found
 
     @cached_property
@@ -186,16 +195,21 @@ class PathState:
         return rows[:, :, :-1]
 
     def rate(self, qd: Array, rates: Array) -> Array:
-        """dL_MT/dt (T, n) [m/s]: the gradient times the velocities of the nodes; rates (T, K+6) of the coordinates."""
-        own = self.paths.rigid_bodies.subset(self.paths.body)
-        velocity = np.einsum("tnc,tncx->tnx", self.coefficients, own.basic_velocity(self.q, qd))
-        moving = np.einsum("tnd,td->tn", self.explicit, rates[:, self.moving_dofs])
-        return self.paths.of_muscles((self.gradient * velocity).sum(axis=2)) + moving
+        """dL_MT/dt (T, n) [m/s]: the power of the wrenches; rates (T, K+6) of the coordinates."""
+        groups = self.paths.groups
+        bodies, own = np.unique(groups.body, return_inverse=True)
+        screw = self.paths.rigid_bodies.subset(bodies).twists(self.q, qd)
+        rate = sum_powers(self.wrench, groups.muscle, own == np.arange(len(bodies))[:, None], screw).sum(
+            axis=1
+        )
+        return rate + np.einsum("tnd,td->tn", self.explicit, rates[:, self.moving_dofs])
 
     def pull(self, bodies: Indices) -> Array:
         """Sum of dL_MT/dr over the nodes on some bodies, (T, n, 3): minus the force of unit tension on them."""
-        own = components(self.gradient) * np.isin(self.paths.body, bodies)
-        return np.ascontiguousarray(self.paths.of_muscles(own).transpose(1, 2, 0))
+        groups = self.paths.groups
+        along = np.broadcast_to(np.eye(3, 6, 3), (len(self.q), 3, 6))
+        moved = np.broadcast_to(np.isin(groups.body, bodies), (3, len(groups.body)))
+        return np.ascontiguousarray(sum_powers(self.wrench, groups.muscle, moved, along).transpose(0, 2, 1))
 
     def moment_arms(self, dofs: Indices, moved: Array, axis: Array, pivot: Array) -> Array:
         """-dL_MT/dtheta (T, m, n) [m] of coordinates (m,), rotations about unit axes a through pivots o [m], both
@@ -205,12 +219,14 @@ class PathState:
         Jacobian times the allowed directions, without forming either; and less the explicit part. moved (m, N): one
         where a rotation moves a node.
         """
-        screw = np.concatenate([axis, np.cross(pivot, axis)], axis=2)
-        arms = np.empty((*screw.shape[:2], self.paths.count))
-        for block in blocks(len(screw)):
-            position, gradient = components(self.position[block]), components(self.gradient[block])
-            wrench = np.concatenate([cross(position, gradient), gradient]).transpose(1, 0, 2)
-            arms[block] = -self.paths.of_muscles((screw[block] @ wrench) * moved)
+        groups = self.paths.groups
+        screw = screws(axis, np.zeros(3), pivot)
+        arms = -sum_powers(self.wrench, groups.muscle, moved[:, groups.first] > 0.0, screw)
         for d, dof in enumerate(self.moving_dofs):
             arms[:, np.asarray(dofs) == dof] -= self.explicit[:, None, :, d]
         return arms
+
+
+def screws(spin: Array, velocity: Array, at: Array) -> Array:
+    """Angular velocity and velocity of the global origin (..., 6) of what moves at some place `at`."""
+    return np.concatenate([spin, velocity - np.cross(spin, at)], axis=-1)

@@ -64,4 +64,5 @@ class Work(NamedTuple):
     local: Array  # (2, 3) ends of a segment in the frame of an object
     contact: Array  # (8,) of the segment at hand
     best: Array  # (8,) of the best segment so far
+    step: Array  # (2, N, 3) last two movements of each tangent point [m]
     round: Array  # (WORK_SIZE,) of spheres and ellipsoids
