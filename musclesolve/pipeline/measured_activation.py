@@ -19,6 +19,9 @@ from musclesolve.recording.trial.emg_channels import CHANNELS
 Channels = tuple[tuple[str, ...], ...]
 """Muscles of every channel, by their names in the set with side."""
 
+FAINT = 0.01
+"""An envelope that stays below this share of its maximum has another unit than the maximum."""
+
 
 @dataclass(frozen=True)
 class MeasuredActivation:
@@ -87,11 +90,12 @@ class MeasuredActivation:
         return np.nanmax(self.envelope, axis=0)
 
     def notes(self, time: Array) -> list[str]:
-        """Sentences on envelopes beyond their maximum, and on frames without EMG."""
+        """Sentences on envelopes beyond their maximum or far below it, and on frames without EMG."""
         found = [
-            f"The envelope of EMG channel {name} reaches {size:.2f} of the maximum that the trial file gives."
+            f"The envelope of EMG channel {name} reaches {size:.3g} times the maximum that the trial file gives: "
+            "check the unit of [emg] maximum."
             for name, size in zip(self.channels, self.largest, strict=True)
-            if size > 1.0 + 1e-9
+            if not FAINT <= size <= 1.0 + 1e-9
         ]
         lost = int(np.isnan(self.at(time)).all(axis=1).sum()) if self.channels else 0
         if lost:
