@@ -134,3 +134,11 @@ def test_agreement_is_that_of_the_mean_of_the_muscles() -> None:
 def test_a_maximum_that_does_not_fit_its_envelope_is_noted(maximum: float, noted: str | None) -> None:
     notes = measured(replace(emg(A=("a_r",)), maximum=(maximum,))).notes(FRAMES)
     assert [("channel A" in note, str(noted) in note) for note in notes] == [(True, True)] * bool(noted)
+
+
+def test_a_channel_that_is_known_nowhere_is_noted_and_has_no_correlation() -> None:
+    own = measured(emg(A=("a_r",), B=("b_r",)))
+    own.envelope[:, 0] = np.nan
+    assert ["channel A" in note for note in own.notes(FRAMES)] == [True]
+    r, _ = own.agreement(FRAMES, own.at(FRAMES)[:, [1, 1]], ("a_r", "b_r"))
+    assert np.isnan(r[0]) and r[1] == pytest.approx(1.0)
