@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
@@ -18,6 +17,9 @@ from musclesolve.recording.trial.emg_channels import CHANNELS
 
 Channels = tuple[tuple[str, ...], ...]
 """Muscles of every channel, by their names in the set with side."""
+
+FAINT = 0.01
+"""An envelope that stays below this share of its maximum has another unit than the maximum."""
 
 
 @dataclass(frozen=True)
@@ -81,18 +83,19 @@ class MeasuredActivation:
         curves = np.stack(means, axis=-1) if means else np.empty((time.size, 0))
         return best_delays(time, curves, self.time, self.envelope, self.max_delay)
 
-    @cached_property
-    def largest(self) -> Array:
-        """Largest value of each envelope (k,)."""
-        return np.nanmax(self.envelope, axis=0)
-
     def notes(self, time: Array) -> list[str]:
-        """Sentences on envelopes beyond their maximum, and on frames without EMG."""
-        found = [
-            f"The envelope of EMG channel {name} reaches {size:.2f} of the maximum that the trial file gives."
-            for name, size in zip(self.channels, self.largest, strict=True)
-            if size > 1.0 + 1e-9
-        ]
+        """Sentences on envelopes beyond their maximum or far below it, and on frames without EMG."""
+        known = np.isfinite(self.envelope)
+        largest = np.max(self.envelope, axis=0, where=known, initial=0.0)
+        found = []
+        for name, size, samples in zip(self.channels, largest, known.sum(axis=0), strict=True):
+            if samples == 0:
+                found.append(f"The envelope of EMG channel {name} is known nowhere: it has too many gaps.")
+            elif not FAINT <= size <= 1.0 + 1e-9:
+                found.append(
+                    f"The envelope of EMG channel {name} reaches {size:.3g} times the maximum that the trial file "
+                    "gives: check the unit of [emg] maximum."
+                )
         lost = int(np.isnan(self.at(time)).all(axis=1).sum()) if self.channels else 0
         if lost:
             found.append(

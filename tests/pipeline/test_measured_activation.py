@@ -130,6 +130,15 @@ def test_agreement_is_that_of_the_mean_of_the_muscles() -> None:
     assert (r[0], delay[0]) == (pytest.approx(1.0), pytest.approx(0.03))
 
 
-def test_an_envelope_beyond_its_maximum_is_noted() -> None:
-    own = measured(replace(emg(A=("a_r",)), maximum=(0.5,)))
-    assert any("channel A" in note and "2.00" in note for note in own.notes(FRAMES))
+@pytest.mark.parametrize(("maximum", "noted"), [(0.5, "2 times"), (1.5, None), (500.0, "0.002 times")])
+def test_a_maximum_that_does_not_fit_its_envelope_is_noted(maximum: float, noted: str | None) -> None:
+    notes = measured(replace(emg(A=("a_r",)), maximum=(maximum,))).notes(FRAMES)
+    assert [("channel A" in note, str(noted) in note) for note in notes] == [(True, True)] * bool(noted)
+
+
+def test_a_channel_that_is_known_nowhere_is_noted_and_has_no_correlation() -> None:
+    own = measured(emg(A=("a_r",), B=("b_r",)))
+    own.envelope[:, 0] = np.nan
+    assert ["channel A" in note for note in own.notes(FRAMES)] == [True]
+    r, _ = own.agreement(FRAMES, own.at(FRAMES)[:, [1, 1]], ("a_r", "b_r"))
+    assert np.isnan(r[0]) and r[1] == pytest.approx(1.0)

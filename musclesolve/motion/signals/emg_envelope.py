@@ -22,9 +22,9 @@ def linear_envelopes(emg: Emg) -> Array:
         envelope = linear_envelope(envelope, emg.rate, emg.options)
         known = _beside_gaps(known, round(0.5 * emg.rate / emg.options.envelope_hz))
     envelope = np.where(known, np.maximum(envelope, 0.0), np.nan)
-    largest = np.nanmax(envelope, axis=0)
-    given = np.array([np.nan if value is None else value for value in emg.maximum])
-    return envelope / np.where(np.isnan(given), largest, given)
+    largest = np.max(envelope, axis=0, where=known, initial=0.0)
+    maximum = [own if given is None else given for given, own in zip(emg.maximum, largest, strict=True)]
+    return np.divide(envelope, maximum, out=np.full(envelope.shape, np.nan), where=np.array(maximum) > 0.0)
 
 
 def linear_envelope(signal: Array, rate_hz: float, options: EmgOptions) -> Array:

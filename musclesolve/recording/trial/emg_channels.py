@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from musclesolve.errors import InputError
+from musclesolve._util.arrays import Array
 from musclesolve.recording.data import Emg, EmgOptions, Recording, Table
 from musclesolve.recording.formats import is_c3d, read_channels
 from musclesolve.recording.place_errors import error_at
@@ -87,7 +87,7 @@ def _muscles(
     return tuple(listed), tuple(listed.values())
 
 
-def _signal(document: Document, table: Table, name: str) -> np.ndarray:
+def _signal(document: Document, table: Table, name: str) -> Array:
     """Return one channel (S,)."""
     if name not in table.names:
         problem, expected = f"the channel '{name}' is not in {table.path}", "a channel of this file"
@@ -131,11 +131,14 @@ def _options(document: Document, given: dict[str, Any], emg: Emg) -> tuple[EmgOp
         expected = "lowpass_hz above highpass_hz"
         raise document.error(problem, "emg", "lowpass_hz", 0, expected, remedy, code="conflict")
     highest = OF_NYQUIST * 0.5 * emg.rate
-    if max(options.highpass_hz, options.envelope_hz) >= highest:
-        problem = f"EMG of {emg.rate:.4g} samples a second cannot be filtered from {options.highpass_hz:g} Hz"
-        expected = f"a rate above {2.0 * max(options.highpass_hz, options.envelope_hz) / OF_NYQUIST:.4g} Hz"
-        remedy = "processed = true if these are envelopes already; else export at the rate of the recording"
-        raise document.error(problem, "emg", "highpass_hz", 0, expected, remedy, code="bad_value")
+    for key, cutoff in (("highpass_hz", options.highpass_hz), ("envelope_hz", options.envelope_hz)):
+        if cutoff >= highest:
+            problem = f"EMG of {emg.rate:.4g} samples a second cannot be filtered at {cutoff:g} Hz"
+            expected = f"{key} below {highest:.4g} Hz, or a rate above {2.0 * cutoff / OF_NYQUIST:.4g} Hz"
+            remedy = (
+                "processed = true if these are envelopes already; else export at the rate of the recording"
+            )
+            raise document.error(problem, "emg", key, 0, expected, remedy, code="bad_value")
     if options.lowpass_hz <= highest:
         return options, []
     note = (
@@ -155,18 +158,14 @@ def check_signals(document: Document, emg: Emg) -> None:
         raise error_at(emg.path, None, problem, expected, remedy, code="too_few_frames")
     for name, signal in zip(emg.names, emg.values.T, strict=True):
         if is_flat(signal):
-            raise _refused(document, emg, name, "is flat: nothing was recorded", "a signal that changes")
-        if options.processed and is_negative(signal):
-            what = f"goes down to {np.nanmin(signal):.3g}"
-            raise _refused(document, emg, name, what, "an envelope, zero or more, where processed = true")
-
-
-def _refused(document: Document, emg: Emg, name: str, what: str, expected: str) -> InputError:
-    problem = f"the channel '{name}' of {emg.path.name} {what}"
-    remedy = "remove its line, or name another channel"
-    if "processed" in expected:
-        remedy = "remove processed = true if the signal is raw"
-    return document.error(problem, CHANNELS, name, 0, expected, remedy, code="bad_signal")
+            texts = ("is flat: nothing was recorded", "a signal", "remove its line, or name another channel")
+        elif options.processed and is_negative(signal):
+            low, expected = f"goes down to {np.nanmin(signal):.3g}", "zero or more where processed = true"
+            texts = (low, expected, "remove processed = true if the signal is raw")
+        else:
+            continue
+        problem = f"the channel '{name}' of {emg.path.name} {texts[0]}"
+        raise document.error(problem, CHANNELS, name, 0, texts[1], texts[2], code="bad_signal")
 
 
 def _notes(emg: Emg) -> Iterator[str]:

@@ -22,6 +22,8 @@ def emg_lines(result: xr.Dataset) -> list[str]:
         for name, own, late in zip(result["channel"].values, r, delay, strict=True)
     ]
     first = f"{len(r)} channels, r of activation and envelope {median_and_mean(r)}; in brackets the delay of activation"
+    if "emg_tracking" in str(result.attrs.get("cost")):
+        first += "; no test, the cost follows this EMG"
     return [first, *(", ".join(each[k : k + IN_A_LINE]) for k in range(0, len(each), IN_A_LINE))]
 
 

@@ -103,3 +103,10 @@ def test_the_ends_are_as_large_as_the_rest() -> None:
     envelope = linear_envelope(values, RATE, EmgOptions())
     for ends in (envelope[0], envelope[-1]):
         assert np.abs(ends / envelope[MIDDLE].mean() - 1.0).max() < 0.5
+
+
+def test_a_signal_full_of_gaps_has_no_envelope() -> None:
+    values = np.random.default_rng(2).normal(size=(TIME.size, 2))
+    values[::100, 0] = np.nan
+    envelope = linear_envelopes(record(values))
+    assert np.isnan(envelope[:, 0]).all() and np.isfinite(envelope[:, 1]).all()

@@ -171,6 +171,8 @@ def test_envelopes_at_a_low_rate_are_read(tmp_path: Path) -> None:
 def test_a_rate_too_low_for_the_band(tmp_path: Path) -> None:
     with refused("bad_value", "[emg] highpass_hz", "40", "processed = true"):
         read_trial(trial_with(tmp_path, signals(rate=40.0)))
+    with refused("bad_value", "[emg] envelope_hz", "600"):
+        read_trial(trial_with(tmp_path, None, ("\n\n", "\nenvelope_hz = 600\n\n")))
 
 
 def test_the_band_ends_below_half_the_rate(tmp_path: Path) -> None:
