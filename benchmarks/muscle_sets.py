@@ -1,0 +1,109 @@
+"""Muscle sets, passive rules and costs beside measured EMG and contact forces, on one recorded trial.
+
+python -m benchmarks.muscle_sets TRIAL.toml [TRIAL.toml ...]
+
+The trial file names the EMG ([emg]). r: Pearson correlation of activation and envelope over the channels; lowest: its
+channel; reserves: leg-frames that need one and the largest [N m]; full: muscles at full activation, mean of the frames;
+contact: peaks of hip, knee and ankle over both legs [body weights].
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass, replace
+from itertools import product
+
+import numpy as np
+from rich.table import Table
+
+import muscle_db
+from benchmarks.timing import console
+from musclesolve.constants import STANDARD_GRAVITY
+from musclesolve.pipeline.measured_activation import channel_muscles
+from musclesolve.pipeline.run import loaded, prepare, prepare_legs, share
+from musclesolve.pipeline.types import Analysis, Prepared
+from musclesolve.sharing.cost.cost_registry import find_cost
+from musclesolve.sharing.status import Status
+
+COSTS = ("activation_volume", "activation_power", "force_squared", "normalized_force_squared", "stress_cubed")
+PASSIVE = ("calibrated", "table", "none")
+JOINTS = ("hip", "knee", "ankle")
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """How one combination does on one trial."""
+
+    correlation: np.ndarray  # (k,) by channel
+    reserve_frames: int
+    largest_reserve: float
+    full: float
+    contact: tuple[float, ...]
+
+    @classmethod
+    def of(cls, analysis: Analysis) -> Agreement:
+        prepared = analysis.prepared
+        names = [name for leg in analysis.legs for name in leg.state.muscles.names]
+        solved = [leg.solution.solved[:, None] for leg in analysis.legs]
+        activation = np.concatenate(
+            [np.where(ok, leg.solution.activation, np.nan) for ok, leg in zip(solved, analysis.legs, strict=True)],
+            axis=1,
+        )
+        assert prepared.measured is not None
+        time, weight = prepared.mechanics.motion.time, prepared.mechanics.model.mass.total * STANDARD_GRAVITY
+        status = np.stack([leg.solution.status for leg in analysis.legs])
+        reserve = np.concatenate([leg.solution.reserve for leg in analysis.legs])
+        peaks = (
+            max(np.nanmax(np.linalg.norm(leg.contact_force[joint], axis=1)) for leg in analysis.legs) / weight
+            for joint in JOINTS
+        )
+        return cls(
+            prepared.measured.agreement(time, activation, names)[0],
+            int((status == Status.SOLVED_WITH_RESERVE).sum()),
+            float(np.nanmax(np.abs(reserve), initial=0.0)),
+            float(np.nansum(activation > 0.99) / len(time)),
+            tuple(peaks),
+        )
+
+
+def combinations(prepared: Prepared) -> dict[tuple[str, str, str], Agreement]:
+    """Every set, passive rule and cost on one trial whose mechanics are known."""
+    trial, found = prepared.trial, {}
+    for name, passive in product(muscle_db.available(), PASSIVE):
+        database = muscle_db.load(name)
+        if passive == "calibrated" and database.calibrated_passive is None:
+            continue
+        channels = channel_muscles(trial, database)
+        options = replace(prepared.options, database=database, passive=passive, channels=channels)
+        legs = prepare_legs(trial, options, prepared.mechanics)
+        for cost in COSTS:
+            found[name, passive, cost] = Agreement.of(share(legs, replace(options, cost=find_cost(cost))))
+    return found
+
+
+def table(prepared: Prepared, found: dict[tuple[str, str, str], Agreement]) -> Table:
+    """One line for each combination, the best median r first."""
+    assert prepared.measured is not None
+    shown = Table("set", "passive", "cost", "r median", "mean", "lowest", "reserves", "full", "contact")
+    for key, one in sorted(found.items(), key=lambda item: -np.nanmedian(item[1].correlation)):
+        lowest = int(np.nanargmin(one.correlation))
+        shown.add_row(
+            *key,
+            f"{np.nanmedian(one.correlation):.3f}",
+            f"{np.nanmean(one.correlation):.3f}",
+            f"{one.correlation[lowest]:.2f} {prepared.measured.channels[lowest]}",
+            f"{one.reserve_frames} ({one.largest_reserve:.1f})",
+            f"{one.full:.2f}",
+            " ".join(f"{peak:.1f}" for peak in one.contact),
+        )
+    return shown
+
+
+def main(*files: str) -> None:
+    for file in files:
+        prepared = prepare(loaded(file), side="both")
+        console.print(file, table(prepared, combinations(prepared)))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
