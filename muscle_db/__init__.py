@@ -2,18 +2,37 @@
 
 from muscle_db.errors import MuscleDatabaseError
 from muscle_db.loader import available, load
-from muscle_db.model import ActiveRange, Deviation, Muscle, MuscleDatabase, PathPoint, ReferenceSkeleton
+from muscle_db.model import (
+    ActiveRange,
+    Deviation,
+    MovingFrame,
+    MovingPosition,
+    Muscle,
+    MuscleDatabase,
+    PassiveStrain,
+    PathPoint,
+    PathWrap,
+    ReferenceSkeleton,
+    WrapObject,
+)
 from muscle_db.standing import standing_length
+from muscle_db.toml_text import to_toml
 
 __all__ = [
     "ActiveRange",
     "Deviation",
+    "MovingFrame",
+    "MovingPosition",
     "Muscle",
     "MuscleDatabase",
     "MuscleDatabaseError",
+    "PassiveStrain",
     "PathPoint",
+    "PathWrap",
     "ReferenceSkeleton",
+    "WrapObject",
     "available",
     "load",
     "standing_length",
+    "to_toml",
 ]

@@ -1,3 +1,11 @@
+from .geometry import OpenSimGeometry as OpenSimGeometry
+from .geometry import opensim_geometry as opensim_geometry
+from .kinematics import BodyMotion as BodyMotion
+from .kinematics import body_motion as body_motion
+from .kinematics import coordinate_values as coordinate_values
 from .model import OpenSimModel as OpenSimModel
 from .model import OpenSimMuscle as OpenSimMuscle
+from .muscle_set import SetDescription as SetDescription
+from .muscle_set import muscle_set as muscle_set
+from .neutral_leg import LegBodies as LegBodies
 from .read_model import read_osim as read_osim

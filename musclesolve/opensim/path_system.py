@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from musclesolve._util.arrays import Array, Indices, Mask
+from musclesolve.errors import InputError
 from musclesolve.muscles.paths.layout import KINDS, PathLayout
 from musclesolve.opensim.functions import Function
 from musclesolve.opensim.kinematics import BodyMotion
@@ -17,13 +18,14 @@ from musclesolve.opensim.model import OpenSimModel, OpenSimMuscle, Point, Surfac
 
 @dataclass(frozen=True, eq=False)
 class PathSystem:
-    """Paths (n muscles) with points (P) and wrap objects (O) in frames of bodies; nodes (N) as in `PathNodes`.
+    """Paths of n muscles with points (P) and wrap objects (O) in frames of bodies; nodes (N) as in `PathNodes`.
 
     node_body (N,) and object_body (O,): index of the body; local (P, 3) [m]: place in it, of fixed points;
-    center (O, 3), axes (O, 3, 3): of the wrap objects in it. moving and conditional: indices of such points.
+    center (O, 3), axes (O, 3, 3): of the wrap objects in it.
     """
 
     model: OpenSimModel
+    muscles: tuple[str, ...]
     layout: PathLayout
     points: tuple[Point, ...]
     node_body: Indices
@@ -67,6 +69,16 @@ class PathSystem:
                 name, lower, upper = point.condition
                 angle = values[:, self.model.coordinate_number[name]]
                 on[:, p] = (angle >= lower) & (angle <= upper)
+        first = np.searchsorted(self.layout.point_muscle, np.arange(self.layout.muscles))
+        short = np.argwhere(np.add.reduceat(on, first, axis=1, dtype=np.intp) < 2)
+        if short.size:
+            raise InputError(
+                f"muscle {self.muscles[short[0, 1]]} has fewer than two points in pose {short[0, 0]}",
+                code="bad_model",
+                file=self.model.file,
+                expected="origin and insertion at every angle",
+                remedy="correct the ranges of its conditional points",
+            )
         return on
 
     def placed(self, motion: BodyMotion, values: Array) -> tuple[Array, Array, Array]:
@@ -108,6 +120,7 @@ def path_system(model: OpenSimModel, muscles: Sequence[OpenSimMuscle]) -> PathSy
     )
     return PathSystem(
         model=model,
+        muscles=tuple(muscle.name for muscle in muscles),
         layout=layout,
         points=points,
         node_body=np.concatenate([body, np.repeat(object_body[objects], 2)]),

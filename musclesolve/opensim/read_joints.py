@@ -142,10 +142,10 @@ def read_coordinates(context: Context, model: Element) -> dict[str, Coordinate]:
                     code="duplicate_name",
                 )
             limits = context.property(element, "range")
-            lower, upper = (-np.inf, np.inf) if limits is None else limits.numbers()[:2]
+            lower, upper = (-np.inf, np.inf) if limits is None else limits.pair()
             default = context.number(element, "default_value", 0.0)
             locked = context.flag(element, "locked", False)
-            found[element.name] = Coordinate(element.name, default, float(lower), float(upper), locked)
+            found[element.name] = Coordinate(element.name, default, lower, upper, locked)
     return found
 
 

@@ -72,8 +72,23 @@ def _context(root: Element, model: Element) -> Context:
     free = [
         each for each in model.descendants() if each.tag == "PhysicalOffsetFrame" and id(each) not in owned
     ]
+    for kind in ("BodySet", "ForceSet"):
+        _require_names_once(model.listed(kind))
     bodies = tuple(body.name for body in model.listed("BodySet"))
     return Context(root, defaults, bodies, {frame.name: frame for frame in free})
+
+
+def _require_names_once(elements: list[Element]) -> None:
+    known: set[str] = set()
+    for element in elements:
+        if element.name in known:
+            element.fail(
+                f"'{element.name}' stands twice",
+                expected="every name once",
+                remedy="rename one of them",
+                code="duplicate_name",
+            )
+        known.add(element.name)
 
 
 def _text(model: Element, tag: str) -> str:

@@ -76,6 +76,13 @@ def read_muscles(context: Context, model: Element) -> dict[str, OpenSimMuscle]:
 def _muscle(context: Context, element: Element) -> OpenSimMuscle:
     path = element.require("GeometryPath")
     points = [_point(context, each) for each in path.listed("PathPointSet")]
+    if len(points) < 2:
+        element.fail(
+            f"its path has {len(points)} point(s)",
+            expected="two or more",
+            remedy="correct the path",
+            code="bad_model",
+        )
     for each, point in zip(path.listed("PathPointSet"), points, strict=True):
         if point is None:
             context.unsupported[f"path of {element.name}"] = each.tag
@@ -88,7 +95,7 @@ def _muscle(context: Context, element: Element) -> OpenSimMuscle:
         pennation_angle=context.number(element, "pennation_angle_at_optimal", 0.0),
         max_contraction_velocity=_positive(context, element, "max_contraction_velocity", 10.0),
         points=tuple(point for point in points if point is not None),
-        wraps=tuple(_wrap(each) for each in path.listed("PathWrapSet")),
+        wraps=tuple(_wrap(each, len(points)) for each in path.listed("PathWrapSet")),
         curve=_curve_parameters(context, element),
     )
 
@@ -124,9 +131,9 @@ def _point(context: Context, element: Element) -> Point | None:
     location = element.require("location").vector()
     if element.tag == "PathPoint":
         return Point(element.name, frame, location)
-    lower, upper = element.require("range").numbers()[:2]
+    lower, upper = element.require("range").pair()
     coordinate = last_part(element.require("socket_coordinate").text)
-    return Point(element.name, frame, location, condition=(coordinate, float(lower), float(upper)))
+    return Point(element.name, frame, location, condition=(coordinate, lower, upper))
 
 
 def _moving(element: Element) -> MovingLocation | None:
@@ -141,10 +148,17 @@ def _moving(element: Element) -> MovingLocation | None:
     return MovingLocation((names[0], names[1], names[2]), (functions[0], functions[1], functions[2]))
 
 
-def _wrap(element: Element) -> Wrap:
+def _wrap(element: Element, points: int) -> Wrap:
     holder = element.find("range")
-    first, last = (-1, -1) if holder is None else (int(value) for value in holder.numbers()[:2])
+    first, last = (-1, -1) if holder is None else map(int, holder.pair())
     method = element.find("method")
     word = method.text.strip().lower() if method is not None and method.words() else "hybrid"
     surface = element.require("wrap_object").text.strip()
+    if not max(first, 1) < (last if last > 0 else points) <= points:
+        element.fail(
+            f"the wrap acts from point {first} to point {last} of {points}",
+            expected="two points of the path in their order; -1 for its ends",
+            remedy="correct <range>",
+            code="bad_model",
+        )
     return Wrap(surface, first if first > 0 else None, last if last > 0 else None, word)

@@ -100,6 +100,13 @@ class Element:
             self.fail(f"{values.size} numbers", expected="one number", remedy="correct the element")
         return float(values[0])
 
+    def pair(self) -> tuple[float, float]:
+        """Two numbers."""
+        values = self.numbers()
+        if values.shape != (2,):
+            self.fail(f"{values.size} numbers", expected="two numbers", remedy="correct the element")
+        return float(values[0]), float(values[1])
+
     def flag(self) -> bool:
         """True or false."""
         value = _TRUE.get((self.words() or [""])[0].lower())

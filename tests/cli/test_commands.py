@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 from synthetic_result import result, with_troubles
 from typer.testing import CliRunner
 
+import muscle_db
 import musclesolve as ms
 from musclesolve.cli import app as cli
 from musclesolve.errors import InputError
@@ -191,6 +192,23 @@ def test_muscles_lists_all(call):
     assert done.exit_code == 0
     assert "43 muscles" in done.output
     assert "gluteus_medius_anterior" in done.output
+
+
+def test_muscles_shows_every_set(call):
+    listed = call("muscles").output
+    for name in muscle_db.available():
+        done = call("muscles", "--database", name)
+        assert done.exit_code == 0
+        assert name in listed and f"{name}: {len(muscle_db.load(name))} muscles" in done.output
+    assert "Creative Commons" in call("muscles", "--database", "gait2392").output
+
+
+def test_a_muscle_in_full_has_its_wraps_and_what_moves(call):
+    wrapped = call("muscles", "gasmed", "--database", "rajagopal_2023").output
+    assert all(part in wrapped for part in ("gasmed_at_condyles", "cylinder", "femur_gliding", "radius [mm]"))
+    assert "0.5506" in wrapped
+    moved = call("muscles", "rect_fem", "--database", "gait2392").output
+    assert "knee_flexion, -20 to 150 deg" in moved
 
 
 def test_one_muscle_by_either_name_with_its_deviations(call):

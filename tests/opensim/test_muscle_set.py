@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from refusals import refused
-from set_on_model import frame_poses, moving_pose, set_lengths
+from set_on_model import frame_poses, moving_pose, set_lengths, with_frames
 from small_model import TEXT, save_model
 
 import muscle_db
@@ -74,6 +76,31 @@ def test_moment_arms_about_the_knee_are_those_of_the_model(public_model, name: s
         )
     )
     assert np.abs(own - theirs).max() / (2.0 * step) < 3e-4
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_the_left_leg_is_the_mirror_image(public_model, name: str) -> None:
+    """Mirrored frames, wrap objects and points in mirrored poses: the same lengths."""
+    model, database = public_model(SETS[name]), muscle_db.load(name)
+    rest = {each: np.zeros(1) for each in model.coordinates}
+    zero, values = (coordinate_values(model, {**rest, **more}) for more in ({}, poses(model, "knee_angle_r")))
+    angle = leg_angles(model, values)
+    mirror = np.diag([1.0, -1.0, 1.0])
+    bones = frame_poses(replace(database, frames={}), model, values, zero, angle)
+    mirrored = {
+        name: (mirror @ rotation @ mirror, origin @ mirror) for name, (rotation, origin) in bones.items()
+    }
+    left = replace(
+        database,
+        muscles=tuple(muscle.mirrored() for muscle in database),
+        frames={key: each.mirrored() for key, each in database.frames.items()},
+        wrap_objects={key: each.mirrored() for key, each in database.wrap_objects.items()},
+    )
+    lengths = [
+        set_lengths(each, with_frames(each, bone, angle), angle)
+        for each, bone in ((database, bones), (left, mirrored))
+    ]
+    np.testing.assert_allclose(lengths[0], lengths[1], atol=1e-9)
 
 
 @pytest.mark.parametrize("name", SETS)

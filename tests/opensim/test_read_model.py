@@ -6,9 +6,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from refusals import refused
 from small_model import TEXT, save_model
 
+from musclesolve.errors import InputError
+from musclesolve.opensim.geometry import opensim_geometry
 from musclesolve.opensim.model import OpenSimModel
 from musclesolve.opensim.read_model import read_osim
 
@@ -73,6 +77,11 @@ REFUSALS = [
     ("unknown_name", "<dependent_coordinate_name>beta_r", "<dependent_coordinate_name>gamma_r", ["gamma_r"]),
     ("unknown_name", "/jointset/knee_joint_r/knee_r", "/jointset/knee_joint_r/knie_r", ["knie_r"]),
     ("unknown_name", "<coordinates>knee_r</coordinates>", "<coordinates>hip_a_r</coordinates>", ["hip_a_r"]),
+    ("bad_model", "<range>1 2</range>", "<range>2 2</range>", ["PathWrap", "2 to point 2"]),
+    ("bad_model", "<range>1 2</range>", "<range>1 3</range>", ["PathWrap", "1 to point 3 of 2"]),
+    ("bad_format", "<range>0.2 2</range>", "<range>0.2</range>", ["range", "two numbers"]),
+    ("duplicate_name", 'Body name="tibia_r"', 'Body name="pelvis"', ["pelvis"]),
+    ("duplicate_name", 'name="two_r"', 'name="one_r"', ["one_r"]),
     ("duplicate_name", '<Coordinate name="py">', '<Coordinate name="px">', ["px"]),
 ]  # fmt: skip
 
@@ -85,6 +94,50 @@ def test_refusal(tmp_path: Path, code: str, old: str, new: str, parts: list[str]
     assert text != TEXT
     with refused(code, "small.osim", *parts):
         read_osim(save_model(tmp_path, text))
+
+
+PIECES = st.sampled_from(
+    ["", "nan", "-1", "1e999", "1 2", "true", "x", "<a/>", "</objects>", "knee_r", "9" * 400]
+)
+
+
+@settings(max_examples=250, deadline=None, derandomize=True)
+@given(data=st.data())
+def test_any_damage_is_refused_properly_or_harmless(
+    data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    start = data.draw(st.sampled_from([k + 1 for k in range(len(TEXT)) if TEXT[k] == ">"]))
+    stop = TEXT.find("<", start)
+    if data.draw(st.booleans()):  # a whole element, so that it is missing
+        stop = TEXT.find(">", start) + 1
+    text = TEXT[:start] + data.draw(PIECES) + TEXT[max(stop, start) :]
+    try:
+        model = read_osim(save_model(tmp_path_factory.getbasetemp(), text))
+        opensim_geometry(model, {"knee_r": np.array([0.1, 0.5])})
+    except InputError as error:
+        assert error.code
+
+
+def test_a_path_of_one_point(tmp_path: Path) -> None:
+    start = TEXT.index('<PathPoint name="p">', TEXT.index('name="three_r"'))
+    stop = TEXT.index("</PathPoint>", start) + len("</PathPoint>")
+    with refused("bad_model", "three_r", "1 point"):
+        read_osim(save_model(tmp_path, TEXT[:start] + TEXT[stop:]))
+
+
+def test_points_that_are_all_conditional(tmp_path: Path) -> None:
+    """The insertion is on the path between 0.2 and 2 rad only."""
+    condition = "<socket_coordinate>/jointset/knee_joint_r/knee_r</socket_coordinate><range>0.2 2</range>"
+    start = TEXT.index('<PathPoint name="p">', TEXT.index('name="three_r"'))
+    stop = TEXT.index("</PathPoint>", start)
+    changed = (
+        TEXT[start:stop].replace("PathPoint", "ConditionalPathPoint") + condition + "</ConditionalPathPoint>"
+    )
+    text = TEXT[:start] + changed + TEXT[stop + len("</PathPoint>") :]
+    model = read_osim(save_model(tmp_path, text))
+    assert opensim_geometry(model, {"knee_r": np.array([0.3])}).length.shape == (1, 3)
+    with refused("bad_model", "three_r", "pose 1"):
+        opensim_geometry(model, {"knee_r": np.array([0.3, 0.1])})
 
 
 def test_files_that_are_no_models(tmp_path: Path) -> None:

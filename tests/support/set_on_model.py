@@ -74,9 +74,16 @@ def frame_poses(
     rotation, shift = relative(model, values, zero, "tibia_r", foot)
     ankle = (rotation, rotation @ (knee + reference.ankle_center) + shift - knee)
     poses["foot"] = after(poses["tibia"], ankle)
-    for name, frame in database.frames.items():
-        poses[name] = after(poses[frame.body], moving_pose(frame, angle[frame.dof]))
-    return poses
+    return with_frames(database, poses, angle)
+
+
+def with_frames(database: MuscleDatabase, bones: dict[str, Pose], angle: dict[str, Array]) -> dict[str, Pose]:
+    """Poses of the bones, and of the moving frames of a set on them."""
+    moving = {
+        name: after(bones[frame.body], moving_pose(frame, angle[frame.dof]))
+        for name, frame in database.frames.items()
+    }
+    return bones | moving
 
 
 def moving_pose(frame: MovingFrame, angle: Array) -> Pose:
