@@ -11,6 +11,7 @@ import numpy as np
 from muscle_db import load
 from muscle_db.model import (
     ActiveRange,
+    CalibratedPassive,
     MovingFrame,
     MovingPosition,
     Muscle,
@@ -33,8 +34,9 @@ DIGITS = 6
 """Decimals of positions [m]."""
 _END = math.radians(0.5)
 _BEYOND_DEG = (-90.0, 180.0)
-_FAMILY = {"Thelen2003Muscle": "de_groote_2016", "Millard2012EquilibriumMuscle": "millard_2013"}
-"""Curves nearest to those of a class of muscles; the passive curve of De Groote et al. (2016) is that of Thelen."""
+_SHORTEST = "ActiveForceLengthCurve.min_norm_active_fiber_length"
+_MILLARD = {0.4441: "millard_2013", 0.25: "millard_2013_rajagopal"}
+"""Curves of Millard et al. (2013) by the shortest length at which fibers are active."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +47,7 @@ class SetDescription:
     source: str
     stature: float
     license: str = ""
+    calibrated: str = ""  # how its passive strains were calibrated to measured joint moments
     bodies: LegBodies = field(default_factory=LegBodies)
 
 
@@ -81,7 +84,7 @@ class _Writer:
                 remedy="name the bodies of the leg, or another model",
             )
         muscles = tuple(self._muscle(each) for each in self.model.chosen(each.name for each in own))
-        families = [_FAMILY.get(each.kind, "millard_2013") for each in own]
+        families = [_family(each) for each in own]
         return MuscleDatabase(
             name=self.about.name,
             source=self.about.source,
@@ -92,6 +95,7 @@ class _Writer:
             wrap_objects=self.wraps,
             curves=max(families, key=families.count),
             license=self.about.license,
+            calibrated_passive=CalibratedPassive(self.about.calibrated) if self.about.calibrated else None,
         )
 
     def _is_of_leg(self, muscle: OpenSimMuscle) -> bool:
@@ -260,6 +264,14 @@ class _Writer:
             side=surface.side,
         )
         return PathWrap(name, wrap.first, wrap.last, wrap.method)
+
+
+def _family(muscle: OpenSimMuscle) -> str:
+    """The family of curves nearest to those of a muscle; the passive one of De Groote et al. (2016) is Thelen's."""
+    if muscle.kind == "Thelen2003Muscle":
+        return "de_groote_2016"
+    shortest = muscle.curve.get(_SHORTEST, next(iter(_MILLARD)))
+    return _MILLARD[min(_MILLARD, key=lambda length: abs(length - shortest))]
 
 
 def _passive(muscle: OpenSimMuscle) -> PassiveStrain:
