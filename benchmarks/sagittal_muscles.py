@@ -16,7 +16,7 @@ from musclesolve.dynamics.planar.planar_kinematics import place
 from musclesolve.dynamics.planar.planar_muscles import PlanarMuscles, Switches, into_plane
 from musclesolve.dynamics.planar.planar_tree import PlanarTree
 from musclesolve.errors import InputError
-from musclesolve.muscles.scale_to_subject import refined_edge, search_grid
+from musclesolve.muscles.placing.conditional_points import refined_edge, search_grid
 
 SEGMENTS = {"pelvis": "pelvis", "femur": "thigh", "tibia": "shank", "foot": "foot"}
 """Segment of a planar body for each frame of the database."""

@@ -46,6 +46,9 @@ def read_frames(root: Table) -> dict[str, MovingFrame]:
             if max(map(abs, place)) >= LIMIT or math.hypot(*turn) > math.pi:
                 expected = f"positions below {LIMIT:g} m, rotations up to 180 deg"
                 table.fail("poses", f"row {k + 1} is out of range", expected=expected, row=k)
+            if angles[k] == 0.0 and any((*place, *turn)):
+                expected = "zeros beside the angle 0: in standing the frame rests on its bone"
+                table.fail("poses", f"row {k + 1} moves the frame in standing", expected=expected, row=k)
         found[name] = MovingFrame(name, body, dof, angles, places, turns)
     return found
 

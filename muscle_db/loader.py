@@ -22,6 +22,7 @@ from muscle_db.frames_and_wraps import (
 )
 from muscle_db.lines import Region
 from muscle_db.model import (
+    FIBER_LENGTHS,
     FRAMES,
     MovingFrame,
     Muscle,
@@ -40,7 +41,9 @@ _MUSCLE_NUMBERS = ("max_isometric_force", "pennation_deg", "optimal_fiber_length
 _REMARKS = ("origin", "insertion", "action")
 _REFERENCE_LENGTHS = ("thigh_length", "shank_length", "hip_width", "stature")
 _VELOCITY = "max_shortening_velocity"
-_OPTIONAL = (_VELOCITY, "groups", "deviation", "frame", "wrap", "curves", "license", "calibrated_passive")
+_LENGTH_KEYS = ("fiber_lengths", "operating_range_of")
+_SET_KEYS = ("groups", "deviation", "frame", "wrap", "curves", "license", "calibrated_passive")
+_OPTIONAL = (_VELOCITY, *_SET_KEYS, *_LENGTH_KEYS)
 _MUSCLE_OPTIONAL = (_VELOCITY, *_REMARKS, "deviation", "wraps", "passive")
 _ROUNDED = 1e-3
 """Largest contradiction between a joint center and the length of a segment [m]."""
@@ -159,6 +162,8 @@ def _database(root: Table) -> MuscleDatabase:
         wrap_objects=wraps,
         curves=root.name("curves") if "curves" in root.values else "silva_2003",
         license=root.text("license", default=""),
+        fiber_lengths=_fiber_lengths(root),
+        operating_range_of=root.text("operating_range_of") if "operating_range_of" in root.values else None,
         calibrated_passive=read_calibrated(root, [muscle.name for muscle in muscles]),
     )
 
@@ -167,6 +172,10 @@ def _velocity(table: Table, default: float) -> float:
     if _VELOCITY not in table.values:
         return default
     return table.number(_VELOCITY, 0.0, 100.0, "optimal fiber lengths per second", open_low=True)
+
+
+def _fiber_lengths(root: Table) -> str:
+    return root.choice("fiber_lengths", FIBER_LENGTHS) if "fiber_lengths" in root.values else "standing"
 
 
 def _groups(root: Table) -> dict[str, str]:

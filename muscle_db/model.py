@@ -20,6 +20,8 @@ DEGREES_OF_FREEDOM = (
     "ankle_adduction",
 )
 SIDES = ("r", "l")
+FIBER_LENGTHS = ("operating_range", "standing")
+"""Rules by which optimal fiber and tendon slack lengths are carried over to a subject."""
 
 Vector = tuple[float, float, float]
 WRAP_KINDS = ("cylinder", "sphere", "ellipsoid")
@@ -290,7 +292,9 @@ class MuscleDatabase:
 
     groups: functional groups, each with a remark (may be empty). deviations: of the table as a whole. frames and
     wrap_objects: those that move with an angle, and the surfaces, by name. curves: the family of Hill curves.
-    license: terms under which the source gives its numbers. calibrated_passive: None where nobody calibrated them.
+    fiber_lengths: the rule by which fiber and tendon lengths are carried over to a subject, "operating_range" or
+    "standing"; operating_range_of: the set whose ranges these are, None: its own. license: terms of the source.
+    calibrated_passive: None where nobody calibrated them.
     """
 
     name: str
@@ -302,6 +306,8 @@ class MuscleDatabase:
     frames: Mapping[str, MovingFrame] = field(default_factory=dict)
     wrap_objects: Mapping[str, WrapObject] = field(default_factory=dict)
     curves: str = "silva_2003"
+    fiber_lengths: str = "standing"
+    operating_range_of: str | None = None
     license: str = ""
     calibrated_passive: CalibratedPassive | None = None
 

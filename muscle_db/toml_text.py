@@ -36,8 +36,9 @@ def to_toml(database: MuscleDatabase, header: str = "") -> str:
         "[groups]",
     ]
     lines += [f"{group} = {_text(remark)}" for group, remark in database.groups.items()]
-    for part in (*database.frames.values(), *database.wrap_objects.values()):
-        lines += ["", *(_frame(part) if isinstance(part, MovingFrame) else _wrap(part))]
+    parts = [*map(_frame, database.frames.values()), *map(_wrap, database.wrap_objects.values())]
+    for part in parts:
+        lines += ["", *part]
     for muscle in database:
         lines += ["", *_muscle(muscle, velocity)]
     if database.calibrated_passive is not None:
@@ -64,6 +65,9 @@ def _facts(database: MuscleDatabase) -> Iterator[tuple[str, str]]:
     if database.license:
         yield "license", database.license
     yield "curves", database.curves
+    yield "fiber_lengths", database.fiber_lengths
+    if database.operating_range_of:
+        yield "operating_range_of", database.operating_range_of
 
 
 def _reference(reference: ReferenceSkeleton) -> Iterator[str]:

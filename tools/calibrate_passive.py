@@ -26,7 +26,7 @@ from musclesolve.muscles.hill_model import capacity_and_passive, fiber_state
 from musclesolve.muscles.leg_muscle_state import MuscleState
 from musclesolve.muscles.passive.joint_moments import passive_moments, states_along
 from musclesolve.muscles.passive.published_moments import published_sweeps
-from musclesolve.muscles.scale_to_subject import LEG_DOFS, place_muscles
+from musclesolve.muscles.placing.place_muscles import LEG_DOFS, place_muscles
 
 GROUPS = {
     "iliopsoas": ("iliacus", "psoas"),

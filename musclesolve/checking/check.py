@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from pathlib import Path
 
-from musclesolve.checking import analysis, files, forces, markers
+from musclesolve.checking import analysis, emg, files, forces, markers
 from musclesolve.checking.analysis.analysis_refusals import find_time_range, refusal
 from musclesolve.checking.case.case import Case, finding_of
 from musclesolve.checking.case.containment import contained
@@ -63,7 +63,7 @@ def check(path: str | Path) -> Report:
 @cache
 def all_checks() -> tuple[Check, ...]:
     """Return the checks of all modules in the folders of checks."""
-    return checks_of(analysis, files, forces, markers)
+    return checks_of(analysis, emg, files, forces, markers)
 
 
 def findings_of(path: Path, checks: Iterable[Check]) -> list[Finding]:

@@ -60,7 +60,7 @@ def muscle_in_full(database: MuscleDatabase, muscle: Muscle) -> Group:
     facts.add_column()
     for label, value in _facts(muscle):
         facts.add_row(label, value)
-    parts = [facts, "", _path(database, muscle)]
+    parts: list[Table | str] = [facts, "", _path(database, muscle)]
     if muscle.wraps:
         parts += ["", _wraps(database, muscle)]
     return Group(*parts, "", *_deviations(database, muscle))

@@ -4,7 +4,7 @@ from .parameter_derivatives import MuscleChange as MuscleChange
 from .parameter_derivatives import muscle_change as muscle_change
 from .path_point_derivatives import PointDerivatives as PointDerivatives
 from .path_point_derivatives import point_derivatives as point_derivatives
+from .placing.place_muscles import LEG_DOFS as LEG_DOFS
+from .placing.place_muscles import LegMuscles as LegMuscles
+from .placing.place_muscles import place_muscles as place_muscles
 from .pose_geometry import muscle_geometry as muscle_geometry
-from .scale_to_subject import LEG_DOFS as LEG_DOFS
-from .scale_to_subject import LegMuscles as LegMuscles
-from .scale_to_subject import place_muscles as place_muscles

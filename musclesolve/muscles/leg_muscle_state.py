@@ -8,8 +8,8 @@ from musclesolve._util.arrays import Array, Mask
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.model.model import Model
 from musclesolve.muscles.hill_model import capacity_and_passive, fiber_state
-from musclesolve.muscles.paths_and_moment_arms import PathState
-from musclesolve.muscles.scale_to_subject import LegMuscles
+from musclesolve.muscles.paths.paths import PathState
+from musclesolve.muscles.placing.place_muscles import LegMuscles
 
 
 @dataclass(frozen=True)
@@ -39,10 +39,10 @@ def muscle_state(model: Model, muscles: LegMuscles, motion: Motion) -> MuscleSta
     dL/dt = (dL_MT/dq) qd; moment arm r = -(dL_MT/dq) D for the allowed directions D of the leg.
     """
     path = muscles.paths.evaluate(motion.q, motion.coordinates)
-    velocity = path.rate(motion.qd)
+    velocity = path.rate(motion.qd, motion.rates)
     tree, joints = model.tree, [model.dof(dof) for dof in muscles.dof_names]
     moved = tree.distal_frames[muscles.paths.body][:, joints].T
-    arm = path.moment_arms(moved, tree.axes(motion.q)[:, joints], motion.q[:, tree.pivot[joints]])
+    arm = path.moment_arms(joints, moved, tree.axes(motion.q)[:, joints], motion.q[:, tree.pivot[joints]])
     fiber = fiber_state(
         path.length,
         velocity,

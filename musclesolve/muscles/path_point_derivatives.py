@@ -1,4 +1,4 @@
-"""Exact derivatives of lengths, their rates and moment arms (paths_and_moment_arms.py) by the path points.
+"""Derivatives of lengths, their rates and moment arms by the path points.
 
 Over the segments from s to e of a path, with the unit vector u, the length L and P = (1 - u u^T) / L,
 
@@ -9,6 +9,9 @@ Over the segments from s to e of a path, with the unit vector u, the length L an
 where w is the velocity of a point for a unit rate of the degree of freedom: a x (r - c) on the bodies distal to it, for
 the axis a through c, and zero on the others. A point that stands at s in the frame of its body stands at r in space,
 dr = R ds and dv = (dR/dt) ds. A conditional point that is not on the path moves nothing.
+
+That is exact for muscles without wrap objects and moving frames. For the others dL_MT is exact too, and its derivatives
+along the motion and along the degrees of freedom, which are dV_MT and -dr, are differences (paths/differences.py).
 """
 
 from __future__ import annotations
@@ -21,7 +24,8 @@ from musclesolve._util.arrays import Array, Indices, Mask
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.model.model import Model
 from musclesolve.muscles.leg_muscle_state import MuscleState
-from musclesolve.muscles.paths_and_moment_arms import Paths
+from musclesolve.muscles.paths.differences import GradientDifferences, on_standing
+from musclesolve.muscles.paths.paths import Paths
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,13 +43,17 @@ class PointDerivatives:
     _body: Indices
     _segments: _Segments
     _rotation: Array
+    _curved: _Curved | None
 
     def pull(self, bodies: Indices) -> Array:
         """Of the force of `PathState.pull` on some bodies, the part of the muscle of each point, (T, 3, P, 3) [1/m]."""
         on = np.isin(self._body, bodies).astype(float)[:, None]
         shape = self.musculotendon_length.shape
         bent = [self._segments.bend(np.broadcast_to(on * axis, shape)) for axis in np.eye(3)]
-        return np.stack([_on_standing(each, self._rotation) for each in bent], axis=1)
+        found = np.stack([on_standing(each, self._rotation) for each in bent], axis=1)
+        if self._curved is not None:
+            found[:, :, self._curved.points] = self._curved.differences.of_pull(bodies)
+        return found
 
 
 def point_derivatives(model: Model, motion: Motion, state: MuscleState) -> PointDerivatives:
@@ -54,48 +62,75 @@ def point_derivatives(model: Model, motion: Motion, state: MuscleState) -> Point
     Conditional points stay on the path, or off it, as they are; the angles at which they switch count as given.
     """
     paths, places = state.muscles.paths, state.path
-    segments = _Segments.of(paths, places.position, _on_path(paths, motion.coordinates))
-    own = paths.rigid_bodies.subset(paths.body)
-    rotation = own.rotation(motion.q)
+    points = len(paths.standing)
+    on = paths.on_path(paths.conditions(motion.coordinates))
+    position = places.position[:, :points]
+    segments = _Segments.of(paths.layout.point_muscle, position, on)
+    rotation = paths.carriers.point_rotation(motion.q, motion.coordinates)
+    length = on_standing(places.gradient[:, :points], rotation)
+    rate = _straight_rate(paths, motion, segments, rotation)
+    dofs = np.array([model.dof(dof) for dof in state.muscles.dof_names])
+    arms = _straight_arms(model, motion, paths, segments, (position, rotation), dofs)
+    curved = _Curved.of(paths, motion, on)
+    if curved is not None:
+        rate[:, curved.points] = curved.differences.along(motion.qd, motion.rates)
+        directions = model.tree.allowed(motion.q, motion.origin)
+        for row, dof in enumerate(dofs):
+            unit = np.zeros_like(motion.rates)
+            unit[:, dof] = 1.0
+            arms[:, row, curved.points] = -curved.differences.along(directions[..., dof], unit)
+    return PointDerivatives(
+        paths.layout.point_muscle, length, rate, arms, paths.point_body, segments, rotation, curved
+    )
+
+
+def _straight_rate(paths: Paths, motion: Motion, segments: _Segments, rotation: Array) -> Array:
+    """dV_MT (T, P, 3) of straight paths between points on bodies."""
+    own = paths.rigid_bodies.subset(paths.point_body)
     # the rotation is made of the columns of the basic body, and so is its rate
     rates = own.basic_velocity(motion.q, motion.qd)
     rotation_rate = (
         np.stack([rates[:, :, 1] - rates[:, :, 0], rates[:, :, 2], rates[:, :, 3]], -1) @ own.inverse
     )
-    coordinates = own.coordinates(paths.standing)
-    velocity = np.einsum("pc,tpcx->tpx", coordinates, rates)
+    velocity = np.einsum("pc,tpcx->tpx", own.coordinates(paths.standing), rates)
+    return on_standing(segments.bend(velocity), rotation) + on_standing(segments.pull(), rotation_rate)
 
-    pull = segments.pull()
-    arms = []
+
+def _straight_arms(
+    model: Model,
+    motion: Motion,
+    paths: Paths,
+    segments: _Segments,
+    placed: tuple[Array, Array],
+    dofs: Indices,
+) -> Array:
+    """Dr (T, m, P, 3) of straight paths between points on bodies; placed: position and rotation of the points."""
+    position, rotation = placed
+    pull, arms = segments.pull(), []
     axes = model.tree.axes(motion.q)
-    for dof in state.muscles.dof_names:
-        k = model.dof(dof)
-        distal = np.isin(paths.body, model.distal_bodies(dof)).astype(float)[:, None]
+    for k in dofs:
+        distal = model.tree.distal_frames[paths.point_body, k][:, None]
         axis, pivot = axes[:, k, None], motion.q[:, model.tree.pivot[k]][:, None]
-        rotated = segments.bend(distal * np.cross(axis, places.position - pivot))
-        arms.append(-_on_standing(rotated + distal * np.cross(pull, axis), rotation))
-    return PointDerivatives(
-        paths.muscle,
-        _on_standing(pull, rotation),
-        _on_standing(segments.bend(velocity), rotation) + _on_standing(pull, rotation_rate),
-        np.stack(arms, axis=1),
-        paths.body,
-        segments,
-        rotation,
-    )
+        rotated = segments.bend(distal * np.cross(axis, position - pivot))
+        arms.append(-on_standing(rotated + distal * np.cross(pull, axis), rotation))
+    return np.stack(arms, axis=1)
 
 
-def _on_standing(force: Array, rotation: Array) -> Array:
-    """Derivatives by the place in space as those by the place in the body, (T, P, 3)."""
-    return np.einsum("tpxs,tpx->tps", rotation, force)
+@dataclass(frozen=True, eq=False)
+class _Curved:
+    """Muscles that wrap or move on their bodies: mask of their points (P,), and differences of their paths."""
 
+    points: Mask
+    differences: GradientDifferences
 
-def _on_path(paths: Paths, coordinates: Array) -> Mask:
-    """(T, P) which points belong to the path."""
-    angle = coordinates[:, paths.switch_dof]
-    on = np.ones((len(coordinates), len(paths.muscle)), dtype=bool)
-    on[:, paths.switched] = (angle >= paths.switch_lower) & (angle <= paths.switch_upper)
-    return on
+    @classmethod
+    def of(cls, paths: Paths, motion: Motion, on: Mask) -> _Curved | None:
+        muscles = np.unique(np.concatenate([paths.layout.wrap_muscle, paths.muscle[paths.frame >= 0]]))
+        if not muscles.size:
+            return None
+        points = np.isin(paths.layout.point_muscle, muscles)
+        some = paths.subset(muscles)
+        return cls(points, GradientDifferences(some, motion.q, motion.coordinates, on[:, points]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,11 +146,13 @@ class _Segments:
     per_length: Array
 
     @classmethod
-    def of(cls, paths: Paths, position: Array, on: Mask) -> _Segments:
-        first = np.flatnonzero(paths.muscle[:-1] == paths.muscle[1:])
+    def of(cls, muscle: Indices, position: Array, on: Mask) -> _Segments:
+        first = np.flatnonzero(muscle[:-1] == muscle[1:])
         number = np.where(on, np.arange(on.shape[1]), 0)
         before = np.maximum.accumulate(number, axis=1)
-        step = position[:, first + 1] - position[:, first]
+        stand = np.take_along_axis(position, before[..., None], axis=1)
+        step = stand[:, first + 1] - stand[:, first]
+        step[muscle[before[:, first]] != muscle[first + 1]] = 0.0  # before the first point of a path
         length = np.linalg.norm(step, axis=2, keepdims=True)
         per_length = np.divide(1.0, length, out=np.zeros_like(length), where=length > 0.0)
         return cls(first, before, step * per_length, per_length)

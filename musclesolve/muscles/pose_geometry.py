@@ -16,7 +16,7 @@ from musclesolve.dynamics.model.human_model import human_model
 from musclesolve.dynamics.model.model import Model
 from musclesolve.errors import InputError
 from musclesolve.muscles.leg_muscle_state import MuscleState, muscle_state
-from musclesolve.muscles.scale_to_subject import place_muscles
+from musclesolve.muscles.placing.place_muscles import place_muscles
 
 if TYPE_CHECKING:
     import xarray as xr

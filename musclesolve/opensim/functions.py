@@ -62,11 +62,12 @@ class Polynomial:
 
     def value(self, x: Array) -> Array:
         """See Function."""
-        return np.polyval(self.coefficients, x[:, 0])
+        return np.asarray(np.polyval(self.coefficients, x[:, 0]), dtype=float)
 
     def derivative(self, x: Array) -> Array:
         """See Function."""
-        return np.polyval(np.polyder(self.coefficients), x)
+        powers = np.arange(len(self.coefficients) - 1, 0, -1)
+        return np.asarray(np.polyval(self.coefficients[:-1] * powers, x), dtype=float)
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,7 +133,7 @@ def simm_spline(knots: Array, values: Array) -> PiecewiseCubic:
     if count > 3:
         right[0] = step[0] * _third_difference(knots[:4], rise[:3])
         right[-1] = step[-1] * _third_difference(knots[-4:], rise[-3:])
-    sigma = np.linalg.solve(matrix, right)
+    sigma = np.asarray(np.linalg.solve(matrix, right), dtype=float)
     slopes = rise - step * (2.0 * sigma[:-1] + sigma[1:])
     return _with_ends(knots, values, slopes, 3.0 * sigma[:-1], np.diff(sigma) / step)
 

@@ -81,6 +81,8 @@ class GlidingKnee:
         return bool(np.abs(rotation - np.eye(3)).max() < 1e-6 and np.abs(shift).max() < 1e-6)
 
 
+Motion = Callable[[Array], tuple[Array, Array]]
+"""Rotation (T, 3, 3) and shift (T, 3) [m] of a frame at angles (T,) [rad]."""
 Sampled = Callable[[Array], Array]
 """Components (T, c) [m] of what depends on an angle (T,) [rad]."""
 
@@ -102,7 +104,7 @@ def sample(function: Sampled, decimals: int = 6) -> tuple[Array, Array]:
     return degrees, np.round(function(np.deg2rad(degrees)), decimals)
 
 
-def sample_motion(motion: Callable[[Array], tuple[Array, Array]]) -> tuple[Array, Array, Array]:
+def sample_motion(motion: Motion) -> tuple[Array, Array, Array]:
     """Angles (k,) [deg], translations (k, 3) [m] and rotation vectors (k, 3) [deg] of a moving frame, rounded."""
 
     def components(angle: Array) -> Array:
@@ -110,4 +112,5 @@ def sample_motion(motion: Callable[[Array], tuple[Array, Array]]) -> tuple[Array
         return np.concatenate([shift, _LEVER * Rotation.from_matrix(rotation).as_rotvec()], axis=1)
 
     degrees, values = sample(components, decimals=7)
-    return degrees, values[:, :3], np.round(np.rad2deg(values[:, 3:] / _LEVER), 5)
+    turn: Array = np.round(values[:, 3:] / np.deg2rad(_LEVER), 5)
+    return degrees, values[:, :3], turn

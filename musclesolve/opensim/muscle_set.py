@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -26,7 +26,7 @@ from muscle_db.model import (
 from musclesolve._util.arrays import Array
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve.errors import InputError
-from musclesolve.opensim.knee_frames import GlidingKnee, sample, sample_motion
+from musclesolve.opensim.knee_frames import GlidingKnee, Motion, sample, sample_motion
 from musclesolve.opensim.model import OpenSimModel, OpenSimMuscle, Point, Wrap
 from musclesolve.opensim.neutral_leg import LegBodies, NeutralLeg
 
@@ -84,6 +84,8 @@ class _Writer:
                 remedy="name the bodies of the leg, or another model",
             )
         muscles = tuple(self._muscle(each) for each in self.model.chosen(each.name for each in own))
+        used = {point.frame for each in muscles for point in each.path}
+        used |= {each.frame for each in self.wraps.values()}
         families = [_family(each) for each in own]
         return MuscleDatabase(
             name=self.about.name,
@@ -91,17 +93,25 @@ class _Writer:
             reference=self._reference(),
             muscles=muscles,
             groups={group: "" for group in dict.fromkeys(muscle.group for muscle in muscles)},
-            frames=self.frames,
+            frames={name: frame for name, frame in self.frames.items() if name in used},
             wrap_objects=self.wraps,
             curves=max(families, key=families.count),
+            fiber_lengths="operating_range",
             license=self.about.license,
             calibrated_passive=CalibratedPassive(self.about.calibrated) if self.about.calibrated else None,
         )
 
     def _is_of_leg(self, muscle: OpenSimMuscle) -> bool:
-        """Whether all points are on the leg, and one of them beyond the pelvis."""
-        frames = [self.leg.frame_of_body.get(point.frame.body) for point in muscle.points]
-        return None not in frames and set(frames) != {"pelvis"}
+        """Whether all of the path is on the leg, and a part of it beyond the pelvis."""
+        frames = {self.leg.frame_of_body.get(body) for body in self._bodies(muscle)}
+        return None not in frames and frames != {"pelvis"}
+
+    def _bodies(self, muscle: OpenSimMuscle) -> set[str]:
+        """Bodies of the points and wrap objects of a muscle."""
+        surfaces = [
+            self.model.surfaces[each.surface] for each in muscle.wraps if each.surface in self.model.surfaces
+        ]
+        return {point.frame.body for point in muscle.points} | {each.frame.body for each in surfaces}
 
     def _reference(self) -> ReferenceSkeleton:
         hip, knee, ankle = self.leg.hip, self.knee.center, self.leg.ankle
@@ -139,30 +149,32 @@ class _Writer:
                 self._wrap(wrap, carrier) for wrap in muscle.wraps if self.model.surfaces[wrap.surface].active
             ),
             passive=_passive(muscle),
-            **texts,
+            origin=texts.get("origin", ""),
+            insertion=texts.get("insertion", ""),
+            action=texts.get("action", ""),
         )
 
     def _carriers(self, muscle: OpenSimMuscle) -> dict[str, str]:
         """Frame of the set for each frame of the leg, as this muscle needs it; the moving ones are made here."""
-        used = {self.leg.frame_of_body[point.frame.body] for point in muscle.points}
+        used = {self.leg.frame_of_body[body] for body in self._bodies(muscle)}
         carrier = {frame: frame for frame in ("pelvis", "femur", "tibia", "foot")}
         above, below = used & {"pelvis", "femur"}, used - {"pelvis", "femur"}
         for body, frame in self.leg.frame_of_body.items():
             if frame not in carrier:
                 carrier[frame] = frame
                 if frame in used:
-                    self._add_frame(frame, "tibia", lambda x, body=body: self.knee.gliding(body, x))
+                    self._add_frame(frame, "tibia", partial(self.knee.gliding, body))
         if above and below and not self.knee.is_hinge:
             if "foot" in below:
                 carrier["femur"] = "femur_gliding"
                 self._add_frame("femur_gliding", "femur", self.knee.femoral)
             else:
                 carrier["tibia"] = "tibia_gliding"
-                tibia = self.about.bodies.tibia
-                self._add_frame("tibia_gliding", "tibia", lambda x: self.knee.gliding(tibia, x))
+                motion = partial(self.knee.gliding, self.about.bodies.tibia)
+                self._add_frame("tibia_gliding", "tibia", motion)
         return carrier
 
-    def _add_frame(self, name: str, body: str, motion) -> None:  # type: ignore[no-untyped-def]
+    def _add_frame(self, name: str, body: str, motion: Motion) -> None:
         if name in self.frames:
             return
         degrees, shift, turn = sample_motion(motion)

@@ -28,11 +28,16 @@ ANATOMICAL = {
     "knee_flexion": (0.0, 1.0, 0.0),
     "ankle_dorsiflexion": (0.0, -1.0, 0.0),
     "ankle_inversion": (1.0, 0.0, 0.0),
+    "ankle_adduction": (0.0, 0.0, 1.0),
 }
 """Axes of rotation of the distal segment of the right leg, forward, left, up, for each degree of freedom.
 
-Inversion raises the inner edge of the foot: rotation about the forward axis.
+Inversion raises the inner edge of the foot, adduction turns the toes inward.
 """
+
+
+_ALONG = 0.7
+"""Least cosine between the axis of a coordinate and an anatomical one."""
 
 
 @dataclass(frozen=True)
@@ -115,16 +120,8 @@ class NeutralLeg:
 
     def degree_of_freedom(self, coordinate: str) -> tuple[str, float]:
         """The degree of freedom that a coordinate is, and +1 or -1: whether both have the same sense."""
-        index, bodies = self._names.index(coordinate), self.bodies
-        for body, prefix in ((bodies.femur, "hip"), (bodies.tibia, "knee"), (bodies.talus, "ankle")):
-            if coordinate in self.joint(body).coordinates:
-                spin = AXES @ self._neutral.twist[0, index, self.model.body_number[body], :3]
-                fitting = {
-                    dof: float(spin @ axis) for dof, axis in ANATOMICAL.items() if dof.startswith(prefix)
-                }
-                best = max(fitting, key=lambda dof: abs(fitting[dof]))
-                if abs(fitting[best]) > 0.7:
-                    return best, float(np.sign(fitting[best]))
+        if coordinate in self.degrees_of_freedom:
+            return self.degrees_of_freedom[coordinate]
         raise InputError(
             f"coordinate '{coordinate}' is no rotation of hip, knee or ankle about an anatomical axis",
             code="unsupported",
@@ -134,10 +131,25 @@ class NeutralLeg:
         )
 
     @cached_property
+    def degrees_of_freedom(self) -> dict[str, tuple[str, float]]:
+        """For each coordinate that is one: the degree of freedom, and +1 or -1."""
+        found = {}
+        for body, prefix in (("femur", "hip"), ("tibia", "knee"), ("talus", "ankle")):
+            number = self.model.body_number[getattr(self.bodies, body)]
+            for name in self.joint(getattr(self.bodies, body)).coordinates:
+                spin = AXES @ self._neutral.twist[0, self._names.index(name), number, :3]
+                along = {
+                    dof: float(spin @ axis) for dof, axis in ANATOMICAL.items() if dof.startswith(prefix)
+                }
+                best = max(along, key=lambda dof: abs(along[dof]))
+                if abs(along[best]) > _ALONG:
+                    found[name] = best, float(np.sign(along[best]))
+        return found
+
+    @cached_property
     def _knee(self) -> tuple[str, float]:
         """The coordinate that flexes the knee, and its sense."""
-        for name in self.joint(self.bodies.tibia).coordinates:
-            dof, sense = self.degree_of_freedom(name)
+        for name, (dof, sense) in self.degrees_of_freedom.items():
             if dof == "knee_flexion":
                 return name, sense
         raise InputError(
@@ -150,18 +162,11 @@ class NeutralLeg:
 
     def values_at(self, dof: str, angles: Array) -> Array:
         """Values (T, K) of all coordinates where one degree of freedom has these angles [rad], the others zero."""
-        for name in self._names:
-            if name in self.leg_coordinates and self.degree_of_freedom(name)[0] == dof:
-                zero = {other: np.zeros(1) for other in self._names}
-                moved = {name: self.degree_of_freedom(name)[1] * angles}
-                return coordinate_values(self.model, {**zero, **moved})
-        raise AssertionError(dof)
-
-    @cached_property
-    def leg_coordinates(self) -> tuple[str, ...]:
-        """Coordinates of hip, knee and ankle."""
-        bodies = (self.bodies.femur, self.bodies.tibia, self.bodies.talus)
-        return tuple(name for body in bodies for name in self.joint(body).coordinates)
+        name, sense = next(
+            (name, sense) for name, (each, sense) in self.degrees_of_freedom.items() if each == dof
+        )
+        zero = {other: np.zeros(1) for other in self._names}
+        return coordinate_values(self.model, {**zero, name: sense * angles})
 
     def displacement(self, body: str, flexion: Array) -> tuple[Array, Array]:
         """D(theta) of a body relative to the femur for knee flexion (T,) [rad]: rotation (T, 3, 3), shift (T, 3) [m].

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from musclesolve._util.arrays import Array, Indices, Mask
 from musclesolve.muscles.paths.layout import KINDS, PathLayout
+from musclesolve.opensim.functions import Function
 from musclesolve.opensim.kinematics import BodyMotion
 from musclesolve.opensim.model import OpenSimModel, OpenSimMuscle, Point, Surface
 
@@ -49,7 +51,7 @@ class PathSystem:
                 found.append((p, self.model.coordinate_number[point.moving.coordinates[axis]], slope))
         return found
 
-    def _parts(self, point: Point, values: Array):  # type: ignore[no-untyped-def]
+    def _parts(self, point: Point, values: Array) -> list[tuple[Function, Array]]:
         """The functions of a moving point with their coordinate (T, 1)."""
         moving = point.moving
         if moving is None:
@@ -120,7 +122,7 @@ def _local(point: Point) -> Array:
     return np.zeros(3) if point.location is None else point.frame.place(point.location)
 
 
-def _surface_arrays(surfaces: Sequence[Surface]) -> dict[str, Array | Indices]:
+def _surface_arrays(surfaces: Sequence[Surface]) -> dict[str, Any]:
     """The wrap objects as `PathLayout` has them."""
     sides = [each.side for each in surfaces]
     return {

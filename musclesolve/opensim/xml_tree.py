@@ -114,7 +114,9 @@ class _Builder:
     """Handlers of expat that build the tree."""
 
     def __init__(self, file: Path) -> None:
-        self.file, self.open, self.root = file, [], None  # type: ignore[var-annotated]
+        self.file = file
+        self.open: list[Element] = []
+        self.root: Element | None = None
         self.parser = parser = expat.ParserCreate()
         parser.buffer_text = True
         parser.StartElementHandler = self.start
@@ -185,5 +187,5 @@ def read_xml(path: str | Path) -> Element:
             expected=expected,
             remedy="save the model again in OpenSim, or name another file",
         ) from fault
-    root: Element = builder.root  # type: ignore[assignment]  # expat refuses a file without an element
-    return root
+    assert builder.root is not None  # expat refuses a file without an element
+    return builder.root

@@ -26,6 +26,7 @@ from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.model.model import Model
 from musclesolve.errors import InputError
 from musclesolve.muscles.leg_muscle_state import MuscleState
+from musclesolve.muscles.paths.muscle_rows import muscle_rows
 from musclesolve.sharing.arguments import members
 from musclesolve.sharing.full.full_problem import FullProblem
 
@@ -119,9 +120,9 @@ def _indices(model: Model, dofs: Sequence[str]) -> AnyArray:
 def _rows(model: Model, moved: Motion, state: MuscleState) -> AnyArray:
     """dL_MT/dq (T, n, N, 3) in the coordinates of a model, which may be expanded."""
     if not isinstance(model, ExpandedModel):
-        return state.path.rows
+        return muscle_rows(model, moved, state.path)
     paths = replace(state.muscles.paths, rigid_bodies=model.rigid_bodies)
-    return paths.evaluate(moved.q, moved.coordinates).rows
+    return muscle_rows(model, moved, paths.evaluate(moved.q, moved.coordinates))
 
 
 def _flat(rows: AnyArray) -> AnyArray:

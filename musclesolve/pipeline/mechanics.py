@@ -18,7 +18,7 @@ from musclesolve.dynamics.model.human_model import human_model
 from musclesolve.dynamics.model.model import Model
 from musclesolve.motion.anatomy.anatomy import Anatomy, anatomy
 from musclesolve.motion.ground_reaction import ground_reactions
-from musclesolve.muscles.scale_to_subject import LEG_DOFS
+from musclesolve.muscles.placing.place_muscles import LEG_DOFS
 from musclesolve.pipeline.types import Mechanics
 from musclesolve.recording.data import SIDES, Recording, Trial
 from musclesolve.recording.trial.schema import Document

@@ -11,8 +11,9 @@ from musclesolve._util.checks import check_choice
 from musclesolve._util.names import unknown_name
 from musclesolve.errors import InputError
 from musclesolve.muscles.passive.passive_element import checked_passive
-from musclesolve.muscles.scale_to_subject import LEG_DOFS
+from musclesolve.muscles.placing.place_muscles import LEG_DOFS
 from musclesolve.muscles.strength import checked_strength
+from musclesolve.pipeline.measured_activation import Channels, channel_muscles
 from musclesolve.recording.data import SIDE_NAMES, Trial
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.cost.cost_registry import find_cost
@@ -33,9 +34,9 @@ Found = TypeVar("Found")
 
 @dataclass(frozen=True)
 class Options:
-    """The legs to analyse, the muscles, their strength and passive forces, and how forces are shared.
+    """The legs to analyse, the muscles with their strength, passive forces and lengths, and how forces are shared.
 
-    dofs are without side.
+    dofs are without side; channels: the muscles of every channel of EMG.
     """
 
     sides: tuple[str, ...]
@@ -45,7 +46,9 @@ class Options:
     dofs: tuple[str, ...]
     strength: str | float = "table"
     passive: str = "table"
+    fiber_lengths: str | None = None  # None: the rule of the set
     reserve_weight: float | None = None
+    channels: Channels = ()
 
 
 def find_options(
@@ -66,10 +69,12 @@ def find_options(
             raise trial.document.placed(error, table, key) from error
 
     database = in_trial("muscles", "database", _database, muscles.database)
+    found = in_trial("sharing", "cost", find_cost, sharing.cost) if cost is None else find_cost(cost)
+    check_emg(trial, found)
     return Options(
         sides=sides,
         database=database,
-        cost=in_trial("sharing", "cost", find_cost, sharing.cost) if cost is None else find_cost(cost),
+        cost=found,
         solver=in_trial("sharing", "solver", find_solver, sharing.solver)
         if solver is None
         else find_solver(solver),
@@ -78,8 +83,19 @@ def find_options(
             "muscles", "strength", lambda rule: checked_strength(rule, database), muscles.strength
         ),
         passive=in_trial("muscles", "passive", lambda rule: checked_passive(rule, database), muscles.passive),
+        fiber_lengths=muscles.fiber_lengths,
         reserve_weight=sharing.reserve_weight,
+        channels=channel_muscles(trial, database),
     )
+
+
+def check_emg(trial: Trial, cost: Cost) -> None:
+    """Refuse a cost that needs EMG where the trial has none."""
+    if "emg" in cost.data and trial.emg is None:
+        problem = f"the cost {cost.label} needs measured EMG, which this trial file does not name"
+        expected = "[emg] with a file, and [emg.channels] with the muscles of its channels"
+        remedy = "add [emg] to the trial file, or choose another cost"
+        raise trial.document.error(problem, "emg", None, 0, expected, remedy, code="missing_key")
 
 
 def check_choices(cost: str | Cost | None, solver: str | Solver | None, side: str) -> None:

@@ -27,6 +27,7 @@ from musclesolve.motion.motion_plausibility import (
     jump_warnings,
 )
 from musclesolve.muscles.leg_muscle_state import MuscleState
+from musclesolve.pipeline.measured_activation import MeasuredActivation
 from musclesolve.pipeline.run_options import Options
 from musclesolve.recording.data import SIDES, Trial
 from musclesolve.sharing.problem import Problem
@@ -134,6 +135,9 @@ class LegMechanics:
     loads: JointLoads  # forces at the joints by tendon forces
     moment: Array  # (T, 7) net joint moments over `LEG_DOFS` [N m]; NaN in frames that were not measured
     usable: Mask  # (T,) frames with a valid motion; the others are not shared
+    emg: Array | None = (
+        None  # (T, n) activations that EMG lets expect, NaN where not measured; None without EMG
+    )
 
     @property
     def side(self) -> str:
@@ -172,6 +176,7 @@ class Prepared:
     validity: MotionValidity
     gait: Gait
     legs: tuple[LegMechanics, ...]
+    measured: MeasuredActivation | None = None
 
 
 @dataclass(frozen=True)

@@ -8,14 +8,19 @@ from matplotlib.figure import Figure
 
 from musclesolve.plotting.page.curves import Legs
 from musclesolve.plotting.page.panels import OWN_SCALES, Grid, muscles_by_group, small_multiples
+from musclesolve.plotting.page.style import note
 
 ACTIVATION = "activation [1]"
 FORCE = "force [N]  (each panel has its own scale)"
+ENVELOPE = "EMG, delayed"
+OF_EMG = ("emg_delayed", "emg_correlation", "channel_muscles")
 
 
 def activations(result: xr.Dataset) -> Figure:
-    """Activation of each muscle, 0 to 1."""
-    return _every_muscle(result, "activation", ("Muscle activation", ACTIVATION), Grid(top=1.02))
+    """Activation of each muscle, 0 to 1, over the envelope of its EMG where that was measured."""
+    titles, grid = ("Muscle activation", ACTIVATION), Grid(top=1.02)
+    with_emg = all(name in result.variables for name in OF_EMG) and result.sizes["channel"] > 0
+    return _every_muscle(result, "activation", titles, grid, with_emg)
 
 
 def muscle_forces(result: xr.Dataset) -> Figure:
@@ -23,16 +28,33 @@ def muscle_forces(result: xr.Dataset) -> Figure:
     return _every_muscle(result, "muscle_force", ("Muscle force", FORCE), OWN_SCALES)
 
 
-def _every_muscle(result: xr.Dataset, name: str, titles: tuple[str, str], grid: Grid) -> Figure:
+def _every_muscle(
+    result: xr.Dataset, name: str, titles: tuple[str, str], grid: Grid, with_emg: bool = False
+) -> Figure:
     legs = Legs.of(result)
 
     def fill(axes: Axes, muscle: str) -> None:
+        if with_emg:
+            _envelopes(axes, legs, muscle)
         for side in legs.sides:
             legs.draw(axes, side, result[name].sel(muscle=f"{muscle}_{side}").values)
 
     figure = small_multiples(result, titles, legs.x, muscles(result), fill, grid)
-    legs.legend(figure)
+    sides = {str(names)[-1] for names in result["channel_muscles"].values} if with_emg else set()
+    legs.legend(figure, shaded=ENVELOPE if with_emg else "", of=sides)
     return figure
+
+
+def _envelopes(axes: Axes, legs: Legs, muscle: str) -> None:
+    """Shade the envelopes of a muscle, as they are compared with its activation, and print channel and r."""
+    result, notes = legs.result, []
+    for number, names in enumerate(result["channel_muscles"].values):
+        channel = result.isel(channel=number)
+        for side in legs.sides:
+            if f"{muscle}_{side}" in str(names).split(", "):
+                legs.shade(axes, side, channel["emg_delayed"].values)
+                notes.append(f"{channel['channel'].item()} r {float(channel['emg_correlation']):.2f}")
+    note(axes, ", ".join(notes))
 
 
 def muscles(result: xr.Dataset) -> dict[str, str]:

@@ -177,12 +177,14 @@ class MuscleOptions:
     """Which muscles, a name of muscle_db or a path, their passive forces, and how strong they are.
 
     passive: strains of the passive elements, "calibrated" or of the "table", or "none": no passive force. strength:
-    maximum isometric forces, those of the "table", "handsfield_2014", or a factor on those of the table.
+    maximum isometric forces, those of the "table", "handsfield_2014", or a factor on those of the table. fiber_lengths:
+    "operating_range" or "standing"; None: the rule of the muscle set.
     """
 
     database: str = "silva_2003"
     passive: str = "table"
     strength: str | float = "table"
+    fiber_lengths: str | None = None
 
 
 @dataclass(frozen=True)
@@ -193,6 +195,42 @@ class SharingOptions:
     solver: str = "batch"
     reserve_weight: float | None = None
     dofs: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True)
+class EmgOptions:
+    """How linear envelopes of EMG are made, and how far they may lead activation; orders are those of one pass."""
+
+    processed: bool = False  # whether the signals are envelopes already
+    highpass_hz: float = 20.0  # lower cut-off of the band-pass filter before rectification [Hz]
+    lowpass_hz: float = 400.0  # upper one [Hz]
+    band_order: int = 4
+    envelope_hz: float = 6.0  # cut-off of the low-pass filter of the rectified signal [Hz]
+    envelope_order: int = 2
+    max_delay: float = 0.08  # longest delay of activation behind the envelope that is tried [s]
+    delay: float = 0.04  # delay of the envelope that the cost emg_tracking takes [s]
+
+
+@dataclass(frozen=True)
+class Emg:
+    """Signals of k channels of EMG and the muscles that the trial file gives them, S samples at their own rate.
+
+    muscles: names as the trial file has them, to be looked up in the muscle set. maximum: the envelope that counts as
+    activation 1, in the unit of the file; None: the largest of the recording.
+    """
+
+    time: Array  # (S,) [s], evenly spaced, on the clock of the markers
+    names: tuple[str, ...]
+    values: Array  # (S, k) in the unit of the file, NaN where a sample is missing
+    muscles: tuple[tuple[str, ...], ...]
+    maximum: tuple[float | None, ...]
+    path: Path
+    options: EmgOptions = field(default_factory=EmgOptions)
+
+    @property
+    def rate(self) -> float:
+        """Sampling rate [Hz], from the times."""
+        return sampling_rate(self.time)
 
 
 @dataclass(frozen=True)
@@ -310,6 +348,7 @@ class Trial(Recording):
         consistency: how positions, velocities and accelerations are made to fit the model.
         muscles: muscle options.
         sharing: force-sharing options.
+        emg: measured signals of muscles; None without [emg].
         uncertainty: standard deviations that the trial file gives, by its keys and in its units.
         files: role ("trial", "markers", "static", "forces") -> path, for provenance.
         notes: sentences a reader of the results should see.
@@ -322,6 +361,7 @@ class Trial(Recording):
     consistency: ConsistencyOptions = field(default_factory=ConsistencyOptions)
     muscles: MuscleOptions = field(default_factory=MuscleOptions)
     sharing: SharingOptions = field(default_factory=SharingOptions)
+    emg: Emg | None = None
     uncertainty: Mapping[str, float] = field(default_factory=dict)
     files: Mapping[str, Path] = field(default_factory=dict)
     notes: tuple[str, ...] = ()

@@ -11,7 +11,7 @@ from musclesolve.recording.c3d.c3d_file import read_c3d
 from musclesolve.recording.cameras.camera_markers import read_camera_markers
 from musclesolve.recording.data import Markers, Table
 from musclesolve.recording.place_errors import error_at
-from musclesolve.recording.text.csv_file import read_csv_forces, read_csv_markers
+from musclesolve.recording.text.csv_file import read_csv_columns, read_csv_forces, read_csv_markers
 from musclesolve.recording.text.mot_file import read_mot
 from musclesolve.recording.text.text_file import file_path, is_file, no_file
 from musclesolve.recording.text.trc_file import read_trc
@@ -30,6 +30,15 @@ FORCES: dict[str, Callable[[Path], Table]] = {".mot": read_mot, ".sto": read_mot
 """Suffix -> reader of ground reaction forces."""
 
 
+CHANNELS: dict[str, Callable[[Path], Table]] = {
+    ".sto": read_mot,
+    ".mot": read_mot,
+    ".csv": read_csv_columns,
+    ".c3d": lambda path: read_c3d(path).channels(),
+}
+"""Suffix -> reader of signals such as EMG."""
+
+
 def read_markers(path: str | Path) -> Markers:
     """Read marker trajectories [m], in the axes of the file, from a file of any known format.
 
@@ -42,6 +51,11 @@ def read_markers(path: str | Path) -> Markers:
 def read_forces_table(path: str | Path) -> Table:
     """Read forces over time as named columns from a file of any known format."""
     return _reader(path, FORCES, "forces", also=(".c3d",))(Path(path))
+
+
+def read_channels(path: str | Path) -> Table:
+    """Read signals over time, in the units of the file, as named channels from a file of any known format."""
+    return _reader(path, CHANNELS, "EMG")(Path(path))
 
 
 def is_c3d(path: str | Path) -> bool:

@@ -24,6 +24,7 @@ from musclesolve.sharing.solver.solver_registry import REGISTRY, find_solver
 OF_A_COST = (
     *("activation", "muscle_force", "reserve_moment", "unassigned_moment", "joint_reaction"),
     *("status", "valid", "kkt_residual", "cost"),
+    *("emg_correlation", "emg_delay", "emg_delayed"),
 )
 """Variables of a result that depend on the cost."""
 RENAMED = {"cost": "least_cost"}

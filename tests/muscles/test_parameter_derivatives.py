@@ -12,7 +12,7 @@ from musclesolve.muscles.curves.curve_registry import CURVES
 from musclesolve.muscles.leg_muscle_state import muscle_state
 from musclesolve.muscles.parameter_derivatives import muscle_change
 from musclesolve.muscles.path_point_derivatives import point_derivatives
-from musclesolve.muscles.scale_to_subject import place_muscles
+from musclesolve.muscles.placing.place_muscles import place_muscles
 
 PARAMETERS = ("max_isometric_force", "optimal_fiber_length", "tendon_slack_length", "pennation_angle")
 FIELDS = ("fiber_length", "fiber_velocity", "force_capacity", "passive_force")

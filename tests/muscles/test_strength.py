@@ -12,7 +12,7 @@ import muscle_db
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve.dynamics.model.human_model import human_model
 from musclesolve.muscles.leg_muscle_state import muscle_state
-from musclesolve.muscles.scale_to_subject import place_muscles
+from musclesolve.muscles.placing.place_muscles import place_muscles
 from musclesolve.muscles.strength import strengths
 
 DATABASE = muscle_db.load()

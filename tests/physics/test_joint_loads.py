@@ -8,7 +8,7 @@ import pytest
 import muscle_db
 from musclesolve.dynamics.inverse.newton_euler import segment_motion
 from musclesolve.muscles.leg_muscle_state import muscle_state
-from musclesolve.muscles.scale_to_subject import place_muscles
+from musclesolve.muscles.placing.place_muscles import place_muscles
 from musclesolve.pipeline.legs import joint_loads
 
 

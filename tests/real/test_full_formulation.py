@@ -14,7 +14,7 @@ from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
 from musclesolve.dynamics.inverse.newton_euler import segment_motion
 from musclesolve.errors import InputError
 from musclesolve.muscles.leg_muscle_state import muscle_state
-from musclesolve.muscles.scale_to_subject import LEG_DOFS, place_muscles
+from musclesolve.muscles.placing.place_muscles import LEG_DOFS, place_muscles
 from musclesolve.pipeline.full_formulation import contact_forces, full_problem
 from musclesolve.pipeline.legs import joint_loads
 from musclesolve.pipeline.mechanics import mechanics

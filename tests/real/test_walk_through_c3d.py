@@ -42,7 +42,8 @@ def recorded(recorded_walk: Path, tmp_path_factory: pytest.TempPathFactory) -> P
         millimetres = (1000.0 * markers.position).astype(np.float32).astype(float)
         exact = Markers(markers.time, markers.names, millimetres / 1000.0, markers.path)
         write_trc(folder / f"{name}.trc", exact, decimals=10)
-    (folder / "walk_grf.mot").write_bytes((recorded_walk / "walk_grf.mot").read_bytes())
+    for name in ("walk_grf.mot", "emg.sto"):
+        (folder / name).write_bytes((recorded_walk / name).read_bytes())
     return folder
 
 

@@ -12,7 +12,7 @@ import musclesolve as ms
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
 from musclesolve.dynamics.inverse.newton_euler import segment_motion
 from musclesolve.muscles.leg_muscle_state import muscle_state
-from musclesolve.muscles.scale_to_subject import place_muscles
+from musclesolve.muscles.placing.place_muscles import place_muscles
 from musclesolve.pipeline.legs import joint_loads, leg_moments, share_leg
 from musclesolve.pipeline.mechanics import mechanics
 from musclesolve.pipeline.run_options import find_options

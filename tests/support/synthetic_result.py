@@ -6,7 +6,7 @@ import numpy as np
 import xarray as xr
 
 import muscle_db
-from musclesolve.muscles.scale_to_subject import LEG_DOFS
+from musclesolve.muscles.placing.place_muscles import LEG_DOFS
 from musclesolve.sharing.status import Status
 
 MASS = 70.0

@@ -12,7 +12,7 @@ from frames import linearized
 from series import Plan, inputs
 from targets import TRANSLATIONS, aimed_angles, aimed_ground, bands, normative
 
-from musclesolve.muscles.scale_to_subject import LEG_DOFS
+from musclesolve.muscles.placing.place_muscles import LEG_DOFS
 from musclesolve.synthetic.stride.stride_series import MIRROR, WRENCH
 
 Array = np.ndarray

@@ -22,6 +22,7 @@ from musclesolve.recording.data import Markers, PlateForce, Side, Trial
 from musclesolve.recording.formats import is_c3d, read_forces_table, read_markers
 from musclesolve.recording.markers.marker_mapping import MarkerMapping
 from musclesolve.recording.text.text_file import is_file
+from musclesolve.recording.trial.emg_channels import read_emg
 from musclesolve.recording.trial.force_columns import plate_of
 from musclesolve.recording.trial.functional_trials import read_functional
 from musclesolve.recording.trial.schema import Document, examined
@@ -31,6 +32,7 @@ from musclesolve.recording.trial.trial_file import (
     rotation_of,
     subject_of,
     time_range_of,
+    with_emg,
 )
 
 
@@ -115,12 +117,15 @@ class _Reading:
         subject = subject_of(given | unknown | {"sex": given["sex"] or "male"})
         time_range = self._time_range(walk, forces)
         notes = (*marker_notes(walk, static), *plate_notes)
+        emg, emg_notes = None, list[str]()
+        with contained(findings, "reading of the EMG", code="emg"):
+            emg, emg_notes = read_emg(document, content, self.files["markers"], checked=False)
 
         def with_files(files: dict[str, Path]) -> Trial:
             trial = assembled(
                 document, content, files, marker_mapping, functional, forces, subject, time_range
             )
-            return replace(trial, notes=(*trial.notes, *notes))
+            return with_emg(replace(trial, notes=(*trial.notes, *notes)), emg, emg_notes)
 
         try:
             return with_files(self.files)

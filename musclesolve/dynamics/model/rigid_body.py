@@ -134,6 +134,16 @@ class RigidBodies:
         columns = np.stack([basic[:, :, 1] - basic[:, :, 0], basic[:, :, 2], basic[:, :, 3]], axis=-1)
         return columns @ self.inverse
 
+    def twists(self, q: Array, qd: Array) -> Array:
+        """Angular velocity and velocity of the global origin of every body, (T, B, 6).
+
+        With dR/dt = [w]x R: w is half the sum of e x de/dt over the axes e of the body.
+        """
+        rates = self.basic_velocity(q, qd)
+        columns = np.stack([rates[:, :, 1] - rates[:, :, 0], rates[:, :, 2], rates[:, :, 3]], axis=-1)
+        spin = 0.5 * np.cross(self.rotation(q), columns @ self.inverse, axis=2).sum(axis=3)
+        return np.concatenate([spin, rates[:, :, 0] - np.cross(spin, self.basic(q)[:, :, 0])], axis=2)
+
     def slot_forces(self, q: Array, force: Array) -> Array:
         """Forces on (r_i, r_j, u, v), (T, B, 4, 3), on the six slots by virtual power, (T, B, 6, 3).
 

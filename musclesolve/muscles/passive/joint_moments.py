@@ -14,7 +14,7 @@ from musclesolve.dynamics.model.human_model import human_model
 from musclesolve.dynamics.model.model import Model
 from musclesolve.muscles.leg_muscle_state import MuscleState, muscle_state
 from musclesolve.muscles.passive.published_moments import Sweep, published_sweeps
-from musclesolve.muscles.scale_to_subject import LEG_DOFS, LegMuscles, place_muscles
+from musclesolve.muscles.placing.place_muscles import LEG_DOFS, LegMuscles, place_muscles
 
 SIDE = "r"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -63,6 +63,19 @@ class PathLayout:
     def node_object(self) -> Indices:
         """(2 W,) object of each tangent point."""
         return np.repeat(self.wrap_object, 2)
+
+    def subset(self, muscles: Indices) -> PathLayout:
+        """Some muscles (k,), increasing, with all objects."""
+        points, wraps = np.isin(self.point_muscle, muscles), np.isin(self.wrap_muscle, muscles)
+        place = np.cumsum(points) - 1
+        return replace(
+            self,
+            point_muscle=np.searchsorted(muscles, self.point_muscle[points]),
+            wrap_muscle=np.searchsorted(muscles, self.wrap_muscle[wraps]),
+            wrap_object=self.wrap_object[wraps],
+            wrap_first=place[self.wrap_first[wraps]],
+            wrap_last=place[self.wrap_last[wraps]],
+        )
 
 
 class PathNodes(NamedTuple):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Mask
+from musclesolve._util.arrays import Array, Indices, Mask
 from musclesolve.muscles.paths.layout import PathLayout, PathNodes
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def solve_paths(layout: PathLayout, position: Array, on: Mask, center: Array, ro
         rotation: their axes as columns, (T, O, 3, 3).
     """
     from musclesolve.muscles.paths.kernel.arrays import WORK_SIZE, Output, Poses, Work
-    from musclesolve.muscles.paths.kernel.entry import RUN
+    from musclesolve.muscles.paths.kernel.entry import PATHS
 
     frames = len(position)
     nodes = layout.points + 2 * layout.wraps
@@ -37,14 +37,37 @@ def solve_paths(layout: PathLayout, position: Array, on: Mask, center: Array, ro
     )
     poses = Poses(_flat(position), _flat(on, bool), _flat(center), _flat(rotation))
     work = Work(
-        np.empty(nodes + 2, dtype=np.intp), np.empty((2, 3)), np.empty(8), np.empty(8), np.empty(WORK_SIZE)
+        chain=np.empty(nodes + 2, dtype=np.intp),
+        local=np.empty((2, 3)),
+        contact=np.empty(8),
+        best=np.empty(8),
+        step=np.empty((2, nodes, 3)),
+        round=np.empty(WORK_SIZE),
     )
-    RUN(_arrays(layout), poses, out, work)
+    PATHS.load()(_arrays(layout), poses, out, work)
     return PathNodes(out.length, out.position, out.gradient)
 
 
+def gather_wrenches(position: Array, gradient: Array, group: Indices) -> Array:
+    """Sums of r x dL/dr and dL/dr over nodes (T, N, 3) of the same group (N,), (T, G, 6)."""
+    from musclesolve.muscles.paths.kernel.entry import WRENCHES
+
+    wrench = np.empty((len(position), int(group.max()) + 1, 6))
+    WRENCHES.load()(position, gradient, _flat(group, np.intp), wrench)
+    return wrench
+
+
+def sum_powers(wrench: Array, muscle: Indices, moved: Mask, screw: Array) -> Array:
+    """Rates of length (T, m, n) where screw motions w, v (T, m, 6) move groups of nodes (m, G) of muscles (G,)."""
+    from musclesolve.muscles.paths.kernel.entry import POWERS
+
+    power = np.empty((*screw.shape[:2], int(muscle.max()) + 1))
+    POWERS.load()(wrench, _flat(muscle, np.intp), _flat(moved, bool), _flat(screw), power)
+    return power
+
+
 def _flat(values: Any, kind: type = float) -> Any:
-    return np.ascontiguousarray(values, dtype=kind)
+    return np.require(values, kind, ["C", "W"])
 
 
 @cache

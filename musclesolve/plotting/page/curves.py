@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -102,10 +102,26 @@ class Legs:
                 zorder=1.0,
             )
 
-    def legend(self, figure: Figure, *, measured: bool = False, stance: bool = False) -> None:
+    def shade(self, axes: Axes, side: str, values: Array) -> None:
+        """Fill the area below a measured curve (T,) of one leg, behind the curves; only its first gait cycle."""
+        for part in self.x.passes[side]:
+            area = np.where(part.repeated, np.nan, values[part.index])
+            axes.fill_between(
+                part.place, area, color=STANCE_COLOR[side], linewidth=0.0, alpha=0.7, zorder=0.5
+            )
+
+    def legend(
+        self,
+        figure: Figure,
+        *,
+        measured: bool = False,
+        stance: bool = False,
+        shaded: str = "",
+        of: Collection[str] = (),
+    ) -> None:
         """Add the legend of the page: the legs, and what occurs of reserves, failures, further cycles and stance bars.
 
-        With `measured` no curve depends on the solution.
+        With `measured` no curve depends on the solution; `shaded` says what the shaded areas of some legs are.
         """
         handles: list[Any] = [
             line(self._name(side), SIDE_COLOR[side], linewidth=SIDE_WIDTH[side]) for side in self.sides
@@ -122,6 +138,11 @@ class Legs:
         if stance:
             handles.append(tuple(Patch(color=STANCE_COLOR[side]) for side in self.sides))
             labels.append("foot on the ground")
+        if shaded:
+            handles.append(
+                tuple(Patch(color=STANCE_COLOR[side], alpha=0.7) for side in self.sides if side in of)
+            )
+            labels.append(shaded)
         pairs = {tuple: HandlerTuple(ndivide=None, pad=0.0)}
         place_legend(figure, handles, labels=labels, handler_map=pairs)
 

@@ -93,6 +93,12 @@ def heading(axes: Axes, name: str, note: str = "") -> None:
         axes.annotate(note, (0.0, 1.0), (0, 1), fontsize=SMALL - 1, color=NOTE_COLOR, **below)
 
 
+def note(axes: Axes, text: str) -> None:
+    """A smaller note above the right end of a panel."""
+    above: dict[str, Any] = {"xycoords": "axes fraction", "textcoords": "offset points", "va": "bottom"}
+    axes.annotate(text, (1.0, 1.0), (0, 1), ha="right", fontsize=SMALL - 1, color=NOTE_COLOR, **above)
+
+
 def caption(figure: Figure, title: str, note: str, place: tuple[float, float, float]) -> None:
     """Title and smaller note of a map; the place is x of both, y of the title and y of the note [shares]."""
     figure.text(place[0], place[1], title, fontsize=TEXT + 3, va="top")

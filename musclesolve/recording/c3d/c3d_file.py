@@ -16,9 +16,9 @@ from musclesolve._util.arrays import Array
 from musclesolve.recording.c3d.c3d_samples import read_analog, read_calibration, read_points
 from musclesolve.recording.c3d.data_layout import FULL, Layout, read_layout
 from musclesolve.recording.c3d.parameters import LONGEST, Description, read_description
-from musclesolve.recording.data import Markers
+from musclesolve.recording.data import Markers, Table
 from musclesolve.recording.place_errors import error_at
-from musclesolve.recording.text.repeated_names import blanked, repeated_notes
+from musclesolve.recording.text.repeated_names import blanked, distinct_names, repeated_notes
 from musclesolve.recording.text.text_file import file_path, open_input, opening
 from musclesolve.recording.units import metres_in, plain_unit
 
@@ -138,6 +138,22 @@ class C3D:
         """Return analog channels by their place, as they are calibrated in the file, (F x s, len(channels))."""
         calibration = read_calibration(self.description, self.layout.channels)
         return read_analog(self.path, self.layout, self.description.coding, calibration, channels)
+
+    def channels(self) -> Table:
+        """Return every labelled analog channel over time, in the unit it is calibrated in.
+
+        Raises:
+            InputError: there are none.
+        """
+        labels = self.description.texts("ANALOG:LABELS")[: self.layout.channels]
+        named = [k for k, label in enumerate(labels) if label]
+        if not named:
+            problem, remedy = "the file has no labelled analog channels", "export the analog channels with it"
+            raise error_at(self.path, "ANALOG:LABELS", problem, "a label", remedy, code="missing_column")
+        places, repeated = distinct_names([labels[k] for k in named], "ANALOG:LABELS")
+        values = self.analog([named[place] for place in places.values()])
+        blanked(values, tuple(places), repeated)
+        return Table(self.analog_time, tuple(places), values, False, self.path, repeated=repeated)
 
     def analog_units(self) -> list[str]:
         """Return the unit of every analog channel, "" where the file states none."""

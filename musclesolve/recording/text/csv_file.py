@@ -6,7 +6,7 @@ that uses both signs within numbers is refused: 1,234 could be a thousand or one
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -62,7 +62,16 @@ def read_csv_forces(path: str | Path) -> Table:
     A column with a unit in brackets behind its name comes in SI units and without the brackets; the others are left as
     they are, as from a MOT file.
     """
-    path = file_path(path)
+    return _read_columns(file_path(path), lambda unit: _role_and_size(unit)[1])
+
+
+def read_csv_columns(path: str | Path) -> Table:
+    """Read columns over time from a CSV file, in whatever units; brackets behind a name are no part of it."""
+    return _read_columns(file_path(path), lambda unit: 1.0)
+
+
+def _read_columns(path: Path, size_of: Callable[[str], float | None]) -> Table:
+    """Read a line of names, then one row per sample; size_of gives the factor of a unit."""
     with RowReader(path) as reader:
         line = reader.line() or ""
         separator = separator_of(line)
@@ -74,9 +83,7 @@ def read_csv_forces(path: str | Path) -> Table:
         units = [named_and_unit(columns[k])[1] for k in kept]
         factors = np.array(
             [
-                1.0
-                if unit is None
-                else factor(unit, lambda unit: _role_and_size(unit)[1], FORCES, columns[k], path, 1)
+                1.0 if unit is None else factor(unit, size_of, FORCES, columns[k], path, 1)
                 for k, unit in zip(kept, units, strict=True)
             ]
         )

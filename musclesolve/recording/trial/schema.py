@@ -24,6 +24,8 @@ _KINDS = {
     "name_list": "a list of names",
     "columns": "a list of three column names, or their common beginning",
     "weights": "names with a number each",
+    "truth": "true or false",
+    "name_lists": "names with a name or a list of names each",
 }
 
 _FORMS = {
@@ -33,6 +35,8 @@ _FORMS = {
     "name_list": '["...", "..."]',
     "columns": '["...x", "...y", "...z"] or their common beginning "..."',
     "weights": "{ heel_r = 2.0 }",
+    "truth": "true or false, without quotes",
+    "name_lists": '{ SOL = "soleus_r" }',
 }
 
 
@@ -241,10 +245,8 @@ class _Examination:
             given = None
         if rules.get("free"):
             return dict(given or {})
-        # The one error of an absent table names the keys that it lacks.
-        return self._fields(
-            name, given or {}, rules["keys"], 0, lacking=given is not None or not rules.get("required")
-        )
+        # An absent table lacks nothing, or its one error names the keys that it lacks.
+        return self._fields(name, given or {}, rules["keys"], 0, lacking=given is not None)
 
     def _fields(
         self, table: str, given: Fields, keys: Fields, index: int, lacking: bool = True
@@ -332,6 +334,12 @@ def is_kind(value: Any, kind: str) -> bool:
         # A TOML integer has any number of digits; one that no float can hold is no measure of anything.
         whole = isinstance(value, int) and not isinstance(value, bool) and abs(value) < 10**18
         return whole or (kind == "number" and isinstance(value, float))
+    if kind == "truth":
+        return isinstance(value, bool)
+    if kind == "name_lists":
+        return isinstance(value, dict) and all(
+            is_kind(part, "text") or is_kind(part, "name_list") for part in value.values()
+        )
     if kind == "weights":
         return isinstance(value, dict) and all(is_kind(part, "number") for part in value.values())
     names = isinstance(value, list) and bool(value) and all(isinstance(part, str) and part for part in value)

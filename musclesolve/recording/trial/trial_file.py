@@ -15,6 +15,7 @@ from musclesolve.recording.data import (
     SIDE_NAMES,
     SIDES,
     ConsistencyOptions,
+    Emg,
     Markers,
     MuscleOptions,
     PlateForce,
@@ -30,6 +31,7 @@ from musclesolve.recording.gaps.upper_body_completion import Completed, complete
 from musclesolve.recording.markers.marker_mapping import MarkerMapping, read_marker_mapping
 from musclesolve.recording.markers.marker_set import marker_sets
 from musclesolve.recording.trial.analysed_range import NOTHING_FOUND, find_range, finds_range, without_ends
+from musclesolve.recording.trial.emg_channels import check_overlap, read_emg
 from musclesolve.recording.trial.filter_options import filter_of
 from musclesolve.recording.trial.force_columns import plate_of
 from musclesolve.recording.trial.functional_trials import hip_regression, read_functional
@@ -73,9 +75,19 @@ def read_trial(path: str | Path) -> Trial:
         time_range_of(document, content["time"], walk, forces),
     )
     trial = replace(trial, notes=(*trial.notes, *marker_notes(walk, static), *force_notes))
-    trial = prepared(trial, content)
+    trial = prepared(with_emg(trial, *read_emg(document, content, files["markers"])), content)
     check_trial(trial, document)
+    if trial.emg is not None:
+        check_overlap(trial, trial.emg)
     return trial
+
+
+def with_emg(trial: Trial, emg: Emg | None, notes: list[str]) -> Trial:
+    """Return a trial with its signals of EMG, where it has any."""
+    if emg is None:
+        return trial
+    files = {**trial.files, "emg": emg.path}
+    return replace(trial, emg=emg, files=files, notes=(*trial.notes, *notes))
 
 
 def prepared(trial: Trial, content: dict[str, Any]) -> Trial:
@@ -247,7 +259,12 @@ def muscles_of(document: Document, given: dict[str, Any]) -> MuscleOptions:
     if name.endswith(".toml"):
         name = str(document.path.parent / name)
     strength = given["strength"]
-    return MuscleOptions(name, given["passive"], strength if isinstance(strength, str) else float(strength))
+    return MuscleOptions(
+        name,
+        given["passive"],
+        strength if isinstance(strength, str) else float(strength),
+        given["fiber_lengths"],
+    )
 
 
 def sharing_of(given: dict[str, Any]) -> SharingOptions:

@@ -12,10 +12,17 @@ from musclesolve._util.arrays import AnyArray
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve.dynamics.model.model import Model
 from musclesolve.motion.motion_plausibility import FOOT_LIMIT
-from musclesolve.muscles.scale_to_subject import LEG_DOFS
+from musclesolve.muscles.placing.place_muscles import LEG_DOFS
 from musclesolve.pipeline.types import Analysis, LegResult, Prepared
 from musclesolve.recording.data import SIDES
 from musclesolve.recording.text.text_file import sha256
+from musclesolve.results.dataset.emg_variables import (
+    emg_attributes,
+    emg_coordinates,
+    emg_notes,
+    emg_variables,
+)
+from musclesolve.results.dataset.fiber_ranges import fiber_notes, fiber_variables
 from musclesolve.results.dataset.filter_variables import (
     filter_attributes,
     filter_coordinates,
@@ -49,18 +56,24 @@ def assemble(analysis: Analysis) -> xr.Dataset:
         **_body_variables(prepared),
         **_remainders(legs, prepared),
         **_muscle_variables(legs, _dofs(prepared.mechanics.model)),
+        **fiber_variables(legs),
         **_side_variables(analysis),
         **_ground_variables(analysis),
         **gait_variables(gait),
         "heading": (("time",), gait.heading_at(time)),
         **filter_variables(measured.filter),
+        **emg_variables(analysis),
     }
     attributes = _provenance(analysis) | strike_times(gait) | _reasons(analysis)
     warnings = prepared.mechanics.warnings(prepared.trial.mapping, prepared.trial.consistency.method)
-    attributes["notes"] = [*map(str, warnings), *measured.notes, *gait.notes]
+    own = [*map(str, warnings), *fiber_notes(legs), *measured.notes]
+    attributes["notes"] = [*own, *gait.notes, *emg_notes(analysis)]
     result = xr.Dataset(
         variables,
-        _coordinates(analysis) | gait_coordinates(gait) | filter_coordinates(measured.filter),
+        _coordinates(analysis)
+        | gait_coordinates(gait)
+        | filter_coordinates(measured.filter)
+        | emg_coordinates(analysis),
         {key: storable(value) for key, value in attributes.items()},
     )
     result["status"].attrs |= {
@@ -224,6 +237,7 @@ def _provenance(analysis: Analysis) -> dict[str, object]:
         "cost": legs[0].solution.cost_name,
         "solver": legs[0].solution.solver,
         **filter_attributes(measured.filter),
+        **emg_attributes(analysis),
         "hip_method": trial.hip_method,
         "consistency_method": consistency.method,
         "consistency_derivatives": consistency.derivatives,

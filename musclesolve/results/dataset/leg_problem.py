@@ -49,6 +49,7 @@ def leg_problem(result: xr.Dataset, side: str, reserve_weight: float | None = No
         fiber_velocity=leg["fiber_velocity"].values,
         optimal_fiber_length=leg["optimal_fiber_length"].values,
         passive_force=leg["passive_force"].values,
+        emg=leg["measured_activation"].values if "measured_activation" in leg else None,
     )
 
 

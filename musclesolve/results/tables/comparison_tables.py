@@ -12,6 +12,7 @@ from rich.table import Table
 from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.dataset.result_quantities import body_weight, magnitude
 from musclesolve.results.tables.cost_agreement import valid_of
+from musclesolve.results.tables.emg_agreement import emg_table
 from musclesolve.results.tables.lines import csv_text, decimal
 
 MOST_MUSCLES = 10
@@ -25,8 +26,9 @@ OF_PAIR = {"rms [N]": "rms_difference", "correlation": "correlation", "peak rati
 
 
 def tables(comparison: xr.Dataset) -> list[Table]:
-    """All of them: how the frames ended, the joints, the function groups, the muscles that differ most."""
-    return [each(comparison) for each in (frame_counts, joints, groups, muscles)]
+    """All of them: how the frames ended, the joints, EMG if any, function groups, the muscles that differ most."""
+    emg = [emg_table] if comparison.sizes.get("channel") else []
+    return [each(comparison) for each in (frame_counts, joints, *emg, groups, muscles)]
 
 
 def any_failed(comparison: xr.Dataset) -> bool:

@@ -16,6 +16,7 @@ from musclesolve.results.dataset.result_quantities import (
     moved_points,
     pelvis_residual,
 )
+from musclesolve.results.tables.emg_agreement import emg_lines
 from musclesolve.results.tables.lines import line, lines
 
 LEG = {side: f"{name} leg" for side, name in frames.SIDE_NAMES.items()}
@@ -44,10 +45,13 @@ def summary(result: xr.Dataset) -> str:
         reasons = _sentences(result.attrs.get(f"reasons_{side}", []))
         text += lines(LEG[side], [_counts(result, side), *_failures(result, side), *reasons])
     text.append(line("optimality", _optimality(result)))
+    if "least_normalized_fiber_length" in result:
+        text.append(line("fiber lengths", _fiber_lengths(result)))
     if "consistency_shift" in result:
         text += lines("consistency", consistency_sentences(result))
     if "pelvis_residual" in result:
         text.append(line("pelvis residual", _pelvis_residual(result)))
+    text += lines("EMG", emg_lines(result))
     text += lines("strides", _strides(result))
     for name in ("notes", "completed"):
         text += lines(name, _sentences(result.attrs.get(name, [])))
@@ -110,6 +114,17 @@ def _stretches(mask: frames.Mask, time: Array) -> list[str]:
         f"{time[first]:.3f}" + (f" to {time[stop - 1]:.3f}" if stop - first > 1 else "")
         for first, stop in true_runs(mask)
     ]
+
+
+def _fiber_lengths(result: xr.Dataset) -> str:
+    least, greatest = (result[f"{end}_normalized_fiber_length"] for end in ("least", "greatest"))
+    if not np.isfinite(least.values).any():
+        return "no frame has a valid solution"
+    low, high = least.idxmin("muscle"), greatest.idxmax("muscle")
+    ends = (
+        f"{float(end.sel(muscle=name)):.2f} ({name.item()})" for end, name in ((least, low), (greatest, high))
+    )
+    return f"{' to '.join(ends)} optimal fiber lengths"
 
 
 def _optimality(result: xr.Dataset) -> str:

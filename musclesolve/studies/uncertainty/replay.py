@@ -26,7 +26,8 @@ from musclesolve.motion.anatomy.landmark_positions import filtered_markers, stan
 from musclesolve.motion.ground_reaction import sampled_wrench, wrench_at_origin
 from musclesolve.motion.signals.filter_choice import FilterChoice
 from musclesolve.muscles.leg_muscle_state import muscle_state
-from musclesolve.muscles.scale_to_subject import LEG_DOFS, LegMuscles, adjust_switches, place_muscles
+from musclesolve.muscles.placing.conditional_points import adjust_switches
+from musclesolve.muscles.placing.place_muscles import LEG_DOFS, LegMuscles, place_muscles
 from musclesolve.pipeline.legs import joint_loads, leg_moments, share_leg
 from musclesolve.pipeline.mechanics import MARGIN, measured_moments
 from musclesolve.pipeline.run_options import Options
@@ -89,6 +90,7 @@ class Replay:
     plates: list[tuple[Side, AnyArray, AnyArray]]
     # by side, the frames (T,) whose motion is valid without errors; no other is shared among muscles
     usable: dict[str, AnyArray]
+    emg: dict[str, AnyArray | None]  # by side, the activations (T, n) that EMG lets expect; None without EMG
 
     @classmethod
     def of(cls, prepared: Prepared, sd: dict[str, float]) -> Replay:
@@ -104,7 +106,10 @@ class Replay:
         segments = segment_names(model.topology)
         usable: dict[str, AnyArray] = {side: prepared.validity.of_leg(side) for side in SIDES}
         parameters = Parameters(_shapes(options, markers, len(plates), len(segments)), sd)
-        return cls(trial, options, parameters, markers, fit.coordinates, segments, inside, plates, usable)
+        emg: dict[str, AnyArray | None] = {leg.side: leg.emg for leg in prepared.legs}
+        return cls(
+            trial, options, parameters, markers, fit.coordinates, segments, inside, plates, usable, emg
+        )
 
     @property
     def time(self) -> AnyArray:
@@ -142,7 +147,8 @@ class Replay:
     def muscles(self, model: Model, errors: Errors, leg: int) -> LegMuscles:
         """The muscles of one leg, by its number among the analysed ones, with errors of path and parameters."""
         side, options = self.options.sides[leg], self.options
-        muscles = place_muscles(model, options.database, side, options.strength, options.passive)
+        rules = (options.strength, options.passive, options.fiber_lengths)
+        muscles = place_muscles(model, options.database, side, *rules)
         if errors["muscle_path"].any():
             muscles = _on_other_paths(model, muscles, errors["muscle_path"][leg])
         stronger = np.exp(errors["strength"] + errors["max_isometric_force"][leg])
@@ -161,7 +167,8 @@ class Replay:
         side = self.options.sides[leg]
         state = muscle_state(body.model, self.muscles(body.model, errors, leg), body.motion)
         loads = joint_loads(body.model, body.motion, body.segments, body.wrenches, state)
-        return LegMechanics(state, loads, leg_moments(body.model, body.moments, side), self.usable[side])
+        moments = leg_moments(body.model, body.moments, side)
+        return LegMechanics(state, loads, moments, self.usable[side], self.emg[side])
 
     def run(self, numbers: AnyArray) -> tuple[Body, list[LegResult]]:
         """The whole pipeline with standard normal numbers (count,) for errors; zeros give the nominal result."""
@@ -181,7 +188,6 @@ def _on_other_paths(model: Model, muscles: LegMuscles, offset: AnyArray) -> LegM
         paths=paths,
         optimal_fiber_length=longer * muscles.optimal_fiber_length,
         tendon_slack_length=longer * muscles.tendon_slack_length,
-        length_scale=longer * muscles.length_scale,
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from musclesolve._util.names import unknown_name
-from musclesolve.synthetic.faults import force_faults, marker_faults, trial_faults
+from musclesolve.synthetic.faults import emg_faults, force_faults, marker_faults, trial_faults
 from musclesolve.synthetic.faults.trial_copy import Fault, open_copy, registered, write_copy
 
 
@@ -14,7 +14,7 @@ def faults() -> dict[str, Fault]:
     """Return every fault by its name."""
     return {
         name: fault
-        for module in (force_faults, marker_faults, trial_faults)
+        for module in (force_faults, marker_faults, emg_faults, trial_faults)
         for name, fault in registered(module.__name__).items()
     }
 

@@ -14,12 +14,13 @@ from musclesolve._util.arrays import Array
 from musclesolve.errors import InputError
 from musclesolve.recording.data import Markers, Side, Table
 from musclesolve.recording.file_axes import global_from_laboratory
+from musclesolve.recording.formats import read_channels
 from musclesolve.recording.markers.marker_mapping import read_marker_mapping
 from musclesolve.recording.text.mot_file import read_mot, write_mot
 from musclesolve.recording.text.trc_file import read_trc, write_trc
 from musclesolve.recording.trial.schema import Document, validated
 
-WALK, STATIC, FORCES, TRIAL = "walk.trc", "static.trc", "forces.mot", "trial.toml"
+WALK, STATIC, FORCES, EMG, TRIAL = "walk.trc", "static.trc", "forces.mot", "emg.sto", "trial.toml"
 
 
 @dataclass
@@ -32,6 +33,7 @@ class Copy:
     static: Markers | None  # the standing trial, None where there is none
     forces: Table  # the table of the plates
     mapping: Mapping[str, Mapping[str, float]]  # landmark -> marker -> weight
+    emg: Table | None = None  # the signals of EMG, None where the trial file names no file of them
     # what is done to the text of files once they are written: (name of the file, text -> text)
     afterwards: list[tuple[str, Callable[[str], str]]] = field(default_factory=list)
 
@@ -147,6 +149,7 @@ def open_copy(trial_path: Path) -> Copy:
         static=static,
         forces=read_mot(document.input_file("files", "forces", files["forces"])),
         mapping=read_marker_mapping(document, content, walk, static).mapping,
+        emg=_emg(document, content),
     )
     database = content["muscles"]["database"]
     if database.endswith(".toml"):
@@ -155,7 +158,15 @@ def open_copy(trial_path: Path) -> Copy:
     copy.set_key("files", "forces", f'"{FORCES}"')
     if static is not None:
         copy.set_key("files", "static", f'"{STATIC}"')
+    if copy.emg is not None:
+        copy.set_key("emg", "file", f'"{EMG}"')
     return copy
+
+
+def _emg(document: Document, content: dict[str, Any]) -> Table | None:
+    """Return the signals of EMG of a trial."""
+    name = content["emg"]["file"]
+    return None if name is None else read_channels(document.input_file("emg", "file", name))
 
 
 def write_copy(copy: Copy, folder: Path) -> Path:
@@ -165,6 +176,8 @@ def write_copy(copy: Copy, folder: Path) -> Path:
     if copy.static is not None:
         write_trc(folder / STATIC, copy.static)
     write_mot(folder / FORCES, copy.forces)
+    if copy.emg is not None:
+        write_mot(folder / EMG, copy.emg)
     path = folder / TRIAL
     path.write_text("\n".join(copy.lines) + "\n", encoding="utf-8")
     for name, change in copy.afterwards:

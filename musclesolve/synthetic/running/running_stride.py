@@ -23,7 +23,7 @@ from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.kinematics.pose_fit import fit_pose
 from musclesolve.dynamics.rotations import to_cardan
 from musclesolve.errors import InputError, MuscleSolveError
-from musclesolve.muscles.scale_to_subject import LEG_DOFS
+from musclesolve.muscles.placing.place_muscles import LEG_DOFS
 from musclesolve.recording.data import SIDES
 from musclesolve.synthetic.running.runner_feet import foot_path, foot_points
 from musclesolve.synthetic.running.runner_ground import MIRROR, RunGround

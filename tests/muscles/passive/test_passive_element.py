@@ -13,7 +13,7 @@ from muscle_db.model import CalibratedPassive, PassiveStrain
 from musclesolve.muscles.curves.curve_registry import CURVES
 from musclesolve.muscles.leg_muscle_state import muscle_state
 from musclesolve.muscles.passive.passive_element import passive_element
-from musclesolve.muscles.scale_to_subject import place_muscles
+from musclesolve.muscles.placing.place_muscles import place_muscles
 
 DATABASE = muscle_db.load()
 TABLE = [muscle.max_isometric_force for muscle in DATABASE]

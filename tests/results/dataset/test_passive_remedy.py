@@ -12,7 +12,7 @@ import muscle_db
 from muscle_db.model import CalibratedPassive, PassiveStrain
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion, motion_from
 from musclesolve.muscles.leg_muscle_state import muscle_state
-from musclesolve.muscles.scale_to_subject import LEG_DOFS, place_muscles
+from musclesolve.muscles.placing.place_muscles import LEG_DOFS, place_muscles
 from musclesolve.pipeline.legs import share_leg, sharing_problem
 from musclesolve.pipeline.run_options import SHARED_DOFS, Options
 from musclesolve.pipeline.types import JointLoads, LegMechanics, LegResult

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import muscle_db
-from musclesolve.muscles.scale_to_subject import LEG_DOFS
+from musclesolve.muscles.placing.place_muscles import LEG_DOFS
 from musclesolve.results.dataset.reserve_reasons import reasons
 from musclesolve.results.dataset.result_quantities import OPPOSITE, directions
 from musclesolve.sharing.problem import Problem

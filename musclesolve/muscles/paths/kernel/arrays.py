@@ -16,9 +16,9 @@ ARC, EXTRA = 6, 7
 """Places in a contact (8,) after its two tangent points: length on the surface, and what the contact adds [m]."""
 
 
-# parts of the work array of spheres and ellipsoids: ends on the scale of the unit sphere; the point of the straight line
-# that is nearest to the center; directions across the line from the center to an end; tangent points of both ends and
-# the direction at the first; radii and 1 / radii^2; ends; point and direction at the end of a geodesic
+# parts of the work array of spheres and ellipsoids: ends on the scale of the unit sphere; the point of the straight
+# line that is nearest to the center; directions across the line from the center to an end; tangent points of both ends
+# and the direction at the first; radii and 1 / radii^2; ends; point and direction at the end of a geodesic
 (
     W1, W2, NEAREST, TOWARDS, ACROSS, U1, U2, DIRECTION, RADII, INVERSE, P1, P2, POINT, HEADING,
     WORK_SIZE,
@@ -64,4 +64,5 @@ class Work(NamedTuple):
     local: Array  # (2, 3) ends of a segment in the frame of an object
     contact: Array  # (8,) of the segment at hand
     best: Array  # (8,) of the best segment so far
+    step: Array  # (2, N, 3) last two movements of each tangent point [m]
     round: Array  # (WORK_SIZE,) of spheres and ellipsoids

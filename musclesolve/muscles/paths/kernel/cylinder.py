@@ -10,7 +10,7 @@ where the straight line cuts the infinite cylinder. A path whose tangent points 
 
 from __future__ import annotations
 
-from math import atan2, hypot, pi, sqrt
+from math import atan2, pi, sqrt
 
 from musclesolve.muscles.paths.kernel.arrays import ARC, EXTRA, INSIDE, MANDATORY, NONE, POSSIBLE
 from musclesolve.muscles.paths.kernel.compile import compiled
@@ -22,12 +22,14 @@ ROUND_OFF = 1e-7
 @compiled
 def touch_cylinder(ends, radius, half_length, axis, sign, contact):
     """Tangent points, arc and extra length of the segment between two ends (2, 3), all in the cylinder's frame."""
-    d1, d2 = hypot(ends[0, 0], ends[0, 1]), hypot(ends[1, 0], ends[1, 1])
-    if d1 < radius or d2 < radius:
+    square_1 = ends[0, 0] * ends[0, 0] + ends[0, 1] * ends[0, 1]
+    square_2 = ends[1, 0] * ends[1, 0] + ends[1, 1] * ends[1, 1]
+    if square_1 < radius * radius or square_2 < radius * radius:
         return INSIDE
     code = _way(ends, radius, axis, sign)
     if code == NONE:
         return NONE
+    d1, d2 = sqrt(square_1), sqrt(square_2)
     c1, c2 = radius / d1, radius / d2
     if sign == 0.0:
         turn = 1.0 if ends[0, 0] * ends[1, 1] >= ends[0, 1] * ends[1, 0] else -1.0
@@ -45,14 +47,14 @@ def touch_cylinder(ends, radius, half_length, axis, sign, contact):
     if angle < -ROUND_OFF:
         angle += 2.0 * pi
     angle = max(angle, 0.0)
-    first, last = sqrt(d1 * d1 - radius * radius), sqrt(d2 * d2 - radius * radius)
+    first, last = sqrt(square_1 - radius * radius), sqrt(square_2 - radius * radius)
     flat = first + radius * angle + last
     rise = ends[1, 2] - ends[0, 2]
     contact[2] = ends[0, 2] + rise * first / flat
     contact[5] = ends[1, 2] - rise * last / flat
     if abs(contact[2]) > half_length and abs(contact[5]) > half_length:
         return NONE
-    length = hypot(flat, rise)
+    length = sqrt(flat * flat + rise * rise)
     contact[ARC] = radius * angle / flat * length
     contact[EXTRA] = length - sqrt(
         (ends[1, 0] - ends[0, 0]) ** 2 + (ends[1, 1] - ends[0, 1]) ** 2 + rise * rise

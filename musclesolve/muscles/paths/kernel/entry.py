@@ -1,65 +1,69 @@
-"""The one compiled function that Python calls, kept in numba's cache."""
+"""The compiled functions that Python calls, kept in numba's cache."""
 
 from __future__ import annotations
 
-import hashlib
 from pathlib import Path
 from typing import Any
 
-import numba
-from llvmlite.binding import get_host_cpu_name  # type: ignore[import-untyped]
-from numba import njit, types
+from numba import types
 
+from musclesolve._util.compiled_code import CompiledFunction, source_version
 from musclesolve.muscles.paths.kernel.arrays import Layout, Output, Poses, Work
 from musclesolve.muscles.paths.kernel.compile import OPTIONS
 from musclesolve.muscles.paths.kernel.path_length import solve_muscle
+from musclesolve.muscles.paths.kernel.wrenches import gather_wrenches, sum_powers
+
+MESSAGE = "compiling the path engine for this machine, once (some five seconds)"
 
 
-def source_version() -> str:
-    """A hash of what numba does not look at: all sources in this folder, and the processor."""
-    known = b"".join(file.read_bytes() for file in sorted(Path(__file__).parent.glob("*.py")))
-    known += f"{numba.__version__} {get_host_cpu_name()}".encode()
-    return hashlib.sha256(known).hexdigest()[:16]
-
-
-def _record(kind: Any, **fields: tuple[Any, int]) -> types.NamedTuple:
-    """The numba type of a named tuple of read-only arrays."""
-    return types.NamedTuple([types.Array(*field, "C", readonly=True) for field in fields.values()], kind)
+def _given(kind: Any, axes: int) -> types.Array:
+    return types.Array(kind, axes, "C", readonly=True)
 
 
 _REAL, _WHOLE = types.float64, types.intp
-SIGNATURE = (
-    types.NamedTuple(
-        [types.Array(kind, axes, "C", readonly=True) for kind, axes in (
-            (_WHOLE, 1), (_WHOLE, 1), (_WHOLE, 1), (_WHOLE, 2), (_WHOLE, 1),
-            (_REAL, 2), (_REAL, 1), (_WHOLE, 1), (_REAL, 1),
-        )],
-        Layout,
-    ),
-    types.NamedTuple(
-        [types.Array(kind, axes, "C", readonly=True) for kind, axes in (
-            (_REAL, 3), (types.boolean, 2), (_REAL, 3), (_REAL, 4),
-        )],
-        Poses,
-    ),
-    types.NamedTuple([_REAL[:, ::1], _REAL[:, :, ::1], _REAL[:, :, ::1], _REAL[:, ::1]], Output),
-    types.NamedTuple([_WHOLE[::1], _REAL[:, ::1], _REAL[::1], _REAL[::1], _REAL[::1]], Work),
-)  # fmt: skip
+# arrays in tuples cannot be read-only where the compiled type is not, or the other way around
+_LAYOUT = types.NamedTuple(
+    [
+        *(_WHOLE[::1], _WHOLE[::1], _WHOLE[::1], _WHOLE[:, ::1], _WHOLE[::1]),
+        *(_REAL[:, ::1], _REAL[::1], _WHOLE[::1], _REAL[::1]),
+    ],
+    Layout,
+)
+_POSES = types.NamedTuple(
+    [_REAL[:, :, ::1], types.boolean[:, ::1], _REAL[:, :, ::1], _REAL[:, :, :, ::1]], Poses
+)
+_OUTPUT = types.NamedTuple([_REAL[:, ::1], _REAL[:, :, ::1], _REAL[:, :, ::1], _REAL[:, ::1]], Output)
+_WORK = types.NamedTuple(
+    [_WHOLE[::1], _REAL[:, ::1], _REAL[::1], _REAL[::1], _REAL[:, :, ::1], _REAL[::1]], Work
+)
 
 
-def build_run(version: str) -> Any:
-    """The function under a name with this version, which numba names its cache files after."""
-
-    def run(layout, poses, out, work):
-        for t in range(out.length.shape[0]):
-            for muscle in range(out.length.shape[1]):
-                solve_muscle(layout, poses, out, work, t, muscle)
-
-    run.__qualname__ = run.__name__ = f"paths_{version}"
-    try:
-        return njit(cache=True, **OPTIONS)(run)
-    except RuntimeError:  # no folder for the cache
-        return njit(**OPTIONS)(run)
+def paths(layout, poses, out, work):
+    """Lengths and gradients of all muscles in all poses."""
+    for t in range(out.length.shape[0]):
+        for muscle in range(out.length.shape[1]):
+            solve_muscle(layout, poses, out, work, t, muscle)
 
 
-RUN = build_run(source_version())
+def wrenches(position, gradient, group, wrench):
+    """See `gather_wrenches`."""
+    gather_wrenches(position, gradient, group, wrench)
+
+
+def powers(wrench, muscle, moved, screw, power):
+    """See `sum_powers`."""
+    sum_powers(wrench, muscle, moved, screw, power)
+
+
+_VERSION = source_version(Path(__file__).parent)
+
+
+def _on_disk(function: Any, *signature: Any) -> CompiledFunction:
+    return CompiledFunction(function, signature, OPTIONS, _VERSION, MESSAGE)
+
+
+PATHS = _on_disk(paths, _LAYOUT, _POSES, _OUTPUT, _WORK)
+WRENCHES = _on_disk(wrenches, _given(_REAL, 3), _given(_REAL, 3), _given(_WHOLE, 1), _REAL[:, :, ::1])
+POWERS = _on_disk(
+    powers, _given(_REAL, 3), _given(_WHOLE, 1), _given(types.boolean, 2), _given(_REAL, 3), _REAL[:, :, ::1]
+)

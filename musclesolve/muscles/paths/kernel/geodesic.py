@@ -30,15 +30,15 @@ def _advance(work, step):
     """One step of the classical fourth-order method for q'' = f(q, q')."""
     x, y, z = work[POINT], work[POINT + 1], work[POINT + 2]
     u, v, w = work[HEADING], work[HEADING + 1], work[HEADING + 2]
-    d, e, f = work[INVERSE], work[INVERSE + 1], work[INVERSE + 2]
+    diagonal = work[INVERSE], work[INVERSE + 1], work[INVERSE + 2]
     half = 0.5 * step
-    k1 = _bend(d, e, f, x, y, z, u, v, w)
+    k1 = _bend(diagonal, x, y, z, u, v, w)
     u2, v2, w2 = u + half * k1[0], v + half * k1[1], w + half * k1[2]
-    k2 = _bend(d, e, f, x + half * u, y + half * v, z + half * w, u2, v2, w2)
+    k2 = _bend(diagonal, x + half * u, y + half * v, z + half * w, u2, v2, w2)
     u3, v3, w3 = u + half * k2[0], v + half * k2[1], w + half * k2[2]
-    k3 = _bend(d, e, f, x + half * u2, y + half * v2, z + half * w2, u3, v3, w3)
+    k3 = _bend(diagonal, x + half * u2, y + half * v2, z + half * w2, u3, v3, w3)
     u4, v4, w4 = u + step * k3[0], v + step * k3[1], w + step * k3[2]
-    k4 = _bend(d, e, f, x + step * u3, y + step * v3, z + step * w3, u4, v4, w4)
+    k4 = _bend(diagonal, x + step * u3, y + step * v3, z + step * w3, u4, v4, w4)
     sixth = step / 6.0
     work[POINT] = x + sixth * (u + 2.0 * (u2 + u3) + u4)
     work[POINT + 1] = y + sixth * (v + 2.0 * (v2 + v3) + v4)
@@ -49,8 +49,9 @@ def _advance(work, step):
 
 
 @compiled
-def _bend(d, e, f, x, y, z, u, v, w):
-    """Q''."""
+def _bend(diagonal, x, y, z, u, v, w):
+    """Acceleration of a curve at x, y, z with the direction u, v, w."""
+    d, e, f = diagonal
     nx, ny, nz = d * x, e * y, f * z
     size = -(d * u * u + e * v * v + f * w * w) / (nx * nx + ny * ny + nz * nz)
     return size * nx, size * ny, size * nz

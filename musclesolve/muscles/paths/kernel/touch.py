@@ -37,6 +37,8 @@ def place_contact(poses, out, work, t, node, item):
             place = poses.center[t, item, j]
             for k in range(3):
                 place += poses.rotation[t, item, j, k] * work.best[3 * end + k]
-            moved = max(moved, abs(place - out.position[t, node + end, j]))
+            work.step[1, node + end, j] = work.step[0, node + end, j]
+            work.step[0, node + end, j] = place - out.position[t, node + end, j]
+            moved = max(moved, abs(work.step[0, node + end, j]))
             out.position[t, node + end, j] = place
     return moved

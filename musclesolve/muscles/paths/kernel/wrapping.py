@@ -40,7 +40,25 @@ def wrap_muscle(layout, poses, out, work, t, muscle, size):
                 swapped = True
         if moved < AT_REST and not (sweep == 0 and swapped):
             break
+        if sweep % 2 == 0 and sweep > 0 and moved < inf:
+            points = poses.position.shape[1]
+            _extrapolate(out.position[t], work.step, points + 2 * first, points + 2 * last)
     return size
+
+
+@compiled
+def _extrapolate(position, step, first, last):
+    """Move tangent points to the limit of a geometric series with the ratio of their last two steps (Aitken)."""
+    along, square = 0.0, 0.0
+    for node in range(first, last):
+        for k in range(3):
+            along += step[0, node, k] * step[1, node, k]
+            square += step[1, node, k] ** 2
+    if 0.0 < along < 0.9 * square:
+        factor = along / (square - along)
+        for node in range(first, last):
+            for k in range(3):
+                position[node, k] += factor * step[0, node, k]
 
 
 @compiled
@@ -53,6 +71,7 @@ def _rewrap(layout, poses, out, work, t, wrap, size):
     code, segment = _best_segment(layout, poses, out, work, t, wrap, size)
     if segment < 0:
         out.arc[t, wrap] = -1.0
+        work.step[:, node : node + 2] = 0.0
         return size, code, inf if was_on else 0.0
     moved = place_contact(poses, out, work, t, node, item)
     out.arc[t, wrap] = work.best[ARC]

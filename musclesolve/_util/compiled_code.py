@@ -1,0 +1,107 @@
+"""Functions compiled by numba once per machine and kept in its cache on disk."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from pickle import PickleError
+from typing import Any
+
+import numba
+from llvmlite.binding import get_host_cpu_name  # type: ignore[import-untyped]
+from numba import njit
+
+from musclesolve._util.locks import OneThread
+
+LOG = logging.getLogger("musclesolve")
+
+DAMAGED = (
+    *(PickleError, EOFError, AttributeError, ImportError, LookupError, TypeError, ValueError, OverflowError),
+    *(MemoryError, RuntimeError),
+)
+"""What numba raises for a cache file that is empty, truncated, or of something else."""
+
+_COMPILING = OneThread()
+
+
+def source_version(folder: Path) -> str:
+    """A hash of what numba does not look at: all sources in a folder, and the processor."""
+    known = b"".join(file.read_bytes() for file in sorted(folder.glob("*.py")))
+    known += f"{numba.__version__} {get_host_cpu_name()}".encode()
+    return hashlib.sha256(known).hexdigest()[:16]
+
+
+class CompiledFunction:
+    """A function with one signature, compiled when it is first needed.
+
+    version: of its sources, part of the name that numba gives to the files of its cache. message: for the log where it
+    has to be compiled.
+    """
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        signature: tuple[Any, ...],
+        options: Mapping[str, Any],
+        version: str,
+        message: str,
+    ) -> None:
+        self.signature, self.options, self.message = signature, dict(options), message
+        self._loaded: Any = None
+        # numba names its files after the function: other sources, other files
+        function.__qualname__ = function.__name__ = f"{function.__name__}_{version}"
+        try:
+            self.dispatcher = njit(cache=True, **self.options)(function)
+        except RuntimeError:  # no folder for the cache
+            self.dispatcher = njit(**self.options)(function)
+
+    def is_kept(self) -> bool:
+        """Whether compiled code of this version is in the cache on disk."""
+        folder = self.dispatcher.stats.cache_path
+        return folder is not None and any(self._files("*.nbc"))
+
+    def _files(self, ending: str) -> list[Path]:
+        folder = Path(self.dispatcher.stats.cache_path)
+        return list(folder.glob(f"*{self.dispatcher.py_func.__name__}{ending}"))
+
+    def load(self) -> Any:
+        """The function from the cache, or compiled now by one thread where that is missing, damaged or read-only."""
+        if self._loaded is None:
+            with _COMPILING:
+                if self._loaded is None:
+                    self._loaded = self._load()
+        return self._loaded
+
+    def _load(self) -> Any:
+        if not hasattr(self.dispatcher, "compile"):  # NUMBA_DISABLE_JIT
+            return self.dispatcher
+        if not self.is_kept():
+            LOG.warning(self.message)
+        try:
+            self.dispatcher.compile(self.signature)
+        except OSError:  # the folder exists, but is not writable
+            return self._in_memory()
+        except DAMAGED as error:
+            return self._anew(error)
+        self.dispatcher.disable_compile()
+        return self.dispatcher
+
+    def _anew(self, error: Exception) -> Any:
+        """Replace damaged cache files, or compile in memory if they cannot be removed."""
+        LOG.warning("compiled code on this disk cannot be read (%s): %s", type(error).__name__, self.message)
+        try:
+            for file in self._files("*"):
+                file.unlink(missing_ok=True)
+            self.dispatcher.compile(self.signature)
+        except OSError:
+            return self._in_memory()
+        self.dispatcher.disable_compile()
+        return self.dispatcher
+
+    def _in_memory(self) -> Any:
+        run = njit(**self.options)(self.dispatcher.py_func)
+        run.compile(self.signature)
+        run.disable_compile()
+        return run

@@ -1,0 +1,1 @@
+"""Checks of the signals of EMG."""

@@ -1,0 +1,1 @@
+"""Muscles of a set on the skeleton of a subject."""

@@ -1,0 +1,114 @@
+"""Optimal fiber and tendon slack lengths that keep the operating range of each muscle (Modenese et al. 2016).
+
+In its own model a muscle works at certain normalised fiber lengths. On another skeleton it keeps them, as well as two
+lengths can, when over poses p of the whole range of motion
+
+    L0 l(p) cos a(p) + L_T = L_MT(p),        sin a(p) = sin a0 / l(p)
+
+holds in the sense of least squares, where l(p) is the normalised fiber length in the own model, and L_MT(p) the
+musculotendon length on the new skeleton (J Biomech 49:141-148; with a tendon that does not stretch).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from musclesolve._util.arrays import Array
+from musclesolve.dynamics.model.model import Model
+from musclesolve.errors import InputError
+
+USABLE = (0.4, 1.6)
+"""Normalised fiber lengths that count; muscles do not work beyond them."""
+
+RANGE_OF_MOTION_DEG = {
+    "hip_flexion": (-25.0, 100.0),
+    "hip_adduction": (-25.0, 20.0),
+    "hip_internal_rotation": (-25.0, 25.0),
+    "knee_flexion": (0.0, 110.0),
+    "ankle_dorsiflexion": (-40.0, 25.0),
+    "ankle_inversion": (-15.0, 15.0),
+}
+"""Where poses are sampled: what daily activities need (walking, stairs, a chair, squats, running)."""
+
+POSES = 128
+LEAST_POSES = 8
+
+
+def sampled_poses(model: Model, side: str) -> tuple[Array, Array]:
+    """Natural coordinates (P, N, 3) and joint coordinates (P, K+6) of poses of one leg, spread evenly over its range.
+
+    The first is the standing pose; the others are a Kronecker sequence, whose gaps are even for any number of angles.
+    """
+    low, high = np.radians(list(RANGE_OF_MOTION_DEG.values())).T
+    share = (0.5 + np.arange(1, POSES)[:, None] * _steps(len(low))) % 1.0
+    coordinates = np.zeros((POSES, len(model.topology.dof_names)))
+    coordinates[1:, [model.dof(f"{dof}_{side}") for dof in RANGE_OF_MOTION_DEG]] = low + share * (high - low)
+    joints = model.tree.joint_count
+    base = np.broadcast_to(np.eye(3), (POSES, 3, 3))
+    q = model.tree.pose(coordinates[:, :joints], np.zeros((POSES, 3)), base)
+    return q, coordinates
+
+
+def _steps(count: int) -> Array:
+    """Powers of 1 / phi, where phi^(count + 1) = phi + 1 (the golden ratio for one angle)."""
+    phi = 2.0
+    for _ in range(40):
+        phi = (1.0 + phi) ** (1.0 / (count + 1))
+    return np.asarray(phi ** -np.arange(1.0, count + 1.0))
+
+
+@dataclass(frozen=True)
+class OperatingRange:
+    """Normalised fiber lengths (P, n) of muscles in their own model over `sampled_poses`, and pennation angles (n,)."""
+
+    names: tuple[str, ...]  # without side
+    normalized_length: Array
+    pennation_angle: Array
+
+    @classmethod
+    def of(
+        cls, names: tuple[str, ...], length: Array, optimal: Array, slack: Array, pennation: Array
+    ) -> OperatingRange:
+        """From musculotendon lengths (P, n) and the parameters of the own model; NaN where the tendon is slack."""
+        along = np.where(length > slack, length - slack, np.nan)
+        return cls(names, np.hypot(along / optimal, np.sin(pennation)), pennation)
+
+    def fitted(self, length: Array) -> tuple[Array, Array]:
+        """Optimal fiber and tendon slack lengths (n,) [m] for musculotendon lengths (P, n) on another skeleton.
+
+        Raises:
+            InputError: a muscle for which no positive lengths come near its operating range.
+        """
+        normal = self.normalized_length
+        counts = (normal > USABLE[0]) & (normal < USABLE[1])
+        along = np.sqrt(np.maximum(normal**2 - np.sin(self.pennation_angle) ** 2, 0.0))
+        weight = counts / np.maximum(counts.sum(axis=0), 1)
+        x, y = np.where(counts, along, 0.0), np.where(counts, length, 0.0)
+        x_mean, y_mean = (weight * x).sum(axis=0), (weight * y).sum(axis=0)
+        dx, dy = (x - x_mean) * counts, (y - y_mean) * counts
+        spread = (dx**2).sum(axis=0)
+        optimal = (dx * dy).sum(axis=0) / np.where(spread > 0.0, spread, np.nan)
+        slack = y_mean - optimal * x_mean
+        found = (counts.sum(axis=0) >= LEAST_POSES) & (optimal > 0.0) & (slack >= 0.0)
+        if not found.all():
+            self._refuse(int(np.flatnonzero(~found)[0]), counts, optimal, slack)
+        return optimal, slack
+
+    def _refuse(self, number: int, counts: Array, optimal: Array, slack: Array) -> None:
+        name, used = self.names[number], int(counts[:, number].sum())
+        if used < LEAST_POSES:
+            problem = f"in {used} of {len(counts)} poses {name} is between {USABLE[0]} and {USABLE[1]} optimal lengths"
+        else:
+            sizes = f"{1e3 * optimal[number]:.0f} mm and {1e3 * slack[number]:.0f} mm"
+            problem = (
+                f"the operating range of {name} would need optimal fiber and tendon slack lengths of {sizes}"
+            )
+        raise InputError(
+            problem,
+            code="bad_muscle_set",
+            where=name,
+            expected="a path whose length changes over the range of motion as in the model that the range is of",
+            remedy='check the path of the muscle, or write fiber_lengths = "standing"',
+        )

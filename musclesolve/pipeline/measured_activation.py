@@ -1,0 +1,162 @@
+"""Measured activation: the envelopes of EMG with the muscles of the set that each channel shows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+import muscle_db
+from musclesolve._util.arrays import Array
+from musclesolve.errors import InputError
+from musclesolve.motion.signals.delayed_correlation import at_times_inside, best_delays
+from musclesolve.motion.signals.emg_envelope import linear_envelopes
+from musclesolve.recording.data import Emg, Trial
+from musclesolve.recording.trial.emg_channels import CHANNELS
+
+Channels = tuple[tuple[str, ...], ...]
+"""Muscles of every channel, by their names in the set with side."""
+
+FAINT = 0.01
+"""An envelope that stays below this share of its maximum has another unit than the maximum."""
+
+
+@dataclass(frozen=True)
+class MeasuredActivation:
+    """Envelopes of the k channels of EMG whose muscles are analysed, as shares of their maximum."""
+
+    channels: tuple[str, ...]
+    muscles: Channels  # whose mean activation each channel is compared with
+    time: Array  # (S,) [s]
+    envelope: Array  # (S, k), NaN where not known
+    max_delay: float  # the longest delay of activation behind the envelope [s]
+    delay: float  # the delay of `expected` [s]
+
+    @classmethod
+    def of(cls, emg: Emg, muscles: Channels, sides: Sequence[str]) -> MeasuredActivation:
+        """Make the envelopes of the channels that belong to some legs."""
+        own = [k for k, names in enumerate(muscles) if names[0][-1] in sides]
+        return cls(
+            tuple(emg.names[k] for k in own),
+            tuple(muscles[k] for k in own),
+            emg.time,
+            linear_envelopes(emg)[:, own],
+            emg.options.max_delay,
+            emg.options.delay,
+        )
+
+    @classmethod
+    def of_trial(cls, trial: Trial, muscles: Channels, sides: Sequence[str]) -> MeasuredActivation | None:
+        """Make those of a trial; None where it has no EMG."""
+        return None if trial.emg is None else cls.of(trial.emg, muscles, sides)
+
+    def at(self, time: Array, delay: float = 0.0) -> Array:
+        """The envelopes (T, k) at times (T,), a delay earlier [s]; NaN where they were not recorded."""
+        return at_times_inside(self.time, self.envelope, time - delay)
+
+    def delayed(self, time: Array, delays: Array) -> Array:
+        """The envelopes (T, k) at times (T,), each by its own delay (k,) earlier [s]; NaN is no delay."""
+        each = [self.at(time, delay)[:, k] for k, delay in enumerate(np.nan_to_num(delays))]
+        return np.stack(each, axis=-1) if each else self.at(time)
+
+    def expected(self, time: Array, muscles: Sequence[str]) -> Array:
+        """What the cost emg_tracking follows, (T, n): the envelope a delay earlier; NaN for unmeasured muscles.
+
+        Every muscle of a channel has its envelope; one of several channels has their mean.
+        """
+        envelope = self.at(time, self.delay)
+        shown = np.array([[name in names for name in muscles] for names in self.muscles], float)
+        count = shown.reshape(-1, len(muscles)).sum(axis=0)
+        total = np.einsum("tk,kn->tn", np.nan_to_num(envelope), shown.reshape(-1, len(muscles)))
+        lost = np.isnan(envelope).astype(float) @ shown.reshape(-1, len(muscles)) > 0.0
+        known = (count > 0) & ~lost
+        return np.where(known, total / np.maximum(count, 1), np.nan)
+
+    def agreement(self, time: Array, activation: Array, muscles: Sequence[str]) -> tuple[Array, Array]:
+        """Pearson r (k,) of the mean activation of each channel and its envelope, and the delay of r (k,) [s].
+
+        activation (T, n) of n muscles, NaN in frames that do not count; see `best_delays`.
+        """
+        names = list(muscles)
+        means = [activation[:, [names.index(name) for name in own]].mean(axis=1) for own in self.muscles]
+        curves = np.stack(means, axis=-1) if means else np.empty((time.size, 0))
+        return best_delays(time, curves, self.time, self.envelope, self.max_delay)
+
+    def notes(self, time: Array) -> list[str]:
+        """Sentences on envelopes beyond their maximum or far below it, and on frames without EMG."""
+        known = np.isfinite(self.envelope)
+        largest = np.max(self.envelope, axis=0, where=known, initial=0.0)
+        found = []
+        for name, size, samples in zip(self.channels, largest, known.sum(axis=0), strict=True):
+            if samples == 0:
+                found.append(f"The envelope of EMG channel {name} is known nowhere: it has too many gaps.")
+            elif not FAINT <= size <= 1.0 + 1e-9:
+                found.append(
+                    f"The envelope of EMG channel {name} reaches {size:.3g} times the maximum that the trial file "
+                    "gives: check the unit of [emg] maximum."
+                )
+        lost = int(np.isnan(self.at(time)).all(axis=1).sum()) if self.channels else 0
+        if lost:
+            found.append(
+                f"EMG was recorded from {self.time[0]:.3f} to {self.time[-1]:.3f} s: {lost} of {time.size} frames "
+                "are without."
+            )
+        return found
+
+
+def channel_muscles(trial: Trial, database: muscle_db.MuscleDatabase) -> Channels:
+    """Look up the muscles that the trial file gives to the channels of its EMG; empty without EMG.
+
+    Raises:
+        InputError: a muscle or group that the set does not have, or a channel of both legs.
+    """
+    if trial.emg is None:
+        return ()
+    known = _known(database)
+    found = []
+    for channel, given in zip(trial.emg.names, trial.emg.muscles, strict=True):
+        for name in given:
+            if name not in known:
+                problem = f"there is no muscle or group '{name}' in {database.name}"
+                expected = (
+                    "a muscle, its parts or a group with side: soleus_r, gluteus_maximus_r, hamstrings_r"
+                )
+                names = _likely(name, known)
+                raise trial.document.unknown(problem, name, names, CHANNELS, channel, expected=expected)
+        muscles = tuple(dict.fromkeys(muscle for name in given for muscle in known[name]))
+        if len({muscle[-1] for muscle in muscles}) > 1:
+            raise _both_legs(trial, channel)
+        found.append(muscles)
+    return tuple(found)
+
+
+def _known(database: muscle_db.MuscleDatabase) -> dict[str, tuple[str, ...]]:
+    """Every name that a channel may have -> long names of muscles.
+
+    The words that the names of several muscles begin with stand for all of them: gluteus_maximus_r for its parts.
+    """
+    known: dict[str, tuple[str, ...]] = {}
+    for side, muscles in database.legs.items():
+        for muscle in muscles:
+            words = muscle.name.split("_")[:-1]
+            for count in range(1, len(words)):
+                beginning = "_".join([*words[:count], side])
+                known[beginning] = (*known.get(beginning, ()), muscle.name)
+        for group in database.groups:
+            known[f"{group}_{side}"] = tuple(each.name for each in muscles if each.group == group)
+        known |= {each.short_name: (each.name,) for each in muscles}
+        known |= {each.name: (each.name,) for each in muscles}
+    return known
+
+
+def _likely(name: str, known: dict[str, tuple[str, ...]]) -> list[str]:
+    """The known names, those of the same leg alone where the name has a side."""
+    own = [each for each in known if each[-2:] == name[-2:]]
+    return own or list(known)
+
+
+def _both_legs(trial: Trial, channel: str) -> InputError:
+    problem = f"the channel '{channel}' has muscles of both legs"
+    expected, remedy = "the muscles under one electrode", "name those of one leg"
+    return trial.document.error(problem, CHANNELS, channel, 0, expected, remedy, code="conflict")

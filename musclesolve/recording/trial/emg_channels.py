@@ -1,0 +1,183 @@
+"""The table [emg] of a trial file: channels of EMG, the muscles they show, and how their envelopes are made."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from musclesolve._util.arrays import Array
+from musclesolve.recording.data import Emg, EmgOptions, Recording, Table
+from musclesolve.recording.formats import is_c3d, read_channels
+from musclesolve.recording.place_errors import error_at
+from musclesolve.recording.text.repeated_names import repeated_name
+from musclesolve.recording.trial.emg_faults import is_flat, is_negative, longest_gap, saturated
+from musclesolve.recording.trial.recording_checks import check_sampling
+from musclesolve.recording.trial.schema import Document
+
+CHANNELS = "emg.channels"
+OF_NYQUIST = 0.9
+"""An upper cut-off that the sampling rate cannot hold is put at this share of half the rate."""
+
+
+def read_emg(
+    document: Document, content: dict[str, Any], markers: Path, *, checked: bool = True
+) -> tuple[Emg | None, list[str]]:
+    """Return the signals that a trial file names and notes on them; None without [emg].
+
+    `markers` is the file of the markers; unless `checked`, `check_signals` is left to the caller.
+
+    Raises:
+        InputError: a file, channel or number that cannot be right, with its place.
+    """
+    given = content["emg"]
+    if given["channels"] is None:
+        return None, []
+    path = _path(document, given["file"], markers)
+    names, muscles = _muscles(document, given["channels"])
+    table = read_channels(path)
+    values = np.stack([_signal(document, table, name) for name in names], axis=-1)
+    check_sampling(table.time, path)
+    emg = Emg(table.time, names, values, muscles, _maximum(document, given["maximum"], names), path)
+    options, notes = _options(document, given, emg)
+    emg = replace(emg, options=options)
+    if checked:
+        check_signals(document, emg)
+    return emg, [*table.sentences, *notes, *_notes(emg)]
+
+
+def check_overlap(recording: Recording, emg: Emg) -> None:
+    """Refuse signals that were not recorded at any time of the analysed range."""
+    start, end = recording.time_range
+    if emg.time[-1] < start or emg.time[0] > end:
+        problem = f"the EMG was recorded from {emg.time[0]:g} to {emg.time[-1]:g} s"
+        expected = f"a part of the analysed {start:g} to {end:g} s"
+        remedy = "name the file of this trial, or export it on the clock of the markers"
+        raise recording.document.error(problem, "emg", "file", 0, expected, remedy, code="no_overlap")
+
+
+def _path(document: Document, name: str | None, markers: Path) -> Path:
+    if name is not None:
+        return document.input_file("emg", "file", name)
+    if is_c3d(markers):
+        return markers
+    problem, expected = "'file' is missing", "the file with the signals; only a C3D of markers may hold them"
+    raise document.error(problem, "emg", None, 0, expected, 'add a line file = "..."', code="missing_key")
+
+
+def _muscles(
+    document: Document, channels: dict[str, str | list[str]]
+) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
+    """Return the channels and the names of the muscles of each."""
+    if not channels:
+        problem, expected = "no channel is named", 'channel = "muscle", one line for each'
+        remedy = 'add a line such as SOL = "soleus_r", or remove [emg]'
+        raise document.error(problem, CHANNELS, None, 0, expected, remedy, code="missing_key")
+    listed = {name: (given,) if isinstance(given, str) else tuple(given) for name, given in channels.items()}
+    for name, muscles in listed.items():
+        if len(set(muscles)) < len(muscles):
+            problem = f"a muscle of the channel '{name}' stands twice"
+            remedy = "remove one of them"
+            raise document.error(
+                problem, CHANNELS, name, 0, "every muscle once", remedy, code="duplicate_name"
+            )
+    return tuple(listed), tuple(listed.values())
+
+
+def _signal(document: Document, table: Table, name: str) -> Array:
+    """Return one channel (S,)."""
+    if name not in table.names:
+        problem, expected = f"the channel '{name}' is not in {table.path}", "a channel of this file"
+        raise document.unknown(
+            problem, name, table.names, CHANNELS, name, code="missing_column", expected=expected
+        )
+    if name in table.repeated:
+        raise repeated_name("channel", name, table.repeated[name], table.path)
+    return table[name]
+
+
+def _maximum(
+    document: Document, given: str | dict[str, float], names: tuple[str, ...]
+) -> tuple[float | None, ...]:
+    if isinstance(given, str):
+        return (None,) * len(names)
+    for name in given:
+        if name not in names:
+            problem = f"'{name}' is no channel of [{CHANNELS}]"
+            raise document.unknown(problem, name, names, "emg", "maximum")
+    return tuple(float(given[name]) if name in given else None for name in names)
+
+
+def _options(document: Document, given: dict[str, Any], emg: Emg) -> tuple[EmgOptions, list[str]]:
+    """Return the options, with an upper cut-off that the rate can hold, and a note where it was lowered."""
+    options = EmgOptions(
+        processed=given["processed"],
+        highpass_hz=float(given["highpass_hz"]),
+        lowpass_hz=float(given["lowpass_hz"]),
+        band_order=int(given["band_order"]),
+        envelope_hz=float(given["envelope_hz"]),
+        envelope_order=int(given["envelope_order"]),
+        max_delay=float(given["max_delay_s"]),
+        delay=float(given["delay_s"]),
+    )
+    if options.processed:
+        return options, []
+    if options.lowpass_hz <= options.highpass_hz:
+        problem = f"the band from {options.highpass_hz:g} to {options.lowpass_hz:g} Hz is empty"
+        remedy = "20 and 400 Hz are usual for surface EMG"
+        expected = "lowpass_hz above highpass_hz"
+        raise document.error(problem, "emg", "lowpass_hz", 0, expected, remedy, code="conflict")
+    highest = OF_NYQUIST * 0.5 * emg.rate
+    for key, cutoff in (("highpass_hz", options.highpass_hz), ("envelope_hz", options.envelope_hz)):
+        if cutoff >= highest:
+            problem = f"EMG of {emg.rate:.4g} samples a second cannot be filtered at {cutoff:g} Hz"
+            expected = f"{key} below {highest:.4g} Hz, or a rate above {2.0 * cutoff / OF_NYQUIST:.4g} Hz"
+            remedy = (
+                "processed = true if these are envelopes already; else export at the rate of the recording"
+            )
+            raise document.error(problem, "emg", key, 0, expected, remedy, code="bad_value")
+    if options.lowpass_hz <= highest:
+        return options, []
+    note = (
+        f"EMG was recorded at {emg.rate:.4g} Hz: the band-pass filter ends at {highest:.4g} Hz instead of "
+        f"{options.lowpass_hz:g} Hz."
+    )
+    return replace(options, lowpass_hz=highest), [note]
+
+
+def check_signals(document: Document, emg: Emg) -> None:
+    """Refuse signals that are too short to filter, flat, or no envelopes where they should be."""
+    options = emg.options
+    if not options.processed and emg.time[-1] - emg.time[0] < 1.0 / options.envelope_hz:
+        problem = f"the EMG lasts {emg.time[-1] - emg.time[0]:.3g} s"
+        expected = f"more than a period of envelope_hz, {1.0 / options.envelope_hz:.3g} s"
+        remedy = "export the whole recording"
+        raise error_at(emg.path, None, problem, expected, remedy, code="too_few_frames")
+    for name, signal in zip(emg.names, emg.values.T, strict=True):
+        if is_flat(signal):
+            texts = ("is flat: nothing was recorded", "a signal", "remove its line, or name another channel")
+        elif options.processed and is_negative(signal):
+            low, expected = f"goes down to {np.nanmin(signal):.3g}", "zero or more where processed = true"
+            texts = (low, expected, "remove processed = true if the signal is raw")
+        else:
+            continue
+        problem = f"the channel '{name}' of {emg.path.name} {texts[0]}"
+        raise document.error(problem, CHANNELS, name, 0, texts[1], texts[2], code="bad_signal")
+
+
+def _notes(emg: Emg) -> Iterator[str]:
+    """Yield a note for every channel that saturates or has gaps."""
+    for name, signal in zip(emg.names, emg.values.T, strict=True):
+        if not emg.options.processed and (share := float(saturated(signal).mean())):
+            yield (
+                f"EMG channel {name} is clipped in {100.0 * share:.2g} % of its samples: the amplifier saturated, "
+                "peaks of its envelope are too low."
+            )
+        if gap := longest_gap(signal):
+            yield (
+                f"EMG channel {name} lacks {np.isnan(signal).mean():.1%} of its samples, up to "
+                f"{1000.0 * gap / emg.rate:.3g} ms at once: its envelope is not known there."
+            )

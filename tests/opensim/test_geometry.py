@@ -1,0 +1,65 @@
+"""Lengths and moment arms of OpenSim models: laws, and what OpenSim computes for sampled poses."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from musclesolve.opensim.geometry import OpenSimGeometry, opensim_geometry
+from musclesolve.opensim.model import OpenSimModel
+
+MODELS = ["gait2392", "hamner_2010", "arm26", "rajagopal_2016", "rajagopal_lai_uhlrich_2023"]
+STEP = 1e-6
+
+
+def test_moment_arm_is_the_slope_of_the_length(small: OpenSimModel) -> None:
+    """-dL/dq over every coordinate, with a conditional point, a wrap and a coupled patella."""
+    rng = np.random.default_rng(5)
+    names = [name for name in small.coordinates if name != "beta_r"]
+    given = {name: rng.uniform(-0.3, 0.9, 6) for name in names}
+    found = opensim_geometry(small, given)
+    for k, name in enumerate(names):
+        ends = [opensim_geometry(small, {**given, name: given[name] + s}).length for s in (STEP, -STEP)]
+        np.testing.assert_allclose(found.moment_arm[:, k], -(ends[0] - ends[1]) / (2 * STEP), atol=2e-8)
+
+
+def test_the_pelvis_moves_no_muscle_of_the_leg(small: OpenSimModel) -> None:
+    found = opensim_geometry(small, {"px": np.array([0.4]), "ty": np.array([2.0])})
+    np.testing.assert_allclose(found.moment_arm, 0.0, atol=1e-14)
+
+
+def test_muscles_and_coordinates_are_chosen_by_name(small: OpenSimModel) -> None:
+    given = {"knee_r": np.array([0.3, 0.6])}
+    every = opensim_geometry(small, given, coordinates=["hip_a_r", "knee_r"])
+    one = opensim_geometry(small, given, coordinates=["knee_r"], muscles=["two_r"])
+    assert (one.coordinates, one.muscles) == (("knee_r",), ("two_r",))
+    np.testing.assert_allclose(one.length[:, 0], every.length[:, 1], atol=1e-14)
+    np.testing.assert_allclose(one.moment_arm[:, 0, 0], every.moment_arm[:, 1, 1], atol=1e-14)
+
+
+def test_more_poses_than_one_block(small: OpenSimModel) -> None:
+    flexion = np.linspace(0.0, 1.0, 600)
+    every = opensim_geometry(small, {"knee_r": flexion})
+    last = opensim_geometry(small, {"knee_r": flexion[-3:]})
+    np.testing.assert_array_equal(every.length[-3:], last.length)
+    np.testing.assert_array_equal(every.moment_arm[-3:], last.moment_arm)
+
+
+def compared(model: OpenSimModel, file: Path) -> tuple[OpenSimGeometry, dict[str, np.ndarray]]:
+    with np.load(file) as stored:
+        data = {key: stored[key] for key in stored}
+    names = [str(name) for name in data["coordinate"]]
+    given = {name: data["value_rad"][:, k] for k, name in enumerate(names)}
+    return opensim_geometry(model, given, names, [str(name) for name in data["muscle"]]), data
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_as_opensim_without_wraps(model_folder: Path, public_model, name: str) -> None:
+    """The same formulas: round-off only."""
+    model = public_model(name)
+    found, data = compared(model, model_folder / f"{name}_geometry.npz")
+    plain = [k for k, muscle in enumerate(found.muscles) if not model.muscles[muscle].wraps]
+    np.testing.assert_allclose(found.length[:, plain], data["length_m"][:, plain], atol=1e-12)
+    np.testing.assert_allclose(found.moment_arm[..., plain], data["moment_arm_m"][..., plain], atol=1e-11)

@@ -1,0 +1,160 @@
+"""Muscle sets made from OpenSim models have the lengths of the model on a skeleton with a hinge knee."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from refusals import refused
+from set_on_model import frame_poses, moving_pose, set_lengths
+from small_model import TEXT, save_model
+
+import muscle_db
+from muscle_db.toml_text import to_toml
+from musclesolve._util.arrays import Array
+from musclesolve.opensim.geometry import opensim_geometry
+from musclesolve.opensim.kinematics import coordinate_values
+from musclesolve.opensim.knee_frames import GlidingKnee
+from musclesolve.opensim.model import OpenSimModel
+from musclesolve.opensim.muscle_set import SetDescription, muscle_set
+from musclesolve.opensim.neutral_leg import NeutralLeg
+from musclesolve.opensim.read_model import read_osim
+
+SETS = {"gait2392": "gait2392", "rajagopal_2023": "rajagopal_lai_uhlrich_2023"}
+FOOT = ("ankle_angle_r", "subtalar_angle_r")
+
+
+def leg_angles(model: OpenSimModel, values: Array) -> dict[str, Array]:
+    """The angles that points and frames depend on, in the sense of this project."""
+    known = NeutralLeg(model).degrees_of_freedom
+    return {dof: sense * values[:, model.coordinate_number[name]] for name, (dof, sense) in known.items()}
+
+
+def lengths_of_both(model: OpenSimModel, database: muscle_db.MuscleDatabase, given: dict[str, Array]):
+    """Lengths of a set on its own skeleton and of the model, (T, n) each."""
+    zero = coordinate_values(model, {name: np.zeros(1) for name in model.coordinates})
+    values = coordinate_values(model, {**{name: np.zeros(1) for name in model.coordinates}, **given})
+    angle = leg_angles(model, values)
+    own = set_lengths(database, frame_poses(database, model, values, zero, angle), angle)
+    names = [name for name in model.muscles if name.endswith("_r")]
+    shorts = [muscle.short_name for muscle in database]
+    names = [name for name in names if name.lower().removesuffix("_r") in shorts]
+    at_zero = {name: np.zeros(1) for name in model.coordinates}
+    return own, opensim_geometry(model, {**at_zero, **given}, (), names).length
+
+
+def poses(model: OpenSimModel, knee: str) -> dict[str, Array]:
+    rng = np.random.default_rng(11)
+    given = {f"hip_{name}_r": rng.uniform(-0.4, 1.0, 60) for name in ("flexion", "adduction", "rotation")}
+    limits = model.coordinates[knee]
+    given[knee] = rng.uniform(max(limits.lower, -2.0), min(limits.upper, 2.1), 60)
+    return given | {name: rng.uniform(-0.4, 0.4, 60) for name in FOOT}
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_lengths_are_those_of_the_model(public_model, name: str) -> None:
+    """All muscles, all poses with the knee in its range; toes at rest, as the set has them."""
+    model, database = public_model(SETS[name]), muscle_db.load(name)
+    own, theirs = lengths_of_both(model, database, poses(model, "knee_angle_r"))
+    assert np.abs(own - theirs).max() < 1e-5
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_moment_arms_about_the_knee_are_those_of_the_model(public_model, name: str) -> None:
+    """Of the length of the set, by differences; the tabulated frames must not be rough."""
+    model, database = public_model(SETS[name]), muscle_db.load(name)
+    given, step = poses(model, "knee_angle_r"), 1e-4
+    own, theirs = (
+        np.subtract(*both)
+        for both in zip(
+            *(
+                lengths_of_both(model, database, {**given, "knee_angle_r": given["knee_angle_r"] + s})
+                for s in (step, -step)
+            ),
+            strict=True,
+        )
+    )
+    assert np.abs(own - theirs).max() / (2.0 * step) < 3e-4
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_bundled_sets_are_what_the_models_give(public_model, name: str) -> None:
+    bundled = muscle_db.load(name)
+    about = SetDescription(name, bundled.source, bundled.reference.stature, bundled.license)
+    made = muscle_set(public_model(SETS[name]), about)
+    assert [muscle.name for muscle in made] == [muscle.name for muscle in bundled]
+    for own, other in zip(made, bundled, strict=True):
+        assert own == other
+    assert (made.frames, made.wrap_objects) == (bundled.frames, bundled.wrap_objects)
+    assert made.reference == bundled.reference
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_frames_follow_the_model_between_their_angles(public_model, name: str) -> None:
+    """Within 0.01 mm, 10 cm from their origin, over the whole table."""
+    knee = GlidingKnee(NeutralLeg(public_model(SETS[name])))
+    angle = np.deg2rad(np.linspace(-20.0, 150.0, 1701))
+    exact = {
+        "tibia_gliding": lambda: knee.gliding("tibia_r", angle),
+        "femur_gliding": lambda: knee.femoral(angle),
+    }
+    exact["patella"] = lambda: knee.gliding("patella_r", angle)
+    for frame in muscle_db.load(name).frames.values():
+        rotation, shift = exact[frame.name]()
+        turn, place = moving_pose(frame, angle)
+        assert np.abs(place - shift).max() < 1e-5
+        assert 0.1 * np.abs(turn - rotation).max() < 1e-5
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_the_knee_center_is_where_the_tibia_glides_least(public_model, name: str) -> None:
+    knee = GlidingKnee(NeutralLeg(public_model(SETS[name])))
+    angle = np.deg2rad(np.arange(0.0, 100.1, 2.5))
+    rotation, shift = knee.leg.displacement("tibia_r", angle)
+
+    def moved(center: Array) -> float:
+        return float(((rotation @ center + shift - center)[:, [0, 2]] ** 2).sum())
+
+    least = moved(knee.center)
+    for step in ([1e-3, 0, 0], [-1e-3, 0, 0], [0, 0, 1e-3], [0, 0, -1e-3]):
+        assert moved(knee.center + step) > least
+    assert knee.largest_glide < 2.5e-3
+
+
+def test_a_set_of_the_small_model(small: OpenSimModel, tmp_path) -> None:
+    """A joint with offsets on both sides, a conditional point, a sphere; and the file gives the same set."""
+    made = muscle_set(small, SetDescription("small", "nobody", 1.7))
+    assert [muscle.short_name for muscle in made] == ["one", "two", "three"]
+    assert made["two"].wraps[0].object == "bump"
+    own, theirs = lengths_of_both(
+        small, made, {"knee_r": np.linspace(0.0, 1.2, 9), "hip_a_r": np.full(9, 0.3)}
+    )
+    np.testing.assert_allclose(own, theirs, atol=1e-5)
+    path = tmp_path / "small.toml"
+    path.write_text(to_toml(made, "a remark"), encoding="utf-8")
+    assert muscle_db.load(path) == made
+
+
+def test_a_hinge_needs_no_moving_frames(tmp_path) -> None:
+    hinge = (
+        TEXT.replace(".01 0 .002 .004 .01", "0 0 0 0 0")
+        .replace("0 .01 .015", "0 0 0")
+        .replace(".1 .2 0", "0")
+    )
+    model = read_osim(save_model(tmp_path, hinge.replace("0.1 0.2 -0.3", "0 0 0")))
+    made = muscle_set(model, SetDescription("hinge", "nobody", 1.7))
+    assert set(made.frames) == {"patella"}
+    assert GlidingKnee(NeutralLeg(model)).is_hinge
+
+
+def test_refusals(small: OpenSimModel, tmp_path) -> None:
+    about = SetDescription("small", "nobody", 1.7)
+    with refused("unknown_name", "femur_r"):
+        muscle_set(read_osim(save_model(tmp_path, TEXT.replace("femur_r", "thigh"))), about)
+    with refused("unsupported", "two_r", "WrapTorus"):
+        muscle_set(read_osim(save_model(tmp_path, TEXT.replace("WrapSphere", "WrapTorus"))), about)
+    text = TEXT.replace("one_r", "one_l").replace("two_r", "two_l").replace("three_r", "three_l")
+    none = text.replace("/bodyset/talus_r</socket_parent_frame>", "/ground</socket_parent_frame>").replace(
+        "/bodyset/patella_r</socket_parent_frame>", "/ground</socket_parent_frame>"
+    )
+    with refused("bad_muscle_set", "small.osim"):
+        muscle_set(read_osim(save_model(tmp_path, none)), about)

@@ -1,0 +1,240 @@
+"""The table [emg] of a trial file: what is read, and what is refused with its place."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from c3d_files import write_c3d
+from refusals import refused
+from synthetic_trial import FILE_FROM_GLOBAL, RATE, person, write_trial
+
+from musclesolve.checking.check import check
+from musclesolve.recording.data import Emg, Table
+from musclesolve.recording.text.mot_file import write_mot
+from musclesolve.recording.trial.trial_file import read_trial
+
+EMG_RATE, DURATION = 1000.0, 2.4
+TABLE = '[emg]\nfile = "emg.sto"\n\n[emg.channels]\nSOL = "soleus_r"\nHAM = ["semitendinosus_r", "semimembranosus_r"]\n'
+
+
+def signals(rate: float = EMG_RATE, duration: float = DURATION) -> Table:
+    """Two channels of noise whose size changes with time [mV]."""
+    time = np.arange(round(duration * rate)) / rate
+    noise = np.random.default_rng(3).normal(size=(time.size, 2))
+    size = np.stack([0.2 + np.sin(2.0 * np.pi * time) ** 2, 0.2 + np.cos(2.0 * np.pi * time) ** 2], axis=1)
+    return Table(time, ("SOL", "HAM"), size * noise, False, Path("emg.sto"))
+
+
+def trial_with(folder: Path, table: Table | None = None, *edits: tuple[str, str], text: str = TABLE) -> Path:
+    """Write the synthetic trial with signals and a table [emg], with texts of this table replaced."""
+    for old, new in edits:
+        assert old in text
+        text = text.replace(old, new)
+    write_mot(folder / "emg.sto", signals() if table is None else table)
+    return write_trial(folder, ("[muscles]\n", f"{text}\n[muscles]\n"))
+
+
+def with_values(values: np.ndarray) -> Table:
+    table = signals()
+    return Table(table.time, table.names, values, False, table.path)
+
+
+def read_emg(path: Path) -> Emg:
+    emg = read_trial(path).emg
+    assert emg is not None
+    return emg
+
+
+def test_signals_muscles_and_defaults_are_read(tmp_path: Path) -> None:
+    trial = read_trial(trial_with(tmp_path))
+    assert trial.emg is not None
+    assert trial.emg.names == ("SOL", "HAM")
+    assert trial.emg.muscles == (("soleus_r",), ("semitendinosus_r", "semimembranosus_r"))
+    assert trial.emg.maximum == (None, None)
+    assert trial.emg.rate == pytest.approx(EMG_RATE)
+    np.testing.assert_allclose(trial.emg.values, signals().values, atol=1e-6)
+    assert trial.files["emg"] == tmp_path / "emg.sto"
+    options = trial.emg.options
+    assert (options.highpass_hz, options.lowpass_hz, options.envelope_hz) == (20.0, 400.0, 6.0)
+    assert (options.band_order, options.envelope_order, options.max_delay) == (4, 2, 0.08)
+
+
+def test_a_trial_without_the_table_has_no_emg(tmp_path: Path) -> None:
+    trial = read_trial(write_trial(tmp_path))
+    assert trial.emg is None
+    assert "emg" not in trial.files
+
+
+def test_a_csv_file_may_state_any_unit(tmp_path: Path) -> None:
+    table = signals()
+    rows = [f"{t:.4f},{a:.6f},{b:.6f}" for t, (a, b) in zip(table.time, table.values, strict=True)]
+    (tmp_path / "emg.csv").write_text("\n".join(["time,SOL [mV],HAM [uV]", *rows]), encoding="utf-8")
+    emg = read_emg(trial_with(tmp_path, None, ("emg.sto", "emg.csv")))
+    np.testing.assert_allclose(emg.values, table.values, atol=1e-6)
+
+
+def write_c3d_trial(folder: Path, text: str) -> Path:
+    """The markers as a C3D file with the signals as its analog channels, at ten samples a frame."""
+    times = np.arange(round(DURATION * RATE)) / RATE
+    walk = person(times).markers
+
+    def add_channels(file) -> None:
+        file["data"]["analogs"] = signals().values.T[None]
+        analog = file["parameters"]["ANALOG"]
+        analog["RATE"]["value"], analog["LABELS"]["value"] = [EMG_RATE], ["SOL", "HAM"]
+        analog["UNITS"]["value"] = ["V", "V"]
+
+    points = 1000.0 * np.stack(list(walk.values()), axis=1) @ FILE_FROM_GLOBAL.T
+    write_c3d(folder / "walk.c3d", RATE, list(walk), points, samples=10, change=add_channels)
+    edits = (('markers = "walk.trc"', 'markers = "walk.c3d"'), ("[muscles]\n", f"{text}\n[muscles]\n"))
+    return write_trial(folder, *edits)
+
+
+def test_channels_of_the_c3d_file_of_the_markers(tmp_path: Path) -> None:
+    trial = read_trial(write_c3d_trial(tmp_path, TABLE.replace('[emg]\nfile = "emg.sto"\n\n', "")))
+    assert trial.emg is not None
+    assert trial.emg.path.name == "walk.c3d"
+    np.testing.assert_allclose(trial.emg.time, signals().time, atol=1e-9)
+    np.testing.assert_allclose(trial.emg.values, signals().values, atol=1e-6)
+
+
+def test_channels_of_another_c3d_file(tmp_path: Path) -> None:
+    write_c3d_trial(tmp_path, TABLE.replace("emg.sto", "walk.c3d"))
+    emg = read_emg(trial_with(tmp_path, None, ("emg.sto", "walk.c3d")))
+    np.testing.assert_allclose(emg.values, signals().values, atol=1e-6)
+
+
+def test_maxima_of_some_channels(tmp_path: Path) -> None:
+    text = TABLE.replace("\n\n", "\nmaximum = { HAM = 0.8 }\n\n", 1)
+    assert read_emg(trial_with(tmp_path, text=text)).maximum == (None, 0.8)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "code", "parts"),
+    [
+        ('file = "emg.sto"\n', "", "missing_key", ("[emg]", "file")),
+        ("emg.sto", "eng.sto", "missing_file", ("eng.sto", "[emg] file")),
+        ("emg.sto", "walk.trc", "bad_format", (".c3d", ".csv", ".mot", ".sto")),
+        ("SOL =", "SOLE =", "missing_column", ("[emg.channels] SOLE", "did you mean 'SOL'?")),
+        ("SOL =", "HAM =", "bad_format", ("trial.toml", "HAM")),
+        ('"semimembranosus_r"]', '"semitendinosus_r"]', "duplicate_name", ("[emg.channels] HAM",)),
+        ('SOL = "soleus_r"\n', "SOL = 3\n", "bad_value", ("[emg] channels",)),
+        ("\n\n", "\nmaximum = { SOLE = 1.0 }\n\n", "unknown_name", ("[emg] maximum", "'SOL'")),
+        ("\n\n", "\nmaximum = { SOL = 0.0 }\n\n", "bad_value", ("[emg] maximum", "SOL")),
+        ("\n\n", '\nmaximum = "mvc"\n\n', "bad_value", ("[emg] maximum", "trial")),
+        ("\n\n", "\nhighpass_hz = 500\n\n", "conflict", ("[emg] lowpass_hz",)),
+        ("\n\n", "\nprocessed = 1\n\n", "bad_value", ("[emg] processed", "true or false")),
+        ("\n\n", "\nhigh_pass = 20\n\n", "unknown_key", ("[emg] high_pass", "highpass_hz")),
+    ],
+)
+def test_what_cannot_be_right_is_refused_with_its_place(
+    tmp_path: Path, old: str, new: str, code: str, parts: tuple[str, ...]
+) -> None:
+    text = TABLE.replace(old, new, 1)
+    assert text != TABLE
+    with refused(code, *parts):
+        read_trial(trial_with(tmp_path, text=text))
+
+
+def test_no_channel_is_no_emg(tmp_path: Path) -> None:
+    with refused("missing_key", "[emg]", "channels"):
+        read_trial(trial_with(tmp_path, text=TABLE[: TABLE.index("[emg.channels]")]))
+    with refused("missing_key", "[emg.channels]", "SOL"):
+        read_trial(trial_with(tmp_path, text=TABLE[: TABLE.index("SOL")]))
+
+
+def test_a_flat_channel_is_refused_and_found(tmp_path: Path) -> None:
+    path = trial_with(tmp_path, with_values(signals().values * [0.0, 1.0] + 0.3))
+    with refused("bad_signal", "[emg.channels] SOL", "emg.sto", "flat"):
+        read_trial(path)
+    assert [(f.code, f.severity) for f in check(path).findings if f.code.startswith("emg")] == [
+        ("emg_flat", "error")
+    ]
+
+
+def test_raw_signals_are_no_envelopes(tmp_path: Path) -> None:
+    path = trial_with(tmp_path, None, ("\n\n", "\nprocessed = true\n\n"))
+    with refused("bad_signal", "[emg.channels] SOL", "processed"):
+        read_trial(path)
+    assert "emg" in check(path).codes
+
+
+def test_envelopes_at_a_low_rate_are_read(tmp_path: Path) -> None:
+    table = signals(rate=50.0)
+    envelope = Table(table.time, table.names, np.abs(table.values), False, table.path)
+    emg = read_emg(trial_with(tmp_path, envelope, ("\n\n", "\nprocessed = true\n\n")))
+    assert emg.options.processed
+
+
+def test_a_rate_too_low_for_the_band(tmp_path: Path) -> None:
+    with refused("bad_value", "[emg] highpass_hz", "40", "processed = true"):
+        read_trial(trial_with(tmp_path, signals(rate=40.0)))
+    with refused("bad_value", "[emg] envelope_hz", "600"):
+        read_trial(trial_with(tmp_path, None, ("\n\n", "\nenvelope_hz = 600\n\n")))
+
+
+def test_the_band_ends_below_half_the_rate(tmp_path: Path) -> None:
+    trial = read_trial(trial_with(tmp_path, signals(rate=500.0)))
+    assert trial.emg is not None
+    assert trial.emg.options.lowpass_hz == pytest.approx(225.0)
+    assert any("225 Hz" in note for note in trial.notes)
+    assert not any("400 Hz" in note for note in read_trial(trial_with(tmp_path)).notes)
+
+
+def test_signals_of_another_time(tmp_path: Path) -> None:
+    table = signals()
+    late = Table(table.time + 10.0, table.names, table.values, False, table.path)
+    with refused("no_overlap", "[emg] file", "10 to 12.399 s", "0.6 to 1.8 s"):
+        read_trial(trial_with(tmp_path, late))
+
+
+def test_a_signal_of_a_few_samples(tmp_path: Path) -> None:
+    with refused("too_few_frames", "emg.sto", "0.1"):
+        read_trial(trial_with(tmp_path, signals(duration=0.1)))
+
+
+def test_uneven_times(tmp_path: Path) -> None:
+    table = signals()
+    kept = np.r_[0:700, 705 : table.time.size]
+    with refused("uneven_sampling", "emg.sto"):
+        read_trial(
+            trial_with(tmp_path, Table(table.time[kept], table.names, table.values[kept], False, table.path))
+        )
+
+
+def test_a_column_of_text(tmp_path: Path) -> None:
+    path = trial_with(tmp_path)
+    text = (tmp_path / "emg.sto").read_text(encoding="utf-8").splitlines()
+    row = 50
+    text[row] = "\t".join([text[row].split("\t")[0], "off", "0.1"])
+    (tmp_path / "emg.sto").write_text("\n".join(text), encoding="utf-8")
+    with refused("not_numbers", "emg.sto", f"line {row + 1}", "off"):
+        read_trial(path)
+    assert "emg" in check(path).codes
+
+
+def test_a_channel_that_stands_twice_in_the_file(tmp_path: Path) -> None:
+    path = trial_with(tmp_path)
+    text = (tmp_path / "emg.sto").read_text(encoding="utf-8")
+    (tmp_path / "emg.sto").write_text(text.replace("\tHAM", "\tSOL"), encoding="utf-8")
+    with refused("duplicate_name", "emg.sto", "'SOL'"):
+        read_trial(trial_with_text(path, TABLE[TABLE.index("HAM") :]))
+
+
+def trial_with_text(path: Path, line: str) -> Path:
+    """Remove a line of a trial file."""
+    path.write_text(path.read_text(encoding="utf-8").replace(line, ""), encoding="utf-8")
+    return path
+
+
+def test_gaps_and_clipped_samples_are_noted(tmp_path: Path) -> None:
+    values = signals().values.copy()
+    values[1000:1040, 0] = np.nan
+    values[:, 1] = np.clip(values[:, 1], -0.8, 0.8)
+    notes = read_trial(trial_with(tmp_path, with_values(values))).notes
+    assert any("SOL" in note and "40 ms" in note for note in notes)
+    assert any("HAM" in note and "clipped" in note for note in notes)
+    clean = read_trial(trial_with(tmp_path)).notes
+    assert not any("SOL" in note or "HAM" in note for note in clean)
