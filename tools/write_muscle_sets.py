@@ -4,7 +4,7 @@
 
 FOLDER holds the files named below, as the opensim-models repository distributes them (Models/Gait2392_Simbody,
 Models/RajagopalLaiUhlrich2023). What the files do not state in a usable form, source, stature and licence, stands here.
-Passive strains of gait2392 are calibrated afterwards: python tools/calibrate_passive.py muscle_db/gait2392.toml.
+Calibrated passive strains are added afterwards: python tools/calibrate_passive.py muscle_db/gait2392.toml.
 """
 
 from __future__ import annotations
@@ -45,10 +45,6 @@ MODELS = {
             "12:9842; fiber damping by P. van den Bos"
         ),
         license="the model file states no licence; cite its authors",
-        calibrated=(
-            "the set's own strains: Uhlrich et al. (2022), Sci Rep 12:9842, to the passive moments of Silder et al. "
-            "(2007), J Biomech 40:2628-35"
-        ),
     ),
 }
 

@@ -11,7 +11,6 @@ import numpy as np
 from muscle_db import load
 from muscle_db.model import (
     ActiveRange,
-    CalibratedPassive,
     MovingFrame,
     MovingPosition,
     Muscle,
@@ -47,7 +46,6 @@ class SetDescription:
     source: str
     stature: float
     license: str = ""
-    calibrated: str = ""  # how its passive strains were calibrated to measured joint moments
     bodies: LegBodies = field(default_factory=LegBodies)
 
 
@@ -98,7 +96,6 @@ class _Writer:
             curves=max(families, key=families.count),
             fiber_lengths="operating_range",
             license=self.about.license,
-            calibrated_passive=CalibratedPassive(self.about.calibrated) if self.about.calibrated else None,
         )
 
     def _is_of_leg(self, muscle: OpenSimMuscle) -> bool:
