@@ -145,7 +145,7 @@ def read_calibrated(root: Table, names: Collection[str]) -> CalibratedPassive | 
     for name in strains.values:
         if name not in names:
             strains.fail(name, f'there is no muscle "{name}"', remedy=nearest(name, names))
-    found = {name: _strain(strains.table(name, place, f"{place}, {name}")) for name in strains.values}
+    found = {name: _strain(strains.table(name, name, f"{place}, {name}")) for name in strains.values}
     return CalibratedPassive(table.text("found"), found)
 
 

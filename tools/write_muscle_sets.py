@@ -4,6 +4,7 @@
 
 FOLDER holds the files named below, as the opensim-models repository distributes them (Models/Gait2392_Simbody,
 Models/RajagopalLaiUhlrich2023). What the files do not state in a usable form, source, stature and licence, stands here.
+Calibrated passive strains are added afterwards: python tools/calibrate_passive.py muscle_db/gait2392.toml.
 """
 
 from __future__ import annotations

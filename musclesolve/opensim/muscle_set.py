@@ -33,8 +33,9 @@ DIGITS = 6
 """Decimals of positions [m]."""
 _END = math.radians(0.5)
 _BEYOND_DEG = (-90.0, 180.0)
-_FAMILY = {"Thelen2003Muscle": "de_groote_2016", "Millard2012EquilibriumMuscle": "millard_2013"}
-"""Curves nearest to those of a class of muscles; the passive curve of De Groote et al. (2016) is that of Thelen."""
+_SHORTEST = "ActiveForceLengthCurve.min_norm_active_fiber_length"
+_MILLARD = {0.4441: "millard_2013", 0.25: "millard_2013_rajagopal"}
+"""Curves of Millard et al. (2013) by the shortest length at which fibers are active."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +84,7 @@ class _Writer:
         muscles = tuple(self._muscle(each) for each in self.model.chosen(each.name for each in own))
         used = {point.frame for each in muscles for point in each.path}
         used |= {each.frame for each in self.wraps.values()}
-        families = [_FAMILY.get(each.kind, "millard_2013") for each in own]
+        families = [_family(each) for each in own]
         return MuscleDatabase(
             name=self.about.name,
             source=self.about.source,
@@ -272,6 +273,14 @@ class _Writer:
             side=surface.side,
         )
         return PathWrap(name, wrap.first, wrap.last, wrap.method)
+
+
+def _family(muscle: OpenSimMuscle) -> str:
+    """The family of curves nearest to those of a muscle; the passive one of De Groote et al. (2016) is Thelen's."""
+    if muscle.kind == "Thelen2003Muscle":
+        return "de_groote_2016"
+    shortest = muscle.curve.get(_SHORTEST, next(iter(_MILLARD)))
+    return _MILLARD[min(_MILLARD, key=lambda length: abs(length - shortest))]
 
 
 def _passive(muscle: OpenSimMuscle) -> PassiveStrain:

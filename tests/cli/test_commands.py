@@ -226,6 +226,24 @@ def test_an_unknown_muscle_exits_with_two_and_the_nearest_name(call):
     assert "soleus" in done.stderr
 
 
+def test_passive_moments_of_a_set_as_table_file_and_figure(call, tmp_path):
+    done = call("muscles", "--database", "silva_2003", "--passive-moments", "-o", tmp_path / "moments")
+    assert done.exit_code == 0
+    assert "Silder" in done.output and "calibrated" in done.output
+    assert {file.name for file in (tmp_path / "moments").iterdir()} == {
+        "passive_moments.csv",
+        "passive_moments.png",
+    }
+    printed = call("muscles", "--passive-moments", "--database", "silva_2003").output
+    assert "passive joint moments of silva_2003" in printed
+
+
+@pytest.mark.parametrize("words", [["-o", "x"], ["soleus", "--passive-moments"]])
+def test_passive_moments_are_asked_for_of_a_whole_set(call, words):
+    done = call("muscles", *words)
+    assert done.exit_code == 2 and "--passive-moments" in done.stderr
+
+
 def commands():
     return typer.main.get_command(cli.app).commands
 

@@ -38,7 +38,10 @@ class Sweep:
 
 
 def published_sweeps() -> tuple[Sweep, ...]:
-    """What muscle sets are compared with: hip and knee of Silder et al. (2007), the ankle of Riener and Edrich (1999)."""
+    """What muscle sets are compared with.
+
+    Hip and knee: the mean curves of Silder et al. (2007); ankle: the equation of Riener and Edrich (1999).
+    """
     found = []
     for study in bundled_toml(__package__, "published_moments.toml").values():
         for entry in study["sweep"]:

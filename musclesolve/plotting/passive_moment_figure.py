@@ -1,0 +1,58 @@
+"""Passive joint moments of a muscle set over their ranges, beside the published ones."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import xarray as xr
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from musclesolve.muscles.passive.joint_moments import PassiveMoments
+from musclesolve.muscles.passive.published_moments import SAGITTAL, riener_edrich_1999
+from musclesolve.plotting.page.style import NOTE_COLOR, SIDE_COLOR, TEXT, heading, page, place_legend
+
+FILE = "passive_moments"
+COLORS = {"calibrated": SIDE_COLOR["r"], "table": SIDE_COLOR["l"], "none": NOTE_COLOR}
+BEYOND = 1.5
+"""The axes show this multiple of the published moments; a set that gives more leaves the panel."""
+ELSEWHERE = "Riener and Edrich 1999"
+
+
+def passive_moment_figure(name: str, moments: Mapping[str, Sequence[PassiveMoments]]) -> Figure:
+    """A row of panels for each joint; `moments` by the rule for passive forces, `name` of the muscle set."""
+    first = next(iter(moments.values()))
+    rows = [[k for k, each in enumerate(first) if each.sweep.dof == dof] for dof in SAGITTAL]
+    columns = max(map(len, rows))
+    described = xr.Dataset(attrs={"muscle_database": name})
+    figure, panels = page(described, "Passive joint moments", len(rows), columns, height=0.75)
+    for panel in panels.flat:
+        panel.set_visible(False)
+    for row, numbers in zip(panels, rows, strict=True):
+        row[0].set_ylabel("passive moment [N m]", fontsize=TEXT)
+        for panel, k in zip(row, numbers, strict=False):
+            _panel(panel, {rule: each[k] for rule, each in moments.items()})
+    published = Line2D(
+        [], [], color="black", marker="o", linestyle="", markersize=3, label="measured, see panel"
+    )
+    other = Line2D([], [], color=NOTE_COLOR, linestyle="--", linewidth=1.0, label=ELSEWHERE)
+    own = [Line2D([], [], color=COLORS[rule], linewidth=1.6, label=f"this set, {rule}") for rule in moments]
+    place_legend(figure, [published, other, *own])
+    return figure
+
+
+def _panel(axes: Axes, moments: Mapping[str, PassiveMoments]) -> None:
+    axes.set_visible(True)
+    sweep = next(iter(moments.values())).sweep
+    other = riener_edrich_1999(sweep.dof, sweep.angles())
+    axes.plot(sweep.angle, other, color=NOTE_COLOR, linestyle="--", linewidth=1.0)
+    for rule, each in moments.items():
+        axes.plot(sweep.angle, each.moment, color=COLORS[rule], linewidth=1.6)
+    axes.plot(sweep.angle, sweep.moment, color="black", marker="o", linestyle="", markersize=3)
+    low, high = min(sweep.moment.min(), other.min(), 0.0), max(sweep.moment.max(), other.max(), 0.0)
+    spare = (BEYOND - 1.0) * max(high - low, 1.0)
+    axes.set_ylim(low - spare, high + spare)
+    held = ", ".join(f"{dof.partition('_')[0]} {angle:g}" for dof, angle in sweep.fixed.items())
+    errors = ", ".join(f"{rule} {each.rms:.1f}" for rule, each in moments.items())
+    heading(axes, f"{sweep.dof.replace('_', ' ')} [deg] at {held}", f"{sweep.source}; rms: {errors}")

@@ -1,0 +1,56 @@
+"""Passive joint moments of the muscles of a set: virtual work, and agreement with what was measured."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import muscle_db
+from musclesolve.muscles.passive.joint_moments import passive_moment, passive_moments, states_along
+from musclesolve.muscles.passive.published_moments import Sweep
+from musclesolve.muscles.placing.place_muscles import place_muscles
+
+DATABASE = muscle_db.load("silva_2003")
+
+
+def test_the_moment_is_the_rate_of_the_energy_of_the_springs(model):
+    """Work of the passive tensions on their muscles is that of the passive moment on the joint: F dL = -M dtheta.
+
+    Conditional points change the length by fractions of a millimetre where they join the path.
+    """
+    angle = np.linspace(20.0, 110.0, 1801)
+    sweep = Sweep("knee_flexion", {"hip_flexion": 10.0}, angle, np.zeros_like(angle), "")
+    (state,) = states_along(model, place_muscles(model, DATABASE, "r"), [sweep])
+    tension, length = state.passive_force, state.musculotendon_length
+    stored = (0.5 * (tension[1:] + tension[:-1]) * np.diff(length, axis=0)).sum()
+    moment = passive_moment(state, "knee_flexion")
+    assert stored == pytest.approx(-np.trapezoid(moment, np.radians(angle)), rel=1e-3)
+    assert stored > 50.0
+
+
+def test_without_passive_forces_there_is_no_moment():
+    assert not any(each.moment.any() for each in passive_moments(DATABASE, "none"))
+
+
+@pytest.mark.parametrize("name", muscle_db.available())
+def test_calibrated_moments_are_those_that_were_measured(name):
+    """To 4 N m rms on every sweep; a knee bent to 120 degrees is extended by no more than half as much again."""
+    for each in passive_moments(muscle_db.load(name), "calibrated"):
+        assert each.rms < 4.0, each.sweep
+        if each.sweep.dof == "knee_flexion":
+            assert 0.5 < each.moment[-1] / each.sweep.moment[-1] < 1.5
+
+
+def test_the_moments_of_the_table_are_far_from_them_at_the_knee():
+    knees = [each.rms for each in passive_moments(DATABASE) if each.sweep.dof == "knee_flexion"]
+    assert min(knees) > 100.0
+
+
+@pytest.mark.parametrize("name", muscle_db.available())
+def test_strains_stay_within_limits(name):
+    database = muscle_db.load(name)
+    strains = database.calibrated_passive.strains
+    assert {*strains} <= {muscle.name for muscle in database} and len(strains) > 35
+    for strain in strains.values():
+        assert -0.2 <= strain.at_zero_force <= 0.4 <= strain.at_one_norm_force <= 1.2
+        assert strain.at_one_norm_force - strain.at_zero_force > 0.299
