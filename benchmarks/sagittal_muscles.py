@@ -56,7 +56,7 @@ def sagittal_muscles(
     of the muscles, otherwise projections on the plane, as in the source, and at most as large. hip_width: distance
     between the hips [m], for the lateral distances; from stature unless given.
     """
-    database = muscle_db.load() if database is None else database
+    database = muscle_db.load("silva_2003") if database is None else database
     groups = sagittal_groups() if groups is None else groups
     owner = {name: tree.segment(segment) for name, segment in segments.items()}
     members = [database[name] for names in groups.values() for name in names]

@@ -60,7 +60,7 @@ def _bundled() -> tuple[str, ...]:
     return tuple(sorted(entry.name.removesuffix(".toml") for entry in folder if entry.name.endswith(".toml")))
 
 
-def load(name_or_path: str | Path = "silva_2003") -> MuscleDatabase:
+def load(name_or_path: str | Path = "gait2392") -> MuscleDatabase:
     """Read a muscle database: one of `available()`, or the path of a TOML file of the same form.
 
     Every value is checked and in SI units. The same text gives the same object, so do not change it.

@@ -31,14 +31,32 @@ def recorded_walk() -> Path:
 
 
 @pytest.fixture(scope="session")
-def recorded_walk_trial(recorded_walk: Path, tmp_path_factory: pytest.TempPathFactory) -> Trial:
-    """The trial of the recorded walk, wherever its files lie."""
+def recorded_walk_text(recorded_walk: Path) -> str:
+    """The trial file of the recorded walk, wherever its files lie, with the defaults for muscles and cost."""
     text = (REPOSITORY / "tests" / "real" / "rajagopal_walk.toml").read_text(encoding="utf-8")
+    return text.replace("../../../shared/data/rajagopal_walk", recorded_walk.as_posix())
+
+
+@pytest.fixture(scope="session")
+def recorded_walk_trial(recorded_walk_text: str, tmp_path_factory: pytest.TempPathFactory) -> Trial:
+    """The trial of the recorded walk with the muscles of 2003 and the cost stress_cubed."""
     file = tmp_path_factory.mktemp("recorded") / "rajagopal_walk.toml"
-    file.write_text(
-        text.replace("../../../shared/data/rajagopal_walk", recorded_walk.as_posix()), encoding="utf-8"
-    )
+    file.write_text(with_silva_2003(recorded_walk_text), encoding="utf-8")
     return read_trial(file)
+
+
+@pytest.fixture(scope="session")
+def default_walk_trial(recorded_walk_text: str, tmp_path_factory: pytest.TempPathFactory) -> Trial:
+    """The trial of the recorded walk as its file has it."""
+    file = tmp_path_factory.mktemp("default") / "rajagopal_walk.toml"
+    file.write_text(recorded_walk_text, encoding="utf-8")
+    return read_trial(file)
+
+
+def with_silva_2003(trial_text: str) -> str:
+    """A trial file with other muscles and another cost: those of the source, which need reserves on the walk."""
+    other = trial_text.replace('database = "gait2392"', 'database = "silva_2003"\npassive = "table"')
+    return other.replace('cost = "activation_volume"', 'cost = "stress_cubed"')
 
 
 @pytest.fixture(scope="session")

@@ -45,7 +45,7 @@ class Options:
     solver: Solver
     dofs: tuple[str, ...]
     strength: str | float = "table"
-    passive: str = "table"
+    passive: str = "none"
     fiber_lengths: str | None = None  # None: the rule of the set
     reserve_weight: float | None = None
     channels: Channels = ()

@@ -181,8 +181,8 @@ class MuscleOptions:
     "operating_range" or "standing"; None: the rule of the muscle set.
     """
 
-    database: str = "silva_2003"
-    passive: str = "table"
+    database: str = "gait2392"
+    passive: str = "none"
     strength: str | float = "table"
     fiber_lengths: str | None = None
 
@@ -191,7 +191,7 @@ class MuscleOptions:
 class SharingOptions:
     """How forces are shared: cost and solver by name, weight of reserves (None: none), dofs (None: all)."""
 
-    cost: str = "stress_cubed"
+    cost: str = "activation_volume"
     solver: str = "batch"
     reserve_weight: float | None = None
     dofs: tuple[str, ...] | None = None

@@ -11,7 +11,7 @@ import pytest
 import muscle_db
 from muscle_db import MuscleDatabase, standing_length
 
-DATABASE = muscle_db.load()
+DATABASE = muscle_db.load("silva_2003")
 PRINTED = DATABASE.printed()
 
 GROUPS = {

@@ -165,7 +165,7 @@ def test_impossible_strengths_are_refused(arguments: tuple[float, float, float],
 @pytest.mark.parametrize(("scaled", "fiber_length", "active"), [(False, 1.114, 0.95), (True, 0.864, 0.99)])
 def test_soleus_can_pull_in_standing(scaled: bool, fiber_length: float, active: float) -> None:
     """With the musculotendon length itself in the curve, as the source words it, there would be no force."""
-    database = muscle_db.load()
+    database = muscle_db.load("silva_2003")
     soleus = database["soleus"]
     length = muscle_db.standing_length(soleus, database.reference)
     k = length / muscle_db.standing_length(soleus, database.reference, unscaled=True) if scaled else 1.0
@@ -190,6 +190,6 @@ def passive_quadriceps(database: muscle_db.MuscleDatabase, *, scaled: bool) -> n
 
 def test_quadriceps_are_passive_free_in_standing() -> None:
     """As printed they would carry twice their maximum force each, 10.6 kN together."""
-    database = muscle_db.load()
+    database = muscle_db.load("silva_2003")
     assert passive_quadriceps(database, scaled=True).tolist() == [0.0] * 4
     assert passive_quadriceps(database.printed(), scaled=False).sum() == pytest.approx(10618.0)

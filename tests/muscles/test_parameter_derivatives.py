@@ -21,13 +21,13 @@ STENCIL = (1, -1, 2, -2)
 
 @pytest.fixture(scope="module", params=["r", "l"])
 def muscles(model, request):
-    return place_muscles(model, muscle_db.load(), request.param)
+    return place_muscles(model, muscle_db.load("silva_2003"), request.param)
 
 
 @pytest.fixture(scope="module", params=CURVES)
 def of_family(model, request):
     """The right leg with another family of curves, and passive strains that differ from muscle to muscle."""
-    muscles = place_muscles(model, replace(muscle_db.load(), curves=request.param), "r")
+    muscles = place_muscles(model, replace(muscle_db.load("silva_2003"), curves=request.param), "r")
     zero, one = np.linspace(-0.1, 0.1, len(muscles.names)), np.linspace(0.7, 0.4, len(muscles.names))
     angle = np.maximum(muscles.pennation_angle, 0.02)
     return replace(muscles, passive=muscles.passive._replace(at_zero=zero, at_one=one), pennation_angle=angle)

@@ -14,7 +14,7 @@ WIDE_HIPS = {"hip_r": np.array([0.0, -0.1075, 0.0]), "hip_l": np.array([0.0, 0.1
 
 @pytest.fixture(scope="module")
 def database():
-    return muscle_db.load()
+    return muscle_db.load("silva_2003")
 
 
 @pytest.fixture(scope="module")

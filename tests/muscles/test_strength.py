@@ -15,7 +15,7 @@ from musclesolve.muscles.leg_muscle_state import muscle_state
 from musclesolve.muscles.placing.place_muscles import place_muscles
 from musclesolve.muscles.strength import strengths
 
-DATABASE = muscle_db.load()
+DATABASE = muscle_db.load("silva_2003")
 TABLE = np.array([muscle.max_isometric_force for muscle in DATABASE])
 LENGTH = np.array([muscle.optimal_fiber_length for muscle in DATABASE])
 MASS, STATURE = 71.8, 1.71  # means of the study

@@ -19,7 +19,7 @@ from musclesolve.pipeline.legs import joint_loads
 @pytest.mark.parametrize("side", ["r", "l"])
 def test_every_segment_of_the_leg_obeys_newton(model, motion, wrenches, side):
     rng = np.random.default_rng(40)
-    muscles = place_muscles(model, muscle_db.load(), side)
+    muscles = place_muscles(model, muscle_db.load("silva_2003"), side)
     state = muscle_state(model, muscles, motion)
     tension = 500.0 * rng.uniform(size=state.musculotendon_length.shape)
     loads = joint_loads(model, motion, segment_motion(model, motion), wrenches, state)
@@ -73,7 +73,7 @@ def momentum_rate(model, motion, indices):
 
 def test_a_pull_on_the_foot_presses_the_ankle(model, motion):
     """Tension alone, nothing else: the joint pushes back exactly what the muscles pull across it."""
-    muscles = place_muscles(model, muscle_db.load(), "r")
+    muscles = place_muscles(model, muscle_db.load("silva_2003"), "r")
     state = muscle_state(model, muscles, motion)
     nothing = np.zeros_like(state.musculotendon_length)
     soleus = nothing.copy()

@@ -14,7 +14,7 @@ from musclesolve.pipeline.legs import joint_loads
 
 @pytest.mark.parametrize("side", ["r", "l"])
 def test_rows_and_offset_give_the_contact_forces(model, motion, wrenches, side):
-    state = muscle_state(model, place_muscles(model, muscle_db.load(), side), motion)
+    state = muscle_state(model, place_muscles(model, muscle_db.load("silva_2003"), side), motion)
     segments = segment_motion(model, motion)
     loads = joint_loads(model, motion, segments, wrenches, state)
     force = 800.0 * np.random.default_rng(41).random(state.force_capacity.shape)

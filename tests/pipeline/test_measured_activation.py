@@ -45,7 +45,7 @@ def measured(record: Emg, sides: str = "rl") -> MeasuredActivation:
 
 
 def test_names_short_names_and_groups(plain: Trial) -> None:
-    database = muscle_db.load()
+    database = muscle_db.load("silva_2003")
     short = database["soleus"].short_name
     given = emg(A=("soleus_l",), B=(f"{short}_r",), C=("hamstrings_r",), D=("triceps_surae_l", "soleus_l"))
     found = channel_muscles(replace(plain, emg=given), database)
@@ -58,7 +58,7 @@ def test_names_short_names_and_groups(plain: Trial) -> None:
 
 def test_the_beginning_of_names_stands_for_all_parts(plain: Trial) -> None:
     given = emg(GMAX=("gluteus_maximus_l",), BF=("biceps_femoris_long_head_l",))
-    first, second = channel_muscles(replace(plain, emg=given), muscle_db.load())
+    first, second = channel_muscles(replace(plain, emg=given), muscle_db.load("silva_2003"))
     assert first == tuple(f"gluteus_maximus_{part}_l" for part in ("anterior", "middle", "posterior"))
     assert second == ("biceps_femoris_long_head_l",)
 

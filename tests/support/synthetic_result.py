@@ -15,7 +15,7 @@ WEIGHT = MASS * 9.80665  # N
 
 def result(n_frames: int = 60, sides: str = "rl") -> xr.Dataset:
     """Two and a half strides of one second; every value follows from the phase of its leg."""
-    muscles = muscle_db.load().muscles
+    muscles = muscle_db.load("silva_2003").muscles
     time = np.linspace(0.0, 2.5, n_frames)
     phase = {"r": (time - 0.2) % 1.0, "l": (time - 0.7) % 1.0}
     names = [f"{m.name}_{s}" for s in sides for m in muscles]

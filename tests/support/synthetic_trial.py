@@ -107,6 +107,7 @@ moment = "l_m"
 
 [muscles]
 database = "silva_2003"
+passive = "table"
 
 [sharing]
 cost = "stress_cubed"

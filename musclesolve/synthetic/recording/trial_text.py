@@ -23,7 +23,6 @@ def trial_text(stride: Stride, options: RecordingOptions) -> str:
     """The trial file."""
     subject, kind = stride.person.subject, "toml" if options.cameras else "trc"
     highest = max(max(entry["harmonics"]) for entry in stride.layout.series.values()) / stride.period
-    strength = stride.person.settings["muscles"]["strength"]
     content = (
         f"Noise of the markers: {options.noise_mm:g} mm. "
         f"The highest harmonic of the motion itself lies at {highest:.1f} Hz."
@@ -51,12 +50,7 @@ forces = "forces.mot"
 {_cutoff(options)}
 unloaded_below_n = {options.unloaded_below:g}
 
-# The muscles of the database are as strong as 31.4 N/cm2 makes them; Arnold et al. (2010, Ann Biomed Eng 38:269-79)
-# take 61 N/cm2 for healthy adults, 1.94 times as much.{stride.shortfall}
-[muscles]
-strength = {strength:g}
-
-{_mapping(stride, options)}
+{stride.muscles}{_mapping(stride, options)}
 
 {PLATES}"""
 

@@ -42,9 +42,9 @@ class Stride:
     layout: Layout  # which coefficients there are
     coefficients: Array  # (P,) their values
 
-    # What it follows from, besides the laws of motion; what the muscles lack, in sentences.
+    # What it follows from, besides the laws of motion; the table [muscles] of its trial file.
     source: ClassVar[str] = "normative curves"
-    shortfall: ClassVar[str] = " With 1.0 one frame of ten falls short around push-off."
+    muscles: ClassVar[str] = ""
 
     @property
     def about(self) -> str:

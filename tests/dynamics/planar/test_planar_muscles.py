@@ -48,7 +48,7 @@ def test_fifteen_muscles_of_which_the_seventh_runs_from_pelvis_to_shank(tree, mu
 
 
 def test_strengths_are_summed_over_members_and_legs(tree, muscles):
-    database = muscle_db.load()
+    database = muscle_db.load("silva_2003")
     for name, force in zip(muscles.names, muscles.max_force, strict=True):
         expected = 2.0 * sum(database[m].max_isometric_force for m in sagittal_groups()[name])
         assert force == pytest.approx(expected)
@@ -142,7 +142,7 @@ def test_with_lateral_distances_lengths_and_arms_are_those_of_the_leg_in_space(m
     space = muscle_geometry(
         {"hip_flexion_r": hip, "knee_flexion_r": knee, "ankle_dorsiflexion_r": ankle}, model
     )
-    database = muscle_db.load()
+    database = muscle_db.load("silva_2003")
     space = space.sel(muscle=[f"{database[name].name}_r" for name in every])
     q = np.tile(np.concatenate([np.zeros(2), tree.rest]), (60, 1))
     q[:, 2:6] += hip[:, None] - knee[:, None] * [0, 1, 1, 1] + ankle[:, None] * [0, 0, 1, 1]
@@ -201,9 +201,9 @@ def test_points_lie_where_the_standing_body_has_them(tree):
     soleus = muscles.line == np.flatnonzero(muscles.share[muscles.names.index("soleus")])[0]
     heel = muscles.local[soleus][-1]
     position = rotated(heel, np.array(0.5 * np.pi))
-    reference = muscle_db.load().reference
+    reference = muscle_db.load("silva_2003").reference
     scale = tree.stature / reference.stature / reference.position_scale["foot"]
-    expected = scale * np.array(muscle_db.load()["soleus"].path[-1].position)[[0, 2]]
+    expected = scale * np.array(muscle_db.load("silva_2003")["soleus"].path[-1].position)[[0, 2]]
     np.testing.assert_allclose(position, expected, atol=1e-15)
 
 

@@ -15,7 +15,7 @@ from musclesolve.muscles.leg_muscle_state import muscle_state
 from musclesolve.muscles.passive.passive_element import passive_element
 from musclesolve.muscles.placing.place_muscles import place_muscles
 
-DATABASE = muscle_db.load()
+DATABASE = muscle_db.load("silva_2003")
 TABLE = [muscle.max_isometric_force for muscle in DATABASE]
 SOLEUS = [muscle.name for muscle in DATABASE].index("soleus")
 

@@ -23,7 +23,7 @@ from musclesolve.sharing.solving import solve
 from musclesolve.sharing.status import Status
 
 DEEP, FRAMES = 120.0, 3
-TABLE = replace(muscle_db.load(), calibrated_passive=None)
+TABLE = replace(muscle_db.load("silva_2003"), calibrated_passive=None)
 SOFT = {m.name: PassiveStrain(0.0, 1.2) for m in TABLE if m.group == "quadriceps_femoris"}
 CALIBRATED = replace(TABLE, calibrated_passive=CalibratedPassive("for a test", SOFT))
 USELESS = replace(TABLE, calibrated_passive=CalibratedPassive("for a test: the strains of the family"))

@@ -41,7 +41,7 @@ def moments(**frames):
 
 
 def said(moment, passive=0.0):
-    return reasons(leg(moment, passive), moment, TIME, muscle_db.load())
+    return reasons(leg(moment, passive), moment, TIME, muscle_db.load("silva_2003"))
 
 
 def test_nothing_is_said_of_a_leg_that_bears_everything():
