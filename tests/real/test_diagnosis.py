@@ -126,7 +126,9 @@ def test_the_strength_factor_is_that_of_a_whole_run(recorded_walk_trial, result)
 
 def test_factors_of_the_summary_work_in_a_run(recorded_walk_trial, result):
     """What each sentence proposes, given as strength of the trial, solves the frame that it is about."""
-    told = [re.search(r"at ([\d.]+) s;.* ([\d.]+) times", reason) for reason in result.attrs["reasons_r"]]
+    told = [
+        re.search(r"at ([\d.]+) s;.* strength = ([\d.]+) in", reason) for reason in result.attrs["reasons_r"]
+    ]
     assert any(told)
     for time, factor in (found.groups() for found in told if found):
         muscles = replace(recorded_walk_trial.muscles, strength=float(factor))
@@ -144,7 +146,8 @@ def test_the_problem_of_a_leg_gives_the_sentences_of_the_run(result):
     found = ms.diagnose(problem)
     worst = int(found.total.argmax())
     names = {dof: directions(dof) for dof in problem.dof}
-    assert found.sentence(worst, result.time.values, names) in result.attrs["reasons_r"]
+    sentence = found.sentence(worst, result.time.values, names)
+    assert any(reason.startswith(sentence) for reason in result.attrs["reasons_r"])
     again = ms.diagnose(problem, result.passive_force.values)
     np.testing.assert_array_equal(again.strength_factor, found.strength_factor)
 

@@ -265,6 +265,6 @@ def _reasons(analysis: Analysis) -> dict[str, list[str]]:
     prepared = analysis.prepared
     model, time = prepared.mechanics.model, prepared.mechanics.motion.time
     moments = [prepared.moments[:, [model.dof(dof) for dof in leg.dofs]] for leg in analysis.legs]
-    database, legs = prepared.options.database, zip(analysis.legs, moments, strict=True)
-    found = {leg.side: reasons(leg, own, time, database) for leg, own in legs}
+    options, legs = prepared.options, zip(analysis.legs, moments, strict=True)
+    found = {leg.side: reasons(leg, own, time, options) for leg, own in legs}
     return {f"reasons_{side}": sentences for side, sentences in found.items() if sentences}

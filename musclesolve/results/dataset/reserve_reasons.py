@@ -6,8 +6,9 @@ from itertools import groupby
 
 import numpy as np
 
-from muscle_db import MuscleDatabase
 from musclesolve._util.arrays import AnyArray
+from musclesolve.muscles.strength import LARGEST_FACTOR
+from musclesolve.pipeline.run_options import Options
 from musclesolve.pipeline.types import LegResult
 from musclesolve.results.dataset.passive_remedy import passive_remedy
 from musclesolve.results.dataset.result_quantities import directions
@@ -17,12 +18,14 @@ from musclesolve.sharing.status import Status
 
 MOST = 3
 """Stretches of frames that are explained, those with the largest reserves."""
+_UNIT = 1e-4  # of a factor on the strength
 
 
-def reasons(leg: LegResult, moment: AnyArray, time: AnyArray, database: MuscleDatabase) -> list[str]:
+def reasons(leg: LegResult, moment: AnyArray, time: AnyArray, options: Options) -> list[str]:
     """A sentence on the worst frame of each stretch that the muscles cannot bear, then one on the largest reserves.
 
-    `moment` (T, m) [N m] are the net joint moments of the shared degrees of freedom; `database` is the muscle set.
+    `moment` (T, m) [N m] are the net joint moments of the shared degrees of freedom. Remedies that the trial file has a
+    key for are named with it.
     """
     solution = leg.solution
     helped = np.isin(solution.status, (Status.SOLVED_WITH_RESERVE, Status.INFEASIBLE))
@@ -31,7 +34,7 @@ def reasons(leg: LegResult, moment: AnyArray, time: AnyArray, database: MuscleDa
     found = diagnose(leg.problem, leg.state.passive_force, _worst(helped, solution.reserve))
     names = {dof: directions(dof) for dof in leg.dofs}
     sentences = [
-        found.sentence(k, time, names) + _passive(leg, database, found, k)
+        found.sentence(k, time, names) + _key(leg, options, found, k)
         for k in np.argsort(-found.total, kind="stable")
     ]
     check = check_reserves(leg.problem, solution, moment)
@@ -41,12 +44,16 @@ def reasons(leg: LegResult, moment: AnyArray, time: AnyArray, database: MuscleDa
     return sentences
 
 
-def _passive(leg: LegResult, database: MuscleDatabase, found: Diagnosis, number: int) -> str:
-    """What the trial file should say where passive forces are the cause."""
-    if found.passive_cause(number) is None:
+def _key(leg: LegResult, options: Options, found: Diagnosis, number: int) -> str:
+    """The line of the trial file that is the remedy of one frame."""
+    if found.passive_cause(number) is not None and found.without_passive(number):
+        rule = passive_remedy(leg, options.database, int(found.frame[number]))
+        return "" if rule is None else f': write passive = "{rule}" in [muscles]'
+    remedy, strength = found.remedy(number), 1.0 if options.strength == "table" else options.strength
+    if remedy is None or not remedy.also_of_all or isinstance(strength, str):
         return ""
-    rule = passive_remedy(leg, database, int(found.frame[number]))
-    return "" if rule is None else f': write passive = "{rule}" in [muscles]'
+    factor = np.ceil(remedy.factor * strength / _UNIT - 1e-6) * _UNIT
+    return f": write strength = {factor:.6g} in [muscles]" if factor <= LARGEST_FACTOR else ""
 
 
 def _worst(helped: AnyArray, reserve: AnyArray) -> AnyArray:

@@ -57,7 +57,7 @@ def told(model, squat, database) -> str:
     leg, options = leg_of(model, squat, database, "table")
     shared: LegResult = share_leg(leg, options)
     rows = [LEG_DOFS.index(dof) for dof in options.dofs]
-    said = reasons(shared, leg.moment[:, rows], squat.time, database)
+    said = reasons(shared, leg.moment[:, rows], squat.time, options)
     return next(sentence for sentence in said if f"at {squat.time[-1]:.3f} s" in sentence)
 
 

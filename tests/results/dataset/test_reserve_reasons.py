@@ -9,9 +9,12 @@ import pytest
 
 import muscle_db
 from musclesolve.muscles.placing.place_muscles import LEG_DOFS
+from musclesolve.pipeline.run_options import Options
 from musclesolve.results.dataset.reserve_reasons import reasons
 from musclesolve.results.dataset.result_quantities import OPPOSITE, directions
+from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.problem import Problem
+from musclesolve.sharing.solver.solver_registry import find_solver
 from musclesolve.sharing.solving import solve
 
 TIME = 0.01 * np.arange(12)
@@ -40,8 +43,19 @@ def moments(**frames):
     return moment
 
 
-def said(moment, passive=0.0):
-    return reasons(leg(moment, passive), moment, TIME, muscle_db.load("silva_2003"))
+def said(moment, passive=0.0, strength="table"):
+    return reasons(leg(moment, passive), moment, TIME, options(strength))
+
+
+def options(strength):
+    """What a trial asks for; only muscles and strength matter here."""
+    some = find_cost("stress_cubed"), find_solver("batch"), LEG_DOFS
+    return Options(("r",), muscle_db.load("silva_2003"), *some, strength=strength)
+
+
+def test_the_factor_is_on_what_the_trial_has_already():
+    assert said(moments(f4=-80.0), strength=1.5)[0].endswith(": write strength = 1.77 in [muscles]")
+    assert "[muscles]" not in said(moments(f4=-80.0), strength="handsfield_2014")[0]
 
 
 def test_nothing_is_said_of_a_leg_that_bears_everything():
@@ -52,7 +66,7 @@ def test_the_worst_frame_of_a_stretch_is_explained():
     found = said(moments(f3=-70.0, f4=-80.0, f5=-75.0))
     assert found == [
         "ankle_dorsiflexion_r lacks 12.0 N m of plantarflexion at 0.040 s; soleus_r and gastrocnemius_r are at their "
-        "limit; 1.18 times their strength would suffice",
+        "limit; 1.18 times their strength would suffice: write strength = 1.18 in [muscles]",
         "the reserve of ankle_dorsiflexion_r reaches 15 % of its peak moment, beyond the limit of 10 %: large",
     ]
 
