@@ -46,7 +46,10 @@ class Agreement:
         names = [name for leg in analysis.legs for name in leg.state.muscles.names]
         solved = [leg.solution.solved[:, None] for leg in analysis.legs]
         activation = np.concatenate(
-            [np.where(ok, leg.solution.activation, np.nan) for ok, leg in zip(solved, analysis.legs, strict=True)],
+            [
+                np.where(ok, leg.solution.activation, np.nan)
+                for ok, leg in zip(solved, analysis.legs, strict=True)
+            ],
             axis=1,
         )
         assert prepared.measured is not None

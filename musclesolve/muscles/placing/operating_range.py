@@ -1,4 +1,4 @@
-"""Optimal fiber and tendon slack lengths that keep the operating range of each muscle (Modenese et al. 2016).
+"""Optimal fiber and tendon slack lengths that keep the operating range of each muscle (after Modenese et al. 2016).
 
 In its own model a muscle works at certain normalised fiber lengths. On another skeleton it keeps them, as well as two
 lengths can, when over poses p of the whole range of motion
@@ -6,7 +6,13 @@ lengths can, when over poses p of the whole range of motion
     L0 l(p) cos a(p) + L_T = L_MT(p),        sin a(p) = sin a0 / l(p)
 
 holds in the sense of least squares, where l(p) is the normalised fiber length in the own model, and L_MT(p) the
-musculotendon length on the new skeleton (J Biomech 49:141-148; with a tendon that does not stretch).
+musculotendon length on the new skeleton (J Biomech 49:141-148; with a tendon that does not stretch). Muscles whose
+length hardly changes do not determine two lengths: L0 is therefore also drawn towards the one that grew with the mean
+length of the muscle, L0', so that
+
+    mean_p (L0 l cos a + L_T - L_MT)^2 / e^2 + ((L0 / L0' - 1) / d)^2
+
+is least: e is the error of a path, d that of the assumption that fibers grow with the muscle.
 """
 
 from __future__ import annotations
@@ -31,6 +37,11 @@ RANGE_OF_MOTION_DEG = {
     "ankle_inversion": (-15.0, 15.0),
 }
 """Where poses are sampled: what daily activities need (walking, stairs, a chair, squats, running)."""
+
+PATH_ERROR = 0.003
+"""Error e of musculotendon lengths, as far as it differs between poses [m]."""
+GROWTH_ERROR = 0.5
+"""Relative error d of optimal fiber lengths that grow with the muscle."""
 
 POSES = 128
 LEAST_POSES = 8
@@ -61,11 +72,13 @@ def _steps(count: int) -> Array:
 
 @dataclass(frozen=True)
 class OperatingRange:
-    """Normalised fiber lengths (P, n) of muscles in their own model over `sampled_poses`, and pennation angles (n,)."""
+    """Normalised fiber lengths (P, n) of muscles in their own model over `sampled_poses`, and what they follow from."""
 
     names: tuple[str, ...]  # without side
     normalized_length: Array
     pennation_angle: Array
+    length: Array  # (P, n) musculotendon lengths in the own model [m]
+    optimal_fiber_length: Array  # (n,) in the own model [m]
 
     @classmethod
     def of(
@@ -73,7 +86,7 @@ class OperatingRange:
     ) -> OperatingRange:
         """From musculotendon lengths (P, n) and the parameters of the own model; NaN where the tendon is slack."""
         along = np.where(length > slack, length - slack, np.nan)
-        return cls(names, np.hypot(along / optimal, np.sin(pennation)), pennation)
+        return cls(names, np.hypot(along / optimal, np.sin(pennation)), pennation, length, optimal)
 
     def fitted(self, length: Array) -> tuple[Array, Array]:
         """Optimal fiber and tendon slack lengths (n,) [m] for musculotendon lengths (P, n) on another skeleton.
@@ -88,8 +101,9 @@ class OperatingRange:
         x, y = np.where(counts, along, 0.0), np.where(counts, length, 0.0)
         x_mean, y_mean = (weight * x).sum(axis=0), (weight * y).sum(axis=0)
         dx, dy = (x - x_mean) * counts, (y - y_mean) * counts
-        spread = (dx**2).sum(axis=0)
-        optimal = (dx * dy).sum(axis=0) / np.where(spread > 0.0, spread, np.nan)
+        grown = self.optimal_fiber_length * length.mean(axis=0) / self.length.mean(axis=0)
+        trust = (PATH_ERROR / (GROWTH_ERROR * grown)) ** 2
+        optimal = ((weight * dx * dy).sum(axis=0) + trust * grown) / ((weight * dx**2).sum(axis=0) + trust)
         slack = y_mean - optimal * x_mean
         found = (counts.sum(axis=0) >= LEAST_POSES) & (optimal > 0.0) & (slack >= 0.0)
         if not found.all():
