@@ -37,7 +37,7 @@ class CompiledFunction:
     """A function with one signature, compiled when it is first needed.
 
     version: of its sources, part of the name that numba gives to the files of its cache. message: for the log where it
-    has to be compiled.
+    has to be compiled; None where that takes a fraction of a second.
     """
 
     def __init__(
@@ -46,7 +46,7 @@ class CompiledFunction:
         signature: tuple[Any, ...],
         options: Mapping[str, Any],
         version: str,
-        message: str,
+        message: str | None = None,
     ) -> None:
         self.signature, self.options, self.message = signature, dict(options), message
         self._loaded: Any = None
@@ -77,7 +77,7 @@ class CompiledFunction:
     def _load(self) -> Any:
         if not hasattr(self.dispatcher, "compile"):  # NUMBA_DISABLE_JIT
             return self.dispatcher
-        if not self.is_kept():
+        if self.message and not self.is_kept():
             LOG.warning(self.message)
         try:
             self.dispatcher.compile(self.signature)
@@ -90,7 +90,11 @@ class CompiledFunction:
 
     def _anew(self, error: Exception) -> Any:
         """Replace damaged cache files, or compile in memory if they cannot be removed."""
-        LOG.warning("compiled code on this disk cannot be read (%s): %s", type(error).__name__, self.message)
+        LOG.warning(
+            "compiled code on this disk cannot be read (%s): %s",
+            type(error).__name__,
+            self.message or "compiling it anew",
+        )
         try:
             for file in self._files("*"):
                 file.unlink(missing_ok=True)
