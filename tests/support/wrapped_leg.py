@@ -54,8 +54,7 @@ OBJECTS = {
 
 def frame_along(z):
     """A rotation whose third column is along z."""
-    columns = [np.cross(np.cross(z, (1.0, 0.0, 0.0)), z), np.cross(z, (1.0, 0.0, 0.0)), np.asarray(z)]
-    x, y, z = (column / np.linalg.norm(column) for column in columns)
+    y, z = (column / np.linalg.norm(column) for column in (np.cross(z, (1.0, 0.0, 0.0)), np.asarray(z)))
     return np.column_stack([np.cross(y, z), y, z])
 
 
@@ -85,7 +84,14 @@ def wrapped_paths(model):
     knee, angle = model.dof("knee_flexion_r"), np.deg2rad(np.arange(-20.0, 151.0, 10.0))
     glide = [0.006 * np.sin(angle), 0.002 * angle, 0.005 * (1.0 - np.cos(angle))]
     glide += [0.02 * np.sin(angle), 0.06 * angle, 0.1 * angle]
-    patella = [0.03 * np.cos(angle), 0.0 * angle, 0.03 * np.sin(angle), 0.0 * angle, -0.4 * angle, 0.05 * angle]
+    patella = [
+        0.03 * np.cos(angle),
+        0.0 * angle,
+        0.03 * np.sin(angle),
+        0.0 * angle,
+        -0.4 * angle,
+        0.05 * angle,
+    ]
     return Paths(
         rigid_bodies=model.rigid_bodies,
         layout=layout,
