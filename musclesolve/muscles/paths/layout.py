@@ -13,8 +13,16 @@ from musclesolve._util.arrays import Array, Indices
 KINDS = ("cylinder", "sphere", "ellipsoid")
 
 
-def _none(*shape: int, whole: bool = False) -> Array | Indices:
-    return np.zeros((0, *shape), dtype=np.intp if whole else float)
+def _no_indices() -> Indices:
+    return np.zeros(0, dtype=np.intp)
+
+
+def _no_numbers() -> Array:
+    return np.zeros(0)
+
+
+def _no_vectors() -> Array:
+    return np.zeros((0, 3))
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,15 +37,15 @@ class PathLayout:
     """
 
     point_muscle: Indices
-    kind: Indices = field(default_factory=lambda: _none(whole=True))
-    radii: Array = field(default_factory=lambda: _none(3))
-    half_length: Array = field(default_factory=_none)
-    side_axis: Indices = field(default_factory=lambda: _none(whole=True))
-    side_sign: Array = field(default_factory=_none)
-    wrap_muscle: Indices = field(default_factory=lambda: _none(whole=True))
-    wrap_object: Indices = field(default_factory=lambda: _none(whole=True))
-    wrap_first: Indices = field(default_factory=lambda: _none(whole=True))
-    wrap_last: Indices = field(default_factory=lambda: _none(whole=True))
+    kind: Indices = field(default_factory=_no_indices)
+    radii: Array = field(default_factory=_no_vectors)
+    half_length: Array = field(default_factory=_no_numbers)
+    side_axis: Indices = field(default_factory=_no_indices)
+    side_sign: Array = field(default_factory=_no_numbers)
+    wrap_muscle: Indices = field(default_factory=_no_indices)
+    wrap_object: Indices = field(default_factory=_no_indices)
+    wrap_first: Indices = field(default_factory=_no_indices)
+    wrap_last: Indices = field(default_factory=_no_indices)
 
     @property
     def muscles(self) -> int:

@@ -204,7 +204,8 @@ def test_tangent_points_on_two_cylinders_are_stationary():
     """Both cylinders unrolled, the four angles and heights of the tangent points free: length has no slope."""
     case = scene("cylinder", "cylinder", poses=120)
     found = case.solve()
-    both = np.flatnonzero(touched(found, case.layout).all(axis=1))[:5]
+    chords = np.linalg.norm(found.position[:, 3::2] - found.position[:, 2::2], axis=2)
+    both = np.flatnonzero(chords.min(axis=1) > 0.003)[:5]
     assert both.size == 5
     for t in both:
         order = np.argsort(case.center[t, :, 0])
@@ -224,7 +225,7 @@ def test_tangent_points_on_two_cylinders_are_stationary():
 
         assert length(start.ravel()) == pytest.approx(found.length[t, 0], abs=1e-12)
         slopes = [length(start.ravel() + h) - length(start.ravel() - h) for h in 1e-6 * np.eye(8)]
-        np.testing.assert_allclose(np.array(slopes) / 2e-6, 0.0, atol=2e-9)
+        np.testing.assert_allclose(np.array(slopes) / 2e-6, 0.0, atol=1e-8)
 
 
 def one_pose(layout, first, last, center=(0.0, 0.0, 0.0)):
