@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from musclesolve._util.arrays import Array, Indices
+from musclesolve.muscles.paths.kernel.arrays import CYLINDER, Layout, contiguous
 
 KINDS = ("cylinder", "sphere", "ellipsoid")
 
@@ -71,6 +72,23 @@ class PathLayout:
     def node_object(self) -> Indices:
         """(2 W,) object of each tangent point."""
         return np.repeat(self.wrap_object, 2)
+
+    @cached_property
+    def arrays(self) -> Layout:
+        """The layout as the compiled code takes it; a side along the axis of a cylinder means nothing."""
+        edges = np.arange(self.muscles + 1)
+        along = (self.kind == CYLINDER) & (self.side_axis == 2)
+        return Layout(
+            contiguous(np.searchsorted(self.point_muscle, edges), np.intp),
+            contiguous(np.searchsorted(self.wrap_muscle, edges), np.intp),
+            contiguous(self.wrap_object, np.intp),
+            contiguous(np.stack([self.wrap_first, self.wrap_last], axis=1), np.intp),
+            contiguous(self.kind, np.intp),
+            contiguous(self.radii),
+            contiguous(self.half_length),
+            contiguous(np.where(along, 0, self.side_axis), np.intp),
+            contiguous(np.where(along, 0.0, self.side_sign)),
+        )
 
     def subset(self, muscles: Indices) -> PathLayout:
         """Some muscles (k,), increasing, with all objects."""
