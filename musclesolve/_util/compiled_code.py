@@ -24,6 +24,8 @@ DAMAGED = (
 """What numba raises for a cache file that is empty, truncated, or of something else."""
 
 _COMPILING = OneThread()
+_REPORTED: set[str] = set()
+"""Messages of compilations, one for all functions of a folder."""
 
 
 def source_version(folder: Path) -> str:
@@ -77,7 +79,8 @@ class CompiledFunction:
     def _load(self) -> Any:
         if not hasattr(self.dispatcher, "compile"):  # NUMBA_DISABLE_JIT
             return self.dispatcher
-        if not self.is_kept():
+        if not self.is_kept() and self.message not in _REPORTED:
+            _REPORTED.add(self.message)
             LOG.warning(self.message)
         try:
             self.dispatcher.compile(self.signature)

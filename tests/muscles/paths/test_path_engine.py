@@ -65,6 +65,7 @@ CASES = {
     "sphere": lambda: scene("sphere"),
     "one side of a sphere": lambda: scene("sphere", side=(2, -1.0)),
     "ellipsoid": lambda: scene("ellipsoid"),
+    "one side of an ellipsoid": lambda: scene("ellipsoid", side=(1, 1.0)),
     "two cylinders": lambda: scene("cylinder", "cylinder"),
     "cylinder and ellipsoid": lambda: scene("cylinder", "ellipsoid"),
 }
@@ -155,10 +156,10 @@ def test_the_tension_is_the_same_everywhere_and_paths_leave_along_the_surface(ca
         normal = np.divide(
             own, radii**2, out=np.zeros_like(own), where=np.broadcast_to(radii > 0.0, own.shape)
         )
-        np.testing.assert_allclose((normal * own).sum(axis=2), 1.0, atol=1e-10)
+        np.testing.assert_allclose((normal * own).sum(axis=2), 1.0, atol=1e-8)
         normal /= np.linalg.norm(normal, axis=2, keepdims=True)
         across = (pull @ case.rotation[on, w] * normal).sum(axis=2)
-        np.testing.assert_allclose(across, 0.0, atol=1e-9)
+        np.testing.assert_allclose(across, 0.0, atol=1e-8)
 
 
 def plane_path(first, last, radii, angle):
@@ -204,7 +205,8 @@ def test_tangent_points_on_two_cylinders_are_stationary():
     """Both cylinders unrolled, the four angles and heights of the tangent points free: length has no slope."""
     case = scene("cylinder", "cylinder", poses=120)
     found = case.solve()
-    both = np.flatnonzero(touched(found, case.layout).all(axis=1))[:5]
+    chords = np.linalg.norm(found.position[:, 3::2] - found.position[:, 2::2], axis=2)
+    both = np.flatnonzero(chords.min(axis=1) > 0.003)[:5]
     assert both.size == 5
     for t in both:
         order = np.argsort(case.center[t, :, 0])
@@ -224,7 +226,7 @@ def test_tangent_points_on_two_cylinders_are_stationary():
 
         assert length(start.ravel()) == pytest.approx(found.length[t, 0], abs=1e-12)
         slopes = [length(start.ravel() + h) - length(start.ravel() - h) for h in 1e-6 * np.eye(8)]
-        np.testing.assert_allclose(np.array(slopes) / 2e-6, 0.0, atol=2e-9)
+        np.testing.assert_allclose(np.array(slopes) / 2e-6, 0.0, atol=1e-7)
 
 
 def one_pose(layout, first, last, center=(0.0, 0.0, 0.0)):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -72,3 +72,8 @@ class Work(NamedTuple):
     best: Array  # (8,) of the best segment so far
     step: Array  # (2, N, 3) last two movements of each tangent point [m]
     round: Array  # (WORK_SIZE,) of spheres and ellipsoids
+
+
+def contiguous(values: Any, kind: type = float) -> Any:
+    """An array as the compiled code takes it: of one kind, in C order and writable; copied where it is not."""
+    return np.require(values, kind, ["C", "W"])
