@@ -319,6 +319,13 @@ class MuscleDatabase:
         known = [word for muscle in self.muscles for word in (muscle.name, muscle.short_name)]
         raise MuscleDatabaseError(f'there is no muscle "{name}" in {self.name}', remedy=nearest(name, known))
 
+    def __hash__(self) -> int:
+        return self._hash
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash((self.name, self.muscles))
+
     @cached_property
     def legs(self) -> dict[str, tuple[Muscle, ...]]:
         """The muscles of either leg, see `Muscle.on_side`."""

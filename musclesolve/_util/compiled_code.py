@@ -24,6 +24,8 @@ DAMAGED = (
 """What numba raises for a cache file that is empty, truncated, or of something else."""
 
 _COMPILING = OneThread()
+_REPORTED: set[str] = set()
+"""Messages of compilations, one for all functions of a folder."""
 
 
 def source_version(folder: Path) -> str:
@@ -37,7 +39,7 @@ class CompiledFunction:
     """A function with one signature, compiled when it is first needed.
 
     version: of its sources, part of the name that numba gives to the files of its cache. message: for the log where it
-    has to be compiled; None where that takes a fraction of a second.
+    has to be compiled.
     """
 
     def __init__(
@@ -46,7 +48,7 @@ class CompiledFunction:
         signature: tuple[Any, ...],
         options: Mapping[str, Any],
         version: str,
-        message: str | None = None,
+        message: str,
     ) -> None:
         self.signature, self.options, self.message = signature, dict(options), message
         self._loaded: Any = None
@@ -77,7 +79,8 @@ class CompiledFunction:
     def _load(self) -> Any:
         if not hasattr(self.dispatcher, "compile"):  # NUMBA_DISABLE_JIT
             return self.dispatcher
-        if self.message and not self.is_kept():
+        if not self.is_kept() and self.message not in _REPORTED:
+            _REPORTED.add(self.message)
             LOG.warning(self.message)
         try:
             self.dispatcher.compile(self.signature)
@@ -90,11 +93,7 @@ class CompiledFunction:
 
     def _anew(self, error: Exception) -> Any:
         """Replace damaged cache files, or compile in memory if they cannot be removed."""
-        LOG.warning(
-            "compiled code on this disk cannot be read (%s): %s",
-            type(error).__name__,
-            self.message or "compiling it anew",
-        )
+        LOG.warning("compiled code on this disk cannot be read (%s): %s", type(error).__name__, self.message)
         try:
             for file in self._files("*"):
                 file.unlink(missing_ok=True)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from musclesolve._util.arrays import Array, Mask
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.model.model import Model
@@ -40,7 +42,7 @@ def muscle_state(model: Model, muscles: LegMuscles, motion: Motion) -> MuscleSta
     """
     path = muscles.paths.evaluate(motion.q, motion.coordinates)
     velocity = path.rate(motion.qd, motion.rates)
-    tree, joints = model.tree, [model.dof(dof) for dof in muscles.dof_names]
+    tree, joints = model.tree, np.array([model.dof(dof) for dof in muscles.dof_names])
     moved = tree.distal_frames[muscles.paths.body][:, joints].T
     arm = path.moment_arms(joints, moved, tree.axes(motion.q)[:, joints], motion.q[:, tree.pivot[joints]])
     fiber = fiber_state(

@@ -89,12 +89,19 @@ def read_function(element: Element, count: int = 1) -> Function | None:
         return Constant(element.require("value").number())
     if element.tag == "LinearFunction":
         return _linear(element.require("coefficients"), count)
-    if element.tag == "PolynomialFunction":
-        return Polynomial(element.require("coefficients").numbers())
     if element.tag == "MultiplierFunction":
         inner = function_in(element.require("function"), count)
         return None if inner is None else Scaled(inner, element.require("scale").number())
-    return _knotted(element) if element.tag in KNOTTED else None
+    if element.tag != "PolynomialFunction" and element.tag not in KNOTTED:
+        return None
+    if count != 1:
+        element.fail(
+            f"{count} coordinates",
+            expected="one coordinate, which the function depends on",
+            remedy="correct <coordinates>",
+            code="bad_model",
+        )
+    return _knotted(element) if element.tag in KNOTTED else _polynomial(element)
 
 
 def function_in(holder: Element, count: int = 1) -> Function | None:
@@ -112,6 +119,14 @@ def _linear(coefficients: Element, count: int) -> Function:
             code="bad_model",
         )
     return Linear(values[:-1], float(values[-1]))
+
+
+def _polynomial(element: Element) -> Function:
+    coefficients = element.require("coefficients")
+    values = coefficients.numbers()
+    if not values.size:
+        coefficients.fail("no coefficients", expected="one or more", remedy="state them", code="bad_model")
+    return Polynomial(values)
 
 
 def _knotted(element: Element) -> Function:

@@ -79,6 +79,8 @@ REFUSALS = [
     ("unknown_name", "<coordinates>knee_r</coordinates>", "<coordinates>hip_a_r</coordinates>", ["hip_a_r"]),
     ("bad_model", "<range>1 2</range>", "<range>2 2</range>", ["PathWrap", "2 to point 2"]),
     ("bad_model", "<range>1 2</range>", "<range>1 3</range>", ["PathWrap", "1 to point 3 of 2"]),
+    ("bad_model", "<coordinates>knee_r</coordinates>", "<coordinates/>", ["coefficients", "0 coordinate"]),
+    ("bad_model", "<coefficients>.1 .2 0</coefficients>", "<coefficients/>", ["no coefficients"]),
     ("bad_format", "<range>0.2 2</range>", "<range>0.2</range>", ["range", "two numbers"]),
     ("duplicate_name", 'Body name="tibia_r"', 'Body name="pelvis"', ["pelvis"]),
     ("duplicate_name", 'name="two_r"', 'name="one_r"', ["one_r"]),

@@ -25,7 +25,7 @@ def test_every_segment_of_the_leg_obeys_newton(model, motion, wrenches, side):
     loads = joint_loads(model, motion, segment_motion(model, motion), wrenches, state)
     net, contact = loads.net, loads.contact(tension)
     ground = next(w for w in wrenches if w.body == f"foot_{side}").force
-    points = point_forces(muscles, state, tension)
+    points = point_forces(muscles, motion, state, tension)
     for near, far, bodies in (("ankle", None, ["foot"]), ("knee", "ankle", ["shank", "shank_distal"])):
         indices = [model.body(f"{name}_{side}") for name in bodies]
         pulled = points[:, np.isin(muscles.paths.body, indices)].sum(axis=1)
@@ -43,15 +43,15 @@ def test_every_segment_of_the_leg_obeys_newton(model, motion, wrenches, side):
     )
 
 
-def point_forces(muscles, state, tension):
+def point_forces(muscles, motion, state, tension):
     """Force on each path point (T, P, 3), written out segment by segment from the positions alone."""
     force = np.zeros_like(state.path.position)
+    on = muscles.paths.on_path(muscles.paths.conditions(motion.coordinates))
     for n in range(muscles.paths.count):
         points = np.flatnonzero(muscles.paths.muscle == n)
         for frame in range(len(force)):
             places = state.path.position[frame, points]
-            kept = [0] + [k for k in range(1, len(points)) if np.any(places[k] != places[k - 1])]
-            for a, b in pairwise(kept):
+            for a, b in pairwise(np.flatnonzero(on[frame, points])):
                 pull = places[b] - places[a]
                 pull = tension[frame, n] * pull / np.linalg.norm(pull)
                 force[frame, points[a]] += pull

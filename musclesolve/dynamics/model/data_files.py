@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from functools import lru_cache
 from importlib import resources
 from pathlib import Path
 
@@ -28,7 +29,13 @@ def read_text(path: Path, what: str) -> str:
     """Text of a TOML file that describes `what`."""
     try:
         text = read_regular(path, SETTINGS).decode("utf-8")
-        tomllib.loads(text)
+        _check_toml(text)
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as fault:
         raise InputError(f"cannot read the {what}: {fault}", code="unreadable_file", file=path) from fault
     return text
+
+
+@lru_cache(maxsize=16)
+def _check_toml(text: str) -> None:
+    """Raise where a text is not TOML; the same text is parsed once."""
+    tomllib.loads(text)

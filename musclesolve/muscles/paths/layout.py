@@ -9,12 +9,21 @@ from typing import NamedTuple
 import numpy as np
 
 from musclesolve._util.arrays import Array, Indices
+from musclesolve.muscles.paths.kernel.arrays import CYLINDER, Layout, contiguous
 
 KINDS = ("cylinder", "sphere", "ellipsoid")
 
 
-def _none(*shape: int, whole: bool = False) -> Array | Indices:
-    return np.zeros((0, *shape), dtype=np.intp if whole else float)
+def _no_indices() -> Indices:
+    return np.zeros(0, dtype=np.intp)
+
+
+def _no_numbers() -> Array:
+    return np.zeros(0)
+
+
+def _no_vectors() -> Array:
+    return np.zeros((0, 3))
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,15 +38,15 @@ class PathLayout:
     """
 
     point_muscle: Indices
-    kind: Indices = field(default_factory=lambda: _none(whole=True))
-    radii: Array = field(default_factory=lambda: _none(3))
-    half_length: Array = field(default_factory=_none)
-    side_axis: Indices = field(default_factory=lambda: _none(whole=True))
-    side_sign: Array = field(default_factory=_none)
-    wrap_muscle: Indices = field(default_factory=lambda: _none(whole=True))
-    wrap_object: Indices = field(default_factory=lambda: _none(whole=True))
-    wrap_first: Indices = field(default_factory=lambda: _none(whole=True))
-    wrap_last: Indices = field(default_factory=lambda: _none(whole=True))
+    kind: Indices = field(default_factory=_no_indices)
+    radii: Array = field(default_factory=_no_vectors)
+    half_length: Array = field(default_factory=_no_numbers)
+    side_axis: Indices = field(default_factory=_no_indices)
+    side_sign: Array = field(default_factory=_no_numbers)
+    wrap_muscle: Indices = field(default_factory=_no_indices)
+    wrap_object: Indices = field(default_factory=_no_indices)
+    wrap_first: Indices = field(default_factory=_no_indices)
+    wrap_last: Indices = field(default_factory=_no_indices)
 
     @property
     def muscles(self) -> int:
@@ -63,6 +72,23 @@ class PathLayout:
     def node_object(self) -> Indices:
         """(2 W,) object of each tangent point."""
         return np.repeat(self.wrap_object, 2)
+
+    @cached_property
+    def arrays(self) -> Layout:
+        """The layout as the compiled code takes it; a side along the axis of a cylinder means nothing."""
+        edges = np.arange(self.muscles + 1)
+        along = (self.kind == CYLINDER) & (self.side_axis == 2)
+        return Layout(
+            contiguous(np.searchsorted(self.point_muscle, edges), np.intp),
+            contiguous(np.searchsorted(self.wrap_muscle, edges), np.intp),
+            contiguous(self.wrap_object, np.intp),
+            contiguous(np.stack([self.wrap_first, self.wrap_last], axis=1), np.intp),
+            contiguous(self.kind, np.intp),
+            contiguous(self.radii),
+            contiguous(self.half_length),
+            contiguous(np.where(along, 0, self.side_axis), np.intp),
+            contiguous(np.where(along, 0.0, self.side_sign)),
+        )
 
     def subset(self, muscles: Indices) -> PathLayout:
         """Some muscles (k,), increasing, with all objects."""

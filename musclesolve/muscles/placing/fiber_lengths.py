@@ -6,6 +6,8 @@ muscle keeps the normalised fiber lengths of its own model over the range of mot
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 
 import muscle_db
@@ -51,6 +53,7 @@ def _by_standing_length(model: Model, database: MuscleDatabase, paths: Paths) ->
     return scale * optimal, scale * np.array([muscle.tendon_slack_length for muscle in database])
 
 
+@lru_cache(maxsize=8)
 def operating_range(database: MuscleDatabase) -> OperatingRange:
     """The normalised fiber lengths of the muscles of a set over the range of motion, in the model they belong to.
 

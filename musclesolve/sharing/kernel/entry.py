@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
-import logging
-from functools import cache
 from pathlib import Path
-from pickle import PickleError
 from typing import Any
 
-import numba
-from llvmlite.binding import get_host_cpu_name  # type: ignore[import-untyped]
-from numba import njit, types
+from numba import types
 
-from musclesolve._util.locks import OneThread
+from musclesolve._util.compiled_code import CompiledFunction, source_version
 from musclesolve.sharing.kernel.compile import OPTIONS
 from musclesolve.sharing.kernel.compiled_certificate import residual_of
 from musclesolve.sharing.kernel.compiled_terms import Terms
@@ -29,7 +23,6 @@ from musclesolve.sharing.kernel.solve_frame import (
 )
 from musclesolve.sharing.kernel.workspace_layout import RESERVE_WEIGHT, RateBounds
 
-LOG = logging.getLogger("musclesolve")
 MESSAGE = "compiling the force-sharing kernel for this machine, once (ten to twenty seconds)"
 
 
@@ -52,15 +45,8 @@ SIGNATURE = (
 )
 
 
-def source_version() -> str:
-    """A hash of what numba does not look at: all sources in this folder, and the processor."""
-    known = b"".join(file.read_bytes() for file in sorted(Path(__file__).parent.glob("*.py")))
-    known += f"{numba.__version__} {get_host_cpu_name()}".encode()
-    return hashlib.sha256(known).hexdigest()[:16]
-
-
-def build_run(version: str) -> Any:
-    """The function under a name with this version, which numba names its cache files after; compiled later."""
+def build_run(version: str) -> CompiledFunction:
+    """The function under a name with this version; compiled later."""
 
     def run(
         task, first, last,
@@ -98,72 +84,17 @@ def build_run(version: str) -> Any:
                 residual[t] = residual_of(data, t, given, s[RESERVE_WEIGHT], *numbers, w)
         return last
 
-    # numba names its files after the function: other sources, other files
-    run.__qualname__ = run.__name__ = f"run_{version}"
-    try:
-        return njit(cache=True, **OPTIONS)(run)
-    except RuntimeError:  # no folder for the cache
-        return njit(**OPTIONS)(run)
+    return CompiledFunction(run, SIGNATURE, OPTIONS, version, MESSAGE)
 
 
-RUN = build_run(source_version())
+RUN = build_run(source_version(Path(__file__).parent))
 
 
 def is_kept() -> bool:
     """Whether compiled code of this version is in the cache on disk."""
-    folder = RUN.stats.cache_path
-    return folder is not None and any(Path(folder).glob(f"*{RUN.py_func.__name__}*.nbc"))
-
-
-DAMAGED = (
-    *(PickleError, EOFError, AttributeError, ImportError, LookupError, TypeError, ValueError, OverflowError),
-    *(MemoryError, RuntimeError),
-)
-"""What numba raises for a cache file that is empty, truncated, or of something else."""
-
-_COMPILING = OneThread()
+    return RUN.is_kept()
 
 
 def compiled_run() -> Any:
     """The function with its one signature, from the cache or compiled now, by one thread."""
-    with _COMPILING:
-        return _compile_once()
-
-
-@cache
-def _compile_once() -> Any:
-    return load_or_compile()
-
-
-def load_or_compile() -> Any:
-    """The function from the cache; compiled where the cache is missing, damaged or not writable."""
-    if not is_kept():
-        LOG.warning(MESSAGE)
-    try:
-        RUN.compile(SIGNATURE)
-    except OSError:  # the folder exists, but is not writable
-        return _compiled_in_memory()
-    except DAMAGED as error:
-        return _compiled_anew(error)
-    RUN.disable_compile()
-    return RUN
-
-
-def _compiled_anew(error: Exception) -> Any:
-    """Replace damaged cache files, or compile in memory if they cannot be removed."""
-    LOG.warning("the compiled kernel on this disk cannot be read (%s): %s", type(error).__name__, MESSAGE)
-    try:
-        for file in Path(RUN.stats.cache_path).glob(f"*{RUN.py_func.__name__}*"):
-            file.unlink(missing_ok=True)
-        RUN.compile(SIGNATURE)
-    except OSError:
-        return _compiled_in_memory()
-    RUN.disable_compile()
-    return RUN
-
-
-def _compiled_in_memory() -> Any:
-    run = njit(**OPTIONS)(RUN.py_func)
-    run.compile(SIGNATURE)
-    run.disable_compile()
-    return run
+    return RUN.load()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -12,17 +12,23 @@ CYLINDER, SPHERE, ELLIPSOID = np.arange(3)
 NONE, INSIDE, POSSIBLE, MANDATORY = np.arange(4)
 """Whether a segment touches an object: not; not, since it ends inside; it may; its straight line cuts the surface."""
 
+OFF, STAYS_OFF = -1.0, -2.0
+"""In place of the arc of a wrap that is not touched."""
+
 ARC, EXTRA = 6, 7
 """Places in a contact (8,) after its two tangent points: length on the surface, and what the contact adds [m]."""
 
 
 # parts of the work array of spheres and ellipsoids: ends on the scale of the unit sphere; the point of the straight
 # line that is nearest to the center; directions across the line from the center to an end; tangent points of both ends
-# and the direction at the first; radii and 1 / radii^2; ends; point and direction at the end of a geodesic
+# and the direction at the first; radii and 1 / radii^2; second end; point and direction at the end of a geodesic;
+# of the section with a plane: center, direction away from the line, those out and on at the first tangent point, and
+# the one out at the second
 (
-    W1, W2, NEAREST, TOWARDS, ACROSS, U1, U2, DIRECTION, RADII, INVERSE, P1, P2, POINT, HEADING,
+    W1, W2, NEAREST, TOWARDS, ACROSS, U1, U2, DIRECTION, RADII, INVERSE, P2, POINT, HEADING,
+    CENTER, SIDE, OUT, SLOPE, END, SPARE,
     WORK_SIZE,
-) = 3 * np.arange(15)  # fmt: skip
+) = 3 * np.arange(20)  # fmt: skip
 
 
 class Layout(NamedTuple):
@@ -54,7 +60,7 @@ class Output(NamedTuple):
     length: Array  # (T, n) [m]
     position: Array  # (T, N, 3) [m]
     gradient: Array  # (T, N, 3)
-    arc: Array  # (T, W) [m], zero where the wrap is not touched
+    arc: Array  # (T, W) [m], negative where the wrap is not touched
 
 
 class Work(NamedTuple):
@@ -66,3 +72,8 @@ class Work(NamedTuple):
     best: Array  # (8,) of the best segment so far
     step: Array  # (2, N, 3) last two movements of each tangent point [m]
     round: Array  # (WORK_SIZE,) of spheres and ellipsoids
+
+
+def contiguous(values: Any, kind: type = float) -> Any:
+    """An array as the compiled code takes it: of one kind, in C order and writable; copied where it is not."""
+    return np.require(values, kind, ["C", "W"])

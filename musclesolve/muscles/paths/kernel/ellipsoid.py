@@ -3,8 +3,9 @@
 With every axis scaled by its radius, the tangent points seen from an end lie on a circle of the unit sphere
 (sphere.py). The angle on this circle and the length of the geodesic that starts there are found by Newton's method so
 that at its other end the geodesic runs straight to the second end: this lies in the tangent plane and not beside the
-direction of the geodesic. The search begins with the great circle and, where that is too far away, follows the solution
-while the sphere is deformed into the ellipsoid.
+direction of the geodesic. The search begins with the shortest path in a plane (plane_section.py). Where that does not
+lead to a solution nearby, or there is none on the given side, it begins with the great circle of the sphere and follows
+the solution while the sphere is deformed into the ellipsoid.
 """
 
 from __future__ import annotations
@@ -20,7 +21,6 @@ from musclesolve.muscles.paths.kernel.arrays import (
     INVERSE,
     MANDATORY,
     NONE,
-    P1,
     P2,
     POINT,
     RADII,
@@ -30,6 +30,7 @@ from musclesolve.muscles.paths.kernel.arrays import (
 )
 from musclesolve.muscles.paths.kernel.compile import compiled
 from musclesolve.muscles.paths.kernel.geodesic import follow
+from musclesolve.muscles.paths.kernel.plane_section import shortest_section
 from musclesolve.muscles.paths.kernel.sphere import great_circle, straight_parts, tangent_point, unit_sphere
 
 MOST_STEPS = 12
@@ -51,20 +52,20 @@ def touch_ellipsoid(ends, radii, axis, sign, contact, work):
         return code
     unit = (radii[0] + radii[1] + radii[2]) / 3.0
     arc = great_circle(work)
+    _deform(radii, unit, 1.0, work)
+    angle, length = shortest_section(axis, sign, work)
+    converged = False
+    if length >= 0.0:
+        converged, angle, length = _newton(work, angle, length)
     for stages in STAGES:
+        if converged:
+            break
         angle, length = 0.0, arc
         for stage in range(stages):
-            share = (stage + 1.0) / stages
-            for k in range(3):
-                work[RADII + k] = 1.0 + share * (radii[k] / unit - 1.0)
-                work[INVERSE + k] = 1.0 / work[RADII + k] ** 2
-                work[P1 + k] = work[RADII + k] * work[W1 + k]
-                work[P2 + k] = work[RADII + k] * work[W2 + k]
+            _deform(radii, unit, (stage + 1.0) / stages, work)
             converged, angle, length = _newton(work, angle, length)
             if not converged:
                 break
-        if converged:
-            break
     if not converged or length < 0.0:
         return NONE
     _shoot(work, angle, length)
@@ -74,6 +75,15 @@ def touch_ellipsoid(ends, radii, axis, sign, contact, work):
     contact[ARC] = unit * length
     contact[EXTRA] = contact[ARC] + straight_parts(ends, contact)
     return MANDATORY
+
+
+@compiled
+def _deform(radii, unit, share, work):
+    """Radii between those of the unit sphere and those of the ellipsoid, and what depends on them."""
+    for k in range(3):
+        work[RADII + k] = 1.0 + share * (radii[k] / unit - 1.0)
+        work[INVERSE + k] = 1.0 / work[RADII + k] ** 2
+        work[P2 + k] = work[RADII + k] * work[W2 + k]
 
 
 @compiled

@@ -58,12 +58,12 @@ def powers(wrench, muscle, moved, screw, power):
 _VERSION = source_version(Path(__file__).parent)
 
 
-_OF_PATHS = (_LAYOUT, _POSES, _OUTPUT, _WORK)
-_OF_WRENCHES = (_given(_REAL, 3), _given(_REAL, 3), _given(_WHOLE, 1), _REAL[:, :, ::1])
-_OF_POWERS = (
-    *(_given(_REAL, 3), _given(_WHOLE, 1), _given(types.boolean, 2), _given(_REAL, 3)),
-    _REAL[:, :, ::1],
+def _on_disk(function: Any, *signature: Any) -> CompiledFunction:
+    return CompiledFunction(function, signature, OPTIONS, _VERSION, MESSAGE)
+
+
+PATHS = _on_disk(paths, _LAYOUT, _POSES, _OUTPUT, _WORK)
+WRENCHES = _on_disk(wrenches, _given(_REAL, 3), _given(_REAL, 3), _given(_WHOLE, 1), _REAL[:, :, ::1])
+POWERS = _on_disk(
+    powers, _given(_REAL, 3), _given(_WHOLE, 1), _given(types.boolean, 2), _given(_REAL, 3), _REAL[:, :, ::1]
 )
-PATHS = CompiledFunction(paths, _OF_PATHS, OPTIONS, _VERSION, MESSAGE)
-WRENCHES = CompiledFunction(wrenches, _OF_WRENCHES, OPTIONS, _VERSION)
-POWERS = CompiledFunction(powers, _OF_POWERS, OPTIONS, _VERSION)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from math import sqrt
 
+from musclesolve.muscles.paths.kernel.arrays import OFF
 from musclesolve.muscles.paths.kernel.compile import compiled
 from musclesolve.muscles.paths.kernel.wrapping import wrap_muscle
 
@@ -22,7 +23,7 @@ def solve_muscle(layout, poses, out, work, t, muscle):
             size += 1
     points = poses.position.shape[1]
     for wrap in range(layout.first_wrap[muscle], layout.first_wrap[muscle + 1]):
-        out.arc[t, wrap] = -1.0
+        out.arc[t, wrap] = OFF
         for node in range(points + 2 * wrap, points + 2 * wrap + 2):
             for k in range(3):
                 out.position[t, node, k] = poses.center[t, layout.wrap_object[wrap], k]

@@ -10,11 +10,13 @@ from __future__ import annotations
 
 from math import inf
 
-from musclesolve.muscles.paths.kernel.arrays import ARC, EXTRA, INSIDE, MANDATORY, NONE
+from musclesolve.muscles.paths.kernel.arrays import ARC, EXTRA, INSIDE, MANDATORY, NONE, OFF, STAYS_OFF
 from musclesolve.muscles.paths.kernel.compile import compiled
 from musclesolve.muscles.paths.kernel.touch import place_contact, touch
 
 MOST_ROUNDS = 100
+SETTLED = 20
+"""After so many rounds what comes off stays off: objects that push each other's wraps on and off have no end."""
 AT_REST = 1e-12
 """The greatest movement of a tangent point that ends the rounds [m]."""
 
@@ -32,6 +34,8 @@ def wrap_muscle(layout, poses, out, work, t, muscle, size):
         for number in range(last - first):
             wrap = first + (1 - number if swapped and number < 2 else number)
             size, code, change = _rewrap(layout, poses, out, work, t, wrap, size)
+            if sweep > SETTLED and out.arc[t, wrap] == OFF and change > 0.0:
+                out.arc[t, wrap] = STAYS_OFF
             moved = max(moved, change)
             if sweep == 0 and number == 0:
                 missed = code == NONE
@@ -65,12 +69,14 @@ def _extrapolate(position, step, first, last):
 def _rewrap(layout, poses, out, work, t, wrap, size):
     """Take one wrap off the chain and put it on again: size of the chain, last code, movement of its nodes [m]."""
     node = poses.position.shape[1] + 2 * wrap
+    if out.arc[t, wrap] == STAYS_OFF:
+        return size, NONE, 0.0
     was_on = out.arc[t, wrap] >= 0.0
     size = _take_off(work.chain, size, node)
     item = layout.wrap_object[wrap]
     code, segment = _best_segment(layout, poses, out, work, t, wrap, size)
     if segment < 0:
-        out.arc[t, wrap] = -1.0
+        out.arc[t, wrap] = OFF
         work.step[:, node : node + 2] = 0.0
         return size, code, inf if was_on else 0.0
     moved = place_contact(poses, out, work, t, node, item)

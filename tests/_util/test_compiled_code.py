@@ -1,0 +1,87 @@
+"""Compiled functions on disk: what happens where the cache is damaged, and what the key of the path engine covers."""
+
+from __future__ import annotations
+
+import ast
+import os
+import runpy
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numba import types
+
+from musclesolve._util.compiled_code import CompiledFunction, source_version
+from musclesolve.muscles.paths.kernel import entry
+from musclesolve.muscles.paths.layout import PathLayout
+from musclesolve.muscles.paths.solve import solve_paths
+
+
+@pytest.mark.parametrize("ending", [".nbc", ".nbi"])
+@pytest.mark.parametrize("left", [0, 100])
+def test_damaged_cache_files_are_replaced(ending, left, tmp_path, caplog):
+    (tmp_path / "small.py").write_text("def small(x):\n    return 2.0 * x\n")
+
+    def made():
+        function = runpy.run_path(str(tmp_path / "small.py"))["small"]
+        return CompiledFunction(function, (types.float64,), {}, "1", "compiling")
+
+    assert made().load()(3.0) == 6.0
+    kept = made()
+    assert kept.is_kept()
+    (damaged,) = Path(kept.dispatcher.stats.cache_path).glob(f"*small*{ending}")
+    damaged.write_bytes(damaged.read_bytes()[:left])
+    with caplog.at_level("INFO", "musclesolve"):
+        assert made().load()(3.0) == 6.0
+    assert "cannot be read" in caplog.text
+    caplog.clear()
+    assert made().load()(3.0) == 6.0 and not caplog.text
+
+
+def test_the_version_is_that_of_the_sources(tmp_path):
+    (tmp_path / "a.py").write_text("A = 1")
+    before = source_version(tmp_path)
+    assert before == source_version(tmp_path)
+    (tmp_path / "a.py").write_text("A = 2")
+    assert source_version(tmp_path) != before
+
+
+def test_the_path_engine_is_made_of_its_own_folder():
+    """The key of its cache hashes the folder."""
+    folder = Path(entry.__file__).parent
+    for path in folder.glob("*.py"):
+        nodes = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        names = {node.module for node in nodes if isinstance(node, ast.ImportFrom)}
+        own = {name for name in names if name.startswith("musclesolve")}
+        outside = {name for name in own if not name.startswith("musclesolve.muscles.paths.kernel")}
+        assert outside <= {"musclesolve._util.compiled_code", "musclesolve._util.arrays"}, path.name
+
+
+def test_the_path_engine_is_compiled_once():
+    layout = PathLayout(np.zeros(2, dtype=int))
+    ends = np.array([[[0.0, 0.0, 0.0], [3.0, 4.0, 0.0]]])
+    found = solve_paths(layout, ends, np.ones((1, 2), bool), np.zeros((1, 0, 3)), np.zeros((1, 0, 3, 3)))
+    assert found.length[0, 0] == 5.0
+    assert entry.PATHS.is_kept() and len(entry.PATHS.load().signatures) == 1
+
+
+SMALL = """
+import numpy as np
+from musclesolve.muscles.paths.layout import PathLayout
+from musclesolve.muscles.paths.solve import solve_paths
+none = np.zeros((1, 0, 3)), np.zeros((1, 0, 3, 3))
+print(solve_paths(PathLayout(np.zeros(2, int)), np.eye(3)[None, :2], np.ones((1, 2), bool), *none).length)
+"""
+
+
+def test_without_compilation_the_path_engine_still_works():
+    done = subprocess.run(
+        [sys.executable, "-c", SMALL],
+        capture_output=True,
+        text=True,
+        env=os.environ | {"NUMBA_DISABLE_JIT": "1"},
+        check=True,
+    )
+    assert done.stdout.strip() == "[[1.41421356]]"

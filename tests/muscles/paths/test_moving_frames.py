@@ -1,0 +1,63 @@
+"""Natural splines against scipy's, and the velocities of moving frames."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.interpolate import CubicSpline
+from scipy.spatial.transform import Rotation
+
+from musclesolve.muscles.paths.moving_frames import MovingFrames, rotation_and_spin
+from musclesolve.muscles.paths.natural_spline import NaturalSpline
+
+KNOTS = np.array([-0.4, -0.1, 0.0, 0.5, 1.3, 2.0])
+
+
+@pytest.fixture(scope="module")
+def spline():
+    return NaturalSpline(KNOTS, np.random.default_rng(9).normal(size=(6, 6)))
+
+
+def test_it_is_the_natural_cubic_spline(spline):
+    x = np.linspace(KNOTS[0], KNOTS[-1], 50)
+    theirs = CubicSpline(KNOTS, spline.values, bc_type="natural")
+    value, slope = spline.at(x)
+    np.testing.assert_allclose(value, theirs(x), atol=1e-13)
+    np.testing.assert_allclose(slope, theirs(x, 1), atol=1e-12)
+
+
+def test_beyond_the_knots_it_is_straight(spline):
+    value, slope = spline.at(np.array([-1.4, -0.4, 2.0, 3.5]))
+    np.testing.assert_allclose(value[0], value[1] - slope[1], atol=1e-13)
+    np.testing.assert_allclose(value[3], value[2] + 1.5 * slope[2], atol=1e-13)
+    np.testing.assert_array_equal(slope[[0, 3]], slope[[1, 2]])
+
+
+def test_two_knots_are_a_line():
+    value, slope = NaturalSpline(np.array([0.0, 2.0]), np.array([[1.0], [5.0]])).at(np.array([0.5, 3.0]))
+    np.testing.assert_allclose(value, [[2.0], [7.0]])
+    np.testing.assert_allclose(slope, 2.0)
+
+
+@pytest.mark.parametrize("size", [0.0, 1e-6, 5e-5, 2e-4, 0.7, 3.0])
+def test_rotation_vectors(size):
+    rng, step = np.random.default_rng(10), 1e-6
+    vector, rate = rng.normal(size=(2, 20, 3))
+    vector *= size / np.linalg.norm(vector, axis=1, keepdims=True)
+    rotation, spin = rotation_and_spin(vector, rate)
+    np.testing.assert_allclose(rotation, Rotation.from_rotvec(vector).as_matrix(), atol=1e-14)
+    ahead, behind = (rotation_and_spin(vector + s * step * rate, rate)[0] for s in (1, -1))
+    turned = (ahead - behind) / (2 * step) @ np.swapaxes(rotation, 1, 2)
+    axial = 0.5 * (turned - np.swapaxes(turned, 1, 2))[:, [2, 0, 1], [1, 2, 0]]
+    np.testing.assert_allclose(spin, axial, atol=1e-8)
+
+
+def test_frames_follow_their_own_angles(spline):
+    frames = MovingFrames(
+        np.zeros(2, int), np.array([1, 0]), np.array([[0.1, 0.0, 0.0]] * 2), (spline, spline)
+    )
+    found = frames.at(np.array([[0.3, 1.1]]))
+    value, slope = spline.at(np.array([1.1, 0.3]))
+    np.testing.assert_allclose(found.origin[0], value[:, :3] + [0.1, 0.0, 0.0])
+    np.testing.assert_allclose(found.velocity[0], slope[:, :3])
+    np.testing.assert_allclose(found.rotation[0], Rotation.from_rotvec(value[:, 3:]).as_matrix(), atol=1e-13)
