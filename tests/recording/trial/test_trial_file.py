@@ -44,7 +44,10 @@ def test_forces_are_those_of_the_columns_whichever_way_they_are_named(tmp_path: 
 
 def test_options_of_muscles_and_sharing_are_kept(tmp_path: Path) -> None:
     edits = (
-        ('database = "silva_2003"\npassive = "table"', 'database = "own.toml"\npassive = "none"\nstrength = 1.2'),
+        (
+            'database = "silva_2003"\npassive = "table"',
+            'database = "own.toml"\npassive = "none"\nstrength = 1.2',
+        ),
         ('solver = "batch"', 'solver = "ipopt"\nreserve_weight = 10\ndofs = ["knee_flexion_r"]'),
     )
     trial = read_trial(write_trial(tmp_path, *edits))
