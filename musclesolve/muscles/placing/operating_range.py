@@ -12,7 +12,7 @@ length of the muscle, L0', so that
 
     mean_p (L0 l cos a + L_T - L_MT)^2 / e^2 + ((L0 / L0' - 1) / d)^2
 
-is least: e is the error of a path, d that of the assumption that fibers grow with the muscle.
+is least: e is the error of a path, which grows with the muscle too, d that of the assumption that fibers do.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ RANGE_OF_MOTION_DEG = {
 """Where poses are sampled: what daily activities need (walking, stairs, a chair, squats, running)."""
 
 PATH_ERROR = 0.003
-"""Error e of musculotendon lengths, as far as it differs between poses [m]."""
+"""Error e of musculotendon lengths in the own model, as far as it differs between poses [m]."""
 GROWTH_ERROR = 0.5
 """Relative error d of optimal fiber lengths that grow with the muscle."""
 
@@ -102,7 +102,7 @@ class OperatingRange:
         x_mean, y_mean = (weight * x).sum(axis=0), (weight * y).sum(axis=0)
         dx, dy = (x - x_mean) * counts, (y - y_mean) * counts
         grown = self.optimal_fiber_length * length.mean(axis=0) / self.length.mean(axis=0)
-        trust = (PATH_ERROR / (GROWTH_ERROR * grown)) ** 2
+        trust = (PATH_ERROR / (GROWTH_ERROR * self.optimal_fiber_length)) ** 2
         optimal = ((weight * dx * dy).sum(axis=0) + trust * grown) / ((weight * dx**2).sum(axis=0) + trust)
         slack = y_mean - optimal * x_mean
         found = (counts.sum(axis=0) >= LEAST_POSES) & (optimal > 0.0) & (slack >= 0.0)
