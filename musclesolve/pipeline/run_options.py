@@ -10,7 +10,9 @@ import muscle_db
 from musclesolve._util.checks import check_choice
 from musclesolve._util.names import unknown_name
 from musclesolve.errors import InputError
+from musclesolve.muscles.curves.curve_registry import curve_family
 from musclesolve.muscles.passive.passive_element import checked_passive
+from musclesolve.muscles.placing.fiber_lengths import operating_range
 from musclesolve.muscles.placing.place_muscles import LEG_DOFS
 from musclesolve.muscles.strength import checked_strength
 from musclesolve.pipeline.measured_activation import Channels, channel_muscles
@@ -69,6 +71,12 @@ def find_options(
             raise trial.document.placed(error, table, key) from error
 
     database = in_trial("muscles", "database", _database, muscles.database)
+    in_trial(
+        "muscles",
+        "database",
+        lambda name: _check_set(name, database, muscles.fiber_lengths),
+        muscles.database,
+    )
     found = in_trial("sharing", "cost", find_cost, sharing.cost) if cost is None else find_cost(cost)
     check_emg(trial, found)
     return Options(
@@ -128,6 +136,14 @@ def _database(name: str) -> muscle_db.MuscleDatabase:
         where = ", ".join(part for part in (error.line and f"line {error.line}", error.field) if part) or None
         texts = {"expected": error.expected, "remedy": error.remedy}
         raise InputError(error.problem, code=error.code, file=error.file, where=where, **texts) from error
+
+
+def _check_set(name: str, database: muscle_db.MuscleDatabase, rule: str | None) -> None:
+    """Refuse a set of the user whose Hill curves are unknown, or with a muscle that does not fit its own path."""
+    curve_family(database.curves)
+    if name not in muscle_db.available() and (rule or database.fiber_lengths) == "operating_range":
+        own = operating_range(database)
+        own.fitted(own.length)
 
 
 def _dofs(names: tuple[str, ...]) -> tuple[str, ...]:

@@ -113,7 +113,10 @@ class OperatingRange:
     def _refuse(self, number: int, counts: Mask, optimal: Array, slack: Array) -> None:
         name, used = self.names[number], int(counts[:, number].sum())
         if used < LEAST_POSES:
-            problem = f"in {used} of {len(counts)} poses {name} is between {USABLE[0]} and {USABLE[1]} optimal lengths"
+            problem = (
+                f"the fibers of {name} are {USABLE[0]} to {USABLE[1]} optimal lengths long in only {used} of "
+                f"{len(counts)} poses over the range of motion"
+            )
         else:
             sizes = f"{1e3 * optimal[number]:.0f} mm and {1e3 * slack[number]:.0f} mm"
             problem = (
@@ -123,6 +126,7 @@ class OperatingRange:
             problem,
             code="bad_muscle_set",
             where=name,
-            expected="a path whose length changes over the range of motion as in the model that the range is of",
-            remedy='check the path of the muscle, or write fiber_lengths = "standing"',
+            expected="fiber and tendon lengths that fit the path of the muscle",
+            remedy="check optimal_fiber_length, tendon_slack_length and path of the muscle in its set, or write "
+            'fiber_lengths = "standing"',
         )
