@@ -147,7 +147,7 @@ def test_arms_on_the_subject_are_near_those_of_the_unscaled_model(arms):
     assert sure.sum() > 60
     assert (np.sign(ours) == np.sign(theirs))[:, sure].all()
 
-
+    """rajagopal_2023 placed here, and scaled by OpenSim with another pelvis: 5.5 mm rms at knee and ankle.
 def test_arms_on_the_subject_are_near_those_of_a_scaled_model(default_walk_trial, recorded_walk: Path):
     """rajagopal_2023 placed here and scaled by OpenSim, whose markers also set another pelvis: 5.5 mm at knee and ankle.
 
