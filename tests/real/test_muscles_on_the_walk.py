@@ -147,9 +147,9 @@ def test_arms_on_the_subject_are_near_those_of_the_unscaled_model(arms):
     assert sure.sum() > 60
     assert (np.sign(ours) == np.sign(theirs))[:, sure].all()
 
-    """rajagopal_2023 placed here, and scaled by OpenSim with another pelvis: 5.5 mm rms at knee and ankle.
+
 def test_arms_on_the_subject_are_near_those_of_a_scaled_model(default_walk_trial, recorded_walk: Path):
-    """rajagopal_2023 placed here and scaled by OpenSim, whose markers also set another pelvis: 5.5 mm at knee and ankle.
+    """rajagopal_2023 placed here, and scaled by OpenSim with another pelvis: 5.5 mm rms at knee and ankle.
 
     Hip angles differ, and with them the arms that depend on them most (iliacus over the brim, 12.5 mm).
     """
