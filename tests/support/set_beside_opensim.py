@@ -1,10 +1,10 @@
 """OpenSim's own lengths and arms (the sampled poses) in the poses and about the axes of a set's own skeleton.
 
-Both skeletons have a ball at the hip, flexion about the left axis and adduction about the forward one. Internal rotation
-is about the vertical of the thigh in OpenSim and about the line from hip to knee here, one degree apart: the same pose
-has other angles, and the moment about each of our axes is a combination of the moments about OpenSim's. The knee of a
+Both skeletons have a ball at the hip, flexion about the left axis and adduction about the forward one. OpenSim's
+internal rotation is about the vertical of the thigh, ours about the line from hip to knee, one degree apart: the same
+pose has other angles, and the moment about each of our axes is a combination of those about OpenSim's. The knee of a
 set glides as OpenSim's does, so its angle and arm are the same. Our ankle has other axes than OpenSim's, and there are
-no toes: of the sampled poses, in which ankle, subtalar joint and toes move too, muscles that do not cross the ankle are
+no toes. In the sampled poses ankle, subtalar joint and toes move too: muscles that do not cross the ankle are
 comparable.
 """
 
