@@ -5,8 +5,8 @@ belongs to it just as long as it does. Where the path through the point is short
 have the same moment arm (the derivative of their difference is zero) and all but the same length: switching there,
 the path does not jump. That angle depends on the proportions of the subject, so the tabulated one is where the search
 begins, for sets with exact ranges too: on the skeleton of gait2392 it moves by 1 degree (iliacus 4), while on another
-one the tabulated angles would let arms jump by up to 5 mm. Of several points of a muscle that switch at different angles,
-each is examined with the others as tabulated.
+one the tabulated angles would let arms jump by up to 5 mm. Of several points of a muscle that switch at different
+angles, each is examined with the others as tabulated.
 """
 
 from __future__ import annotations
