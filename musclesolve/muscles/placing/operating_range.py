@@ -21,7 +21,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from musclesolve._util.arrays import Array
+from musclesolve._util.arrays import Array, Mask
 from musclesolve.dynamics.model.model import Model
 from musclesolve.errors import InputError
 
@@ -110,7 +110,7 @@ class OperatingRange:
             self._refuse(int(np.flatnonzero(~found)[0]), counts, optimal, slack)
         return optimal, slack
 
-    def _refuse(self, number: int, counts: Array, optimal: Array, slack: Array) -> None:
+    def _refuse(self, number: int, counts: Mask, optimal: Array, slack: Array) -> None:
         name, used = self.names[number], int(counts[:, number].sum())
         if used < LEAST_POSES:
             problem = (

@@ -8,7 +8,7 @@ import numpy as np
 
 from muscle_db import Muscle, MuscleDatabase
 from muscle_db.model import MovingFrame, PathPoint, WrapObject
-from musclesolve._util.arrays import Array
+from musclesolve._util.arrays import Array, Indices
 from musclesolve.dynamics.model.model import Model
 from musclesolve.muscles.paths.carriers import WrapObjects
 from musclesolve.muscles.paths.layout import KINDS, PathLayout
@@ -94,7 +94,7 @@ class _Placing:
         body, dof, pivot, motion = zip(*self.motions, strict=True)
         return MovingFrames(np.array(body), np.array(dof), np.stack(pivot), motion)
 
-    def _layout(self, muscle: Array) -> PathLayout:
+    def _layout(self, muscle: Indices) -> PathLayout:
         objects = list(self.wraps.values())
         if not objects:
             return PathLayout(muscle)
