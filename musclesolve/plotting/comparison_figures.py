@@ -17,7 +17,7 @@ from musclesolve._util.progress import Progress
 from musclesolve.errors import InputError
 from musclesolve.plotting.muscle_figures import ACTIVATION, FORCE
 from musclesolve.plotting.page.curves import Legs, Validity, cross, line, with_neighbors
-from musclesolve.plotting.page.panels import Grid, small_multiples
+from musclesolve.plotting.page.panels import Grid, muscles_by_group, small_multiples
 from musclesolve.plotting.page.png import figures_of
 from musclesolve.plotting.page.style import FAILED_MARK, NOTE_COLOR, RESERVE_STYLE, place_legend
 from musclesolve.results.dataset import frame_validity as frames
@@ -91,6 +91,8 @@ def _page(
     parts = [comparison.sel(cost=cost) for cost in comparison["cost"].values]
     validity = [Validity.of(part, side) for part in parts]
     names = [str(name)[:-2] for name in comparison[dim].values if str(name).endswith(f"_{side}")]
+    if dim == "function_group":
+        names = list(muscles_by_group(names, names))
 
     def fill(axes: Axes, name: str) -> None:
         for number, part in enumerate(parts):

@@ -46,7 +46,9 @@ def fiber_notes(legs: Sequence[LegResult], options: Options) -> list[str]:
                     own[name[:-2]] = f"{name[:-2]} {low:.2f} to {high:.2f}"
     if not beyond:
         return []
-    note = "Fibers work beyond {:g} to {:g} optimal fiber lengths: {}.".format(*PLAUSIBLE, ", ".join(beyond))
+    note = (
+        f"Fibers work beyond {PLAUSIBLE[0]:g} to {PLAUSIBLE[1]:g} optimal fiber lengths: {', '.join(beyond)}."
+    )
     source = options.database.operating_range_of or options.database.name
     also = f" The model of {source} has them there too, over its range of motion: {', '.join(own.values())}."
     return [note + also * bool(own)]
