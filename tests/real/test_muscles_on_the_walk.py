@@ -132,16 +132,13 @@ def test_arms_on_the_subject_are_near_those_of_the_unscaled_model(arms):
     """Within 5 mm rms over the stride; but for what the width of the hips does.
 
     They are 215 mm apart, 167 and 155 mm in the models: the origins of the adductors lie farther medially of the hip,
-    and the arms of gracilis and adductor longus about adduction are 18 and 23 mm longer. The brim of the pelvis of
-    rajagopal_2023 is wider too: iliacus and psoas flex with 6 and 3 mm less. That set is of a person of 1.70 m, this
-    one has 1.83 m: at the ankle arms are longer by a tenth, up to 5.8 mm.
+    and the arms of gracilis and adductor longus about adduction are 18 and 23 mm longer. rajagopal_2023 is of a person
+    of 1.70 m, this one has 1.83 m: at the ankle arms are longer by a tenth, up to 5.8 mm.
     """
     database, ours, theirs = arms
     rms = 1e3 * np.sqrt(np.mean((ours - theirs) ** 2, axis=0))
     own = database.name == "gait2392"
-    assert (
-        rms.max(axis=1) < [5.0 if own else 8.0, 20.0 if own else 24.0, 5.0, 5.0, 5.0 if own else 6.0]
-    ).all()
+    assert (rms.max(axis=1) < [5.0, 20.0 if own else 24.0, 5.0, 5.0, 5.0 if own else 6.0]).all()
     assert (np.median(rms, axis=1) < 2.5).all()
     sure = np.abs(theirs).min(axis=0) > 0.008
     assert sure.sum() > 60
@@ -151,7 +148,7 @@ def test_arms_on_the_subject_are_near_those_of_the_unscaled_model(arms):
 def test_arms_on_the_subject_are_near_those_of_a_scaled_model(default_walk_trial, recorded_walk: Path):
     """rajagopal_2023 placed here, and scaled by OpenSim with another pelvis: 5.5 mm rms at knee and ankle.
 
-    Hip angles differ, and with them the arms that depend on them most (iliacus over the brim, 12.5 mm).
+    Hip angles differ, and with them the arms of gluteus maximus and adductors (8 mm, 12 mm about adduction).
     """
     database = muscle_db.load("rajagopal_2023")
     chosen = replace(default_walk_trial.muscles, database="rajagopal_2023")
@@ -165,6 +162,6 @@ def test_arms_on_the_subject_are_near_those_of_a_scaled_model(default_walk_trial
     muscles, dofs = [f"{muscle.name}_r" for muscle in database], [f"{dof}_r" for dof in DOFS]
     ours = result.moment_arm.sel(dof=dofs, muscle=muscles).values
     rms = 1e3 * np.sqrt(np.mean((ours - theirs) ** 2, axis=0)).max(axis=1)
-    assert (rms < [13.0, 13.0, 8.5, 5.5, 5.5]).all(), rms
+    assert (rms < [8.5, 12.5, 8.5, 5.5, 5.5]).all(), rms
     sure = np.abs(theirs).min(axis=0) > 0.008
     assert (np.sign(ours) == np.sign(theirs))[:, sure].all()
