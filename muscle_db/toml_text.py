@@ -24,7 +24,8 @@ from muscle_db.model import (
 def to_toml(database: MuscleDatabase, header: str = "") -> str:
     """The text of a set; header: remarks at the top, lines without "#".
 
-    Deviations of the set as a whole and of points are left out. Angles are written with seven digits after the point, everything else in full.
+    Deviations of the set as a whole and of points are left out. Angles are written with seven digits after the point,
+    everything else in full.
     """
     velocities = [muscle.max_shortening_velocity for muscle in database]
     velocity = max(velocities, key=velocities.count)
