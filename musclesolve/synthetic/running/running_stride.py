@@ -61,8 +61,8 @@ class RunningStride(Stride):
 
     source: ClassVar[str] = "plausible ground forces and paths of the feet"
     muscles: ClassVar[str] = (
-        "# The run asks in mid-stance for up to 1.6 times what the muscles of gait2392 hold, not for more than those of a\n"
-        "# person of this mass and stature do.\n"
+        "# The run asks in mid-stance for up to 1.6 times the strength of the muscles of gait2392, not for more than\n"
+        "# people of this mass and stature have.\n"
         '[muscles]\nstrength = "handsfield_2014"\n\n'
     )
 
