@@ -82,8 +82,7 @@ STANDING = {"rajagopal_2023": {"gasmed_r": 0.451984, "gaslat_r": 0.447319}}
 REASON = (
     "OpenSim 4 adds up straight parts between tangent points of an earlier round of its iteration over the two wrap "
     "objects and arcs of the last one: with the knee extended its length is {shorter:.1f} mm less than that of the "
-    "path "
-    "it draws, whose moment arms it reports. Here the length is that of the path. The tendon is longer by the "
+    "path it draws, whose moment arms it reports. Here the length is that of the path. The tendon is longer by the "
     "difference in the standing pose, so that fibers there are as long as in the model for which the passive strains "
     "were calibrated, {normal:.2f} instead of {naive:.2f} optimal lengths."
 )
