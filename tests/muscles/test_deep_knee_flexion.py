@@ -43,7 +43,7 @@ def test_gastrocnemii_of_silva_2003_turn_into_extensors():
 
 @pytest.mark.parametrize("name", muscle_db.available())
 def test_calibrated_quadriceps_extend_a_bent_knee_as_much_as_was_measured(model, name):
-    """From 80 to 120 degrees, by 4 N m more at most."""
+    """From 80 to 120 degrees, by 4.5 N m more at most."""
     muscles = place_muscles(model, muscle_db.load(name), "r", passive="calibrated")
     quadriceps = [group == "quadriceps_femoris" for group in muscles.groups]
     sweeps = [sweep for sweep in published_sweeps() if sweep.dof == "knee_flexion"]
