@@ -22,6 +22,7 @@ from muscle_db.frames_and_wraps import (
 )
 from muscle_db.lines import Region
 from muscle_db.model import (
+    CURVES,
     FIBER_LENGTHS,
     FRAMES,
     MovingFrame,
@@ -160,7 +161,7 @@ def _database(root: Table) -> MuscleDatabase:
         deviations=read_deviations(root, "deviation"),
         frames=frames,
         wrap_objects=wraps,
-        curves=root.name("curves") if "curves" in root.values else "silva_2003",
+        curves=root.choice("curves", CURVES) if "curves" in root.values else "silva_2003",
         license=root.text("license", default=""),
         fiber_lengths=_fiber_lengths(root),
         operating_range_of=root.text("operating_range_of") if "operating_range_of" in root.values else None,

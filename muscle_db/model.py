@@ -22,6 +22,8 @@ DEGREES_OF_FREEDOM = (
 SIDES = ("r", "l")
 FIBER_LENGTHS = ("operating_range", "standing")
 """Rules by which optimal fiber and tendon slack lengths are carried over to a subject."""
+CURVES = ("silva_2003", "millard_2013", "millard_2013_rajagopal", "de_groote_2016")
+"""Families of Hill curves, as musclesolve has them."""
 
 Vector = tuple[float, float, float]
 WRAP_KINDS = ("cylinder", "sphere", "ellipsoid")
@@ -317,7 +319,11 @@ class MuscleDatabase:
             if name in (muscle.name, muscle.short_name):
                 return muscle
         known = [word for muscle in self.muscles for word in (muscle.name, muscle.short_name)]
-        raise MuscleDatabaseError(f'there is no muscle "{name}" in {self.name}', remedy=nearest(name, known))
+        raise MuscleDatabaseError(
+            f'there is no muscle "{name}" in {self.name}',
+            expected="the name or short name of a muscle, without side",
+            remedy=nearest(name, known) or f"`musclesolve muscles --database {self.name}` lists them",
+        )
 
     def __hash__(self) -> int:
         return self._hash

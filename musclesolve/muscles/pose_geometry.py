@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,6 +17,7 @@ from musclesolve.dynamics.model.human_model import human_model
 from musclesolve.dynamics.model.model import Model
 from musclesolve.errors import InputError
 from musclesolve.muscles.leg_muscle_state import MuscleState, muscle_state
+from musclesolve.muscles.muscle_set import load_muscle_set
 from musclesolve.muscles.placing.place_muscles import place_muscles
 
 if TYPE_CHECKING:
@@ -28,24 +30,26 @@ LARGEST_ANGLE = 2.0 * np.pi
 def muscle_geometry(
     angles: Mapping[str, ArrayLike],
     subject: Model | None = None,
-    database: muscle_db.MuscleDatabase | None = None,
+    database: muscle_db.MuscleDatabase | str | Path | None = None,
 ) -> xr.Dataset:
     """Musculotendon lengths, moment arms, fiber lengths and capacities over a set of poses at rest.
 
     Args:
         angles: joint angles [rad] by name ("knee_flexion_r"), scalars or (P,) arrays; every other angle is zero.
         subject: a subject's model; the standard subject (1.70 m, 70.25 kg, male) unless given.
-        database: muscles; the bundled ones unless given.
+        database: a muscle set, its name ("rajagopal_2023"), or the path of its file; gait2392 unless given.
 
     Returns:
         Dataset over pose, dof, muscle (both legs): musculotendon_length, fiber_length, normalized_fiber_length,
         moment_arm, force_capacity, passive_force, and the angles as coordinates of pose.
 
     Raises:
-        InputError: an unknown angle, angles of different lengths, not finite or of more than 360 degrees.
+        InputError: an unknown or faulty muscle set, an unknown angle, angles of different lengths, not finite or of
+            more than 360 degrees.
     """
     model = human_model() if subject is None else subject
-    database = muscle_db.load() if database is None else database
+    if not isinstance(database, muscle_db.MuscleDatabase):
+        database = muscle_db.load() if database is None else load_muscle_set(database)
     coordinates = _poses(model, angles)
     still = np.zeros_like(coordinates)
     motion = motion_from(model, np.arange(len(coordinates), dtype=float), coordinates, still, still)

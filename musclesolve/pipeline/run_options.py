@@ -10,7 +10,7 @@ import muscle_db
 from musclesolve._util.checks import check_choice
 from musclesolve._util.names import unknown_name
 from musclesolve.errors import InputError
-from musclesolve.muscles.curves.curve_registry import curve_family
+from musclesolve.muscles.muscle_set import load_muscle_set
 from musclesolve.muscles.passive.passive_element import checked_passive
 from musclesolve.muscles.placing.fiber_lengths import operating_range
 from musclesolve.muscles.placing.place_muscles import LEG_DOFS
@@ -70,7 +70,7 @@ def find_options(
                 raise
             raise trial.document.placed(error, table, key) from error
 
-    database = in_trial("muscles", "database", _database, muscles.database)
+    database = in_trial("muscles", "database", load_muscle_set, muscles.database)
     in_trial(
         "muscles",
         "database",
@@ -129,18 +129,8 @@ def _check_measured(trial: Trial, sides: tuple[str, ...]) -> None:
         )
 
 
-def _database(name: str) -> muscle_db.MuscleDatabase:
-    try:
-        return muscle_db.load(name)
-    except muscle_db.MuscleDatabaseError as error:
-        where = ", ".join(part for part in (error.line and f"line {error.line}", error.field) if part) or None
-        texts = {"expected": error.expected, "remedy": error.remedy}
-        raise InputError(error.problem, code=error.code, file=error.file, where=where, **texts) from error
-
-
 def _check_set(name: str, database: muscle_db.MuscleDatabase, rule: str | None) -> None:
-    """Refuse a set of the user whose Hill curves are unknown, or with a muscle that does not fit its own path."""
-    curve_family(database.curves)
+    """Refuse a set of the user with a muscle that does not fit its own path."""
     if name not in muscle_db.available() and (rule or database.fiber_lengths) == "operating_range":
         own = operating_range(database)
         own.fitted(own.length)

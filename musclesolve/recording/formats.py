@@ -73,6 +73,8 @@ def _reader(
     known = sorted({*readers, *also} - {suffix})
     if not is_file(Path(path)):
         raise no_file(Path(path))
-    problem = f"{what} are not read from files that end in '{suffix}'" if suffix else "the name has no suffix"
+    problem = (
+        f"{what} cannot be read from files that end in '{suffix}'" if suffix else "the name has no suffix"
+    )
     remedy = suggestion(suffix, known) or f"export the {what} in one of these formats"
     raise error_at(Path(path), None, problem, f"a file that ends in {', '.join(known)}", remedy)

@@ -122,7 +122,7 @@ REFUSALS = [
     ("at_one_norm_force = 0.6", "at_one_norm_force = 60", "", ["passive, at_one_norm_force", "out of range"]),
     ("knee_center = [0.01, 0.0, -0.399875]", "knee_center = [0.01, 0.0, -0.3]", "", ["knee_center", "0.4 m"]),
     ("ankle_center = [0.0, 0.0, -0.41]", "ankle_center = [0.0, -0.41]", "", ["ankle_center", "three numbers"]),
-    ('curves = "millard_2013"', 'curves = "Millard 2013"', "", ["curves", "not a name"]),
+    ('curves = "millard_2013"', 'curves = "Millard 2013"', "", ["curves", "did you mean"]),
     ('license = "CC BY 4.0"', "license = 4.0", "", ["license", "a text"]),
     ('license = "CC BY 4.0"', 'licence = "CC BY 4.0"', "", ["licence", '"license"']),
 ]  # fmt: skip

@@ -125,3 +125,14 @@ def test_poses_are_along_one_axis_and_other_angles_are_zero(database, standing):
 def test_bad_angles_are_named(angles, words):
     with refused(*words):
         ms.muscle_geometry(angles)
+
+
+def test_a_set_by_its_name_or_file(tmp_path):
+    by_name = ms.muscle_geometry({"knee_flexion_r": 1.0}, database="rajagopal_2023")
+    loaded = muscle_db.load("rajagopal_2023")
+    assert by_name.identical(ms.muscle_geometry({"knee_flexion_r": 1.0}, database=loaded))
+    path = tmp_path / "own.toml"
+    path.write_text(muscle_db.to_toml(loaded), encoding="utf-8")
+    assert by_name.identical(ms.muscle_geometry({"knee_flexion_r": 1.0}, database=path))
+    with refused("bad_muscle_set", "gait2393", "gait2392"):
+        ms.muscle_geometry({}, database="gait2393")

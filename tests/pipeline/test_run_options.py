@@ -53,22 +53,33 @@ def test_a_fault_in_a_muscle_file_points_at_that_file(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "parts"),
+    ("old", "new", "place", "parts"),
     [
-        ('curves = "de_groote_2016"', 'curves = "de_groote"', ("Hill curves", "'de_groote_2016'")),
         (
-            "tendon_slack_length = 0.25",
-            "tendon_slack_length = 0.75",
+            "tendon_slack_length = 0.25\n",
+            "tendon_slack_length = 0.75\n",
+            "[muscles] database",
             ("soleus", "0 of 128 poses", "standing"),
+        ),
+        (
+            'curves = "de_groote_2016"\n',
+            'curves = "de_groote"\n',
+            "own.toml, line 16, curves",
+            ("de_groote", '"de_groote_2016"'),
+        ),
+        (
+            'fiber_lengths = "operating_range"\n',
+            'fiber_lengths = "operating_range"\noperating_range_of = "gait2393"\n',
+            "[muscles] database",
+            ("gait2393", '"gait2392"'),
         ),
     ],
 )
-def test_a_set_of_the_user_that_cannot_be_placed_is_refused_at_once(tmp_path, old, new, parts):
+def test_a_set_of_the_user_that_cannot_be_placed_is_refused_at_once(tmp_path, old, new, place, parts):
     text = (files("muscle_db") / "gait2392.toml").read_text(encoding="utf-8")
-    start = text.index(old + "\n")
-    (tmp_path / "own.toml").write_text(text[:start] + new + text[start + len(old) :], encoding="utf-8")
+    (tmp_path / "own.toml").write_text(text.replace(old, new, 1), encoding="utf-8")
     path = write_trial(tmp_path, ('"silva_2003"', '"own.toml"'))
-    refusal(path, "[muscles] database", *parts)
+    refusal(path, place, *parts)
     assert any(parts[0] in found.what for found in ms.check(path).findings)
 
 

@@ -10,7 +10,6 @@ from functools import lru_cache
 
 import numpy as np
 
-import muscle_db
 from muscle_db import MuscleDatabase
 from muscle_db.model import FIBER_LENGTHS
 from muscle_db.standing import standing_length
@@ -18,6 +17,7 @@ from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_choice
 from musclesolve.dynamics.model.model import Model
 from musclesolve.errors import InputError
+from musclesolve.muscles.muscle_set import load_muscle_set
 from musclesolve.muscles.paths.paths import Paths
 from musclesolve.muscles.placing.frame_maps import frame_maps, reference_model
 from musclesolve.muscles.placing.operating_range import OperatingRange, sampled_poses
@@ -58,9 +58,9 @@ def operating_range(database: MuscleDatabase) -> OperatingRange:
     """The normalised fiber lengths of the muscles of a set over the range of motion, in the model they belong to.
 
     Raises:
-        InputError: the set takes its ranges from another one, which lacks a muscle.
+        InputError: the set takes its ranges from another one, which does not exist or lacks a muscle.
     """
-    source = muscle_db.load(database.operating_range_of) if database.operating_range_of else database
+    source = load_muscle_set(database.operating_range_of) if database.operating_range_of else database
     names = [muscle.name for muscle in source]
     if missing := [muscle.name for muscle in database if muscle.name not in names]:
         raise InputError(

@@ -333,7 +333,8 @@ def _example(key: str, rule: Fields) -> str:
     """Return a line of a trial file in the right form."""
     if "choices" in rule:
         return f"{key} = " + " or ".join(f'"{choice}"' for choice in rule["choices"])
-    return f"{key} = {_FORMS[rule['type']]}" + "".join(f' or "{word}"' for word in rule.get("words", ()))
+    form = rule.get("example", _FORMS[rule["type"]])
+    return f"{key} = {form}" + "".join(f' or "{word}"' for word in rule.get("words", ()))
 
 
 def is_kind(value: Any, kind: str) -> bool:

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from refusals import refused
 
+import muscle_db
 from musclesolve.muscles.curves.curve_registry import CURVES, curve_family
 
 FAMILIES = pytest.mark.parametrize("family", CURVES.values(), ids=CURVES)
@@ -104,6 +105,10 @@ def test_a_family_is_found_by_its_name_and_can_be_sent_to_a_process(family):
     assert curve_family(family.name) is family
     again = pickle.loads(pickle.dumps(family))
     np.testing.assert_array_equal(again.active(LENGTHS), family.active(LENGTHS))
+
+
+def test_a_muscle_set_may_name_every_family():
+    assert set(muscle_db.model.CURVES) == set(CURVES)
 
 
 def test_an_unknown_family_is_refused():

@@ -123,7 +123,7 @@ def test_maxima_of_some_channels(tmp_path: Path) -> None:
         ('SOL = "soleus_r"\n', "SOL = 3\n", "bad_value", ("[emg] channels", "of 'SOL' is 3")),
         ("\n\n", "\nmaximum = { SOLE = 1.0 }\n\n", "unknown_name", ("[emg] maximum", "'SOL'")),
         ("\n\n", "\nmaximum = { SOL = 0.0 }\n\n", "bad_value", ("[emg] maximum", "SOL")),
-        ("\n\n", '\nmaximum = "mvc"\n\n', "bad_value", ("[emg] maximum", "trial")),
+        ("\n\n", '\nmaximum = "mvc"\n\n', "bad_value", ("[emg] maximum", "trial", "SOL =")),
         ("\n\n", "\nhighpass_hz = 500\n\n", "conflict", ("[emg] lowpass_hz",)),
         ("\n\n", "\nprocessed = 1\n\n", "bad_value", ("[emg] processed", "true or false")),
         ("\n\n", "\nhigh_pass = 20\n\n", "unknown_key", ("[emg] high_pass", "highpass_hz")),
