@@ -88,8 +88,8 @@ class MovingFrame:
 
     def mirrored(self) -> MovingFrame:
         """The same of the other leg; a rotation vector is reflected with the opposite sign."""
-        turned = tuple((-x, y, -z) for x, y, z in self.rotations)
-        return replace(self, translations=tuple(map(_reflected, self.translations)), rotations=turned)
+        reflected = tuple((-x, y, -z) for x, y, z in self.rotations)
+        return replace(self, translations=tuple(map(_reflected, self.translations)), rotations=reflected)
 
 
 @dataclass(frozen=True)
@@ -179,7 +179,8 @@ class WrapObject:
 class PathWrap:
     """A wrap object of a path, between two of its points, counted from 1; None: from the first, to the last.
 
-    method: which of the paths over an ellipsoid is taken ("hybrid", "midpoint", "axial"; OpenSim's words).
+    method: OpenSim's way to find the path over an ellipsoid ("hybrid", "midpoint", "axial"), for the record; the path
+    engine always takes the shortest one.
     """
 
     object: str

@@ -95,8 +95,8 @@ def _of_moving_points(
     chain = _chain(model, values, names)
     found = np.zeros((len(values), len(names), system.layout.muscles))
     for point, coordinate, slope in system.local_slopes(values):
-        turned = motion.rotation[:, system.node_body[point]] @ slope[..., None]
-        rate = (nodes.gradient[:, point] * turned[..., 0]).sum(axis=1)
+        rotated = motion.rotation[:, system.node_body[point]] @ slope[..., None]
+        rate = (nodes.gradient[:, point] * rotated[..., 0]).sum(axis=1)
         found[:, :, system.layout.point_muscle[point]] += chain[:, coordinate] * rate[:, None]
     return found
 

@@ -69,10 +69,10 @@ class GlidingKnee:
         rotation, shift = self.gliding(self.leg.bodies.tibia, flexion)
         hinge = Rotation.from_rotvec(flexion[:, None] * [0.0, 1.0, 0.0]).as_matrix()
         inverse = rotation.transpose(0, 2, 1)
-        turned = hinge @ inverse @ hinge.transpose(0, 2, 1)
+        rotated = hinge @ inverse @ hinge.transpose(0, 2, 1)
         moved = -(hinge @ inverse @ shift[:, :, None])[:, :, 0]
         knee = self.center - self.leg.hip
-        return turned, moved + knee - turned @ knee
+        return rotated, moved + knee - rotated @ knee
 
     @cached_property
     def is_hinge(self) -> bool:

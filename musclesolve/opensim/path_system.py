@@ -86,9 +86,9 @@ class PathSystem:
         body = self.node_body[: len(self.points)]
         places = self.local_points(values)[..., None]
         position = (motion.rotation[:, body] @ places)[..., 0] + motion.position[:, body]
-        turned = motion.rotation[:, self.object_body]
-        center = (turned @ self.center[..., None])[..., 0] + motion.position[:, self.object_body]
-        return position, center, turned @ self.axes
+        rotation = motion.rotation[:, self.object_body]
+        center = (rotation @ self.center[..., None])[..., 0] + motion.position[:, self.object_body]
+        return position, center, rotation @ self.axes
 
 
 def path_system(model: OpenSimModel, muscles: Sequence[OpenSimMuscle]) -> PathSystem:

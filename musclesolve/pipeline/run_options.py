@@ -52,6 +52,11 @@ class Options:
     reserve_weight: float | None = None
     channels: Channels = ()
 
+    @property
+    def fiber_length_rule(self) -> str:
+        """How fiber and tendon lengths are carried over: by `fiber_lengths`, or the rule of the set."""
+        return self.fiber_lengths or self.database.fiber_lengths
+
 
 def find_options(
     trial: Trial, cost: str | Cost | None = None, solver: str | Solver | None = None, side: str = "both"

@@ -67,7 +67,7 @@ class Carriers:
         return self.rigid_bodies.subset(self._bodies[0])
 
     @cached_property
-    def _placing(self) -> Array:
+    def _coefficients(self) -> Array:
         """(4 b, P + 4 O): coefficients of r_i, r_j, u and v of the bodies (b) in points, centers and axes."""
         bodies, place = self._bodies
         points, objects = len(self.point_body), len(self.objects.body)
@@ -80,15 +80,15 @@ class Carriers:
         of_objects = coefficients[points:].reshape(objects, 4, 4)
         of_objects[:, 1:] -= of_objects[:, :1]
         where = np.concatenate([place[:points], np.repeat(place[points : points + objects], 4)])
-        placing = np.zeros((len(bodies), 4, len(where)))
-        placing[where, :, np.arange(len(where))] = coefficients
-        return placing.reshape(-1, len(where))
+        matrix = np.zeros((len(bodies), 4, len(where)))
+        matrix[where, :, np.arange(len(where))] = coefficients
+        return matrix.reshape(-1, len(where))
 
     def place(self, q: Array, coordinates: Array) -> tuple[Array, Array, Array, FrameMotion]:
         """Points (T, P, 3), centers (T, O, 3) and axes (T, O, 3, 3) of objects, and the frames."""
         points, objects, frames = len(self.point_body), len(self.objects.body), len(q)
         basic = self._own.basic(q)
-        flat = basic.reshape(frames, -1, 3).transpose(2, 0, 1).reshape(3 * frames, -1) @ self._placing
+        flat = basic.reshape(frames, -1, 3).transpose(2, 0, 1).reshape(3 * frames, -1) @ self._coefficients
         placed = flat.reshape(3, frames, -1)
         position = np.ascontiguousarray(placed[..., :points].transpose(1, 2, 0))
         rest = placed[..., points:].reshape(3, frames, objects, 4)
@@ -108,14 +108,14 @@ class Carriers:
         rotation = columns @ body.inverse
         local = self.frames.at(coordinates)
 
-        def turned(vectors: Array) -> Array:
+        def in_space(vectors: Array) -> Array:
             return np.einsum("tfxy,tfy->tfx", rotation, vectors)
 
         return FrameMotion(
-            basic[:, :, 0] + turned(local.origin - body.origin),
+            basic[:, :, 0] + in_space(local.origin - body.origin),
             rotation @ local.rotation,
-            turned(local.velocity),
-            turned(local.spin),
+            in_space(local.velocity),
+            in_space(local.spin),
         )
 
     def point_rotation(self, q: Array, coordinates: Array) -> Array:

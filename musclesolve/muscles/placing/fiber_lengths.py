@@ -44,7 +44,7 @@ def _by_standing_length(model: Model, database: MuscleDatabase, paths: Paths) ->
     """K = L_MT(subject) / L_MT(source), both standing: normalised fiber length does not depend on body size."""
     coordinates = np.zeros((1, len(model.topology.dof_names)))
     standing = paths.evaluate(model.standing[None], coordinates).length[0]
-    if database.frames or database.wrap_objects:  # on a skeleton whose positions need no scaling
+    if database.frames or database.wrap_objects:  # what `standing_length` leaves out
         source = _own_paths(database)[1][0]
     else:
         source = np.array([standing_length(muscle, database.reference, unscaled=True) for muscle in database])

@@ -89,14 +89,20 @@ def segment_scales(model: Model, database: MuscleDatabase, side: str) -> dict[st
 
 
 def reference_model(reference: ReferenceSkeleton) -> Model:
-    """A human model with the legs of a set's own skeleton, on which every factor of `segment_scales` is 1."""
+    """A human model with the legs of a set's own skeleton, to which its fiber and tendon lengths belong.
+
+    It is the one before the table's own scaling, so every factor of `segment_scales` is 1 / position_scale.
+    """
+    scale = reference.position_scale
     leg = {
-        "hip": (0.0, -0.5 * reference.hip_width, 0.0),
-        "knee": reference.knee_center or (0.0, 0.0, -reference.thigh_length),
-        "ankle": reference.ankle_center or (0.0, 0.0, -reference.shank_length),
+        "hip": (np.array([0.0, -0.5 * reference.hip_width, 0.0]), "pelvis"),
+        "knee": (np.array(reference.knee_center or (0.0, 0.0, -reference.thigh_length)), "femur"),
+        "ankle": (np.array(reference.ankle_center or (0.0, 0.0, -reference.shank_length)), "tibia"),
     }
     mirror = {"r": np.ones(3), "l": np.array([1.0, -1.0, 1.0])}
     offsets = {
-        f"{joint}_{side}": flip * place for joint, place in leg.items() for side, flip in mirror.items()
+        f"{joint}_{side}": flip * place / scale[frame]
+        for joint, (place, frame) in leg.items()
+        for side, flip in mirror.items()
     }
     return human_model(stature=reference.stature, offsets=offsets)

@@ -26,7 +26,7 @@ from musclesolve.dynamics.model.model import Model
 from musclesolve.errors import InputError
 
 USABLE = (0.4, 1.6)
-"""Normalised fiber lengths that count; muscles do not work beyond them."""
+"""Normalised fiber lengths that count: sarcomeres do not work beyond them."""
 
 RANGE_OF_MOTION_DEG = {
     "hip_flexion": (-25.0, 100.0),

@@ -22,10 +22,10 @@ AXES = "xyz"
 
 def placed_paths(model: Model, database: MuscleDatabase, side: str, maps: Mapping[str, FrameMap]) -> Paths:
     """Put points, moving frames and wrap objects where the maps (frame_maps.py) have them; ranges as tabulated."""
-    return _Placing(model, database, side, maps).paths()
+    return _PathBuilder(model, database, side, maps).paths()
 
 
-class _Placing:
+class _PathBuilder:
     """One leg while its paths are put together; frames that only carry a moving point come after those of the set."""
 
     def __init__(
@@ -73,8 +73,8 @@ class _Placing:
         """Body, coordinate, pivot and motion of a frame; the pivot is the origin of the frame that it moves in."""
         bone = self.maps[frame.body]
         moved = np.array(frame.translations) @ bone.matrix.T
-        turned = np.array(frame.rotations) @ bone.rotation.T
-        motion = NaturalSpline(np.array(frame.angles), np.hstack([moved, turned]))
+        rotation_vectors = np.array(frame.rotations) @ bone.rotation.T
+        motion = NaturalSpline(np.array(frame.angles), np.hstack([moved, rotation_vectors]))
         return self._body(frame.body), self._dof(frame.dof), bone.origin, motion
 
     def _carrier(self, point: PathPoint) -> int:

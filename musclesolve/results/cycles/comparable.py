@@ -1,4 +1,4 @@
-"""Conditions for averaging gait cycles: none of them twice, and all of the same cost and muscles."""
+"""Conditions for averaging gait cycles: none of them twice, and all of the same cost, muscles and passive forces."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from musclesolve.results.cycles.gait_cycles import METHODS, SUBJECT, cycle_names
 MOST_COMMON = 0.5
 """Cycles of one recording that have more than this share of the shorter one in common are the same stride."""
 
-PROBLEM = ("cost", "muscle_database")
+PROBLEM = ("cost", "muscle_database", "passive", "fiber_lengths")
 """Choices that define the optimisation problem of which the muscle forces are the solution."""
 
 
@@ -66,7 +66,7 @@ def check_alike(cycles: Sequence[xr.Dataset]) -> None:
             raise InputError(
                 f"these gait cycles are not computed with the same {key.replace('_', ' ')}: {' or '.join(values)}",
                 code="not_comparable",
-                expected="muscle forces of the same cost and muscles: their spread is then that of the strides",
+                expected="the same cost, muscles and passive forces: the spread is then that of the strides",
                 remedy="average the results of each for itself; musclesolve compare shows what the cost changes",
             )
 

@@ -27,7 +27,7 @@ SUBJECT = ("subject", "subject_mass_kg", "subject_stature_m")
 METHODS = (
     *("musclesolve_version", "cost", "solver", "filter_method", "filter_order", "cutoff_hz", "cutoff_choice"),
     *("hip_method", "consistency_method", "consistency_derivatives", "consistency_weights"),
-    *("muscle_database", "passive", "strength", "shared_dofs"),
+    *("muscle_database", "passive", "strength", "fiber_lengths", "shared_dofs"),
 )
 """Attributes that say how the numbers were made, as far as it is one choice for many recordings."""
 RESERVES = "with_reserve"

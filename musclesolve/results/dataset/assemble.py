@@ -245,6 +245,7 @@ def _provenance(analysis: Analysis) -> dict[str, object]:
         "muscle_database": trial.muscles.database,
         "passive": trial.muscles.passive,
         "strength": trial.muscles.strength,
+        "fiber_lengths": analysis.prepared.options.fiber_length_rule,
         "balance_limit": mechanics.balance_limit,
         "foot_limit_m": FOOT_LIMIT,
         "shared_dofs": [dof for leg in legs for dof in leg.dofs],

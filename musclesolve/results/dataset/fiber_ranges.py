@@ -8,11 +8,9 @@ import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve.muscles.placing.fiber_lengths import operating_range
+from musclesolve.muscles.placing.operating_range import USABLE
 from musclesolve.pipeline.run_options import Options
 from musclesolve.pipeline.types import LegResult
-
-PLAUSIBLE = (0.4, 1.6)
-"""Where sarcomeres work; a muscle beyond it has fiber or tendon lengths that do not fit its path."""
 
 
 def fiber_range(leg: LegResult) -> tuple[Array, Array]:
@@ -39,16 +37,14 @@ def fiber_notes(legs: Sequence[LegResult], options: Options) -> list[str]:
     known = _own_ranges(options)
     for leg in legs:
         for name, least, greatest in zip(leg.state.muscles.names, *fiber_range(leg), strict=True):
-            if least < PLAUSIBLE[0] or greatest > PLAUSIBLE[1]:
+            if least < USABLE[0] or greatest > USABLE[1]:
                 beyond.append(f"{name} {least:.2f} to {greatest:.2f}")
                 low, high = known.get(name[:-2], (np.inf, -np.inf))
                 if low <= least and greatest <= high:
                     own[name[:-2]] = f"{name[:-2]} {low:.2f} to {high:.2f}"
     if not beyond:
         return []
-    note = (
-        f"Fibers work beyond {PLAUSIBLE[0]:g} to {PLAUSIBLE[1]:g} optimal fiber lengths: {', '.join(beyond)}."
-    )
+    note = f"Fibers work beyond {USABLE[0]:g} to {USABLE[1]:g} optimal fiber lengths: {', '.join(beyond)}."
     source = options.database.operating_range_of or options.database.name
     also = f" The model of {source} has them there too, over its range of motion: {', '.join(own.values())}."
     return [note + also * bool(own)]
@@ -56,7 +52,7 @@ def fiber_notes(legs: Sequence[LegResult], options: Options) -> list[str]:
 
 def _own_ranges(options: Options) -> dict[str, tuple[float, float]]:
     """The ranges over the range of motion that the rule keeps, by muscle without side; none by another rule."""
-    if (options.fiber_lengths or options.database.fiber_lengths) != "operating_range":
+    if options.fiber_length_rule != "operating_range":
         return {}
     own = operating_range(options.database)
     ends = np.nanmin(own.normalized_length, axis=0), np.nanmax(own.normalized_length, axis=0)

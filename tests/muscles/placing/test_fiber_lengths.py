@@ -13,6 +13,7 @@ from refusals import refused
 import muscle_db
 import musclesolve as ms
 from muscle_db.model import FRAMES
+from muscle_db.standing import standing_length
 from muscle_db.toml_text import to_toml
 from musclesolve.dynamics.model.human_model import human_model
 from musclesolve.muscles.placing.fiber_lengths import fiber_and_tendon_lengths, operating_range
@@ -50,6 +51,18 @@ def test_the_own_skeleton_gives_back_the_own_lengths(name):
     database, model, paths = own(name)
     found = fiber_and_tendon_lengths(model, database, "r", paths)
     np.testing.assert_allclose(found, tabulated(database), rtol=1e-9)
+
+
+def test_ranges_are_those_of_the_skeleton_that_fiber_lengths_belong_to():
+    """Positions of silva_2003 are scaled to another skeleton, its fiber and tendon lengths are not."""
+    database = replace(muscle_db.load("silva_2003"), operating_range_of=None)
+    expected = [standing_length(muscle, database.reference, unscaled=True) for muscle in database]
+    np.testing.assert_allclose(operating_range(database).length[0], expected, rtol=1e-12)
+    by_own_range, by_standing = (
+        place_muscles(human_model(), database, "r", fiber_lengths=rule).optimal_fiber_length
+        for rule in ("operating_range", "standing")
+    )
+    np.testing.assert_allclose(by_own_range, by_standing, rtol=0.25)
 
 
 @pytest.mark.parametrize("name", NEW)

@@ -222,7 +222,13 @@ def test_the_table_says_how_many_strides_its_means_are_of(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "choice", [("cost", "fatigue", "sum_cubed"), ("muscle_database", "a/own.toml", "b/other.toml")]
+    "choice",
+    [
+        ("cost", "fatigue", "sum_cubed"),
+        ("muscle_database", "a/own.toml", "b/other.toml"),
+        ("passive", "calibrated", "none"),
+        ("fiber_lengths", "operating_range", "standing"),
+    ],
 )
 def test_solutions_of_different_problems_have_no_mean(tmp_path, choice):
     key, *values = choice

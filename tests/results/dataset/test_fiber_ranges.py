@@ -8,7 +8,10 @@ import numpy as np
 import pytest
 
 import muscle_db
+from musclesolve.pipeline.run_options import Options
 from musclesolve.results.dataset.fiber_ranges import fiber_notes
+from musclesolve.sharing.cost.cost_registry import find_cost
+from musclesolve.sharing.solver.solver_registry import find_solver
 
 NAMES = ("semimembranosus_r", "soleus_r")
 
@@ -20,14 +23,15 @@ def notes(semimembranosus, soleus, *, database="gait2392", rule=None):
     length = np.vstack([normal, [9.0, 9.0]]) * muscles.optimal_fiber_length
     solution = SimpleNamespace(solved=np.array([True, True, False]))
     leg = SimpleNamespace(solution=solution, state=SimpleNamespace(muscles=muscles, fiber_length=length))
-    return fiber_notes([leg], SimpleNamespace(database=muscle_db.load(database), fiber_lengths=rule))
+    some = (find_cost("stress_cubed"), find_solver("batch"), ())
+    return fiber_notes([leg], Options(("r",), muscle_db.load(database), *some, fiber_lengths=rule))
 
 
 def test_plausible_lengths_need_no_note():
     assert notes((0.41, 1.0), (0.6, 1.59)) == []
 
 
-def test_a_range_that_the_model_of_the_set_has_as_well_is_said_to():
+def test_the_note_names_ranges_that_the_model_of_the_set_has_as_well():
     (note,) = notes((0.33, 1.0), (0.6, 1.2))
     assert "semimembranosus_r 0.33 to 1.00" in note and "soleus" not in note
     assert "The model of gait2392" in note and "semimembranosus 0.26 to" in note
