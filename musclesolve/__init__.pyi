@@ -6,6 +6,7 @@ from .motion.signals.low_pass import low_pass as low_pass
 from .motion.signals.residual_analysis import residual_analysis as residual_analysis
 from .motion.signals.smoothing_spline import smoothing_spline as smoothing_spline
 from .muscles.pose_geometry import muscle_geometry as muscle_geometry
+from .opensim.read_model import read_osim as read_osim
 from .recording.cameras.calibration import calibrate as calibrate
 from .recording.cameras.camera import Camera as Camera
 from .recording.cameras.camera_file import read_camera_file as read_camera_file

@@ -13,6 +13,7 @@ from musclesolve.errors import InputError
 from musclesolve.muscles.passive.passive_element import checked_passive
 from musclesolve.muscles.placing.place_muscles import LEG_DOFS
 from musclesolve.muscles.strength import checked_strength
+from musclesolve.opensim.leg.find_muscle_set import find_muscle_set
 from musclesolve.pipeline.measured_activation import Channels, channel_muscles
 from musclesolve.recording.data import SIDE_NAMES, Trial
 from musclesolve.sharing.cost.cost_base import Cost
@@ -68,7 +69,7 @@ def find_options(
                 raise
             raise trial.document.placed(error, table, key) from error
 
-    database = in_trial("muscles", "database", _database, muscles.database)
+    database = in_trial("muscles", "database", find_muscle_set, muscles.database)
     found = in_trial("sharing", "cost", find_cost, sharing.cost) if cost is None else find_cost(cost)
     check_emg(trial, found)
     return Options(
@@ -119,15 +120,6 @@ def _check_measured(trial: Trial, sides: tuple[str, ...]) -> None:
             expected=f"a leg that was measured: {', '.join(SIDE_NAMES[leg] for leg in trial.legs)}",
             remedy="choose the other leg, or a time range in [time]",
         )
-
-
-def _database(name: str) -> muscle_db.MuscleDatabase:
-    try:
-        return muscle_db.load(name)
-    except muscle_db.MuscleDatabaseError as error:
-        where = ", ".join(part for part in (error.line and f"line {error.line}", error.field) if part) or None
-        texts = {"expected": error.expected, "remedy": error.remedy}
-        raise InputError(error.problem, code=error.code, file=error.file, where=where, **texts) from error
 
 
 def _dofs(names: tuple[str, ...]) -> tuple[str, ...]:

@@ -67,7 +67,7 @@ def assemble(analysis: Analysis) -> xr.Dataset:
     attributes = _provenance(analysis) | strike_times(gait) | _reasons(analysis)
     warnings = prepared.mechanics.warnings(prepared.trial.mapping, prepared.trial.consistency.method)
     own = [*map(str, warnings), *fiber_notes(legs), *measured.notes]
-    attributes["notes"] = [*own, *gait.notes, *emg_notes(analysis)]
+    attributes["notes"] = [*own, *prepared.options.database.notes, *gait.notes, *emg_notes(analysis)]
     result = xr.Dataset(
         variables,
         _coordinates(analysis)
@@ -243,6 +243,9 @@ def _provenance(analysis: Analysis) -> dict[str, object]:
         "consistency_derivatives": consistency.derivatives,
         "consistency_weights": [f"{name} {weight:g}" for name, weight in consistency.weights.items()],
         "muscle_database": trial.muscles.database,
+        "muscle_coordinates": [
+            f"{dof} {name}" for dof, name in analysis.prepared.options.database.coordinates.items()
+        ],
         "passive": trial.muscles.passive,
         "strength": trial.muscles.strength,
         "balance_limit": mechanics.balance_limit,
