@@ -24,6 +24,7 @@ from .recording.trial.trial_file import read_trial as read_trial
 from .results.cycles.cycle_averages import average_cycles as average_cycles
 from .results.cycles.gait_cycles import gait_cycles as gait_cycles
 from .results.dataset.leg_problem import leg_problem as leg_problem
+from .results.export.export import export as export
 from .results.files.result_netcdf import read_result as read_result
 from .results.run_trial import run as run
 from .sharing.analysis.cost_mixture import explain as explain
