@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import xarray as xr
@@ -100,16 +99,20 @@ def _check_time(result: xr.Dataset, path: Path) -> None:
 
 
 def _table(found: Columns, column: str, result: xr.Dataset, path: Path) -> Table:
-    labels: list[dict[str, Any]] = list(found.labels)
     names = tuple(
-        (column.format(**each) if column else ".".join(each.values()) or found.variable).replace(" ", "_")
-        for each in labels
+        (column.format(**each) if _fits(column, each) else ".".join(each.values()) or found.variable)
+        for each in found.labels
     )
     values: Array = np.asarray(found.values, dtype=float)
     # OpenSim's Storage ends before the first row with a nan: what no frame has is left out.
     known = np.flatnonzero(~np.isnan(values).all(axis=0))
     names = tuple(names[k] for k in known)
     return Table(result["time"].values, names, values[:, known], False, path)
+
+
+def _fits(column: str, labels: Mapping[str, str]) -> bool:
+    """Whether the name of a column uses every label: a comparison has more."""
+    return bool(column) and all(f"{{{dim}}}" in column for dim in labels)
 
 
 def _encoded(path: Path, table: Table, naming: Naming, units: str) -> bytes:

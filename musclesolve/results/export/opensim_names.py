@@ -83,10 +83,12 @@ def find_naming(result: xr.Dataset, names: str | None, opensim: bool) -> Naming:
 
 def _of_set(result: xr.Dataset, model: str, database: MuscleDatabase) -> Naming:
     muscles = _short_names(result)
+    spelling = bundled_toml(__package__, "opensim_names.toml")["spelling"]
     for name in muscles:
         plain, _, side = name.rpartition("_")
         if plain in database:
-            muscles[name] = f"{database[plain].short_name}_{side}"
+            short = database[plain].short_name
+            muscles[name] = f"{spelling.get(short, short)}_{side}"
     return _naming(model, database.coordinates, muscles, database.reference.hip_center)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import json
 from collections.abc import Iterator, Sequence
@@ -15,6 +14,7 @@ from musclesolve._util.arrays import AnyArray
 from musclesolve.errors import InputError
 from musclesolve.results.export.opensim_names import Naming
 from musclesolve.results.export.time_series import abscissa_of, chosen, columns, status_names
+from musclesolve.results.tables.lines import csv_text
 
 Column = tuple[str, str, AnyArray]
 """Name, unit, values (T,)."""
@@ -49,11 +49,9 @@ def csv_files(
 ) -> dict[str, bytes]:
     """A row per frame, a column per series, "joint_moment.knee_flexion_r [N m]"; empty where there is no number."""
     found = list(wide_columns(result, variables, naming))
-    text = io.StringIO(newline="")
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(f"{name} [{unit}]" for name, unit, _ in found)
-    writer.writerows(zip(*(map(_cell, values.tolist()) for _, _, values in found), strict=True))
-    return {path.name: text.getvalue().encode()}
+    heading = [f"{name} [{unit}]" for name, unit, _ in found]
+    rows = zip(*(map(_cell, values.tolist()) for _, _, values in found), strict=True)
+    return {path.name: csv_text([heading, *rows]).encode()}
 
 
 def _cell(value: object) -> object:
