@@ -42,6 +42,7 @@ class Agreement:
 
     @classmethod
     def of(cls, analysis: Analysis) -> Agreement:
+        """Of an analysed trial with EMG."""
         prepared = analysis.prepared
         names = [name for leg in analysis.legs for name in leg.state.muscles.names]
         solved = [leg.solution.solved[:, None] for leg in analysis.legs]

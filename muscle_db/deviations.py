@@ -9,13 +9,14 @@ from muscle_db.model import Deviation, Muscle, Value
 from muscle_db.points import LIMIT, read_point, read_range
 from muscle_db.table import Table
 
-_ATTRIBUTES = {
+ATTRIBUTES = {
     "max_isometric_force": "max_isometric_force",
     "pennation_deg": "pennation_angle",
     "optimal_fiber_length": "optimal_fiber_length",
     "tendon_slack_length": "tendon_slack_length",
     "max_shortening_velocity": "max_shortening_velocity",
 }
+"""Attributes of `Muscle` by the keys of the file."""
 _POINT_FIELDS = ("point", "position", "active")
 _ABSENT = {"point": "absent", "active": "always"}  # how the file says that the print has none
 
@@ -37,9 +38,9 @@ def _deviation(table: Table, of_muscle: bool) -> Deviation:
         return Deviation(
             field, _of_point(table, field, "printed"), _of_point(table, field, "used"), reason, point
         )
-    key = table.choice("field", _ATTRIBUTES)
+    key = table.choice("field", ATTRIBUTES)
     return Deviation(
-        _ATTRIBUTES[key], _of_muscle(table, key, "printed"), _of_muscle(table, key, "used"), reason
+        ATTRIBUTES[key], _of_muscle(table, key, "printed"), _of_muscle(table, key, "used"), reason
     )
 
 

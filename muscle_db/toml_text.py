@@ -7,8 +7,10 @@ import math
 from collections.abc import Iterable, Iterator
 from decimal import Decimal
 
+from muscle_db.deviations import ATTRIBUTES
 from muscle_db.model import (
     CalibratedPassive,
+    Deviation,
     MovingFrame,
     Muscle,
     MuscleDatabase,
@@ -20,9 +22,10 @@ from muscle_db.model import (
 
 
 def to_toml(database: MuscleDatabase, header: str = "") -> str:
-    """The text of a set without deviations; header: remarks at the top, lines without "#".
+    """The text of a set; header: remarks at the top, lines without "#".
 
-    Angles are written with seven digits after the point, everything else in full.
+    Deviations of the set as a whole and of points are left out. Angles are written with seven digits after the point,
+    everything else in full.
     """
     velocities = [muscle.max_shortening_velocity for muscle in database]
     velocity = max(velocities, key=velocities.count)
@@ -133,6 +136,18 @@ def _muscle(muscle: Muscle, velocity: float) -> Iterator[str]:
             parts += [f"method = {_text(wrap.method)}"] * (wrap.method != "hybrid")
             yield f"  {{ {', '.join(parts)} }},"
         yield "]"
+    for deviation in muscle.deviations:
+        if deviation.point is None:
+            yield from _deviation(deviation)
+
+
+def _deviation(deviation: Deviation) -> Iterator[str]:
+    key = next(key for key, attribute in ATTRIBUTES.items() if attribute == deviation.field)
+    yield from ("[[muscle.deviation]]", f"field = {_text(key)}")
+    for name in ("printed", "used"):
+        value = float(getattr(deviation, name))
+        yield f"{name} = {_number(_degrees(value) if key == 'pennation_deg' else value)}"
+    yield f"reason = {_text(deviation.reason)}"
 
 
 def _block(items: Iterable[str]) -> Iterator[str]:

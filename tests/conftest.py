@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,8 @@ from musclesolve.dynamics.inverse.external_wrenches import Wrench
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion, differentiate
 from musclesolve.dynamics.model.human_model import human_model
 from musclesolve.dynamics.model.model import Model
+from musclesolve.opensim.model import OpenSimModel
+from musclesolve.opensim.read_model import read_osim
 from musclesolve.recording.data import Trial
 from musclesolve.recording.trial.trial_file import read_trial
 
@@ -57,6 +60,29 @@ def with_silva_2003(trial_text: str) -> str:
     """A trial file with other muscles and another cost: those of the source, which need reserves on the walk."""
     other = trial_text.replace('database = "gait2392"', 'database = "silva_2003"\npassive = "table"')
     return other.replace('cost = "activation_volume"', 'cost = "stress_cubed"')
+
+
+@pytest.fixture(scope="session")
+def model_folder() -> Path:
+    """Folder of the public models and their sampled geometry; tests that need it are skipped where it is absent."""
+    root = Path(os.environ.get("MUSCLESOLVE_DATA", REPOSITORY / ".." / "shared" / "data"))
+    folder = root / "opensim_models"
+    if not folder.is_dir():
+        pytest.skip(f"no models in {folder} (set MUSCLESOLVE_DATA to the folder that holds opensim_models)")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def public_model(model_folder: Path) -> Callable[[str], OpenSimModel]:
+    """Reads one of the public models, once."""
+    found: dict[str, OpenSimModel] = {}
+
+    def read(name: str) -> OpenSimModel:
+        if name not in found:
+            found[name] = read_osim(model_folder / f"{name}.osim")
+        return found[name]
+
+    return read
 
 
 @pytest.fixture(scope="session")

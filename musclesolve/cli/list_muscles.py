@@ -8,15 +8,16 @@ from collections.abc import Iterable, Iterator
 from rich.console import Group
 from rich.table import Table
 
-from muscle_db import Muscle, MuscleDatabase
+from muscle_db import Muscle, MuscleDatabase, load
 from muscle_db.model import PathPoint, PathWrap
 
 
 def set_table(databases: Iterable[MuscleDatabase]) -> Table:
     """One line per muscle set."""
+    default = load().name
     listing = Table(title="muscle sets", title_justify="left")
     listing.add_column("name", no_wrap=True)
-    for heading in ("muscles", "points", "moving", "wrap objects"):
+    for heading in ("muscles", "points", "moving points", "wrap objects"):
         listing.add_column(heading, justify="right")
     listing.add_column("curves", no_wrap=True)
     listing.add_column("source")
@@ -24,7 +25,8 @@ def set_table(databases: Iterable[MuscleDatabase]) -> Table:
         points = [point for muscle in each for point in muscle.path]
         moving = sum(point.moving is not None or point.frame in each.frames for point in points)
         counts = (len(each), len(points), moving, len(each.wrap_objects))
-        listing.add_row(each.name, *map(str, counts), each.curves, each.source.partition(";")[0])
+        name = f"{each.name} (default)" if each.name == default else each.name
+        listing.add_row(name, *map(str, counts), each.curves, each.source.partition(";")[0])
     listing.caption = "--database NAME lists the muscles of a set, and its source in full"
     return listing
 
@@ -56,10 +58,12 @@ def muscle_table(database: MuscleDatabase) -> Group:
 
 def muscle_in_full(database: MuscleDatabase, muscle: Muscle) -> Group:
     """All data of a muscle, with its path and the deviations from the printed source."""
-    facts = Table(show_header=False, box=None, title=muscle.name, title_justify="left")
+    facts = Table(
+        show_header=False, box=None, title=f"{muscle.name} of {database.name}", title_justify="left"
+    )
     facts.add_column(no_wrap=True)
     facts.add_column()
-    for label, value in _facts(muscle):
+    for label, value in (*_facts(muscle), *_passive(database, muscle)):
         facts.add_row(label, value)
     parts: list[Table | str] = [facts, "", _path(database, muscle)]
     if muscle.wraps:
@@ -71,14 +75,21 @@ def _facts(muscle: Muscle) -> Iterator[tuple[str, str]]:
     yield "short name", muscle.short_name
     yield "group", muscle.group
     yield from (("origin", muscle.origin), ("insertion", muscle.insertion), ("action", muscle.action))
-    yield "maximum isometric force", f"{muscle.max_isometric_force:g} N"
+    yield "maximum isometric force", f"{muscle.max_isometric_force:.0f} N"
     yield "optimal fiber length", f"{1e3 * muscle.optimal_fiber_length:.1f} mm"
     yield "tendon slack length", f"{1e3 * muscle.tendon_slack_length:.1f} mm"
-    yield "pennation angle", f"{math.degrees(muscle.pennation_angle):g} deg"
+    yield "pennation angle", f"{math.degrees(muscle.pennation_angle):.3g} deg"
     yield "max. shortening velocity", f"{muscle.max_shortening_velocity:g} optimal fiber lengths / s"
-    if muscle.passive is not None:
-        strains = (muscle.passive.at_zero_force, muscle.passive.at_one_norm_force)
-        yield "passive force", "from a fiber strain of {:g}, norm force at {:g}".format(*strains)
+
+
+def _passive(database: MuscleDatabase, muscle: Muscle) -> Iterator[tuple[str, str]]:
+    """The strains of the rules of passive force, as far as the set has them for a muscle."""
+    calibrated = database.calibrated_passive.strains if database.calibrated_passive else {}
+    rules = {"table": muscle.passive, "calibrated": calibrated.get(muscle.name)}
+    for rule, strain in rules.items():
+        if strain is not None:
+            strains = (strain.at_zero_force, strain.at_one_norm_force)
+            yield f"passive force, {rule}", "from a fiber strain of {:g}, norm force at {:g}".format(*strains)
 
 
 def _path(database: MuscleDatabase, muscle: Muscle) -> Table:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 import muscle_db
+from muscle_db.model import Muscle
 from musclesolve._util.arrays import Array
 from musclesolve.errors import InputError
 from musclesolve.motion.signals.delayed_correlation import at_times_inside, best_delays
@@ -134,15 +135,19 @@ def channel_muscles(trial: Trial, database: muscle_db.MuscleDatabase) -> Channel
 def _known(database: muscle_db.MuscleDatabase) -> dict[str, tuple[str, ...]]:
     """Every name that a channel may have -> long names of muscles.
 
-    The words that the names of several muscles begin with stand for all of them: gluteus_maximus_r for its parts.
+    The words that the names of several muscles of one group begin with stand for all of them: gluteus_maximus_r for its
+    parts, but not tibialis_r for a dorsiflexor and a plantarflexor.
     """
     known: dict[str, tuple[str, ...]] = {}
     for side, muscles in database.legs.items():
+        parts: dict[str, list[Muscle]] = {}
         for muscle in muscles:
             words = muscle.name.split("_")[:-1]
             for count in range(1, len(words)):
-                beginning = "_".join([*words[:count], side])
-                known[beginning] = (*known.get(beginning, ()), muscle.name)
+                parts.setdefault("_".join([*words[:count], side]), []).append(muscle)
+        for beginning, own in parts.items():
+            if len({muscle.group for muscle in own}) == 1:
+                known[beginning] = tuple(muscle.name for muscle in own)
         for group in database.groups:
             known[f"{group}_{side}"] = tuple(each.name for each in muscles if each.group == group)
         known |= {each.short_name: (each.name,) for each in muscles}

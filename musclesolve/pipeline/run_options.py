@@ -10,7 +10,9 @@ import muscle_db
 from musclesolve._util.checks import check_choice
 from musclesolve._util.names import unknown_name
 from musclesolve.errors import InputError
+from musclesolve.muscles.curves.curve_registry import curve_family
 from musclesolve.muscles.passive.passive_element import checked_passive
+from musclesolve.muscles.placing.fiber_lengths import operating_range
 from musclesolve.muscles.placing.place_muscles import LEG_DOFS
 from musclesolve.muscles.strength import checked_strength
 from musclesolve.opensim.leg.find_muscle_set import find_muscle_set
@@ -70,6 +72,12 @@ def find_options(
             raise trial.document.placed(error, table, key) from error
 
     database = in_trial("muscles", "database", find_muscle_set, muscles.database)
+    in_trial(
+        "muscles",
+        "database",
+        lambda name: _check_set(name, database, muscles.fiber_lengths),
+        muscles.database,
+    )
     found = in_trial("sharing", "cost", find_cost, sharing.cost) if cost is None else find_cost(cost)
     check_emg(trial, found)
     return Options(
@@ -120,6 +128,14 @@ def _check_measured(trial: Trial, sides: tuple[str, ...]) -> None:
             expected=f"a leg that was measured: {', '.join(SIDE_NAMES[leg] for leg in trial.legs)}",
             remedy="choose the other leg, or a time range in [time]",
         )
+
+
+def _check_set(name: str, database: muscle_db.MuscleDatabase, rule: str | None) -> None:
+    """Refuse a set of the user whose Hill curves are unknown, or with a muscle that does not fit its own path."""
+    curve_family(database.curves)
+    if name not in muscle_db.available() and (rule or database.fiber_lengths) == "operating_range":
+        own = operating_range(database)
+        own.fitted(own.length)
 
 
 def _dofs(names: tuple[str, ...]) -> tuple[str, ...]:

@@ -17,11 +17,11 @@ from musclesolve._util.progress import Progress
 from musclesolve.errors import InputError
 from musclesolve.plotting.muscle_figures import ACTIVATION, FORCE
 from musclesolve.plotting.page.curves import Legs, Validity, cross, line, with_neighbors
-from musclesolve.plotting.page.panels import JOINTS, Grid, small_multiples
+from musclesolve.plotting.page.panels import Grid, muscles_by_group, small_multiples
 from musclesolve.plotting.page.png import figures_of
 from musclesolve.plotting.page.style import FAILED_MARK, NOTE_COLOR, RESERVE_STYLE, place_legend
 from musclesolve.results.dataset import frame_validity as frames
-from musclesolve.results.dataset.result_quantities import body_weight, magnitude
+from musclesolve.results.dataset.result_quantities import LEG_JOINTS, body_weight, magnitude
 
 # Okabe & Ito (2008) without black and yellow, the darkest first; what comes first is drawn widest.
 COST_COLORS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9")
@@ -67,7 +67,7 @@ def co_contractions(comparison: xr.Dataset, side: str) -> Figure:
 def contact_forces(comparison: xr.Dataset, side: str) -> Figure:
     """Magnitude of the contact force at hip, knee and ankle of a leg, in body weights."""
     data = comparison.assign(contact=magnitude(comparison["joint_reaction"]) / body_weight(comparison))
-    data = data.sel(joint=[f"{joint}_{side}" for joint in JOINTS])
+    data = data.sel(joint=[f"{joint}_{side}" for joint in LEG_JOINTS])
     titles = ("Joint contact force, magnitude", "[body weights]")
     return _page(data, "joint", side, titles, "contact", Grid(1, least=1e-3, above=0.05, low=True))
 
@@ -91,6 +91,8 @@ def _page(
     parts = [comparison.sel(cost=cost) for cost in comparison["cost"].values]
     validity = [Validity.of(part, side) for part in parts]
     names = [str(name)[:-2] for name in comparison[dim].values if str(name).endswith(f"_{side}")]
+    if dim == "function_group":
+        names = list(muscles_by_group(names, names))
 
     def fill(axes: Axes, name: str) -> None:
         for number, part in enumerate(parts):

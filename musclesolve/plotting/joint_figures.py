@@ -8,8 +8,15 @@ from matplotlib.figure import Figure
 
 from musclesolve.plotting.page.curves import Legs
 from musclesolve.plotting.page.panels import dof_rows, joint_rows
-from musclesolve.plotting.page.style import TEXT, heading, page
-from musclesolve.results.dataset.result_quantities import OPPOSITE, along_heading, body_weight, magnitude
+from musclesolve.plotting.page.style import TEXT, heading, note, page
+from musclesolve.results.dataset import frame_validity as frames
+from musclesolve.results.dataset.result_quantities import (
+    OPPOSITE,
+    along_heading,
+    body_weight,
+    contact_peaks,
+    magnitude,
+)
 
 
 def joint_angles_and_moments(result: xr.Dataset) -> Figure:
@@ -42,6 +49,8 @@ def contact_forces(result: xr.Dataset) -> Figure:
                 legs.draw(axes, side, force.values / weight)
                 legs.mark_stance(axes, side)
         heading(row[0], f"{joint}: contact force, muscles included")
+        peaks = contact_peaks(result, joint).items()
+        note(row[0], ", ".join(f"peak {frames.SIDE_NAMES[side]} {peak:.2f}" for side, peak in peaks))
         heading(row[1], f"{joint}: net reaction, muscles left out")
     legs.legend(figure, stance=True)
     return figure

@@ -8,11 +8,14 @@ from matplotlib.figure import Figure
 
 from musclesolve.plotting.page.curves import Legs
 from musclesolve.plotting.page.panels import OWN_SCALES, Grid, muscles_by_group, small_multiples
-from musclesolve.plotting.page.style import note
+from musclesolve.plotting.page.style import note, page_note
 
 ACTIVATION = "activation [1]"
 FORCE = "force [N]  (each panel has its own scale)"
-ENVELOPE = "EMG, delayed"
+ENVELOPE = "EMG"
+EXPLAINED = "EMG: envelope, peak at 1, delayed to agree best; above it channel and r with the activation"
+LONGEST = 9
+"""Letters of a channel that are printed beside the group of a muscle."""
 OF_EMG = ("emg_delayed", "emg_correlation", "channel_muscles")
 
 
@@ -42,6 +45,8 @@ def _every_muscle(
     figure = small_multiples(result, titles, legs.x, muscles(result), fill, grid)
     sides = {str(names)[-1] for names in result["channel_muscles"].values} if with_emg else set()
     legs.legend(figure, shaded=ENVELOPE if with_emg else "", of=sides)
+    if with_emg:
+        page_note(figure, EXPLAINED)
     return figure
 
 
@@ -53,8 +58,14 @@ def _envelopes(axes: Axes, legs: Legs, muscle: str) -> None:
         for side in legs.sides:
             if f"{muscle}_{side}" in str(names).split(", "):
                 legs.shade(axes, side, channel["emg_delayed"].values)
-                notes.append(f"{channel['channel'].item()} r {float(channel['emg_correlation']):.2f}")
+                notes.append(
+                    f"{_short(str(channel['channel'].item()))} {float(channel['emg_correlation']):.2f}"
+                )
     note(axes, ", ".join(notes))
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…"
 
 
 def muscles(result: xr.Dataset) -> dict[str, str]:

@@ -72,8 +72,17 @@ SMALLEST = 1.0
 
 
 def reserves_and_residual(result: xr.Dataset) -> Figure:
-    """Moments that the muscles leave to reserves [N m], and the residual at the pelvis, over time."""
+    """Moments that the muscles leave to reserves [N m], and the residual at the pelvis, over time.
+
+    Where every frame is solved without a reserve, only the residual.
+    """
     legs = Legs.of(result, time_axis(result))
+    if not any(each.reserve.any() or each.failed.any() for each in legs.validity.values()):
+        figure, panels = page(
+            result, "Residual at the pelvis; no frame needs a reserve", 1, 2, height=0.35, labels=True
+        )
+        _residual(result, legs.x, *panels[0])
+        return figure
     shared = [str(dof) for dof in result.attrs.get("shared_dofs", result["dof"].values)]
     dofs = [dof for dof in OPPOSITE if any(f"{dof}_{side}" in shared for side in legs.sides)]
     rows = -(-len(dofs) // 2) + 1

@@ -212,12 +212,13 @@ def test_a_muscle_in_full_has_its_wraps_and_what_moves(call):
 
 
 def test_one_muscle_by_either_name_with_its_deviations(call):
-    done = call("muscles", "vastus_medialis")
+    source = ("--database", "silva_2003")
+    done = call("muscles", "vastus_medialis", *source)
     assert done.exit_code == 0
-    assert call("muscles", "vas_med").output == done.output
+    assert call("muscles", "vas_med", *source).output == done.output
     assert "1294 N" in done.output
     assert "deviates" in done.output
-    assert "as printed" in call("muscles", "soleus").output
+    assert "as printed" in call("muscles", "soleus", *source).output
 
 
 def test_an_unknown_muscle_exits_with_two_and_the_nearest_name(call):

@@ -9,6 +9,8 @@ import sys
 import pytest
 from many_trials import write_stride
 
+from musclesolve.muscles.paths.kernel.entry import MESSAGE
+
 HEAVY = ("casadi", "dask", "h5py", "matplotlib", "numba", "pandas", "pydantic", "scipy", "xarray")
 UNUSED_IN_A_RUN = ("casadi", "dask.array", "matplotlib", "PIL", "scipy.signal", "scipy.stats")
 """What costs most: matplotlib and dask half of the imports, scipy.signal a third of a second with scipy.stats."""
@@ -51,3 +53,17 @@ def test_a_run_loads_only_what_it_uses_in_whatever_environment(tmp_path):
     words = ["run", str(write_stride(tmp_path)), "-o", str(tmp_path / "out"), "--side", "r", "--no-figures"]
     assert loaded_by_command(tmp_path, (*UNUSED_IN_A_RUN, "numba"), *words, **odd) == ["numba"]
     assert (tmp_path / "out" / "result.nc").is_file()
+
+
+def test_the_first_run_on_a_machine_reports_each_compilation_once(tmp_path):
+    """Small functions beside the path engine are compiled without a word."""
+    code = """
+from musclesolve.muscles.paths.kernel.entry import PATHS, POWERS, WRENCHES
+for function in (PATHS, WRENCHES, POWERS):
+    function.load()
+"""
+    env = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+    done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True)
+    assert done.stderr.splitlines() == [MESSAGE]
+    again = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True)
+    assert again.stderr == ""

@@ -98,7 +98,7 @@ FIELDS = {
     "markers": ('markers = "walk.trc"', 'markers = "odd.trc"'),
     "static": ('static = "static.trc"', 'static = "odd.trc"'),
     "forces": ('forces = "forces.mot"', 'forces = "odd.mot"'),
-    "database": ("[muscles]", '[muscles]\ndatabase = "odd.toml"'),
+    "database": ("[mapping]", '[muscles]\ndatabase = "odd.toml"\n[mapping]'),
     "set": ("[mapping]", '[markers]\nset = "odd.toml"\n[mapping]'),
 }
 

@@ -19,9 +19,13 @@ FIELDS = ("fiber_length", "fiber_velocity", "force_capacity", "passive_force")
 STENCIL = (1, -1, 2, -2)
 
 
-@pytest.fixture(scope="module", params=["r", "l"])
+LEGS = [("silva_2003", "r"), ("silva_2003", "l"), ("gait2392", "l"), ("rajagopal_2023", "r")]
+
+
+@pytest.fixture(scope="module", params=LEGS, ids="-".join)
 def muscles(model, request):
-    return place_muscles(model, muscle_db.load("silva_2003"), request.param)
+    name, side = request.param
+    return place_muscles(model, muscle_db.load(name), side)
 
 
 @pytest.fixture(scope="module", params=CURVES)
@@ -106,7 +110,8 @@ def test_path_points(model, muscles, motion):
     """All points along random directions at once, each muscle feeling its own; and every one for a few frames."""
     state = muscle_state(model, muscles, motion)
     found, step = point_derivatives(model, motion, state), 2e-6
-    random = np.random.default_rng(4)
+    # Over wraps derivatives are differences themselves.
+    random, accuracy = np.random.default_rng(4), 1e-5 if muscles.paths.layout.wraps else 1e-7
     directions = list(random.normal(size=(3, *muscles.paths.standing.shape)))
     for point in muscles.paths.switched[:3]:
         directions.append(np.zeros_like(muscles.paths.standing))
@@ -124,15 +129,15 @@ def test_path_points(model, muscles, motion):
         }
         for name, value in ours.items():
             theirs = difference(states, name, step)
-            atol = 1e-7 * max(1.0, np.abs(theirs).max())
+            atol = accuracy * max(1.0, np.abs(theirs).max())
             np.testing.assert_allclose(value, theirs, rtol=0, atol=atol, err_msg=name)
         shank = model.distal_bodies(f"knee_flexion_{muscles.side}")
         pulls = [state.path.pull(shank) for state in states]
         theirs = (8 * (pulls[0] - pulls[1]) - (pulls[2] - pulls[3])) / (12 * step)
         value = np.einsum("txps,ps,pn->tnx", found.pull(shank), direction, of_muscle)
-        np.testing.assert_allclose(value, theirs, rtol=0, atol=1e-7 * np.abs(theirs).max())
+        np.testing.assert_allclose(value, theirs, rtol=0, atol=accuracy * np.abs(theirs).max())
         lengths = {name: ours[name] for name in ("musculotendon_length", "musculotendon_velocity")}
-        close(muscle_change(state, **lengths), states, step)
+        close(muscle_change(state, **lengths), states, step, accuracy)
 
 
 def test_points_that_are_off_the_path_move_nothing(model, muscles, motion):
@@ -140,7 +145,7 @@ def test_points_that_are_off_the_path_move_nothing(model, muscles, motion):
     found, paths = point_derivatives(model, motion, state), muscles.paths
     angle = motion.coordinates[:, paths.switch_dof]
     off = (angle < paths.switch_lower) | (angle > paths.switch_upper)
-    assert off.any() and not off.all()
+    assert off.any() == (paths.switched.size > 0) and (~off).any() == off.any()
     assert not found.musculotendon_length[:, paths.switched][off].any()
     assert not np.moveaxis(found.moment_arm, 2, 1)[:, paths.switched][off].any()
 
@@ -148,5 +153,5 @@ def test_points_that_are_off_the_path_move_nothing(model, muscles, motion):
 def test_bodies_rotate_the_force_on_a_point_and_keep_its_size(model, muscles, motion):
     state = muscle_state(model, muscles, motion)
     found = point_derivatives(model, motion, state).musculotendon_length
-    pull = np.linalg.norm(state.path.gradient, axis=2)
+    pull = np.linalg.norm(state.path.gradient[:, : muscles.paths.layout.points], axis=2)
     np.testing.assert_allclose(np.linalg.norm(found, axis=2), pull, atol=1e-12)

@@ -4,14 +4,20 @@ import numpy as np
 import pytest
 from refusals import refused
 
+import muscle_db
 import musclesolve as ms
 
 KNEE_DEG = np.arange(0.0, 71.0, 10.0)
 
 
+@pytest.fixture(scope="module", params=muscle_db.available())
+def database(request):
+    return muscle_db.load(request.param)
+
+
 @pytest.fixture(scope="module")
-def standing():
-    return ms.muscle_geometry({})
+def standing(database):
+    return ms.muscle_geometry({}, database=database)
 
 
 def arm(geometry, muscle, dof):
@@ -48,15 +54,32 @@ def test_classic_actions_in_standing(standing, side, muscle, dof, sign):
 @pytest.mark.parametrize(
     "muscle", ["vastus_medialis_r", "vastus_intermedius_r", "vastus_lateralis_r", "rectus_femoris_r"]
 )
-def test_quadriceps_extend_the_knee_throughout(muscle):
-    geometry = ms.muscle_geometry({"knee_flexion_r": np.deg2rad(np.arange(0.0, 101.0, 5.0))})
+def test_quadriceps_extend_the_knee_throughout(database, muscle):
+    geometry = ms.muscle_geometry(
+        {"knee_flexion_r": np.deg2rad(np.arange(0.0, 101.0, 5.0))}, database=database
+    )
     assert (arm(geometry, muscle, "knee_flexion_r") < -0.01).all()
 
 
 @pytest.mark.parametrize("muscle", ["gastrocnemius_medial_r", "gastrocnemius_lateral_r"])
-def test_gastrocnemius_flexes_the_knee(muscle):
-    geometry = ms.muscle_geometry({"knee_flexion_r": np.deg2rad(np.arange(0.0, 61.0, 5.0))})
+def test_gastrocnemius_flexes_the_knee(database, muscle):
+    geometry = ms.muscle_geometry(
+        {"knee_flexion_r": np.deg2rad(np.arange(0.0, 61.0, 5.0))}, database=database
+    )
     assert (arm(geometry, muscle, "knee_flexion_r") > 0.0).all()
+
+
+@pytest.mark.parametrize("name", ["gait2392", "rajagopal_2023"])
+def test_gastrocnemius_flexes_the_knee_in_a_squat(name):
+    """With the hip and the ankle bent too; the straight paths of the source extend it from 80 degrees on."""
+    squat = np.linspace(0.0, 1.0, 25)
+    geometry = ms.muscle_geometry(
+        {"knee_flexion_r": 2.1 * squat, "hip_flexion_r": 1.6 * squat, "ankle_dorsiflexion_r": 0.5 * squat},
+        database=muscle_db.load(name),
+    )
+    for muscle in ("gastrocnemius_medial_r", "gastrocnemius_lateral_r"):
+        assert (arm(geometry, muscle, "knee_flexion_r") > 0.005).all()
+        assert not geometry.passive_force.sel(muscle=muscle)[-1]
 
 
 def test_standing_fibers_are_of_a_length_that_works(standing):
@@ -74,13 +97,14 @@ def test_achilles_moment_arm_is_that_of_the_literature(standing):
     assert -0.055 < arm(standing, "soleus_r", "ankle_dorsiflexion_r")[0] < -0.035
 
 
-def test_poses_are_along_one_axis_and_other_angles_are_zero(standing):
-    geometry = ms.muscle_geometry({"knee_flexion_r": np.deg2rad(KNEE_DEG), "hip_flexion_r": 0.2})
-    assert geometry.sizes == {"pose": KNEE_DEG.size, "dof": 14, "muscle": 86}
+def test_poses_are_along_one_axis_and_other_angles_are_zero(database, standing):
+    angles = {"knee_flexion_r": np.deg2rad(KNEE_DEG), "hip_flexion_r": 0.2}
+    geometry = ms.muscle_geometry(angles, database=database)
+    assert geometry.sizes == {"pose": KNEE_DEG.size, "dof": 14, "muscle": 2 * len(database)}
     left = [name for name in geometry.muscle.values if name.endswith("_l")]
     np.testing.assert_allclose(
         geometry.musculotendon_length.sel(muscle=left),
-        np.broadcast_to(standing.musculotendon_length.sel(muscle=left), (KNEE_DEG.size, 43)),
+        np.broadcast_to(standing.musculotendon_length.sel(muscle=left), (KNEE_DEG.size, len(database))),
     )
     assert geometry.moment_arm.attrs["units"] == "m"
 

@@ -17,15 +17,18 @@ from musclesolve.pipeline.legs import joint_loads
 
 
 @pytest.mark.parametrize("side", ["r", "l"])
-def test_every_segment_of_the_leg_obeys_newton(model, motion, wrenches, side):
+@pytest.mark.parametrize("name", muscle_db.available())
+def test_every_segment_of_the_leg_obeys_newton(model, motion, wrenches, name, side):
     rng = np.random.default_rng(40)
-    muscles = place_muscles(model, muscle_db.load("silva_2003"), side)
+    muscles = place_muscles(model, muscle_db.load(name), side)
     state = muscle_state(model, muscles, motion)
     tension = 500.0 * rng.uniform(size=state.musculotendon_length.shape)
     loads = joint_loads(model, motion, segment_motion(model, motion), wrenches, state)
     net, contact = loads.net, loads.contact(tension)
     ground = next(w for w in wrenches if w.body == f"foot_{side}").force
-    points = point_forces(muscles, motion, state, tension)
+    on = muscles.paths.on_path(muscles.paths.conditions(motion.coordinates))
+    assert on.all() == (muscles.paths.switched.size == 0)
+    points = point_forces(muscles, state, on, tension)
     for near, far, bodies in (("ankle", None, ["foot"]), ("knee", "ankle", ["shank", "shank_distal"])):
         indices = [model.body(f"{name}_{side}") for name in bodies]
         pulled = points[:, np.isin(muscles.paths.body, indices)].sum(axis=1)
@@ -43,20 +46,46 @@ def test_every_segment_of_the_leg_obeys_newton(model, motion, wrenches, side):
     )
 
 
-def point_forces(muscles, motion, state, tension):
-    """Force on each path point (T, P, 3), written out segment by segment from the positions alone."""
-    force = np.zeros_like(state.path.position)
-    on = muscles.paths.on_path(muscles.paths.conditions(motion.coordinates))
-    for n in range(muscles.paths.count):
-        points = np.flatnonzero(muscles.paths.muscle == n)
-        for frame in range(len(force)):
-            places = state.path.position[frame, points]
-            for a, b in pairwise(np.flatnonzero(on[frame, points])):
-                pull = places[b] - places[a]
-                pull = tension[frame, n] * pull / np.linalg.norm(pull)
-                force[frame, points[a]] += pull
-                force[frame, points[b]] -= pull
+def point_forces(muscles, state, on, tension):
+    """Force on the node of each path point and tangent point (T, N, 3), segment by segment from the places alone."""
+    places = state.path.position
+    force = np.zeros_like(places)
+    for frame in range(len(force)):
+        for n in range(muscles.paths.count):
+            for a, b, bends in segments(muscles.paths.layout, places[frame], on[frame], n):
+                if not bends:
+                    pull = places[frame, b] - places[frame, a]
+                    pull = tension[frame, n] * pull / np.linalg.norm(pull)
+                    force[frame, a] += pull
+                    force[frame, b] -= pull
     return force
+
+
+def segments(layout, place, on, muscle):
+    """Nodes at the ends of each piece of a path, and whether it bends over an object.
+
+    The two tangent points of an object lie between the two points of the path where they make the least detour.
+    """
+    points = np.flatnonzero(layout.point_muscle == muscle)
+    first = [p for p in points if on[p]]
+    pieces = [(a, b, False) for a, b in pairwise(first)]
+    for w in np.flatnonzero(layout.wrap_muscle == muscle):
+        near, far = layout.points + 2 * w, layout.points + 2 * w + 1
+        if not np.any(place[near] != place[far]):
+            continue  # not touched: both at the center
+
+        def detour(piece, near=near, far=far):
+            a, b, bends = piece
+            through = [place[k] for k in (a, near, far, b)]
+            longer = np.linalg.norm(np.diff(through, axis=0), axis=1).sum() - np.linalg.norm(
+                place[b] - place[a]
+            )
+            return np.inf if bends else longer
+
+        a, b, _ = split = min(pieces, key=detour)
+        k = pieces.index(split)
+        pieces[k : k + 1] = [(a, near, False), (near, far, True), (far, b, False)]
+    return pieces
 
 
 def weight(model, indices):

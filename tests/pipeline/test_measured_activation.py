@@ -69,6 +69,7 @@ def test_the_beginning_of_names_stands_for_all_parts(plain: Trial) -> None:
         ("soleus", ("'soleus'", "soleus_r")),
         ("solius_l", ("'solius_l'", "did you mean 'soleus_l'")),
         ("calf_r", ("'calf_r'", "silva_2003")),
+        ("tibialis_r", ("'tibialis_anterior_r'",)),
     ],
 )
 def test_a_muscle_that_the_set_does_not_have(plain: Trial, name: str, parts: tuple[str, ...]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.resources import files
 from pathlib import Path
 
 import pytest
@@ -49,6 +50,26 @@ def test_a_fault_in_a_muscle_file_points_at_that_file(tmp_path):
     path = write_trial(tmp_path, ('"silva_2003"', '"m.toml"'))
     (tmp_path / "m.toml").write_text('name = "mine"\nsurce = 3\n', encoding="utf-8")
     assert refusal(path).startswith(f"{tmp_path / 'm.toml'}, line 2")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "parts"),
+    [
+        ('curves = "de_groote_2016"', 'curves = "de_groote"', ("Hill curves", "'de_groote_2016'")),
+        (
+            "tendon_slack_length = 0.25",
+            "tendon_slack_length = 0.75",
+            ("soleus", "0 of 128 poses", "standing"),
+        ),
+    ],
+)
+def test_a_set_of_the_user_that_cannot_be_placed_is_refused_at_once(tmp_path, old, new, parts):
+    text = (files("muscle_db") / "gait2392.toml").read_text(encoding="utf-8")
+    start = text.index(old + "\n")
+    (tmp_path / "own.toml").write_text(text[:start] + new + text[start + len(old) :], encoding="utf-8")
+    path = write_trial(tmp_path, ('"silva_2003"', '"own.toml"'))
+    refusal(path, "[muscles] database", *parts)
+    assert any(parts[0] in found.what for found in ms.check(path).findings)
 
 
 def test_run_reads_the_trial_file_itself(tmp_path):

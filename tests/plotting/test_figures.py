@@ -14,6 +14,7 @@ import musclesolve as ms
 from musclesolve.plotting.joint_figures import contact_forces, ground_reaction, joint_angles_and_moments
 from musclesolve.plotting.muscle_figures import activations
 from musclesolve.plotting.page.abscissa import abscissa
+from musclesolve.plotting.page.panels import muscles_by_group
 from musclesolve.plotting.page.style import (
     FAILED_MARK,
     FAILED_ROW,
@@ -26,6 +27,7 @@ from musclesolve.plotting.residual_figures import consistency_shift, reserves_an
 from musclesolve.plotting.save_figures import FIGURES as ALL_FIGURES
 from musclesolve.plotting.save_figures import save_figures
 from musclesolve.results.dataset import frame_validity as frames
+from musclesolve.results.tables.run_summary import summary
 
 FIGURES = {name: figure for name, figure in ALL_FIGURES.items() if name != "cutoff_and_noise"}
 """Those of every trial; that of the filter is there where the data chose it (test_cutoff_figure.py)."""
@@ -102,9 +104,33 @@ def test_the_legend_says_where_a_full_curve_is_of_two_cycles():
     assert entries(activations(cut(0.3, 1.1)))[:2] == ["right", "left (parts of 2 cycles)"]
 
 
-def test_no_reserve_looks_like_none():
-    low, high = reserves_and_residual(in_time(result())).axes[0].get_ylim()
+def test_without_reserves_only_the_residual_is_drawn():
+    figure = reserves_and_residual(in_time(result()))
+    headings = [axes.get_title(loc="left") for axes in figure.axes]
+    assert headings == ["pelvis residual: force, magnitude", "pelvis residual: moment, magnitude"]
+    assert "Residual at the pelvis; no frame needs a reserve" in [text.get_text() for text in figure.texts]
+
+
+def test_a_direction_without_a_reserve_looks_like_it():
+    data = in_time(with_troubles(result()))
+    low, high = reserves_and_residual(data).axes[0].get_ylim()
     assert low <= -1.0 and high >= 1.0
+
+
+def test_groups_are_in_the_same_order_whatever_the_set():
+    groups = ["ankle_dorsiflexors", "arm", "hamstrings", "iliopsoas", "hamstrings"]
+    assert list(muscles_by_group("abcde", groups)) == list("dceab")
+
+
+def test_peaks_of_contact_forces_are_printed_in_body_weights():
+    data = in_time(with_troubles(result()))
+    data["joint_reaction"][:] = 0.0
+    data["joint_reaction"].loc[{"joint": "knee_r", "axis": "z"}][10] = -3.0 * WEIGHT
+    data["joint_reaction"].loc[{"joint": "knee_r", "axis": "z"}][41] = -9.0 * WEIGHT  # no valid solution
+    data["joint_reaction"].loc[{"joint": "knee_l", "axis": "x"}][12] = 2.0 * WEIGHT
+    notes = [text.get_text() for text in contact_forces(data).axes[2].texts]
+    assert notes == ["peak right 3.00, peak left 2.00"]
+    assert "knee 3.00, 2.00; ankle 0.00, 0.00 body weights" in summary(data)
 
 
 def test_solved_is_solid_and_reserve_is_dotted():
@@ -165,8 +191,7 @@ def test_a_curve_shown_again_is_thinner_and_in_the_legend(name):
 
 
 def entries(figure) -> list[str]:
-    (legend,) = figure.legends
-    return [text.get_text() for text in legend.get_texts()]
+    return [text.get_text() for legend in figure.legends for text in legend.get_texts()]
 
 
 @pytest.mark.parametrize("name", OVER_TIME)

@@ -132,8 +132,27 @@ def test_both_legs_at_once_are_the_two_legs(walk):
     np.testing.assert_allclose(found.activation[solved], expected[solved], atol=1e-6)
 
 
-def test_joint_reactions_are_read_from_the_multipliers(walk):
-    model, motion, pushes, states = walk
+@pytest.fixture(scope="module", params=muscle_db.available())
+def of_set(request, recorded_walk_trial):
+    """Some frames with each of the sets."""
+    muscles = replace(recorded_walk_trial.muscles, database=request.param)
+    return some_frames(replace(recorded_walk_trial, muscles=muscles), FRAMES)
+
+
+@pytest.mark.parametrize("cost", ["stress_cubed", "activation_volume"])
+def test_both_formulations_with_frames_that_move_and_wraps(of_set, cost):
+    model, motion, pushes, states = of_set
+    full = full_problem(model, motion, pushes, [states["r"]], dofs("r"), reserve_weight=1.0)
+    usual = reduced(of_set, "r", reserve_weight=1.0)
+    np.testing.assert_allclose(full.reduced.moment_arm, usual.moment_arm, atol=1e-12)
+    np.testing.assert_allclose(full.reduced.moment, usual.moment, atol=1e-9)
+    found, expected = solve_full(full, cost), solve(usual, cost)
+    assert found.solved.all() and expected.solved.all()
+    np.testing.assert_allclose(found.activation, expected.activation, atol=1e-5)
+
+
+def test_joint_reactions_are_read_from_the_multipliers(of_set):
+    walk = model, motion, pushes, states = of_set
     expanded = expand(model)
     full = full_problem(expanded, motion, pushes, [states["r"]], dofs("r"), reserve_weight=1.0)
     found = solve_full(full, "force_squared")

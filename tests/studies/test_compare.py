@@ -71,8 +71,10 @@ def test_costs_differ_where_they_should_and_agree_with_themselves(stride):
         assert float(rms.sel(cost=COSTS[0], other=COSTS[0]).max()) == 0.0
         assert float(rms.sel(cost=COSTS[0], other=COSTS[1]).max()) > 1.0
         np.testing.assert_allclose(rms.values, rms.transpose("other", "cost", ...).values)
-        correlation = stride[f"{prefix}correlation"].sel(cost=COSTS[1], other=COSTS[1])
-        np.testing.assert_allclose(correlation.values, 1.0, atol=1e-12)
+        correlation = stride[f"{prefix}correlation"].sel(cost=COSTS[1], other=COSTS[1]).values
+        # A force that stays zero is correlated with nothing.
+        assert np.isfinite(correlation).mean() > 0.9
+        np.testing.assert_allclose(correlation[np.isfinite(correlation)], 1.0, atol=1e-12)
 
 
 def test_the_cost_that_is_minimised_is_least_under_its_own_name(stride):

@@ -17,6 +17,7 @@ from musclesolve.pipeline.legs import joint_loads, leg_moments, share_leg
 from musclesolve.pipeline.mechanics import mechanics
 from musclesolve.pipeline.run_options import find_options
 from musclesolve.pipeline.types import LegMechanics
+from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.solver.batch import Batch
 from musclesolve.studies.force_sensitivity import PARAMETERS, leg_sensitivity
 from musclesolve.synthetic.recording.synthetic_recording import synthetic_recording
@@ -36,15 +37,17 @@ class Walk:
         self.wrenches = [wrench.frames(third) for wrench in recorded.wrenches]
         self.moments = projected_moments(self.model, self.motion, self.wrenches)
         self.segments = segment_motion(self.model, self.motion)
-        self.database = find_options(self.trial, None, None, self.side).database
+        self.options = find_options(self.trial, None, None, self.side)
+        self.database = self.options.database
         self.muscles = self.placed(self.database)
 
     def placed(self, database):
-        return place_muscles(self.model, database, self.side, self.trial.muscles.strength)
+        rules = (self.options.strength, self.options.passive, "standing")
+        return place_muscles(self.model, database, self.side, *rules)
 
     def leg(self, cost, muscles=None):
         """Everything anew that depends on muscles."""
-        options = replace(find_options(self.trial, cost, None, self.side), solver=Batch(tolerance=1e-12))
+        options = replace(self.options, cost=find_cost(cost), solver=Batch(tolerance=1e-12))
         state = muscle_state(self.model, self.muscles if muscles is None else muscles, self.motion)
         loads = joint_loads(self.model, self.motion, self.segments, self.wrenches, state)
         every = np.ones(len(self.moments), bool)

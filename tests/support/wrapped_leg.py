@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
+from musclesolve.muscles.curves.curve_registry import curve_family
+from musclesolve.muscles.passive.passive_element import PassiveElement
 from musclesolve.muscles.paths.carriers import WrapObjects
 from musclesolve.muscles.paths.layout import KINDS, PathLayout
 from musclesolve.muscles.paths.moving_frames import MovingFrames
 from musclesolve.muscles.paths.natural_spline import NaturalSpline
 from musclesolve.muscles.paths.paths import Paths
-from musclesolve.muscles.scale_to_subject import LegMuscles
+from musclesolve.muscles.placing.place_muscles import LegMuscles
 
 GLIDING, PATELLA = 0, 1
 JOINTS = {"pelvis": "hip_r", "thigh_r": "hip_r", "shank_r": "knee_r", "foot_r": "ankle_r"}
@@ -119,11 +121,13 @@ def wrapped_paths(model):
 
 def wrapped_leg(model):
     """The same as muscles."""
-    count = len(MUSCLES)
+    count, curves = len(MUSCLES), curve_family("silva_2003")
+    strains = [np.full(count, strain) for strain in curves.passive_strain]
     names = tuple(f"{name}_r" for name in MUSCLES)
     return LegMuscles(
         side="r", names=names, short_names=names, groups=("all",) * count, paths=wrapped_paths(model),
         max_isometric_force=np.full(count, 1000.0), optimal_fiber_length=np.full(count, 0.1),
         tendon_slack_length=np.full(count, 0.1), pennation_angle=np.full(count, 0.1),
-        max_shortening_velocity=np.full(count, 10.0), length_scale=np.ones(count), segment_scale={},
+        max_shortening_velocity=np.full(count, 10.0), curves=curves,
+        passive=PassiveElement(np.full(count, 1000.0), *strains), segment_scale={},
     )  # fmt: skip

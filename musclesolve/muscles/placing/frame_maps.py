@@ -37,11 +37,6 @@ class FrameMap:
         """Rotation and scale together, (3, 3)."""
         return self.rotation * self.scale
 
-    @property
-    def size(self) -> float:
-        """The factor of lengths without direction, such as radii: the mean over the axes."""
-        return float(self.scale.mean())
-
     def place(self, points: Array) -> Array:
         """Standing positions (..., 3) [m] of points (..., 3) [m] of the frame."""
         return points @ self.matrix.T + self.origin

@@ -12,7 +12,7 @@ length of the muscle, L0', so that
 
     mean_p (L0 l cos a + L_T - L_MT)^2 / e^2 + ((L0 / L0' - 1) / d)^2
 
-is least: e is the error of a path, d that of the assumption that fibers grow with the muscle.
+is least: e is the error of a path, which grows with the muscle too, d that of the assumption that fibers do.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from musclesolve._util.arrays import Array
+from musclesolve._util.arrays import Array, Mask
 from musclesolve.dynamics.model.model import Model
 from musclesolve.errors import InputError
 
@@ -39,7 +39,7 @@ RANGE_OF_MOTION_DEG = {
 """Where poses are sampled: what daily activities need (walking, stairs, a chair, squats, running)."""
 
 PATH_ERROR = 0.003
-"""Error e of musculotendon lengths, as far as it differs between poses [m]."""
+"""Error e of musculotendon lengths in the own model, as far as it differs between poses [m]."""
 GROWTH_ERROR = 0.5
 """Relative error d of optimal fiber lengths that grow with the muscle."""
 
@@ -102,7 +102,7 @@ class OperatingRange:
         x_mean, y_mean = (weight * x).sum(axis=0), (weight * y).sum(axis=0)
         dx, dy = (x - x_mean) * counts, (y - y_mean) * counts
         grown = self.optimal_fiber_length * length.mean(axis=0) / self.length.mean(axis=0)
-        trust = (PATH_ERROR / (GROWTH_ERROR * grown)) ** 2
+        trust = (PATH_ERROR / (GROWTH_ERROR * self.optimal_fiber_length)) ** 2
         optimal = ((weight * dx * dy).sum(axis=0) + trust * grown) / ((weight * dx**2).sum(axis=0) + trust)
         slack = y_mean - optimal * x_mean
         found = (counts.sum(axis=0) >= LEAST_POSES) & (optimal > 0.0) & (slack >= 0.0)
@@ -110,10 +110,13 @@ class OperatingRange:
             self._refuse(int(np.flatnonzero(~found)[0]), counts, optimal, slack)
         return optimal, slack
 
-    def _refuse(self, number: int, counts: Array, optimal: Array, slack: Array) -> None:
+    def _refuse(self, number: int, counts: Mask, optimal: Array, slack: Array) -> None:
         name, used = self.names[number], int(counts[:, number].sum())
         if used < LEAST_POSES:
-            problem = f"in {used} of {len(counts)} poses {name} is between {USABLE[0]} and {USABLE[1]} optimal lengths"
+            problem = (
+                f"the fibers of {name} are {USABLE[0]} to {USABLE[1]} optimal lengths long in only {used} of "
+                f"{len(counts)} poses over the range of motion"
+            )
         else:
             sizes = f"{1e3 * optimal[number]:.0f} mm and {1e3 * slack[number]:.0f} mm"
             problem = (
@@ -123,6 +126,7 @@ class OperatingRange:
             problem,
             code="bad_muscle_set",
             where=name,
-            expected="a path whose length changes over the range of motion as in the model that the range is of",
-            remedy='check the path of the muscle, or write fiber_lengths = "standing"',
+            expected="fiber and tendon lengths that fit the path of the muscle",
+            remedy="check optimal_fiber_length, tendon_slack_length and path of the muscle in its set, or write "
+            'fiber_lengths = "standing"',
         )

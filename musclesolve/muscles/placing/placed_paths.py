@@ -8,7 +8,7 @@ import numpy as np
 
 from muscle_db import Muscle, MuscleDatabase
 from muscle_db.model import MovingFrame, PathPoint, WrapObject
-from musclesolve._util.arrays import Array
+from musclesolve._util.arrays import Array, Indices
 from musclesolve.dynamics.model.model import Model
 from musclesolve.muscles.paths.carriers import WrapObjects
 from musclesolve.muscles.paths.layout import KINDS, PathLayout
@@ -94,7 +94,7 @@ class _Placing:
         body, dof, pivot, motion = zip(*self.motions, strict=True)
         return MovingFrames(np.array(body), np.array(dof), np.stack(pivot), motion)
 
-    def _layout(self, muscle: Array) -> PathLayout:
+    def _layout(self, muscle: Indices) -> PathLayout:
         objects = list(self.wraps.values())
         if not objects:
             return PathLayout(muscle)
@@ -115,7 +115,7 @@ class _Placing:
             muscle,
             kind=np.array([KINDS.index(each.kind) for each in objects]),
             radii=np.stack([self._radii(each) for each in objects]),
-            half_length=np.array([0.5 * self._map(each.frame).size * each.length for each in objects]),
+            half_length=np.array([0.5 * self._stretch(each)[2] * each.length for each in objects]),
             side_axis=np.array([0 if each.side == "all" else AXES.index(each.side[1]) for each in objects]),
             side_sign=np.array(
                 [0.0 if each.side == "all" else float(f"{each.side[0]}1") for each in objects]
@@ -127,7 +127,14 @@ class _Placing:
         )
 
     def _radii(self, wrap: WrapObject) -> Array:
-        return self._map(wrap.frame).size * np.array(wrap.radii)
+        """Of a sphere by the mean of the three directions, of a cylinder by that of the two across, as OpenSim does."""
+        stretch = self._stretch(wrap)
+        across = {"sphere": stretch.mean(), "cylinder": stretch[:2].mean(), "ellipsoid": stretch}[wrap.kind]
+        return np.asarray(across * np.array(wrap.radii))
+
+    def _stretch(self, wrap: WrapObject) -> Array:
+        """How much longer the frame becomes along the own axes of a wrap object, (3,)."""
+        return np.asarray(np.linalg.norm(self._map(wrap.frame).scale[:, None] * np.array(wrap.axes), axis=0))
 
     def _objects(self) -> WrapObjects:
         objects = list(self.wraps.values())

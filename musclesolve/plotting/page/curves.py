@@ -22,8 +22,10 @@ from musclesolve.plotting.page.style import (
     NOTE_COLOR,
     REPEATED,
     RESERVE_STYLE,
+    SHADE_COLOR,
     SIDE_COLOR,
     SIDE_WIDTH,
+    SMALL,
     STANCE_BAR,
     STANCE_COLOR,
     place_legend,
@@ -105,10 +107,8 @@ class Legs:
     def shade(self, axes: Axes, side: str, values: Array) -> None:
         """Fill the area below a measured curve (T,) of one leg, behind the curves; only its first gait cycle."""
         for part in self.x.passes[side]:
-            area = np.where(part.repeated, np.nan, values[part.index])
-            axes.fill_between(
-                part.place, area, color=STANCE_COLOR[side], linewidth=0.0, alpha=0.7, zorder=0.5
-            )
+            area = np.where(with_neighbors(~part.repeated), values[part.index], np.nan)
+            axes.fill_between(part.place, area, color=SHADE_COLOR[side], linewidth=0.0, zorder=0.5)
 
     def legend(
         self,
@@ -139,12 +139,11 @@ class Legs:
             handles.append(tuple(Patch(color=STANCE_COLOR[side]) for side in self.sides))
             labels.append("foot on the ground")
         if shaded:
-            handles.append(
-                tuple(Patch(color=STANCE_COLOR[side], alpha=0.7) for side in self.sides if side in of)
-            )
+            handles.append(tuple(Patch(color=SHADE_COLOR[side]) for side in self.sides if side in of))
             labels.append(shaded)
         pairs = {tuple: HandlerTuple(ndivide=None, pad=0.0)}
-        place_legend(figure, handles, labels=labels, handler_map=pairs)
+        size = {"fontsize": SMALL} if shaded else {}
+        place_legend(figure, handles, labels=labels, handler_map=pairs, **size)
 
     def _name(self, side: str) -> str:
         """Name of a leg, and of how many cycles its full curve shows a part."""

@@ -12,9 +12,13 @@ from matplotlib.figure import Figure
 
 from musclesolve.plotting.page.abscissa import Abscissa
 from musclesolve.plotting.page.style import TEXT, heading, page
-from musclesolve.results.dataset.result_quantities import OPPOSITE
+from musclesolve.results.dataset.result_quantities import LEG_JOINTS, OPPOSITE
 
-JOINTS = ("hip", "knee", "ankle")
+GROUPS = (
+    *("iliopsoas", "hip_flexors", "hip_extensors", "hip_abductors", "hip_adductors", "hip_external_rotators"),
+    *("quadriceps_femoris", "hamstrings", "triceps_surae", "ankle_plantarflexors", "ankle_dorsiflexors"),
+)
+"""The order of the groups on a page, from hip to ankle: the same for all muscle sets."""
 
 
 @dataclass(frozen=True)
@@ -60,20 +64,20 @@ def small_multiples(
 
 
 def muscles_by_group(names: Sequence[str], groups: Sequence[str]) -> dict[str, str]:
-    """Muscle -> group, the muscles of one group together."""
+    """Muscle -> group, the muscles of one group together, the groups from hip to ankle, then those of other names."""
     group_of = dict(zip(names, groups, strict=True))
-    order = list(dict.fromkeys(group_of.values()))
+    order = list(dict.fromkeys((*GROUPS, *group_of.values())))
     return dict(sorted(group_of.items(), key=lambda entry: order.index(entry[1])))
 
 
 def joint_rows(panels: np.ndarray, x: Abscissa) -> Iterator[tuple[np.ndarray, str]]:
     """Yield each row of panels with its joint; afterwards its scale begins at zero, in body weights."""
-    for row, joint in zip(panels, JOINTS, strict=True):
+    for row, joint in zip(panels, LEG_JOINTS, strict=True):
         yield row, joint
         row[0].set_ylabel("[body weights]", fontsize=TEXT)
         row[0].set_ylim(bottom=0.0)
         for axes in row:
-            x.apply(axes, labelled=joint == JOINTS[-1])
+            x.apply(axes, labelled=joint == LEG_JOINTS[-1])
 
 
 def dof_rows(

@@ -20,6 +20,7 @@ SIDE_WIDTH = {"r": 1.9, "l": 0.9}  # points
 RESERVE_STYLE = ":"
 REPEATED: dict[str, Any] = {"linewidth": 0.6, "alpha": 0.6}
 STANCE_COLOR = {"r": "#99C7E0", "l": "#F5D999"}  # 40 % of the color of the leg
+SHADE_COLOR = {"r": "#B8D8E9", "l": "#F8E4B5"}  # 28 % of the color of the leg
 STANCE_BAR = {"r": (0.97, 1.0), "l": (0.94, 0.97)}  # shares of the height of a panel
 FAILED_MARK: dict[str, Any] = {"marker": "x", "linestyle": "", "markersize": 2.5, "markeredgewidth": 0.7}
 FAILED_ROW = {"r": 0.02, "l": 0.06}  # shares of the height of a panel, below what the curves use of it
@@ -97,6 +98,12 @@ def note(axes: Axes, text: str) -> None:
     """A smaller note above the right end of a panel."""
     above: dict[str, Any] = {"xycoords": "axes fraction", "textcoords": "offset points", "va": "bottom"}
     axes.annotate(text, (1.0, 1.0), (0, 1), ha="right", fontsize=SMALL - 1, color=NOTE_COLOR, **above)
+
+
+def page_note(figure: Figure, text: str) -> None:
+    """A smaller note at the upper right of a page, beside its title."""
+    _, _, right, top = MARGIN / np.tile(figure.get_size_inches(), 2)
+    figure.text(1 - right, 1 - 0.18 * top, text, fontsize=SMALL - 0.5, va="top", ha="right", color=NOTE_COLOR)
 
 
 def caption(figure: Figure, title: str, note: str, place: tuple[float, float, float]) -> None:

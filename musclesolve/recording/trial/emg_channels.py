@@ -14,7 +14,7 @@ from musclesolve.recording.data import Emg, EmgOptions, Recording, Table
 from musclesolve.recording.formats import is_c3d, read_channels
 from musclesolve.recording.place_errors import error_at
 from musclesolve.recording.text.repeated_names import repeated_name
-from musclesolve.recording.trial.emg_faults import is_flat, is_negative, longest_gap, saturated
+from musclesolve.recording.trial.emg_faults import is_flat, is_negative, is_one_sided, longest_gap, saturated
 from musclesolve.recording.trial.recording_checks import check_sampling
 from musclesolve.recording.trial.schema import Document
 
@@ -169,7 +169,10 @@ def check_signals(document: Document, emg: Emg) -> None:
 
 
 def _notes(emg: Emg) -> Iterator[str]:
-    """Yield a note for every channel that saturates or has gaps."""
+    """Yield a note for every channel that saturates or has gaps, and on those that are envelopes already."""
+    smooth = [name for name, signal in zip(emg.names, emg.values.T, strict=True) if is_one_sided(signal)]
+    if smooth and not emg.options.processed:
+        yield f"EMG channel {', '.join(smooth)}: never negative; an envelope needs processed = true in [emg]."
     for name, signal in zip(emg.names, emg.values.T, strict=True):
         if not emg.options.processed and (share := float(saturated(signal).mean())):
             yield (
@@ -179,5 +182,5 @@ def _notes(emg: Emg) -> Iterator[str]:
         if gap := longest_gap(signal):
             yield (
                 f"EMG channel {name} lacks {np.isnan(signal).mean():.1%} of its samples, up to "
-                f"{1000.0 * gap / emg.rate:.3g} ms at once: its envelope is not known there."
+                f"{1000.0 * gap / emg.rate:.0f} ms at once: its envelope is not known there."
             )

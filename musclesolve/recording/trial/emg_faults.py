@@ -12,6 +12,8 @@ SATURATED_RUN = 3
 """So many samples in a row at the largest or the smallest number show that the amplifier saturated."""
 FEWEST_LEVELS = 32
 """Signals of fewer different numbers repeat them anyway."""
+ONE_SIDED = 0.35
+"""The median of a raw signal lies in the middle of its range, that of a rectified one below this share of it."""
 NEGATIVE = 0.1
 """An envelope is never below zero by more than this share of its maximum."""
 
@@ -34,6 +36,14 @@ def saturated(signal: Array) -> Mask:
 def is_negative(envelope: Array) -> bool:
     """Return whether a signal (S,) lies so far below zero that it is no envelope."""
     return bool(np.nanmin(envelope) < -NEGATIVE * np.nanmax(np.abs(envelope)))
+
+
+def is_one_sided(signal: Array) -> bool:
+    """Return whether a signal (S,) seems to be rectified: never negative, and mostly near its least value."""
+    known = signal[np.isfinite(signal)]
+    if is_flat(signal) or known.min() < 0.0:
+        return False
+    return bool(np.median(known) - known.min() < ONE_SIDED * np.ptp(known))
 
 
 def longest_gap(signal: Array) -> int:

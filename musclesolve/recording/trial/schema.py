@@ -290,7 +290,7 @@ def _problem(value: Any, rule: Fields) -> tuple[str, str] | None:
     instead = f" or one of {_list(rule['words'])}" if "words" in rule else ""
     expected = f"{_KINDS[kind]}{instead}: {rule['about']}"
     if not is_kind(value, kind):
-        return f"the value is {value!r}", expected
+        return f"the value {_wrong_part(value, kind)}", expected
     if "choices" in rule and value not in rule["choices"]:
         return f"the value is {value!r}", f"one of {_list(rule['choices'])}"
     if kind in ("number", "whole") and not _within(value, rule):
@@ -303,6 +303,16 @@ def _problem(value: Any, rule: Fields) -> tuple[str, str] | None:
                     f"{_KINDS[kind]}, {_range(rule)}: {rule['about']}",
                 )
     return None
+
+
+def _wrong_part(value: Any, kind: str) -> str:
+    """Say what a value of another kind is; of a table only its first entry that is wrong."""
+    part_kinds = {"name_lists": ("text", "name_list"), "weights": ("number",)}.get(kind, ())
+    if part_kinds and isinstance(value, dict):
+        for name, part in value.items():
+            if not any(is_kind(part, each) for each in part_kinds):
+                return f"of '{name}' is {part!r}"
+    return f"is {value!r}"
 
 
 def _within(value: float, rule: Fields) -> bool:

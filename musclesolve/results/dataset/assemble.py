@@ -67,7 +67,7 @@ def assemble(analysis: Analysis) -> xr.Dataset:
     }
     attributes = _provenance(analysis) | strike_times(gait) | _reasons(analysis)
     warnings = prepared.mechanics.warnings(prepared.trial.mapping, prepared.trial.consistency.method)
-    own = [*map(str, warnings), *fiber_notes(legs), *measured.notes]
+    own = [*map(str, warnings), *fiber_notes(legs, prepared.options), *measured.notes]
     attributes["notes"] = [*own, *prepared.options.database.notes, *gait.notes, *emg_notes(analysis)]
     result = xr.Dataset(
         variables,

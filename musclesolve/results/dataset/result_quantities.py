@@ -9,6 +9,7 @@ import xarray as xr
 
 from musclesolve._util.arrays import Array
 from musclesolve.constants import STANDARD_GRAVITY
+from musclesolve.results.dataset import frame_validity as frames
 
 OPPOSITE = {
     "hip_flexion": "extension",
@@ -20,6 +21,7 @@ OPPOSITE = {
     "ankle_adduction": "abduction",
 }
 """The negative direction of each degree of freedom, without side."""
+LEG_JOINTS = ("hip", "knee", "ankle")
 CONSISTENCY_METHODS = {"nearest": "nearest pose", "joint_angles": "driven by measured joint angles"}
 """Name of a method of consistency -> how the motion was made to fit the model."""
 
@@ -50,6 +52,17 @@ def magnitude(vector: xr.DataArray) -> xr.DataArray:
 def body_weight(result: xr.Dataset) -> float:
     """Weight of the subject [N]."""
     return float(result.attrs["subject_mass_kg"]) * STANDARD_GRAVITY
+
+
+def contact_peaks(result: xr.Dataset, joint: str) -> dict[str, float]:
+    """Greatest contact force [body weights] at hip, knee or ankle of each leg over its valid frames; none without."""
+    peaks = {}
+    for side in frames.sides(result):
+        name, valid = f"{joint}_{side}", frames.valid(result, side)
+        if name in result["joint"].values and valid.any():
+            force = magnitude(result["joint_reaction"]).sel(joint=name).values[valid]
+            peaks[side] = float(np.nanmax(force)) / body_weight(result)
+    return peaks
 
 
 def identity(result: xr.Dataset) -> str:

@@ -19,10 +19,12 @@ SUFFIXES = ("", "_mean", "_sd", "_quantile", "_first_order_sd", "_contribution")
 
 
 def updated(result: xr.Dataset) -> xr.Dataset:
-    """The same with `valid`, the status INVALID_MOTION and reserves apart from unassigned moments, where these lack.
+    """The same with `strength`, `valid`, INVALID_MOTION and reserves apart from unassigned moments, where these lack.
 
     A dataset that is no result, or whose status has no flags, stays as it is.
     """
+    if "strength_factor" in result.attrs and "strength" not in result.attrs:
+        result = result.assign_attrs(strength=result.attrs["strength_factor"])
     if "valid" in result or not {"flag_values", "flag_meanings"} <= set(_status(result).attrs):
         return result
     result = result.copy()

@@ -11,7 +11,9 @@ from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.dataset.filter_variables import filter_line
 from musclesolve.results.dataset.result_quantities import (
     CONSISTENCY_METHODS,
+    LEG_JOINTS,
     body_weight,
+    contact_peaks,
     identity,
     moved_points,
     pelvis_residual,
@@ -47,6 +49,8 @@ def summary(result: xr.Dataset) -> str:
     text.append(line("optimality", _optimality(result)))
     if "least_normalized_fiber_length" in result:
         text.append(line("fiber lengths", _fiber_lengths(result)))
+    if "joint_reaction" in result and (peaks := _contact_peaks(result)):
+        text.append(line("contact forces", peaks))
     if "consistency_shift" in result:
         text += lines("consistency", consistency_sentences(result))
     if "pelvis_residual" in result:
@@ -125,6 +129,14 @@ def _fiber_lengths(result: xr.Dataset) -> str:
         f"{float(end.sel(muscle=name)):.2f} ({name.item()})" for end, name in ((least, low), (greatest, high))
     )
     return f"{' to '.join(ends)} optimal fiber lengths"
+
+
+def _contact_peaks(result: xr.Dataset) -> str:
+    """The greatest contact force of each joint, that of the right leg before that of the left one."""
+    sides = ", ".join(frames.SIDE_NAMES[side] for side in frames.sides(result))
+    peaks = {joint: contact_peaks(result, joint).values() for joint in LEG_JOINTS}
+    found = [f"{joint} {', '.join(f'{peak:.2f}' for peak in each)}" for joint, each in peaks.items() if each]
+    return f"peaks ({sides}): {'; '.join(found)} body weights" if found else ""
 
 
 def _optimality(result: xr.Dataset) -> str:

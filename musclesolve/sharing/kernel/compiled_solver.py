@@ -153,7 +153,7 @@ def compiles() -> bool:
 
 
 def compile_kernel() -> bool:
-    """Compile the kernel now unless it is on this disk already; returns whether it had to be (some ten seconds)."""
+    """Compile the kernel now unless it is on this disk already; returns whether it had to be (10 to 20 s)."""
     if not compiles():
         return False
     from musclesolve.sharing.kernel.entry import compiled_run, is_kept

@@ -23,7 +23,7 @@ from musclesolve.sharing.kernel.solve_frame import (
 )
 from musclesolve.sharing.kernel.workspace_layout import RESERVE_WEIGHT, RateBounds
 
-MESSAGE = "compiling the force-sharing kernel for this machine, once (some ten seconds)"
+MESSAGE = "compiling the force-sharing kernel for this machine, once (ten to twenty seconds)"
 
 
 def _given(kind: Any, axes: int) -> types.Array:

@@ -16,9 +16,9 @@ from musclesolve.synthetic.stride.stride_subject import StrideSubject
 
 BESIDE = 0.05
 """Distance of the planted foot from the line of progression [m]."""
-MIDDLE = 0.045
+MIDDLE = 0.09
 """The middle of the center of pressure ahead of the ankle [m]."""
-HEEL_OFF, LIFTED = 0.1, np.deg2rad(38.0)
+HEEL_OFF, LIFTED = -0.3, np.deg2rad(50.0)
 """Where in the stance (u) the heel begins to rise, and how far the foot is pitched at its end [rad]."""
 SWING = (
     # share of the swing, ankle ahead of the pelvis as a share of the way in a stance, height [m], pitch [rad]

@@ -2,7 +2,7 @@
 
 In a stance of duration t_s, with u from -1 to 1 over it and tau the time from its middle, the right foot is pushed by
 
-    F_z = A (1 - u^2)^2,  F_x = k tau F_z,  F_y = b F_z,
+    F_z = A (1 - u^2)^2 (1 + u^2),  F_x = k tau F_z,  F_y = b F_z,
 
 zero with its slope at both ends. A follows from carrying the body weight on average, k from how fast the center of
 pressure travels under the foot: no moment about the left axis through the center of mass C is left where it lies at
@@ -53,7 +53,7 @@ class RunGround:
     @cached_property
     def _bell(self) -> Polynomial:
         u = Polynomial([-1.0, 2.0 / self.contact])
-        bell: Polynomial = (1.0 - u**2) ** 2
+        bell: Polynomial = (1.0 - u**2) ** 2 * (1.0 + u**2)
         return bell
 
     @cached_property

@@ -41,14 +41,14 @@ ARMS = {
 }
 BENT = {"hip_flexion": 0.5, "knee_flexion": 1.0, "ankle_dorsiflexion": 0.2}
 """Where the search for the leg angles begins [rad]: a straight knee may bend either way."""
-TILT = 0.1
+TILT = 0.0
 """Of the pelvis at foot strike [rad]."""
 KNEE = np.deg2rad([-8.0, 140.0])
 """Where a knee may go [rad]: straight, and some noise of the series about it."""
 ROUNDS, FRAMES = 8, 96
 PRESSURE_TRAVEL = 0.16
 """How far the center of pressure travels under the foot [m]."""
-HEIGHT = 0.53
+HEIGHT = 0.545
 """Mean height of the center of mass in statures."""
 
 
@@ -61,8 +61,9 @@ class RunningStride(Stride):
 
     source: ClassVar[str] = "plausible ground forces and paths of the feet"
     muscles: ClassVar[str] = (
-        "# The run asks in the middle of stance for up to three times what the muscles of the table hold.\n"
-        "[muscles]\nstrength = 3\n\n"
+        "# The run asks in mid-stance for up to 1.6 times the strength of the muscles of gait2392, not for more than\n"
+        "# people of this mass and stature have.\n"
+        '[muscles]\nstrength = "handsfield_2014"\n\n'
     )
 
     @property

@@ -139,10 +139,9 @@ def test_with_lateral_distances_lengths_and_arms_are_those_of_the_leg_in_space(m
     muscles = sagittal_muscles(tree, groups=every, legs=1, hip_width=width, keep_lateral=True)
     draw = np.random.default_rng(8).uniform([-0.3, 0.0, -0.4], [1.8, 1.9, 0.4], (60, 3))
     hip, knee, ankle = draw.T
-    space = muscle_geometry(
-        {"hip_flexion_r": hip, "knee_flexion_r": knee, "ankle_dorsiflexion_r": ankle}, model
-    )
     database = muscle_db.load("silva_2003")
+    angles = {"hip_flexion_r": hip, "knee_flexion_r": knee, "ankle_dorsiflexion_r": ankle}
+    space = muscle_geometry(angles, model, database)
     space = space.sel(muscle=[f"{database[name].name}_r" for name in every])
     q = np.tile(np.concatenate([np.zeros(2), tree.rest]), (60, 1))
     q[:, 2:6] += hip[:, None] - knee[:, None] * [0, 1, 1, 1] + ankle[:, None] * [0, 0, 1, 1]

@@ -120,7 +120,7 @@ def test_maxima_of_some_channels(tmp_path: Path) -> None:
         ("SOL =", "SOLE =", "missing_column", ("[emg.channels] SOLE", "did you mean 'SOL'?")),
         ("SOL =", "HAM =", "bad_format", ("trial.toml", "HAM")),
         ('"semimembranosus_r"]', '"semitendinosus_r"]', "duplicate_name", ("[emg.channels] HAM",)),
-        ('SOL = "soleus_r"\n', "SOL = 3\n", "bad_value", ("[emg] channels",)),
+        ('SOL = "soleus_r"\n', "SOL = 3\n", "bad_value", ("[emg] channels", "of 'SOL' is 3")),
         ("\n\n", "\nmaximum = { SOLE = 1.0 }\n\n", "unknown_name", ("[emg] maximum", "'SOL'")),
         ("\n\n", "\nmaximum = { SOL = 0.0 }\n\n", "bad_value", ("[emg] maximum", "SOL")),
         ("\n\n", '\nmaximum = "mvc"\n\n', "bad_value", ("[emg] maximum", "trial")),
@@ -159,6 +159,18 @@ def test_raw_signals_are_no_envelopes(tmp_path: Path) -> None:
     with refused("bad_signal", "[emg.channels] SOL", "processed"):
         read_trial(path)
     assert "emg" in check(path).codes
+
+
+def test_rectified_signals_that_are_taken_for_raw_ones_are_noted(tmp_path: Path) -> None:
+    def notes(values: np.ndarray, *edits: tuple[str, str]) -> list[str]:
+        trial = read_trial(trial_with(tmp_path, with_values(values), *edits))
+        return [note for note in trial.notes if "never negative" in note]
+
+    raw = signals().values
+    (note,) = notes(np.stack([np.abs(raw[:, 0]), raw[:, 1]], axis=1))
+    assert "SOL:" in note and "processed = true" in note
+    assert not notes(raw + 20.0), "an offset of the amplifier is no rectification"
+    assert not notes(np.abs(raw), ("\n\n", "\nprocessed = true\n\n"))
 
 
 def test_envelopes_at_a_low_rate_are_read(tmp_path: Path) -> None:

@@ -24,7 +24,8 @@ def test_a_trial_is_read_into_the_global_frame(tmp_path: Path) -> None:
     assert trial.subject == Subject("synthetic", 70.0, 1.75, "female")
     assert trial.time_range == (0.6, 1.8)
     assert trial.mapping["elbow_medial_r"] == {"RELM": 0.5, "RELM2": 0.5}
-    assert trial.muscles == MuscleOptions() and trial.sharing == SharingOptions()
+    assert trial.muscles == MuscleOptions("silva_2003", "table")
+    assert trial.sharing == SharingOptions("stress_cubed")
     assert {role: path.name for role, path in trial.files.items()} == {
         "trial": "trial.toml",
         "markers": "walk.trc",
@@ -43,7 +44,10 @@ def test_forces_are_those_of_the_columns_whichever_way_they_are_named(tmp_path: 
 
 def test_options_of_muscles_and_sharing_are_kept(tmp_path: Path) -> None:
     edits = (
-        ('database = "silva_2003"', 'database = "own.toml"\npassive = "none"\nstrength = 1.2'),
+        (
+            'database = "silva_2003"\npassive = "table"',
+            'database = "own.toml"\npassive = "none"\nstrength = 1.2',
+        ),
         ('solver = "batch"', 'solver = "ipopt"\nreserve_weight = 10\ndofs = ["knee_flexion_r"]'),
     )
     trial = read_trial(write_trial(tmp_path, *edits))
@@ -55,7 +59,7 @@ def test_tables_that_may_be_absent_have_their_defaults(tmp_path: Path) -> None:
     edits = (
         ("[time]\nstart_s = 0.6\nend_s = 1.8\n", ""),
         ("[filter]\ncutoff_hz = 6.0\n", ""),
-        ('[muscles]\ndatabase = "silva_2003"\n', ""),
+        ('[muscles]\ndatabase = "silva_2003"\npassive = "table"\n', ""),
         ('[sharing]\ncost = "stress_cubed"\nsolver = "batch"\n', ""),
         ('[joint_centers]\nhip = "harrington_2007"\n', ""),
     )
@@ -153,7 +157,7 @@ REFUSALS = {
         ["unknown_key", "[muscles] strength_factor", "did you mean 'strength'"],
     ),
     "passive": (
-        ("[muscles]\n", "[muscles]\npassive = true\n"),
+        ('passive = "table"', "passive = true"),
         ["bad_value", "[muscles] passive", "calibrated", "none"],
     ),
     "dofs": (("[sharing]\n", "[sharing]\ndofs = 7\n"), ["bad_value", "[sharing] dofs"]),

@@ -61,7 +61,7 @@ def test_a_fault_of_the_program_has_failed_and_its_place_is_kept(tmp_path, monke
 @pytest.mark.parametrize("table", ["muscles", "markers"])
 def test_tables_of_the_user_are_inputs(tmp_path, table):
     if table == "muscles":
-        trial = write_stride(tmp_path, old="[muscles]", new='[muscles]\ndatabase = "own.toml"')
+        trial = write_stride(tmp_path, old="[mapping]", new='[muscles]\ndatabase = "own.toml"\n[mapping]')
         shutil.copy(files("muscle_db") / "silva_2003.toml", tmp_path / "own.toml")
     else:
         trial = write_stride(tmp_path, old="[mapping]", new='[markers]\nset = "own.toml"\n[mapping]')

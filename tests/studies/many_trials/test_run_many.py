@@ -24,8 +24,8 @@ def outcomes(records):
 def test_a_dead_process_takes_only_its_own_trial_and_stopping_leaves_what_is_done(tmp_path):
     trials = [
         write_stride(tmp_path / "a", "walk"),
-        write_stride(tmp_path / "b", "walk", old='asis_r = "asis_r"', new='asis_r = "nowhere"'),
         write_stride(tmp_path / "a", "doomed"),
+        write_stride(tmp_path / "b", "walk", old='asis_r = "asis_r"', new='asis_r = "nowhere"'),
         write_stride(tmp_path / "a", "last"),
     ]
     out, stages = tmp_path / "out", []
@@ -52,7 +52,7 @@ def test_a_dead_process_takes_only_its_own_trial_and_stopping_leaves_what_is_don
         "doomed": Outcome.FAILED,
         "last": Outcome.COMPUTED,
     }
-    assert "SIGKILL" in found[2].message and "2 times" in found[2].message
+    assert "SIGKILL" in found[1].message and "2 times" in found[1].message
     assert (out / "doomed" / "error.txt").is_file() and (out / "last" / "result.nc").is_file()
     with (out / "trials.csv").open(newline="") as file:
         assert [row["status"] for row in csv.DictReader(file)] == [record.outcome for record in found]

@@ -31,10 +31,7 @@ def touch_cylinder(ends, radius, half_length, axis, sign, contact):
         return NONE
     d1, d2 = sqrt(square_1), sqrt(square_2)
     c1, c2 = radius / d1, radius / d2
-    if sign == 0.0:
-        turn = 1.0 if ends[0, 0] * ends[1, 1] >= ends[0, 1] * ends[1, 0] else -1.0
-    else:
-        turn = _turn(ends, c1, c2, axis, sign)
+    turn = _shorter(ends) if sign == 0.0 else _turn(ends, c1, c2, axis, sign)
     s1, s2 = turn * sqrt(1.0 - c1 * c1), turn * sqrt(1.0 - c2 * c2)
     contact[0] = c1 * (ends[0, 0] * c1 - ends[0, 1] * s1)
     contact[1] = c1 * (ends[0, 1] * c1 + ends[0, 0] * s1)
@@ -90,6 +87,12 @@ def _on_side(value, sign):
 
 
 @compiled
+def _shorter(ends):
+    """The shorter way around."""
+    return 1.0 if ends[0, 0] * ends[1, 1] >= ends[0, 1] * ends[1, 0] else -1.0
+
+
+@compiled
 def _turn(ends, c1, c2, axis, sign):
     """Which way around, +1 or -1 about z, keeps the path on the given half: by the tangent points that lie on it."""
     s1, s2 = sqrt(1.0 - c1 * c1), sqrt(1.0 - c2 * c2)
@@ -100,6 +103,8 @@ def _turn(ends, c1, c2, axis, sign):
     right_2 = _on_side(ends[1, axis] * c2 - other * ends[1, 1 - axis] * s2, sign)
     if left_1 != right_1:
         return 1.0 if left_1 else -1.0
+    if left_1 and left_2 and right_2:
+        return _shorter(ends)  # all four, where OpenSim may go once around
     if left_1 or left_2 or right_2:
         return -1.0 if left_2 else 1.0
     # none of the four: the way with the larger angle between its tangent points

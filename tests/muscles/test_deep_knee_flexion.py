@@ -1,0 +1,54 @@
+"""Knees bent beyond 80 degrees: who flexes, who extends, and how much passive force extends them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import muscle_db
+from musclesolve.dynamics.model.human_model import human_model
+from musclesolve.muscles.passive.joint_moments import states_along
+from musclesolve.muscles.passive.published_moments import published_sweeps
+from musclesolve.muscles.placing.frame_maps import reference_model
+from musclesolve.muscles.placing.place_muscles import LEG_DOFS, place_muscles
+from musclesolve.muscles.pose_geometry import muscle_geometry
+
+DEEP = np.radians(np.arange(80.0, 121.0, 5.0))
+
+
+def arms(database, subject, side, group):
+    """Moment arms about the knee (P, k) [m] of the muscles of a leg whose long name begins with one of `group`."""
+    found = muscle_geometry({f"knee_flexion_{side}": DEEP}, subject, database)
+    own = [name for name in found.muscle.values if name.endswith(f"_{side}") and name.startswith(group)]
+    return found.moment_arm.sel(dof=f"knee_flexion_{side}", muscle=own).values
+
+
+@pytest.mark.parametrize("side", ["r", "l"])
+@pytest.mark.parametrize("own", [False, True])
+@pytest.mark.parametrize("name", ["gait2392", "rajagopal_2023"])
+def test_gastrocnemii_flex_and_quadriceps_extend(name, own, side):
+    """To 120 degrees, on the standard subject and on the skeleton of the set."""
+    database = muscle_db.load(name)
+    subject = reference_model(database.reference) if own else human_model()
+    assert arms(database, subject, side, "gastrocnemius").min() > 5e-3
+    quadriceps = arms(database, subject, side, ("rectus_femoris", "vastus"))
+    assert quadriceps.shape[1] == 4 and quadriceps.max() < -14e-3 and quadriceps.min() > -45e-3
+
+
+def test_gastrocnemii_of_silva_2003_turn_into_extensors():
+    """Known: two fixed points beyond 31 degrees, and nothing that keeps them behind the condyles; stored as printed."""
+    found = 1e3 * arms(muscle_db.load("silva_2003"), human_model(), "r", "gastrocnemius")
+    assert found[0].max() > 0.0 and found[-1].max() < -5.0
+
+
+@pytest.mark.parametrize("name", muscle_db.available())
+def test_calibrated_quadriceps_extend_a_bent_knee_as_much_as_was_measured(model, name):
+    """From 80 to 120 degrees, by 4 N m more at most."""
+    muscles = place_muscles(model, muscle_db.load(name), "r", passive="calibrated")
+    quadriceps = [group == "quadriceps_femoris" for group in muscles.groups]
+    sweeps = [sweep for sweep in published_sweeps() if sweep.dof == "knee_flexion"]
+    for sweep, state in zip(sweeps, states_along(model, muscles, sweeps), strict=True):
+        arm = state.moment_arm[:, LEG_DOFS.index("knee_flexion")]
+        moment = (arm * state.passive_force)[:, quadriceps].sum(axis=1)
+        deep = sweep.angle >= 80.0
+        assert (moment[deep] > sweep.moment[deep] - 4.5).all(), sweep
