@@ -117,12 +117,15 @@ class _Writer:
         )
 
     def _coordinates(self) -> dict[str, str]:
-        """Coordinate of each degree of freedom, without side; "-" before it where its sense is opposite."""
-        named = {dof: (name, sense) for name, (dof, sense) in self.leg.coordinates.items()}
+        """Coordinate of each degree of freedom, without side; "-" before it where its sense is opposite.
+
+        Not of ankle inversion and adduction: the axes of models within the foot are oblique.
+        """
+        named = {dof: (name, sense) for name, (dof, sense) in self.leg.degrees_of_freedom.items()}
         return {
             dof: ("-" if named[dof][1] < 0.0 else "") + named[dof][0].removesuffix("_r")
             for dof in DEGREES_OF_FREEDOM
-            if dof in named
+            if dof in named and dof not in ("ankle_inversion", "ankle_adduction")
         }
 
     def _reference(self) -> ReferenceSkeleton:

@@ -132,32 +132,18 @@ class NeutralLeg:
 
     @cached_property
     def degrees_of_freedom(self) -> dict[str, tuple[str, float]]:
-        """For each coordinate of hip, knee or ankle that is one: the degree of freedom, and +1 or -1."""
+        """For each coordinate that is one: the degree of freedom, and +1 or -1."""
         found = {}
         for body, prefix in (("femur", "hip"), ("tibia", "knee"), ("talus", "ankle")):
-            found |= self._anatomical(getattr(self.bodies, body), prefix)
-        return found
-
-    @cached_property
-    def coordinates(self) -> dict[str, tuple[str, float]]:
-        """The same with the joints within the foot, for degrees of freedom that the ankle itself lacks."""
-        found = dict(self.degrees_of_freedom)
-        for body, frame in self.frame_of_body.items():
-            if frame == "foot" and body != self.bodies.talus:
-                known = {dof for dof, _ in found.values()}
-                inner = self._anatomical(body, "ankle")
-                found |= {name: (dof, sense) for name, (dof, sense) in inner.items() if dof not in known}
-        return found
-
-    def _anatomical(self, body: str, prefix: str) -> dict[str, tuple[str, float]]:
-        """The coordinates of the joint of a body that rotate about an axis of "hip", "knee" or "ankle"."""
-        found, number = {}, self.model.body_number[body]
-        for name in self.joint(body).coordinates:
-            spin = AXES @ self._neutral.twist[0, self._names.index(name), number, :3]
-            along = {dof: float(spin @ axis) for dof, axis in ANATOMICAL.items() if dof.startswith(prefix)}
-            best = max(along, key=lambda dof: abs(along[dof]))
-            if abs(along[best]) > _ALONG:
-                found[name] = best, float(np.sign(along[best]))
+            number = self.model.body_number[getattr(self.bodies, body)]
+            for name in self.joint(getattr(self.bodies, body)).coordinates:
+                spin = AXES @ self._neutral.twist[0, self._names.index(name), number, :3]
+                along = {
+                    dof: float(spin @ axis) for dof, axis in ANATOMICAL.items() if dof.startswith(prefix)
+                }
+                best = max(along, key=lambda dof: abs(along[dof]))
+                if abs(along[best]) > _ALONG:
+                    found[name] = best, float(np.sign(along[best]))
         return found
 
     @cached_property

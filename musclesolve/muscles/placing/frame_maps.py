@@ -105,5 +105,6 @@ def reference_model(reference: ReferenceSkeleton) -> Model:
     offsets = {
         f"{joint}_{side}": flip * place for joint, place in leg.items() for side, flip in mirror.items()
     }
-    known = {} if reference.stature is None else {"stature": reference.stature}
-    return human_model(offsets=offsets, **known)
+    if reference.stature is None:
+        return human_model(offsets=offsets)
+    return human_model(stature=reference.stature, offsets=offsets)

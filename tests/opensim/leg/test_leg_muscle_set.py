@@ -62,7 +62,7 @@ def test_coordinates_are_those_of_the_model_with_their_senses(model_folder: Path
     ):
         made = leg_muscle_set(model_folder / f"{file}.osim")
         assert made.coordinates["knee_flexion"] == knee
-        assert made.coordinates["ankle_inversion"] == "subtalar_angle"
+        assert "ankle_inversion" not in made.coordinates  # the subtalar axis is oblique
         assert made.coordinates == muscle_db.load(name).coordinates
 
 
