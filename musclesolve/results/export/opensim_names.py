@@ -12,7 +12,10 @@ from muscle_db import MuscleDatabase, load
 from muscle_db.model import Vector
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.names import unknown_name
+from musclesolve.errors import InputError
 
+MODEL_FILE = "model_file"
+"""Attribute of a result that has the names of an OpenSim model."""
 OWN, NEWEST = "own", "rajagopal"
 NAMES = (OWN, "gait2392", NEWEST)
 """What names may be asked for; NEWEST where a set has none of a model."""
@@ -56,16 +59,16 @@ class Naming:
 def find_naming(result: xr.Dataset, names: str | None, opensim: bool) -> Naming:
     """The naming that is asked for; None: that of the model of the muscle set in files for OpenSim, else the own one.
 
-    A result of `share` has the names of its model already.
+    A result of `share` has the names and signs of its model, and keeps them.
 
     Raises:
-        InputError: `names` is none of `NAMES`.
+        InputError: `names` is none of `NAMES`; names of a model for a result that has those of another one.
     """
     if names is not None and names not in NAMES:
         raise unknown_name(names, "naming", NAMES, where="--names")
     database = result.attrs.get("muscle_database")
-    if database is None:
-        return Naming("names and signs as in the result")
+    if database is None or MODEL_FILE in result.attrs:
+        return _as_it_is(result, names)
     if names == OWN or (names is None and not opensim):
         return Naming("names, signs and axes of musclesolve")
     sets = bundled_toml(__package__, "opensim_names.toml")["sets"]
@@ -77,8 +80,25 @@ def find_naming(result: xr.Dataset, names: str | None, opensim: bool) -> Naming:
     given = np.atleast_1d(result.attrs.get("muscle_coordinates", []))
     if given.size:
         pairs = dict(str(each).split(" ", 1) for each in given)
-        return _naming(str(database).replace("\\", "/").rpartition("/")[2], pairs, _short_names(result))
+        return _naming(_last_part(str(database)), pairs, _short_names(result))
     return _of_set(result, NEWEST, load(sets[NEWEST]))
+
+
+def _as_it_is(result: xr.Dataset, names: str | None) -> Naming:
+    model = _last_part(str(result.attrs.get(MODEL_FILE, "")))
+    if names not in (None, OWN):
+        raise InputError(
+            f"the result has the names and signs of {model or 'an unknown model'} already",
+            code="conflict",
+            where="--names",
+            expected="a result of `musclesolve run`",
+            remedy="leave out --names",
+        )
+    return Naming(f"names and signs of {model}" if model else "names and signs as in the result")
+
+
+def _last_part(path: str) -> str:
+    return path.replace("\\", "/").rpartition("/")[2]
 
 
 def _of_set(result: xr.Dataset, model: str, database: MuscleDatabase) -> Naming:

@@ -133,6 +133,16 @@ def test_a_set_of_a_model_has_the_names_of_that_model(data: xr.Dataset) -> None:
     assert naming.coordinate("trunk_flexion") == ("trunk_flexion", 1.0)
 
 
+def test_a_result_with_the_names_of_a_model_keeps_them(data: xr.Dataset) -> None:
+    """Its knee angle has the sign of that model: no other name may be put on it."""
+    own = data.assign_attrs(muscle_database="my.osim", model_file="/somewhere/my.osim")
+    naming = find_naming(own, None, opensim=True)
+    assert naming.coordinate("knee_flexion_r") == ("knee_flexion_r", 1.0)
+    assert not naming.opensim and "my.osim" in naming.sentence
+    with refused("conflict", "my.osim", "--names"):
+        find_naming(own, "gait2392", opensim=True)
+
+
 def test_a_set_without_coordinates_has_those_of_the_newest_model(data: xr.Dataset) -> None:
     naming = find_naming(data.assign_attrs(muscle_database="silva_2003"), None, opensim=True)
     assert naming.coordinate("knee_flexion_r") == ("knee_angle_r", 1.0)
