@@ -23,6 +23,7 @@ from muscle_db.frames_and_wraps import (
 from muscle_db.lines import Region
 from muscle_db.model import (
     CURVES,
+    DEGREES_OF_FREEDOM,
     FIBER_LENGTHS,
     FRAMES,
     MovingFrame,
@@ -40,10 +41,10 @@ from muscle_db.table import Table
 _MUSCLE_TEXTS = ("name", "short_name", "group")
 _MUSCLE_NUMBERS = ("max_isometric_force", "pennation_deg", "optimal_fiber_length", "tendon_slack_length")
 _REMARKS = ("origin", "insertion", "action")
-_REFERENCE_LENGTHS = ("thigh_length", "shank_length", "hip_width", "stature")
+_REFERENCE_LENGTHS = ("thigh_length", "shank_length", "hip_width")
 _VELOCITY = "max_shortening_velocity"
 _LENGTH_KEYS = ("fiber_lengths", "operating_range_of")
-_SET_KEYS = ("groups", "deviation", "frame", "wrap", "curves", "license", "calibrated_passive")
+_SET_KEYS = ("groups", "deviation", "frame", "wrap", "curves", "license", "calibrated_passive", "coordinates")
 _OPTIONAL = (_VELOCITY, *_SET_KEYS, *_LENGTH_KEYS)
 _MUSCLE_OPTIONAL = (_VELOCITY, *_REMARKS, "deviation", "wraps", "passive")
 _ROUNDED = 1e-3
@@ -166,6 +167,7 @@ def _database(root: Table) -> MuscleDatabase:
         fiber_lengths=_fiber_lengths(root),
         operating_range_of=root.text("operating_range_of") if "operating_range_of" in root.values else None,
         calibrated_passive=read_calibrated(root, [muscle.name for muscle in muscles]),
+        coordinates=_coordinates(root),
     )
 
 
@@ -186,18 +188,26 @@ def _groups(root: Table) -> dict[str, str]:
     return {group: table.text(group, default="") for group in table.values}
 
 
+def _coordinates(root: Table) -> dict[str, str]:
+    if "coordinates" not in root.values:
+        return {}
+    table = root.table("coordinates", "coordinates", "coordinates")
+    table.require_keys((), DEGREES_OF_FREEDOM)
+    return {dof: table.text(dof) for dof in table.values}
+
+
 def _reference(table: Table) -> ReferenceSkeleton:
-    table.require_keys((*_REFERENCE_LENGTHS, "hip_center", "position_scale"), ("knee_center", "ankle_center"))
-    thigh, shank, width, stature = (
-        table.number(key, 0.0, LIMIT, "m", open_low=True) for key in _REFERENCE_LENGTHS
-    )
+    optional = ("stature", "knee_center", "ankle_center")
+    table.require_keys((*_REFERENCE_LENGTHS, "hip_center", "position_scale"), optional)
+    thigh, shank, width = (table.number(key, 0.0, LIMIT, "m", open_low=True) for key in _REFERENCE_LENGTHS)
+    known = "stature" in table.values
     factors = table.table("position_scale", "reference.position_scale", "reference.position_scale")
     factors.require_keys(FRAMES)
     return ReferenceSkeleton(
         thigh_length=thigh,
         shank_length=shank,
         hip_width=width,
-        stature=stature,
+        stature=table.number("stature", 0.0, LIMIT, "m", open_low=True) if known else None,
         hip_center=table.vector("hip_center", LIMIT, "m"),
         position_scale={frame: factors.number(frame, 0.0, 10.0, "", open_low=True) for frame in FRAMES},
         knee_center=_center(table, "knee_center", thigh),

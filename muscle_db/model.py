@@ -275,14 +275,15 @@ class ReferenceSkeleton:
     """The standing skeleton that the positions of a database are scaled to: lengths between joint centers [m].
 
     Divided by the `position_scale` of their frame they give the skeleton to which stature, optimal fiber lengths and
-    tendon slack lengths belong. hip_center: the right hip in the pelvic frame [m]; knee_center in that of the femur and
-    ankle_center in that of the tibia, None: straight below.
+    tendon slack lengths belong. stature: None where it is not known; pelvis and foot then grow with thigh and shank.
+    hip_center: the right hip in the pelvic frame [m]; knee_center in that of the femur and ankle_center in that of the
+    tibia, None: straight below.
     """
 
     thigh_length: float
     shank_length: float
     hip_width: float
-    stature: float
+    stature: float | None
     hip_center: Vector
     position_scale: Mapping[str, float]
     knee_center: Vector | None = None
@@ -297,7 +298,9 @@ class MuscleDatabase:
     wrap_objects: those that move with an angle, and the surfaces, by name. curves: the family of Hill curves.
     fiber_lengths: the rule by which fiber and tendon lengths are carried over to a subject, "operating_range" or
     "standing"; operating_range_of: the set whose ranges these are, None: its own. license: terms of the source.
-    calibrated_passive: None where nobody calibrated them.
+    calibrated_passive: None where nobody calibrated them. coordinates: degree of freedom -> the coordinate of the model
+    that the set is of, without side, with "-" before it where it is positive in the opposite direction. notes: what a
+    user should know of this set, such as muscles that it leaves out.
     """
 
     name: str
@@ -313,6 +316,8 @@ class MuscleDatabase:
     operating_range_of: str | None = None
     license: str = ""
     calibrated_passive: CalibratedPassive | None = None
+    coordinates: Mapping[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
     def __getitem__(self, name: str) -> Muscle:
         """The muscle of this name or short name."""

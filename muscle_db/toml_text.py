@@ -39,6 +39,9 @@ def to_toml(database: MuscleDatabase, header: str = "") -> str:
         "[groups]",
     ]
     lines += [f"{group} = {_text(remark)}" for group, remark in database.groups.items()]
+    if database.coordinates:
+        lines += ["", "[coordinates]"]
+        lines += [f"{dof} = {_text(name)}" for dof, name in database.coordinates.items()]
     parts = [*map(_frame, database.frames.values()), *map(_wrap, database.wrap_objects.values())]
     for part in parts:
         lines += ["", *part]
@@ -76,7 +79,8 @@ def _facts(database: MuscleDatabase) -> Iterator[tuple[str, str]]:
 def _reference(reference: ReferenceSkeleton) -> Iterator[str]:
     yield "[reference]"
     for key in ("thigh_length", "shank_length", "hip_width", "stature"):
-        yield f"{key} = {_number(getattr(reference, key))}"
+        if getattr(reference, key) is not None:
+            yield f"{key} = {_number(getattr(reference, key))}"
     for key in ("hip_center", "knee_center", "ankle_center"):
         if getattr(reference, key) is not None:
             yield f"{key} = {_row(getattr(reference, key))}"

@@ -6,6 +6,7 @@ from .motion.signals.low_pass import low_pass as low_pass
 from .motion.signals.residual_analysis import residual_analysis as residual_analysis
 from .motion.signals.smoothing_spline import smoothing_spline as smoothing_spline
 from .muscles.pose_geometry import muscle_geometry as muscle_geometry
+from .opensim.read_model import read_osim as read_osim
 from .recording.cameras.calibration import calibrate as calibrate
 from .recording.cameras.camera import Camera as Camera
 from .recording.cameras.camera_file import read_camera_file as read_camera_file
@@ -23,6 +24,7 @@ from .recording.trial.trial_file import read_trial as read_trial
 from .results.cycles.cycle_averages import average_cycles as average_cycles
 from .results.cycles.gait_cycles import gait_cycles as gait_cycles
 from .results.dataset.leg_problem import leg_problem as leg_problem
+from .results.export.export import export as export
 from .results.files.result_netcdf import read_result as read_result
 from .results.run_trial import run as run
 from .sharing.analysis.cost_mixture import explain as explain

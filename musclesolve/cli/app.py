@@ -19,6 +19,7 @@ except KeyboardInterrupt:  # most of the time before `main` is spent here
 
 from musclesolve.cli import (
     environment,
+    export_commands,
     list_commands,
     recording_commands,
     run_commands,
@@ -74,6 +75,7 @@ for command in (
     study_commands.plot,
     recording_commands.synthesize,
     recording_commands.convert,
+    export_commands.export,
     recording_commands.calibrate,
     study_commands.average,
     list_commands.muscles,

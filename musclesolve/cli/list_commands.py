@@ -17,7 +17,10 @@ if TYPE_CHECKING:
 def muscles(
     name: Annotated[str | None, typer.Argument(help="A muscle, by its name or short name.")] = None,
     database: Annotated[
-        str | None, typer.Option(help="Name of a muscle set, or a file; the default set unless one is given.")
+        str | None,
+        typer.Option(
+            help="Name of a muscle set, or a file (.toml, .osim); the default set unless one is given."
+        ),
     ] = None,
     passive_moments: Annotated[
         bool,
@@ -30,8 +33,9 @@ def muscles(
     """List the muscle sets and the muscles of one of them, show one muscle in full, or passive joint moments."""
     import muscle_db
     from musclesolve.cli.list_muscles import muscle_in_full, muscle_table, set_table
+    from musclesolve.opensim.leg.find_muscle_set import find_muscle_set
 
-    loaded = muscle_db.load() if database is None else muscle_db.load(database)
+    loaded = muscle_db.load() if database is None else find_muscle_set(database)
     if passive_moments or output is not None:
         _passive_moments(loaded, name, output, asked=passive_moments)
         return

@@ -10,6 +10,7 @@ import numpy as np
 
 from muscle_db import load
 from muscle_db.model import (
+    DEGREES_OF_FREEDOM,
     ActiveRange,
     MovingFrame,
     MovingPosition,
@@ -40,11 +41,11 @@ _MILLARD = {0.4441: "millard_2013", 0.25: "millard_2013_rajagopal"}
 
 @dataclass(frozen=True)
 class SetDescription:
-    """What a model file does not say in a form that a program could use."""
+    """What a model file does not say in a form that a program could use; stature None: not known."""
 
     name: str
     source: str
-    stature: float
+    stature: float | None
     license: str = ""
     bodies: LegBodies = field(default_factory=LegBodies)
 
@@ -61,6 +62,22 @@ def muscle_set(model: OpenSimModel, about: SetDescription) -> MuscleDatabase:
     return _Writer(model, about).database()
 
 
+def leg_muscles(leg: NeutralLeg) -> list[OpenSimMuscle]:
+    """Muscles whose path is all on the leg, and a part of it beyond the pelvis."""
+    found = []
+    for muscle in leg.model.muscles.values():
+        frames = {leg.frame_of_body.get(body) for body in _bodies(leg.model, muscle)}
+        if None not in frames and frames != {"pelvis"}:
+            found.append(muscle)
+    return found
+
+
+def _bodies(model: OpenSimModel, muscle: OpenSimMuscle) -> set[str]:
+    """Bodies of the points and wrap objects of a muscle."""
+    surfaces = [model.surfaces[each.surface] for each in muscle.wraps if each.surface in model.surfaces]
+    return {point.frame.body for point in muscle.points} | {each.frame.body for each in surfaces}
+
+
 class _Writer:
     """One conversion: collects the frames and wrap objects that its muscles use."""
 
@@ -72,7 +89,7 @@ class _Writer:
         self.wraps: dict[str, WrapObject] = {}
 
     def database(self) -> MuscleDatabase:
-        own = [each for each in self.model.muscles.values() if self._is_of_leg(each)]
+        own = leg_muscles(self.leg)
         if not own:
             raise InputError(
                 "the model has no muscle of the right leg",
@@ -96,19 +113,20 @@ class _Writer:
             curves=max(families, key=families.count),
             fiber_lengths="operating_range",
             license=self.about.license,
+            coordinates=self._coordinates(),
         )
 
-    def _is_of_leg(self, muscle: OpenSimMuscle) -> bool:
-        """Whether all of the path is on the leg, and a part of it beyond the pelvis."""
-        frames = {self.leg.frame_of_body.get(body) for body in self._bodies(muscle)}
-        return None not in frames and frames != {"pelvis"}
+    def _coordinates(self) -> dict[str, str]:
+        """Coordinate of each degree of freedom, without side; "-" before it where its sense is opposite.
 
-    def _bodies(self, muscle: OpenSimMuscle) -> set[str]:
-        """Bodies of the points and wrap objects of a muscle."""
-        surfaces = [
-            self.model.surfaces[each.surface] for each in muscle.wraps if each.surface in self.model.surfaces
-        ]
-        return {point.frame.body for point in muscle.points} | {each.frame.body for each in surfaces}
+        Not of ankle inversion and adduction: the axes of models within the foot are oblique.
+        """
+        named = {dof: (name, sense) for name, (dof, sense) in self.leg.degrees_of_freedom.items()}
+        return {
+            dof: ("-" if named[dof][1] < 0.0 else "") + named[dof][0].removesuffix("_r")
+            for dof in DEGREES_OF_FREEDOM
+            if dof in named and dof not in ("ankle_inversion", "ankle_adduction")
+        }
 
     def _reference(self) -> ReferenceSkeleton:
         hip, knee, ankle = self.leg.hip, self.knee.center, self.leg.ankle
@@ -153,7 +171,7 @@ class _Writer:
 
     def _carriers(self, muscle: OpenSimMuscle) -> dict[str, str]:
         """Frame of the set for each frame of the leg, as this muscle needs it; the moving ones are made here."""
-        used = {self.leg.frame_of_body[body] for body in self._bodies(muscle)}
+        used = {self.leg.frame_of_body[body] for body in _bodies(self.model, muscle)}
         carrier = {frame: frame for frame in ("pelvis", "femur", "tibia", "foot")}
         above, below = used & {"pelvis", "femur"}, used - {"pelvis", "femur"}
         for body, frame in self.leg.frame_of_body.items():

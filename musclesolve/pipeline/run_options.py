@@ -10,11 +10,11 @@ import muscle_db
 from musclesolve._util.checks import check_choice
 from musclesolve._util.names import unknown_name
 from musclesolve.errors import InputError
-from musclesolve.muscles.muscle_set import load_muscle_set
 from musclesolve.muscles.passive.passive_element import checked_passive
 from musclesolve.muscles.placing.fiber_lengths import operating_range
 from musclesolve.muscles.placing.place_muscles import LEG_DOFS
 from musclesolve.muscles.strength import checked_strength
+from musclesolve.opensim.leg.find_muscle_set import find_muscle_set
 from musclesolve.pipeline.measured_activation import Channels, channel_muscles
 from musclesolve.recording.data import SIDE_NAMES, Trial
 from musclesolve.sharing.cost.cost_base import Cost
@@ -75,7 +75,7 @@ def find_options(
                 raise
             raise trial.document.placed(error, table, key) from error
 
-    database = in_trial("muscles", "database", load_muscle_set, muscles.database)
+    database = in_trial("muscles", "database", find_muscle_set, muscles.database)
     in_trial(
         "muscles",
         "database",

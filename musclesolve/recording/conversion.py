@@ -45,6 +45,7 @@ def convert(
     None; without `forward` it is used only for the ground under the plates of a C3D file, on which their center of
     pressure lies. `units` is the unit of length of the markers. Returns notes on what was assumed.
     """
+    _check_recording(source)
     for number, target in enumerate(targets):
         _check_target(target)
         _check_place(target, source, targets[:number])
@@ -70,6 +71,13 @@ def convert(
     for write in writers:
         write()
     return list(dict.fromkeys(notes))
+
+
+def _check_recording(source: Path) -> None:
+    if source.suffix.casefold() == ".nc":
+        problem, expected = "this is a result, no recording", "a recording: TRC, C3D, CSV, MOT, STO"
+        remedy = f"musclesolve export {source} --format sto (or mot, csv, mat, parquet)"
+        raise error_at(source, None, problem, expected, remedy, code="conflict")
 
 
 def _check_target(target: Path) -> None:

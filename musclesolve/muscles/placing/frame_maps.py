@@ -2,7 +2,7 @@
 
 The femur and the tibia of a set are rotated so that their joint centers lie on those of the subject, and grow with the
 length between these (Silva 2003, 6.5); the width of the pelvis grows with the distance between the hips, its height and
-depth, and the foot, with stature.
+depth, and the foot, with stature, or with the length of thigh and shank together where the set has no stature.
 """
 
 from __future__ import annotations
@@ -73,18 +73,24 @@ def _onto(center: tuple[float, float, float] | None, mirror: Array, target: Arra
 def segment_scales(model: Model, database: MuscleDatabase, side: str) -> dict[str, Array]:
     """How much longer each frame of the database becomes on this subject, (3,) forward, left, up.
 
-    Stature is compared with that of the skeleton before the table's own scaling, hence the factors of the table.
+    Stature is compared with that of the skeleton before the table's own scaling, hence the factors of the table. Where
+    the set does not know it, pelvis and foot grow with (thigh + shank) of the subject over those of the set.
     """
     reference = database.reference
     hip, knee, ankle = (model.standing[model.slot(f"{joint}_{side}")] for joint in ("hip", "knee", "ankle"))
     width = np.linalg.norm(model.standing[model.slot("hip_r")] - model.standing[model.slot("hip_l")])
-    stature = 1.0 if model.stature is None else model.stature / reference.stature
-    by_stature = {frame: stature / reference.position_scale[frame] for frame in ("pelvis", "foot")}
+    thigh, shank = (float(np.linalg.norm(each)) for each in (knee - hip, ankle - knee))
+    if reference.stature is None:
+        ratio = (thigh + shank) / (reference.thigh_length + reference.shank_length)
+        size = dict.fromkeys(("pelvis", "foot"), ratio)
+    else:
+        stature = 1.0 if model.stature is None else model.stature / reference.stature
+        size = {frame: stature / reference.position_scale[frame] for frame in ("pelvis", "foot")}
     return {
-        "pelvis": np.array([by_stature["pelvis"], width / reference.hip_width, by_stature["pelvis"]]),
-        "femur": np.full(3, np.linalg.norm(knee - hip) / reference.thigh_length),
-        "tibia": np.full(3, np.linalg.norm(ankle - knee) / reference.shank_length),
-        "foot": np.full(3, by_stature["foot"]),
+        "pelvis": np.array([size["pelvis"], width / reference.hip_width, size["pelvis"]]),
+        "femur": np.full(3, thigh / reference.thigh_length),
+        "tibia": np.full(3, shank / reference.shank_length),
+        "foot": np.full(3, size["foot"]),
     }
 
 
@@ -105,4 +111,6 @@ def reference_model(reference: ReferenceSkeleton) -> Model:
         for joint, (place, frame) in leg.items()
         for side, flip in mirror.items()
     }
+    if reference.stature is None:
+        return human_model(offsets=offsets)
     return human_model(stature=reference.stature, offsets=offsets)

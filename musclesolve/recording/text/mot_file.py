@@ -6,7 +6,7 @@ begins with ``time``, then one row per sample.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 
@@ -122,7 +122,22 @@ def write_mot(path: str | Path, table: Table, *, decimals: int = 6) -> None:
         InputError: what no reader would accept: a name that the format cannot hold or that stands twice, fewer than
             two rows, infinite numbers; or a place where nothing can be written.
     """
-    path = check_writable(path, "column", table.names, table.time, table.values, decimals)
+    write_text(file_path(path), mot_text(path, table, decimals=decimals))
+
+
+def mot_text(
+    path: str | Path, table: Table, *, decimals: int | None = 6, remarks: Sequence[str] = ()
+) -> Iterator[str]:
+    """Return the parts of the text of a MOT or STO file, checked as by `write_mot`.
+
+    Args:
+        path: the file that it is for; its stem stands in the header.
+        table: what to write.
+        decimals: as of `write_mot`; None: every number, the time too, in as many digits as give the same number again.
+        remarks: further lines of the header.
+    """
+    digits = 6 if decimals is None else decimals
+    path = check_writable(path, "column", table.names, table.time, table.values, digits)
     if bad := [name for name in table.names if name == "time" or name.split() != [name] or "\0" in name]:
         problem = f"a MOT file cannot hold the column name {bad[0]!r}"
         raise error_at(path, None, problem, "no blanks, and not time", "rename the column", code="bad_value")
@@ -133,14 +148,19 @@ def write_mot(path: str | Path, table: Table, *, decimals: int = 6) -> None:
         f"nRows={rows}",
         f"nColumns={columns + 1}",
         f"inDegrees={'yes' if table.in_degrees else 'no'}",
+        *remarks,
         "endheader",
         "\t".join(("time", *table.names)) + "\n",
     ]
-    write_text(path, chain(["\n".join(header)], _rows(table, decimals)))
+    return chain(["\n".join(header)], _rows(table, decimals))
 
 
-def _rows(table: Table, decimals: int) -> Iterator[str]:
+def _rows(table: Table, decimals: int | None) -> Iterator[str]:
     """Yield the line of every row."""
+    if decimals is None:
+        for time, row in zip(table.time.tolist(), table.values, strict=True):
+            yield "\t".join(map(repr, (time, *row.tolist()))) + "\n"
+        return
     form = "%.8f" + f"\t%.{decimals}f" * len(table.names) + "\n"
     for time, row in zip(table.time, table.values, strict=True):
         yield form % (time, *row.tolist())

@@ -252,11 +252,16 @@ def _check_length(
         raise document.error(problem, "time", "end_s", 0, expected, remedy, code="bad_range")
 
 
+def is_own_set(database: str) -> bool:
+    """Return whether a muscle database is a file of the user's: a set (TOML) or an OpenSim model."""
+    return database.casefold().endswith((".toml", ".osim"))
+
+
 def muscles_of(document: Document, given: dict[str, Any]) -> MuscleOptions:
     """Return the muscle options."""
     name = given["database"]
     # A path is relative to the trial file, like every other path in it.
-    if name.endswith(".toml"):
+    if is_own_set(name):
         name = str(document.path.parent / name)
     strength = given["strength"]
     return MuscleOptions(
@@ -290,7 +295,7 @@ def own_tables(document: Document, content: dict[str, Any]) -> dict[str, Path]:
     found = {}
     if marker_set is not None and marker_set not in marker_sets():
         found["marker set"] = document.input_file("markers", "set", marker_set)
-    if database.endswith(".toml"):
+    if is_own_set(database):
         found["muscles"] = document.path.parent / database
     return found
 

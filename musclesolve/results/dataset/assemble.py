@@ -38,6 +38,7 @@ from musclesolve.version import __version__
 Variable = tuple[tuple[str, ...], AnyArray]
 
 AXES = ["x", "y", "z"]
+PELVIS_ROTATIONS = ["tilt", "list", "rotation"]
 COMPONENTS = [f"{kind}_{axis}" for kind in ("force", "moment") for axis in AXES]
 
 _OF_STATE = (
@@ -67,7 +68,7 @@ def assemble(analysis: Analysis) -> xr.Dataset:
     attributes = _provenance(analysis) | strike_times(gait) | _reasons(analysis)
     warnings = prepared.mechanics.warnings(prepared.trial.mapping, prepared.trial.consistency.method)
     own = [*map(str, warnings), *fiber_notes(legs, prepared.options), *measured.notes]
-    attributes["notes"] = [*own, *gait.notes, *emg_notes(analysis)]
+    attributes["notes"] = [*own, *prepared.options.database.notes, *gait.notes, *emg_notes(analysis)]
     result = xr.Dataset(
         variables,
         _coordinates(analysis)
@@ -99,6 +100,7 @@ def _coordinates(analysis: Analysis) -> dict[str, object]:
         "joint": [f"{joint}_{leg.side}" for leg in legs for joint in leg.contact_force],
         "axis": AXES,
         "component": COMPONENTS,
+        "pelvis_rotation": PELVIS_ROTATIONS,
         "point": sorted(mechanics.fit.points, key=mechanics.model.slot),
     }
 
@@ -129,6 +131,7 @@ def _body_variables(prepared: Prepared) -> dict[str, Variable]:
         "joint_moment": (("time", "dof"), moments[:, rows]),
         "pelvis_residual": (("time", "component"), moments[:, joints:]),
         "pelvis_position": (("time", "axis"), motion.origin),
+        "pelvis_angle": (("time", "pelvis_rotation"), motion.coordinates[:, -3:]),
         "constraint_violation": (("time",), np.abs(model.constraints.violation(motion.q)).max(axis=1)),
         "velocity_violation": (("time",), velocity),
         "acceleration_violation": (("time",), acceleration),
@@ -243,6 +246,9 @@ def _provenance(analysis: Analysis) -> dict[str, object]:
         "consistency_derivatives": consistency.derivatives,
         "consistency_weights": [f"{name} {weight:g}" for name, weight in consistency.weights.items()],
         "muscle_database": trial.muscles.database,
+        "muscle_coordinates": [
+            f"{dof} {name}" for dof, name in analysis.prepared.options.database.coordinates.items()
+        ],
         "passive": trial.muscles.passive,
         "strength": trial.muscles.strength,
         "fiber_lengths": analysis.prepared.options.fiber_length_rule,

@@ -1,0 +1,24 @@
+"""A muscle set by its name or file: bundled, a TOML file, or an OpenSim model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import muscle_db
+from musclesolve.muscles.muscle_set import load_muscle_set
+
+MODEL = ".osim"
+"""Suffix of OpenSim models."""
+
+
+def find_muscle_set(name: str | Path) -> muscle_db.MuscleDatabase:
+    """One of `muscle_db.available()`, or the set of a file: TOML, or a model (leg_muscle_set.py).
+
+    Raises:
+        InputError: there is no such set or file, or it is wrong; it says where and why.
+    """
+    if Path(name).suffix.casefold() == MODEL:
+        from musclesolve.opensim.leg import leg_muscle_set  # loads scipy: only where a model is read
+
+        return leg_muscle_set.leg_muscle_set(name)
+    return load_muscle_set(name)

@@ -1,0 +1,1 @@
+"""Results as files of other programs: STO, MOT, CSV, MAT, Parquet."""

@@ -1,0 +1,111 @@
+"""Results as files of other programs, one function for each format."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import xarray as xr
+
+from musclesolve._util.names import unknown_name
+from musclesolve.errors import InputError
+from musclesolve.results.export.mat_file import mat_files
+from musclesolve.results.export.opensim_files import mot_files, sto_files
+from musclesolve.results.export.opensim_names import Naming, find_naming
+from musclesolve.results.export.tables import csv_files, parquet_files
+from musclesolve.results.export.time_series import check_layout, chosen, with_derived
+from musclesolve.results.files.atomic_writing import write_files
+from musclesolve.results.files.result_netcdf import read_result
+
+Writer = Callable[[xr.Dataset, Path, Sequence[str] | None, Naming], dict[str, bytes]]
+
+FORMATS: dict[str, Writer] = {
+    "sto": sto_files,
+    "mot": mot_files,
+    "csv": csv_files,
+    "mat": mat_files,
+    "parquet": parquet_files,
+}
+"""Format, which is the suffix of its files -> contents of files by name."""
+FOR_OPENSIM = ("sto", "mot")
+
+
+def export(
+    result: xr.Dataset | str | Path,
+    path: str | Path,
+    format: str | None = None,
+    *,
+    variables: Sequence[str] | None = None,
+    names: str | None = None,
+) -> list[Path]:
+    """Write the series of a result for another program; all files appear, complete, or none. Returns the files.
+
+    Args:
+        result: of `run`, `share`, `average`, `compare`, or the path of its file.
+        path: of the file; for STO files with several variables the beginning of their names: walk.sto gives
+            walk_activation.sto, walk_force.sto, ...
+        format: "sto" (a file for each variable), "mot" (joint angles in degrees), "csv" (one table, units in its
+            header), "mat" (nested structures), "parquet" (needs pyarrow); None: by the suffix of the path.
+        variables: names of series; None: those that `sto_files` names, all in the other formats.
+        names: "gait2392", "rajagopal": muscles, coordinates, signs and axes of that OpenSim model; "own": those of this
+            project; None: those of the model of the muscle set in STO and MOT files, otherwise the own ones.
+
+    Raises:
+        InputError: an unknown format, series or naming; a dataset that is no result; nowhere to write.
+    """
+    path = Path(path)
+    loaded = result if isinstance(result, xr.Dataset) else read_result(result)
+    kind = _format(path, format)
+    naming = find_naming(loaded, names, kind in FOR_OPENSIM)
+    check_layout(loaded, naming)
+    loaded = with_derived(loaded)
+    if variables is not None:
+        variables = chosen(loaded, [variables] if isinstance(variables, str) else variables)
+    return write_files(path.parent, FORMATS[kind](loaded, path, variables, naming))
+
+
+def invalid_frames(result: xr.Dataset) -> int:
+    """Number of frames in which a leg has no valid solution."""
+    if "valid" not in result or "side" not in result["valid"].dims:
+        return 0
+    return int((~result["valid"].astype(bool)).any("side").sum())
+
+
+def target_path(result: Path, output: Path | None, format: str | None) -> Path:
+    """The file that a command writes: beside the result, or in a folder, under its name, unless one is named.
+
+    Raises:
+        InputError: neither a format nor a name with a suffix is given.
+    """
+    if output is not None and output.suffix and not output.is_dir():
+        return output
+    if format is None:
+        raise InputError(
+            "no format is given",
+            code="missing_argument",
+            where="export",
+            expected=f"one of {', '.join(FORMATS)}",
+            remedy="--format sto, or -o with a name that ends in .sto",
+        )
+    if format not in FORMATS:
+        raise unknown_name(format, "format", FORMATS, where="--format")
+    if output is not None and not output.is_dir():
+        return output.with_name(f"{output.name}.{format}")
+    return (output or result.parent) / f"{result.stem}.{format}"
+
+
+def _format(path: Path, given: str | None) -> str:
+    """The format that is asked for, or that the suffix of the path says; the two must agree."""
+    suffix = path.suffix.casefold().removeprefix(".")
+    kind = suffix if given is None else given
+    if kind not in FORMATS:
+        raise unknown_name(kind, "format", FORMATS, where="--format")
+    if suffix != kind:
+        raise InputError(
+            f"the name ends in '{path.suffix}', the format is {kind}",
+            code="conflict",
+            file=path,
+            expected=f"a name that ends in .{kind}",
+            remedy=f"-o {path.stem}.{kind}",
+        )
+    return kind

@@ -1,0 +1,140 @@
+"""STO and MOT files of a result, as OpenSim and its GUI open them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+import xarray as xr
+
+from musclesolve._util.arrays import Array
+from musclesolve._util.bundled_toml import bundled_toml
+from musclesolve._util.names import unknown_name
+from musclesolve.dynamics.rotations import from_cardan, to_cardan
+from musclesolve.errors import InputError
+from musclesolve.recording.data import Table
+from musclesolve.recording.text.mot_file import mot_text
+from musclesolve.results.export.opensim_names import Naming
+from musclesolve.results.export.time_series import Columns, abscissa_of, columns
+from musclesolve.version import __version__
+
+STANDARD = 6
+"""How many of the tables of `opensim_names.toml` are written unless others are named."""
+_OURS_FROM_OPENSIM = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]])
+_SI = "Units are S.I. units (seconds, meters, Newtons, ...); nan: no valid solution."
+_DEGREES = "Angles in degrees, lengths in meters."
+
+
+def sto_files(
+    result: xr.Dataset, path: Path, variables: Sequence[str] | None, naming: Naming
+) -> dict[str, bytes]:
+    """One STO file for each variable by its name: STEM_activation.sto, STEM_force.sto, ... (opensim_names.toml).
+
+    Activations, forces, normalised fiber lengths, joint moments, reserves and joint reactions unless variables are
+    named. A single variable that is named goes into the file of the path itself. Columns without any number are left
+    out; frames without a valid solution are nan.
+
+    Raises:
+        InputError: the result has none of them, or does not run over time.
+    """
+    _check_time(result, path)
+    tables = bundled_toml(__package__, "opensim_names.toml")["sto"]
+    chosen = list(variables) if variables is not None else [each for each in list(tables)[:STANDARD]]
+    chosen = [name for name in chosen if name in result]
+    if not chosen:
+        raise unknown_name(
+            ", ".join(list(tables)[:STANDARD]), "series", map(str, result.data_vars), " in this result"
+        )
+    files = {}
+    for name in chosen:
+        entry = tables.get(name, {"file": name, "column": ""})
+        own = variables is not None and len(chosen) == 1
+        target = path if own else path.with_name(f"{path.stem}_{entry['file']}.sto")
+        table = _table(columns(result, name, naming), entry["column"], result, target)
+        files[target.name] = _encoded(target, table, naming, _SI)
+    return files
+
+
+def mot_files(
+    result: xr.Dataset, path: Path, variables: Sequence[str] | None, naming: Naming
+) -> dict[str, bytes]:
+    """Joint angles in degrees as the motion of a model, with rotation and position of the pelvis where they are known.
+
+    pelvis_tilt, list and rotation are R = Rz(tilt) Rx(list) Ry(rotation) in OpenSim's axes; pelvis_tx, ty, tz put the
+    hips of the unscaled model where those of the subject are. Joints that the model of the names does not have keep
+    their own names.
+
+    Raises:
+        InputError: the result has no joint angles over time; other variables are asked for.
+    """
+    if variables is not None and list(variables) != ["joint_angle"]:
+        raise InputError(
+            f"a MOT file of joint angles has no {', '.join(name for name in variables if name != 'joint_angle')}",
+            code="conflict",
+            where="--variable",
+            expected="joint_angle, or nothing",
+            remedy="--format sto",
+        )
+    _check_time(result, path)
+    if "joint_angle" not in result:
+        raise unknown_name("joint_angle", "series", map(str, result.data_vars), " in this result")
+    angles = columns(result, "joint_angle", naming)
+    names = [each["dof"] for each in angles.labels]
+    pelvis_names, pelvis = _pelvis(result, naming)
+    values = np.hstack([pelvis, np.degrees(angles.values)])
+    table = Table(result["time"].values, (*pelvis_names, *names), values, True, path)
+    return {path.name: _encoded(path, table, naming, _DEGREES)}
+
+
+def _check_time(result: xr.Dataset, path: Path) -> None:
+    if abscissa_of(result) != "time":
+        raise InputError(
+            "STO and MOT files run over time, an average over the gait cycle",
+            code="conflict",
+            file=path,
+            expected="the result.nc of one run",
+            remedy="--format csv, mat or parquet",
+        )
+
+
+def _table(found: Columns, column: str, result: xr.Dataset, path: Path) -> Table:
+    names = tuple(
+        (column.format(**each) if _fits(column, each) else ".".join(each.values()) or found.variable)
+        for each in found.labels
+    )
+    values: Array = np.asarray(found.values, dtype=float)
+    # OpenSim's Storage ends before the first row with a nan: what no frame has is left out.
+    known = np.flatnonzero(~np.isnan(values).all(axis=0))
+    names = tuple(names[k] for k in known)
+    return Table(result["time"].values, names, values[:, known], False, path)
+
+
+def _fits(column: str, labels: Mapping[str, str]) -> bool:
+    """Whether the name of a column uses every label: a comparison has more."""
+    return bool(column) and all(f"{{{dim}}}" in column for dim in labels)
+
+
+def _encoded(path: Path, table: Table, naming: Naming, units: str) -> bytes:
+    remarks = (f"musclesolve {__version__}", naming.sentence, units)
+    return "".join(mot_text(path, table, decimals=None, remarks=remarks)).encode()
+
+
+def _pelvis(result: xr.Dataset, naming: Naming) -> tuple[tuple[str, ...], Array]:
+    """Names and values (T, 6) of rotation [deg] and position [m] of the pelvis; none where the result lacks them."""
+    if not {"pelvis_angle", "pelvis_position"} <= set(result.data_vars):
+        return (), np.empty((result.sizes["time"], 0))
+    angles = result["pelvis_angle"].transpose("time", "pelvis_rotation").values
+    position = result["pelvis_position"].transpose("time", "axis").values
+    rotations = ("pelvis_tilt", "pelvis_list", "pelvis_rotation")
+    if not naming.opensim:
+        names = (*rotations, *(f"pelvis_position_{axis}" for axis in "xyz"))
+        return names, np.hstack([np.degrees(angles), position])
+    rotation = from_cardan(*angles.T)
+    forward, _, up = naming.hip_center
+    place = position - rotation @ np.array([forward, 0.0, up])
+    about_y, list_, about_z = to_cardan(_OURS_FROM_OPENSIM.T @ rotation @ _OURS_FROM_OPENSIM)
+    turned = np.degrees(np.stack([about_z, list_, about_y], axis=1))
+    return (*rotations, "pelvis_tx", "pelvis_ty", "pelvis_tz"), np.hstack(
+        [turned, place @ _OURS_FROM_OPENSIM]
+    )

@@ -1,0 +1,136 @@
+"""Names, signs and axes of an OpenSim model for what a result calls by the names of this project."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+import xarray as xr
+
+from muscle_db import MuscleDatabase, load
+from muscle_db.model import Vector
+from musclesolve._util.bundled_toml import bundled_toml
+from musclesolve._util.names import unknown_name
+from musclesolve.errors import InputError
+
+MODEL_FILE = "model_file"
+"""Attribute of a result that has the names of an OpenSim model."""
+OWN, NEWEST = "own", "rajagopal"
+NAMES = (OWN, "gait2392", NEWEST)
+"""What names may be asked for; NEWEST where a set has none of a model."""
+
+
+@dataclass(frozen=True)
+class Naming:
+    """How columns are called.
+
+    coordinates: degree of freedom without side -> coordinate without side, and the sign of its values; muscles, joints:
+    name -> name; opensim: axes x forward, y up, z right instead of x forward, y left, z up. hip_center: the right hip
+    in the pelvis of the model [m], forward, left, up. What is not listed keeps its name and sign.
+    """
+
+    label: str
+    opensim: bool = False
+    coordinates: Mapping[str, tuple[str, float]] = field(default_factory=dict)
+    muscles: Mapping[str, str] = field(default_factory=dict)
+    joints: Mapping[str, str] = field(default_factory=dict)
+    hip_center: Vector = (0.0, 0.0, 0.0)
+
+    def coordinate(self, dof: str) -> tuple[str, float]:
+        """Name and sign of a degree of freedom with side: knee_flexion_r -> knee_angle_r, -1."""
+        plain, _, side = dof.rpartition("_")
+        if plain not in self.coordinates:
+            return dof, 1.0
+        name, sign = self.coordinates[plain]
+        return f"{name}_{side}", sign
+
+    @property
+    def sentence(self) -> str:
+        """What is written, for the person who reads it."""
+        if not self.opensim:
+            return self.label
+        flipped = [
+            f"{name} opposite to {dof}" for dof, (name, sign) in self.coordinates.items() if sign < 0.0
+        ]
+        return "; ".join([f"names, signs and axes of {self.label} (y up, z right)", *flipped])
+
+
+def find_naming(result: xr.Dataset, names: str | None, opensim: bool) -> Naming:
+    """The naming that is asked for; None: that of the model of the muscle set in files for OpenSim, else the own one.
+
+    A result of `share` has the names and signs of its model, and keeps them.
+
+    Raises:
+        InputError: `names` is none of `NAMES`; names of a model for a result that has those of another one.
+    """
+    if names is not None and names not in NAMES:
+        raise unknown_name(names, "naming", NAMES, where="--names")
+    database = result.attrs.get("muscle_database")
+    if database is None or MODEL_FILE in result.attrs:
+        return _as_it_is(result, names)
+    if names == OWN or (names is None and not opensim):
+        return Naming("names, signs and axes of musclesolve")
+    sets = bundled_toml(__package__, "opensim_names.toml")["sets"]
+    if names is not None:
+        return _of_set(result, names, load(sets[names]))
+    for model, name in sets.items():
+        if name == database:
+            return _of_set(result, model, load(name))
+    given = np.atleast_1d(result.attrs.get("muscle_coordinates", []))
+    if given.size:
+        pairs = dict(str(each).split(" ", 1) for each in given)
+        return _naming(_last_part(str(database)), pairs, _short_names(result))
+    return _of_set(result, NEWEST, load(sets[NEWEST]))
+
+
+def _as_it_is(result: xr.Dataset, names: str | None) -> Naming:
+    model = _last_part(str(result.attrs.get(MODEL_FILE, "")))
+    if names not in (None, OWN):
+        raise InputError(
+            f"the result has the names and signs of {model or 'an unknown model'} already",
+            code="conflict",
+            where="--names",
+            expected="a result of `musclesolve run`",
+            remedy="leave out --names",
+        )
+    return Naming(f"names and signs of {model}" if model else "names and signs as in the result")
+
+
+def _last_part(path: str) -> str:
+    return path.replace("\\", "/").rpartition("/")[2]
+
+
+def _of_set(result: xr.Dataset, model: str, database: MuscleDatabase) -> Naming:
+    muscles = _short_names(result)
+    spelling = bundled_toml(__package__, "opensim_names.toml")["spelling"]
+    for name in muscles:
+        plain, _, side = name.rpartition("_")
+        if plain in database:
+            short = database[plain].short_name
+            muscles[name] = f"{spelling.get(short, short)}_{side}"
+    return _naming(model, database.coordinates, muscles, database.reference.hip_center)
+
+
+def _naming(
+    model: str, coordinates: Mapping[str, str], muscles: Mapping[str, str], hip_center: Vector | None = None
+) -> Naming:
+    data = bundled_toml(__package__, "opensim_names.toml")
+    own = {
+        dof: (name.removeprefix("-"), -1.0 if name.startswith("-") else 1.0)
+        for dof, name in coordinates.items()
+    }
+    texts = data["joints"].get(model, data["joints"][NEWEST])
+    joints = {f"{joint}_{side}": text.format(side=side) for joint, text in texts.items() for side in "rl"}
+    hip_center = hip_center or load(data["sets"][NEWEST]).reference.hip_center
+    return Naming(model, True, own, muscles, joints, hip_center)
+
+
+def _short_names(result: xr.Dataset) -> dict[str, str]:
+    """Short name of every muscle."""
+    if "short_name" not in result.coords:
+        return {}
+    pairs: Iterable[tuple[object, object]] = zip(
+        result["muscle"].values, result["short_name"].values, strict=True
+    )
+    return {str(name): str(short) for name, short in pairs}

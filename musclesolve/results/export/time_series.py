@@ -1,0 +1,157 @@
+"""The series of a result as named columns over time, or over the percentage of a gait cycle."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import product
+
+import numpy as np
+import xarray as xr
+
+from musclesolve._util.arrays import AnyArray
+from musclesolve._util.bundled_toml import bundled_toml
+from musclesolve._util.names import unknown_name
+from musclesolve.errors import InputError
+from musclesolve.results.export.opensim_names import Naming
+
+ABSCISSAS = ("time", "percent")
+NORMALIZED = "normalized_fiber_length"
+_ORDER, _SIGN = [0, 2, 1], [1.0, 1.0, -1.0]
+"""OpenSim's x, y, z from forward, left, up."""
+_OTHER_LAYOUTS = ("quantile", "cost", "percent")
+"""Dimensions of averages, comparisons and uncertainties, which keep the names of this project."""
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The k columns of a variable: `labels` by dimension of each one, unit, values (T, k)."""
+
+    variable: str
+    unit: str
+    labels: list[dict[str, str]]
+    values: AnyArray
+
+    @property
+    def names(self) -> list[str]:
+        """variable.label.label of each column."""
+        return [".".join([self.variable, *each.values()]) for each in self.labels]
+
+
+def with_derived(result: xr.Dataset) -> xr.Dataset:
+    """The result with normalised fiber lengths, l / L0, where it has what they are made of."""
+    if not {"fiber_length", "optimal_fiber_length"} <= set(result.data_vars) or NORMALIZED in result:
+        return result
+    ratio = (result["fiber_length"] / result["optimal_fiber_length"]).transpose(*result["fiber_length"].dims)
+    meaning = {"units": "1", "long_name": "fiber length over optimal fiber length"}
+    return result.assign({NORMALIZED: ratio.assign_attrs(meaning)})
+
+
+def abscissa_of(result: xr.Dataset) -> str:
+    """The dimension that series run over.
+
+    Raises:
+        InputError: the dataset has none of them: it is no result.
+    """
+    for name in ABSCISSAS:
+        if name in result.dims and name in result.coords:
+            return name
+    raise InputError(
+        "there is no series over time or over the gait cycle",
+        code="bad_result",
+        expected="a result of musclesolve.run, or result.nc; an average, a comparison",
+        remedy="name a result.nc",
+    )
+
+
+def chosen(result: xr.Dataset, variables: Sequence[str] | None) -> list[str]:
+    """Names of the series that are asked for, all when None.
+
+    Raises:
+        InputError: there is no such series.
+    """
+    over = abscissa_of(result)
+    known = [str(name) for name, each in result.data_vars.items() if over in each.dims]
+    for name in variables or ():
+        if name not in known:
+            raise unknown_name(name, "series", known, " in this result", where="--variable")
+    return known if variables is None else list(dict.fromkeys(variables))
+
+
+def check_layout(result: xr.Dataset, naming: Naming) -> None:
+    """Refuse names of a model for what has other columns than one run.
+
+    Raises:
+        InputError: the result is an average, a comparison or an uncertainty.
+    """
+    found = [name for name in _OTHER_LAYOUTS if name in result.dims]
+    if naming.opensim and found:
+        raise InputError(
+            f"names and signs of a model are for one run; this has the dimension {found[0]!r}",
+            code="conflict",
+            where="--names",
+            expected="the result.nc of one run",
+            remedy="--names own, with --format csv, mat or parquet",
+        )
+
+
+def columns(result: xr.Dataset, variable: str, naming: Naming) -> Columns:
+    """The columns of a variable, in the order of its dimensions, named and signed."""
+    over, array = abscissa_of(result), result[variable]
+    array = array.transpose(over, ...)
+    dims = [str(dim) for dim in array.dims[1:]]
+    texts, factor, values = [], np.ones(array.shape[1:]), array.values
+    signed = variable in bundled_toml(__package__, "opensim_names.toml")["signed"]["variables"]
+    for place, dim in enumerate(dims):
+        names = labels(result, dim)
+        shape = [-1 if k == place else 1 for k in range(len(dims))]
+        if dim == "dof":
+            pairs = [naming.coordinate(name) for name in names]
+            names = [name for name, _ in pairs]
+            factor = factor * np.reshape([sign if signed else 1.0 for _, sign in pairs], shape)
+        elif naming.opensim and dim in ("axis", "component"):
+            order, signs = _rotated(names)
+            values = np.take(values, order, axis=place + 1)
+            factor = factor * np.reshape(signs, shape)
+        else:
+            renamed = {"muscle": naming.muscles, "joint": naming.joints}.get(dim, {})
+            names = [renamed.get(name, name) for name in names]
+        texts.append(names)
+    values = values * factor if (factor != 1.0).any() else values
+    found = [dict(zip(dims, each, strict=True)) for each in product(*texts)]
+    unit = str(array.attrs.get("units", ""))
+    return Columns(variable, unit, found, values.reshape(len(array), len(found)))
+
+
+def _rotated(names: list[str]) -> tuple[list[int], list[float]]:
+    """Order and signs of components in OpenSim's axes; names stay those of the axes, x, y, z.
+
+    Raises:
+        InputError: a vector lacks components.
+    """
+    if len(names) % 3 or [name[-1:] for name in names] != ["x", "y", "z"] * (len(names) // 3):
+        raise InputError(
+            f"a vector has the components {', '.join(names)}",
+            code="bad_result",
+            expected="x, y and z",
+            remedy="export the whole result, or --names own",
+        )
+    starts = range(0, len(names), 3)
+    return [start + k for start in starts for k in _ORDER], _SIGN * len(starts)
+
+
+def labels(result: xr.Dataset, dim: str) -> list[str]:
+    """Names along a dimension, numbers from 1 where it has none."""
+    if dim in result.coords:
+        return [f"{each:g}" if isinstance(each, float) else str(each) for each in result[dim].values.tolist()]
+    return [str(k + 1) for k in range(result.sizes[dim])]
+
+
+def status_names(result: xr.Dataset, values: AnyArray) -> AnyArray:
+    """Codes of `status` as the names of their flags."""
+    flags = result["status"].attrs
+    if not {"flag_values", "flag_meanings"} <= set(flags):
+        return values
+    pairs = zip(np.atleast_1d(flags["flag_values"]), str(flags["flag_meanings"]).split(), strict=False)
+    meaning = {int(code): name for code, name in pairs}
+    return np.array([[meaning.get(int(code), str(code)) for code in row] for row in values], dtype=object)

@@ -1,0 +1,62 @@
+"""musclesolve export: files beside the result or where they are wanted, and what `convert` says of a result."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from synthetic_result import few_muscles, result, with_troubles
+from typer.testing import CliRunner
+
+from musclesolve.cli import app as cli
+from musclesolve.results.files.result_netcdf import write_result
+
+
+@pytest.fixture
+def walk(tmp_path: Path) -> Path:
+    path = tmp_path / "walk.nc"
+    write_result(with_troubles(few_muscles(result())).assign_attrs(muscle_database="gait2392"), path)
+    return path
+
+
+def call(*words: object):
+    return CliRunner().invoke(cli.app, [str(word) for word in words])
+
+
+def test_files_stand_beside_the_result_unless_a_place_is_named(walk: Path, tmp_path: Path) -> None:
+    assert call("export", walk, "--format", "mot").exit_code == 0
+    assert (tmp_path / "walk.mot").is_file()
+    assert call("export", walk, "-o", tmp_path / "new" / "table.csv").exit_code == 0
+    assert (tmp_path / "new" / "table.csv").is_file()
+    assert call("export", walk, "--format", "mat", "-o", tmp_path / "new").exit_code == 0
+    assert (tmp_path / "new" / "walk.mat").is_file()
+    assert (
+        call("export", walk, "--format", "sto", "-o", tmp_path / "part", "--variable", "activation").exit_code
+        == 0
+    )
+    assert (tmp_path / "part.sto").is_file()
+
+
+def test_it_prints_whose_names_and_signs_are_written(walk: Path) -> None:
+    done = call("export", walk, "--format", "sto")
+    assert done.exit_code == 0
+    assert "gait2392" in done.output and "knee_angle opposite to knee_flexion" in done.output
+    assert "4 frames" in done.output  # without a valid solution
+    assert "musclesolve" in call("export", walk, "--format", "csv").output
+
+
+@pytest.mark.parametrize("words", [(), ("--format", "xls"), ("-o", "walk.png")])
+def test_without_a_known_format_it_is_refused(
+    walk: Path, words: tuple[str, ...], monkeypatch, tmp_path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    before = sorted(tmp_path.iterdir())
+    done = call("export", walk, *words)
+    assert done.exit_code == 2 and "parquet" in done.output
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_convert_names_the_command_for_results(walk: Path, tmp_path: Path) -> None:
+    done = call("convert", walk, "-o", tmp_path / "walk.trc")
+    assert done.exit_code == 2
+    assert "musclesolve export" in done.output.replace("\n", " ")
