@@ -62,7 +62,10 @@ class Thelen2003:
         return (2.0 + 2.0 / self.concentric_shape) / (self.max_eccentric_force - 1.0)
 
     def passive(self, l_norm: ArrayLike, at_zero: ArrayLike = 0.0, at_one: ArrayLike = 0.6) -> Array:
-        """F = (exp(k s) - 1) / (exp(k) - 1) for 0 <= s <= 1, s = (l - 1 - e0) / (e1 - e0); straight beyond."""
+        """F = (exp(k s) - 1) / (exp(k) - 1) for 0 <= s <= 1, s = (l - 1 - e0) / (e1 - e0).
+
+        Straight beyond s = 1, where OpenSim continues the exponential: no fiber gets there.
+        """
         s, _ = self._stretch(l_norm, at_zero, at_one)
         k, within = self.passive_shape, np.clip(s, 0.0, 1.0)
         return np.asarray(np.expm1(k * within) / np.expm1(k) + self._end * np.maximum(s - 1.0, 0.0))

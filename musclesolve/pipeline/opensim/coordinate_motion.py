@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Union
+from typing import TYPE_CHECKING, Any, Union
 
 import numpy as np
 
@@ -114,11 +114,12 @@ def as_table(source: Source, what: str) -> Table:
         return source
     if isinstance(source, str | Path):
         return read_mot(source)
-    if isinstance(source, Mapping) and "time" in source and not hasattr(source, "data_vars"):
-        return _of_columns(source["time"], {k: v for k, v in source.items() if k != "time"}, what)
-    if hasattr(source, "data_vars") and "time" in getattr(source, "coords", ()):
-        columns = {str(name): _radians(v) for name, v in source.data_vars.items() if v.dims == ("time",)}
-        return _of_columns(source["time"].values, columns, what)
+    given: Any = source
+    if hasattr(given, "data_vars") and "time" in given.coords:
+        columns = {str(k): _radians(each) for k, each in given.data_vars.items() if each.dims == ("time",)}
+        return _of_columns(given.coords["time"].values, columns, what)
+    if isinstance(given, Mapping) and "time" in given:
+        return _of_columns(given["time"], {k: v for k, v in given.items() if k != "time"}, what)
     raise InputError(
         f"{what} is {type(source).__name__}",
         code="bad_type",

@@ -56,7 +56,7 @@ def _between(model: OpenSimModel, joints: Mapping[str, Joint], muscle: OpenSimMu
     surfaces = [model.surfaces[wrap.surface] for wrap in muscle.wraps if wrap.surface in model.surfaces]
     bodies = {point.frame.body for point in muscle.points} | {each.frame.body for each in surfaces}
     chains = [_chain(joints, body) for body in bodies]
-    across = set().union(*chains) - set.intersection(*map(set, chains)) if chains else set()
+    across = set().union(*chains).difference(frozenset(chains[0]).intersection(*chains))
     return {name for body in across for name in joint_coordinates(joints[body])}
 
 
