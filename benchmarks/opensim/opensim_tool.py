@@ -3,7 +3,7 @@
 python opensim_tool.py MODEL.osim IK.mot GRF.mot START END CUTOFF_HZ FOLDER
 
 Writes FOLDER/opensim.npz: time (T,), muscle (n,), activation and force [N] (T, n), coordinate (m,), moment_arm
-(T, m, n) [m] along the filtered motion, and the seconds of the whole (from the import on) and of the tool's computation.
+(T, m, n) [m] along the filtered motion, and seconds: of the whole, from the import on, and of the computation.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ LIMIT = 10_000.0
 
 def main() -> None:
     """Run the tool and store what it found."""
-    model_file, coordinates, forces, start, end, cutoff, folder = sys.argv[1:]
-    folder = Path(folder)
+    model_file, coordinates, forces, start, end, cutoff, where = sys.argv[1:]
+    folder = Path(where)
     model = opensim.Model(model_file)
     served = _served(model)
     actuators = _actuators(model, served, folder)

@@ -11,42 +11,52 @@ from musclesolve.cli.errors import SOME_FRAMES_FAILED
 from musclesolve.cli.options import Output, Side, Sides
 from musclesolve.cli.printing import print_files, print_summary, progress
 
+Model = Annotated[Path, typer.Option(help="The model, .osim.")]
+Coordinates = Annotated[Path, typer.Option(help="Its coordinates, .mot or .sto, as of inverse kinematics.")]
+Moments = Annotated[
+    Path, typer.Option(help="Its joint moments, .sto, as of inverse dynamics: columns NAME_moment.")
+]
+Cost = Annotated[str, typer.Option(help="Cost function.")]
+Solver = Annotated[str, typer.Option(help="Solver.")]
+Passive = Annotated[str, typer.Option(help="Passive forces: table (those of the model) or none.")]
+Coordinate = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="A coordinate whose moment is shared; repeatable; default: all free angles with muscles."
+    ),
+]
+Muscle = Annotated[
+    list[str] | None,
+    typer.Option(help="A muscle; repeatable; default: all that act on these coordinates."),
+]
+ReserveWeight = Annotated[
+    float | None,
+    typer.Option(help="Cost of reserves \\[per (N m)^2]; default: only where muscles fall short."),
+]
+CutoffHz = Annotated[
+    float, typer.Option(help="Low-pass filter of the coordinates [Hz]; 0: they are not filtered.")
+]
+StartS = Annotated[float | None, typer.Option(help="Start of the time range \\[s].")]
+EndS = Annotated[float | None, typer.Option(help="End of the time range \\[s].")]
+Figures = Annotated[bool, typer.Option("--figures/--no-figures", help="Draw the figures.")]
+
 
 def share(
-    model: Annotated[Path, typer.Option(help="The model, .osim.")],
-    coordinates: Annotated[
-        Path, typer.Option(help="Its coordinates, .mot or .sto, as of inverse kinematics.")
-    ],
-    moments: Annotated[
-        Path, typer.Option(help="Its joint moments, .sto, as of inverse dynamics: columns NAME_moment.")
-    ],
+    model: Model,
+    coordinates: Coordinates,
+    moments: Moments,
     output: Output,
-    cost: Annotated[str, typer.Option(help="Cost function.")] = "stress_cubed",
-    solver: Annotated[str, typer.Option(help="Solver.")] = "batch",
-    passive: Annotated[
-        str, typer.Option(help="Passive forces: table (those of the model) or none.")
-    ] = "table",
+    cost: Cost = "stress_cubed",
+    solver: Solver = "batch",
+    passive: Passive = "table",
     side: Sides = Side.both,
-    coordinate: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="A coordinate whose moment is shared; repeatable; default: all free angles with muscles."
-        ),
-    ] = None,
-    muscle: Annotated[
-        list[str] | None,
-        typer.Option(help="A muscle; repeatable; default: all that act on these coordinates."),
-    ] = None,
-    reserve_weight: Annotated[
-        float | None,
-        typer.Option(help="Cost of reserves \\[per (N m)^2]; default: only where muscles fall short."),
-    ] = None,
-    cutoff_hz: Annotated[
-        float, typer.Option(help="Low-pass filter of the coordinates [Hz]; 0: they are not filtered.")
-    ] = 6.0,
-    start_s: Annotated[float | None, typer.Option(help="Start of the time range \\[s].")] = None,
-    end_s: Annotated[float | None, typer.Option(help="End of the time range \\[s].")] = None,
-    figures: Annotated[bool, typer.Option("--figures/--no-figures", help="Draw the figures.")] = True,
+    coordinate: Coordinate = None,
+    muscle: Muscle = None,
+    reserve_weight: ReserveWeight = None,
+    cutoff_hz: CutoffHz = 6.0,
+    start_s: StartS = None,
+    end_s: EndS = None,
+    figures: Figures = True,
 ) -> None:
     """Muscle forces of an OpenSim model from its coordinates and joint moments: result.nc, figures, STO files."""
     from musclesolve.results.tables.run_summary import any_failed, summary

@@ -201,10 +201,12 @@ def _filtered(table: Table, values: Array, cutoff_hz: float) -> Array:
             remedy="resample the coordinates, or leave them unfiltered (no cut-off)",
         )
     rate = 1.0 / steps.mean()
-    # At `cutoff_hz` the amplitude is halved; `low_pass` names the frequency where it is 1 / sqrt(2).
-    tangent = np.tan(np.pi * min(cutoff_hz / rate, 0.4999)) * HALF_POWER ** (0.5 / ORDER)
+    named = cutoff_hz
+    if cutoff_hz < 0.5 * rate:
+        # There the amplitude is halved; `low_pass` names the frequency where it is 1 / sqrt(2).
+        named = np.arctan(np.tan(np.pi * cutoff_hz / rate) * HALF_POWER ** (0.5 / ORDER)) / np.pi * rate
     try:
-        return low_pass(values, rate, np.arctan(tangent) / np.pi * rate, ORDER)
+        return low_pass(values, rate, named, ORDER)
     except InputError as error:
         raise InputError(
             f"a cut-off of {cutoff_hz:g} Hz at {rate:g} samples a second in {len(values)} frames",

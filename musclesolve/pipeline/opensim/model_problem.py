@@ -134,35 +134,23 @@ def assemble_problem(
     options: ModelOptions,
 ) -> ModelProblem:
     """The problem for moments (T, m) of the chosen coordinates along a motion, wherever they come from."""
-    kept = moments.known & _in_range(motion, options)
+    wanted = _in_range(motion, options)
+    kept = moments.known & wanted
     if not kept.any():
         raise _no_frames(motion, moments, options)
     notes = [*choice.notes, *motion.notes, *moments.notes]
-    if left := int((_in_range(motion, options) & ~moments.known).sum()):
+    if left := int((wanted & ~moments.known).sum()):
         notes.append(f"{left} frames of the coordinates have no moments and are left out.")
     motion, moment = motion.frames(kept), moments.moment[kept]
     muscles = ModelMuscles.of(choice.muscles, with_passive=options.passive == "table")
     length, velocity, arm = _geometry(model, choice, motion)
     fiber = muscles.fibers(length, velocity)
-    force = muscles.forces(fiber)
-    problem = Problem(
-        moment_arm=arm,
-        moment=moment - np.einsum("tmn,tn->tm", arm, force.passive),
-        force_capacity=force.capacity,
-        max_isometric_force=muscles.max_isometric_force,
-        reserve_weight=None if options.reserve_weight is None else np.array(options.reserve_weight),
-        muscle=choice.names,
-        dof=choice.dofs,
-        fiber_velocity=fiber.velocity,
-        optimal_fiber_length=muscles.optimal_fiber_length,
-        passive_force=force.passive,
-    )
     return ModelProblem(
         model=model,
         options=options,
         choice=choice,
         muscles=muscles,
-        problem=problem,
+        problem=_problem(choice, muscles, fiber, arm, moment, options.reserve_weight),
         groups=tuple(separate_groups(choice.crossing, choice.names, choice.dofs)),
         motion=motion,
         angle=_angles(model, choice, motion),
@@ -172,6 +160,30 @@ def assemble_problem(
         fiber=fiber,
         moment_file=moments.file,
         notes=tuple(notes),
+    )
+
+
+def _problem(
+    choice: SharedChoice,
+    muscles: ModelMuscles,
+    fiber: FiberState,
+    arm: Array,
+    moment: Array,
+    reserve_weight: float | None,
+) -> Problem:
+    """What the contractile elements must produce: the moments without those of the passive forces."""
+    force = muscles.forces(fiber)
+    return Problem(
+        moment_arm=arm,
+        moment=moment - np.einsum("tmn,tn->tm", arm, force.passive),
+        force_capacity=force.capacity,
+        max_isometric_force=muscles.max_isometric_force,
+        reserve_weight=None if reserve_weight is None else np.array(reserve_weight),
+        muscle=choice.names,
+        dof=choice.dofs,
+        fiber_velocity=fiber.velocity,
+        optimal_fiber_length=muscles.optimal_fiber_length,
+        passive_force=force.passive,
     )
 
 
