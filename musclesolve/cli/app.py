@@ -21,6 +21,7 @@ from musclesolve.cli import (
     environment,
     export_commands,
     list_commands,
+    model_commands,
     recording_commands,
     run_commands,
     streams,
@@ -69,6 +70,7 @@ def common(
 for command in (
     run_commands.demo,
     run_commands.run,
+    model_commands.share,
     study_commands.compare,
     recording_commands.check,
     study_commands.benchmark,

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve.muscles.placing.fiber_lengths import operating_range
 from musclesolve.muscles.placing.operating_range import USABLE
-from musclesolve.pipeline.run_options import Options
-from musclesolve.pipeline.types import LegResult
+
+if TYPE_CHECKING:
+    from musclesolve.pipeline.run_options import Options
+    from musclesolve.pipeline.types import LegResult
 
 
 def fiber_range(leg: LegResult) -> tuple[Array, Array]:
@@ -33,21 +36,19 @@ def fiber_notes(legs: Sequence[LegResult], options: Options) -> list[str]:
 
     A second sentence says which of them do so in the model that their ranges are of as well.
     """
-    beyond, own = [], dict[str, str]()
-    known = _own_ranges(options)
-    for leg in legs:
-        for name, least, greatest in zip(leg.state.muscles.names, *fiber_range(leg), strict=True):
-            if least < USABLE[0] or greatest > USABLE[1]:
-                beyond.append(f"{name} {least:.2f} to {greatest:.2f}")
-                low, high = known.get(name[:-2], (np.inf, -np.inf))
-                if low <= least and greatest <= high:
-                    own[name[:-2]] = f"{name[:-2]} {low:.2f} to {high:.2f}"
-    if not beyond:
+    names = [name for leg in legs for name in leg.state.muscles.names]
+    least, greatest = (np.concatenate(values) for values in zip(*map(fiber_range, legs), strict=True))
+    notes = beyond_plausible(names, least, greatest)
+    if not notes:
         return []
-    note = f"Fibers work beyond {USABLE[0]:g} to {USABLE[1]:g} optimal fiber lengths: {', '.join(beyond)}."
+    own, known = dict[str, str](), _own_ranges(options)
+    for name, a, b in zip(names, least.tolist(), greatest.tolist(), strict=True):
+        low, high = known.get(name[:-2], (np.inf, -np.inf))
+        if (a < USABLE[0] or b > USABLE[1]) and low <= a and b <= high:
+            own[name[:-2]] = f"{name[:-2]} {low:.2f} to {high:.2f}"
     source = options.database.operating_range_of or options.database.name
     also = f" The model of {source} has them there too, over its range of motion: {', '.join(own.values())}."
-    return [note + also * bool(own)]
+    return [notes[0] + also * bool(own)]
 
 
 def _own_ranges(options: Options) -> dict[str, tuple[float, float]]:
@@ -57,3 +58,13 @@ def _own_ranges(options: Options) -> dict[str, tuple[float, float]]:
     own = operating_range(options.database)
     ends = np.nanmin(own.normalized_length, axis=0), np.nanmax(own.normalized_length, axis=0)
     return {name: (low, high) for name, low, high in zip(own.names, *ends, strict=True)}
+
+
+def beyond_plausible(names: Sequence[str], least: Array, greatest: Array) -> list[str]:
+    """The sentence for muscles with these least and greatest normalised fiber lengths (n,)."""
+    low, high = USABLE
+    ranges = zip(names, least.tolist(), greatest.tolist(), strict=True)
+    beyond = [f"{name} {a:.2f} to {b:.2f}" for name, a, b in ranges if a < low or b > high]
+    if not beyond:
+        return []
+    return [f"Fibers work beyond {low:g} to {high:g} optimal fiber lengths: {', '.join(beyond)}."]
