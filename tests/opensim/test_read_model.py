@@ -61,7 +61,7 @@ REFUSALS = [
     ("bad_format", "Model", "Muddle", ["line 2", "Model"]),
     ("bad_format", "</BodySet>", "", ["small.osim", "line"]),
     ("bad_format", '<?xml version="1.0" encoding="UTF-8" ?>', "<!DOCTYPE x [<!ENTITY a 'b'>]>", ["entities"]),
-    ("bad_format", 'Version="40500"', 'Version="30000"', ["30000", "version 4"]),
+    ("bad_format", 'Version="40500"', 'Version="10904"', ["10904", "version 2"]),
     ("bad_units", "<BodySet>", "<length_units>inches</length_units><BodySet>", ["inches"]),
     ("not_numbers", "0.05 -0.1 0.1", "0.05 x 0.1", ["location", "x"]),
     ("not_numbers", "<radius>0.04", "<radius>nan", ["radius", "nan"]),
