@@ -13,7 +13,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve.errors import InputError
-from musclesolve.opensim.inverse.coordinate_motion import CoordinateMotion
+from musclesolve.opensim.inverse.model_motion import ModelMotion
 from musclesolve.opensim.kinematics import AxisMotion, BodyMotion, body_motion, joint_motion
 from musclesolve.opensim.model import GROUND, Joint, OpenSimModel
 
@@ -28,7 +28,7 @@ class BodyDynamics:
     axes: tuple[list[AxisMotion], ...]
 
 
-def body_dynamics(model: OpenSimModel, motion: CoordinateMotion) -> BodyDynamics:
+def body_dynamics(model: OpenSimModel, motion: ModelMotion) -> BodyDynamics:
     """Twists and accelerations of all bodies, from the ground outward.
 
     An axis with the unit twist s, fixed in a frame that moves with V, adds s f' to the twist and
@@ -59,7 +59,7 @@ def _numbered(model: OpenSimModel) -> Iterator[tuple[Joint, int, int]]:
         yield joint, model.body_number[joint.parent.body], model.body_number[joint.child.body]
 
 
-def _time_derivatives(model: OpenSimModel, axis: AxisMotion, motion: CoordinateMotion) -> tuple[Array, Array]:
+def _time_derivatives(model: OpenSimModel, axis: AxisMotion, motion: ModelMotion) -> tuple[Array, Array]:
     """First and second time derivative (T,) of the function of an axis."""
     columns = [model.coordinate_number[name] for name in axis.axis.coordinates]
     function, speed = axis.axis.function, motion.speed[:, columns]

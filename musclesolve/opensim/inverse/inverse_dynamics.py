@@ -9,7 +9,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve.opensim.inverse.body_dynamics import BodyDynamics, body_dynamics, inertial_wrench
-from musclesolve.opensim.inverse.coordinate_motion import CoordinateMotion
+from musclesolve.opensim.inverse.model_motion import ModelMotion
 from musclesolve.opensim.inverse.external_load import ExternalLoad, load_wrench
 from musclesolve.opensim.model import OpenSimModel
 
@@ -38,7 +38,7 @@ class InverseDynamics:
 
 
 def inverse_dynamics(
-    model: OpenSimModel, motion: CoordinateMotion, loads: Sequence[ExternalLoad] = ()
+    model: OpenSimModel, motion: ModelMotion, loads: Sequence[ExternalLoad] = ()
 ) -> InverseDynamics:
     """Generalized forces that produce a motion under gravity and external loads.
 
@@ -47,7 +47,7 @@ def inverse_dynamics(
 
     Args:
         model: with mass properties.
-        motion: of all its coordinates, from `coordinate_motion`.
+        motion: of all its coordinates, from `model_motion`.
         loads: from `read_external_loads`; interpolated to the times of the motion.
 
     Raises:
@@ -74,7 +74,7 @@ def carried_by_joints(model: OpenSimModel, wrench: Array) -> Array:
     return total
 
 
-def _by_couplers(model: OpenSimModel, motion: CoordinateMotion, joint_force: Array) -> Array:
+def _by_couplers(model: OpenSimModel, motion: ModelMotion, joint_force: Array) -> Array:
     """Generalized forces (T, K) of the independent coordinates: tau_i + sum_d tau_d dq_d/dq_i."""
     force, number = joint_force.copy(), model.coordinate_number
     for coupler in reversed(model.couplers):

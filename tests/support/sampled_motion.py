@@ -1,0 +1,34 @@
+"""Smooth motions of a model with exact derivatives, for the laws of dynamics."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from musclesolve._util.arrays import Array
+from musclesolve.opensim.inverse.model_motion import ModelMotion, model_motion
+from musclesolve.opensim.model import OpenSimModel
+
+
+def free_names(model: OpenSimModel) -> list[str]:
+    """Coordinates that no coupler drives."""
+    driven = {coupler.dependent for coupler in model.couplers}
+    return [name for name in model.coordinates if name not in driven]
+
+
+def sine_motion(model: OpenSimModel, time: Array, size: float = 0.4) -> ModelMotion:
+    """Every free coordinate swings about 0.3 with a frequency and phase of its own."""
+    rng = np.random.default_rng(7)
+    parts: tuple[dict[str, Array], ...] = ({}, {}, {})
+    for name in free_names(model):
+        rate, phase = rng.uniform(2.0, 8.0), rng.uniform(0.0, 6.0)
+        parts[0][name] = 0.3 + size * np.sin(rate * time + phase)
+        parts[1][name] = size * rate * np.cos(rate * time + phase)
+        parts[2][name] = -size * rate**2 * np.sin(rate * time + phase)
+    return model_motion(model, time, *parts)
+
+
+def at_rest(model: OpenSimModel, values: Array) -> ModelMotion:
+    """Poses (T, K) without speed; coupled coordinates follow."""
+    columns = {name: values[:, model.coordinate_number[name]] for name in free_names(model)}
+    zero = {name: np.zeros(len(values)) for name in columns}
+    return model_motion(model, np.arange(len(values), dtype=float), columns, zero, zero)
