@@ -69,9 +69,7 @@ def opensim_geometry(
     )
 
 
-def path_wrenches(
-    model: OpenSimModel, values: Array, muscles: Sequence[str], tendon_force: Array
-) -> Array:
+def path_wrenches(model: OpenSimModel, values: Array, muscles: Sequence[str], tendon_force: Array) -> Array:
     """What tendon forces (T, n) [N] do to the bodies (B): moment about the origin of the ground and force, (T, B, 6).
 
     A node pulls its body with -F dL/dr.

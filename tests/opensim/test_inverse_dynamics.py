@@ -24,7 +24,9 @@ STEP = 1e-4
 TIME = np.linspace(0.0, 1.0, 21)
 
 
-def push(time: Array, body: str = "talus_r", frame: str = "ground", point_frame: str = "ground") -> ExternalLoad:
+def push(
+    time: Array, body: str = "talus_r", frame: str = "ground", point_frame: str = "ground"
+) -> ExternalLoad:
     """A load that changes linearly, so that interpolation is exact where force or point is constant."""
     force = np.stack([40.0 + 10.0 * time, 300.0 - 50.0 * time, -20.0 + 0.0 * time], axis=1)
     point = np.tile([0.1, 0.02, 0.05], (len(time), 1))

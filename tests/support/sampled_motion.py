@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
+from scipy.interpolate import make_interp_spline
 
 from musclesolve._util.arrays import Array
+from musclesolve.motion.signals.low_pass import HALF_POWER, low_pass
 from musclesolve.opensim.inverse.model_motion import ModelMotion, model_motion
 from musclesolve.opensim.model import OpenSimModel
+from musclesolve.recording.text.mot_file import read_mot
 
 
 def free_names(model: OpenSimModel) -> list[str]:
@@ -32,3 +37,16 @@ def at_rest(model: OpenSimModel, values: Array) -> ModelMotion:
     columns = {name: values[:, model.coordinate_number[name]] for name in free_names(model)}
     zero = {name: np.zeros(len(values)) for name in columns}
     return model_motion(model, np.arange(len(values), dtype=float), columns, zero, zero)
+
+
+def filtered_motion(model: OpenSimModel, path: Path, cutoff_hz: float) -> ModelMotion:
+    """Coordinates of a file as OpenSim's tools treat them: a third-order Butterworth both ways, quintic spline."""
+    table, names = read_mot(path), free_names(model)
+    rate = (len(table.time) - 1) / (table.time[-1] - table.time[0])
+    # There the amplitude at the cut-off is halved; `low_pass` names the frequency where it is 1 / sqrt(2).
+    tangent = np.tan(np.pi * cutoff_hz / rate) * HALF_POWER ** (1.0 / 6.0)
+    angles = [np.radians(table[n]) if model.coordinates[n].rotational else table[n] for n in names]
+    series = low_pass(np.stack(angles, axis=1), rate, np.arctan(tangent) * rate / np.pi, 3)
+    spline = make_interp_spline(table.time, series, k=5)
+    parts = [dict(zip(names, spline(table.time, order).T, strict=True)) for order in range(3)]
+    return model_motion(model, table.time, *parts)

@@ -9,8 +9,8 @@ import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve.opensim.inverse.body_dynamics import BodyDynamics, body_dynamics, inertial_wrench
-from musclesolve.opensim.inverse.model_motion import ModelMotion
 from musclesolve.opensim.inverse.external_load import ExternalLoad, load_wrench
+from musclesolve.opensim.inverse.model_motion import ModelMotion
 from musclesolve.opensim.model import OpenSimModel
 
 

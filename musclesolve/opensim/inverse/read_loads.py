@@ -118,7 +118,9 @@ def _external_force(element: Element, table: Table) -> ExternalLoad:
     frames = [_body(element, f"{kind}_expressed_in_body") for kind in ("force", "point")]
     if force and not point:  # the force acts at the origin of the body
         frames[1] = last_part(body.text)
-    return _load(table, element.name or body.text.strip(), last_part(body.text), force, point, moment, *frames)
+    return _load(
+        table, element.name or body.text.strip(), last_part(body.text), force, point, moment, *frames
+    )
 
 
 def _body(element: Element, tag: str) -> str:
@@ -164,7 +166,9 @@ def _load(
         bad = np.argwhere(~np.isfinite(vector))
         if bad.size:
             row, column = bad[0]
-            place = f"line {table.lines[row]}, column '{names[column]}'" if table.lines.size else names[column]
+            place = (
+                f"line {table.lines[row]}, column '{names[column]}'" if table.lines.size else names[column]
+            )
             raise InputError(
                 f"a number is missing at {table.time[row]:g} s",
                 code="missing_samples",
