@@ -45,7 +45,8 @@ def _rename(element: Element, tags: dict[str, str]) -> None:
 
 def _connect(element: Element) -> None:
     """Sockets as the versions between 3 and 4 wrote them: <connectors>, or a longer tag."""
-    for connector in element.listed("connectors"):
+    holders = [child for child in element.children if child.tag == "connectors"]
+    for connector in (each for holder in holders for each in holder.children):
         connectee = connector.find("connectee_name")
         if connectee is not None:
             connectee.tag = f"socket_{connector.name}"
