@@ -22,7 +22,9 @@ def same_models(old: OpenSimModel, new: OpenSimModel) -> None:
     """Bodies, masses, coordinates, and the geometry of all muscles in random poses."""
     assert old.bodies == new.bodies
     assert dict(old.unsupported) == dict(new.unsupported)
-    assert {n: vars(c) for n, c in old.coordinates.items()} == {n: vars(c) for n, c in new.coordinates.items()}
+    assert {n: vars(c) for n, c in old.coordinates.items()} == {
+        n: vars(c) for n, c in new.coordinates.items()
+    }
     for body, mass in new.masses.items():
         np.testing.assert_allclose(old.masses[body].inertia, mass.inertia)
         np.testing.assert_allclose(old.masses[body].center, mass.center)
@@ -71,7 +73,10 @@ def test_disabled_muscles_and_constraints(tmp_path: Path) -> None:
     )
     model = read_osim(path)
     assert model.couplers == ()
-    assert [muscle.name for muscle in model.chosen()] == ["two_r", "three_r"]  # the first element is the default
+    assert [muscle.name for muscle in model.chosen()] == [
+        "two_r",
+        "three_r",
+    ]  # the first element is the default
     assert [muscle.name for muscle in model.chosen(["one_r"])] == ["one_r"]
 
 
