@@ -49,7 +49,7 @@ def read_external_loads(
     """
     file = Path(path)
     if file.suffix.lower() == ".xml":
-        return _from_xml(read_xml(file))
+        return _from_xml(read_xml(file, "external loads of OpenSim (.xml)"))
     table, loads = read_mot(file), []
     for plate in plate_columns(table):
         load = _load(table, plate.stem, "", plate.force, plate.point, plate.moment)
@@ -115,12 +115,11 @@ def _external_force(element: Element, table: Table) -> ExternalLoad:
             code="missing_key",
         )
     body = element.require("applied_to_body")
-    frames = [_body(element, f"{kind}_expressed_in_body") for kind in ("force", "point")]
+    axes, origin = (_body(element, f"{kind}_expressed_in_body") for kind in ("force", "point"))
     if force and not point:  # the force acts at the origin of the body
-        frames[1] = last_part(body.text)
-    return _load(
-        table, element.name or body.text.strip(), last_part(body.text), force, point, moment, *frames
-    )
+        origin = last_part(body.text)
+    name, on = element.name or body.text.strip(), last_part(body.text)
+    return _load(table, name, on, force, point, moment, (axes, origin))
 
 
 def _body(element: Element, tag: str) -> str:
@@ -157,7 +156,7 @@ def _load(
     force: tuple[str, ...],
     point: tuple[str, ...],
     moment: tuple[str, ...],
-    *frames: str,
+    frames: tuple[str, str] = (GROUND, GROUND),
 ) -> ExternalLoad:
     vectors = [_vector(table, names) for names in (force, point, moment)]
     loaded = np.abs(vectors[0]).any(axis=1)
@@ -177,7 +176,7 @@ def _load(
                 expected="a number in every row, except the point of a force that is zero",
                 remedy="fill the gap in the software that exported the file",
             )
-    return ExternalLoad(name, body, table.time, *vectors, *frames, file=table.path)
+    return ExternalLoad(name, body, table.time, vectors[0], vectors[1], vectors[2], *frames, file=table.path)
 
 
 def _vector(table: Table, names: tuple[str, ...]) -> Array:
