@@ -6,6 +6,7 @@ from .motion.signals.low_pass import low_pass as low_pass
 from .motion.signals.residual_analysis import residual_analysis as residual_analysis
 from .motion.signals.smoothing_spline import smoothing_spline as smoothing_spline
 from .muscles.pose_geometry import muscle_geometry as muscle_geometry
+from .pipeline.opensim.model_problem import opensim_problem as opensim_problem
 from .recording.cameras.calibration import calibrate as calibrate
 from .recording.cameras.camera import Camera as Camera
 from .recording.cameras.camera_file import read_camera_file as read_camera_file
@@ -25,6 +26,7 @@ from .results.cycles.gait_cycles import gait_cycles as gait_cycles
 from .results.dataset.leg_problem import leg_problem as leg_problem
 from .results.files.result_netcdf import read_result as read_result
 from .results.run_trial import run as run
+from .results.share_model import share_model as share_model
 from .sharing.analysis.cost_mixture import explain as explain
 from .sharing.analysis.diagnosis import diagnose as diagnose
 from .sharing.analysis.force_ranges import feasible_range as feasible_range

@@ -20,6 +20,7 @@ except KeyboardInterrupt:  # most of the time before `main` is spent here
 from musclesolve.cli import (
     environment,
     list_commands,
+    model_commands,
     recording_commands,
     run_commands,
     streams,
@@ -68,6 +69,7 @@ def common(
 for command in (
     run_commands.demo,
     run_commands.run,
+    model_commands.share,
     study_commands.compare,
     recording_commands.check,
     study_commands.benchmark,

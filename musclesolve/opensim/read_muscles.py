@@ -22,6 +22,7 @@ _CURVES = {
 """Parameters of the curves of Thelen (2003), with the values they have where a file does not state them."""
 _MILLARD = {
     "ActiveForceLengthCurve": {"min_norm_active_fiber_length": 0.4441},
+    "ForceVelocityCurve": {},
     "FiberForceLengthCurve": {"strain_at_zero_force": 0.0, "strain_at_one_norm_force": 0.7},
     "TendonForceLengthCurve": {"strain_at_one_norm_force": 0.049},
 }

@@ -4,6 +4,8 @@ RESULT_FIGURES = (
     *("activations.png", "muscle_forces.png", "joint_angles_and_moments.png", "contact_forces.png"),
     *("ground_reaction.png", "reserves_and_residual.png", "consistency_shift.png", "cutoff_and_noise.png"),
 )
+MODEL_FIGURES = ("activations.png", "muscle_forces.png", "coordinates_and_moments.png", "reserves.png")
+"""Of a result on an OpenSim model."""
 UNCERTAINTY_FIGURES = (
     *("uncertainty_muscle_forces.png", "uncertainty_contact_forces.png"),
     *("error_sources_muscle_forces.png", "error_sources_contact_forces.png"),

@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 from musclesolve.plotting.page.curves import Legs
 from musclesolve.plotting.page.panels import OWN_SCALES, Grid, muscles_by_group, small_multiples
 from musclesolve.plotting.page.style import note
+from musclesolve.results.dataset.frame_validity import split_side, with_side
 
 ACTIVATION = "activation [1]"
 FORCE = "force [N]  (each panel has its own scale)"
@@ -31,13 +32,14 @@ def muscle_forces(result: xr.Dataset) -> Figure:
 def _every_muscle(
     result: xr.Dataset, name: str, titles: tuple[str, str], grid: Grid, with_emg: bool = False
 ) -> Figure:
-    legs = Legs.of(result)
+    legs, known = Legs.of(result), set(map(str, result["muscle"].values))
 
     def fill(axes: Axes, muscle: str) -> None:
         if with_emg:
             _envelopes(axes, legs, muscle)
         for side in legs.sides:
-            legs.draw(axes, side, result[name].sel(muscle=f"{muscle}_{side}").values)
+            if (full := with_side(muscle, side)) in known:
+                legs.draw(axes, side, result[name].sel(muscle=full).values)
 
     figure = small_multiples(result, titles, legs.x, muscles(result), fill, grid)
     sides = {str(names)[-1] for names in result["channel_muscles"].values} if with_emg else set()
@@ -59,5 +61,5 @@ def _envelopes(axes: Axes, legs: Legs, muscle: str) -> None:
 
 def muscles(result: xr.Dataset) -> dict[str, str]:
     """Names without side, muscles of one group side by side; the group of each."""
-    names = [str(name)[:-2] for name in result["muscle"].values]
+    names = [split_side(str(name))[0] for name in result["muscle"].values]
     return muscles_by_group(names, [str(group) for group in result["group"].values])

@@ -10,13 +10,14 @@ from matplotlib.figure import Figure
 
 from musclesolve._util.progress import Progress
 from musclesolve.errors import InputError
+from musclesolve.plotting.coordinate_figures import coordinates_and_moments, reserves
 from musclesolve.plotting.cutoff_figures import cutoff_and_noise
-from musclesolve.plotting.figure_names import RESULT_FIGURES, UNCERTAINTY_FIGURES
+from musclesolve.plotting.figure_names import MODEL_FIGURES, RESULT_FIGURES, UNCERTAINTY_FIGURES
 from musclesolve.plotting.joint_figures import contact_forces, ground_reaction, joint_angles_and_moments
 from musclesolve.plotting.muscle_figures import activations, muscle_forces
 from musclesolve.plotting.page.png import figures_of
 from musclesolve.plotting.residual_figures import consistency_shift, reserves_and_residual
-from musclesolve.results.dataset.checked import checked_result
+from musclesolve.results.dataset.checked import MODEL, checked_result
 from musclesolve.results.files.atomic_writing import write_files
 
 FIGURES: dict[str, Callable[[xr.Dataset], Figure]] = {
@@ -29,12 +30,22 @@ FIGURES: dict[str, Callable[[xr.Dataset], Figure]] = {
     "consistency_shift": consistency_shift,
     "cutoff_and_noise": cutoff_and_noise,
 }
+OF_MODEL: dict[str, Callable[[xr.Dataset], Figure]] = {
+    "activations": activations,
+    "muscle_forces": muscle_forces,
+    "coordinates_and_moments": coordinates_and_moments,
+    "reserves": reserves,
+}
+"""Those of a result on an OpenSim model."""
 NEEDS = {"consistency_shift": "consistency_shift", "cutoff_and_noise": "marker_cutoff"}
 """Figures of a variable that results of earlier versions, or of other trials, do not have."""
-NEEDED = (
+NEEDED_OF_MODEL = (
     *("time", "muscle", "dof", "side", "group", "activation", "muscle_force", "status"),
-    *("joint_angle", "joint_moment"),
-    *("joint_reaction", "joint_reaction_net", "ground_reaction_force", "reserve_moment", "pelvis_residual"),
+    *("joint_angle", "joint_moment", "reserve_moment"),
+)
+NEEDED = (
+    *NEEDED_OF_MODEL,
+    *("joint_reaction", "joint_reaction_net", "ground_reaction_force", "pelvis_residual"),
 )
 
 
@@ -51,13 +62,13 @@ def save_figures(result: xr.Dataset, directory: str | Path) -> list[Path]:
     Raises:
         InputError: the dataset is not a result of musclesolve, or the folder cannot be written.
     """
-    return write_files(directory, figure_files(result), RESULT_FIGURES)
+    return write_files(directory, figure_files(result), (*RESULT_FIGURES, *MODEL_FIGURES))
 
 
 def figure_files(result: xr.Dataset, progress: Progress | None = None) -> dict[str, bytes]:
     """The content of the file of every figure, by its name; without those whose variable an old result lacks."""
     check(result)
-    return figures_of(result, FIGURES, progress, NEEDS)
+    return figures_of(result, OF_MODEL if MODEL in result.attrs else FIGURES, progress, NEEDS)
 
 
 def figures_again(
@@ -65,7 +76,7 @@ def figures_again(
 ) -> tuple[dict[str, bytes], tuple[str, ...]]:
     """The figures of result.nc or of uncertainty.nc as in `figure_files`, and the names of all that there may be."""
     if "quantile_samples" not in result.attrs:
-        return figure_files(result, progress), RESULT_FIGURES
+        return figure_files(result, progress), (*RESULT_FIGURES, *MODEL_FIGURES)
     from musclesolve.plotting import uncertainty_figures as uncertainty
 
     return uncertainty.uncertainty_figures(result, progress), UNCERTAINTY_FIGURES
@@ -73,8 +84,9 @@ def figures_again(
 
 def check(result: xr.Dataset) -> None:
     """Refuse a dataset that lacks what the figures are drawn from, or is damaged."""
-    missing = [name for name in NEEDED if name not in result.variables]
-    missing += [] if "subject_mass_kg" in result.attrs else ["attribute subject_mass_kg"]
+    of_model = MODEL in getattr(result, "attrs", {})
+    missing = [name for name in (NEEDED_OF_MODEL if of_model else NEEDED) if name not in result.variables]
+    missing += [] if of_model or "subject_mass_kg" in result.attrs else ["attribute subject_mass_kg"]
     code, problem = "bad_result", f"this is not a result of musclesolve: it has no {', '.join(missing)}"
     if not missing and result.sizes["time"] < 2:
         code, problem = "too_few_frames", "a result of a single frame has no curves to draw"

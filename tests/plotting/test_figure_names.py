@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from musclesolve.plotting import save_figures, uncertainty_figures
-from musclesolve.plotting.figure_names import RESULT_FIGURES, UNCERTAINTY_FIGURES
+from musclesolve.plotting.figure_names import MODEL_FIGURES, RESULT_FIGURES, UNCERTAINTY_FIGURES
 
 
 def test_every_figure_has_its_name():
     assert RESULT_FIGURES == tuple(f"{name}.png" for name in save_figures.FIGURES)
+    assert MODEL_FIGURES == tuple(f"{name}.png" for name in save_figures.OF_MODEL)
     assert UNCERTAINTY_FIGURES == tuple(f"{name}.png" for name in uncertainty_figures.FIGURES)

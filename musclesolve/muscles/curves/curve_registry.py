@@ -7,10 +7,17 @@ from musclesolve.muscles.curves.curve_family import CurveFamily
 from musclesolve.muscles.curves.de_groote_2016 import DeGroote2016
 from musclesolve.muscles.curves.millard_2013 import Millard2013
 from musclesolve.muscles.curves.silva_2003 import SILVA_2003
+from musclesolve.muscles.curves.thelen_2003 import Thelen2003
 
 CURVES: dict[str, CurveFamily] = {
     family.name: family
-    for family in (SILVA_2003, Millard2013(), Millard2013("millard_2013_rajagopal"), DeGroote2016())
+    for family in (
+        SILVA_2003,
+        Millard2013(),
+        Millard2013("millard_2013_rajagopal"),
+        DeGroote2016(),
+        Thelen2003(),
+    )
 }
 
 

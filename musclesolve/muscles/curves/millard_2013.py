@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import ClassVar
 
@@ -15,11 +15,20 @@ from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve.muscles.curves.bezier import Corner, Point, Tabulated, corner
 
 
+def parameters(name: str = "millard_2013") -> dict[str, dict[str, float]]:
+    """The parameters of the curves of a name."""
+    return dict(bundled_toml(__package__, "millard_2013.toml")[name])
+
+
 @dataclass(frozen=True)
 class Millard2013:
-    """Curves of quintic Bezier corners; `name` is that of a table of ``millard_2013.toml`` with their parameters."""
+    """Curves of quintic Bezier corners.
+
+    name: that of a table of ``millard_2013.toml`` with their parameters; given: such a table instead.
+    """
 
     name: str = "millard_2013"
+    given: Mapping[str, Mapping[str, float]] | None = field(default=None, compare=False)
     passive_strain: ClassVar[tuple[float, float]] = (0.0, 0.7)
 
     def active(self, l_norm: ArrayLike) -> Array:
@@ -48,7 +57,7 @@ class Millard2013:
 
     @cached_property
     def _parameters(self) -> Mapping[str, Mapping[str, float]]:
-        return dict(bundled_toml(__package__, "millard_2013.toml")[self.name])
+        return parameters(self.name) if self.given is None else self.given
 
     @cached_property
     def _active(self) -> Tabulated:

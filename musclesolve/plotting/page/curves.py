@@ -149,7 +149,7 @@ class Legs:
     def _name(self, side: str) -> str:
         """Name of a leg, and of how many cycles its full curve shows a part."""
         parts = sum(not part.repeated.all() for part in self.x.passes[side])
-        return frames.SIDE_NAMES[side] + (f" (parts of {parts} cycles)" if parts > 1 else "")
+        return frames.SIDE_NAMES.get(side, side) + (f" (parts of {parts} cycles)" if parts > 1 else "")
 
 
 def cross(axes: Axes, place: Array, height: float, color: str) -> None:

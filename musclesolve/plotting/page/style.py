@@ -14,15 +14,19 @@ from matplotlib.image import AxesImage
 from musclesolve.results.dataset.result_quantities import identity
 
 # Okabe & Ito (2008): distinct under every common color vision deficiency, and in gray.
-SIDE_COLOR = {"r": "#0072B2", "l": "#E69F00"}
+SIDE_COLOR = {"r": "#0072B2", "l": "#E69F00", "other": "#000000"}
 # The right leg is drawn first and wider: where the legs agree, it shows on both sides of the left one.
-SIDE_WIDTH = {"r": 1.9, "l": 0.9}  # points
+SIDE_WIDTH = {"r": 1.9, "l": 0.9, "other": 1.2}  # points
 RESERVE_STYLE = ":"
 REPEATED: dict[str, Any] = {"linewidth": 0.6, "alpha": 0.6}
 STANCE_COLOR = {"r": "#99C7E0", "l": "#F5D999"}  # 40 % of the color of the leg
 STANCE_BAR = {"r": (0.97, 1.0), "l": (0.94, 0.97)}  # shares of the height of a panel
 FAILED_MARK: dict[str, Any] = {"marker": "x", "linestyle": "", "markersize": 2.5, "markeredgewidth": 0.7}
-FAILED_ROW = {"r": 0.02, "l": 0.06}  # shares of the height of a panel, below what the curves use of it
+FAILED_ROW = {
+    "r": 0.02,
+    "l": 0.06,
+    "other": 0.02,
+}  # shares of the height of a panel, below what the curves use of it
 GRID_COLOR = "#D9D9D9"
 NOTE_COLOR = "#555555"
 A4 = (8.27, 11.69)  # inch

@@ -24,6 +24,8 @@ DIMENSIONS = {
 ALWAYS = ("time", "muscle", "side", "status", "valid")
 NUMBERS = ("activation", "muscle_force", "joint_angle", "joint_moment", "ground_reaction_force")
 """What is a number wherever there is a valid solution."""
+MODEL = "model_file"
+"""Attribute of results on an OpenSim model, which have no ground reactions."""
 POSITIVE = ("subject_mass_kg", "strength")
 """Attributes that are positive numbers; a strength may be the name of a rule."""
 
@@ -61,7 +63,9 @@ def _refused(result: xr.Dataset, problem: str, where: str | None = None) -> Inpu
 
 def _check_names(result: xr.Dataset, needed: Collection[str]) -> None:
     names = {*ALWAYS, *needed}
-    if not all(f"heel_strike_times_{side}" in result.attrs for side in frames.SIDE_NAMES):
+    if MODEL not in result.attrs and not all(
+        f"heel_strike_times_{side}" in result.attrs for side in frames.SIDE_NAMES
+    ):
         names.add("ground_reaction_force")  # the strikes are then the beginnings of stance
     if "stride" in result.dims:
         names |= {"stride_side", "stride_start"}

@@ -30,12 +30,16 @@ def fiber_variables(legs: Sequence[LegResult]) -> dict[str, tuple[tuple[str, ...
 
 def fiber_notes(legs: Sequence[LegResult]) -> list[str]:
     """One sentence for the muscles whose fibers leave the plausible range; none where all stay within."""
-    beyond = []
-    for leg in legs:
-        for name, least, greatest in zip(leg.state.muscles.names, *fiber_range(leg), strict=True):
-            if least < PLAUSIBLE[0] or greatest > PLAUSIBLE[1]:
-                beyond.append(f"{name} {least:.2f} to {greatest:.2f}")
+    names = [name for leg in legs for name in leg.state.muscles.names]
+    least, greatest = (np.concatenate(values) for values in zip(*map(fiber_range, legs), strict=True))
+    return beyond_plausible(names, least, greatest)
+
+
+def beyond_plausible(names: Sequence[str], least: Array, greatest: Array) -> list[str]:
+    """The sentence for muscles with these least and greatest normalised fiber lengths (n,)."""
+    low, high = PLAUSIBLE
+    ranges = zip(names, least.tolist(), greatest.tolist(), strict=True)
+    beyond = [f"{name} {a:.2f} to {b:.2f}" for name, a, b in ranges if a < low or b > high]
     if not beyond:
         return []
-    low, high = PLAUSIBLE
     return [f"Fibers work beyond {low:g} to {high:g} optimal fiber lengths: {', '.join(beyond)}."]

@@ -21,6 +21,9 @@ LEAPING, DISPLACED, UNBALANCED = "leaping", "foot_displaced", "unbalanced"
 MOTION_FAULTS = {"steady": LEAPING, "foot_in_place": DISPLACED, "balanced": UNBALANCED}
 """Variables that say what is wrong with the motion of a frame, and what such a frame is called; the causes first."""
 SIDE_NAMES = {"r": "right", "l": "left"}
+OTHER = "other"
+ALL_SIDES = (*SIDE_NAMES, OTHER)
+"""Sides of muscles; `other` is that of models whose names do not end in _r or _l."""
 NEAR = 0.01
 """The frames reach a strike that lies no farther beyond them than this share of the cycle, or than one frame."""
 LONGEST = 1.5
@@ -82,9 +85,27 @@ def credible(result: xr.Dataset, side: str) -> Mask:
 
 
 def sides(result: xr.Dataset) -> list[str]:
-    """The legs whose muscles were analysed, right before left."""
+    """The legs whose muscles were analysed, right before left; last `other`, where it is a side of the result."""
     present = {str(name)[-1] for name in result["muscle"].values}
-    return [side for side in ("r", "l") if side in present]
+    if OTHER in result["side"].values:
+        present = {side_of(str(name)) for name in result["muscle"].values}
+    return [side for side in ALL_SIDES if side in present]
+
+
+def side_of(name: str) -> str:
+    """The side of a muscle or coordinate, by the end of its name."""
+    return name[-1] if name[-2:] in ("_r", "_l") else OTHER
+
+
+def split_side(name: str) -> tuple[str, str]:
+    """Name without side, and side: soleus_r is soleus and r."""
+    side = side_of(name)
+    return (name if side == OTHER else name[:-2]), side
+
+
+def with_side(stem: str, side: str) -> str:
+    """The name of which these are the parts."""
+    return stem if side == OTHER else f"{stem}_{side}"
 
 
 def solved(result: xr.Dataset, side: str) -> Mask:
@@ -127,6 +148,8 @@ def heel_strikes(result: xr.Dataset, side: str) -> Array:
     named = result.attrs.get(f"heel_strike_times_{side}")
     if named is not None:
         return np.atleast_1d(np.asarray(named, dtype=float))
+    if "ground_reaction_force" not in result:
+        return np.empty(0)
     on_ground = stance(result, side)
     beginnings = np.flatnonzero(~on_ground[:-1] & on_ground[1:]) + 1
     return np.asarray(result["time"].values, dtype=float)[beginnings]

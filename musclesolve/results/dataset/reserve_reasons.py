@@ -31,7 +31,7 @@ def reasons(leg: LegResult, moment: AnyArray, time: AnyArray, options: Options) 
     helped = np.isin(solution.status, (Status.SOLVED_WITH_RESERVE, Status.INFEASIBLE))
     if not helped.any():
         return []
-    found = diagnose(leg.problem, leg.state.passive_force, _worst(helped, solution.reserve))
+    found = diagnose(leg.problem, leg.state.passive_force, worst_frames(helped, solution.reserve))
     names = {dof: directions(dof) for dof in leg.dofs}
     sentences = [
         found.sentence(k, time, names) + _key(leg, options, found, k)
@@ -56,7 +56,7 @@ def _key(leg: LegResult, options: Options, found: Diagnosis, number: int) -> str
     return f": write strength = {factor:.6g} in [muscles]" if factor <= LARGEST_FACTOR else ""
 
 
-def _worst(helped: AnyArray, reserve: AnyArray) -> AnyArray:
+def worst_frames(helped: AnyArray, reserve: AnyArray) -> AnyArray:
     """The frame with the largest reserves of each stretch, of the worst stretches."""
     size = np.nan_to_num(np.abs(reserve).sum(axis=1))
     runs = [[k for k, _ in run] for inside, run in groupby(enumerate(helped), lambda item: item[1]) if inside]

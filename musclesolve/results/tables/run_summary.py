@@ -19,7 +19,7 @@ from musclesolve.results.dataset.result_quantities import (
 from musclesolve.results.tables.emg_agreement import emg_lines
 from musclesolve.results.tables.lines import line, lines
 
-LEG = {side: f"{name} leg" for side, name in frames.SIDE_NAMES.items()}
+LEG = {side: f"{name} leg" for side, name in frames.SIDE_NAMES.items()} | {frames.OTHER: "muscles"}
 MOST_STRETCHES = 5
 MOST_MOVED = 3
 LARGE = 0.08
@@ -86,7 +86,7 @@ def _counts(result: xr.Dataset, side: str) -> str:
 
 def _largest_reserve(result: xr.Dataset, side: str, reserve: frames.Mask) -> str:
     shared = result.attrs.get("shared_dofs", result["dof"].values)
-    dofs = [str(dof) for dof in shared if str(dof).endswith(f"_{side}")]
+    dofs = [str(dof) for dof in shared if frames.side_of(str(dof)) == side] or [*map(str, shared)]
     moment = result["reserve_moment"].sel(dof=dofs).transpose("time", "dof").values
     size = np.where(reserve[:, None] & np.isfinite(moment), np.abs(moment), 0.0)
     frame, dof = np.unravel_index(int(size.argmax()), size.shape)

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from refusals import refused
 
 from musclesolve.muscles.curves.curve_registry import CURVES, curve_family
+from musclesolve.muscles.curves.thelen_2003 import Thelen2003
 
 FAMILIES = pytest.mark.parametrize("family", CURVES.values(), ids=CURVES)
 LENGTHS, VELOCITIES = np.linspace(0.03, 2.6, 1501) + 1.3e-4, np.linspace(-1.4, 1.4, 1501) + 1.7e-4
@@ -179,3 +180,19 @@ def test_the_passive_curve_of_thelen_by_hand():
     assert family.passive(1.3, 0.0, 0.6) == pytest.approx((np.exp(2.0) - 1.0) / (np.exp(4.0) - 1.0))
     slope = 4.0 / 0.6 * np.exp(4.0) / (np.exp(4.0) - 1.0)
     assert family.passive(1.9, 0.0, 0.6) == pytest.approx(1.0 + 0.3 * slope)
+
+
+def test_thelen_is_that_of_opensim():
+    """What Thelen2003Muscle of OpenSim 4.6 returns with the parameters of the model arm26."""
+    family = Thelen2003(active_width=0.5, passive_shape=4.0, concentric_shape=0.3, max_eccentric_force=1.8)
+    np.testing.assert_allclose(
+        family.active([0.9, 1.3, 1.59]), [0.9801986734, 0.8352702114, 0.4984759178], atol=1e-9
+    )
+    np.testing.assert_allclose(
+        family.passive([0.9, 1.1, 1.3, 1.59], 0.0, 0.6),
+        [0.0, 0.0176822155, 0.1192029220, 0.9343037156],
+        atol=1e-9,
+    )
+    speed = [0.129820265877, 0.166616641209, -0.007757404110, -0.028306856197, -0.050367679488]
+    force = [1.467551286882, 1.514796393050, 0.967231900164, 0.887913053410, 0.813116371264]
+    np.testing.assert_allclose(family.velocity(speed), force, atol=1e-9)

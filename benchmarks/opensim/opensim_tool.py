@@ -1,0 +1,155 @@
+"""OpenSim's static optimization on a trial, run by a Python that has the wheel `opensim`; nothing else is imported.
+
+python opensim_tool.py MODEL.osim IK.mot GRF.mot START END CUTOFF_HZ FOLDER
+
+Writes FOLDER/opensim.npz: time (T,), muscle (n,), activation and force [N] (T, n), coordinate (m,), moment_arm
+(T, m, n) [m] along the filtered motion, and seconds: of the whole, from the import on, and of the computation.
+"""
+
+from __future__ import annotations
+
+import sys
+import time as clock
+from pathlib import Path
+
+STARTED = clock.perf_counter()
+
+import numpy as np  # noqa: E402
+import opensim  # noqa: E402
+
+opensim.Logger.setLevelString("error")
+WEAK = 1.0
+"""Optimal force of the reserve of a coordinate that muscles serve [N m]."""
+STRONG = 1000.0
+"""That of an actuator of a coordinate without muscles, whose control costs nothing to speak of."""
+LIMIT = 10_000.0
+
+
+def main() -> None:
+    """Run the tool and store what it found."""
+    model_file, coordinates, forces, start, end, cutoff, where = sys.argv[1:]
+    folder = Path(where)
+    model = opensim.Model(model_file)
+    served = _served(model)
+    actuators = _actuators(model, served, folder)
+    loads = _loads(forces, folder)
+    tool = opensim.AnalyzeTool()
+    tool.setName("so")
+    tool.setModelFilename(model_file)
+    tool.setCoordinatesFileName(coordinates)
+    tool.setExternalLoadsFileName(str(loads))
+    files = opensim.ArrayStr()
+    files.append(str(actuators))
+    tool.setForceSetFiles(files)
+    tool.setReplaceForceSet(False)
+    tool.setLowpassCutoffFrequency(float(cutoff))
+    tool.setStartTime(float(start))
+    tool.setFinalTime(float(end))
+    tool.setResultsDir(str(folder))
+    analysis = opensim.StaticOptimization()
+    analysis.setStartTime(float(start))
+    analysis.setEndTime(float(end))
+    analysis.setUseModelForceSet(True)
+    analysis.setActivationExponent(2.0)
+    analysis.setUseMusclePhysiology(True)
+    tool.getAnalysisSet().cloneAndAppend(analysis)
+    setup = folder / "setup.xml"
+    tool.printToXML(str(setup))
+    tool = opensim.AnalyzeTool(str(setup))
+    prepared = clock.perf_counter()
+    tool.run()
+    done = clock.perf_counter()
+    activation = opensim.TimeSeriesTable(str(folder / "so_StaticOptimization_activation.sto"))
+    force = opensim.TimeSeriesTable(str(folder / "so_StaticOptimization_force.sto"))
+    muscles = [muscle.getName() for muscle in model.getMuscles()]
+    times = np.array(activation.getIndependentColumn())
+    np.savez(
+        folder / "opensim.npz",
+        time=times,
+        muscle=muscles,
+        activation=_columns(activation, muscles),
+        force=_columns(force, muscles),
+        coordinate=served,
+        reserve=_columns(force, [f"{name}_reserve" for name in served]),
+        moment_arm=_arms(model_file, coordinates, float(cutoff), times, served, muscles),
+        seconds=[done - STARTED, done - prepared],
+        version=opensim.GetVersion(),
+    )
+
+
+def _served(model: opensim.Model) -> list[str]:
+    """The leg coordinates that muscles serve."""
+    stems = ("hip_flexion", "hip_adduction", "hip_rotation", "knee_angle", "ankle_angle")
+    return [f"{stem}_{side}" for side in "rl" for stem in stems]
+
+
+def _actuators(model: opensim.Model, served: list[str], folder: Path) -> Path:
+    model.initSystem()
+    found = opensim.ForceSet()
+    for coordinate in model.getCoordinateSet():
+        name = coordinate.getName()
+        if coordinate.get_locked() or name.endswith("_beta"):
+            continue
+        actuator = opensim.CoordinateActuator(name)
+        actuator.setName(f"{name}_reserve")
+        actuator.setOptimalForce(WEAK if name in served else STRONG)
+        actuator.setMinControl(-LIMIT)
+        actuator.setMaxControl(LIMIT)
+        found.cloneAndAppend(actuator)
+    path = folder / "actuators.xml"
+    found.printToXML(str(path))
+    return path
+
+
+def _loads(forces: str, folder: Path) -> Path:
+    loads = opensim.ExternalLoads()
+    loads.setDataFileName(forces)
+    for side in "rl":
+        force = opensim.ExternalForce()
+        force.setName(f"foot_{side}")
+        force.set_applied_to_body(f"calcn_{side}")
+        force.set_force_expressed_in_body("ground")
+        force.set_point_expressed_in_body("ground")
+        force.set_force_identifier(f"ground_force_{side}_v")
+        force.set_point_identifier(f"ground_force_{side}_p")
+        force.set_torque_identifier(f"ground_torque_{side}_")
+        loads.cloneAndAppend(force)
+    path = folder / "loads.xml"
+    loads.printToXML(str(path))
+    return path
+
+
+def _columns(table: opensim.TimeSeriesTable, names: list[str]) -> np.ndarray:
+    return np.stack([table.getDependentColumn(name).to_numpy() for name in names], axis=1)
+
+
+def _arms(
+    model_file: str, coordinates: str, cutoff: float, times: np.ndarray, served: list[str], muscles: list[str]
+) -> np.ndarray:
+    """Moment arms by OpenSim's own solver along the motion as the tool filters it."""
+    model = opensim.Model(model_file)
+    state = model.initSystem()
+    motion = opensim.Storage(coordinates)
+    motion.pad(motion.getSize() // 2)
+    motion.lowpassIIR(cutoff)
+    model.getSimbodyEngine().convertDegreesToRadians(motion)
+    splines = opensim.GCVSplineSet(5, motion)
+    found = np.zeros((len(times), len(served), len(muscles)))
+    free = [c for c in model.getCoordinateSet() if not c.get_locked() and not c.isDependent(state)]
+    shared = [model.getCoordinateSet().get(name) for name in served]
+    own = [model.getMuscles().get(name) for name in muscles]
+    for t, time in enumerate(times):
+        at = opensim.Vector(1, float(time))
+        for coordinate in free:
+            coordinate.setValue(state, splines.get(coordinate.getName()).calcValue(at), False)
+        model.assemble(state)
+        model.realizePosition(state)
+        for k, coordinate in enumerate(shared):
+            for i, muscle in enumerate(own):
+                if muscle.getName()[-2:] == served[k][-2:]:
+                    found[t, k, i] = muscle.computeMomentArm(state, coordinate)
+    return found
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,82 @@
+"""The command `share`: force sharing on an OpenSim model of the user's."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from musclesolve.cli.errors import SOME_FRAMES_FAILED
+from musclesolve.cli.options import Output, Side, Sides
+from musclesolve.cli.printing import print_files, print_summary, progress
+
+Model = Annotated[Path, typer.Option(help="The model, .osim.")]
+Coordinates = Annotated[Path, typer.Option(help="Its coordinates, .mot or .sto, as of inverse kinematics.")]
+Moments = Annotated[
+    Path, typer.Option(help="Its joint moments, .sto, as of inverse dynamics: columns NAME_moment.")
+]
+Cost = Annotated[str, typer.Option(help="Cost function.")]
+Solver = Annotated[str, typer.Option(help="Solver.")]
+Passive = Annotated[str, typer.Option(help="Passive forces: table (those of the model) or none.")]
+Coordinate = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="A coordinate whose moment is shared; repeatable; default: all free angles with muscles."
+    ),
+]
+Muscle = Annotated[
+    list[str] | None,
+    typer.Option(help="A muscle; repeatable; default: all that act on these coordinates."),
+]
+ReserveWeight = Annotated[
+    float | None,
+    typer.Option(help="Cost of reserves \\[per (N m)^2]; default: only where muscles fall short."),
+]
+CutoffHz = Annotated[
+    float, typer.Option(help="Low-pass filter of the coordinates [Hz]; 0: they are not filtered.")
+]
+StartS = Annotated[float | None, typer.Option(help="Start of the time range \\[s].")]
+EndS = Annotated[float | None, typer.Option(help="End of the time range \\[s].")]
+Figures = Annotated[bool, typer.Option("--figures/--no-figures", help="Draw the figures.")]
+
+
+def share(
+    model: Model,
+    coordinates: Coordinates,
+    moments: Moments,
+    output: Output,
+    cost: Cost = "stress_cubed",
+    solver: Solver = "batch",
+    passive: Passive = "table",
+    side: Sides = Side.both,
+    coordinate: Coordinate = None,
+    muscle: Muscle = None,
+    reserve_weight: ReserveWeight = None,
+    cutoff_hz: CutoffHz = 6.0,
+    start_s: StartS = None,
+    end_s: EndS = None,
+    figures: Figures = True,
+) -> None:
+    """Muscle forces of an OpenSim model from its coordinates and joint moments: result.nc, figures, STO files."""
+    from musclesolve.results.tables.run_summary import any_failed, summary
+    from musclesolve.studies.share_files import share_into
+
+    options = {
+        "muscles": muscle,
+        "dofs": coordinate,
+        "side": side.value,
+        "passive": passive,
+        "reserve_weight": reserve_weight,
+        "cutoff_hz": cutoff_hz or None,
+        "start_s": start_s,
+        "end_s": end_s,
+        "cost": cost,
+        "solver": solver,
+    }
+    with progress() as report:
+        result, paths = share_into(output, (model, coordinates, moments), options, report, figures=figures)
+    print_summary(summary(result))
+    print_files(paths)
+    if any_failed(result):
+        raise typer.Exit(SOME_FRAMES_FAILED)

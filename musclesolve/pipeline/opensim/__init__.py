@@ -1,0 +1,1 @@
+"""Force sharing on an OpenSim model, from its coordinates and joint moments."""

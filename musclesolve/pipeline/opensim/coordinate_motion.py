@@ -1,0 +1,237 @@
+"""The coordinates of an OpenSim model over time: read from a file or a table, filtered, differentiated."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Union
+
+import numpy as np
+
+from musclesolve._util.arrays import Array, Mask
+from musclesolve._util.checks import check_increasing, check_number, check_real_array
+from musclesolve.errors import InputError
+from musclesolve.motion.signals.low_pass import HALF_POWER, low_pass
+from musclesolve.opensim.model import OpenSimModel
+from musclesolve.pipeline.opensim.muscle_crossing import rotational
+from musclesolve.recording.data import Table
+from musclesolve.recording.text.mot_file import read_mot
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+Source = Union[str, Path, Table, "xr.Dataset", Mapping[str, Array]]
+"""Columns over time: a MOT or STO file, a table, a dataset over time, or arrays by name with "time"."""
+
+ORDER = 3
+FEWEST_FRAMES = 6
+FULL_ROTATION = 2.0 * np.pi
+"""No joint of the body rotates by more [rad]: a larger number is in degrees."""
+_FEW_DEGREES = 3.5
+_EVEN = 1e-3
+"""Largest difference of the time between frames, as a share of it."""
+
+
+@dataclass(frozen=True, eq=False)
+class CoordinateMotion:
+    """Coordinates (K) over frames (T).
+
+    time (T,) [s]; names (K); value [rad or m], speed and acceleration, (T, K); cutoff_hz: of the filter, None
+    without one; file: where they came from; notes: for the summary.
+    """
+
+    time: Array
+    names: tuple[str, ...]
+    value: Array
+    speed: Array
+    acceleration: Array
+    cutoff_hz: float | None
+    file: Path | None
+    notes: tuple[str, ...] = ()
+
+    def by_name(self, array: Array) -> dict[str, Array]:
+        """Columns of `value`, `speed` or `acceleration`, (T,), by coordinate."""
+        return dict(zip(self.names, array.T, strict=True))
+
+    def frames(self, which: Mask) -> CoordinateMotion:
+        """The same for some frames, (T,) truth values."""
+        parts = {name: getattr(self, name)[which] for name in ("time", "value", "speed", "acceleration")}
+        return replace(self, **parts)
+
+
+def coordinate_motion(
+    model: OpenSimModel, coordinates: Source, cutoff_hz: float | None = 6.0
+) -> CoordinateMotion:
+    """Read, filter and differentiate the coordinates of a model.
+
+    The filter is the one of OpenSim's tools: a Butterworth filter of order 3 run forwards and backwards, which halves
+    the amplitude at the cut-off frequency; here it has neither lag nor a transient at the ends (`low_pass`). Rates are
+    those of the quintic spline through the filtered values.
+
+    Args:
+        coordinates: the columns of other names than coordinates of the model are ignored. In degrees where the table
+            says so; a dataset has units in its attributes, "rad" unless stated; arrays by name are in rad and m.
+        cutoff_hz: None leaves the values as they are.
+
+    Raises:
+        InputError: no coordinate of the model, gaps, radians that can only be degrees, uneven sampling.
+    """
+    table = as_table(coordinates, "coordinates")
+    columns = {plain_name(name): k for k, name in enumerate(table.names)}
+    names = tuple(name for name in model.coordinates if name in columns)
+    if not names:
+        raise InputError(
+            f"no column is a coordinate of the model {model.name}",
+            code="missing_column",
+            file=_file(table),
+            expected=f"columns such as {', '.join(list(model.coordinates)[:8])}",
+            remedy="give the coordinates of inverse kinematics of this model",
+        )
+    values = table.values[:, [columns[name] for name in names]].copy()
+    _check_finite(table, names, values)
+    angles = np.array([name in rotational(model) for name in names])
+    notes = list(table.sentences)
+    if table.in_degrees:
+        notes += _doubt_degrees(names, values, angles)
+        values[:, angles] = np.radians(values[:, angles])
+    else:
+        _refuse_degrees(table, names, values, angles)
+    filtered = values if cutoff_hz is None else _filtered(table, values, cutoff_hz)
+    rates = _derivatives(table, filtered)
+    return CoordinateMotion(table.time, names, filtered, *rates, cutoff_hz, _file(table), tuple(notes))
+
+
+def plain_name(column: str) -> str:
+    """The name of a coordinate in a column: "/jointset/hip_r/hip_flexion_r/value" is hip_flexion_r."""
+    parts = column.split("/")
+    return parts[-2] if len(parts) > 2 and parts[-1] == "value" else parts[-1]
+
+
+def as_table(source: Source, what: str) -> Table:
+    """Columns over time of whatever holds them."""
+    if isinstance(source, Table):
+        return source
+    if isinstance(source, str | Path):
+        return read_mot(source)
+    given: Any = source
+    if hasattr(given, "data_vars") and "time" in given.coords:
+        columns = {str(k): _radians(each) for k, each in given.data_vars.items() if each.dims == ("time",)}
+        return _of_columns(given.coords["time"].values, columns, what)
+    if isinstance(given, Mapping) and "time" in given:
+        return _of_columns(given["time"], {k: v for k, v in given.items() if k != "time"}, what)
+    raise InputError(
+        f"{what} is {type(source).__name__}",
+        code="bad_type",
+        where=what,
+        expected='the path of a .mot or .sto file, a Table, a Dataset over time, or arrays by name with "time"',
+    )
+
+
+def _radians(variable: xr.DataArray) -> Array:
+    degrees = str(variable.attrs.get("units", "rad")).lower() in ("deg", "degree", "degrees")
+    return np.radians(variable.values) if degrees else np.asarray(variable.values, dtype=float)
+
+
+def _of_columns(time: object, columns: Mapping[str, object], what: str) -> Table:
+    times = check_increasing(time, where=what)
+    expected = f"{len(times)} numbers, one for each time"
+    values = [
+        check_real_array(column, name, expected, where=what, shapes=((len(times),),))
+        for name, column in columns.items()
+    ]
+    stacked = np.stack(values, axis=1) if values else np.empty((len(times), 0))
+    return Table(times, tuple(columns), stacked, in_degrees=False, path=Path())
+
+
+def _file(table: Table) -> Path | None:
+    return table.path if table.path.name else None
+
+
+def _check_finite(table: Table, names: tuple[str, ...], values: Array) -> None:
+    lost = ~np.isfinite(values)
+    if lost.any():
+        row, column = np.argwhere(lost)[0]
+        place = f"line {table.lines[row]}" if len(table.lines) else None
+        raise InputError(
+            f"{names[column]} has no value at {table.time[row]:g} s ({lost.sum()} such values in all)",
+            code="not_finite",
+            file=_file(table),
+            where=place,
+            expected="a number for every coordinate at every time",
+            remedy="fill the gaps, or give a file without this stretch",
+        )
+
+
+def _refuse_degrees(table: Table, names: tuple[str, ...], values: Array, angles: Mask) -> None:
+    """Refuse angles that cannot be radians."""
+    largest = np.abs(values).max(axis=0, initial=0.0) * angles
+    worst = int(largest.argmax())
+    if largest[worst] > FULL_ROTATION:
+        raise InputError(
+            f"{names[worst]} reaches {largest[worst]:.4g}, and the angles are said to be in radians",
+            code="bad_units",
+            file=_file(table),
+            expected="less than a full rotation",
+            remedy="if these are degrees, write inDegrees=yes into the header",
+        )
+
+
+def _doubt_degrees(names: tuple[str, ...], values: Array, angles: Mask) -> list[str]:
+    """A sentence on degrees so small that they may be radians."""
+    largest = np.abs(values).max(axis=0, initial=0.0) * angles
+    if not 0.0 < largest.max(initial=0.0) < _FEW_DEGREES:
+        return []
+    name = names[int(largest.argmax())]
+    return [
+        f"No angle exceeds {largest.max():.2g} degrees ({name}): if the file holds radians, its header is wrong."
+    ]
+
+
+def _filtered(table: Table, values: Array, cutoff_hz: float) -> Array:
+    check_number(cutoff_hz, "cutoff_hz", "a cut-off frequency above zero [Hz], or None", above=0.0)
+    _check_count(table)
+    steps = np.diff(table.time)
+    if np.ptp(steps) > _EVEN * steps.mean():
+        raise InputError(
+            f"the time between frames varies from {steps.min():.4g} to {steps.max():.4g} s",
+            code="uneven_sampling",
+            file=_file(table),
+            expected="evenly spaced samples",
+            remedy="resample the coordinates, or leave them unfiltered (no cut-off)",
+        )
+    rate = 1.0 / steps.mean()
+    named = cutoff_hz
+    if cutoff_hz < 0.5 * rate:
+        # There the amplitude is halved; `low_pass` names the frequency where it is 1 / sqrt(2).
+        named = np.arctan(np.tan(np.pi * cutoff_hz / rate) * HALF_POWER ** (0.5 / ORDER)) / np.pi * rate
+    try:
+        return low_pass(values, rate, named, ORDER)
+    except InputError as error:
+        raise InputError(
+            f"a cut-off of {cutoff_hz:g} Hz at {rate:g} samples a second in {len(values)} frames",
+            code=error.code,
+            file=_file(table),
+            expected=error.expected,
+            remedy=error.remedy,
+        ) from error
+
+
+def _check_count(table: Table) -> None:
+    if len(table.time) < FEWEST_FRAMES:
+        raise InputError(
+            f"{len(table.time)} frames",
+            code="too_few_frames",
+            file=_file(table),
+            expected=f"at least {FEWEST_FRAMES} frames, of which velocities can be made",
+        )
+
+
+def _derivatives(table: Table, values: Array) -> tuple[Array, Array]:
+    """First and second derivative of the natural quintic spline through the values."""
+    from scipy.interpolate import make_interp_spline
+
+    _check_count(table)
+    ends = [(order, np.zeros(values.shape[1])) for order in (3, 4)]
+    curve = make_interp_spline(table.time, values, 5, bc_type=(ends, ends))
+    return curve(table.time, 1), curve(table.time, 2)

@@ -1,0 +1,242 @@
+"""From an OpenSim model, its coordinates and joint moments to the force-sharing problem."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypedDict, Unpack
+
+import numpy as np
+
+from musclesolve._util.arrays import Array, Mask
+from musclesolve._util.checks import check_choice, check_number
+from musclesolve.errors import InputError
+from musclesolve.muscles.hill_model import FiberState
+from musclesolve.opensim.geometry import opensim_geometry
+from musclesolve.opensim.model import OpenSimModel
+from musclesolve.opensim.read_model import read_osim
+from musclesolve.pipeline.opensim.coordinate_moments import CoordinateMoments, coordinate_moments
+from musclesolve.pipeline.opensim.coordinate_motion import CoordinateMotion, Source, coordinate_motion
+from musclesolve.pipeline.opensim.model_muscles import ModelMuscles
+from musclesolve.pipeline.opensim.muscle_crossing import separate_groups
+from musclesolve.pipeline.opensim.shared_choice import SharedChoice, shared_choice
+from musclesolve.sharing.problem import Problem
+
+PASSIVE = ("table", "none")
+_SLACK = 1e-6
+
+
+class Choices(TypedDict, total=False):
+    """The keywords of `opensim_problem`; see there."""
+
+    muscles: Sequence[str] | None
+    dofs: Sequence[str] | None
+    side: str
+    passive: str
+    reserve_weight: float | None
+    cutoff_hz: float | None
+    start_s: float | None
+    end_s: float | None
+
+
+@dataclass(frozen=True)
+class ModelOptions:
+    """What `opensim_problem` may be asked for; see there."""
+
+    muscles: Sequence[str] | None = None
+    dofs: Sequence[str] | None = None
+    side: str = "both"
+    passive: str = "table"
+    reserve_weight: float | None = None
+    cutoff_hz: float | None = 6.0
+    start_s: float | None = None
+    end_s: float | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse what no model can be asked for."""
+        check_choice(self.passive, "passive", PASSIVE)
+        if self.reserve_weight is not None:
+            check_number(self.reserve_weight, "reserve_weight", "a number above zero, or None", above=0.0)
+
+
+@dataclass(frozen=True, eq=False)
+class ModelProblem:
+    """The problem of n muscles and m coordinates over T frames, and the quantities that it is made of.
+
+    problem: all of it; groups: coordinates and muscles, by number, that are shared apart; motion: of the coordinates;
+    angle (T, m) [rad or m] and moment (T, m) [N m or N] of the shared coordinates; musculotendon_length (T, n) [m],
+    musculotendon_velocity (T, n) [m/s]; fiber: the fibers behind rigid tendons.
+    """
+
+    model: OpenSimModel
+    options: ModelOptions
+    choice: SharedChoice
+    muscles: ModelMuscles
+    problem: Problem
+    groups: tuple[tuple[list[int], list[int]], ...]
+    motion: CoordinateMotion
+    angle: Array
+    moment: Array
+    musculotendon_length: Array
+    musculotendon_velocity: Array
+    fiber: FiberState
+    moment_file: Path | None
+    notes: tuple[str, ...]
+
+
+def opensim_problem(
+    model: OpenSimModel | str | Path, coordinates: Source, moments: Source, **choices: Unpack[Choices]
+) -> Problem:
+    """The force-sharing problem of an OpenSim model.
+
+    Rigid tendons, the curves and parameters of the model; musculotendon velocity = -moment arm . speed over all
+    coordinates that a muscle crosses. Coupled coordinates follow, locked ones stay at their default.
+
+    Args:
+        model: from `read_osim`, or the path of a .osim file.
+        coordinates: the path of a .mot or .sto file, a Table, a Dataset over time, or arrays by name with "time".
+        moments: likewise, columns NAME_moment (NAME_force of a translation), interpolated linearly to the times of
+            the coordinates; frames beyond them are left out. Arrays by name without "time" are at those times.
+        choices:
+            muscles: names; all that act on the shared coordinates unless given.
+            dofs: names of the shared coordinates; unless given, all angles that muscles act on, without locked and
+                driven ones.
+            side: "r", "l" or "both": leaves out names that end in _l or _r.
+            passive: "table": passive forces of the model; "none".
+            reserve_weight: see `Problem`.
+            cutoff_hz: low-pass filter of the coordinates, amplitude halved at this frequency; None: not filtered.
+            start_s, end_s: of the time range.
+
+    Raises:
+        InputError: a name is unknown, a column is missing, a part of the model that is needed is not supported, ...
+    """
+    return model_problem(model, coordinates, moments, ModelOptions(**choices)).problem
+
+
+def model_problem(
+    model: OpenSimModel | str | Path, coordinates: Source, moments: Source, options: ModelOptions
+) -> ModelProblem:
+    """The same with what it is made of."""
+    loaded = model if isinstance(model, OpenSimModel) else read_osim(model)
+    choice = shared_choice(loaded, options.dofs, options.muscles, options.side)
+    motion = coordinate_motion(loaded, coordinates, options.cutoff_hz)
+    _require_coordinates(loaded, choice, motion)
+    found = coordinate_moments(moments, choice.dofs, motion.time)
+    return assemble_problem(loaded, choice, motion, found, options)
+
+
+def assemble_problem(
+    model: OpenSimModel,
+    choice: SharedChoice,
+    motion: CoordinateMotion,
+    moments: CoordinateMoments,
+    options: ModelOptions,
+) -> ModelProblem:
+    """The problem for moments (T, m) of the chosen coordinates along a motion, wherever they come from."""
+    wanted = _in_range(motion, options)
+    kept = moments.known & wanted
+    if not kept.any():
+        raise _no_frames(motion, moments, options)
+    notes = [*choice.notes, *motion.notes, *moments.notes]
+    if left := int((wanted & ~moments.known).sum()):
+        notes.append(f"{left} frames of the coordinates have no moments and are left out.")
+    motion, moment = motion.frames(kept), moments.moment[kept]
+    muscles = ModelMuscles.of(choice.muscles, with_passive=options.passive == "table")
+    length, velocity, arm = _geometry(model, choice, motion)
+    fiber = muscles.fibers(length, velocity)
+    return ModelProblem(
+        model=model,
+        options=options,
+        choice=choice,
+        muscles=muscles,
+        problem=_problem(choice, muscles, fiber, arm, moment, options.reserve_weight),
+        groups=tuple(separate_groups(choice.crossing, choice.names, choice.dofs)),
+        motion=motion,
+        angle=_angles(model, choice, motion),
+        moment=moment,
+        musculotendon_length=length,
+        musculotendon_velocity=velocity,
+        fiber=fiber,
+        moment_file=moments.file,
+        notes=tuple(notes),
+    )
+
+
+def _problem(
+    choice: SharedChoice,
+    muscles: ModelMuscles,
+    fiber: FiberState,
+    arm: Array,
+    moment: Array,
+    reserve_weight: float | None,
+) -> Problem:
+    """What the contractile elements must produce: the moments without those of the passive forces."""
+    force = muscles.forces(fiber)
+    return Problem(
+        moment_arm=arm,
+        moment=moment - np.einsum("tmn,tn->tm", arm, force.passive),
+        force_capacity=force.capacity,
+        max_isometric_force=muscles.max_isometric_force,
+        reserve_weight=None if reserve_weight is None else np.array(reserve_weight),
+        muscle=choice.names,
+        dof=choice.dofs,
+        fiber_velocity=fiber.velocity,
+        optimal_fiber_length=muscles.optimal_fiber_length,
+        passive_force=force.passive,
+    )
+
+
+def _geometry(
+    model: OpenSimModel, choice: SharedChoice, motion: CoordinateMotion
+) -> tuple[Array, Array, Array]:
+    """Lengths and rates (T, n), and moment arms about the shared coordinates (T, m, n)."""
+    names = (*choice.dofs, *sorted(choice.needed - set(choice.dofs)))
+    given, speeds = motion.by_name(motion.value), motion.by_name(motion.speed)
+    moving = {name for name in given if not model.coordinates[name].locked}
+    none = np.zeros(len(motion.time))
+    values = {
+        name: given[name] if name in moving else none + model.coordinates[name].default for name in names
+    }
+    found = opensim_geometry(model, values, names, choice.names)
+    speed = np.stack([speeds[name] if name in moving else none for name in names], axis=1)
+    velocity = -np.einsum("tk,tkn->tn", speed, found.moment_arm)
+    return found.length, velocity, found.moment_arm[:, : len(choice.dofs)]
+
+
+def _angles(model: OpenSimModel, choice: SharedChoice, motion: CoordinateMotion) -> Array:
+    """Values of the shared coordinates (T, m); locked ones at their default."""
+    given, none = motion.by_name(motion.value), np.zeros(len(motion.time))
+    coordinates = [model.coordinates[name] for name in choice.dofs]
+    columns = [none + each.default if each.locked else given[each.name] for each in coordinates]
+    return np.stack(columns, axis=1)
+
+
+def _require_coordinates(model: OpenSimModel, choice: SharedChoice, motion: CoordinateMotion) -> None:
+    """Refuse a motion that lacks a coordinate on which a muscle depends."""
+    needed = {name for name in {*choice.needed, *choice.dofs} if not model.coordinates[name].locked}
+    if lacking := [name for name in model.coordinates if name in needed and name not in motion.names]:
+        raise InputError(
+            f"there is no column {', '.join(lacking)}",
+            code="missing_column",
+            file=motion.file,
+            expected="every coordinate that the muscles cross and the model does not lock",
+            remedy="give the file of inverse kinematics of this model, or choose other muscles",
+        )
+
+
+def _in_range(motion: CoordinateMotion, options: ModelOptions) -> Mask:
+    start = -np.inf if options.start_s is None else options.start_s
+    end = np.inf if options.end_s is None else options.end_s
+    return np.asarray((motion.time >= start - _SLACK) & (motion.time <= end + _SLACK))
+
+
+def _no_frames(motion: CoordinateMotion, moments: CoordinateMoments, options: ModelOptions) -> InputError:
+    time = motion.time[moments.known]
+    return InputError(
+        f"no frame lies between {options.start_s} and {options.end_s} s",
+        code="bad_range",
+        file=motion.file,
+        expected=f"a range within {time[0]:g} to {time[-1]:g} s",
+        remedy="correct the time range",
+    )

@@ -1,0 +1,134 @@
+"""Which coordinates and muscles of an OpenSim model take part in the force sharing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from musclesolve._util.checks import check_choice
+from musclesolve._util.names import unknown_name
+from musclesolve.errors import InputError
+from musclesolve.opensim.model import OpenSimModel, OpenSimMuscle
+from musclesolve.pipeline.opensim.muscle_crossing import Crossing, muscle_crossing, rotational
+
+SIDES = {"r": "_l", "l": "_r", "both": ""}
+"""Side -> the ending of the names that are left out."""
+_NAMED = 6
+
+
+@dataclass(frozen=True, eq=False)
+class SharedChoice:
+    """dofs: m shared coordinates; muscles: n that act on them; crossing: see there; notes: what was left out."""
+
+    dofs: tuple[str, ...]
+    muscles: tuple[OpenSimMuscle, ...]
+    crossing: Crossing
+    notes: tuple[str, ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of the muscles."""
+        return tuple(muscle.name for muscle in self.muscles)
+
+    @property
+    def needed(self) -> frozenset[str]:
+        """The independent coordinates that the lengths of the muscles depend on."""
+        return frozenset().union(*(self.crossing[name] for name in self.names))
+
+
+def shared_choice(
+    model: OpenSimModel,
+    dofs: Sequence[str] | None = None,
+    muscles: Sequence[str] | None = None,
+    side: str = "both",
+) -> SharedChoice:
+    """Look up what is asked for, or choose it.
+
+    Args:
+        dofs: names of coordinates; unless given, all angles that a muscle acts on, without locked and driven ones.
+        muscles: names; unless given, all that act on these coordinates.
+        side: "r" or "l" leaves out the coordinates and muscles of the other side (_l or _r); not those given by name.
+
+    Raises:
+        InputError: an unknown or driven coordinate, one without a muscle, an unknown or unsupported muscle, no muscle
+            at all.
+    """
+    check_choice(side, "side", SIDES)
+    crossing, other = muscle_crossing(model), SIDES[side]
+    asked = _known(muscles, model.muscles, "muscle", model) if muscles is not None else None
+    candidates = asked or tuple(name for name in model.muscles if not (other and name.endswith(other)))
+    if dofs is None:
+        shared = _usual_dofs(model, crossing, candidates, other)
+    else:
+        shared = _known(dofs, model.coordinates, "coordinate", model)
+        _refuse_driven(model, shared)
+    acting = tuple(name for name in candidates if crossing[name] & set(shared))
+    _require_muscles(model, shared, acting, crossing)
+    chosen = tuple(model.chosen(acting))
+    return SharedChoice(shared, chosen, crossing, _notes(model, candidates, acting))
+
+
+def _usual_dofs(
+    model: OpenSimModel, crossing: Crossing, muscles: Iterable[str], other: str
+) -> tuple[str, ...]:
+    crossed = frozenset().union(*(crossing[name] for name in muscles)) & rotational(model)
+    driven = {coupler.dependent for coupler in model.couplers}
+    return tuple(
+        name
+        for name, coordinate in model.coordinates.items()
+        if name in crossed - driven and not coordinate.locked and not (other and name.endswith(other))
+    )
+
+
+def _known(names: Sequence[str], known: Iterable[str], what: str, model: OpenSimModel) -> tuple[str, ...]:
+    """The names, each once, all of them known."""
+    names, known = tuple(map(str, [names] if isinstance(names, str) else names)), tuple(known)
+    for k, name in enumerate(names):
+        if name not in known:
+            raise unknown_name(name, what, known, f" in the model {model.name}", model.file)
+        if name in names[:k]:
+            raise InputError(
+                f"{what} {name} stands twice", code="duplicate_name", expected=f"every {what} once"
+            )
+    return names
+
+
+def _refuse_driven(model: OpenSimModel, dofs: Sequence[str]) -> None:
+    for coupler in model.couplers:
+        if coupler.dependent in dofs:
+            raise InputError(
+                f"{coupler.dependent} is driven by {', '.join(coupler.independent)}",
+                code="conflict",
+                file=model.file,
+                expected="coordinates that move independently",
+                remedy=f"choose {', '.join(coupler.independent)}, whose moment arms include what it drives",
+            )
+
+
+def _require_muscles(
+    model: OpenSimModel, dofs: Sequence[str], muscles: Sequence[str], crossing: Crossing
+) -> None:
+    acted_on = frozenset().union(*(crossing[name] for name in muscles))
+    bare = [name for name in dofs if name not in acted_on]
+    if bare or not dofs:
+        raise InputError(
+            f"no muscle acts on {', '.join(bare) or 'any free angle'}",
+            code="conflict",
+            file=model.file,
+            expected="coordinates that one of the chosen muscles moves",
+            remedy="choose other coordinates or muscles",
+        )
+
+
+def _notes(model: OpenSimModel, candidates: Sequence[str], acting: Sequence[str]) -> tuple[str, ...]:
+    left = [name for name in candidates if name not in acting]
+    notes = [f"Muscles left out, which act on no shared coordinate: {_listed(left)}."] if left else []
+    if model.unsupported:
+        parts = [f"{name} ({kind})" for name, kind in model.unsupported.items()]
+        notes.append(f"Parts of the model that are not supported, and are not needed here: {_listed(parts)}.")
+    return tuple(notes)
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return ", ".join(names[:_NAMED]) + more

@@ -1,0 +1,182 @@
+"""The result of sharing on an OpenSim model as one labelled Dataset, with the variables of `run`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+import numpy as np
+import xarray as xr
+
+from musclesolve._util.arrays import AnyArray, Array, Mask
+from musclesolve._util.bundled_toml import bundled_toml
+from musclesolve.pipeline.opensim.coordinate_motion import ORDER
+from musclesolve.pipeline.opensim.model_problem import ModelProblem
+from musclesolve.pipeline.opensim.muscle_crossing import joint_coordinates
+from musclesolve.pipeline.opensim.share_groups import GroupResult, ModelResult
+from musclesolve.recording.text.text_file import sha256
+from musclesolve.results.dataset.fiber_ranges import beyond_plausible
+from musclesolve.results.dataset.frame_validity import ALL_SIDES, side_of
+from musclesolve.results.dataset.group_reasons import group_reasons
+from musclesolve.results.files.result_netcdf import storable
+from musclesolve.sharing.status import Status
+from musclesolve.version import __version__
+
+Variable = tuple[tuple[str, ...], AnyArray]
+
+
+def assemble_model(found: ModelResult) -> xr.Dataset:
+    """Label everything that was computed; names are those of the model."""
+    problem = found.problem
+    least, greatest = _fiber_range(found)
+    variables = _variables(found) | _of_sides(found)
+    variables["least_normalized_fiber_length"] = (("muscle",), least)
+    variables["greatest_normalized_fiber_length"] = (("muscle",), greatest)
+    attributes = _provenance(found) | _reasons(found)
+    attributes["notes"] = [
+        *problem.notes,
+        *_method(problem),
+        *beyond_plausible(problem.muscles.names, least, greatest),
+    ]
+    coordinates = {
+        "time": ("time", problem.motion.time, {"units": "s"}),
+        "dof": list(problem.choice.dofs),
+        "muscle": list(problem.muscles.names),
+        "short_name": ("muscle", list(problem.muscles.names)),
+        "group": ("muscle", _joints_crossed(problem)),
+        "side": _sides(found),
+    }
+    result = xr.Dataset(variables, coordinates, {key: storable(value) for key, value in attributes.items()})
+    result["status"].attrs |= {
+        "flag_values": np.array([int(status) for status in Status], dtype=np.int8),
+        "flag_meanings": " ".join(status.name for status in Status),
+    }
+    meaning = bundled_toml(__package__, "variables.toml")
+    for name in result.data_vars:
+        result.variables[name].attrs |= meaning[str(name)]
+    return result
+
+
+def _variables(found: ModelResult) -> dict[str, Variable]:
+    problem, muscles, forces = found.problem, found.problem.muscles, found.problem.problem
+    passive = forces.passive_force
+    assert passive is not None
+    of_muscles = {
+        "activation": found.activation,
+        "muscle_force": found.force + passive,
+        "passive_force": passive,
+        "force_capacity": forces.force_capacity,
+        "fiber_length": problem.fiber.length,
+        "fiber_velocity": problem.fiber.velocity,
+        "musculotendon_length": problem.musculotendon_length,
+        "musculotendon_velocity": problem.musculotendon_velocity,
+    }
+    of_dofs = {
+        "joint_angle": problem.angle,
+        "joint_moment": problem.moment,
+        "reserve_moment": found.reserve,
+    }
+    parameters = ("max_isometric_force", "optimal_fiber_length", "tendon_slack_length", "pennation_angle")
+    return {
+        **{name: (("time", "muscle"), values) for name, values in of_muscles.items()},
+        **{name: (("time", "dof"), values) for name, values in of_dofs.items()},
+        **{name: (("muscle",), getattr(muscles, name)) for name in parameters},
+        "moment_arm": (("time", "dof", "muscle"), forces.moment_arm),
+    }
+
+
+def _sides(found: ModelResult) -> list[str]:
+    """The sides of muscles and coordinates, by the ends of their names."""
+    names = (*found.problem.muscles.names, *found.problem.choice.dofs)
+    present = {side_of(name) for name in names}
+    return [side for side in ALL_SIDES if side in present]
+
+
+def _of_side(found: ModelResult, side: str) -> list[GroupResult]:
+    """The groups with a muscle or a coordinate of a side."""
+
+    def names(group: GroupResult) -> tuple[str, ...]:
+        return (*(group.problem.muscle or ()), *(group.problem.dof or ()))
+
+    return [group for group in found.groups if side in {side_of(name) for name in names(group)}]
+
+
+def _of_sides(found: ModelResult) -> dict[str, Variable]:
+    """Status (the worst of its groups), certificate and cost of each side."""
+    groups = [[group.solution for group in _of_side(found, side)] for side in _sides(found)]
+
+    def over_time(columns: Sequence[AnyArray]) -> Variable:
+        return ("time", "side"), np.stack(list(columns), axis=1)
+
+    status = [np.max([each.status for each in own], axis=0) for own in groups]
+    return {
+        "status": over_time(status),
+        "valid": over_time([np.isin(each, (Status.SOLVED, Status.SOLVED_WITH_RESERVE)) for each in status]),
+        "kkt_residual": over_time([np.max([each.kkt_residual for each in own], axis=0) for own in groups]),
+        "cost": over_time([np.sum([each.cost for each in own], axis=0) for own in groups]),
+    }
+
+
+def _fiber_range(found: ModelResult) -> tuple[Array, Array]:
+    """Least and greatest normalised fiber length (n,) of the frames with a solution; NaN without any."""
+    solved: Mask = np.isfinite(found.activation)
+    normal = found.problem.fiber.length / found.problem.muscles.optimal_fiber_length
+    least = np.where(solved, normal, np.inf).min(axis=0)
+    greatest = np.where(solved, normal, -np.inf).max(axis=0)
+    known = solved.any(axis=0)
+    return np.where(known, least, np.nan), np.where(known, greatest, np.nan)
+
+
+def _joints_crossed(problem: ModelProblem) -> list[str]:
+    """The joints with shared coordinates that each muscle crosses, without side: "hip, walker_knee"."""
+    joint_of = {name: joint.name for joint in problem.model.joints for name in joint_coordinates(joint)}
+    found = []
+    for name in problem.muscles.names:
+        own = problem.choice.crossing[name]
+        joints = [joint_of[dof] for dof in problem.choice.dofs if dof in own and dof in joint_of]
+        found.append(
+            ", ".join(dict.fromkeys(joint[:-2] if joint[-2:] in ("_r", "_l") else joint for joint in joints))
+        )
+    return found
+
+
+def _method(problem: ModelProblem) -> list[str]:
+    cutoff = problem.motion.cutoff_hz
+    filtered = (
+        "not filtered"
+        if cutoff is None
+        else (
+            f"low-pass filtered as OpenSim does (order {ORDER}, zero-lag, amplitude halved at {cutoff:g} Hz)"
+        )
+    )
+    return [f"Coordinates {filtered}, rates by a quintic spline; tendons rigid."]
+
+
+def _provenance(found: ModelResult) -> dict[str, object]:
+    problem, solution = found.problem, found.groups[0].solution
+    motion, model = problem.motion, problem.model
+    files = {"model": model.file, "coordinates": motion.file, "moments": problem.moment_file}
+    attributes: dict[str, object] = {
+        "musclesolve_version": __version__,
+        "subject": model.name,
+        "model_file": os.path.realpath(model.file),
+        "inputs": [f"{role} {path.name} sha256:{sha256(path)}" for role, path in files.items() if path],
+        "cost": solution.cost_name,
+        "solver": solution.solver,
+        "muscle_database": model.file.name,
+        "passive": problem.options.passive,
+        "shared_dofs": list(problem.choice.dofs),
+    }
+    if motion.file is not None:
+        attributes["trial_file"] = os.path.realpath(motion.file)
+    if motion.cutoff_hz is not None:
+        attributes |= {"filter_method": "butterworth", "filter_order": ORDER, "cutoff_hz": motion.cutoff_hz}
+    return attributes
+
+
+def _reasons(found: ModelResult) -> dict[str, list[str]]:
+    sentences = {
+        side: [line for group in _of_side(found, side) for line in group_reasons(found.problem, group)]
+        for side in _sides(found)
+    }
+    return {f"reasons_{side}": own for side, own in sentences.items() if own}

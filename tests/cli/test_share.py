@@ -1,0 +1,114 @@
+"""The command share on a small model: files, exit codes, figures again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from small_model import save_model
+from small_model_motion import DOFS, save_inputs
+from typer.testing import CliRunner, Result
+
+from musclesolve.cli import app as cli
+from musclesolve.opensim.read_model import read_osim
+from musclesolve.plotting import save_figures as save
+from musclesolve.recording.text.mot_file import read_mot
+from musclesolve.results.files.result_netcdf import read_result
+from musclesolve.results.files.storage_file import ENDINGS
+
+
+@pytest.fixture
+def inputs(tmp_path: Path) -> list[Path]:
+    model = save_model(tmp_path)
+    return [model, *save_inputs(tmp_path, read_osim(model))]
+
+
+def share(inputs: list[Path], folder: Path, *more: str) -> Result:
+    names = ("--model", "--coordinates", "--moments")
+    files = [part for name, file in zip(names, inputs, strict=True) for part in (name, str(file))]
+    chosen = [part for dof in DOFS for part in ("--coordinate", dof)]
+    return CliRunner().invoke(cli.app, ["share", *files, *chosen, "-o", str(folder), *more])
+
+
+def test_result_storage_files_and_summary(inputs: list[Path], tmp_path: Path) -> None:
+    done = share(inputs, tmp_path / "out", "--no-figures", "--cost", "activation_power")
+    assert done.exit_code == 0, done.output
+    assert "61 solved" in done.output and "KKT" in done.output
+    result = read_result(tmp_path / "out" / "result.nc")
+    assert result["muscle"].values.tolist() == ["one_r", "two_r", "three_r"]
+    normal = result["fiber_length"] / result["optimal_fiber_length"]
+    for ending, values in zip(ENDINGS, (result["activation"], result["muscle_force"], normal), strict=True):
+        table = read_mot(tmp_path / "out" / f"ik_{ending}.sto")
+        assert table.names == ("one_r", "two_r", "three_r") and not table.in_degrees
+        np.testing.assert_allclose(table.values, values.values, atol=1e-8)
+
+
+def test_figures_are_drawn_and_drawn_again(
+    inputs: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(save, "OF_MODEL", {name: save.OF_MODEL[name] for name in ("reserves", "activations")})
+    assert share(inputs, tmp_path / "out").exit_code == 0
+    (tmp_path / "out" / "reserves.png").unlink()
+    again = CliRunner().invoke(cli.app, ["plot", str(tmp_path / "out" / "result.nc")])
+    assert again.exit_code == 0, again.output
+    assert (tmp_path / "out" / "reserves.png").exists()
+
+
+def test_frames_that_are_not_solved_end_with_three(inputs: list[Path], tmp_path: Path) -> None:
+    lines = inputs[2].read_text().splitlines()
+    lines[20] = "\t".join([lines[20].split("\t")[0], "nan", "nan"])
+    inputs[2].write_text("\n".join(lines) + "\n")
+    done = share(inputs, tmp_path / "out", "--no-figures")
+    assert done.exit_code == 3, done.output
+    assert "WITHOUT VALID SOLUTION" in done.output and "invalid input" in done.output
+    assert np.isnan(read_mot(tmp_path / "out" / "ik_force.sto").values).all(axis=1).sum() == 1
+
+
+def test_reserves_are_named_and_written(inputs: list[Path], tmp_path: Path) -> None:
+    table = read_mot(inputs[2])
+    lines = inputs[2].read_text().splitlines()
+    lines[-61:] = [
+        "\t".join(map(repr, (t, h, 9000.0)))
+        for t, (h, _) in zip(table.time.tolist(), table.values.tolist(), strict=True)
+    ]
+    inputs[2].write_text("\n".join(lines) + "\n")
+    done = share(inputs, tmp_path / "out", "--no-figures")
+    assert done.exit_code == 0, done.output
+    assert "ankle_a_r lacks" in done.output and "N m" in done.output
+    assert "ankle_a_r_reserve" in read_mot(tmp_path / "out" / "ik_force.sto").names
+
+
+@pytest.mark.parametrize(
+    ("place", "more", "parts"),
+    [
+        (0, [], ["none.osim"]),
+        (1, [], ["none.mot"]),
+        (2, [], ["none.sto"]),
+        (None, ["--cost", "stress_cubd"], ["stress_cubd", "stress_cubed"]),
+        (None, ["--muscle", "four_r"], ["four_r"]),
+        (None, ["--passive", "all"], ["passive", "all"]),
+        (None, ["--cutoff-hz", "40"], ["cut-off", "40"]),
+        (None, ["--start-s", "9"], ["9.0"]),
+    ],
+)
+def test_input_at_fault_ends_with_two(
+    inputs: list[Path], tmp_path: Path, place: int | None, more: list[str], parts: list[str]
+) -> None:
+    given: list[Any] = list(inputs)
+    if place is not None:
+        given[place] = tmp_path / f"none{inputs[place].suffix}"
+    done = share(given, tmp_path / "out", *more, "--no-figures")
+    assert done.exit_code == 2 and "Traceback" not in done.output
+    for part in parts:
+        assert part in done.output
+    assert not (tmp_path / "out").exists()
+
+
+def test_the_result_of_another_trial_is_kept(inputs: list[Path], tmp_path: Path) -> None:
+    assert share(inputs, tmp_path / "out", "--no-figures").exit_code == 0
+    other = inputs[1].with_name("other.mot")
+    other.write_bytes(inputs[1].read_bytes())
+    refused = share([inputs[0], other, inputs[2]], tmp_path / "out", "--no-figures")
+    assert refused.exit_code == 2 and "another trial" in refused.output

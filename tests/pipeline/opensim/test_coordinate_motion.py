@@ -1,0 +1,108 @@
+"""Coordinates of a model: units, filter, rates, and what is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import xarray as xr
+from refusals import refused
+from small_model_motion import TIME, is_angle, save_inputs, small_motion
+
+from musclesolve.opensim.model import OpenSimModel
+from musclesolve.pipeline.opensim.coordinate_motion import coordinate_motion
+from musclesolve.recording.data import Table
+
+RATE = 60.0
+
+
+def wave(frequency_hz: float, frames: int = 601) -> dict[str, np.ndarray]:
+    time = np.arange(frames) / RATE
+    return {"time": time, "knee_r": 0.4 * np.sin(2.0 * np.pi * frequency_hz * time)}
+
+
+def test_degrees_radians_and_datasets_are_the_same_motion(small: OpenSimModel, tmp_path: Path) -> None:
+    given = small_motion(small)
+    columns = {name: ("time", values) for name, values in given.items() if name != "time"}
+    degrees = {
+        name: ("time", np.degrees(v), {"units": "deg"}) for name, (_, v) in columns.items() if is_angle(name)
+    }
+    plain = coordinate_motion(small, given)
+    others = [
+        save_inputs(tmp_path, small)[0],
+        xr.Dataset(columns, {"time": TIME}),
+        xr.Dataset({**columns, **degrees}, {"time": TIME}),
+    ]
+    for other in others:
+        found = coordinate_motion(small, other)
+        np.testing.assert_allclose(found.value, plain.value, atol=1e-10)
+        assert found.names == plain.names
+    assert "beta_r" not in plain.names
+
+
+def test_a_column_of_a_states_file_is_found(small: OpenSimModel) -> None:
+    given = small_motion(small)
+    renamed = {"time": TIME, "/jointset/knee_joint_r/knee_r/value": given["knee_r"]}
+    assert coordinate_motion(small, renamed).names == ("knee_r",)
+
+
+def test_the_amplitude_is_halved_at_the_cut_off(small: OpenSimModel) -> None:
+    """As of OpenSim's filter; elsewhere 1 / (1 + (tan(pi f / fs) / tan(pi fc / fs))^6)."""
+    for frequency, gain in ((6.0, 0.5), (3.0, 1.0 / (1.0 + (np.tan(np.pi / 20) / np.tan(np.pi / 10)) ** 6))):
+        given = wave(frequency)
+        found = coordinate_motion(small, given, 6.0).value[150:450, 0]
+        np.testing.assert_allclose(found, gain * given["knee_r"][150:450], atol=2e-4)
+
+
+def test_rates_are_derivatives(small: OpenSimModel) -> None:
+    given = wave(1.0, 301)
+    found = coordinate_motion(small, given, None)
+    time, omega, inside = given["time"], 2.0 * np.pi, slice(20, -20)
+    np.testing.assert_array_equal(found.value[:, 0], given["knee_r"])
+    np.testing.assert_allclose(found.speed[inside, 0], 0.4 * omega * np.cos(omega * time[inside]), atol=1e-6)
+    np.testing.assert_allclose(
+        found.acceleration[inside, 0], -0.4 * omega**2 * np.sin(omega * time[inside]), atol=1e-4
+    )
+
+
+def test_degrees_said_to_be_radians_are_refused(small: OpenSimModel) -> None:
+    given = small_motion(small)
+    with refused("bad_units", "knee_r", "inDegrees"):
+        coordinate_motion(small, {**given, "knee_r": np.degrees(given["knee_r"])})
+
+
+def test_degrees_that_may_be_radians_are_noted(small: OpenSimModel) -> None:
+    given = small_motion(small)
+    table = Table(TIME, ("knee_r",), given["knee_r"][:, None], True, Path("ik.mot"))
+    (note,) = coordinate_motion(small, table).notes
+    assert "radians" in note and "knee_r" in note
+
+
+def bad(**changes: object) -> dict[str, object]:
+    return {**wave(1.0, 61), **changes}
+
+
+@pytest.mark.parametrize(
+    ("given", "code", "parts"),
+    [
+        ({"time": TIME, "knee": np.zeros(61)}, "missing_column", ["small"]),
+        (bad(knee_r=np.where(np.arange(61) == 7, np.nan, 0.1)), "not_finite", ["knee_r"]),
+        (bad(time=np.arange(61) ** 1.01), "uneven_sampling", ["resample"]),
+        ({"time": TIME[:5], "knee_r": np.zeros(5)}, "too_few_frames", ["5 frames"]),
+        (bad(time=np.zeros(61)), "time_not_increasing", ["coordinates"]),
+        (bad(knee_r=np.zeros(60)), "bad_shape", ["knee_r", "60"]),
+        (3.0, "bad_type", ["coordinates", "float"]),
+    ],
+)
+def test_what_is_no_motion_is_refused(
+    small: OpenSimModel, given: object, code: str, parts: list[str]
+) -> None:
+    with refused(code, *parts):
+        coordinate_motion(small, given)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("cutoff", [0.0, -1.0, 30.0, 31.0, np.nan])
+def test_a_cut_off_that_is_none_is_refused(small: OpenSimModel, cutoff: float) -> None:
+    with refused("bad_number", "ut"):
+        coordinate_motion(small, wave(1.0), cutoff)

@@ -1,0 +1,162 @@
+"""The problem of an OpenSim model: laws on a small one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from refusals import refused
+from small_model_motion import DOFS, TIME, feasible_moments, save_inputs, small_motion
+
+from musclesolve.opensim.geometry import opensim_geometry
+from musclesolve.opensim.model import OpenSimModel
+from musclesolve.pipeline.opensim.coordinate_moments import coordinate_moments
+from musclesolve.pipeline.opensim.model_problem import (
+    Choices,
+    ModelOptions,
+    ModelProblem,
+    model_problem,
+    opensim_problem,
+)
+from musclesolve.pipeline.opensim.muscle_crossing import muscle_crossing, separate_groups
+from musclesolve.pipeline.opensim.share_groups import share_groups
+
+
+def found(small: OpenSimModel, **choices: object) -> ModelProblem:
+    given = {"dofs": DOFS, **choices}
+    return model_problem(small, small_motion(small), feasible_moments(small), ModelOptions(**given))  # type: ignore[arg-type]
+
+
+def test_a_muscle_has_arms_about_what_it_crosses_alone(small: OpenSimModel) -> None:
+    names = [name for name in small.coordinates if name != "beta_r"]
+    rng = np.random.default_rng(3)
+    arms = opensim_geometry(small, {name: rng.uniform(0.1, 0.9, 5) for name in names}, names)
+    for i, muscle in enumerate(arms.muscles):
+        moved = {names[k] for k in np.flatnonzero(np.abs(arms.moment_arm[:, :, i]).max(axis=0) > 1e-12)}
+        assert moved <= muscle_crossing(small)[muscle]
+    assert muscle_crossing(small)["three_r"] == {"ankle_a_r", "ankle_b_r"}
+
+
+def test_groups_are_those_that_no_muscle_connects() -> None:
+    crossing = {"a": frozenset("xy"), "b": frozenset("z"), "c": frozenset("yw"), "d": frozenset("z")}
+    assert separate_groups(crossing, "abcd", "xyzw") == [([0, 1, 3], [0, 2]), ([2], [1, 3])]
+
+
+def test_the_rate_of_the_length_is_its_derivative(small: OpenSimModel) -> None:
+    """Over all coordinates, the driven patella and those that are not shared included."""
+    problem = found(small, cutoff_hz=None)
+    slope = np.gradient(problem.musculotendon_length, TIME, axis=0, edge_order=2)
+    error = np.abs(problem.musculotendon_velocity - slope)[2:-2]
+    assert error[:, 1:].max() < 6e-3
+    assert np.sort(error[:, 0])[-5] < 6e-3  # a conditional point comes and goes twice
+    assert np.abs(problem.musculotendon_velocity).max() > 0.2
+
+
+def test_known_activations_are_a_solution(small: OpenSimModel) -> None:
+    """Contractile and passive forces together produce the given moments."""
+    problem = found(small)
+    assert problem.problem.passive_force.max() > 1.0
+    active = np.einsum("tmn,n->tm", problem.problem.moment_matrix, np.full(3, 0.3))
+    np.testing.assert_allclose(active, problem.problem.moment, atol=1e-9)
+    without = found(small, passive="none").problem
+    np.testing.assert_allclose(without.moment, problem.moment, atol=1e-12)
+    assert not without.passive_force.any()
+
+
+def test_a_locked_coordinate_stays_at_its_default(small: OpenSimModel, tmp_path: Path) -> None:
+    from small_model import TEXT, save_model
+
+    from musclesolve.opensim.read_model import read_osim
+
+    text = TEXT.replace('<Coordinate name="ankle_b_r">', '<Coordinate name="ankle_b_r"><locked>true</locked>')
+    locked = read_osim(save_model(tmp_path, text))
+    usual = model_problem(
+        locked, small_motion(small), {n: np.zeros(61) for n in small.coordinates}, ModelOptions()
+    )
+    assert usual.choice.dofs == ("hip_a_r", "hip_b_r", "hip_c_r", "knee_r", "ankle_a_r")
+    motion = {**small_motion(small), "ankle_b_r": np.full(61, small.coordinates["ankle_b_r"].default)}
+    still = model_problem(small, motion, feasible_moments(small), ModelOptions(dofs=DOFS))
+    np.testing.assert_allclose(usual.musculotendon_length, still.musculotendon_length, atol=1e-12)
+
+
+def test_groups_are_solved_as_the_whole_is(small: OpenSimModel) -> None:
+    from musclesolve.sharing.solving import solve
+
+    problem = found(small)
+    apart, whole = share_groups(problem, "activation_power"), solve(problem.problem, "activation_power")
+    assert len(apart.groups) == 2
+    np.testing.assert_allclose(apart.activation, whole.activation, atol=2e-5)
+
+
+def test_what_one_group_cannot_do_does_not_concern_another(small: OpenSimModel) -> None:
+    moments = feasible_moments(small)
+    moments["hip_a_r"] = np.full(61, np.nan)
+    spoilt = model_problem(small, small_motion(small), moments, ModelOptions(dofs=DOFS))
+    result = share_groups(spoilt, "activation_power")
+    assert not result.groups[0].solution.solved.any() and result.groups[1].solution.solved.all()
+    good = share_groups(found(small), "activation_power")
+    np.testing.assert_allclose(result.activation[:, 1:], good.activation[:, 1:], atol=1e-12)
+
+
+def test_files_give_the_same_problem_as_arrays(small: OpenSimModel, tmp_path: Path) -> None:
+    files = save_inputs(tmp_path, small)
+    from_files = opensim_problem(small.file, *files, dofs=DOFS)
+    np.testing.assert_allclose(from_files.moment, found(small).problem.moment, atol=1e-8)
+
+
+def test_frames_are_those_with_moments_in_the_range(small: OpenSimModel) -> None:
+    half = {"time": TIME[::2], **{name: values[::2] for name, values in feasible_moments(small).items()}}
+    cut = {name: values[10:25] for name, values in half.items()}
+    part = model_problem(small, small_motion(small), cut, ModelOptions(dofs=DOFS))
+    np.testing.assert_allclose(part.motion.time, TIME[20:49])
+    assert any("32 frames" in note for note in part.notes)
+    ranged = model_problem(small, small_motion(small), half, ModelOptions(dofs=DOFS, start_s=0.2, end_s=0.3))
+    np.testing.assert_allclose(ranged.motion.time[[0, -1]], [0.2, 0.3])
+
+
+def test_moments_are_interpolated_and_found_by_their_suffix() -> None:
+    given = {"time": np.array([0.0, 1.0]), "a_moment": np.array([0.0, 2.0]), "t_force": np.array([1.0, 1.0])}
+    moments = coordinate_moments(given, ("t", "a"), np.array([-0.5, 0.25, 1.0]))
+    np.testing.assert_allclose(moments.moment[1:], [[1.0, 0.5], [1.0, 2.0]])
+    assert moments.known.tolist() == [False, True, True]
+
+
+@pytest.mark.parametrize(
+    ("choices", "code", "parts"),
+    [
+        ({"dofs": ["beta_r"]}, "conflict", ["beta_r", "knee_r"]),
+        ({"dofs": ["tx"]}, "conflict", ["tx"]),
+        ({"dofs": []}, "conflict", ["no muscle"]),
+        ({"dofs": ["hip_r"]}, "unknown_name", ["hip_r"]),
+        ({"dofs": ["knee_r", "knee_r"]}, "duplicate_name", ["knee_r"]),
+        ({"muscles": ["four_r"]}, "unknown_name", ["four_r"]),
+        ({"muscles": ["three_r"], "dofs": ["knee_r"]}, "conflict", ["knee_r"]),
+        ({"side": "l"}, "conflict", ["no muscle"]),
+        ({"side": "left"}, "unknown_name", ["left"]),
+        ({"passive": "calibrated"}, "unknown_name", ["calibrated"]),
+        ({"reserve_weight": -1.0}, "bad_number", ["reserve_weight"]),
+        ({"start_s": 3.0, "dofs": DOFS}, "bad_range", ["3.0"]),
+        ({"dofs": ["knee_r"]}, "missing_column", ["knee_r_moment"]),
+    ],
+)
+def test_what_cannot_be_asked_for_is_refused(
+    small: OpenSimModel, choices: Choices, code: str, parts: list[str]
+) -> None:
+    with refused(code, *parts):
+        opensim_problem(small, small_motion(small), feasible_moments(small), **choices)
+
+
+def test_coordinates_and_moments_must_belong_together(small: OpenSimModel) -> None:
+    motion, moments = small_motion(small), feasible_moments(small)
+    without = {name: values for name, values in motion.items() if name != "ankle_b_r"}
+    with refused("missing_column", "ankle_b_r"):
+        opensim_problem(small, without, moments, dofs=DOFS)
+    with refused("no_overlap", "5", "1"):
+        opensim_problem(small, motion, {"time": TIME + 5.0, **moments}, dofs=DOFS)
+
+
+def test_a_muscle_that_acts_on_nothing_shared_is_left_out_with_a_note(small: OpenSimModel) -> None:
+    problem = found(small, dofs=["ankle_a_r"])
+    assert problem.problem.muscle == ("two_r", "three_r")
+    assert any("one_r" in note for note in problem.notes)

@@ -1,0 +1,65 @@
+"""The result of sharing on an OpenSim model: variables of `run`, verdicts by side, the problem again, files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import xarray as xr
+from small_model import save_model
+from small_model_motion import DOFS, feasible_moments, small_motion
+
+from musclesolve.opensim.read_model import read_osim
+from musclesolve.results.dataset.checked import checked_result
+from musclesolve.results.dataset.leg_problem import leg_problem
+from musclesolve.results.files.result_netcdf import netcdf_bytes, read_result
+from musclesolve.results.share_model import share_model
+from musclesolve.results.tables.run_summary import any_failed, summary
+from musclesolve.sharing.solving import solve
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> xr.Dataset:
+    small = read_osim(save_model(tmp_path_factory.mktemp("small")))
+    return share_model(small, small_motion(small), feasible_moments(small), "activation_power", dofs=DOFS)
+
+
+def test_forces_and_passive_forces_give_the_moments(shared: xr.Dataset) -> None:
+    force = shared["activation"] * shared["force_capacity"] + shared["passive_force"]
+    np.testing.assert_allclose(shared["muscle_force"], force)
+    produced = (shared["moment_arm"] * shared["muscle_force"]).sum("muscle") + shared["reserve_moment"]
+    np.testing.assert_allclose(produced.transpose("time", "dof"), shared["joint_moment"], atol=1e-5)
+
+
+def test_every_variable_has_a_unit(shared: xr.Dataset) -> None:
+    assert all(shared[name].attrs["units"] for name in shared.data_vars)
+    assert shared["group"].values.tolist() == ["hip", "ankle", "ankle"]
+    assert shared["side"].values.tolist() == ["r"] and not any_failed(shared)
+
+
+def test_its_problem_has_its_solution(shared: xr.Dataset) -> None:
+    again = solve(leg_problem(shared, "r"), "activation_power")
+    np.testing.assert_allclose(again.activation, shared["activation"], atol=2e-5)
+
+
+def test_it_is_written_and_read(shared: xr.Dataset, tmp_path: Path) -> None:
+    (tmp_path / "result.nc").write_bytes(netcdf_bytes(shared))
+    read = checked_result(read_result(tmp_path / "result.nc"))
+    np.testing.assert_array_equal(read["activation"], shared["activation"])
+    assert summary(read) == summary(shared)
+
+
+def test_muscles_without_a_side(tmp_path: Path) -> None:
+    """All names without _r: one side, `other`."""
+    from small_model import TEXT
+
+    from musclesolve.plotting.save_figures import save_figures
+
+    plain = read_osim(save_model(tmp_path, TEXT.replace('_r"', '"').replace("_r<", "<").replace("_r/", "/")))
+    motion = {"time": np.linspace(0.0, 1.0, 61)}
+    motion |= {name: 0.3 + 0.1 * np.sin(6.0 * motion["time"]) for name in plain.coordinates if name != "beta"}
+    result = share_model(plain, motion, {"hip_a": np.full(61, 5.0)}, dofs=["hip_a"], reserve_weight=1.0)
+    assert checked_result(result)["side"].values.tolist() == ["other"]
+    assert "muscles  " in summary(result)
+    assert len(save_figures(result, tmp_path / "figures")) == 4

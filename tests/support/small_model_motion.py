@@ -1,0 +1,53 @@
+"""Smooth motion of the small OpenSim model, and moments that known activations produce."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from musclesolve.opensim.model import OpenSimModel
+from musclesolve.pipeline.opensim.model_problem import Choices, opensim_problem
+from musclesolve.recording.data import Table
+from musclesolve.recording.text.mot_file import write_mot
+
+DOFS = ("hip_a_r", "ankle_a_r")
+TIME = np.linspace(0.0, 1.0, 61)
+
+
+def small_motion(model: OpenSimModel) -> dict[str, np.ndarray]:
+    """Every coordinate but the driven one swings [rad or m]."""
+    names = [name for name in model.coordinates if name != "beta_r"]
+    waves = {name: 0.3 + 0.2 * np.sin(2.0 * np.pi * TIME + k) for k, name in enumerate(names)}
+    return {"time": TIME, **waves}
+
+
+def feasible_moments(model: OpenSimModel, **choices: object) -> dict[str, np.ndarray]:
+    """Moments [N m] of activations 0.3 and of the passive forces."""
+    given: Choices = {"dofs": DOFS, **choices}  # type: ignore[typeddict-item]
+    none = {name: np.zeros(len(TIME)) for name in DOFS}
+    problem = opensim_problem(model, small_motion(model), none, **given)
+    assert problem.passive_force is not None
+    force = 0.3 * problem.force_capacity + problem.passive_force
+    moment = np.einsum("tmn,tn->tm", problem.moment_arm, force)
+    return dict(zip(DOFS, moment.T, strict=True))
+
+
+def save_inputs(folder: Path, model: OpenSimModel) -> tuple[Path, Path]:
+    """Coordinates in degrees and moments as files."""
+    motion, moments = small_motion(model), feasible_moments(model)
+    names = [name for name in motion if name != "time"]
+    angles = np.stack(
+        [np.degrees(motion[name]) if is_angle(name) else motion[name] for name in names], axis=1
+    )
+    forces = np.stack(list(moments.values()), axis=1)
+    coordinates, moment_file = folder / "ik.mot", folder / "id.sto"
+    write_mot(coordinates, Table(TIME, tuple(names), angles, True, coordinates), decimals=12)
+    columns = tuple(f"{name}_moment" for name in moments)
+    write_mot(moment_file, Table(TIME, columns, forces, False, moment_file), decimals=12)
+    return coordinates, moment_file
+
+
+def is_angle(name: str) -> bool:
+    """Whether a coordinate of the small model is an angle."""
+    return not name.startswith(("t", "slide"))
