@@ -1,5 +1,13 @@
 from .geometry import OpenSimGeometry as OpenSimGeometry
 from .geometry import opensim_geometry as opensim_geometry
+from .inverse.external_load import ExternalLoad as ExternalLoad
+from .inverse.inverse_dynamics import InverseDynamics as InverseDynamics
+from .inverse.inverse_dynamics import inverse_dynamics as inverse_dynamics
+from .inverse.joint_reactions import JointReactions as JointReactions
+from .inverse.joint_reactions import joint_reactions as joint_reactions
+from .inverse.model_motion import ModelMotion as ModelMotion
+from .inverse.model_motion import model_motion as model_motion
+from .inverse.read_loads import read_external_loads as read_external_loads
 from .kinematics import BodyMotion as BodyMotion
 from .kinematics import body_motion as body_motion
 from .kinematics import coordinate_values as coordinate_values

@@ -22,6 +22,10 @@ class Function(Protocol):
         """df/dx, (T, c)."""
         ...
 
+    def curvature(self, x: Array) -> Array:
+        """d2f/dx_i2, (T, c); of every function here the mixed second derivatives are zero."""
+        ...
+
 
 @dataclass(frozen=True, eq=False)
 class Constant:
@@ -34,6 +38,10 @@ class Constant:
         return np.full(len(x), self.constant)
 
     def derivative(self, x: Array) -> Array:
+        """See Function."""
+        return np.zeros_like(x)
+
+    def curvature(self, x: Array) -> Array:
         """See Function."""
         return np.zeros_like(x)
 
@@ -53,6 +61,10 @@ class Linear:
         """See Function."""
         return np.broadcast_to(self.slopes, x.shape)
 
+    def curvature(self, x: Array) -> Array:
+        """See Function."""
+        return np.zeros_like(x)
+
 
 @dataclass(frozen=True, eq=False)
 class Polynomial:
@@ -66,8 +78,11 @@ class Polynomial:
 
     def derivative(self, x: Array) -> Array:
         """See Function."""
-        powers = np.arange(len(self.coefficients) - 1, 0, -1)
-        return np.asarray(np.polyval(self.coefficients[:-1] * powers, x), dtype=float)
+        return np.asarray(np.polyval(np.polyder(self.coefficients), x), dtype=float)
+
+    def curvature(self, x: Array) -> Array:
+        """See Function."""
+        return np.asarray(np.polyval(np.polyder(self.coefficients, 2), x), dtype=float)
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,6 +104,11 @@ class PiecewiseCubic:
         """See Function."""
         k, s = self._place(x[:, 0])
         return (self.slopes[k] + s * (2.0 * self.bends[k] + 3.0 * s * self.twists[k]))[:, None]
+
+    def curvature(self, x: Array) -> Array:
+        """See Function."""
+        k, s = self._place(x[:, 0])
+        return (2.0 * self.bends[k] + 6.0 * s * self.twists[k])[:, None]
 
     def _place(self, x: Array) -> tuple[Array, Array]:
         k = np.searchsorted(self.knots, x, side="right") - 1
@@ -164,6 +184,10 @@ class Scaled:
     def derivative(self, x: Array) -> Array:
         """See Function."""
         return self.scale * self.function.derivative(x)
+
+    def curvature(self, x: Array) -> Array:
+        """See Function."""
+        return self.scale * self.function.curvature(x)
 
 
 KNOTTED: dict[str, Callable[[Array, Array], Function]] = {

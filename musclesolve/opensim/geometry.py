@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from musclesolve._util.arrays import Array
+from musclesolve._util.arrays import Array, Indices
 from musclesolve.muscles.paths.layout import PathNodes
 from musclesolve.muscles.paths.solve import solve_paths
 from musclesolve.opensim.kinematics import BodyMotion, body_motion, coordinate_values
@@ -69,19 +69,48 @@ def opensim_geometry(
     )
 
 
-def _moment_arms(
-    system: PathSystem, motion: BodyMotion, values: Array, nodes: PathNodes, names: Sequence[str]
-) -> Array:
-    """-dL/dq (T, m, n): minus the power of unit tension at the nodes, for unit rates of the coordinates."""
+def path_wrenches(model: OpenSimModel, values: Array, muscles: Sequence[str], tendon_force: Array) -> Array:
+    """What tendon forces (T, n) [N] do to the bodies (B): moment about the origin of the ground and force, (T, B, 6).
+
+    A node pulls its body with -F dL/dr.
+
+    Raises:
+        InputError: a name is unknown, or a muscle needs something that is not supported.
+    """
+    found = np.zeros((len(values), len(model.bodies), 6))
+    if not muscles:
+        return found
+    system = path_system(model, model.chosen(muscles))
+    for start in range(0, len(values), _BLOCK):
+        part = slice(start, start + _BLOCK)
+        motion = body_motion(model, values[part])
+        position, center, rotation = system.placed(motion, values[part])
+        nodes = solve_paths(system.layout, position, system.on(values[part]), center, rotation)
+        bodies, wrench = _unit_wrenches(system, nodes)
+        found[part, bodies] = -np.einsum("tn,tnbk->tbk", tendon_force[part], wrench)
+    return found
+
+
+def _unit_wrenches(system: PathSystem, nodes: PathNodes) -> tuple[Indices, Array]:
+    """Bodies (b) of the nodes, and moment about the origin and force of dL/dr on them, (T, n, b, 6)."""
     bodies, place = np.unique(system.node_body, return_inverse=True)
-    count, frames = system.layout.muscles, len(values)
+    count, frames = system.layout.muscles, len(nodes.length)
     wrench = np.concatenate([np.cross(nodes.position, nodes.gradient), nodes.gradient], axis=2)
     group = system.layout.node_muscle * len(bodies) + place
     order = np.argsort(group, kind="stable")
     groups, first = np.unique(group[order], return_index=True)
     total = np.zeros((frames, count * len(bodies), 6))
     total[:, groups] = np.add.reduceat(wrench[:, order], first, axis=1)
-    by_muscle = total.reshape(frames, count, len(bodies) * 6)
+    return bodies, total.reshape(frames, count, len(bodies), 6)
+
+
+def _moment_arms(
+    system: PathSystem, motion: BodyMotion, values: Array, nodes: PathNodes, names: Sequence[str]
+) -> Array:
+    """-dL/dq (T, m, n): minus the power of unit tension at the nodes, for unit rates of the coordinates."""
+    bodies, wrench = _unit_wrenches(system, nodes)
+    frames, count = wrench.shape[:2]
+    by_muscle = wrench.reshape(frames, count, len(bodies) * 6)
     twist = motion.twist[:, :, bodies].reshape(frames, len(names), len(bodies) * 6)
     arms = -twist @ by_muscle.transpose(0, 2, 1)
     return arms - _of_moving_points(system, motion, values, nodes, names)

@@ -59,13 +59,14 @@ def body_motion(model: OpenSimModel, values: Array, coordinates: Sequence[str] =
         parent, child = (model.body_number[frame.body] for frame in (joint.parent, joint.child))
         base_rotation = rotation[:, parent] @ joint.parent.rotation
         base_position = position[:, parent] + rotation[:, parent] @ joint.parent.position
-        moved = _joint_motion(model, joint, values, base_rotation, base_position)
+        moved = joint_motion(model, joint, values, base_rotation, base_position)
         rotation[:, child] = moved.rotation @ joint.child.rotation.T
         position[:, child] = moved.position - rotation[:, child] @ joint.child.position
         if coordinates:
             twist[:, :, child] = twist[:, :, parent]
-            for name, own in moved.twists:
-                twist[:, number[name], child] += own
+            for axis in moved.axes:
+                for name, own in axis.by_coordinate():
+                    twist[:, number[name], child] += own
     for coupler in reversed(model.couplers if coordinates else ()):
         columns = [number[name] for name in coupler.independent]
         slope = coupler.function.derivative(values[:, columns])
@@ -75,25 +76,43 @@ def body_motion(model: OpenSimModel, values: Array, coordinates: Sequence[str] =
 
 
 @dataclass(frozen=True, eq=False)
-class _JointMotion:
-    """Frame M of a joint in the ground, and its twists (T, 6) by the joint's coordinates."""
+class AxisMotion:
+    """One axis of a joint in the ground: x (T, c), the coordinates of its function; unit (T, 6), its unit twist.
+
+    The axis is fixed in the frame that the axes before it have moved.
+    """
+
+    axis: TransformAxis
+    x: Array
+    unit: Array
+
+    def by_coordinate(self) -> list[tuple[str, Array]]:
+        """The twist (T, 6) per unit of each coordinate."""
+        if not self.axis.coordinates:
+            return []
+        slope = self.axis.function.derivative(self.x)
+        return [(name, slope[:, k, None] * self.unit) for k, name in enumerate(self.axis.coordinates)]
+
+
+@dataclass(frozen=True, eq=False)
+class JointMotion:
+    """Frame M of a joint in the ground, rotation (T, 3, 3) and position (T, 3), and its axes from the parent on."""
 
     rotation: Array
     position: Array
-    twists: list[tuple[str, Array]]
+    axes: list[AxisMotion]
 
 
-def _joint_motion(
+def joint_motion(
     model: OpenSimModel, joint: Joint, values: Array, rotation: Array, position: Array
-) -> _JointMotion:
+) -> JointMotion:
     """Motion of the child frame, from the pose (T, 3, 3), (T, 3) of the parent frame."""
-    number, twists, spins = model.coordinate_number, [], []
+    number, axes, spins = model.coordinate_number, [], []
     for axis in joint.translations:
         along = rotation @ axis.axis
         x = values[:, [number[name] for name in axis.coordinates]]
         position = position + axis.function.value(x)[:, None] * along
-        moving = np.concatenate([np.zeros_like(along), along], axis=1)
-        twists += _by_coordinate(axis, x, moving)
+        axes.append(AxisMotion(axis, x, np.concatenate([np.zeros_like(along), along], axis=1)))
     for axis in joint.rotations:
         about = rotation @ axis.axis
         x = values[:, [number[name] for name in axis.coordinates]]
@@ -101,17 +120,8 @@ def _joint_motion(
             rotation = rotation @ _rotations(axis.axis, axis.function.value(x))
         spins.append((axis, x, about))
     for axis, x, about in spins:
-        moving = np.concatenate([about, np.cross(position, about)], axis=1)
-        twists += _by_coordinate(axis, x, moving)
-    return _JointMotion(rotation, position, twists)
-
-
-def _by_coordinate(axis: TransformAxis, x: Array, moving: Array) -> list[tuple[str, Array]]:
-    """The motion (T, 6) along or about an axis, per unit of each coordinate of its function."""
-    if not axis.coordinates:
-        return []
-    slope = axis.function.derivative(x)
-    return [(name, slope[:, k, None] * moving) for k, name in enumerate(axis.coordinates)]
+        axes.append(AxisMotion(axis, x, np.concatenate([about, np.cross(position, about)], axis=1)))
+    return JointMotion(rotation, position, axes)
 
 
 def _rotations(axis: Array, angle: Array) -> Array:

@@ -11,6 +11,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.names import Names
+from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.errors import InputError
 from musclesolve.opensim.functions import Function
 
@@ -31,14 +32,27 @@ class Frame:
 
 
 @dataclass(frozen=True, eq=False)
+class BodyMass:
+    """Mass [kg], mass center (3,) [m] in the body, inertia (3, 3) [kg m2] about it in the axes of the body."""
+
+    mass: float
+    center: Array
+    inertia: Array
+
+
+@dataclass(frozen=True, eq=False)
 class Coordinate:
-    """A generalized coordinate [rad or m]; a locked one stays at its default unless a value is given."""
+    """A generalized coordinate [rad or m]; a locked one stays at its default unless a value is given.
+
+    rotational: an angle, which files may state in degrees; others are lengths, or parameters of a coupled motion.
+    """
 
     name: str
     default: float
     lower: float
     upper: float
     locked: bool
+    rotational: bool = True
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,6 +140,7 @@ class OpenSimMuscle:
     """A muscle: force [N], lengths [m], pennation [rad], velocity [optimal fiber lengths / s] and its path.
 
     curve: parameters of its curves, "FmaxMuscleStrain" or "FiberForceLengthCurve.strain_at_zero_force".
+    enabled: whether the model lets it apply a force.
     """
 
     name: str
@@ -138,12 +153,14 @@ class OpenSimMuscle:
     points: tuple[Point, ...]
     wraps: tuple[Wrap, ...]
     curve: Mapping[str, float] = field(default_factory=dict)
+    enabled: bool = True
 
 
 @dataclass(frozen=True, eq=False)
 class OpenSimModel:
     """Bodies (ground first), joints from the ground outward, coordinates, muscles and wrap objects by name.
 
+    masses: of the bodies whose file states them; gravity (3,) [m/s2].
     couplers: in an order in which each depends on earlier ones only. unsupported: what the file has and this reader
     does not, "joint shoulder_r" -> "ScapulothoracicJoint"; an error only where it is needed.
     """
@@ -157,6 +174,8 @@ class OpenSimModel:
     muscles: Mapping[str, OpenSimMuscle]
     surfaces: Mapping[str, Surface]
     unsupported: Mapping[str, str]
+    masses: Mapping[str, BodyMass] = field(default_factory=dict)
+    gravity: Array = field(default_factory=lambda: np.array([0.0, -STANDARD_GRAVITY, 0.0]))
     credits: str = ""
     publications: str = ""
 
@@ -176,17 +195,29 @@ class OpenSimModel:
         return frozenset({GROUND, *(joint.child.body for joint in self.joints)})
 
     def chosen(self, names: Iterable[str] | None = None) -> list[OpenSimMuscle]:
-        """Muscles by name, all when none are named; each must consist of what is supported.
+        """Muscles by name, all that are enabled when none are named; each must consist of what is supported.
 
         Raises:
             InputError: a name is unknown, or something that a muscle needs is not supported.
         """
         known = Names(self.muscles, "muscle", self.name)
-        muscles = list(self.muscles.values())
-        picked = muscles if names is None else [muscles[known[name]] for name in names]
-        for muscle in picked:
-            self._require_supported(muscle)
+        for name in self._without_path if names is None else ():
+            raise self._lacking(name, [f"path of {name}"])
+        if names is None:
+            names = [name for name, muscle in self.muscles.items() if muscle.enabled]
+        picked = []
+        for name in names:
+            if name in self._without_path:
+                raise self._lacking(name, [f"path of {name}"])
+            picked.append(list(self.muscles.values())[known[name]])
+            self._require_supported(picked[-1])
         return picked
+
+    @cached_property
+    def _without_path(self) -> tuple[str, ...]:
+        """Muscles of the file whose path is of another kind."""
+        named = [key.removeprefix("path of ") for key in self.unsupported if key.startswith("path of ")]
+        return tuple(name for name in named if name not in self.muscles)
 
     def _require_supported(self, muscle: OpenSimMuscle) -> None:
         lacking = [
@@ -197,14 +228,17 @@ class OpenSimModel:
         bodies = {frame.body for frame in [*used, *(point.frame for point in muscle.points)]}
         lacking += [f"body {body}" for body in sorted(bodies - self.reachable)]
         if lacking:
-            kinds = ", ".join(f"{name} ({self.unsupported.get(name, 'not in the file')})" for name in lacking)
-            raise InputError(
-                f"muscle {muscle.name} needs {kinds}",
-                code="unsupported",
-                file=self.file,
-                expected="joints, points and wrap objects of the kinds that are supported",
-                remedy="leave this muscle out, or replace these elements in OpenSim",
-            )
+            raise self._lacking(muscle.name, lacking)
+
+    def _lacking(self, muscle: str, lacking: list[str]) -> InputError:
+        kinds = ", ".join(f"{name} ({self.unsupported.get(name, 'not in the file')})" for name in lacking)
+        return InputError(
+            f"muscle {muscle} needs {kinds}",
+            code="unsupported",
+            file=self.file,
+            expected="joints, points and wrap objects of the kinds that are supported",
+            remedy="leave this muscle out, or replace these elements in OpenSim",
+        )
 
 
 def rotation_xyz(angles: Array) -> Array:

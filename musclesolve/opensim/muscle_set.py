@@ -35,6 +35,8 @@ DIGITS = 6
 _END = math.radians(0.5)
 _BEYOND_DEG = (-90.0, 180.0)
 _SHORTEST = "ActiveForceLengthCurve.min_norm_active_fiber_length"
+_STRAIN = "passive_fiber_strain_at_one_norm_force"
+"""A curve parameter of the muscles of De Groote et al. (2016) only."""
 _MILLARD = {0.4441: "millard_2013", 0.25: "millard_2013_rajagopal"}
 """Curves of Millard et al. (2013) by the shortest length at which fibers are active."""
 
@@ -295,7 +297,7 @@ class _Writer:
 
 def _family(muscle: OpenSimMuscle) -> str:
     """The family of curves nearest to those of a muscle; the passive one of De Groote et al. (2016) is Thelen's."""
-    if muscle.kind == "Thelen2003Muscle":
+    if muscle.kind == "Thelen2003Muscle" or _STRAIN in muscle.curve:
         return "de_groote_2016"
     shortest = muscle.curve.get(_SHORTEST, next(iter(_MILLARD)))
     return _MILLARD[min(_MILLARD, key=lambda length: abs(length - shortest))]
@@ -304,6 +306,8 @@ def _family(muscle: OpenSimMuscle) -> str:
 def _passive(muscle: OpenSimMuscle) -> PassiveStrain:
     if "FmaxMuscleStrain" in muscle.curve:
         return PassiveStrain(0.0, muscle.curve["FmaxMuscleStrain"])
+    if _STRAIN in muscle.curve:
+        return PassiveStrain(0.0, muscle.curve[_STRAIN])
     ends = ("strain_at_zero_force", "strain_at_one_norm_force")
     zero, one = (_digits(muscle.curve[f"FiberForceLengthCurve.{end}"], 4) for end in ends)
     return PassiveStrain(zero, one)

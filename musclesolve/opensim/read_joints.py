@@ -129,9 +129,10 @@ def _axis(element: Element, names: tuple[str, ...]) -> TransformAxis | None:
     return None if function is None else TransformAxis(axis / length, function, used)
 
 
-def read_coordinates(context: Context, model: Element) -> dict[str, Coordinate]:
+def read_coordinates(context: Context, model: Element, joints: Iterable[Joint]) -> dict[str, Coordinate]:
     """All coordinates of the joints in the order of the file."""
     found: dict[str, Coordinate] = {}
+    angles = {name for joint in joints for name in _angles(joint)}
     for joint in model.listed("JointSet"):
         for element in joint.listed("coordinates"):
             if element.name in found:
@@ -145,7 +146,18 @@ def read_coordinates(context: Context, model: Element) -> dict[str, Coordinate]:
             lower, upper = (-np.inf, np.inf) if limits is None else limits.pair()
             default = context.number(element, "default_value", 0.0)
             locked = context.flag(element, "locked", False)
-            found[element.name] = Coordinate(element.name, default, lower, upper, locked)
+            rotational = element.name in angles
+            found[element.name] = Coordinate(element.name, default, lower, upper, locked, rotational)
+    return found
+
+
+def _angles(joint: Joint) -> set[str]:
+    """Coordinates that are angles: one of the rotations is by f = q, or -q, plus a constant."""
+    found = set()
+    for axis in joint.rotations:
+        if isinstance(axis.function, Linear):
+            slopes = np.abs(axis.function.slopes)
+            found |= {name for name, slope in zip(axis.coordinates, slopes, strict=True) if slope == 1.0}
     return found
 
 

@@ -4,17 +4,23 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from musclesolve.opensim.model import GROUND, OpenSimModel
+import numpy as np
+
+from musclesolve.opensim.layouts.upgrade import CURRENT, upgrade
+from musclesolve.opensim.model import GROUND, BodyMass, OpenSimModel
 from musclesolve.opensim.read_context import Context
 from musclesolve.opensim.read_joints import read_coordinates, read_couplers, read_joints
 from musclesolve.opensim.read_muscles import read_muscles, read_surfaces
 from musclesolve.opensim.xml_tree import Element, read_xml
 
-_OLDEST = 40000
+_OLDEST = 20000
+_TENSOR = np.array([[0, 3, 4], [3, 1, 5], [4, 5, 2]])
+"""Where <inertia> has the entries of the matrix."""
+_ROUNDING = 1e-9
 
 
 def read_osim(path: str | Path) -> OpenSimModel:
-    """Read the skeleton and the muscles of an OpenSim model, version 4.
+    """Read the skeleton and the muscles of an OpenSim model, version 2 or later.
 
     What is not supported is listed in `unsupported`, and is an error only when something asked for needs it.
 
@@ -24,10 +30,11 @@ def read_osim(path: str | Path) -> OpenSimModel:
     root = read_xml(path)
     model = _model(root)
     context = _context(root, model)
-    coordinates = read_coordinates(context, model)
+    joints = read_joints(context, model)
+    coordinates = read_coordinates(context, model, joints)
     surfaces = read_surfaces(context, model)
     muscles = read_muscles(context, model)
-    joints = read_joints(context, model)
+    gravity = model.find("gravity")
     read = OpenSimModel(
         name=model.name,
         file=root.file,
@@ -38,6 +45,8 @@ def read_osim(path: str | Path) -> OpenSimModel:
         muscles=muscles,
         surfaces=surfaces,
         unsupported=context.unsupported,
+        masses=_masses(model),
+        **({} if gravity is None else {"gravity": gravity.vector()}),
         credits=_text(model, "credits"),
         publications=_text(model, "publications"),
     )
@@ -47,7 +56,7 @@ def read_osim(path: str | Path) -> OpenSimModel:
 
 def _model(root: Element) -> Element:
     """The <Model> of a document of a version that is supported."""
-    expected, remedy = "an OpenSim model of version 4", "open it in OpenSim 4 and save it again"
+    expected, remedy = "an OpenSim model of version 2 or later", "open it in OpenSim 4 and save it again"
     model = root.find("Model")
     if root.tag != "OpenSimDocument" or model is None:
         root.fail(
@@ -58,7 +67,33 @@ def _model(root: Element) -> Element:
     units = _text(model, "length_units").lower()
     if units not in ("", "meters", "m", "meter"):
         model.fail(f"lengths are in {units}", expected="meters", remedy="scale the model", code="bad_units")
+    if int(root.version) < CURRENT:
+        upgrade(model)
     return model
+
+
+def _masses(model: Element) -> dict[str, BodyMass]:
+    """Mass properties of the bodies that state them."""
+    return {body.name: _body_mass(body) for body in model.listed("BodySet") if body.find("mass") is not None}
+
+
+def _body_mass(body: Element) -> BodyMass:
+    mass, center, inertia = body.require("mass"), body.find("mass_center"), body.find("inertia")
+    found = np.zeros(6) if inertia is None else inertia.numbers()
+    if found.shape != (6,):
+        body.fail(
+            f"{found.size} numbers of inertia", expected="xx yy zz xy xz yz", remedy="correct <inertia>"
+        )
+    tensor = found[_TENSOR]
+    least = np.linalg.eigvalsh(tensor)[0]
+    if mass.number() < 0.0 or least < -_ROUNDING * np.abs(tensor).max():
+        body.fail(
+            f"mass {mass.number():g} kg, least principal moment of inertia {least:g} kg m2",
+            expected="neither below zero",
+            remedy="correct its mass properties",
+            code="bad_model",
+        )
+    return BodyMass(mass.number(), np.zeros(3) if center is None else center.vector(), tensor)
 
 
 def _context(root: Element, model: Element) -> Context:

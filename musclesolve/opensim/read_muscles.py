@@ -28,6 +28,13 @@ _MILLARD = {
 }
 """Likewise of Millard et al. (2013), table of the defaults in OpenSim; other parameters where the file states them."""
 
+_DE_GROOTE = {
+    "active_force_width_scale": 1.0,
+    "passive_fiber_strain_at_one_norm_force": 0.6,
+    "tendon_strain_at_one_norm_force": 0.049,
+}
+"""Likewise of De Groote et al. (2016)."""
+
 
 def read_surfaces(context: Context, model: Element) -> dict[str, Surface]:
     """Wrap objects by name; those of other kinds become `unsupported`."""
@@ -66,17 +73,26 @@ def _surface(context: Context, element: Element, owner: Element) -> Surface:
 
 
 def read_muscles(context: Context, model: Element) -> dict[str, OpenSimMuscle]:
-    """Every force of the model that has a path and fibers."""
-    elements = model.listed("ForceSet")
-    return {
-        element.name: _muscle(context, element)
-        for element in elements
-        if element.find("GeometryPath") and context.property(element, "optimal_fiber_length")
-    }
+    """Every force of the model that has a path and fibers; other forces but actuators become `unsupported`."""
+    found = {}
+    for element in model.listed("ForceSet"):
+        fibers, path = context.property(element, "optimal_fiber_length"), _path(element)
+        if fibers and path and path.tag == "GeometryPath":
+            found[element.name] = _muscle(context, element, path)
+        elif fibers:
+            context.unsupported[f"path of {element.name}"] = path.tag if path else "none"
+        elif not element.tag.endswith("Actuator") and context.flag(element, "appliesForce", True):
+            context.unsupported[f"force {element.name}"] = element.tag
+    return found
 
 
-def _muscle(context: Context, element: Element) -> OpenSimMuscle:
-    path = element.require("GeometryPath")
+def _path(muscle: Element) -> Element | None:
+    """Its path: an element of its own kind, or inside <path>."""
+    holder = muscle.find("path") or muscle
+    return next((child for child in holder.children if child.tag.endswith("Path")), None)
+
+
+def _muscle(context: Context, element: Element, path: Element) -> OpenSimMuscle:
     points = [_point(context, each) for each in path.listed("PathPointSet")]
     if len(points) < 2:
         element.fail(
@@ -99,6 +115,7 @@ def _muscle(context: Context, element: Element) -> OpenSimMuscle:
         points=tuple(point for point in points if point is not None),
         wraps=tuple(_wrap(each, len(points)) for each in path.listed("PathWrapSet")),
         curve=_curve_parameters(context, element),
+        enabled=context.flag(element, "appliesForce", True),
     )
 
 
@@ -114,6 +131,8 @@ def _positive(context: Context, element: Element, tag: str, otherwise: float) ->
 def _curve_parameters(context: Context, element: Element) -> dict[str, float]:
     if element.tag.startswith("Thelen"):
         return {tag: context.number(element, tag, value) for tag, value in _CURVES.items()}
+    if element.tag.startswith("DeGroote"):
+        return {tag: context.number(element, tag, value) for tag, value in _DE_GROOTE.items()}
     found = {f"{tag}.{key}": value for tag, given in _MILLARD.items() for key, value in given.items()}
     for curve in (context.property(element, tag) for tag in _MILLARD):
         for child in curve.children if curve else []:

@@ -130,6 +130,7 @@ class _Builder:
         parser.EndElementHandler = self.end
         parser.CharacterDataHandler = self.characters
         parser.EntityDeclHandler = self.entity
+        parser.SkippedEntityHandler = self.entity
 
     def start(self, tag: str, attributes: dict[str, str]) -> None:
         name, version = attributes.get("name", ""), attributes.get("Version", "")
@@ -150,25 +151,52 @@ class _Builder:
 
     def entity(self, *given: object) -> None:
         raise InputError(
-            "the file declares entities",
+            "the file declares or uses entities",
             code="bad_format",
             file=self.file,
             where=f"line {self.parser.CurrentLineNumber}",
             expected="plain XML, as OpenSim writes it",
-            remedy="remove the declaration",
+            remedy="replace them by what they stand for",
         )
 
 
-def read_xml(path: str | Path) -> Element:
-    """The root element of an XML file.
+def read_xml(path: str | Path, expected: str = "an OpenSim model (.osim)") -> Element:
+    """The root element of an XML file; expected: what it should be, for messages.
 
     Raises:
         InputError: there is no such file, it cannot be read, or it is not well-formed XML.
     """
     file = Path(path)
-    expected, remedy = "an OpenSim model (.osim)", "check the name and the folder"
+    builder = _Builder(file)
+    raw = _read(file, expected)
     try:
-        raw = read_regular(file, RECORDING)
+        builder.parser.Parse(raw, True)
+    except expat.ExpatError as fault:
+        raise InputError(
+            f"not well-formed XML: {expat.ErrorString(fault.code)}",
+            code="bad_format",
+            file=file,
+            where=f"line {fault.lineno}",
+            expected=expected,
+            remedy="save it again in OpenSim, or name another file",
+        ) from fault
+    except (LookupError, ValueError) as fault:  # of the encoding that the file declares
+        raise InputError(
+            f"the file cannot be decoded: {fault}",
+            code="bad_encoding",
+            file=file,
+            where="line 1",
+            expected="the encoding that its first line names, UTF-8 for example",
+            remedy="save it again in OpenSim",
+        ) from fault
+    assert builder.root is not None  # expat refuses a file without an element
+    return builder.root
+
+
+def _read(file: Path, expected: str) -> bytes:
+    remedy = "check the name and the folder"
+    try:
+        return read_regular(file, RECORDING)
     except FileNotFoundError as fault:
         raise InputError(
             "there is no such file", code="missing_file", file=file, expected=expected, remedy=remedy
@@ -182,17 +210,3 @@ def read_xml(path: str | Path) -> Element:
         raise InputError(
             problem, code="unreadable_file", file=file, expected=expected, remedy=remedy
         ) from fault
-    builder = _Builder(file)
-    try:
-        builder.parser.Parse(raw, True)
-    except expat.ExpatError as fault:
-        raise InputError(
-            f"not well-formed XML: {expat.ErrorString(fault.code)}",
-            code="bad_format",
-            file=file,
-            where=f"line {fault.lineno}",
-            expected=expected,
-            remedy="save the model again in OpenSim, or name another file",
-        ) from fault
-    assert builder.root is not None  # expat refuses a file without an element
-    return builder.root

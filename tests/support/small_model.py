@@ -110,7 +110,21 @@ WRAP = """<WrapSphere name="bump"><xyz_body_rotation>0.1 0 0</xyz_body_rotation>
 <translation>-0.03 -0.35 0</translation><radius>0.04</radius></WrapSphere>"""
 
 WRAPS = f"<WrapObjectSet><objects>{WRAP}</objects></WrapObjectSet>"
-BODY_SET = "".join(f'<Body name="{body}">{WRAPS if body == "femur_r" else ""}</Body>' for body in BODIES)
+
+
+def mass_properties(number: int) -> str:
+    """Mass properties of a body, of other numbers for every body."""
+    inertia = f"{0.02 * number + 0.01:g} 0.03 {0.01 * number + 0.02:g} 0.001 -0.002 {0.0005 * number:g}"
+    return (
+        f"<mass>{number + 1}</mass><mass_center>0.01 {-0.05 * number:g} 0.02</mass_center>"
+        f"<inertia>{inertia}</inertia>"
+    )
+
+
+BODY_SET = "".join(
+    f'<Body name="{body}">{mass_properties(k)}{WRAPS if body == "femur_r" else ""}</Body>'
+    for k, body in enumerate(BODIES)
+)
 
 TEXT = f"""<?xml version="1.0" encoding="UTF-8" ?>
 <OpenSimDocument Version="40500">

@@ -1,0 +1,87 @@
+"""The foot that a force plate measures."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+import numpy as np
+
+from musclesolve._util.arrays import Array
+from musclesolve._util.names import unknown_name
+from musclesolve.errors import InputError
+from musclesolve.opensim.inverse.external_load import ExternalLoad, at_times
+from musclesolve.opensim.kinematics import BodyMotion
+from musclesolve.opensim.model import OpenSimModel
+
+_FEET = ("calcn", "calcaneus", "foot", "hindfoot", "talus", "ankle")
+"""Beginnings of names of feet, the one to be used first."""
+_SIDE = re.compile(r"(?:^|[^a-z])(r|l|right|left)(?:[^a-z]|$)", re.IGNORECASE)
+_LOADED_N = 20.0
+_FARTHEST_M = 0.4
+"""Farthest that a center of pressure may be from the origin of its foot."""
+_MOST = 0.9
+"""Share of the loaded time in which the same foot must be the nearest."""
+
+
+def foot_of_plate(
+    model: OpenSimModel,
+    load: ExternalLoad,
+    bodies: Mapping[str, str],
+    time: Array | None,
+    pose: BodyMotion | None,
+) -> str:
+    """Name of the body that a plate acts on; "" for a plate that nobody steps on.
+
+    Raises:
+        InputError: no foot is found, or it is not clear which.
+    """
+    if load.name in bodies:
+        if bodies[load.name] not in model.body_number:
+            raise unknown_name(bodies[load.name], "body", model.bodies, f" in {model.name!r}")
+        return bodies[load.name]
+    feet = {side: _foot(model, side) for side in "rl"}
+    side = _SIDE.search(load.name)
+    if side is not None and feet[side[1][0].lower()]:
+        return feet[side[1][0].lower()]
+    known = [foot for foot in feet.values() if foot]
+    if time is None or pose is None or not known:
+        raise _unassigned(load, f"its name has no side, and the feet of the model are {known or 'unknown'}")
+    return _nearest(model, load, known, time, pose)
+
+
+def _foot(model: OpenSimModel, side: str) -> str:
+    """The foot of a side; "" if there is none of a usual name."""
+    for start in _FEET:
+        for body in model.bodies:
+            name = body.lower()
+            if name.startswith(start) and re.search(rf"(_|^){side}(_|$)", name.removeprefix(start)):
+                return body
+    return ""
+
+
+def _nearest(model: OpenSimModel, load: ExternalLoad, feet: list[str], time: Array, pose: BodyMotion) -> str:
+    loaded = np.linalg.norm(at_times(time, load.time, load.force), axis=1) > _LOADED_N
+    if not loaded.any():
+        return ""
+    point = at_times(time, load.time, load.point)[loaded]
+    place = pose.position[loaded][:, [model.body_number[foot] for foot in feet]]
+    distance = np.linalg.norm(place - point[:, None], axis=2)
+    nearest = distance.argmin(axis=1)
+    count = np.bincount(nearest, minlength=len(feet))
+    foot = int(count.argmax())
+    if count[foot] < _MOST * len(nearest):
+        raise _unassigned(load, f"both feet are near it: {' and '.join(feet)}")
+    if (far := float(np.median(distance[:, foot]))) > _FARTHEST_M:
+        raise _unassigned(load, f"its center of pressure is {far:.2g} m from {feet[foot]}, the nearest foot")
+    return feet[foot]
+
+
+def _unassigned(load: ExternalLoad, problem: str) -> InputError:
+    return InputError(
+        f"force plate {load.name} belongs to no foot: {problem}",
+        code="unassigned_plate",
+        file=load.file,
+        expected="one foot on each plate, in the axes of the model (y up)",
+        remedy="name the bodies in an ExternalLoads file (.xml)",
+    )

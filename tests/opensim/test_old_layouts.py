@@ -1,0 +1,129 @@
+"""Model files of versions 2 and 3: the same model as in the layout of version 4."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from old_layout import save_old
+from refusals import refused
+from sampled_motion import free_names
+from small_model import TEXT, save_model
+
+from musclesolve.opensim.geometry import opensim_geometry
+from musclesolve.opensim.model import OpenSimModel
+from musclesolve.opensim.read_model import read_osim
+
+VERSIONS = (20302, 30000, 30500)
+
+
+def same_models(old: OpenSimModel, new: OpenSimModel) -> None:
+    """Bodies, masses, coordinates, and the geometry of all muscles in random poses."""
+    assert old.bodies == new.bodies
+    assert dict(old.unsupported) == dict(new.unsupported)
+    assert {n: vars(c) for n, c in old.coordinates.items()} == {
+        n: vars(c) for n, c in new.coordinates.items()
+    }
+    for body, mass in new.masses.items():
+        np.testing.assert_allclose(old.masses[body].inertia, mass.inertia)
+        np.testing.assert_allclose(old.masses[body].center, mass.center)
+        assert old.masses[body].mass == mass.mass
+    rng = np.random.default_rng(5)
+    names = [name for name in free_names(new) if np.isfinite(new.coordinates[name].lower)]
+    pose = {name: rng.uniform(-0.3, 0.3, 3) for name in names}
+    expected, found = opensim_geometry(new, pose), opensim_geometry(old, pose)
+    assert found.muscles == expected.muscles
+    np.testing.assert_allclose(found.length, expected.length, atol=1e-12)
+    np.testing.assert_allclose(found.moment_arm, expected.moment_arm, atol=1e-12)
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_the_small_model(tmp_path: Path, small: OpenSimModel, version: int) -> None:
+    same_models(read_osim(save_old(tmp_path / "old.osim", TEXT, version)), small)
+
+
+@pytest.mark.parametrize("name", ["gait2392", "rajagopal_2016", "arm26"])
+def test_public_models(tmp_path: Path, model_folder: Path, public_model, name: str) -> None:
+    text = (model_folder / f"{name}.osim").read_text(encoding="utf-8")
+    same_models(read_osim(save_old(tmp_path / "old.osim", text, 30000)), public_model(name))
+
+
+def test_between_versions_3_and_4(tmp_path: Path, small: OpenSimModel) -> None:
+    """Joints in their set, connectors instead of sockets."""
+    text = TEXT.replace('Version="40500"', 'Version="30510"')
+    for name in ("parent_frame", "child_frame"):
+        tag, parts = f"socket_{name}", text.split(f"<socket_{name}>")
+        connector = f'<connectors><Connector_PhysicalFrame_ name="{name}"><connectee_name>'
+        end = "</connectee_name></Connector_PhysicalFrame_></connectors>"
+        text = parts[0] + "".join(connector + part.replace(f"</{tag}>", end, 1) for part in parts[1:])
+    same_models(read_osim(save_model(tmp_path, text)), small)
+    longer = TEXT.replace('Version="40500"', 'Version="30516"').replace("_frame>", "_frame_connectee_name>")
+    same_models(read_osim(save_model(tmp_path, longer)), small)
+
+
+def test_disabled_muscles_and_constraints(tmp_path: Path) -> None:
+    path = save_old(tmp_path / "old.osim", TEXT, 30000)
+    text = path.read_text(encoding="utf-8")
+    path.write_text(
+        text.replace("</Thelen2003Muscle>", "<isDisabled>true</isDisabled></Thelen2003Muscle>", 2).replace(
+            "</CoordinateCouplerConstraint>", "<isDisabled>true</isDisabled></CoordinateCouplerConstraint>"
+        ),
+        encoding="utf-8",
+    )
+    model = read_osim(path)
+    assert model.couplers == ()
+    assert [muscle.name for muscle in model.chosen()] == [
+        "two_r",
+        "three_r",
+    ]  # the first element is the default
+    assert [muscle.name for muscle in model.chosen(["one_r"])] == ["one_r"]
+
+
+def test_a_reversed_joint_is_listed(tmp_path: Path) -> None:
+    path = save_old(tmp_path / "old.osim", TEXT, 30000)
+    text = path.read_text(encoding="utf-8")
+    start = text.index('<UniversalJoint name="ankle_r">')
+    changed = text[start:].replace("<reverse>false", "<reverse>true", 1)
+    path.write_text(text[:start] + changed, encoding="utf-8")
+    model = read_osim(path)
+    assert "joint ankle_r" in model.unsupported
+    with refused("unsupported", "talus_r"):
+        model.chosen(["three_r"])
+
+
+@pytest.mark.parametrize(
+    ("code", "old", "new", "parts"),
+    [
+        ("unknown_name", "<parent_body>tibia_r", "<parent_body>shin_r", ["shin_r"]),
+        ("unknown_name", "<body>talus_r", "<body>foot_r", ["foot_r"]),
+        ("not_numbers", "<inertia_xx>0.01", "<inertia_xx>x", ["inertia_xx"]),
+        ("bad_format", "<location_in_parent>0.01 -0.4", "<location_in_parent>0.01", ["three numbers"]),
+    ],
+)
+def test_refusals_name_the_line(tmp_path: Path, code: str, old: str, new: str, parts: list[str]) -> None:
+    path = save_old(tmp_path / "old.osim", TEXT, 30000)
+    text = path.read_text(encoding="utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new, 1), encoding="utf-8")
+    with refused(code, "old.osim", "line", *parts):
+        read_osim(path)
+
+
+def test_opensim_reads_the_old_files_alike(tmp_path: Path, model_folder: Path, public_model) -> None:
+    """The rewriting of this test is what OpenSim understands by version 3: lengths and arms of its own engine."""
+    osim = pytest.importorskip("opensim", reason="the wheel of OpenSim is not installed")
+    osim.Logger.setLevelString("error")
+    text = (model_folder / "gait2392.osim").read_text(encoding="utf-8")
+    path = save_old(tmp_path / "old.osim", text, 30000)
+    model, other = read_osim(path), osim.Model(str(path))
+    state = other.initSystem()
+    pose = {"hip_flexion_r": 0.6, "knee_angle_r": -0.8, "ankle_angle_r": 0.2, "lumbar_extension": -0.3}
+    for name, angle in pose.items():
+        other.getCoordinateSet().get(name).setValue(state, angle)
+    found = opensim_geometry(model, {name: np.array([angle]) for name, angle in pose.items()})
+    for k, name in enumerate(found.muscles):
+        muscle = other.getMuscles().get(name)
+        assert muscle.getLength(state) == pytest.approx(found.length[0, k], abs=5e-5), name
+        assert muscle.getPennationAngleAtOptimalFiberLength() == model.muscles[name].pennation_angle
+    assert other.getTotalMass(state) == pytest.approx(sum(mass.mass for mass in model.masses.values()))
