@@ -36,7 +36,7 @@ class LoadDynamics:
         self, model: OpenSimModel, muscles: Sequence[str], tendon_force: Array
     ) -> JointReactions:
         """Joint reactions with muscle forces (T, n) [N]; NaN in frames without them."""
-        solved: Mask = np.isfinite(tendon_force).all(axis=1)
+        solved = np.asarray(np.isfinite(tendon_force).all(axis=1))
         filled = np.where(solved[:, None], tendon_force, 0.0)
         found = joint_reactions(model, self.dynamics, self.motion, muscles, filled)
         found.force[~solved], found.moment[~solved] = np.nan, np.nan
