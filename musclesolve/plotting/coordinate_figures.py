@@ -17,7 +17,7 @@ SMALLEST = 1.0
 
 def coordinates_and_moments(result: xr.Dataset) -> Figure:
     """Each shared coordinate [deg] and its moment [N m], in the sense of the model."""
-    legs, stems = Legs.of(result), _stems(result)
+    legs, stems = Legs.of(result, analysed=False), _stems(result)
     height = min(1.0, 0.12 + 0.15 * len(stems))
     figure, panels = page(result, "Coordinates and moments", len(stems), 2, height=height, labels=True)
     for row, stem in zip(panels, stems, strict=True):
@@ -35,7 +35,7 @@ def coordinates_and_moments(result: xr.Dataset) -> Figure:
 
 def reserves(result: xr.Dataset) -> Figure:
     """Moments that the muscles leave to reserves [N m]."""
-    legs, stems = Legs.of(result), _stems(result)
+    legs, stems = Legs.of(result, analysed=False), _stems(result)
     rows = -(-len(stems) // 2)
     height = min(1.0, 0.12 + 0.2 * rows)
     figure, panels = page(result, "Reserve moments", rows, 2, height=height, labels=True)

@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from musclesolve.plotting.page.curves import Legs
-from musclesolve.plotting.page.panels import OWN_SCALES, Grid, muscles_by_group, small_multiples
+from musclesolve.plotting.page.panels import Grid, muscles_by_group, small_multiples
 from musclesolve.plotting.page.style import note
 from musclesolve.results.dataset.frame_validity import split_side, with_side
 
@@ -19,14 +19,14 @@ OF_EMG = ("emg_delayed", "emg_correlation", "channel_muscles")
 
 def activations(result: xr.Dataset) -> Figure:
     """Activation of each muscle, 0 to 1, over the envelope of its EMG where that was measured."""
-    titles, grid = ("Muscle activation", ACTIVATION), Grid(top=1.02)
+    titles, grid = ("Muscle activation", ACTIVATION), Grid(top=1.02, low=True)
     with_emg = all(name in result.variables for name in OF_EMG) and result.sizes["channel"] > 0
     return _every_muscle(result, "activation", titles, grid, with_emg)
 
 
 def muscle_forces(result: xr.Dataset) -> Figure:
     """Force of each muscle in newton, every panel with its own scale."""
-    return _every_muscle(result, "muscle_force", ("Muscle force", FORCE), OWN_SCALES)
+    return _every_muscle(result, "muscle_force", ("Muscle force", FORCE), Grid(low=True))
 
 
 def _every_muscle(

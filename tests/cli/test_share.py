@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +20,16 @@ from musclesolve.plotting import save_figures as save
 from musclesolve.recording.text.mot_file import read_mot
 from musclesolve.results.files.result_netcdf import read_result
 from musclesolve.results.files.storage_file import ENDINGS
+
+READ = """
+import sys
+import numpy, opensim
+for path in sys.argv[1:]:
+    table = opensim.TimeSeriesTable(path)
+    time = numpy.array(table.getIndependentColumn())
+    numpy.savez(path[:-4], names=table.getColumnLabels(), values=table.getMatrix().to_numpy(), time=time)
+"""
+"""OpenSim's own reader, into arrays."""
 
 
 @pytest.fixture
@@ -43,6 +56,21 @@ def test_result_storage_files_and_summary(inputs: list[Path], tmp_path: Path) ->
         table = read_mot(tmp_path / "out" / f"ik_{ending}.sto")
         assert table.names == ("one_r", "two_r", "three_r") and not table.in_degrees
         np.testing.assert_allclose(table.values, values.values, atol=1e-8)
+
+
+def test_opensim_reads_the_storage_files(inputs: list[Path], tmp_path: Path) -> None:
+    """In a process of its own: the wheel and casadi cannot be loaded into one."""
+    if find_spec("opensim") is None:
+        pytest.skip("opensim is not installed (the extra `opensim`)")
+    assert share(inputs, tmp_path / "out", "--no-figures").exit_code == 0
+    paths = [tmp_path / "out" / f"ik_{ending}.sto" for ending in ENDINGS]
+    subprocess.run([sys.executable, "-c", READ, *map(str, paths)], check=True, cwd=tmp_path)
+    for path in paths:
+        own = read_mot(path)
+        with np.load(path.with_suffix(".npz")) as table:
+            assert tuple(table["names"]) == own.names
+            np.testing.assert_array_equal(table["values"], own.values)
+            np.testing.assert_array_equal(table["time"], own.time)
 
 
 def test_figures_are_drawn_and_drawn_again(

@@ -13,7 +13,7 @@ from musclesolve.opensim.inverse.external_load import ExternalLoad
 from musclesolve.pipeline.opensim.coordinate_motion import Source, as_table
 from musclesolve.recording.data import Table
 
-SUFFIXES = ("_moment", "_force", "")
+SUFFIXES = ("_moment", "_force")
 _SLACK = 1e-6
 """Times that differ by less are the same [s]."""
 
@@ -36,7 +36,8 @@ def coordinate_moments(source: Source, names: Sequence[str], time: Array) -> Coo
     """Generalized forces of coordinates at some times, linearly interpolated between their own.
 
     Args:
-        source: columns NAME_moment, NAME_force or NAME over time; arrays by name without "time" are those at `time`.
+        source: columns NAME_moment or NAME_force over time, also NAME where it is no file, whose columns NAME are
+            coordinates; arrays by name without "time" are those at `time`.
         names: m coordinates.
         time: (T,) [s].
 
@@ -73,7 +74,7 @@ def _of_frames(given: Mapping[str, Array], frames: int) -> Mapping[str, Array]:
 
 
 def _column(table: Table, name: str, file: Path | None) -> int:
-    for suffix in SUFFIXES:
+    for suffix in SUFFIXES if file else (*SUFFIXES, ""):
         if f"{name}{suffix}" in table.names:
             return table.names.index(f"{name}{suffix}")
     found = ", ".join(table.names[:12]) + (" ..." if len(table.names) > 12 else "")

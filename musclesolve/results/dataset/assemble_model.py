@@ -13,7 +13,7 @@ from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve.opensim.model import Joint
 from musclesolve.pipeline.opensim.coordinate_motion import ORDER
 from musclesolve.pipeline.opensim.model_problem import ModelProblem
-from musclesolve.pipeline.opensim.muscle_crossing import joint_coordinates
+from musclesolve.pipeline.opensim.muscle_crossing import joint_coordinates, rotational
 from musclesolve.pipeline.opensim.share_groups import GroupResult, ModelResult
 from musclesolve.recording.text.text_file import sha256
 from musclesolve.results.dataset.fiber_ranges import beyond_plausible
@@ -59,6 +59,10 @@ def assemble_model(found: ModelResult) -> xr.Dataset:
     meaning = bundled_toml(__package__, "variables.toml")
     for name in result.data_vars:
         result.variables[name].attrs |= meaning[str(name)]
+    if not set(problem.choice.dofs) <= rotational(problem.model):
+        result["joint_angle"].attrs["units"] = "rad; m of a translation"
+        for name in ("joint_moment", "reserve_moment"):
+            result[name].attrs["units"] = "N m; N of a translation"
     return result
 
 

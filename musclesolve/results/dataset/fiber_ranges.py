@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from musclesolve._util.arrays import Array
-from musclesolve.pipeline.types import LegResult
+
+if TYPE_CHECKING:
+    from musclesolve.pipeline.types import LegResult
 
 PLAUSIBLE = (0.4, 1.6)
 """Where sarcomeres work; a muscle beyond it has fiber or tendon lengths that do not fit its path."""

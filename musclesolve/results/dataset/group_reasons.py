@@ -6,9 +6,8 @@ import numpy as np
 
 from musclesolve.pipeline.opensim.model_problem import ModelProblem
 from musclesolve.pipeline.opensim.share_groups import GroupResult
-from musclesolve.results.dataset.reserve_reasons import worst_frames
 from musclesolve.sharing.analysis.diagnosis import diagnose
-from musclesolve.sharing.analysis.reserve_check import Verdict, check_reserves
+from musclesolve.sharing.analysis.reserve_check import Verdict, check_reserves, worst_frames
 from musclesolve.sharing.status import Status
 
 

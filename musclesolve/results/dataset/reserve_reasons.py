@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import groupby
-
 import numpy as np
 
 from musclesolve._util.arrays import AnyArray
@@ -13,11 +11,9 @@ from musclesolve.pipeline.types import LegResult
 from musclesolve.results.dataset.passive_remedy import passive_remedy
 from musclesolve.results.dataset.result_quantities import directions
 from musclesolve.sharing.analysis.diagnosis import Diagnosis, diagnose
-from musclesolve.sharing.analysis.reserve_check import Verdict, check_reserves
+from musclesolve.sharing.analysis.reserve_check import Verdict, check_reserves, worst_frames
 from musclesolve.sharing.status import Status
 
-MOST = 3
-"""Stretches of frames that are explained, those with the largest reserves."""
 _UNIT = 1e-4  # of a factor on the strength
 
 
@@ -54,11 +50,3 @@ def _key(leg: LegResult, options: Options, found: Diagnosis, number: int) -> str
         return ""
     factor = np.ceil(remedy.factor * strength / _UNIT - 1e-6) * _UNIT
     return f": write strength = {factor:.6g} in [muscles]" if factor <= LARGEST_FACTOR else ""
-
-
-def worst_frames(helped: AnyArray, reserve: AnyArray) -> AnyArray:
-    """The frame with the largest reserves of each stretch, of the worst stretches."""
-    size = np.nan_to_num(np.abs(reserve).sum(axis=1))
-    runs = [[k for k, _ in run] for inside, run in groupby(enumerate(helped), lambda item: item[1]) if inside]
-    frames = [max(run, key=lambda k: size[k]) for run in runs]
-    return np.sort(np.array(sorted(frames, key=lambda k: -size[k])[:MOST], dtype=np.int64))

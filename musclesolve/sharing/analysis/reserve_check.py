@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from musclesolve._util.arrays import Array
+from musclesolve._util.arrays import Array, Mask, true_runs
 from musclesolve._util.checks import check_real_array
 from musclesolve.errors import InputError
 from musclesolve.sharing.arguments import check_problem, check_solution
@@ -22,6 +22,8 @@ from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solution import Solution
 
 STRICT, USUAL = 0.05, 0.10
+MOST = 3
+"""Stretches of frames that `worst_frames` picks."""
 
 
 class Verdict(StrEnum):
@@ -105,6 +107,18 @@ def check_reserves(
     largest = np.where(used.any(axis=0), _largest(np.where(used, weight, 0.0)), np.nan)
     rms = _share(_rms(reserve), _rms(size))
     return ReserveCheck(problem.dof or (), peak, top, share, rms, largest, verdict, limits)
+
+
+def worst_frames(helped: Mask, reserve: Array) -> NDArray[np.int64]:
+    """The frame with the largest reserves of each stretch of frames that need one, of the worst stretches.
+
+    Args:
+        helped: (T,) the frames that need a reserve.
+        reserve: (T, m) [N m].
+    """
+    size = np.nan_to_num(np.abs(reserve).sum(axis=1))
+    frames = [first + int(size[first:stop].argmax()) for first, stop in true_runs(helped)]
+    return np.sort(np.array(sorted(frames, key=lambda k: -size[k])[:MOST], dtype=np.int64))
 
 
 def _limits(limits: object) -> tuple[float, float]:

@@ -156,6 +156,12 @@ def test_coordinates_and_moments_must_belong_together(small: OpenSimModel) -> No
         opensim_problem(small, motion, {"time": TIME + 5.0, **moments}, dofs=DOFS)
 
 
+def test_coordinates_given_as_moments_are_refused(small: OpenSimModel, tmp_path: Path) -> None:
+    coordinates, _ = save_inputs(tmp_path, small)
+    with refused("missing_column", "ik.mot", "hip_a_r_moment"):
+        opensim_problem(small, coordinates, coordinates, dofs=DOFS)
+
+
 def test_a_muscle_that_acts_on_nothing_shared_is_left_out_with_a_note(small: OpenSimModel) -> None:
     problem = found(small, dofs=["ankle_a_r"])
     assert problem.problem.muscle == ("two_r", "three_r")

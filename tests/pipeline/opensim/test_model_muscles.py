@@ -1,0 +1,83 @@
+"""Curves of the muscles of a model: each muscle its own family and parameters."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from small_model import TEXT, save_model
+
+from musclesolve.muscles.curves.de_groote_2016 import DeGroote2016
+from musclesolve.muscles.curves.millard_2013 import Millard2013
+from musclesolve.muscles.curves.thelen_2003 import Thelen2003
+from musclesolve.opensim.model import OpenSimModel
+from musclesolve.opensim.read_model import read_osim
+from musclesolve.pipeline.opensim.model_muscles import ModelMuscles
+
+MILLARD = """<ActiveForceLengthCurve><min_norm_active_fiber_length>0.25</min_norm_active_fiber_length>
+<transition_norm_fiber_length>0.77</transition_norm_fiber_length>
+<max_norm_active_fiber_length>1.9</max_norm_active_fiber_length>
+<shallow_ascending_slope>0.75</shallow_ascending_slope><minimum_value>0</minimum_value></ActiveForceLengthCurve>
+<ForceVelocityCurve><max_eccentric_velocity_force_multiplier>1.6</max_eccentric_velocity_force_multiplier>
+</ForceVelocityCurve>"""
+DE_GROOTE = "<passive_fiber_strain_at_one_norm_force>0.5</passive_fiber_strain_at_one_norm_force>"
+
+
+@pytest.fixture(scope="module")
+def mixed(tmp_path_factory: pytest.TempPathFactory) -> OpenSimModel:
+    """Three muscles of three kinds."""
+    parts = TEXT.split("<Thelen2003Muscle name=")
+    kinds = {
+        "two_r": ("Millard2012EquilibriumMuscle", MILLARD),
+        "three_r": ("DeGrooteFregly2016Muscle", DE_GROOTE),
+    }
+    for k, part in enumerate(parts):
+        for name, (kind, curve) in kinds.items():
+            if part.startswith(f'"{name}"'):
+                own = part.replace("</Thelen2003Muscle>", f"{curve}</{kind}>", 1)
+                parts[k - 1] += f"<{kind} name="
+                parts[k] = f"\0{own}"
+    text = "<Thelen2003Muscle name=".join(parts).replace("<Thelen2003Muscle name=\0", "")
+    return read_osim(save_model(tmp_path_factory.mktemp("mixed"), text))
+
+
+def test_each_muscle_has_its_own_curves(mixed: OpenSimModel) -> None:
+    muscles = ModelMuscles.of(list(mixed.muscles.values()), with_passive=True)
+    kinds = {muscles.names[int(own[0])]: family for family, own in muscles.families}
+    assert isinstance(kinds["one_r"], Thelen2003) and kinds["one_r"] == Thelen2003()
+    assert isinstance(kinds["two_r"], Millard2013) and isinstance(kinds["three_r"], DeGroote2016)
+    length = np.linspace(0.3, 1.8, 20)
+    np.testing.assert_array_equal(
+        kinds["two_r"].active(length), Millard2013("millard_2013_rajagopal").active(length)
+    )
+    assert kinds["two_r"].velocity(1.0) == pytest.approx(1.6)
+    np.testing.assert_allclose(muscles.passive.at_one, [0.5, 0.7, 0.5])
+
+
+def test_forces_are_those_of_each_muscle_alone(mixed: OpenSimModel) -> None:
+    every = list(mixed.muscles.values())
+    together = ModelMuscles.of(every, with_passive=True)
+    length, velocity = np.linspace(0.25, 0.36, 30).reshape(10, 3), np.linspace(-0.5, 0.5, 30).reshape(10, 3)
+    found = together.forces(together.fibers(length, velocity))
+    for k, muscle in enumerate(every):
+        one = ModelMuscles.of([muscle], with_passive=True)
+        alone = one.forces(one.fibers(length[:, [k]], velocity[:, [k]]))
+        np.testing.assert_array_equal(alone.capacity[:, 0], found.capacity[:, k])
+        np.testing.assert_array_equal(alone.passive[:, 0], found.passive[:, k])
+    assert found.passive.max() > 0.0 and not ModelMuscles.of(every, with_passive=False).passive.force.any()
+
+
+def test_a_file_without_curves_has_the_defaults(tmp_path: Path) -> None:
+    text = TEXT.replace('<Thelen2003Muscle name="t', '<Millard2012EquilibriumMuscle name="t')
+    head, *rest = text.split("<Millard2012EquilibriumMuscle")
+    text = head + "".join(
+        "<Millard2012EquilibriumMuscle"
+        + part.replace("</Thelen2003Muscle>", "</Millard2012EquilibriumMuscle>", 1)
+        for part in rest
+    )
+    model = read_osim(save_model(tmp_path, text))
+    muscles = ModelMuscles.of([model.muscles["two_r"]], with_passive=True)
+    ((family, _),) = muscles.families
+    length = np.linspace(0.3, 1.8, 20)
+    np.testing.assert_array_equal(family.active(length), Millard2013().active(length))
