@@ -14,7 +14,11 @@ from musclesolve.cli.printing import print_files, print_summary, progress
 Model = Annotated[Path, typer.Option(help="The model, .osim.")]
 Coordinates = Annotated[Path, typer.Option(help="Its coordinates, .mot or .sto, as of inverse kinematics.")]
 Moments = Annotated[
-    Path, typer.Option(help="Its joint moments, .sto, as of inverse dynamics: columns NAME_moment.")
+    Path | None, typer.Option(help="Its joint moments, .sto, as of inverse dynamics: columns NAME_moment.")
+]
+Loads = Annotated[
+    Path | None,
+    typer.Option(help="Instead of moments: ground reactions, .mot, or an ExternalLoads file, .xml."),
 ]
 Cost = Annotated[str, typer.Option(help="Cost function.")]
 Solver = Annotated[str, typer.Option(help="Solver.")]
@@ -44,8 +48,9 @@ Figures = Annotated[bool, typer.Option("--figures/--no-figures", help="Draw the 
 def share(
     model: Model,
     coordinates: Coordinates,
-    moments: Moments,
     output: Output,
+    moments: Moments = None,
+    loads: Loads = None,
     cost: Cost = "stress_cubed",
     solver: Solver = "batch",
     passive: Passive = "table",
@@ -58,7 +63,7 @@ def share(
     end_s: EndS = None,
     figures: Figures = True,
 ) -> None:
-    """Muscle forces of an OpenSim model from its coordinates and joint moments: result.nc, figures, STO files."""
+    """Muscle forces of an OpenSim model from its coordinates and joint moments or loads: result.nc, figures, STO."""
     from musclesolve.results.tables.run_summary import any_failed, summary
     from musclesolve.studies.share_files import share_into
 
@@ -71,6 +76,7 @@ def share(
         "cutoff_hz": cutoff_hz or None,
         "start_s": start_s,
         "end_s": end_s,
+        "loads": loads,
         "cost": cost,
         "solver": solver,
     }

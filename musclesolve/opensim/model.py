@@ -201,9 +201,8 @@ class OpenSimModel:
             InputError: a name is unknown, or something that a muscle needs is not supported.
         """
         known = Names(self.muscles, "muscle", self.name)
-        for name in self._without_path if names is None else ():
-            raise self._lacking(name, [f"path of {name}"])
         if names is None:
+            self.require_paths()
             names = [name for name, muscle in self.muscles.items() if muscle.enabled]
         picked = []
         for name in names:
@@ -212,6 +211,15 @@ class OpenSimModel:
             picked.append(list(self.muscles.values())[known[name]])
             self._require_supported(picked[-1])
         return picked
+
+    def require_paths(self) -> None:
+        """See that every muscle of the file has a path of points.
+
+        Raises:
+            InputError: a muscle has a path of another kind.
+        """
+        for name in self._without_path:
+            raise self._lacking(name, [f"path of {name}"])
 
     @cached_property
     def _without_path(self) -> tuple[str, ...]:

@@ -21,7 +21,7 @@ from musclesolve.sharing.solver.solver_registry import find_solver
 def share_model(
     model: OpenSimModel | str | Path,
     coordinates: Source,
-    moments: Source,
+    moments: Source | None = None,
     cost: str | Cost = "stress_cubed",
     solver: str | Solver = "batch",
     **choices: Unpack[Choices],

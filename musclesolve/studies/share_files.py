@@ -20,7 +20,7 @@ RESULT = "result.nc"
 
 def share_into(
     folder: Path,
-    inputs: tuple[Path, Path, Path],
+    inputs: tuple[Path, Path, Path | None],
     options: Mapping[str, Any],
     progress: Progress,
     *,
@@ -30,7 +30,7 @@ def share_into(
 
     Args:
         folder: for result.nc, the STO files and the figures.
-        inputs: model, coordinates and moments.
+        inputs: model, coordinates and moments (None where the options have loads).
         options: further keywords of `share_model`.
         progress: called with the name of each stage and the share of the work that is done.
         figures: whether they are drawn.
@@ -41,13 +41,18 @@ def share_into(
     stem = inputs[1].stem
     with reserved(folder):
         check_folder(folder, RESULT, inputs[1])
-        check_inputs(inputs, folder, [f"{stem}_{ending}.sto" for ending in ENDINGS])
+        check_inputs(_given(inputs, options), folder, [f"{stem}_{ending}.sto" for ending in ENDINGS])
         progress("sharing", 0.2)
         result = share_model(*inputs, **options)
         drawn = _figures(result, progress) if figures else {}
         progress("writing", 1.0)
         files = {RESULT: netcdf_bytes(result), **storage_files(result, stem), **drawn}
         return result, write_files(folder, files, (*RESULT_FIGURES, *MODEL_FIGURES))
+
+
+def _given(inputs: tuple[Path | None, ...], options: Mapping[str, Any]) -> list[Path]:
+    """The files that are read."""
+    return [Path(path) for path in (*inputs, options.get("loads")) if path is not None]
 
 
 def _figures(result: xr.Dataset, progress: Progress) -> dict[str, bytes]:

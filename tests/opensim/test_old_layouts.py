@@ -6,11 +6,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from old_layout import save_old
 from refusals import refused
 from sampled_motion import free_names
 from small_model import TEXT, save_model
 
+from musclesolve.errors import InputError
 from musclesolve.opensim.geometry import opensim_geometry
 from musclesolve.opensim.model import OpenSimModel
 from musclesolve.opensim.read_model import read_osim
@@ -127,3 +130,46 @@ def test_opensim_reads_the_old_files_alike(tmp_path: Path, model_folder: Path, p
         assert muscle.getLength(state) == pytest.approx(found.length[0, k], abs=5e-5), name
         assert muscle.getPennationAngleAtOptimalFiberLength() == model.muscles[name].pennation_angle
     assert other.getTotalMass(state) == pytest.approx(sum(mass.mass for mass in model.masses.values()))
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        *(
+            "Schutte1993Muscle",
+            "Delp1990Muscle",
+            "Schutte1993Muscle_Deprecated",
+            "Thelen2003Muscle_Deprecated",
+        ),
+        *("Millard2012EquilibriumMuscle", "Millard2012AccelerationMuscle", "DeGrooteFregly2016Muscle"),
+        "RigidTendonMuscle",
+    ],
+)
+def test_muscles_of_all_names(tmp_path: Path, kind: str) -> None:
+    angle = "<pennation_angle>0.2</pennation_angle><optimal_fiber_length>"
+    text = TEXT.replace("Thelen2003Muscle", kind).replace("<optimal_fiber_length>", angle)
+    model = read_osim(save_old(tmp_path / "old.osim", text, 20302))
+    assert {muscle.kind for muscle in model.muscles.values()} == {kind}
+    assert {muscle.pennation_angle for muscle in model.muscles.values()} == {0.2}
+    assert {muscle.max_isometric_force for muscle in model.muscles.values()} == {900.0}
+
+
+PIECES = st.sampled_from(["", "nan", "-1", "1 2", "true", "x", "<a/>", "</objects>", "ground", "knee_r"])
+
+
+@settings(max_examples=150, deadline=None, derandomize=True)
+@given(data=st.data())
+def test_any_damage_is_refused_properly_or_harmless(
+    data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    path = save_old(tmp_path_factory.getbasetemp() / "old.osim", TEXT, 30000)
+    text = path.read_text(encoding="utf-8")
+    start = data.draw(st.sampled_from([k + 1 for k in range(len(text)) if text[k] == ">"]))
+    stop = text.find("<", start)
+    if data.draw(st.booleans()):
+        stop = text.find(">", start) + 1
+    path.write_text(text[:start] + data.draw(PIECES) + text[max(stop, start) :], encoding="utf-8")
+    try:
+        opensim_geometry(read_osim(path), {"knee_r": np.array([0.1, 0.5])})
+    except InputError as error:
+        assert error.code

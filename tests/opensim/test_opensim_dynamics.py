@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 import pytest
 from sampled_motion import free_names, sine_motion
-from small_model import axis
+from small_model import COUPLER, TEXT, axis, save_model
 
 from musclesolve._util.arrays import Array
 from musclesolve.opensim.inverse.inverse_dynamics import inverse_dynamics
 from musclesolve.opensim.inverse.joint_reactions import joint_reactions
 from musclesolve.opensim.inverse.model_motion import ModelMotion, model_motion
+from musclesolve.opensim.kinematics import body_motion
 from musclesolve.opensim.model import OpenSimModel
 from musclesolve.opensim.read_model import read_osim
 
@@ -149,3 +150,28 @@ def test_contact_forces(public_model: Callable[[str], OpenSimModel]) -> None:
         reaction = other.getJointSet().get(joint).calcReactionOnChildExpressedInGround(state)
         np.testing.assert_allclose(found.force[0, k], reaction.get(1).to_numpy(), atol=1e-4)
         np.testing.assert_allclose(found.moment[0, k], reaction.get(0).to_numpy(), atol=1e-4)
+
+
+def test_every_kind_of_joint_places_its_body_as_in_opensim(tmp_path: Path) -> None:
+    """Free, gimbal, custom, planar and universal joints; and the generalized forces beyond the free joint.
+
+    The speeds of OpenSim's free and ball joints are components of angular velocity, not rates of its angles.
+    """
+    text = TEXT.replace("BallJoint", "GimbalJoint").replace(COUPLER, "")
+    model = read_osim(save_model(tmp_path, text))
+    other = osim.Model(str(model.file))
+    state = other.initSystem()
+    motion = sine_motion(model, np.linspace(0.0, 1.0, 4))
+    still = [model.coordinate_number[name] for name in ("px", "py", "pz", "tx", "ty", "tz")]
+    motion.speed[:, still] = motion.acceleration[:, still] = 0.0
+    pose = body_motion(model, motion.value)
+    for t in range(len(motion.time)):
+        for name, value in zip(model.coordinates, motion.value[t], strict=True):
+            other.getCoordinateSet().get(name).setValue(state, float(value), False)
+        other.realizePosition(state)
+        for k, body in enumerate(model.bodies[1:], start=1):
+            place = other.getBodySet().get(body).getPositionInGround(state).to_numpy()
+            np.testing.assert_allclose(pose.position[t, k], place, atol=1e-12)
+    expected, found = inverse_of_opensim(model, motion), inverse_dynamics(model, motion).joint_force
+    beyond = np.setdiff1d(np.arange(found.shape[1]), still[:3])
+    np.testing.assert_allclose(found[:, beyond], expected[:, beyond], atol=1e-6 * np.abs(expected).max())

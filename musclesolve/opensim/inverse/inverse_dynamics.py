@@ -43,7 +43,8 @@ def inverse_dynamics(
     """Generalized forces that produce a motion under gravity and external loads.
 
     From the last body inward, the joint of a body transmits the wrench that the body and all bodies beyond it need;
-    the power of that wrench on the joint's axes is the generalized force (Featherstone 2008, 5.3).
+    the power of that wrench on the joint's axes is the generalized force (Featherstone 2008, 5.3). It belongs to the
+    rate of the coordinate; OpenSim's of the angles of free and ball joints belong to components of angular velocity.
 
     Args:
         model: with mass properties.

@@ -9,6 +9,7 @@ from pathlib import Path
 from musclesolve._util.arrays import Array, Mask, at_times
 from musclesolve._util.checks import check_real_array
 from musclesolve.errors import InputError
+from musclesolve.opensim.inverse.external_load import ExternalLoad
 from musclesolve.pipeline.opensim.coordinate_motion import Source, as_table
 from musclesolve.recording.data import Table
 
@@ -19,12 +20,16 @@ _SLACK = 1e-6
 
 @dataclass(frozen=True, eq=False)
 class CoordinateMoments:
-    """moment (T, m) [N m; N for a translation] of coordinates at the times (T,); `known`: where they are given."""
+    """moment (T, m) [N m; N for a translation] of coordinates at the times (T,); `known`: where they are given.
+
+    loads: the external loads that they were computed from; None where a file or the caller gives moments.
+    """
 
     moment: Array
     known: Mask
     file: Path | None
     notes: tuple[str, ...] = ()
+    loads: tuple[ExternalLoad, ...] | None = None
 
 
 def coordinate_moments(source: Source, names: Sequence[str], time: Array) -> CoordinateMoments:

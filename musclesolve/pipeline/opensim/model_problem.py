@@ -18,6 +18,7 @@ from musclesolve.opensim.model import OpenSimModel
 from musclesolve.opensim.read_model import read_osim
 from musclesolve.pipeline.opensim.coordinate_moments import CoordinateMoments, coordinate_moments
 from musclesolve.pipeline.opensim.coordinate_motion import CoordinateMotion, Source, coordinate_motion
+from musclesolve.pipeline.opensim.load_dynamics import LoadDynamics, load_dynamics, load_moments
 from musclesolve.pipeline.opensim.model_muscles import ModelMuscles
 from musclesolve.pipeline.opensim.muscle_crossing import separate_groups
 from musclesolve.pipeline.opensim.shared_choice import SharedChoice, shared_choice
@@ -38,6 +39,7 @@ class Choices(TypedDict, total=False):
     cutoff_hz: float | None
     start_s: float | None
     end_s: float | None
+    loads: str | Path | None
 
 
 @dataclass(frozen=True)
@@ -52,6 +54,7 @@ class ModelOptions:
     cutoff_hz: float | None = 6.0
     start_s: float | None = None
     end_s: float | None = None
+    loads: str | Path | None = None
 
     def __post_init__(self) -> None:
         """Refuse what no model can be asked for."""
@@ -66,7 +69,7 @@ class ModelProblem:
 
     problem: all of it; groups: coordinates and muscles, by number, that are shared apart; motion: of the coordinates;
     angle (T, m) [rad or m] and moment (T, m) [N m or N] of the shared coordinates; musculotendon_length (T, n) [m],
-    musculotendon_velocity (T, n) [m/s]; fiber: the fibers behind rigid tendons.
+    musculotendon_velocity (T, n) [m/s]; fiber: the fibers behind rigid tendons; dynamics: where loads were given.
     """
 
     model: OpenSimModel
@@ -82,11 +85,15 @@ class ModelProblem:
     musculotendon_velocity: Array
     fiber: FiberState
     moment_file: Path | None
+    dynamics: LoadDynamics | None
     notes: tuple[str, ...]
 
 
 def opensim_problem(
-    model: OpenSimModel | str | Path, coordinates: Source, moments: Source, **choices: Unpack[Choices]
+    model: OpenSimModel | str | Path,
+    coordinates: Source,
+    moments: Source | None = None,
+    **choices: Unpack[Choices],
 ) -> Problem:
     """The force-sharing problem of an OpenSim model.
 
@@ -97,7 +104,8 @@ def opensim_problem(
         model: from `read_osim`, or the path of a .osim file.
         coordinates: the path of a .mot or .sto file, a Table, a Dataset over time, or arrays by name with "time".
         moments: likewise, columns NAME_moment (NAME_force of a translation), interpolated linearly to the times of
-            the coordinates; frames beyond them are left out. Arrays by name without "time" are at those times.
+            the coordinates; frames beyond them are left out. Arrays by name without "time" are at those times. None
+            where `loads` are given instead.
         choices:
             muscles: names; all that act on the shared coordinates unless given.
             dofs: names of the shared coordinates; unless given, all angles that muscles act on, without locked and
@@ -107,6 +115,8 @@ def opensim_problem(
             reserve_weight: see `Problem`.
             cutoff_hz: low-pass filter of the coordinates, amplitude halved at this frequency; None: not filtered.
             start_s, end_s: of the time range.
+            loads: path of an ExternalLoads file (.xml) or of ground reactions (.mot, .sto), from which inverse
+                dynamics computes the moments; see `read_external_loads`.
 
     Raises:
         InputError: a name is unknown, a column is missing, a part of the model that is needed is not supported, ...
@@ -115,14 +125,26 @@ def opensim_problem(
 
 
 def model_problem(
-    model: OpenSimModel | str | Path, coordinates: Source, moments: Source, options: ModelOptions
+    model: OpenSimModel | str | Path, coordinates: Source, moments: Source | None, options: ModelOptions
 ) -> ModelProblem:
     """The same with what it is made of."""
     loaded = model if isinstance(model, OpenSimModel) else read_osim(model)
     choice = shared_choice(loaded, options.dofs, options.muscles, options.side)
     motion = coordinate_motion(loaded, coordinates, options.cutoff_hz)
     _require_coordinates(loaded, choice, motion)
-    found = coordinate_moments(moments, choice.dofs, motion.time)
+    if options.loads is not None and moments is None:
+        found = load_moments(loaded, motion, choice.dofs, options.loads)
+    elif moments is not None and options.loads is None:
+        found = coordinate_moments(moments, choice.dofs, motion.time)
+    else:
+        raise InputError(
+            "both moments and loads are given"
+            if moments is not None
+            else "neither moments nor loads are given",
+            code="missing_argument" if moments is None else "conflict",
+            expected="joint moments, or external loads that they are computed from",
+            remedy="give one of them",
+        )
     return assemble_problem(loaded, choice, motion, found, options)
 
 
@@ -142,6 +164,9 @@ def assemble_problem(
     if left := int((wanted & ~moments.known).sum()):
         notes.append(f"{left} frames of the coordinates have no moments and are left out.")
     motion, moment = motion.frames(kept), moments.moment[kept]
+    dynamics = None if moments.loads is None else load_dynamics(model, motion, moments.loads)
+    if dynamics is not None:
+        notes += dynamics.residual_notes(model)
     muscles = ModelMuscles.of(choice.muscles, with_passive=options.passive == "table")
     length, velocity, arm = _geometry(model, choice, motion)
     fiber = muscles.fibers(length, velocity)
@@ -159,6 +184,7 @@ def assemble_problem(
         musculotendon_velocity=velocity,
         fiber=fiber,
         moment_file=moments.file,
+        dynamics=dynamics,
         notes=tuple(notes),
     )
 

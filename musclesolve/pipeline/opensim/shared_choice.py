@@ -56,7 +56,7 @@ def shared_choice(
     check_choice(side, "side", SIDES)
     crossing, other = muscle_crossing(model), SIDES[side]
     asked = _known(muscles, model.muscles, "muscle", model) if muscles is not None else None
-    candidates = asked or tuple(name for name in model.muscles if not (other and name.endswith(other)))
+    candidates = asked or _usual_muscles(model, other)
     if dofs is None:
         shared = _usual_dofs(model, crossing, candidates, other)
     else:
@@ -66,6 +66,13 @@ def shared_choice(
     _require_muscles(model, shared, acting, crossing)
     chosen = tuple(model.chosen(acting))
     return SharedChoice(shared, chosen, crossing, _notes(model, candidates, acting))
+
+
+def _usual_muscles(model: OpenSimModel, other: str) -> tuple[str, ...]:
+    """All muscles that the model does not switch off; each must have a path."""
+    model.require_paths()
+    enabled = [name for name, muscle in model.muscles.items() if muscle.enabled]
+    return tuple(name for name in enabled if not (other and name.endswith(other)))
 
 
 def _usual_dofs(

@@ -10,6 +10,7 @@ import xarray as xr
 
 from musclesolve._util.arrays import AnyArray, Array, Mask
 from musclesolve._util.bundled_toml import bundled_toml
+from musclesolve.opensim.model import Joint
 from musclesolve.pipeline.opensim.coordinate_motion import ORDER
 from musclesolve.pipeline.opensim.model_problem import ModelProblem
 from musclesolve.pipeline.opensim.muscle_crossing import joint_coordinates, rotational
@@ -22,6 +23,8 @@ from musclesolve.results.files.result_netcdf import storable
 from musclesolve.sharing.status import Status
 from musclesolve.version import __version__
 
+_TO_GLOBAL = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]])
+"""From the axes of OpenSim (x forward, y up, z right)."""
 Variable = tuple[tuple[str, ...], AnyArray]
 
 
@@ -29,7 +32,7 @@ def assemble_model(found: ModelResult) -> xr.Dataset:
     """Label everything that was computed; names are those of the model."""
     problem = found.problem
     least, greatest = _fiber_range(found)
-    variables = _variables(found) | _of_sides(found)
+    variables = _variables(found) | _of_sides(found) | _of_joints(found)
     variables["least_normalized_fiber_length"] = (("muscle",), least)
     variables["greatest_normalized_fiber_length"] = (("muscle",), greatest)
     attributes = _provenance(found) | _reasons(found)
@@ -46,6 +49,8 @@ def assemble_model(found: ModelResult) -> xr.Dataset:
         "group": ("muscle", _joints_crossed(problem)),
         "side": _sides(found),
     }
+    if problem.dynamics is not None:
+        coordinates |= {"joint": [joint.name for joint in _shared_joints(problem)], "axis": list("xyz")}
     result = xr.Dataset(variables, coordinates, {key: storable(value) for key, value in attributes.items()})
     result["status"].attrs |= {
         "flag_values": np.array([int(status) for status in Status], dtype=np.int8),
@@ -87,6 +92,28 @@ def _variables(found: ModelResult) -> dict[str, Variable]:
         **{name: (("muscle",), getattr(muscles, name)) for name in parameters},
         "moment_arm": (("time", "dof", "muscle"), forces.moment_arm),
     }
+
+
+def _shared_joints(problem: ModelProblem) -> list[Joint]:
+    """Joints with a coordinate that is shared."""
+    dofs = set(problem.choice.dofs)
+    return [joint for joint in problem.model.joints if dofs & joint_coordinates(joint)]
+
+
+def _of_joints(found: ModelResult) -> dict[str, Variable]:
+    """Joint forces in the global frame (x forward, y left, z up), where external loads are known."""
+    problem, dynamics = found.problem, found.problem.dynamics
+    if dynamics is None:
+        return {}
+    assert problem.problem.passive_force is not None
+    tension = found.force + problem.problem.passive_force
+    contact = dynamics.contact_forces(problem.model, problem.muscles.names, tension)
+    rows = [contact.joints.index(joint.name) for joint in _shared_joints(problem)]
+    kinds = {
+        "joint_reaction": contact.force,
+        "joint_reaction_net": dynamics.net_reactions(problem.model).force,
+    }
+    return {name: (("time", "joint", "axis"), force[:, rows] @ _TO_GLOBAL.T) for name, force in kinds.items()}
 
 
 def _sides(found: ModelResult) -> list[str]:
@@ -159,7 +186,8 @@ def _method(problem: ModelProblem) -> list[str]:
 def _provenance(found: ModelResult) -> dict[str, object]:
     problem, solution = found.problem, found.groups[0].solution
     motion, model = problem.motion, problem.model
-    files = {"model": model.file, "coordinates": motion.file, "moments": problem.moment_file}
+    source = "moments" if problem.dynamics is None else "loads"
+    files = {"model": model.file, "coordinates": motion.file, source: problem.moment_file}
     attributes: dict[str, object] = {
         "musclesolve_version": __version__,
         "subject": model.name,

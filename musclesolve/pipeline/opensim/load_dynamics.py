@@ -1,0 +1,118 @@
+"""Joint moments and contact forces of an OpenSim model from external loads, along its coordinates."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from musclesolve._util.arrays import Array, Mask
+from musclesolve.errors import InputError
+from musclesolve.opensim.inverse.external_load import ExternalLoad
+from musclesolve.opensim.inverse.inverse_dynamics import InverseDynamics, carried_by_joints, inverse_dynamics
+from musclesolve.opensim.inverse.joint_reactions import JointReactions, joint_reactions
+from musclesolve.opensim.inverse.model_motion import ModelMotion, model_motion
+from musclesolve.opensim.inverse.read_loads import read_external_loads
+from musclesolve.opensim.kinematics import body_motion
+from musclesolve.opensim.model import GROUND, OpenSimModel
+from musclesolve.pipeline.opensim.coordinate_moments import CoordinateMoments
+from musclesolve.pipeline.opensim.coordinate_motion import CoordinateMotion
+
+_SLACK = 1e-6
+"""Times that differ by less are the same [s]."""
+_FREE = 6
+
+
+@dataclass(frozen=True, eq=False)
+class LoadDynamics:
+    """Inverse dynamics under external loads over the frames where all of them are known."""
+
+    motion: ModelMotion
+    dynamics: InverseDynamics
+
+    def contact_forces(
+        self, model: OpenSimModel, muscles: Sequence[str], tendon_force: Array
+    ) -> JointReactions:
+        """Joint reactions with muscle forces (T, n) [N]; NaN in frames without them."""
+        solved = np.asarray(np.isfinite(tendon_force).all(axis=1))
+        filled = np.where(solved[:, None], tendon_force, 0.0)
+        found = joint_reactions(model, self.dynamics, self.motion, muscles, filled)
+        found.force[~solved], found.moment[~solved] = np.nan, np.nan
+        return found
+
+    def net_reactions(self, model: OpenSimModel) -> JointReactions:
+        """Joint reactions without muscle forces."""
+        return joint_reactions(model, self.dynamics, self.motion)
+
+    def residual_notes(self, model: OpenSimModel) -> list[str]:
+        """What the ground would have to give a freely moving model beside the loads."""
+        roots = [joint for joint in model.joints if joint.parent.body == GROUND]
+        if any(len(joint.coordinates) < _FREE for joint in roots):
+            return []
+        total = carried_by_joints(model, self.dynamics.wrench)[:, model.body_number[GROUND], 3:]
+        size = np.linalg.norm(total, axis=1)
+        rms = np.sqrt(np.mean(size**2))
+        return [f"Residual force at the root of the model: {rms:.3g} N rms, at most {size.max():.3g} N."]
+
+
+def whole_motion(model: OpenSimModel, motion: CoordinateMotion) -> ModelMotion:
+    """The motion of all coordinates of the model.
+
+    Raises:
+        InputError: a free coordinate is missing.
+    """
+    parts = [motion.by_name(array) for array in (motion.value, motion.speed, motion.acceleration)]
+    return model_motion(model, motion.time, *parts)
+
+
+def load_dynamics(
+    model: OpenSimModel, motion: CoordinateMotion, loads: Sequence[ExternalLoad]
+) -> LoadDynamics:
+    """Inverse dynamics of a motion that lies within the times of all loads."""
+    whole = whole_motion(model, motion)
+    return LoadDynamics(whole, inverse_dynamics(model, whole, loads))
+
+
+def load_moments(
+    model: OpenSimModel, motion: CoordinateMotion, names: Sequence[str], path: str | Path
+) -> CoordinateMoments:
+    """Generalized forces of coordinates, couplings included, from a file of external loads.
+
+    Args:
+        model: with mass properties.
+        motion: of all its free coordinates.
+        names: m coordinates.
+        path: see `read_external_loads`.
+
+    Raises:
+        InputError: see `read_external_loads`, `inverse_dynamics`; no frame lies within the loads.
+    """
+    whole = whole_motion(model, motion)
+    loads = read_external_loads(path, model, whole.time, body_motion(model, whole.value))
+    known = _within(motion.time, loads)
+    if not known.any():
+        raise InputError(
+            f"no frame of the coordinates ({motion.time[0]:g} to {motion.time[-1]:g} s) is within the loads",
+            code="no_overlap",
+            file=Path(path),
+            expected="loads of the same trial",
+            remedy="give the ground reactions of these coordinates",
+        )
+    dynamics = load_dynamics(model, motion.frames(known), loads).dynamics
+    moment = np.zeros((len(motion.time), len(names)))
+    moment[known] = np.stack([dynamics.column(name) for name in names], axis=1)
+    return CoordinateMoments(moment, known, Path(path), (_loads_note(loads),), tuple(loads))
+
+
+def _within(time: Array, loads: Sequence[ExternalLoad]) -> Mask:
+    known = np.ones(len(time), dtype=bool)
+    for load in loads:
+        known &= (time >= load.time[0] - _SLACK) & (time <= load.time[-1] + _SLACK)
+    return known
+
+
+def _loads_note(loads: Sequence[ExternalLoad]) -> str:
+    acting = ", ".join(f"{load.name} on {load.body}" for load in loads) or "none"
+    return f"Moments by inverse dynamics; external loads: {acting}."

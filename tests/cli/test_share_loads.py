@@ -1,0 +1,61 @@
+"""The command share with external loads instead of moments."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from small_model import save_model
+from small_model_motion import DOFS, save_inputs
+from typer.testing import CliRunner, Result
+
+from musclesolve.cli import app as cli
+from musclesolve.opensim.read_model import read_osim
+from musclesolve.recording.data import Table
+from musclesolve.recording.text.mot_file import write_mot
+from musclesolve.results.files.result_netcdf import read_result
+
+
+@pytest.fixture
+def inputs(tmp_path: Path) -> list[str]:
+    model = save_model(tmp_path)
+    coordinates, moments = save_inputs(tmp_path, read_osim(model))
+    time, names = np.linspace(0.0, 1.0, 11), ("ground_force_vx", "ground_force_vy", "ground_force_vz")
+    points = ("ground_force_px", "ground_force_py", "ground_force_pz")
+    path = tmp_path / "grf.mot"
+    write_mot(path, Table(time, (*names, *points), np.zeros((11, 6)), False, path))
+    assert moments.exists()
+    chosen = [part for dof in DOFS for part in ("--coordinate", dof)]
+    return ["share", "--model", str(model), "--coordinates", str(coordinates), *chosen]
+
+
+def run(inputs: list[str], folder: Path, *more: str) -> Result:
+    return CliRunner().invoke(cli.app, [*inputs, "--no-figures", "-o", str(folder / "out"), *more])
+
+
+def test_contact_forces_are_stored(inputs: list[str], tmp_path: Path) -> None:
+    done = run(inputs, tmp_path, "--loads", str(tmp_path / "grf.mot"))
+    assert done.exit_code == 0, done.output
+    assert "inverse dynamics" in done.output and "Residual force" in done.output
+    result = read_result(tmp_path / "out" / "result.nc")
+    assert np.isfinite(result["joint_reaction"]).all()
+    assert any("loads grf.mot sha256" in text for text in result.attrs["inputs"])
+
+
+@pytest.mark.parametrize(
+    ("more", "parts"),
+    [
+        ([], ["neither moments nor loads"]),
+        (["--loads", "{0}/grf.mot", "--moments", "{0}/id.sto"], ["both moments and loads"]),
+        (["--loads", "{0}/none.mot"], ["none.mot"]),
+        (["--loads", "{0}/ik.mot"], ["ground_force_vx"]),
+    ],
+)
+def test_input_at_fault_ends_with_two(
+    inputs: list[str], tmp_path: Path, more: list[str], parts: list[str]
+) -> None:
+    done = run(inputs, tmp_path, *[text.format(tmp_path) for text in more])
+    assert done.exit_code == 2 and "Traceback" not in done.output
+    for part in parts:
+        assert part in " ".join(done.output.split())

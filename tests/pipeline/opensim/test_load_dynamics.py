@@ -1,0 +1,115 @@
+"""Force sharing from external loads: moments, contact forces, refusals."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from refusals import refused
+from small_model_motion import DOFS, TIME, feasible_moments, small_motion
+
+from musclesolve._util.arrays import Array
+from musclesolve.opensim.inverse.inverse_dynamics import inverse_dynamics
+from musclesolve.opensim.inverse.read_loads import read_external_loads
+from musclesolve.opensim.model import OpenSimModel
+from musclesolve.pipeline.opensim.coordinate_motion import coordinate_motion
+from musclesolve.pipeline.opensim.load_dynamics import load_dynamics, whole_motion
+from musclesolve.pipeline.opensim.model_problem import ModelOptions, ModelProblem, model_problem
+from musclesolve.recording.data import Table
+from musclesolve.recording.text.mot_file import write_mot
+from musclesolve.results.share_model import share_model
+
+XML = """<OpenSimDocument Version="40000"><ExternalLoads name="loads"><objects>
+<ExternalForce name="push"><applied_to_body>talus_r</applied_to_body><force_identifier>push_v</force_identifier>
+<point_identifier>push_p</point_identifier></ExternalForce></objects><datafile>push.mot</datafile>
+</ExternalLoads></OpenSimDocument>"""
+
+
+def save_loads(folder: Path, time: Array) -> Path:
+    """A push on the foot."""
+    columns = {
+        "push_vx": 5.0,
+        "push_vy": 20.0,
+        "push_vz": -3.0,
+        "push_px": 0.1,
+        "push_py": 0.0,
+        "push_pz": 0.1,
+    }
+    values = np.outer(1.0 + 0.1 * time, list(columns.values()))
+    data = folder / "push.mot"
+    write_mot(data, Table(time, tuple(columns), values, False, data))
+    path = folder / "loads.xml"
+    path.write_text(XML, encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def loads(tmp_path: Path) -> Path:
+    return save_loads(tmp_path, np.linspace(-0.1, 1.1, 25))
+
+
+def solved(model: OpenSimModel, loads: Path | None, moments: object = None) -> ModelProblem:
+    options = ModelOptions(dofs=DOFS, loads=loads, cutoff_hz=None, passive="none")
+    return model_problem(model, small_motion(model), moments, options)  # type: ignore[arg-type]
+
+
+def test_moments_are_those_of_inverse_dynamics(small: OpenSimModel, loads: Path) -> None:
+    found = solved(small, loads)
+    motion = whole_motion(small, coordinate_motion(small, small_motion(small), None))
+    dynamics = inverse_dynamics(small, motion, read_external_loads(loads, small))
+    for k, name in enumerate(DOFS):
+        np.testing.assert_allclose(found.moment[:, k], dynamics.column(name), rtol=1e-12)
+    assert found.moment_file == loads
+    assert any("push on talus_r" in note for note in found.notes)
+    assert any("Residual force" in note for note in found.notes)
+
+
+def test_frames_beyond_the_loads_are_left_out(small: OpenSimModel, tmp_path: Path) -> None:
+    found = solved(small, save_loads(tmp_path, np.linspace(0.2, 0.7, 9)))
+    assert found.motion.time[0] >= 0.2 - 1e-9 and found.motion.time[-1] <= 0.7 + 1e-9
+    assert found.dynamics is not None and len(found.dynamics.motion.time) == len(found.motion.time)
+    with refused("no_overlap", "loads.xml"):
+        solved(small, save_loads(tmp_path, np.linspace(5.0, 6.0, 9)))
+
+
+def test_moments_or_loads(small: OpenSimModel, loads: Path) -> None:
+    moments = feasible_moments(small)
+    assert solved(small, None, moments).dynamics is None
+    with refused("conflict", "both"):
+        solved(small, loads, moments)
+    with refused("missing_argument", "neither"):
+        solved(small, None)
+
+
+def test_inverse_dynamics_needs_every_coordinate(small: OpenSimModel, loads: Path) -> None:
+    motion = {name: column for name, column in small_motion(small).items() if name != "ty"}
+    with refused("missing_column", "ty"):
+        model_problem(small, motion, None, ModelOptions(dofs=DOFS, loads=loads))
+
+
+def test_contact_forces_of_the_result(small: OpenSimModel, loads: Path) -> None:
+    result = share_model(small, small_motion(small), dofs=DOFS, loads=loads, cutoff_hz=None)
+    assert result["joint"].values.tolist() == ["hip_r", "ankle_r"]
+    motion = coordinate_motion(small, small_motion(small), None)
+    dynamics = load_dynamics(small, motion, read_external_loads(loads, small))
+    force = result["muscle_force"].values
+    contact = dynamics.contact_forces(small, ["one_r", "two_r", "three_r"], force)
+    for name, expected in (
+        ("joint_reaction", contact),
+        ("joint_reaction_net", dynamics.net_reactions(small)),
+    ):
+        own = expected.force[:, expected.joints.index("ankle_r")]
+        found = result[name].sel(joint="ankle_r").values
+        np.testing.assert_allclose(
+            found, own[:, [0, 2, 1]] * [1.0, -1.0, 1.0], atol=1e-8
+        )  # forward, left, up
+
+
+def test_frames_without_muscle_forces_have_no_contact_force(small: OpenSimModel, loads: Path) -> None:
+    motion = coordinate_motion(small, small_motion(small), None)
+    dynamics = load_dynamics(small, motion, read_external_loads(loads, small))
+    force = np.full((len(TIME), 1), 100.0)
+    force[7] = np.nan
+    found = dynamics.contact_forces(small, ["one_r"], force).force
+    assert np.isnan(found[7]).all() and np.isfinite(np.delete(found, 7, axis=0)).all()
