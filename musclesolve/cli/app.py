@@ -19,7 +19,6 @@ except KeyboardInterrupt:  # most of the time before `main` is spent here
 
 from musclesolve.cli import (
     environment,
-    export_commands,
     list_commands,
     model_commands,
     recording_commands,
@@ -77,7 +76,7 @@ for command in (
     study_commands.plot,
     recording_commands.synthesize,
     recording_commands.convert,
-    export_commands.export,
+    model_commands.export,
     recording_commands.calibrate,
     study_commands.average,
     list_commands.muscles,
