@@ -36,10 +36,6 @@ _DE_GROOTE = {
 """Likewise of De Groote et al. (2016)."""
 
 
-_DE_GROOTE = "passive_fiber_strain_at_one_norm_force"
-"""Parameter of the passive curve of De Groote et al. (2016)."""
-
-
 def read_surfaces(context: Context, model: Element) -> dict[str, Surface]:
     """Wrap objects by name; those of other kinds become `unsupported`."""
     found = {}
@@ -142,8 +138,6 @@ def _curve_parameters(context: Context, element: Element) -> dict[str, float]:
         for child in curve.children if curve else []:
             if child.words():
                 found[f"{curve.tag}.{child.tag}"] = child.number()  # type: ignore[union-attr]
-    if (strain := context.property(element, _DE_GROOTE)) is not None:
-        found[_DE_GROOTE] = strain.number()
     return found
 
 
