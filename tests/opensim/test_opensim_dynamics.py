@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
-from sampled_motion import free_names, sine_motion
+from opensim_answers import answers, task
+from sampled_motion import sine_motion
 from small_model import COUPLER, TEXT, axis, save_model
 
 from musclesolve._util.arrays import Array
@@ -19,45 +19,19 @@ from musclesolve.opensim.kinematics import body_motion
 from musclesolve.opensim.model import OpenSimModel
 from musclesolve.opensim.read_model import read_osim
 
-osim = pytest.importorskip("opensim", reason="the wheel of OpenSim is not installed")
 
-
-def inverse_of_opensim(model: OpenSimModel, motion: ModelMotion) -> Array:
+def inverse_of_opensim(model: OpenSimModel, *motions: ModelMotion) -> list[Array]:
     """Generalized forces (T, K) by OpenSim's solver, without muscles and other forces."""
-    osim.Logger.setLevelString("error")
-    other = osim.Model(str(model.file))
-    other.updForceSet().clearAndDestroy()
-    other.finalizeConnections()
-    state = other.initSystem()
-    coordinates = [other.getCoordinateSet().get(name) for name in model.coordinates]
-    for each in coordinates:
-        each.setLocked(state, False)
-    place = [_speed_number(state, coordinates, each) for each in coordinates]
-    solver, found = osim.InverseDynamicsSolver(other), np.zeros_like(motion.value)
-    for t in range(len(motion.time)):
-        for each, value, speed in zip(coordinates, motion.value[t], motion.speed[t], strict=True):
-            each.setValue(state, float(value), False)
-            each.setSpeedValue(state, float(speed))
-        change = osim.Vector(len(place), 0.0)
-        for number, acceleration in zip(place, motion.acceleration[t], strict=True):
-            change.set(number, float(acceleration))
-        other.realizeVelocity(state)
-        found[t] = solver.solve(state, change).to_numpy()[place]
-    return found
-
-
-def _speed_number(state: Any, coordinates: list[Any], one: Any) -> int:
-    """Which of the speeds of the state belongs to a coordinate."""
-    for each in coordinates:
-        each.setSpeedValue(state, float(each.getName() == one.getName()))
-    return int(np.argmax(np.abs(state.getU().to_numpy())))
+    names = list(model.coordinates)
+    tasks = [task("inverse", model.file, names, m.value, m.speed, m.acceleration) for m in motions]
+    return [np.array(found) for found in answers(*tasks)]
 
 
 @pytest.mark.parametrize("name", ["gait2392", "hamner_2010", "arm26"])
 def test_generalized_forces(public_model: Callable[[str], OpenSimModel], name: str) -> None:
     model = public_model(name)
     motion = sine_motion(model, np.linspace(0.0, 1.0, 5), size=0.2)
-    expected = inverse_of_opensim(model, motion)
+    (expected,) = inverse_of_opensim(model, motion)
     found = inverse_dynamics(model, motion).joint_force
     np.testing.assert_allclose(found, expected, atol=1e-6 * np.abs(expected).max())
 
@@ -84,19 +58,21 @@ def knee(folder: Path, *functions: str) -> OpenSimModel:
     return read_osim(path)
 
 
-def moment(solve: Callable[[ModelMotion], Array], model: OpenSimModel, *state: float) -> float:
-    """Generalized force for value, speed and acceleration of the one coordinate."""
-    parts = [{"q": np.array([number])} for number in state]
-    return float(solve(model_motion(model, np.zeros(1), *parts))[0, 0])
+STATE = (0.7, 5.0, 3.0)
+STEP = 1e-4
 
 
-def by_energy(
-    solve: Callable[[ModelMotion], Array], model: OpenSimModel, q: float, u: float, a: float
-) -> float:
-    """M a + M' u^2 / 2 (Lagrange), with the solver's own inertia M."""
-    step = 1e-4
-    slope = (moment(solve, model, q + step, 0, 1) - moment(solve, model, q - step, 0, 1)) / (2 * step)
-    return moment(solve, model, q, 0.0, 1.0) * a + 0.5 * slope * u**2
+def states(model: OpenSimModel) -> list[ModelMotion]:
+    """The state, and three without speed and with unit acceleration, for the inertia and its slope."""
+    q = STATE[0]
+    every = [STATE, (q, 0.0, 1.0), (q - STEP, 0.0, 1.0), (q + STEP, 0.0, 1.0)]
+    return [model_motion(model, np.zeros(1), *({"q": np.array([x])} for x in state)) for state in every]
+
+
+def by_energy(moments: Sequence[float]) -> float:
+    """M a + M' u^2 / 2 (Lagrange) from the inertia M that a solver has itself."""
+    _, inertia, before, after = moments
+    return inertia * STATE[2] + 0.5 * (after - before) / (2.0 * STEP) * STATE[1] ** 2
 
 
 @pytest.mark.parametrize("second_and_third", [(SQUARE, ZERO), (ZERO, SQUARE), (SQUARE, SQUARE)])
@@ -106,50 +82,32 @@ def test_where_opensim_contradicts_its_own_inertia(tmp_path: Path, second_and_th
     This is what remains of the difference at knee and hip on the recorded walk.
     """
     model = knee(tmp_path, LINEAR, *second_and_third, SQUARE)
-    state = (0.7, 5.0, 3.0)
-
-    def own(motion: ModelMotion) -> Array:
-        return inverse_dynamics(model, motion).joint_force
-
-    def other(motion: ModelMotion) -> Array:
-        return inverse_of_opensim(model, motion)
-
-    assert moment(own, model, *state) == pytest.approx(by_energy(own, model, *state), rel=1e-6)
-    assert moment(own, model, 0.7, 0.0, 1.0) == pytest.approx(moment(other, model, 0.7, 0.0, 1.0), rel=1e-9)
+    other = [float(found[0, 0]) for found in inverse_of_opensim(model, *states(model))]
+    own = [float(inverse_dynamics(model, motion).joint_force[0, 0]) for motion in states(model)]
+    assert own[0] == pytest.approx(by_energy(own), rel=1e-6)
+    assert own[1:] == pytest.approx(other[1:], rel=1e-9)
     agrees = ZERO in second_and_third
-    close = pytest.approx(moment(own, model, *state), rel=1e-6)
-    assert (moment(other, model, *state) == close) is agrees
-    assert (
-        moment(other, model, *state) == pytest.approx(by_energy(other, model, *state), rel=1e-6)
-    ) is agrees
+    assert (other[0] == pytest.approx(own[0], rel=1e-6)) is agrees
+    assert (other[0] == pytest.approx(by_energy(other), rel=1e-6)) is agrees
 
 
 def test_contact_forces(public_model: Callable[[str], OpenSimModel]) -> None:
     """Forward dynamics of OpenSim under given muscle forces: its accelerations and its joint reactions."""
     model = public_model("gait2392")
     muscles = ["soleus_r", "bifemlh_r", "add_brev_l", "tib_ant_l"]
-    other = osim.Model(str(model.file))
-    state = other.initSystem()
     force = np.array([[1800.0, 300.0, 200.0, 400.0]])
-    motion = sine_motion(model, np.array([0.3]), size=0.2)
-    for name in free_names(model):
-        column, each = model.coordinate_number[name], other.getCoordinateSet().get(name)
-        each.setValue(state, float(motion.value[0, column]), False)
-        each.setSpeedValue(state, float(motion.speed[0, column]))
-    for muscle in (other.getMuscles().get(k) for k in range(other.getMuscles().getSize())):
-        muscle.overrideActuation(state, True)
-        pull = dict(zip(muscles, force[0], strict=True)).get(muscle.getName(), 0.0)
-        muscle.setOverrideActuation(state, float(pull))
-    other.realizeAcceleration(state)
-    for name in free_names(model):
-        change = other.getCoordinateSet().get(name).getAccelerationValue(state)
-        motion.acceleration[0, model.coordinate_number[name]] = change
-    dynamics = inverse_dynamics(model, motion)
-    found = joint_reactions(model, dynamics, motion, muscles, force)
+    motion, names = sine_motion(model, np.array([0.3]), size=0.2), list(model.coordinates)
+    given = {
+        "force": dict(zip(muscles, force[0], strict=True)),
+        "joints": [joint.name for joint in model.joints],
+    }
+    (answer,) = answers(task("reactions", model.file, names, motion.value, motion.speed, **given))
+    motion.acceleration[0] = answer["acceleration"]
+    found = joint_reactions(model, inverse_dynamics(model, motion), motion, muscles, force)
     for k, joint in enumerate(found.joints):
-        reaction = other.getJointSet().get(joint).calcReactionOnChildExpressedInGround(state)
-        np.testing.assert_allclose(found.force[0, k], reaction.get(1).to_numpy(), atol=1e-4)
-        np.testing.assert_allclose(found.moment[0, k], reaction.get(0).to_numpy(), atol=1e-4)
+        expected, moment = answer["loads"][joint]
+        np.testing.assert_allclose(found.force[0, k], expected, atol=1e-4)
+        np.testing.assert_allclose(found.moment[0, k], moment, atol=1e-4)
 
 
 def test_every_kind_of_joint_places_its_body_as_in_opensim(tmp_path: Path) -> None:
@@ -159,19 +117,13 @@ def test_every_kind_of_joint_places_its_body_as_in_opensim(tmp_path: Path) -> No
     """
     text = TEXT.replace("BallJoint", "GimbalJoint").replace(COUPLER, "")
     model = read_osim(save_model(tmp_path, text))
-    other = osim.Model(str(model.file))
-    state = other.initSystem()
     motion = sine_motion(model, np.linspace(0.0, 1.0, 4))
     still = [model.coordinate_number[name] for name in ("px", "py", "pz", "tx", "ty", "tz")]
     motion.speed[:, still] = motion.acceleration[:, still] = 0.0
     pose = body_motion(model, motion.value)
-    for t in range(len(motion.time)):
-        for name, value in zip(model.coordinates, motion.value[t], strict=True):
-            other.getCoordinateSet().get(name).setValue(state, float(value), False)
-        other.realizePosition(state)
-        for k, body in enumerate(model.bodies[1:], start=1):
-            place = other.getBodySet().get(body).getPositionInGround(state).to_numpy()
-            np.testing.assert_allclose(pose.position[t, k], place, atol=1e-12)
-    expected, found = inverse_of_opensim(model, motion), inverse_dynamics(model, motion).joint_force
+    (places,) = answers(task("positions", model.file, list(model.coordinates), motion.value))
+    np.testing.assert_allclose(pose.position[:, 1:], places, atol=1e-12)
+    (expected,) = inverse_of_opensim(model, motion)
+    found = inverse_dynamics(model, motion).joint_force
     beyond = np.setdiff1d(np.arange(found.shape[1]), still[:3])
     np.testing.assert_allclose(found[:, beyond], expected[:, beyond], atol=1e-6 * np.abs(expected).max())

@@ -1,0 +1,130 @@
+"""Answers of OpenSim on models, in a process of its own: its libraries and those of CasADi do not load together.
+
+`answers` is what tests call; as a script, it reads tasks from standard input as JSON and prints what OpenSim computes.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+Task = dict[str, Any]
+
+
+def task(kind: str, model: Path, names: list[str], *arrays: Any, **more: Any) -> Task:
+    """What to compute for coordinates (K names) with value, speed and acceleration, (T, K) each."""
+    given = dict(
+        zip(("value", "speed", "acceleration"), (np.asarray(each).tolist() for each in arrays), strict=False)
+    )
+    return {"kind": kind, "model": str(model), "names": names, **given, **more}
+
+
+def answers(*tasks: Task) -> list[Any]:
+    """What OpenSim computes for each task; the test is skipped where it is not installed."""
+    if importlib.util.find_spec("opensim") is None:
+        pytest.skip("OpenSim is not installed (pip install opensim)")
+    with tempfile.TemporaryDirectory() as folder:  # OpenSim writes a log where it runs
+        done = subprocess.run(
+            [sys.executable, "-W", "ignore", __file__],
+            input=json.dumps(tasks),
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    assert done.returncode == 0, done.stderr
+    found: list[Any] = json.loads(done.stdout.partition("FOUND")[2].partition("\n")[0])
+    return found
+
+
+def _model(given: Task, *, forces: bool) -> tuple[Any, Any, list[Any]]:
+    """The model, a state, and its coordinates in the order of the task."""
+    model = osim.Model(given["model"])
+    if not forces:
+        model.updForceSet().clearAndDestroy()
+        model.finalizeConnections()
+    state = model.initSystem()
+    coordinates = [model.getCoordinateSet().get(name) for name in given["names"]]
+    for each in coordinates:
+        each.setLocked(state, False)
+    return model, state, coordinates
+
+
+def _set(state: Any, coordinates: list[Any], given: Task, frame: int) -> None:
+    for k, each in enumerate(coordinates):
+        each.setValue(state, given["value"][frame][k], False)
+        if "speed" in given:
+            each.setSpeedValue(state, given["speed"][frame][k])
+
+
+def inverse(given: Task) -> Any:
+    """Generalized forces (T, K) without muscles and other forces."""
+    model, state, coordinates = _model(given, forces=False)
+    place = []
+    for one in coordinates:
+        for each in coordinates:
+            each.setSpeedValue(state, float(each.getName() == one.getName()))
+        place.append(int(np.argmax(np.abs(state.getU().to_numpy()))))
+    solver, found = osim.InverseDynamicsSolver(model), []
+    for frame in range(len(given["value"])):
+        _set(state, coordinates, given, frame)
+        change = osim.Vector(len(place), 0.0)
+        for number, acceleration in zip(place, given["acceleration"][frame], strict=True):
+            change.set(number, acceleration)
+        model.realizeVelocity(state)
+        found.append(solver.solve(state, change).to_numpy()[place].tolist())
+    return found
+
+
+def positions(given: Task) -> Any:
+    """Origins of all bodies (T, B, 3)."""
+    model, state, coordinates = _model(given, forces=False)
+    bodies, found = model.getBodySet(), []
+    for frame in range(len(given["value"])):
+        _set(state, coordinates, given, frame)
+        model.realizePosition(state)
+        every = [bodies.get(k).getPositionInGround(state) for k in range(bodies.getSize())]
+        found.append([each.to_numpy().tolist() for each in every])
+    return found
+
+
+def reactions(given: Task) -> Any:
+    """Accelerations (K) under given muscle forces, and force and moment on the child of every joint, of one frame."""
+    model, state, coordinates = _model(given, forces=True)
+    _set(state, coordinates, given, 0)
+    muscles = model.getMuscles()
+    for muscle in (muscles.get(k) for k in range(muscles.getSize())):
+        muscle.overrideActuation(state, True)
+        muscle.setOverrideActuation(state, given["force"].get(muscle.getName(), 0.0))
+    model.realizeAcceleration(state)
+    loads = {}
+    for joint in given["joints"]:
+        found = model.getJointSet().get(joint).calcReactionOnChildExpressedInGround(state)
+        loads[joint] = [found.get(1).to_numpy().tolist(), found.get(0).to_numpy().tolist()]
+    return {"acceleration": [each.getAccelerationValue(state) for each in coordinates], "loads": loads}
+
+
+def muscles(given: Task) -> Any:
+    """Length and pennation angle of every muscle in one pose, and the mass of the model."""
+    model, state, coordinates = _model(given, forces=True)
+    _set(state, coordinates, given, 0)
+    model.realizePosition(state)
+    every = [model.getMuscles().get(k) for k in range(model.getMuscles().getSize())]
+    found = {m.getName(): [m.getLength(state), m.getPennationAngleAtOptimalFiberLength()] for m in every}
+    return {"muscles": found, "mass": model.getTotalMass(state)}
+
+
+if __name__ == "__main__":
+    import opensim as osim
+
+    osim.Logger.setLevelString("error")
+    kinds = {"inverse": inverse, "positions": positions, "reactions": reactions, "muscles": muscles}
+    print("FOUND" + json.dumps([kinds[each["kind"]](each) for each in json.load(sys.stdin)]))
