@@ -199,6 +199,8 @@ def _provenance(found: ModelResult) -> dict[str, object]:
         "passive": problem.options.passive,
         "shared_dofs": list(problem.choice.dofs),
     }
+    if model.masses:
+        attributes["subject_mass_kg"] = float(sum(body.mass for body in model.masses.values()))
     if motion.file is not None:
         attributes["trial_file"] = os.path.realpath(motion.file)
     if motion.cutoff_hz is not None:

@@ -55,7 +55,7 @@ def body_weight(result: xr.Dataset) -> float:
 
 
 def contact_peaks(result: xr.Dataset, joint: str) -> dict[str, float]:
-    """Greatest contact force [body weights] at hip, knee or ankle of each leg over its valid frames; none without."""
+    """Greatest contact force [body weights] at a joint of each leg over its valid frames; none without."""
     peaks = {}
     for side in frames.sides(result):
         name, valid = f"{joint}_{side}", frames.valid(result, side)

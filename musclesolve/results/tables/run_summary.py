@@ -11,7 +11,6 @@ from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.dataset.filter_variables import filter_line
 from musclesolve.results.dataset.result_quantities import (
     CONSISTENCY_METHODS,
-    LEG_JOINTS,
     body_weight,
     contact_peaks,
     identity,
@@ -134,7 +133,8 @@ def _fiber_lengths(result: xr.Dataset) -> str:
 def _contact_peaks(result: xr.Dataset) -> str:
     """The greatest contact force of each joint, that of the right leg before that of the left one."""
     sides = ", ".join(frames.SIDE_NAMES[side] for side in frames.sides(result))
-    peaks = {joint: contact_peaks(result, joint).values() for joint in LEG_JOINTS}
+    joints = dict.fromkeys(str(name)[:-2] for name in result["joint"].values)
+    peaks = {joint: contact_peaks(result, joint).values() for joint in joints}
     found = [f"{joint} {', '.join(f'{peak:.2f}' for peak in each)}" for joint, each in peaks.items() if each]
     return f"peaks ({sides}): {'; '.join(found)} body weights" if found else ""
 
