@@ -22,7 +22,7 @@ DEGREES_OF_FREEDOM = (
 SIDES = ("r", "l")
 FIBER_LENGTHS = ("operating_range", "standing")
 """Rules by which optimal fiber and tendon slack lengths are carried over to a subject."""
-CURVES = ("silva_2003", "millard_2013", "millard_2013_rajagopal", "de_groote_2016")
+CURVES = ("silva_2003", "thelen_2003", "millard_2013", "millard_2013_rajagopal", "de_groote_2016")
 """Families of Hill curves, as musclesolve has them."""
 
 Vector = tuple[float, float, float]
