@@ -66,7 +66,7 @@ def mot_files(
     their own names.
 
     Raises:
-        InputError: the result has no joint angles over time; other variables are asked for.
+        InputError: the result has no joint angles over time, or translations among them; other variables are asked for.
     """
     if variables is not None and list(variables) != ["joint_angle"]:
         raise InputError(
@@ -79,12 +79,26 @@ def mot_files(
     _check_time(result, path)
     if "joint_angle" not in result:
         raise unknown_name("joint_angle", "series", map(str, result.data_vars), " in this result")
+    _check_rotations(result)
     angles = columns(result, "joint_angle", naming)
     names = [each["dof"] for each in angles.labels]
     pelvis_names, pelvis = _pelvis(result, naming)
     values = np.hstack([pelvis, np.degrees(angles.values)])
     table = Table(result["time"].values, (*pelvis_names, *names), values, True, path)
     return {path.name: _encoded(path, table, naming, _DEGREES)}
+
+
+def _check_rotations(result: xr.Dataset) -> None:
+    """Refuse coordinates in metres among the angles: a result does not say which they are."""
+    unit = str(result["joint_angle"].attrs.get("units", "rad"))
+    if unit != "rad":
+        raise InputError(
+            f"the coordinates of this result are in {unit}",
+            code="conflict",
+            where="joint_angle",
+            expected="rotations alone, which a MOT file has in degrees",
+            remedy="--format csv, or share without the coordinates that are translations",
+        )
 
 
 def _check_time(result: xr.Dataset, path: Path) -> None:

@@ -102,6 +102,12 @@ def test_vectors_are_in_the_axes_of_opensim(data: xr.Dataset, tmp_path: Path) ->
     np.testing.assert_array_equal(ms.read_mot(tmp_path / "own.sto")["knee_r_fz"], ours.sel(axis="z").values)
 
 
+def test_translations_among_the_angles_are_refused(data: xr.Dataset, tmp_path: Path) -> None:
+    angle = data["joint_angle"].assign_attrs(units="rad; m of a translation")
+    with refused("conflict", "translation"):
+        ms.export(data.assign(joint_angle=angle), tmp_path / "walk.mot")
+
+
 def test_the_motion_puts_the_pelvis_where_it_was(data: xr.Dataset, tmp_path: Path) -> None:
     """R = Rz(tilt) Rx(list) Ry(rotation) in OpenSim's axes; the middle of the hips of the model is where ours is."""
     ms.export(data, tmp_path / "walk.mot")
