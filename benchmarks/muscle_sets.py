@@ -44,15 +44,7 @@ class Agreement:
     def of(cls, analysis: Analysis) -> Agreement:
         """Of an analysed trial with EMG."""
         prepared = analysis.prepared
-        names = [name for leg in analysis.legs for name in leg.state.muscles.names]
-        solved = [leg.solution.solved[:, None] for leg in analysis.legs]
-        activation = np.concatenate(
-            [
-                np.where(ok, leg.solution.activation, np.nan)
-                for ok, leg in zip(solved, analysis.legs, strict=True)
-            ],
-            axis=1,
-        )
+        activation = analysis.activation
         assert prepared.measured is not None
         time, weight = prepared.mechanics.motion.time, prepared.mechanics.model.mass.total * STANDARD_GRAVITY
         status = np.stack([leg.solution.status for leg in analysis.legs])
@@ -62,7 +54,7 @@ class Agreement:
             for joint in JOINTS
         )
         return cls(
-            prepared.measured.agreement(time, activation, names)[0],
+            prepared.measured.agreement(time, activation, analysis.muscle_names)[0],
             int((status == Status.SOLVED_WITH_RESERVE).sum()),
             float(np.nanmax(np.abs(reserve), initial=0.0)),
             float(np.nansum(activation > 0.99) / len(time)),

@@ -13,7 +13,7 @@ from musclesolve.dynamics.inverse.newton_euler import joint_loads as net_loads
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.model.model import Model
 from musclesolve.muscles.leg_muscle_state import MuscleState, muscle_state
-from musclesolve.muscles.placing.place_muscles import LEG_DOFS, place_muscles
+from musclesolve.muscles.placing.place_muscles import LEG_DOFS
 from musclesolve.pipeline.run_options import Options
 from musclesolve.pipeline.types import JOINTS, JointLoads, LegMechanics, LegResult, Mechanics
 from musclesolve.sharing.problem import Problem
@@ -26,9 +26,7 @@ def leg_mechanics(
 ) -> tuple[MuscleState, JointLoads]:
     """The muscles of one leg along the motion, and the loads of its joints."""
     model, motion = recorded.model, recorded.motion
-    rules = (options.strength, options.passive, options.fiber_lengths)
-    muscles = place_muscles(model, options.database, side, *rules)
-    state = muscle_state(model, muscles, motion)
+    state = muscle_state(model, options.muscles(model, side), motion)
     return state, joint_loads(model, motion, segments, recorded.wrenches, state)
 
 

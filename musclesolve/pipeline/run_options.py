@@ -9,10 +9,11 @@ from typing import TypeVar
 import muscle_db
 from musclesolve._util.checks import check_choice
 from musclesolve._util.names import unknown_name
+from musclesolve.dynamics.model.model import Model
 from musclesolve.errors import InputError
 from musclesolve.muscles.passive.passive_element import checked_passive
 from musclesolve.muscles.placing.fiber_lengths import operating_range
-from musclesolve.muscles.placing.place_muscles import LEG_DOFS
+from musclesolve.muscles.placing.place_muscles import LEG_DOFS, LegMuscles, place_muscles
 from musclesolve.muscles.strength import checked_strength
 from musclesolve.opensim.leg.find_muscle_set import find_muscle_set
 from musclesolve.pipeline.measured_activation import Channels, channel_muscles
@@ -57,6 +58,11 @@ class Options:
         """How fiber and tendon lengths are carried over: by `fiber_lengths`, or the rule of the set."""
         return self.fiber_lengths or self.database.fiber_lengths
 
+    def muscles(self, model: Model, side: str) -> LegMuscles:
+        """The muscles of one leg of a subject (see `place_muscles`)."""
+        rules = (self.strength, self.passive, self.fiber_lengths)
+        return place_muscles(model, self.database, side, *rules)
+
 
 def find_options(
     trial: Trial, cost: str | Cost | None = None, solver: str | Solver | None = None, side: str = "both"
@@ -75,13 +81,8 @@ def find_options(
                 raise
             raise trial.document.placed(error, table, key) from error
 
-    database = in_trial("muscles", "database", find_muscle_set, muscles.database)
-    in_trial(
-        "muscles",
-        "database",
-        lambda name: _check_set(name, database, muscles.fiber_lengths),
-        muscles.database,
-    )
+    rule = muscles.fiber_lengths
+    database = in_trial("muscles", "database", lambda name: _fitting_set(name, rule), muscles.database)
     found = in_trial("sharing", "cost", find_cost, sharing.cost) if cost is None else find_cost(cost)
     check_emg(trial, found)
     return Options(
@@ -96,7 +97,7 @@ def find_options(
             "muscles", "strength", lambda rule: checked_strength(rule, database), muscles.strength
         ),
         passive=in_trial("muscles", "passive", lambda rule: checked_passive(rule, database), muscles.passive),
-        fiber_lengths=muscles.fiber_lengths,
+        fiber_lengths=rule,
         reserve_weight=sharing.reserve_weight,
         channels=channel_muscles(trial, database),
     )
@@ -134,11 +135,13 @@ def _check_measured(trial: Trial, sides: tuple[str, ...]) -> None:
         )
 
 
-def _check_set(name: str, database: muscle_db.MuscleDatabase, rule: str | None) -> None:
-    """Refuse a set of the user with a muscle that does not fit its own path."""
+def _fitting_set(name: str, rule: str | None) -> muscle_db.MuscleDatabase:
+    """The set of a name or file; one of the user with a muscle that does not fit its own path is refused."""
+    database = find_muscle_set(name)
     if name not in muscle_db.available() and (rule or database.fiber_lengths) == "operating_range":
         own = operating_range(database)
         own.fitted(own.length)
+    return database
 
 
 def _dofs(names: tuple[str, ...]) -> tuple[str, ...]:

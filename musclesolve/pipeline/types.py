@@ -185,3 +185,16 @@ class Analysis:
 
     prepared: Prepared
     legs: tuple[LegResult, ...]
+
+    @property
+    def muscle_names(self) -> list[str]:
+        """Of both legs, with side."""
+        return [name for leg in self.legs for name in leg.state.muscles.names]
+
+    @property
+    def activation(self) -> Array:
+        """(T, n) of both legs, NaN in frames without a valid solution."""
+        return np.concatenate(
+            [np.where(leg.solution.solved[:, None], leg.solution.activation, np.nan) for leg in self.legs],
+            axis=1,
+        )

@@ -17,7 +17,7 @@ from musclesolve.muscles.paths.layout import KINDS, PathLayout
 from musclesolve.muscles.paths.solve import solve_paths
 from musclesolve.opensim.kinematics import body_motion
 from musclesolve.opensim.model import OpenSimModel
-from musclesolve.opensim.neutral_leg import AXES
+from musclesolve.opensim.neutral_leg import OURS_FROM_OPENSIM
 
 Pose = tuple[Array, Array]
 
@@ -43,7 +43,7 @@ def relative(model: OpenSimModel, values: Array, zero: Array, base: str, body: s
         here, there = body_motion(model, values), body_motion(model, zero)
         rotation = here.rotation[:, b] @ there.rotation[0, b].T
         shift = here.position[:, b] - rotation @ there.position[0, b]
-        found.append((AXES @ rotation @ AXES.T, shift @ AXES.T))
+        found.append((OURS_FROM_OPENSIM @ rotation @ OURS_FROM_OPENSIM.T, shift @ OURS_FROM_OPENSIM.T))
     (base_rotation, base_shift), (rotation, shift) = found
     back = base_rotation.transpose(0, 2, 1)
     return back @ rotation, (back @ (shift - base_shift)[..., None])[..., 0]
@@ -60,7 +60,7 @@ def frame_poses(
 ) -> dict[str, Pose]:
     """Poses of all frames of a set."""
     reference = database.reference
-    pelvis = body_motion(model, zero).position[0, model.body_number["pelvis"]] @ AXES.T
+    pelvis = body_motion(model, zero).position[0, model.body_number["pelvis"]] @ OURS_FROM_OPENSIM.T
     hip = pelvis + reference.hip_center
     knee = hip + reference.knee_center
     size = len(values)

@@ -93,7 +93,7 @@ def coordinate_motion(
     angles = np.array([name in rotational(model) for name in names])
     notes = list(table.sentences)
     if table.in_degrees:
-        notes += _doubt_degrees(names, values, angles)
+        notes += _degrees_note(names, values, angles)
         values[:, angles] = np.radians(values[:, angles])
     else:
         _refuse_degrees(table, names, values, angles)
@@ -177,7 +177,7 @@ def _refuse_degrees(table: Table, names: tuple[str, ...], values: Array, angles:
         )
 
 
-def _doubt_degrees(names: tuple[str, ...], values: Array, angles: Mask) -> list[str]:
+def _degrees_note(names: tuple[str, ...], values: Array, angles: Mask) -> list[str]:
     """A sentence on degrees so small that they may be radians."""
     largest = np.abs(values).max(axis=0, initial=0.0) * angles
     if not 0.0 < largest.max(initial=0.0) < _FEW_DEGREES:

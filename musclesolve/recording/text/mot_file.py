@@ -126,15 +126,21 @@ def write_mot(path: str | Path, table: Table, *, decimals: int = 6) -> None:
 
 
 def mot_text(
-    path: str | Path, table: Table, *, decimals: int | None = 6, remarks: Sequence[str] = ()
+    path: str | Path,
+    table: Table,
+    *,
+    decimals: int | None = 6,
+    remarks: Sequence[str] = (),
+    title: str | None = None,
 ) -> Iterator[str]:
     """Return the parts of the text of a MOT or STO file, checked as by `write_mot`.
 
     Args:
-        path: the file that it is for; its stem stands in the header.
+        path: the file that it is for.
         table: what to write.
         decimals: as of `write_mot`; None: every number, the time too, in as many digits as give the same number again.
         remarks: further lines of the header.
+        title: the first line of the header; the stem of the path unless given.
     """
     digits = 6 if decimals is None else decimals
     path = check_writable(path, "column", table.names, table.time, table.values, digits)
@@ -143,7 +149,7 @@ def mot_text(
         raise error_at(path, None, problem, "no blanks, and not time", "rename the column", code="bad_value")
     rows, columns = table.values.shape
     header = [
-        path.stem,
+        title or path.stem,
         "version=1",
         f"nRows={rows}",
         f"nColumns={columns + 1}",

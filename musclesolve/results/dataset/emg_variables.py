@@ -15,12 +15,8 @@ def emg_variables(analysis: Analysis) -> dict[str, Variable]:
     measured, time = analysis.prepared.measured, analysis.prepared.mechanics.motion.time
     if measured is None:
         return {}
-    names = [name for leg in analysis.legs for name in leg.state.muscles.names]
-    activation = np.concatenate(
-        [np.where(leg.solution.solved[:, None], leg.solution.activation, np.nan) for leg in analysis.legs],
-        axis=1,
-    )
-    correlation, delay = measured.agreement(time, activation, names)
+    names = analysis.muscle_names
+    correlation, delay = measured.agreement(time, analysis.activation, names)
     return {
         "emg": (("time", "channel"), measured.at(time)),
         "emg_delayed": (("time", "channel"), measured.delayed(time, delay)),

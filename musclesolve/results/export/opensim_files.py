@@ -13,6 +13,7 @@ from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.names import unknown_name
 from musclesolve.dynamics.rotations import from_cardan, to_cardan
 from musclesolve.errors import InputError
+from musclesolve.opensim.neutral_leg import OURS_FROM_OPENSIM
 from musclesolve.recording.data import Table
 from musclesolve.recording.text.mot_file import mot_text
 from musclesolve.results.export.opensim_names import Naming
@@ -21,7 +22,6 @@ from musclesolve.version import __version__
 
 STANDARD = 6
 """How many of the tables of `opensim_names.toml` are written unless others are named."""
-_OURS_FROM_OPENSIM = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]])
 _SI = "Units are S.I. units (seconds, meters, Newtons, ...); nan: no valid solution."
 _DEGREES = "Angles in degrees, lengths in meters."
 
@@ -147,8 +147,8 @@ def _pelvis(result: xr.Dataset, naming: Naming) -> tuple[tuple[str, ...], Array]
     rotation = from_cardan(*angles.T)
     forward, _, up = naming.hip_center
     place = position - rotation @ np.array([forward, 0.0, up])
-    about_y, list_, about_z = to_cardan(_OURS_FROM_OPENSIM.T @ rotation @ _OURS_FROM_OPENSIM)
-    turned = np.degrees(np.stack([about_z, list_, about_y], axis=1))
+    about_y, list_, about_z = to_cardan(OURS_FROM_OPENSIM.T @ rotation @ OURS_FROM_OPENSIM)
+    rotations_deg = np.degrees(np.stack([about_z, list_, about_y], axis=1))
     return (*rotations, "pelvis_tx", "pelvis_ty", "pelvis_tz"), np.hstack(
-        [turned, place @ _OURS_FROM_OPENSIM]
+        [rotations_deg, place @ OURS_FROM_OPENSIM]
     )

@@ -47,7 +47,7 @@ class Naming:
 
     @property
     def sentence(self) -> str:
-        """What is written, for the person who reads it."""
+        """Which names, signs and axes are written."""
         if not self.opensim:
             return self.label
         flipped = [

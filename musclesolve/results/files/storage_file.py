@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import xarray as xr
 
-from musclesolve._util.arrays import Array
+from musclesolve.recording.data import Table
+from musclesolve.recording.text.mot_file import mot_text
 
 ENDINGS = ("activation", "force", "normalized_fiber_length")
 
@@ -27,22 +30,9 @@ def storage_files(result: xr.Dataset, stem: str) -> dict[str, bytes]:
         "force": ("ModelForces", names, force),
         "normalized_fiber_length": ("Normalized Fiber Lengths", muscles, normal),
     }
-    return {
-        f"{stem}_{ending}.sto": storage_bytes(title, time, columns, values)
-        for ending, (title, columns, values) in tables.items()
-    }
-
-
-def storage_bytes(title: str, time: Array, names: list[str], values: Array) -> bytes:
-    """Columns (T, k) over time as the content of an STO file."""
-    header = [
-        title,
-        "version=1",
-        f"nRows={len(time)}",
-        f"nColumns={len(names) + 1}",
-        "inDegrees=no",
-        "endheader",
-    ]
-    form = "\t".join(["%16.8f"] * (len(names) + 1))
-    rows = (form % (t, *row) for t, row in zip(time.tolist(), values.tolist(), strict=True))
-    return "\n".join([*header, "\t".join(("time", *names)), *rows, ""]).encode()
+    files = {}
+    for ending, (title, columns, values) in tables.items():
+        path = Path(f"{stem}_{ending}.sto")
+        table = Table(time, tuple(columns), values, False, path)
+        files[path.name] = "".join(mot_text(path, table, decimals=8, title=title)).encode()
+    return files

@@ -27,7 +27,7 @@ from musclesolve.motion.ground_reaction import sampled_wrench, wrench_at_origin
 from musclesolve.motion.signals.filter_choice import FilterChoice
 from musclesolve.muscles.leg_muscle_state import muscle_state
 from musclesolve.muscles.placing.conditional_points import adjust_switches
-from musclesolve.muscles.placing.place_muscles import LEG_DOFS, LegMuscles, place_muscles
+from musclesolve.muscles.placing.place_muscles import LEG_DOFS, LegMuscles
 from musclesolve.pipeline.legs import joint_loads, leg_moments, share_leg
 from musclesolve.pipeline.mechanics import MARGIN, measured_moments
 from musclesolve.pipeline.run_options import Options
@@ -146,9 +146,7 @@ class Replay:
 
     def muscles(self, model: Model, errors: Errors, leg: int) -> LegMuscles:
         """The muscles of one leg, by its number among the analysed ones, with errors of path and parameters."""
-        side, options = self.options.sides[leg], self.options
-        rules = (options.strength, options.passive, options.fiber_lengths)
-        muscles = place_muscles(model, options.database, side, *rules)
+        muscles = self.options.muscles(model, self.options.sides[leg])
         if errors["muscle_path"].any():
             muscles = _on_other_paths(model, muscles, errors["muscle_path"][leg])
         stronger = np.exp(errors["strength"] + errors["max_isometric_force"][leg])
