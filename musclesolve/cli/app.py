@@ -17,13 +17,12 @@ except KeyboardInterrupt:  # most of the time before `main` is spent here
     print("musclesolve: stopped by Ctrl-C; nothing was written", file=sys.stderr)
     raise SystemExit(130) from None
 
-from musclesolve.cli import (
-    environment,
+from musclesolve.cli import environment, streams
+from musclesolve.cli.commands import (
     list_commands,
     model_commands,
     recording_commands,
     run_commands,
-    streams,
     study_commands,
 )
 from musclesolve.cli.errors import INTERRUPTED, interrupt_message, report_errors

@@ -10,13 +10,17 @@ from matplotlib.figure import Figure
 
 from musclesolve._util.progress import Progress
 from musclesolve.errors import InputError
-from musclesolve.plotting.coordinate_figures import coordinates_and_moments, reserves
-from musclesolve.plotting.cutoff_figures import cutoff_and_noise
 from musclesolve.plotting.figure_names import MODEL_FIGURES, RESULT_FIGURES, UNCERTAINTY_FIGURES
-from musclesolve.plotting.joint_figures import contact_forces, ground_reaction, joint_angles_and_moments
-from musclesolve.plotting.muscle_figures import activations, muscle_forces
 from musclesolve.plotting.page.png import figures_of
-from musclesolve.plotting.residual_figures import consistency_shift, reserves_and_residual
+from musclesolve.plotting.result.coordinate_figures import coordinates_and_moments, reserves
+from musclesolve.plotting.result.cutoff_figures import cutoff_and_noise
+from musclesolve.plotting.result.joint_figures import (
+    contact_forces,
+    ground_reaction,
+    joint_angles_and_moments,
+)
+from musclesolve.plotting.result.muscle_figures import activations, muscle_forces
+from musclesolve.plotting.result.residual_figures import consistency_shift, reserves_and_residual
 from musclesolve.results.dataset.checked import MODEL, checked_result
 from musclesolve.results.files.atomic_writing import write_files
 
@@ -77,7 +81,7 @@ def figures_again(
     """The figures of result.nc or of uncertainty.nc as in `figure_files`, and the names of all that there may be."""
     if "quantile_samples" not in result.attrs:
         return figure_files(result, progress), (*RESULT_FIGURES, *MODEL_FIGURES)
-    from musclesolve.plotting import uncertainty_figures as uncertainty
+    from musclesolve.plotting.study import uncertainty_figures as uncertainty
 
     return uncertainty.uncertainty_figures(result, progress), UNCERTAINTY_FIGURES
 

@@ -13,7 +13,7 @@ from synthetic_result import result
 
 from musclesolve.cli import app as cli
 from musclesolve.cli import streams
-from musclesolve.plotting import average_figures as averages
+from musclesolve.plotting.study import average_figures as averages
 from musclesolve.results.files.result_netcdf import write_result
 
 MUSCLESOLVE = [sys.executable, "-m", "musclesolve"]

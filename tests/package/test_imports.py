@@ -18,7 +18,7 @@ BASE = ("errors", "constants", "version", "data", "_util")
 ORDER = (
     *BASE,
     *("recording", "motion", "dynamics", "muscles", "opensim", "sharing", "pipeline", "results"),
-    *("plotting", "checking", "synthetic", "studies", "cli", "__main__"),
+    *("plotting", "checking", "drafting", "synthetic", "studies", "report", "cli", "__main__"),
 )
 """A room imports from those before it."""
 ALONE = ("recording", "dynamics", "sharing")

@@ -8,7 +8,7 @@ import xarray as xr
 from synthetic_result import MASS, few_muscles, result, with_troubles
 
 import musclesolve as ms
-from musclesolve.plotting import average_figures as averages
+from musclesolve.plotting.study import average_figures as averages
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ import pytest
 from synthetic_result import result, with_cutoffs
 
 from musclesolve.plotting import save_figures as save
-from musclesolve.plotting.cutoff_figures import cutoff_and_noise
+from musclesolve.plotting.result.cutoff_figures import cutoff_and_noise
 from musclesolve.plotting.save_figures import save_figures
 
 

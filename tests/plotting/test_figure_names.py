@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from musclesolve.plotting import save_figures, uncertainty_figures
+from musclesolve.plotting import save_figures
 from musclesolve.plotting.figure_names import MODEL_FIGURES, RESULT_FIGURES, UNCERTAINTY_FIGURES
+from musclesolve.plotting.study import uncertainty_figures
 
 
 def test_every_figure_has_its_name():

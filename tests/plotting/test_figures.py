@@ -11,8 +11,6 @@ from synthetic_result import result as every_muscle
 
 import muscle_db
 import musclesolve as ms
-from musclesolve.plotting.joint_figures import contact_forces, ground_reaction, joint_angles_and_moments
-from musclesolve.plotting.muscle_figures import activations
 from musclesolve.plotting.page.abscissa import abscissa
 from musclesolve.plotting.page.panels import muscles_by_group
 from musclesolve.plotting.page.style import (
@@ -23,7 +21,13 @@ from musclesolve.plotting.page.style import (
     STANCE_BAR,
     STANCE_COLOR,
 )
-from musclesolve.plotting.residual_figures import consistency_shift, reserves_and_residual
+from musclesolve.plotting.result.joint_figures import (
+    contact_forces,
+    ground_reaction,
+    joint_angles_and_moments,
+)
+from musclesolve.plotting.result.muscle_figures import activations
+from musclesolve.plotting.result.residual_figures import consistency_shift, reserves_and_residual
 from musclesolve.plotting.save_figures import FIGURES as ALL_FIGURES
 from musclesolve.plotting.save_figures import save_figures
 from musclesolve.results.dataset import frame_validity as frames

@@ -10,7 +10,7 @@ import pytest
 import xarray as xr
 
 import musclesolve as ms
-from musclesolve.plotting.muscle_figures import activations
+from musclesolve.plotting.result.muscle_figures import activations
 from musclesolve.recording.data import Trial
 from musclesolve.results.cycles.cycle_averages import average_cycles
 from musclesolve.results.cycles.gait_cycles import gait_cycles

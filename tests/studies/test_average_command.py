@@ -7,7 +7,7 @@ from synthetic_result import few_muscles, result, with_troubles
 from typer.testing import CliRunner
 
 from musclesolve.cli import app as cli
-from musclesolve.plotting import average_figures as averages
+from musclesolve.plotting.study import average_figures as averages
 from musclesolve.results.files.result_netcdf import read_result, write_result
 
 

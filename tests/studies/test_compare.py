@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 import musclesolve as ms
 from musclesolve.cli import app as cli
-from musclesolve.plotting.comparison_figures import COST_COLORS, FIGURES, comparison_files
+from musclesolve.plotting.study.comparison_figures import COST_COLORS, FIGURES, comparison_files
 from musclesolve.results.tables import comparison_tables
 from musclesolve.sharing.cost.named.power_costs import ActivationPower
 from musclesolve.studies import compare as comparison
@@ -216,7 +216,7 @@ def call(*arguments):
 
 def test_the_command_writes_everything_and_prints_the_tables(tmp_path, pytestconfig, monkeypatch):
     few = {"compare_contact_forces": FIGURES["compare_contact_forces"]}
-    monkeypatch.setattr("musclesolve.plotting.comparison_figures.FIGURES", few)
+    monkeypatch.setattr("musclesolve.plotting.study.comparison_figures.FIGURES", few)
     options = [part for cost in COSTS for part in ("--cost", cost)]
     done = call("compare", pytestconfig.rootpath / REFERENCE, *options, "-o", tmp_path, "--side", "r")
     assert done.exit_code in (0, 3), done.output

@@ -8,7 +8,7 @@ from typing import Any
 
 from musclesolve._util.progress import Progress
 from musclesolve.plotting.figure_names import UNCERTAINTY
-from musclesolve.plotting.uncertainty_figures import uncertainty_figures
+from musclesolve.plotting.study.uncertainty_figures import uncertainty_figures
 from musclesolve.recording.data import Trial
 from musclesolve.results.files.result_netcdf import netcdf_bytes
 from musclesolve.results.tables.uncertainty_summary import summary

@@ -18,7 +18,7 @@ from musclesolve.checking.finding import Finding, Report, Where
 from musclesolve.checking.repair import Recorded
 from musclesolve.checking.stages import Check, Stage
 from musclesolve.cli.app import app
-from musclesolve.cli.recording_tables import json_text
+from musclesolve.cli.tables.recording_tables import json_text
 from musclesolve.errors import InputError, MuscleSolveError, PoseError
 from musclesolve.synthetic.faults.fault_registry import plant, plant_all
 from musclesolve.synthetic.faults.trial_copy import Copy, open_copy, write_copy

@@ -11,7 +11,7 @@ import pytest
 from rich.console import Console
 from synthetic_result import MASS, WEIGHT, result, set_status
 
-from musclesolve.cli.trial_table import exit_code, remarks, table
+from musclesolve.cli.tables.trial_table import exit_code, remarks, table
 from musclesolve.sharing.status import Status
 from musclesolve.studies.many_trials.trial_record import Measures, Outcome, TrialRecord, csv_bytes
 

@@ -11,7 +11,7 @@ from synthetic_result import few_muscles
 
 import musclesolve as ms
 from musclesolve.data.bundled import reference_stride
-from musclesolve.plotting.uncertainty_figures import uncertainty_figures
+from musclesolve.plotting.study.uncertainty_figures import uncertainty_figures
 from musclesolve.recording.data import Trial
 from musclesolve.recording.trial.trial_file import read_trial
 from musclesolve.results.files.result_netcdf import read_result, write_result

@@ -23,7 +23,7 @@ def compare(
     side: Sides = Side.both,
 ) -> None:
     """Compare the muscle forces of one trial under several costs: comparison.nc, a table of agreement, figures."""
-    from musclesolve.plotting.comparison_figures import FILES, comparison_files
+    from musclesolve.plotting.study.comparison_figures import FILES, comparison_files
     from musclesolve.recording.trial import trial_file
     from musclesolve.results.files.atomic_writing import reserved, write_files
     from musclesolve.results.files.result_netcdf import check_folder, check_inputs, netcdf_bytes
@@ -108,7 +108,7 @@ def average(
     ] = False,
 ) -> None:
     """Average the gait cycles of results, each leg by itself: average.nc, a table of the strides, figures."""
-    from musclesolve.plotting.average_figures import average_files
+    from musclesolve.plotting.study.average_figures import average_files
     from musclesolve.results.files.atomic_writing import reserved, write_files
     from musclesolve.results.files.result_netcdf import netcdf_bytes
     from musclesolve.results.tables.average_table import remarks, table

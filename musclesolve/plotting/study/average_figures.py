@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from musclesolve._util.arrays import AnyArray, Array
 from musclesolve._util.progress import Progress
-from musclesolve.plotting.muscle_figures import ACTIVATION, FORCE
 from musclesolve.plotting.page.abscissa import cycle_axis
 from musclesolve.plotting.page.curves import line, with_neighbors
 from musclesolve.plotting.page.panels import OWN_SCALES, Grid, dof_rows, muscles_by_group, small_multiples
@@ -28,6 +27,7 @@ from musclesolve.plotting.page.style import (
     page,
     place_legend,
 )
+from musclesolve.plotting.result.muscle_figures import ACTIVATION, FORCE
 from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.dataset.result_quantities import OPPOSITE
 

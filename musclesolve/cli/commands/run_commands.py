@@ -85,7 +85,7 @@ def analyse_many(
     trials: list[Path], output: Path, figures: bool, options: dict[str, Any], **how: Any
 ) -> None:
     """Compute trials side by side and report the outcome of each; exit code 2 where none could be read."""
-    from musclesolve.cli import trial_table as tables
+    from musclesolve.cli.tables import trial_table as tables
     from musclesolve.studies.many_trials import run_many
 
     with progress() as report:

@@ -12,10 +12,10 @@ from matplotlib.figure import Figure
 from matplotlib.legend_handler import HandlerTuple
 from matplotlib.patches import Patch
 
-from musclesolve.plotting.muscle_figures import muscles
 from musclesolve.plotting.page.curves import Legs
 from musclesolve.plotting.page.panels import joint_rows
 from musclesolve.plotting.page.style import NOTE_COLOR, SMALL, STANCE_COLOR, TEXT, heading, page, place_legend
+from musclesolve.plotting.result.muscle_figures import muscles
 from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.dataset.result_quantities import body_weight
 from musclesolve.results.tables.uncertainty_summary import Peak, peak

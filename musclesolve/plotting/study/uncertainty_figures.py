@@ -10,12 +10,12 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from musclesolve._util.progress import Progress
-from musclesolve.plotting.error_source_figure import contact_force_sources, muscle_force_sources
-from musclesolve.plotting.muscle_figures import FORCE, muscles
 from musclesolve.plotting.page.curves import Legs
 from musclesolve.plotting.page.panels import joint_rows, small_multiples
 from musclesolve.plotting.page.png import figures_of
 from musclesolve.plotting.page.style import SIDE_COLOR, heading, page
+from musclesolve.plotting.result.muscle_figures import FORCE, muscles
+from musclesolve.plotting.study.error_source_figure import contact_force_sources, muscle_force_sources
 from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.dataset.result_quantities import body_weight
 from musclesolve.results.tables.uncertainty_summary import peak

@@ -32,7 +32,7 @@ def muscles(
 ) -> None:
     """List the muscle sets and the muscles of one of them, show one muscle in full, or passive joint moments."""
     import muscle_db
-    from musclesolve.cli.list_muscles import muscle_in_full, muscle_table, set_table
+    from musclesolve.cli.tables.muscle_tables import muscle_in_full, muscle_table, set_table
     from musclesolve.opensim.leg.find_muscle_set import find_muscle_set
 
     loaded = muscle_db.load() if database is None else find_muscle_set(database)
@@ -63,8 +63,8 @@ def _passive_moments(
     moments = {rule: passive_moments(database, rule) for rule in rules}
     console().print(passive_moment_table(database.name, moments))
     if output is not None:
-        from musclesolve.plotting import passive_moment_figure as figure
         from musclesolve.plotting.page.png import figures_of
+        from musclesolve.plotting.result import passive_moment_figure as figure
 
         draw = {figure.FILE: lambda _: figure.passive_moment_figure(database.name, moments)}
         files = {FILE: passive_moment_csv(moments), **figures_of(xr.Dataset(), draw)}
@@ -73,13 +73,13 @@ def _passive_moments(
 
 def markers(name: Annotated[str | None, typer.Argument(help="A marker set, by its name.")] = None) -> None:
     """List the marker sets, or show one in full."""
-    from musclesolve.cli.list_tables import marker_set_in_full, marker_set_table
+    from musclesolve.cli.tables.list_tables import marker_set_in_full, marker_set_table
 
     console().print(marker_set_table() if name is None else marker_set_in_full(name))
 
 
 def faults() -> None:
     """List the faults that `synthesize` can plant into a recording."""
-    from musclesolve.cli.list_tables import fault_table
+    from musclesolve.cli.tables.list_tables import fault_table
 
     console().print(fault_table())

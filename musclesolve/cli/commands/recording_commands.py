@@ -18,7 +18,7 @@ def check(
 ) -> None:
     """Report all problems of a recording before anything is computed; exit code 2 if one is an error."""
     from musclesolve.checking import check
-    from musclesolve.cli.recording_tables import json_text, tables
+    from musclesolve.cli.tables.recording_tables import json_text, tables
 
     report = check.check(trial)
     if json:
@@ -107,7 +107,7 @@ def calibrate(
     cameras: Annotated[Path, typer.Argument(metavar="CAMERAS.toml", help="A camera file.")],
 ) -> None:
     """Calibrate the cameras of a camera file: reprojection errors of the control points, and camera positions."""
-    from musclesolve.cli.recording_tables import calibration_table
+    from musclesolve.cli.tables.recording_tables import calibration_table
     from musclesolve.recording.cameras.camera_file import read_camera_file
 
     console().print(calibration_table(read_camera_file(cameras)))

@@ -1,0 +1,1 @@
+"""A trial file drafted from the recordings in a folder."""

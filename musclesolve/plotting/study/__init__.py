@@ -1,0 +1,1 @@
+"""Figures of what is built on results: averages, comparisons, sensitivities, uncertainty."""

@@ -1,0 +1,1 @@
+"""The report of a result and its moving picture: pages that stand alone."""
