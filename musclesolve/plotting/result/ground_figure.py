@@ -22,6 +22,7 @@ COMPONENTS = {
 TO_OTHER_LEG = {"r": 1.0, "l": -1.0}
 """Sign of a component to the left, as seen from either leg."""
 PATH = "center_of_pressure"
+LABEL_INCH = 0.25
 
 
 def ground_reaction(result: xr.Dataset) -> Figure:
@@ -75,11 +76,14 @@ def _straight(result: xr.Dataset) -> xr.Dataset:
 
 
 def _from_above(axes: Axes, paths: dict[str, Array]) -> None:
+    """The paths on a panel of its own scale, a little lower than its place: the axis above it has a label."""
     for side, path in paths.items():
         color, width = SIDE_COLOR[side], SIDE_WIDTH[side]
         axes.plot(*path.T, color=color, linewidth=width)
         for start in _contacts(path):
             axes.plot(*path[start], color=color, marker="o", markersize=3.0)
+    place, height = axes.get_position(), float(axes.figure.get_size_inches()[1])
+    axes.set_position((place.x0, place.y0, place.width, place.height - LABEL_INCH / height))
     axes.set_aspect("equal", adjustable="datalim")
     heading(axes, "center of pressure from above, vertical force above 20 N; dot: where contact begins")
     axes.set_xlabel("in the walking direction [m]", fontsize=TEXT)
@@ -89,4 +93,5 @@ def _from_above(axes: Axes, paths: dict[str, Array]) -> None:
 def _contacts(path: Array) -> list[int]:
     """The first frames of the contacts that begin within the recording, or that it begins with."""
     there = np.isfinite(path).all(axis=1)
-    return np.flatnonzero(there & ~np.concatenate([[False], there[:-1]])).tolist()
+    before = np.concatenate([[False], there[:-1]])
+    return [int(frame) for frame in np.flatnonzero(there & ~before)]

@@ -21,7 +21,7 @@ from musclesolve.results.dataset.kinetics.leg_kinetics import (
     support_moment,
 )
 
-SUPPORT = "support moment: hip extension, knee extension and plantarflexion together"
+SUPPORT = "support moment: hip extension + knee extension + plantarflexion"
 
 
 def joint_powers(result: xr.Dataset) -> Figure:
@@ -34,8 +34,8 @@ def joint_powers(result: xr.Dataset) -> Figure:
     mass, of_mass = _mass(result)
     norms = NormBands.of(result, legs.x)
     rows = len(joints) + 1
-    title, height = "Joint powers (+ generated, - absorbed) and support moment", min(1.0, 0.12 + 0.19 * rows)
-    figure, panels = page(result, title, rows, 2, height=height, labels=True)
+    height = min(1.0, 0.12 + 0.19 * rows)
+    figure, panels = page(result, "Joint powers, support moment", rows, 2, height=height, labels=True)
     totals: dict[str, Array] = {}
     for row, joint in zip(panels, joints, strict=False):
         if of_mass:
@@ -43,7 +43,7 @@ def joint_powers(result: xr.Dataset) -> Figure:
         whole, sagittal = (_powers(result, joint, legs.sides, mass, alone) for alone in (False, True))
         _curves(row[0], legs, whole, f"[W{of_mass}]")
         _curves(row[1], legs, sagittal, f"[W{of_mass}]")
-        heading(row[0], f"{joint}: power of all rotations")
+        heading(row[0], f"{joint}: power of all rotations, generated (+)   absorbed (-)")
         heading(row[1], f"{joint}: power of flexion and extension", _bursts(legs, joint, sagittal))
         totals = {side: totals.get(side, 0.0) + power for side, power in whole.items()}
     moments = {side: support_moment(result, side) for side in legs.sides}
