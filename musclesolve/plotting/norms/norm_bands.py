@@ -60,7 +60,7 @@ class NormBands:
                 continue
             place, mean = each.percent, scale * curve.mean
             if curve.sd is None:
-                axes.plot(place, mean, color=MEAN_COLOR, linewidth=0.8, zorder=0.4)
+                axes.plot(place, mean, color=MEAN_COLOR, linewidth=0.9, linestyle="--", zorder=0.4)
             else:
                 sd = scale * curve.sd
                 axes.fill_between(place, mean - sd, mean + sd, color=BAND_COLOR, linewidth=0.0, zorder=0.3)

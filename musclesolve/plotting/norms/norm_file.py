@@ -44,7 +44,7 @@ class Norm:
     def sentence(self) -> str:
         """Source, subjects and what is drawn."""
         spread = any(curve.sd is not None for curve in self.curves.values())
-        what = "band: mean ± 1 SD" if spread else "thin line: mean"
+        what = "band: mean ± 1 SD" if spread else "dashed: mean"
         return f"{what}, {self.name}, {self.subjects}, {self.speed}"
 
 

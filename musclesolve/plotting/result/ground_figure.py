@@ -7,7 +7,7 @@ import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from musclesolve._util.arrays import Array
+from musclesolve._util.arrays import Array, Mask
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.plotting.norms.norm_bands import NormBands
 from musclesolve.plotting.page.curves import Legs
@@ -47,7 +47,7 @@ def ground_reaction(result: xr.Dataset) -> Figure:
         axes.axhline(0.0, color="black", linewidth=0.4)
         legs.x.apply(axes, labelled=axis == "y")
     if paths:
-        _from_above(panels[-1, 0], paths)
+        _from_above(figure, panels[-1, 0], paths)
     legs.legend(figure, measured=True, stance=True)
     norms.explain(figure)
     return figure
@@ -75,14 +75,14 @@ def _straight(result: xr.Dataset) -> xr.Dataset:
     return result[["heading"]].assign(heading=xr.full_like(result["heading"], mean))
 
 
-def _from_above(axes: Axes, paths: dict[str, Array]) -> None:
+def _from_above(figure: Figure, axes: Axes, paths: dict[str, Array]) -> None:
     """The paths on a panel of its own scale, a little lower than its place: the axis above it has a label."""
     for side, path in paths.items():
         color, width = SIDE_COLOR[side], SIDE_WIDTH[side]
         axes.plot(*path.T, color=color, linewidth=width)
         for start in _contacts(path):
             axes.plot(*path[start], color=color, marker="o", markersize=3.0)
-    place, height = axes.get_position(), float(axes.figure.get_size_inches()[1])
+    place, height = axes.get_position(), float(figure.get_size_inches()[1])
     axes.set_position((place.x0, place.y0, place.width, place.height - LABEL_INCH / height))
     axes.set_aspect("equal", adjustable="datalim")
     heading(axes, "center of pressure from above, vertical force above 20 N; dot: where contact begins")
@@ -92,6 +92,6 @@ def _from_above(axes: Axes, paths: dict[str, Array]) -> None:
 
 def _contacts(path: Array) -> list[int]:
     """The first frames of the contacts that begin within the recording, or that it begins with."""
-    there = np.isfinite(path).all(axis=1)
+    there: Mask = np.asarray(np.isfinite(path).all(axis=1))
     before = np.concatenate([[False], there[:-1]])
     return [int(frame) for frame in np.flatnonzero(there & ~before)]

@@ -14,6 +14,7 @@ from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve.plotting.norms.norm_bands import NormBands
 from musclesolve.plotting.page.curves import Legs
 from musclesolve.plotting.page.style import TEXT, heading, page
+from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.dataset.kinetics.leg_kinetics import (
     joint_dofs,
     joint_power,
@@ -28,10 +29,12 @@ def joint_powers(result: xr.Dataset) -> Figure:
     """Power per body mass [W/kg] of all rotations of each joint, and of flexion alone with its bursts by name.
 
     Below them the support moment of each leg [N m/kg] (Winter 1980) and the power of all its joints. In W and N m where
-    the mass is not known.
+    the mass is not known; of a model without such joints the power of each coordinate.
     """
     legs, joints = Legs.of(result, analysed=False), powered_joints(result)
     mass, of_mass = _mass(result)
+    if not joints:
+        return _coordinates(legs, mass, f"[W{of_mass}]")
     norms = NormBands.of(result, legs.x)
     rows = len(joints) + 1
     height = min(1.0, 0.12 + 0.19 * rows)
@@ -50,10 +53,26 @@ def joint_powers(result: xr.Dataset) -> Figure:
     known = {side: moment / mass for side, moment in moments.items() if moment is not None}
     _curves(panels[-1, 0], legs, known, f"[N m{of_mass}]", lowest=True)
     _curves(panels[-1, 1], legs, totals, f"[W{of_mass}]", lowest=True)
+    panels[-1, 0].set_visible(bool(known))
     heading(panels[-1, 0], SUPPORT)
     heading(panels[-1, 1], f"{', '.join(joints)} together: power of all rotations")
     legs.legend(figure, stance="ground_reaction_force" in result)
     norms.explain(figure)
+    return figure
+
+
+def _coordinates(legs: Legs, mass: float, unit: str) -> Figure:
+    """A panel for each coordinate of the result."""
+    power = legs.result["joint_power"] / mass
+    known = list(map(str, power["dof"].values))
+    stems = list(dict.fromkeys(frames.split_side(name)[0] for name in known))
+    figure, panels = page(legs.result, "Powers", len(stems), 1, height=min(1.0, 0.12 + 0.15 * len(stems)))
+    for axes, stem in zip(panels.flat, stems, strict=True):
+        own = {side: name for side in legs.sides if (name := frames.with_side(stem, side)) in known}
+        curves = {side: power.sel(dof=name).values for side, name in own.items()}
+        _curves(axes, legs, curves, unit, lowest=stem == stems[-1])
+        heading(axes, f"{stem.replace('_', ' ')}: power, generated (+)   absorbed (-)")
+    legs.legend(figure)
     return figure
 
 

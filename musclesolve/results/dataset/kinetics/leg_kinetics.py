@@ -36,15 +36,15 @@ def powered_joints(result: xr.Dataset) -> list[str]:
 def support_moment(result: xr.Dataset, side: str) -> Array | None:
     """Sum of the moments that extend a leg: hip extension, knee extension, plantarflexion, (T,) [N m].
 
-    Winter (1980), J Biomech 13:923-927. None where one of the joints is missing, or where a knee of a model has another
-    sense than knee_flexion.
+    Winter (1980), J Biomech 13:923-927. None where a joint is missing or the sense of its angle is not known.
     """
+    table = bundled_toml(__package__, "joint_dofs.toml")
     total = np.zeros(result.sizes["time"])
     for joint in LEG_JOINTS:
         dofs = joint_dofs(result, joint, side, sagittal=True)
-        if not dofs:
+        sign = table[joint]["sagittal"][dofs[0].removesuffix(f"_{side}")] if dofs else 0
+        if not sign:
             return None
-        sign = bundled_toml(__package__, "joint_dofs.toml")[joint]["sagittal"][dofs[0][:-2]]
         total += sign * np.asarray(result["joint_moment"].sel(dof=dofs[0]).values)
     return total
 
