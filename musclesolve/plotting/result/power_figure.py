@@ -36,21 +36,21 @@ def joint_powers(result: xr.Dataset) -> Figure:
     if not joints:
         return _coordinates(legs, mass, f"[W{of_mass}]")
     norms = NormBands.of(result, legs.x)
-    rows = len(joints) + 1
+    moments = {side: support_moment(result, side) for side in legs.sides}
+    known = {side: moment / mass for side, moment in moments.items() if moment is not None}
+    rows, title = len(joints) + 1, "Joint powers, support moment" if known else "Joint powers"
     height = min(1.0, 0.12 + 0.19 * rows)
-    figure, panels = page(result, "Joint powers, support moment", rows, 2, height=height, labels=True)
+    figure, panels = page(result, title, rows, 2, height=height, labels=True)
     totals: dict[str, Array] = {}
     for row, joint in zip(panels, joints, strict=False):
         if of_mass:
             norms.draw(row[0], "joint_power", joint)
         whole, sagittal = (_powers(result, joint, legs.sides, mass, alone) for alone in (False, True))
-        _curves(row[0], legs, whole, f"[W{of_mass}]")
+        _curves(row[0], legs, whole, f"[W{of_mass}]", lowest=not known and joint == joints[-1])
         _curves(row[1], legs, sagittal, f"[W{of_mass}]")
         heading(row[0], f"{joint}: power of all rotations, generated (+)   absorbed (-)")
         heading(row[1], f"{joint}: power of flexion and extension", _bursts(legs, joint, sagittal))
         totals = {side: totals.get(side, 0.0) + power for side, power in whole.items()}
-    moments = {side: support_moment(result, side) for side in legs.sides}
-    known = {side: moment / mass for side, moment in moments.items() if moment is not None}
     _curves(panels[-1, 0], legs, known, f"[N m{of_mass}]", lowest=True)
     _curves(panels[-1, 1], legs, totals, f"[W{of_mass}]", lowest=True)
     panels[-1, 0].set_visible(bool(known))
