@@ -12,14 +12,14 @@ from musclesolve._util.progress import Progress
 from musclesolve.errors import InputError
 from musclesolve.plotting.figure_names import MODEL_FIGURES, RESULT_FIGURES, UNCERTAINTY_FIGURES
 from musclesolve.plotting.page.png import figures_of
+from musclesolve.plotting.result.contact_component_figure import contact_force_components
 from musclesolve.plotting.result.coordinate_figures import coordinates_and_moments, reserves
 from musclesolve.plotting.result.cutoff_figures import cutoff_and_noise
-from musclesolve.plotting.result.joint_figures import (
-    contact_forces,
-    ground_reaction,
-    joint_angles_and_moments,
-)
+from musclesolve.plotting.result.function_group_figure import function_groups
+from musclesolve.plotting.result.ground_figure import ground_reaction
+from musclesolve.plotting.result.joint_figures import contact_forces, joint_angles_and_moments
 from musclesolve.plotting.result.muscle_figures import activations, muscle_forces
+from musclesolve.plotting.result.power_figure import joint_powers
 from musclesolve.plotting.result.residual_figures import consistency_shift, reserves_and_residual
 from musclesolve.results.dataset.checked import MODEL, checked_result
 from musclesolve.results.files.atomic_writing import write_files
@@ -27,8 +27,11 @@ from musclesolve.results.files.atomic_writing import write_files
 FIGURES: dict[str, Callable[[xr.Dataset], Figure]] = {
     "activations": activations,
     "muscle_forces": muscle_forces,
+    "function_groups": function_groups,
     "joint_angles_and_moments": joint_angles_and_moments,
+    "joint_powers": joint_powers,
     "contact_forces": contact_forces,
+    "contact_force_components": contact_force_components,
     "ground_reaction": ground_reaction,
     "reserves_and_residual": reserves_and_residual,
     "consistency_shift": consistency_shift,
@@ -37,11 +40,19 @@ FIGURES: dict[str, Callable[[xr.Dataset], Figure]] = {
 OF_MODEL: dict[str, Callable[[xr.Dataset], Figure]] = {
     "activations": activations,
     "muscle_forces": muscle_forces,
+    "function_groups": function_groups,
     "coordinates_and_moments": coordinates_and_moments,
+    "joint_powers": joint_powers,
     "reserves": reserves,
 }
 """Those of a result on an OpenSim model."""
-NEEDS = {"consistency_shift": "consistency_shift", "cutoff_and_noise": "marker_cutoff"}
+NEEDS = {
+    "consistency_shift": "consistency_shift",
+    "cutoff_and_noise": "marker_cutoff",
+    "function_groups": "max_isometric_force",
+    "joint_powers": "joint_power",
+    "contact_force_components": "contact_force_component",
+}
 """Figures of a variable that results of earlier versions, or of other trials, do not have."""
 NEEDED_OF_MODEL = (
     *("time", "muscle", "dof", "side", "group", "activation", "muscle_force", "status"),

@@ -21,11 +21,8 @@ from musclesolve.plotting.page.style import (
     STANCE_BAR,
     STANCE_COLOR,
 )
-from musclesolve.plotting.result.joint_figures import (
-    contact_forces,
-    ground_reaction,
-    joint_angles_and_moments,
-)
+from musclesolve.plotting.result.ground_figure import ground_reaction
+from musclesolve.plotting.result.joint_figures import contact_forces, joint_angles_and_moments
 from musclesolve.plotting.result.muscle_figures import activations
 from musclesolve.plotting.result.residual_figures import consistency_shift, reserves_and_residual
 from musclesolve.plotting.save_figures import FIGURES as ALL_FIGURES

@@ -1,4 +1,4 @@
-"""Figures of the joints: angles, moments, contact forces, and the reaction of the ground."""
+"""Figures of the joints: angles, moments, and magnitudes of contact forces."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import numpy as np
 import xarray as xr
 from matplotlib.figure import Figure
 
+from musclesolve.plotting.norms.norm_bands import NormBands
 from musclesolve.plotting.page.curves import Legs
 from musclesolve.plotting.page.panels import dof_rows, joint_rows
-from musclesolve.plotting.page.style import TEXT, heading, note, page
+from musclesolve.plotting.page.style import heading, note, page
 from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.dataset.result_quantities import (
     OPPOSITE,
-    along_heading,
     body_weight,
     contact_peaks,
     magnitude,
@@ -25,7 +25,10 @@ def joint_angles_and_moments(result: xr.Dataset) -> Figure:
     mass = float(result.attrs["subject_mass_kg"])
     dofs = [dof for dof in OPPOSITE if all(f"{dof}_{side}" in result["dof"].values for side in legs.sides)]
     figure, panels = page(result, "Joint angles and internal joint moments", len(dofs), 2, labels=True)
+    norms = NormBands.of(result, legs.x)
     for row, dof in dof_rows(panels, legs.x, dofs, "[N m/kg]"):
+        norms.draw(row[0], "joint_angle", dof)
+        norms.draw(row[1], "joint_moment", dof)
         for side in legs.sides:
             angle, moment = (
                 result[f"joint_{name}"].sel(dof=f"{dof}_{side}").values for name in ("angle", "moment")
@@ -35,6 +38,7 @@ def joint_angles_and_moments(result: xr.Dataset) -> Figure:
             for axes in row:
                 legs.mark_stance(axes, side)
     legs.legend(figure, stance=True)
+    norms.explain(figure)
     return figure
 
 
@@ -53,21 +57,4 @@ def contact_forces(result: xr.Dataset) -> Figure:
         note(row[0], ", ".join(f"peak {frames.SIDE_NAMES[side]} {peak:.2f}" for side, peak in peaks))
         heading(row[1], f"{joint}: net reaction, muscles left out")
     legs.legend(figure, stance=True)
-    return figure
-
-
-def ground_reaction(result: xr.Dataset) -> Figure:
-    """Vertical and fore-aft reaction of the ground on each foot, in body weights."""
-    legs, weight = Legs.of(result, analysed=False), body_weight(result)
-    figure, panels = page(result, "Ground reaction", 2, 1, height=0.5)
-    reaction = along_heading(result, result["ground_reaction_force"])
-    for axes, axis, name in zip(panels.flat, "zx", ("vertical (+ up)", "fore-aft (+ forward)"), strict=True):
-        for side in legs.sides:
-            legs.draw(axes, side, reaction.sel(side=side, axis=axis).values / weight, measured=True)
-            legs.mark_stance(axes, side)
-        heading(axes, name)
-        axes.set_ylabel("[body weights]", fontsize=TEXT)
-        axes.axhline(0.0, color="black", linewidth=0.4)
-        legs.x.apply(axes, labelled=axis == "x")
-    legs.legend(figure, measured=True, stance=True)
     return figure

@@ -19,9 +19,15 @@ from musclesolve.results.dataset.result_quantities import along_heading
 POINTS = 101
 LABELS = ("dof", "muscle", "joint")
 """Dimensions whose names end in the side they belong to."""
-OF_SHARING = {"activation", "muscle_force", "joint_reaction", "reserve_moment", "unassigned_moment"}
+OF_SHARING = {
+    *("activation", "muscle_force", "joint_reaction", "contact_force_component"),
+    *("reserve_moment", "unassigned_moment"),
+}
 """What has no valid value in a frame without a valid solution."""
-OF_FORCES = {"joint_moment", "joint_reaction_net", "ground_reaction_force"}
+OF_FORCES = {
+    *("joint_moment", "joint_power", "joint_reaction_net"),
+    *("ground_reaction_force", "ground_free_moment"),
+}
 """What has no valid value in a frame of an implausible motion, or whose ground forces do not balance it."""
 SUBJECT = ("subject", "subject_mass_kg", "subject_stature_m")
 METHODS = (

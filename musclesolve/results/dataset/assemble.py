@@ -30,6 +30,12 @@ from musclesolve.results.dataset.filter_variables import (
     name_verdicts,
 )
 from musclesolve.results.dataset.gait_variables import gait_coordinates, gait_variables, strike_times
+from musclesolve.results.dataset.kinetics.kinetic_variables import (
+    DIRECTIONS,
+    contact_components,
+    free_moment,
+    joint_power,
+)
 from musclesolve.results.dataset.reserve_reasons import reasons
 from musclesolve.results.files.result_netcdf import storable
 from musclesolve.sharing.status import Status
@@ -102,6 +108,7 @@ def _coordinates(analysis: Analysis) -> dict[str, object]:
         "component": COMPONENTS,
         "pelvis_rotation": PELVIS_ROTATIONS,
         "point": sorted(mechanics.fit.points, key=mechanics.model.slot),
+        "direction": list(DIRECTIONS),
     }
 
 
@@ -129,6 +136,7 @@ def _body_variables(prepared: Prepared) -> dict[str, Variable]:
     return {
         "joint_angle": (("time", "dof"), motion.coordinates[:, rows]),
         "joint_moment": (("time", "dof"), moments[:, rows]),
+        "joint_power": joint_power(prepared, _dofs(model)),
         "pelvis_residual": (("time", "component"), moments[:, joints:]),
         "pelvis_position": (("time", "axis"), motion.origin),
         "pelvis_angle": (("time", "pelvis_rotation"), motion.coordinates[:, -3:]),
@@ -205,23 +213,30 @@ def _side_variables(analysis: Analysis) -> dict[str, Variable]:
         "foot_in_place": over_time(in_place[leg.side] for leg in legs),
         "joint_reaction": joints(leg.contact_force for leg in legs),
         "joint_reaction_net": joints(leg.net_reaction for leg in legs),
+        "contact_force_component": contact_components(analysis.prepared.mechanics, legs),
     }
 
 
 def _ground_variables(analysis: Analysis) -> dict[str, Variable]:
-    """Ground reaction force and center of pressure of the analysed legs, NaN where they were not measured."""
+    """Ground reaction force, its center of pressure and free moment under the analysed legs, NaN where not measured."""
     trial, mechanics = analysis.prepared.trial, analysis.prepared.mechanics
     reactions = {reaction.side: reaction for reaction in mechanics.reactions}
     sides, time = [side for side in SIDES if side in analysis.prepared.options.sides], mechanics.motion.time
     force = np.zeros((len(time), len(sides), 3))
-    point = np.full(force.shape, np.nan)
+    point, free = np.full(force.shape, np.nan), np.full(force.shape[:2], np.nan)
     for place, side in enumerate(sides):
         if side in reactions:
             force[:, place], point[:, place] = reactions[side].force, reactions[side].center_of_pressure
+            free[:, place] = free_moment(reactions[side])
         lost = ~trial.measured(side, time)
-        force[lost, place], point[lost, place] = np.nan, np.nan
+        for values in (force, point, free):
+            values[lost, place] = np.nan
     over = ("time", "side", "axis")
-    return {"ground_reaction_force": (over, force), "center_of_pressure": (over, point)}
+    return {
+        "ground_reaction_force": (over, force),
+        "center_of_pressure": (over, point),
+        "ground_free_moment": (over[:2], free),
+    }
 
 
 def _provenance(analysis: Analysis) -> dict[str, object]:

@@ -83,6 +83,7 @@ def _variables(found: ModelResult) -> dict[str, Variable]:
     of_dofs = {
         "joint_angle": problem.angle,
         "joint_moment": problem.moment,
+        "joint_power": problem.moment * _speeds(problem),
         "reserve_moment": found.reserve,
     }
     parameters = ("max_isometric_force", "optimal_fiber_length", "tendon_slack_length", "pennation_angle")
@@ -92,6 +93,13 @@ def _variables(found: ModelResult) -> dict[str, Variable]:
         **{name: (("muscle",), getattr(muscles, name)) for name in parameters},
         "moment_arm": (("time", "dof", "muscle"), forces.moment_arm),
     }
+
+
+def _speeds(problem: ModelProblem) -> Array:
+    """Rates of the shared coordinates, (T, m) [rad/s or m/s]; locked ones rest."""
+    given, still = problem.motion.by_name(problem.motion.speed), np.zeros(len(problem.motion.time))
+    coordinates = [problem.model.coordinates[name] for name in problem.choice.dofs]
+    return np.stack([still if each.locked else given[each.name] for each in coordinates], axis=1)
 
 
 def _shared_joints(problem: ModelProblem) -> list[Joint]:

@@ -62,4 +62,4 @@ def test_muscles_without_a_side(tmp_path: Path) -> None:
     result = share_model(plain, motion, {"hip_a": np.full(61, 5.0)}, dofs=["hip_a"], reserve_weight=1.0)
     assert checked_result(result)["side"].values.tolist() == ["other"]
     assert "muscles  " in summary(result)
-    assert len(save_figures(result, tmp_path / "figures")) == 4
+    assert len(save_figures(result, tmp_path / "figures")) == 6

@@ -1,0 +1,1 @@
+"""Published normative curves behind those of a result."""

@@ -1,0 +1,97 @@
+"""The reaction of the ground: its three components, and where the center of pressure goes."""
+
+from __future__ import annotations
+
+import numpy as np
+import xarray as xr
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from musclesolve._util.arrays import Array, Mask
+from musclesolve.constants import STANDARD_GRAVITY
+from musclesolve.plotting.norms.norm_bands import NormBands
+from musclesolve.plotting.page.curves import Legs
+from musclesolve.plotting.page.style import SIDE_COLOR, SIDE_WIDTH, TEXT, heading, page
+from musclesolve.results.dataset.result_quantities import along_heading, body_weight
+
+COMPONENTS = {
+    "z": "vertical (+ up)",
+    "x": "fore-aft (+ forward)",
+    "y": "medio-lateral (+ to the other leg)",
+}
+TO_OTHER_LEG = {"r": 1.0, "l": -1.0}
+"""Sign of a component to the left, as seen from either leg."""
+PATH = "center_of_pressure"
+LABEL_INCH = 0.25
+
+
+def ground_reaction(result: xr.Dataset) -> Figure:
+    """Components of the reaction of the ground on each foot, in body weights, and the center of pressure from above.
+
+    Without the last panel where an older result has no center of pressure, or no foot is on the ground.
+    """
+    legs, weight = Legs.of(result, analysed=False), body_weight(result)
+    norms = NormBands.of(result, legs.x)
+    reaction = along_heading(result, result["ground_reaction_force"])
+    paths = _paths(result, legs.sides)
+    rows = len(COMPONENTS) + bool(paths)
+    figure, panels = page(result, "Ground reaction", rows, 1, height=0.12 + 0.16 * rows)
+    for axes, axis in zip(panels.flat, COMPONENTS, strict=False):
+        norms.draw(axes, "ground_reaction_force", axis, 1.0 / STANDARD_GRAVITY)
+        for side in legs.sides:
+            sign = TO_OTHER_LEG.get(side, 1.0) if axis == "y" else 1.0
+            legs.draw(axes, side, sign * reaction.sel(side=side, axis=axis).values / weight, measured=True)
+            legs.mark_stance(axes, side)
+        heading(axes, COMPONENTS[axis])
+        axes.set_ylabel("[body weights]", fontsize=TEXT)
+        axes.axhline(0.0, color="black", linewidth=0.4)
+        legs.x.apply(axes, labelled=axis == "y")
+    if paths:
+        _from_above(figure, panels[-1, 0], paths)
+    legs.legend(figure, measured=True, stance=True)
+    norms.explain(figure)
+    return figure
+
+
+def _paths(result: xr.Dataset, sides: list[str]) -> dict[str, Array]:
+    """Center of pressure (T, 2) of each foot, forward from the first one and to the left [m], NaN without contact."""
+    if PATH not in result:
+        return {}
+    place = along_heading(_straight(result), result[PATH])
+    found = {side: place.sel(side=side).transpose("time", "axis").values[:, :2] for side in sides}
+    known = [path for path in found.values() if np.isfinite(path).any()]
+    if not known:
+        return {}
+    first = np.nanmin(np.concatenate(known), axis=0)
+    return {side: path - first for side, path in found.items()}
+
+
+def _straight(result: xr.Dataset) -> xr.Dataset:
+    """The same with the mean heading throughout: a place turned by a changing angle would wander."""
+    if "heading" not in result:
+        return result
+    angle = result["heading"].values
+    mean = np.arctan2(np.sin(angle).mean(), np.cos(angle).mean())
+    return result[["heading"]].assign(heading=xr.full_like(result["heading"], mean))
+
+
+def _from_above(figure: Figure, axes: Axes, paths: dict[str, Array]) -> None:
+    """The paths on a panel of its own scale, a little lower than its place: the axis above it has a label."""
+    for side, path in paths.items():
+        color, width = SIDE_COLOR[side], SIDE_WIDTH[side]
+        axes.plot(*path.T, color=color, linewidth=width)
+        for start in _contacts(path):
+            axes.plot(*path[start], color=color, marker="o", markersize=3.0)
+    place, height = axes.get_position(), float(figure.get_size_inches()[1])
+    axes.set_position((place.x0, place.y0, place.width, place.height - LABEL_INCH / height))
+    axes.set_aspect("equal", adjustable="datalim")
+    heading(axes, "center of pressure from above, vertical force above 20 N; dot: where contact begins")
+    axes.set_xlabel("in the walking direction [m]", fontsize=TEXT)
+    axes.set_ylabel("to the left [m]", fontsize=TEXT)
+
+
+def _contacts(path: Array) -> list[int]:
+    """The first frames of the contacts that begin within the recording, or that it begins with."""
+    there: Mask = np.asarray(np.isfinite(path).all(axis=1))
+    before = np.concatenate([[False], there[:-1]])
+    return [int(frame) for frame in np.flatnonzero(there & ~before)]

@@ -1,0 +1,124 @@
+"""Normative curves are those of their publications, and stand behind curves of walking only."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import numpy as np
+import pytest
+import xarray as xr
+from matplotlib.collections import PolyCollection
+from matplotlib.colors import to_hex
+from synthetic_result import few_muscles, result
+
+from musclesolve.plotting.norms.norm_bands import BAND_COLOR, MEAN_COLOR, without_norms
+from musclesolve.plotting.norms.norm_file import NORMS, norm
+from musclesolve.plotting.result.ground_figure import ground_reaction
+from musclesolve.plotting.result.joint_figures import joint_angles_and_moments
+from musclesolve.plotting.result.power_figure import joint_powers
+
+TABLES = Path(__file__).resolve().parents[3] / "tools" / "reference_stride"
+
+
+def bands(figure):
+    found = [part for axes in figure.axes for part in axes.collections if isinstance(part, PolyCollection)]
+    return [part for part in found if to_hex(part.get_facecolor()[0]).upper() == BAND_COLOR]
+
+
+def texts(figure):
+    return " ".join(text.get_text() for text in figure.texts)
+
+
+def walking(speed: float | None = 1.25) -> xr.Dataset:
+    data = few_muscles(result())
+    if speed is not None:
+        data["walking_speed"] = (("stride",), np.array([speed, speed]))
+    return data
+
+
+def table(name: str) -> dict[str, np.ndarray]:
+    lines = (TABLES / f"{name}.csv").read_text(encoding="utf-8").splitlines()
+    rows = list(csv.DictReader(line for line in lines if not line.startswith("#")))
+    return {key: np.array([float(row[key]) for row in rows]) for key in rows[0]}
+
+
+def test_angles_and_moments_are_those_of_the_table():
+    columns, found = table("schwartz_2008"), norm("schwartz_2008")
+    np.testing.assert_array_equal(found.percent, columns["percent"])
+    for (quantity, name), curve in found.curves.items():
+        if quantity == "joint_power":
+            continue
+        key = f"{name}_{'deg' if quantity == 'joint_angle' else 'moment'}"
+        less = found.standing_deg.get(name, 0.0) if quantity == "joint_angle" else 0.0
+        np.testing.assert_allclose(curve.mean + less, columns[key])
+        np.testing.assert_allclose(curve.sd, columns[f"{key}_sd"])
+
+
+def test_ground_reaction_is_that_of_the_table_without_a_spread():
+    columns, found = table("winter_1991"), norm("winter_1991")
+    for axis, key in (("x", "force_forward"), ("z", "force_up")):
+        curve = found.curves["ground_reaction_force", axis]
+        np.testing.assert_allclose(curve.mean, columns[key])
+        assert curve.sd is None
+
+
+def test_powers_have_the_bursts_of_walking():
+    """Signs and times after Winter (1991): A2 in push-off, K3 before toe-off, K4 in late swing, H3 about toe-off."""
+    found = norm("schwartz_2008")
+    percent, power = found.percent, {j: found.curves["joint_power", j].mean for j in ("hip", "knee", "ankle")}
+    assert 50 <= percent[power["ankle"].argmax()] <= 58 and 2.5 < power["ankle"].max() < 3.5
+    assert 86 <= percent[power["knee"].argmin()] <= 96
+    assert 50 <= percent[power["knee"][:40].argmin()] <= 64
+    assert 56 <= percent[power["hip"].argmax()] <= 68 and power["hip"].max() > 0.5
+    moment = found.curves["joint_moment", "ankle_dorsiflexion"].mean
+    assert moment.min() < -1.0 and 40 <= percent[moment.argmin()] <= 55
+
+
+@pytest.mark.parametrize("name", NORMS)
+def test_every_norm_names_its_source_and_covers_the_cycle(name):
+    found = norm(name)
+    assert found.name in found.sentence and found.subjects in found.sentence and found.speed
+    assert found.percent[0] == 0.0 and found.percent[-1] == 100.0
+    for curve in found.curves.values():
+        assert curve.mean.shape == found.percent.shape
+        assert curve.sd is None or (curve.sd > 0.0).all()
+
+
+@pytest.mark.parametrize(("figure", "count"), [(joint_angles_and_moments, 9), (joint_powers, 3)])
+def test_bands_are_behind_the_curves_and_named(figure, count):
+    drawn = figure(walking())
+    assert len(bands(drawn)) == count
+    assert all(band.get_zorder() < 1.0 for band in bands(drawn))
+    assert "Schwartz et al. (2008), 83 children" in texts(drawn) and "1 SD" in texts(drawn)
+
+
+def test_a_mean_without_a_spread_is_a_line():
+    drawn = ground_reaction(walking())
+    lines = [line for axes in drawn.axes for line in axes.lines if line.get_color() == MEAN_COLOR]
+    assert len(lines) == 2 and not bands(drawn)
+    assert 1.0 < lines[0].get_ydata().max() < 1.2
+    assert "Winter (1991)" in texts(drawn) and "SD" not in texts(drawn)
+
+
+def test_no_bands_on_an_axis_of_time():
+    data = walking()
+    data.attrs["heel_strike_times_l"] = []
+    drawn = joint_powers(data)
+    assert not bands(drawn) and "Schwartz" not in texts(drawn)
+
+
+@pytest.mark.parametrize("speed", [0.5, 2.5])
+def test_no_bands_at_another_speed_but_a_note(speed):
+    drawn = joint_powers(walking(speed))
+    assert not bands(drawn) and f"{speed:.2f} m/s" in texts(drawn)
+
+
+def test_bands_are_drawn_where_the_speed_is_not_known():
+    assert bands(joint_powers(walking(None)))
+
+
+def test_bands_can_be_left_out():
+    with without_norms():
+        assert not bands(joint_powers(walking()))
+    assert bands(joint_powers(walking()))
