@@ -184,7 +184,7 @@ def consistent_motion(
             frames; no point of the base was measured.
         MuscleSolveError: frames that do not converge.
     """
-    for name, known in ((method, METHODS), (derivatives, DERIVATIVES)):
+    for name, known in ((method, POSITIONS), (derivatives, DERIVATIVES)):
         if name not in known:
             raise unknown_name(name, "way to consistency", known)
     if method == UNCHANGED and derivatives != "splines":
@@ -194,7 +194,7 @@ def consistent_motion(
             expected="splines: positions that violate the constraints have no rates that satisfy them",
             remedy='choose derivatives = "splines", or leave it out',
         )
-    fit = METHODS[method](model, targets, time, start=start)
+    fit = POSITIONS[method](model, targets, time, start=start)
     return fit, DERIVATIVES[derivatives](model, time, fit)
 
 
@@ -218,8 +218,10 @@ UNCHANGED = "none"
 METHODS: dict[str, Callable[..., Fit]] = {
     "nearest": fit_pose,
     "joint_angles": drive_pose,
-    UNCHANGED: measured_pose,
 }
+"""Ways to positions that satisfy every constraint."""
+
+POSITIONS = METHODS | {UNCHANGED: measured_pose}
 
 DERIVATIVES: dict[str, Callable[[Model, Array, Fit], Motion]] = {
     "constraints": lambda model, time, fit: differentiate(model, time, fit.coordinates),
