@@ -27,6 +27,7 @@ class Statement:
     printed: str
     difference: str
     largest: float | None = None  # largest magnitude that the text names, where it does
+    joint: str | None = None  # degree of freedom that the text names beside it
 
     @property
     def file(self) -> str:

@@ -46,7 +46,9 @@ def _loads(study: Study, cutoff: float | None) -> Loads:
 def cutoffs_of(study: Study, joint: str) -> Finding:
     """Figure 5.17 (ankle) or 5.18 (knee)."""
     found = by_cutoff(study)
-    figure, axes = panels(f"{joint.capitalize()}: markers under different cut-off frequencies", 1, 2, 0.38)
+    figure, axes = panels(
+        study, f"{joint.capitalize()}: markers under different cut-off frequencies", 1, 2, 0.38
+    )
     left, right = axes[0]
     for color, (name, loads) in zip(COLORS, found.items(), strict=False):
         style = {"color": color, "linewidth": 0.8 if name == "no filter" else 1.2, "label": name}
@@ -72,6 +74,8 @@ def _found(study: Study, joint: str, found: dict[str, Loads]) -> str:
     rough = {name: roughness(loads.moment[joint]) for name, loads in found.items()}
     text = f"Largest moment [N m]: {of_each(peak, '{:.0f}')}. Largest reaction [N]: {of_each(upward, '{:.0f}')}. "
     text += f"Oscillation, rms of the second difference of the moment [N m]: {of_each(rough, '{:.1f}')}."
+    low, middle, high = np.percentile(study.by_method["nearest"].measured.filter.cutoff_hz, [5, 50, 95])
+    text += f" Chosen are {low:.1f} to {high:.1f} Hz, median {middle:.1f} (9 of 10 coordinates)."
     if study.true_moments is not None:
         truth = study.true_moments[joint]
         off = {

@@ -18,9 +18,22 @@ COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#00
 STANCE = "#E3E3E3"
 
 
-def panels(title: str, rows: int, columns: int, height: float, **options: bool) -> tuple[Figure, np.ndarray]:
-    """A figure on a share of an A4 page with panels (rows, columns), each with room for labels."""
-    figure, axes = page(xr.Dataset(), title, rows, columns, height=height, labels=True, **options)
+def panels(
+    study: Study | None,
+    title: str,
+    rows: int,
+    columns: int,
+    height: float,
+    *,
+    labels: bool = True,
+    sharey: bool = False,
+) -> tuple[Figure, np.ndarray]:
+    """A figure on a share of an A4 page with panels (rows, columns), each with room for labels.
+
+    What it is drawn of stands below the title; None: of no trial.
+    """
+    about = xr.Dataset() if study is None else xr.Dataset(attrs=study.identity)
+    figure, axes = page(about, title, rows, columns, height=height, labels=labels, sharey=sharey)
     return figure, axes
 
 
@@ -44,7 +57,12 @@ def key(axes: Axes, **options: Any) -> None:
 def when(values: Array, percent: Array) -> str:
     """The largest value and where it is: "121 at 48 %"."""
     place = int(np.nanargmax(values))
-    return f"{values[place]:.3g} at {percent[place]:.0f} %"
+    return f"{plain(values[place])} at {percent[place]:.0f} %"
+
+
+def plain(value: float) -> str:
+    """A number to three digits, never as a power of ten."""
+    return f"{value:.0f}" if abs(value) >= 100.0 else f"{value:.3g}"
 
 
 def png(figure: Figure) -> bytes:

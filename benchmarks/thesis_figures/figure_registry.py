@@ -9,8 +9,9 @@ from benchmarks.thesis_figures.carpet_plots import carpets
 from benchmarks.thesis_figures.comparison import Finding
 from benchmarks.thesis_figures.consistency import moment_of, support_moment
 from benchmarks.thesis_figures.cutoffs import cutoffs_of
+from benchmarks.thesis_figures.function_groups import function_groups
 from benchmarks.thesis_figures.hill_curves import active_curves, passive_curve
-from benchmarks.thesis_figures.muscle_forces import activations, compared_forces, forces, function_groups
+from benchmarks.thesis_figures.muscle_forces import activations, compared_forces, forces
 from benchmarks.thesis_figures.sensitivities import SOURCES, sensitivity_figure
 from benchmarks.thesis_figures.stick_figure import stick_figure
 from benchmarks.thesis_figures.study import Study

@@ -19,7 +19,7 @@ OF_LENGTH, OF_VELOCITY = "length / resting length", "rate of length change / max
 
 def active_curves(study: Study) -> Finding:
     """Figure 6.12: both curves at full activation."""
-    figure, axes = panels("Force-length and force-velocity relationships, activation 1", 1, 2, 0.36)
+    figure, axes = panels(None, "Force-length and force-velocity relationships, activation 1", 1, 2, 0.36)
     left, right = axes[0]
     left.plot(LENGTH, PRINTED.active(LENGTH), color=COLORS[0], label="(6.10) as printed")
     left.plot(LENGTH, OTHER.active(LENGTH), color=COLORS[1], linestyle=":", label="other reading of (6.10)")
@@ -47,7 +47,7 @@ def active_curves(study: Study) -> Finding:
 
 def passive_curve(study: Study) -> Finding:
     """Figure 6.13: the passive element."""
-    figure, axes = panels("Force of the passive element", 1, 1, 0.36)
+    figure, axes = panels(None, "Force of the passive element", 1, 1, 0.36)
     panel = axes[0, 0]
     panel.plot(LENGTH, PRINTED.passive(LENGTH), color=COLORS[0], label="(6.12)")
     panel.set(xlabel=OF_LENGTH, ylabel=FORCE)

@@ -1,4 +1,4 @@
-"""Figures 6.17 to 6.20: activations, forces, and the sums of function groups over the stride."""
+"""Figures 6.17 to 6.19: activations and forces of the muscles over the stride."""
 
 from __future__ import annotations
 
@@ -10,17 +10,14 @@ from benchmarks.thesis_figures import drawing
 from benchmarks.thesis_figures.comparison import Finding
 from benchmarks.thesis_figures.drawing import COLORS, panels, when
 from benchmarks.thesis_figures.muscle_names import (
-    ACTIVE,
     MARGIN,
     bursts_of,
-    groups_of_source,
     over_cycle,
-    total,
     within,
 )
 from benchmarks.thesis_figures.study import Study
 from musclesolve._util.arrays import Array, true_runs
-from musclesolve.plotting.page.style import SMALL, TEXT, heading
+from musclesolve.plotting.page.style import TEXT, heading
 
 COLUMNS = 5
 BURST = "#E69F00"
@@ -66,7 +63,7 @@ def forces(study: Study) -> Finding:
 def compared_forces(study: Study) -> Finding:
     """Figure 6.19: the four muscles whose forces the source sets beside those of others."""
     series = over_cycle(study, "muscle_force")
-    figure, axes = panels("Forces of four muscles, with published bursts of EMG", 2, 2, 0.5)
+    figure, axes = panels(study, "Forces of four muscles, with published bursts of EMG", 2, 2, 0.5)
     for panel, name in zip(axes.flat, COMPARED, strict=True):
         panel.plot(study.percent, series[name], color=COLORS[0])
         _bursts(panel, name)
@@ -77,52 +74,9 @@ def compared_forces(study: Study) -> Finding:
     return Finding(figure, f"Peaks [N]: {peaks}.")
 
 
-def function_groups(study: Study) -> Finding:
-    """Figure 6.20: eight groups, their sum and their members."""
-    series, groups = over_cycle(study, "muscle_force"), groups_of_source()["group"]
-    figure, axes = panels("Muscle forces by function group", 4, 2, 0.98)
-    for number, (panel, group) in enumerate(zip(axes.flat, groups.values(), strict=True)):
-        panel.plot(study.percent, total(series, group["muscles"]), color="black", linewidth=1.5, label="sum")
-        for color, name in zip(COLORS, group["muscles"], strict=False):
-            panel.plot(
-                study.percent, total(series, [name]), color=color, linewidth=0.9, label=name.replace("_", " ")
-            )
-        panel.set_ylim(bottom=0.0, top=1.45 * panel.get_ylim()[1])
-        heading(panel, group["panel"])
-        drawing.over_cycle(panel, study, "[N]", labelled=number >= 6)
-        panel.legend(fontsize=SMALL - 1, frameon=False, ncols=2, loc="upper right")
-    peaks = ", ".join(
-        f"{group['panel'].partition(' ')[2]} {when(total(series, group['muscles']), study.percent)}"
-        for group in groups.values()
-    )
-    every = np.nansum(list(series.values()), axis=0)
-    held, missing = claims(study)
-    return Finding(
-        figure,
-        f"Mean force of all muscles {every[study.stance].mean():.0f} N in stance, {every[~study.stance].mean():.0f} N "
-        f"in swing. Peaks [N]: {peaks}. Of {held + len(missing)} statements of the text on when a group acts "
-        f"{held} hold (above a fifth of its own peak in that window)"
-        + (f"; not: {'; '.join(missing)}." if missing else "."),
-    )
-
-
-def claims(study: Study) -> tuple[int, list[str]]:
-    """How many statements of the text hold, and those that do not."""
-    series, held, missing = over_cycle(study, "activation"), 0, []
-    for claim in groups_of_source()["claim"]:
-        found = total(series, claim["muscles"])
-        inside = (study.percent >= claim["window"][0]) & (study.percent <= claim["window"][1])
-        share = float(np.nanmax(found[inside]) / np.nanmax(found))
-        if (share > ACTIVE) == claim["active"]:
-            held += 1
-        else:
-            missing.append(f"{claim['what']} ({100 * share:.0f} % of their peak)")
-    return held, missing
-
-
 def _grid(study: Study, series: dict[str, Array], title: str, unit: str, top: float | None) -> Figure:
     rows = -(-len(series) // COLUMNS)
-    figure, axes = drawing.panels(title, rows, COLUMNS, 1.0)
+    figure, axes = drawing.panels(study, title, rows, COLUMNS, 1.0, labels=False)
     for number, panel in enumerate(axes.flat):
         panel.set_visible(number < len(series))
     for number, (panel, (name, values)) in enumerate(zip(axes.flat, series.items(), strict=False)):
@@ -130,11 +84,18 @@ def _grid(study: Study, series: dict[str, Array], title: str, unit: str, top: fl
         _bursts(panel, name)
         panel.set_xlim(0.0, 100.0)
         panel.set_ylim(0.0, 1.08 * (top or max(np.nanmax(values), 10.0)))
-        heading(panel, name.replace("_", " "))
+        heading(panel, _short(name))
         panel.tick_params(labelbottom=number >= len(series) - COLUMNS)
     figure.supylabel(unit, fontsize=TEXT)
     figure.supxlabel("gait cycle of the right leg [%]; bars: EMG on, published", fontsize=TEXT)
     return figure
+
+
+def _short(name: str) -> str:
+    """A name that fits above a small panel."""
+    for long, short in (("extensor", "ext."), ("flexor", "flex."), ("biceps femoris", "biceps fem.")):
+        name = name.replace("_", " ").replace(long, short)
+    return name
 
 
 def _bursts(axes: Axes, name: str) -> None:

@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.thesis_figures.study import PUBLISHED, SIDE, Study
+from benchmarks.thesis_figures.published import PUBLISHED
+from benchmarks.thesis_figures.study import SIDE, Study
 from musclesolve._util.arrays import Array, Mask
 
 MARGIN = 10.0

@@ -6,7 +6,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from benchmarks.thesis_figures.comparison import Finding, statements
-from benchmarks.thesis_figures.drawing import COLORS, key, over_cycle, panels
+from benchmarks.thesis_figures.drawing import COLORS, key, over_cycle, panels, plain
 from benchmarks.thesis_figures.perturbation import (
     CONSISTENT,
     Input,
@@ -20,8 +20,11 @@ from benchmarks.thesis_figures.perturbation import (
 )
 from benchmarks.thesis_figures.study import SIDE, Study
 from musclesolve._util.arrays import Array
+from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve.plotting.page.style import heading
 
+HUMAN = ("musclesolve.dynamics.model.definitions", "inverse_human.toml")
+LABEL = {"nearest": "Nearest pose", "joint_angles": "Driven by joint angles"}
 MOST = 6
 """So many joints are drawn, those with the largest sensitivity."""
 STYLE = {"nearest": "-", "joint_angles": "--"}
@@ -48,12 +51,12 @@ def sensitivity_figure(study: Study, number: str) -> Finding:
     }
     first = np.abs(found[CONSISTENT[0], steps[0]]).max(axis=0)
     shown = [k for k in np.argsort(-first)[:MOST].tolist() if first[k] > 1e-3 * first.max()]
-    figure, axes = panels(f"Sensitivity to {statements()[number].title}", 1, 2, 0.38, sharey=True)
+    figure, axes = panels(study, f"Sensitivity to {statements()[number].title}", 1, 2, 0.38, sharey=True)
     dofs = mechanics_by(study, "nearest").model.topology.dofs
     for panel, step in zip(axes[0], steps, strict=True):
         for method in CONSISTENT:
             for color, k in zip(COLORS, shown, strict=False):
-                label = f"{k + 1:02d} {dofs[k].name.replace('_', ' ')}" if method == "nearest" else None
+                label = _label(dofs[k].name) if method == "nearest" else None
                 values = found[method, step][:, k]
                 panel.plot(study.percent, values, STYLE[method], color=color, linewidth=1.1, label=label)
         heading(
@@ -64,6 +67,12 @@ def sensitivity_figure(study: Study, number: str) -> Finding:
         over_cycle(panel, study, f"[N m/{source.unit}]")
     _key_above(axes[0, 0])
     return Finding(figure, _found(study, number, source, found))
+
+
+def _label(dof: str) -> str:
+    """Number of a degree of freedom in the source, and its name."""
+    number = next(each["number"] for each in bundled_toml(*HUMAN)["dof"] if each["name"] == dof)
+    return f"{number:02d} {dof.replace('_', ' ')}"
 
 
 def _key_above(axes: Axes) -> None:
@@ -79,21 +88,20 @@ def _found(study: Study, number: str, source: Input, found: dict[tuple[str, floa
         one, other = (values for (used, _), values in found.items() if used == method)
         size, gap = np.abs(one).max(axis=0), np.abs(one - other).max() / np.abs(one).max()
         beyond = size[~branch].max() / size.max()
+        own = statements()[number].joint
+        at_joint = f", {plain(size[names.index(own)])} at the {own.replace('_', ' ')}" if own else ""
         parts.append(
-            f"{method.replace('_', ' ')}: largest {size.max():.3g} N m/{source.unit} "
-            f"({names[int(size.argmax())].replace('_', ' ')}), of joints outside of the branch "
-            f"{'none' if beyond < 1e-9 else f'{100 * beyond:.2g} % of it'}; both perturbations agree to {_share(gap)}"
+            f"{LABEL[method]}: largest {plain(size.max())} N m/{source.unit} "
+            f"({names[int(size.argmax())].replace('_', ' ')}){at_joint}, of joints outside of the branch "
+            f"{'none' if beyond < 1e-6 else f'{plain(100 * beyond)} % of it'}; both perturbations agree to {_share(gap)}"
         )
-    largest = statements()[number].largest
-    ratio = (
-        "" if largest is None else f" The source's {largest:g} is {largest / _largest(found):.2g} times ours."
-    )
-    return ". ".join(f"{part[0].upper()}{part[1:]}" for part in parts) + "." + ratio
-
-
-def _largest(found: dict[tuple[str, float], Array]) -> float:
-    return float(np.abs(next(iter(found.values()))).max())
+    largest, text = statements()[number].largest, ". ".join(parts) + "."
+    if largest is None:
+        return text
+    ours = [float(np.abs(found[method, SOURCES[number][1][0]]).max()) for method in CONSISTENT]
+    times = dict.fromkeys(f"{largest / each:.2g}" for each in ours)
+    return f"{text} The source's {largest:g} is {' and '.join(times)} times ours."
 
 
 def _share(value: float) -> str:
-    return "round-off" if value < 1e-7 else f"{100 * value:.2g} %"
+    return "round-off" if value < 1e-7 else f"{plain(100 * value)} %"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import combinations
 
 import numpy as np
-from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 import muscle_db
@@ -16,10 +16,11 @@ from benchmarks.thesis_figures.study import SIDE, Study
 from musclesolve._util.arrays import Array
 from musclesolve.muscles.placing.place_muscles import place_muscles
 from musclesolve.pipeline.mechanics import mechanics
-from musclesolve.plotting.page.style import SMALL, heading
+from musclesolve.plotting.page.style import SMALL, heading, place_legend
 
 OTHER = "#7F7F7F"
-OBLIQUE = np.array([np.cos(np.radians(35.0)), -np.sin(np.radians(35.0)), 0.0])
+GROUP_COLORS = (*COLORS[:6], "#8B4513", "#C00000")
+OBLIQUE = np.array([np.cos(np.radians(55.0)), -np.sin(np.radians(55.0)), 0.0])
 UP = np.array([0.0, 0.0, 1.0])
 VIEWS = {
     "from the right": (np.array([1.0, 0.0, 0.0]), UP),
@@ -52,21 +53,30 @@ def paths_in_space(study: Study, frame: int) -> tuple[list[tuple[Array, Array]],
 def stick_figure(study: Study) -> Finding:
     """Figure 6.15: three views at right heel strike."""
     bones, paths = paths_in_space(study, int(study.cycle.index[0]))
-    figure, axes = panels("Model and muscles of the right leg at right heel strike", 1, 3, 0.6, sharey=True)
+    hips = study.result["pelvis_position"].values[int(study.cycle.index[0])]
+    figure, axes = panels(
+        study, "Model and muscles of the right leg at right heel strike", 1, 3, 0.52, labels=False
+    )
     for panel, (name, directions) in zip(axes[0], VIEWS.items(), strict=True):
         view = np.stack(directions, axis=1)
+        base = hips * (1.0 - UP)
         for bone in bones:
-            panel.plot(*(np.stack(bone) @ view).T, color="black", linewidth=1.1, solid_capstyle="round")
+            panel.plot(
+                *((np.stack(bone) - base) @ view).T, color="black", linewidth=1.1, solid_capstyle="round"
+            )
         panel.plot(
-            *(np.concatenate([np.stack(bone) for bone in bones]) @ view).T, "o", color="black", markersize=2.0
+            *((np.concatenate([np.stack(bone) for bone in bones]) - base) @ view).T,
+            "o",
+            color="black",
+            markersize=2.0,
         )
         for muscle, points in paths.items():
-            panel.plot(*(points @ view).T, color=_color(muscle), linewidth=0.7)
-        panel.set_aspect("equal", adjustable="datalim")
+            panel.plot(*((points - base) @ view).T, color=_color(muscle), linewidth=0.7)
+        panel.set(xlim=(-0.5, 0.5), ylim=(-0.05, 1.75), aspect="equal")
         panel.set_xlabel("[m]", fontsize=SMALL)
         heading(panel, name)
     axes[0, 0].set_ylabel("height [m]", fontsize=SMALL)
-    _legend(axes[0, 2])
+    _legend(figure)
     lengths = {name: np.linalg.norm(np.diff(points, axis=0), axis=1).sum() for name, points in paths.items()}
     result = study.result["musculotendon_length"].values[int(study.cycle.index[0])]
     off = np.abs(np.array(list(lengths.values())) - result).max()
@@ -82,15 +92,15 @@ def stick_figure(study: Study) -> Finding:
 
 
 def _color(muscle: str) -> str:
-    for color, group in zip(COLORS, groups_of_source()["group"].values(), strict=False):
+    for color, group in zip(GROUP_COLORS, groups_of_source()["group"].values(), strict=False):
         if muscle.startswith(tuple(group["muscles"])):
-            return color if color != COLORS[6] else "#8B4513"
+            return color
     return OTHER
 
 
-def _legend(axes: Axes) -> None:
+def _legend(figure: Figure) -> None:
     names = [group["panel"].partition(" ")[2] for group in groups_of_source()["group"].values()]
     first = [group["muscles"][0] for group in groups_of_source()["group"].values()]
     handles = [Line2D([], [], color=_color(m), label=name) for m, name in zip(first, names, strict=True)]
     handles.append(Line2D([], [], color=OTHER, label="others"))
-    axes.legend(handles=handles, fontsize=SMALL, frameon=False, loc="upper left", bbox_to_anchor=(0.6, 1.0))
+    place_legend(figure, handles, ncols=5, fontsize=SMALL)

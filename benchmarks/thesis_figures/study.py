@@ -9,9 +9,9 @@ from pathlib import Path
 
 import numpy as np
 import xarray as xr
-from scipy.interpolate import CubicSpline
 
 import musclesolve as ms
+from benchmarks.thesis_figures.published import published_moment
 from musclesolve._util.arrays import Array
 from musclesolve.data.bundled import reference_stride
 from musclesolve.errors import InputError
@@ -58,6 +58,11 @@ class Study:
         )
         return replace(trial, muscles=muscles, sharing=replace(trial.sharing, cost="stress_cubed"), emg=None)
 
+    @property
+    def identity(self) -> dict[str, str]:
+        """What stands below the title of a figure, as the attributes of a result."""
+        return {"subject": self.trial.subject.name, "trial_file": self.path.name}
+
     @cached_property
     def result(self) -> xr.Dataset:
         """The forces of the muscles of the right leg."""
@@ -92,18 +97,19 @@ class Study:
         force = self.result["ground_reaction_force"].sel(side=SIDE, axis="z").values
         return np.asarray(self.of_cycle(force) > frames.STANCE_THRESHOLD)
 
-    @cached_property
-    def digitized(self) -> Trial:
+    def digitized(self, draw: int = 0) -> Trial:
         """The trial with errors as large as those of the source; a recording has its own and stays as it is."""
         if not self.bundled:
             return self.trial
         markers = self.trial.markers
         error = (
-            np.random.default_rng(SEED).normal(size=markers.position.shape) * np.array(DIGITIZING_MM) / 1000.0
+            np.random.default_rng(SEED + draw).normal(size=markers.position.shape)
+            * np.array(DIGITIZING_MM)
+            / 1000.0
         )
         return replace(self.trial, markers=replace(markers, position=markers.position + error))
 
-    def filtered(self, cutoff_hz: float | None) -> Trial:
+    def filtered(self, cutoff_hz: float | None, draw: int = 0) -> Trial:
         """The digitized trial with a cut-off for all markers; None: the source's residual analysis chooses."""
         options = replace(
             self.trial.filter,
@@ -111,13 +117,17 @@ class Study:
             choice="residual_analysis_silva_2003",
             force_cutoff_hz=FORCE_CUTOFF_HZ,
         )
-        return replace(self.digitized, filter=options)
+        return replace(self.digitized(draw), filter=options)
 
     @cached_property
     def by_method(self) -> dict[str, Mechanics]:
         """Mechanics of the digitized trial by method of consistency."""
-        trial = self.filtered(None)
-        return {name: mechanics(replace(trial, consistency=how)) for name, how in METHODS.items()}
+        return self.drawn_by_method(0, *METHODS)
+
+    def drawn_by_method(self, draw: int, *methods: str) -> dict[str, Mechanics]:
+        """The same with other errors of the same size, by some methods."""
+        trial = self.filtered(None, draw)
+        return {name: mechanics(replace(trial, consistency=METHODS[name])) for name in methods}
 
     def moments(self, recorded: Mechanics) -> dict[str, Array]:
         """Sagittal moments of the right leg over the cycle, (K,) [N m] by joint, positive in flexion."""
@@ -137,31 +147,11 @@ class Study:
     def winter(self) -> dict[str, tuple[Array, Array]]:
         """Mean and standard deviation of Winter's moments over the cycle, (K,) [N m] by joint."""
         return {
-            joint: _published(dof.removesuffix(f"_{SIDE}"), self.percent) for joint, dof in SAGITTAL.items()
+            joint: published_moment(dof.removesuffix(f"_{SIDE}"), self.percent)
+            for joint, dof in SAGITTAL.items()
         }
 
     @property
     def weight(self) -> float:
         """Body mass of the subject [kg], to multiply published moments by."""
         return float(self.trial.subject.mass)
-
-
-def columns(file: str) -> dict[str, Array]:
-    """Columns of numbers of a table of tools/reference_stride, comments left out."""
-    lines = (PUBLISHED / file).read_text(encoding="utf-8").splitlines()
-    header, *rows = [line.split(",") for line in lines if not line.startswith("#")]
-    return {name: np.array([float(row[k]) for row in rows]) for k, name in enumerate(header)}
-
-
-PUBLISHED = Path(__file__).parents[2] / "tools" / "reference_stride"
-FEWEST_SPREAD = 0.05  # N m/kg, least standard deviation: in swing that of the table is rounding
-MISPRINT = ("ankle_dorsiflexion", 94.0)  # printed 0.087, see winter_1991.csv
-
-
-def _published(dof: str, percent: Array) -> tuple[Array, Array]:
-    """Winter's (1991) mean moment and the standard deviation of Schwartz et al. (2008), [N m/kg]."""
-    winter, spread = columns("winter_1991.csv"), columns("schwartz_2008.csv")
-    kept = np.array([(dof, each) != MISPRINT for each in winter["percent"]])
-    mean = CubicSpline(winter["percent"][kept], winter[f"{dof}_moment"][kept])(np.clip(percent, 0.0, 100.0))
-    deviation = np.interp(percent, spread["percent"], spread[f"{dof}_moment_sd"])
-    return mean, np.maximum(deviation, FEWEST_SPREAD)
