@@ -35,7 +35,8 @@ def make(folder: Path, trial: Path, numbers: list[str]) -> dict[str, Finding]:
             bar.update(task, description=f"figure {number}")
             found[number] = FIGURES[number](study)
             bar.advance(task)
-    files = {statements()[number].file: png(finding.figure) for number, finding in found.items()}
+    figures = {statements()[number].file: finding.figure for number, finding in found.items()}
+    files = {name: png(figure) for name, figure in figures.items() if figure is not None}
     write_files(folder, files | {INDEX: index_page(study, found).encode()})
     return found
 

@@ -12,9 +12,9 @@ from matplotlib.figure import Figure
 
 @dataclass(frozen=True)
 class Finding:
-    """What a figure shows: the picture, and in a sentence or two what is found in it."""
+    """What a figure shows: the picture, None where the recording has nothing to show, and what is found in words."""
 
-    figure: Figure
+    figure: Figure | None
     found: str
 
 

@@ -124,7 +124,8 @@ def over_draws(
     return (
         f" Over {len(drawn)} draws of the errors: off the truth {off[:, 0].mean():.1f} N m consistent, "
         f"{off[:, 1].mean():.1f} non-consistent (consistent nearer in {(off[:, 0] < off[:, 1]).sum()}); correlation "
-        f"with Winter {like[:, 0].mean():.3f} and {like[:, 1].mean():.3f} (better in {(like[:, 0] > like[:, 1]).sum()})."
+        f"with Winter {like[:, 0].mean():.3f} and {like[:, 1].mean():.3f} "
+        f"(better in {(like[:, 0] > like[:, 1]).sum()})."
     )
 
 

@@ -16,7 +16,7 @@ def index_page(study: Study, found: Mapping[str, Finding]) -> str:
     rows = [_row(HEADING), _row(["---"] * len(HEADING))]
     for number, finding in found.items():
         statement = statements()[number]
-        picture = f"[{statement.file}]({statement.file})"
+        picture = f"[{statement.file}]({statement.file})" if finding.figure else "none"
         title = f"{number} {statement.title}"
         rows.append(_row((title, picture, statement.printed, finding.found, statement.difference)))
     command = "python -m benchmarks.thesis_figures"

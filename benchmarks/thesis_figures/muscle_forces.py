@@ -64,12 +64,12 @@ def compared_forces(study: Study) -> Finding:
     """Figure 6.19: the four muscles whose forces the source sets beside those of others."""
     series = over_cycle(study, "muscle_force")
     figure, axes = panels(study, "Forces of four muscles, with published bursts of EMG", 2, 2, 0.5)
-    for panel, name in zip(axes.flat, COMPARED, strict=True):
+    for number, (panel, name) in enumerate(zip(axes.flat, COMPARED, strict=True)):
         panel.plot(study.percent, series[name], color=COLORS[0])
         _bursts(panel, name)
         heading(panel, name.replace("_", " "))
         panel.set_ylim(bottom=0.0)
-        drawing.over_cycle(panel, study, "[N]")
+        drawing.over_cycle(panel, study, "[N]", labelled=number >= 2)
     peaks = ", ".join(f"{name.replace('_', ' ')} {when(series[name], study.percent)}" for name in COMPARED)
     return Finding(figure, f"Peaks [N]: {peaks}.")
 

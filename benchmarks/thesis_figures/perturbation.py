@@ -30,6 +30,7 @@ class Input:
     moments: Callable[[Study, str, float], Array]  # (T, K) [N m] with a change of it, under a method
     branch: str  # joints between this body and the base belong to the branch
     unit: str
+    point: str | None = None  # the measured point that it is a coordinate of
 
 
 @cache
@@ -90,8 +91,6 @@ def point_of(point: str, axis: int, branch: str) -> Input:
     def changed(study: Study, method: str, by: float) -> Array:
         recorded, trial = mechanics_by(study, method), study.trial
         seen, model = recorded.measured, recorded.model
-        if point not in seen.points:
-            raise KeyError(point)
         moved = seen.points | {point: seen.points[point] + by * np.eye(3)[axis]}
         targets = Targets.build(model, moved, seen.directions, trial.consistency.weights)
         how = METHODS[method]
@@ -100,7 +99,7 @@ def point_of(point: str, axis: int, branch: str) -> Input:
         inside = trial.inside(seen.time, *trial.time_range)
         return moments(model, motion.frames(inside), recorded.wrenches)
 
-    return Input(changed, branch, "m")
+    return Input(changed, branch, "m", point)
 
 
 def sensitivity(study: Study, source: Input, method: str, by: float) -> Array:

@@ -46,10 +46,14 @@ SOURCES: dict[str, tuple[Input, tuple[float, float]]] = {
 def sensitivity_figure(study: Study, number: str) -> Finding:
     """One of the figures: a panel for each perturbation, a curve for each joint that responds most."""
     source, steps = SOURCES[number]
+    if source.point is not None and source.point not in mechanics_by(study, CONSISTENT[0]).measured.points:
+        return Finding(
+            None, f"Not drawn: no marker of this recording shows {source.point.replace('_', ' ')}."
+        )
     found = {
         (method, step): sensitivity(study, source, method, step) for method in CONSISTENT for step in steps
     }
-    first = np.abs(found[CONSISTENT[0], steps[0]]).max(axis=0)
+    first = np.max([np.abs(found[method, steps[0]]).max(axis=0) for method in CONSISTENT], axis=0)
     shown = [k for k in np.argsort(-first)[:MOST].tolist() if first[k] > 1e-3 * first.max()]
     figure, axes = panels(study, f"Sensitivity to {statements()[number].title}", 1, 2, 0.38, sharey=True)
     dofs = mechanics_by(study, "nearest").model.topology.dofs
@@ -93,7 +97,8 @@ def _found(study: Study, number: str, source: Input, found: dict[tuple[str, floa
         parts.append(
             f"{LABEL[method]}: largest {plain(size.max())} N m/{source.unit} "
             f"({names[int(size.argmax())].replace('_', ' ')}){at_joint}, of joints outside of the branch "
-            f"{'none' if beyond < 1e-6 else f'{plain(100 * beyond)} % of it'}; both perturbations agree to {_share(gap)}"
+            f"{'none' if beyond < 1e-6 else f'{plain(100 * beyond)} % of it'}; "
+            f"both perturbations agree to {_share(gap)}"
         )
     largest, text = statements()[number].largest, ". ".join(parts) + "."
     if largest is None:
