@@ -47,6 +47,8 @@ def claims(study: Study) -> tuple[int, list[str]]:
     for claim in groups_of_source()["claim"]:
         found = total(series, claim["muscles"])
         inside = (study.percent >= claim["window"][0]) & (study.percent <= claim["window"][1])
+        if not np.isfinite(found[inside]).any():  # a part of the cycle that was not recorded
+            continue
         share = float(np.nanmax(found[inside]) / np.nanmax(found))
         if (share > ACTIVE) == claim["active"]:
             held += 1

@@ -45,6 +45,8 @@ def _of_what(study: Study) -> str:
             f"For 5.17 to 5.23 the markers have white noise of {errors} mm rms (forward, left, up), the errors of "
             f"digitization that the source reports in 5.2.3. "
         )
+    else:
+        text += "The last column speaks of the bundled stride. "
     return text + (
         f"For 5.17 to 5.23 forces are filtered at {FORCE_CUTOFF_HZ:g} Hz, and markers, where no cut-off is named, at "
         "those that the source's residual analysis chooses. Moments are positive in flexion and dorsiflexion, the "
