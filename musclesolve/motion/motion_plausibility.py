@@ -25,6 +25,8 @@ LEAST_JUMP = np.radians(10.0)
 REACH = 6
 """Frames on either side that a jump spoils: a spline of the fifth degree carries it on, 0.43 from each to the next."""
 FOOT = ("ankle", "heel", "toe")
+INCONSISTENT = 1e-6
+"""Constraints of a model whose positions were made consistent are violated by less [m, or a cosine]."""
 SHOWN_BY = {
     "hip": ("hip_center", "thigh_wand", "knee_lateral", "knee_medial", "knee_center"),
     "knee": ("thigh_wand", "knee_lateral", "knee_medial", "knee_center"),
@@ -37,7 +39,7 @@ SHOWN_BY = {
 class MotionWarning:
     """Why a motion, or a part of it, is not plausible."""
 
-    kind: str  # "jump" of a joint, or "foot" that is displaced
+    kind: str  # "jump" of a joint, "foot" that is displaced, or a motion that is "inconsistent"
     what: str  # what is wrong, with numbers and times
     remedy: str  # how to fix it
     invalid: bool  # whether there are frames that are not valid
@@ -55,6 +57,7 @@ class MotionValidity:
     steady: Mask  # no joint of a leg jumps
     foot_in_place: Mapping[str, Mask]  # by side, the foot lies where it was measured
     balanced: Mask  # the ground forces balance the motion
+    consistent: Mask  # the pose satisfies the constraints of the model
 
     @classmethod
     def of(
@@ -65,16 +68,17 @@ class MotionValidity:
         marker_residual: Array,
         force_residual: Array,
         limit: float,
+        violation: Array,
     ) -> MotionValidity:
-        """Classify the frames."""
+        """Classify the frames; violation (T,): how far the constraints are from being met, largest row."""
         feet: dict[str, Mask] = {
             side: foot_residual(points, marker_residual, side) <= FOOT_LIMIT for side in SIDES
         }
-        return cls(steady(rotations, time), feet, balanced(force_residual, limit))
+        return cls(steady(rotations, time), feet, balanced(force_residual, limit), violation <= INCONSISTENT)
 
     def of_leg(self, side: str) -> Mask:
         """(T,) which frames can be shared among the muscles of a leg."""
-        return self.steady & self.foot_in_place[side] & self.balanced
+        return self.steady & self.foot_in_place[side] & self.balanced & self.consistent
 
 
 def balanced(residual: Array, limit: float) -> Mask:
@@ -112,6 +116,21 @@ def steady(rotations: Mapping[str, Array], time: Array) -> Mask:
         for frame in np.flatnonzero(jumps(rotation, time)):
             kept[max(frame + 1 - REACH, 0) : frame + 1 + REACH] = False
     return kept
+
+
+def consistency_warnings(violation: Array, time: Array) -> list[MotionWarning]:
+    """Return a warning where the pose violates the constraints of the model; violation (T,) as in `MotionValidity`."""
+    beyond = violation > INCONSISTENT
+    if not beyond.any():
+        return []
+    what = (
+        f"the motion was not made consistent: points of one body change their distances, or axes their angles, by "
+        f"up to {violation.max():.2g} (metres, cosines), so joint moments hold spurious parts, and {beyond.sum()} of "
+        f"{beyond.size} frames are not shared among the muscles"
+    )
+    remedy = 'choose method = "nearest" in [consistency]; "none" is there to be compared with it'
+    stretches = tuple((float(time[first]), float(time[stop - 1])) for first, stop in true_runs(beyond))
+    return [MotionWarning("inconsistent", what, remedy, True, stretches)]
 
 
 def jump_warnings(

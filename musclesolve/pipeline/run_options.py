@@ -112,6 +112,15 @@ def check_emg(trial: Trial, cost: Cost) -> None:
         raise trial.document.error(problem, "emg", None, 0, expected, remedy, code="missing_key")
 
 
+def check_consistent(trial: Trial, study: str) -> None:
+    """Refuse a study of muscle forces on a motion that is not made consistent: none of its frames is shared."""
+    if trial.consistency.method == "none":
+        problem = f'{study} of a motion that is not made consistent (method = "none"), which no muscles share'
+        expected = "a motion that satisfies the constraints of the model"
+        remedy = 'choose method = "nearest"'
+        raise trial.document.error(problem, "consistency", "method", 0, expected, remedy, code="conflict")
+
+
 def check_choices(cost: str | Cost | None, solver: str | Solver | None, side: str) -> None:
     """Refuse unknown names before a trial is read; None is left to the trial."""
     check_choice(side, "side", _SIDES)

@@ -23,6 +23,7 @@ from musclesolve.motion.motion_plausibility import (
     MotionValidity,
     MotionWarning,
     balance_limit,
+    consistency_warnings,
     foot_warnings,
     jump_warnings,
 )
@@ -73,6 +74,11 @@ class Mechanics:
         """Distance of the consistent motion from each of `fit.points` in the frames of the motion, (T, n) [m]."""
         return self.fit.residual[np.isin(self.measured.time, self.motion.time)]
 
+    @cached_property
+    def constraint_violation(self) -> Array:
+        """Largest violation of a constraint by the poses of the motion, (T,) [m, or a cosine]."""
+        return np.asarray(np.abs(self.model.constraints.violation(self.motion.q)).max(axis=1))
+
     @property
     def balance_limit(self) -> float:
         """Residual force at the pelvis up to which a frame is valid [body weights]."""
@@ -84,12 +90,13 @@ class Mechanics:
         joints, weight = self.model.tree.joint_count, self.model.mass.total * STANDARD_GRAVITY
         residual = np.linalg.norm(moments[:, joints : joints + 3], axis=1) / weight
         motion = (self.joint_rotations, self.motion.time, self.fit.points, self.marker_residual)
-        return MotionValidity.of(*motion, residual, self.balance_limit)
+        return MotionValidity.of(*motion, residual, self.balance_limit, self.constraint_violation)
 
     def warnings(self, mapping: Mapping[str, Mapping[str, float]], method: str) -> list[MotionWarning]:
         """Why the consistent motion, or a part of it, is not plausible; causes first."""
         time = self.motion.time
         return [
+            *consistency_warnings(self.constraint_violation, time),
             *jump_warnings(mapping, self.joint_rotations, time),
             *foot_warnings(self.fit.points, self.marker_residual, time, method),
         ]

@@ -11,7 +11,8 @@ import xarray as xr
 
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve.errors import InputError
-from musclesolve.pipeline.run import prepare, share
+from musclesolve.pipeline.run import loaded, prepare, share
+from musclesolve.pipeline.run_options import check_consistent
 from musclesolve.recording.data import Trial
 from musclesolve.results.dataset.assemble import assemble
 from musclesolve.results.tables.cost_agreement import agreement
@@ -59,6 +60,8 @@ def compare(
     """
     report = progress or no_progress
     found = _different(costs)
+    trial = loaded(trial)
+    check_consistent(trial, "a comparison of costs")
     prepared = prepare(trial, found[0], solver, side, report)
     results = []
     for number, cost in enumerate(found):

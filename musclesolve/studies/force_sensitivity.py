@@ -25,7 +25,8 @@ from musclesolve.dynamics.model.model import Model
 from musclesolve.muscles.leg_muscle_state import MuscleState
 from musclesolve.muscles.parameter_derivatives import MuscleChange, muscle_change
 from musclesolve.muscles.path_point_derivatives import PointDerivatives, point_derivatives
-from musclesolve.pipeline.run import prepare, share
+from musclesolve.pipeline.run import loaded, prepare, share
+from musclesolve.pipeline.run_options import check_consistent
 from musclesolve.pipeline.types import JOINTS, LegResult
 from musclesolve.recording.data import Trial
 from musclesolve.sharing.cost.cost_base import Cost
@@ -175,6 +176,8 @@ def force_sensitivity(
         InputError: as in `run`; a cost without derivatives.
     """
     report = progress or no_progress
+    trial = loaded(trial)
+    check_consistent(trial, "the force sensitivity")
     prepared = prepare(trial, cost, solver, side, report)
     legs = share(prepared, progress=report).legs
     report("derivatives", 0.95)

@@ -19,7 +19,7 @@ from musclesolve.pipeline.mechanics import MARGIN, mechanics_of
 # Too little to measure a subject on [s].
 SHORTEST = 0.2
 # Why a motion cannot be that of the subject, and what that finds.
-MOTION_CODES = {"jump": "joint_leap", "foot": "foot_displaced"}
+MOTION_CODES = {"jump": "joint_leap", "foot": "foot_displaced", "inconsistent": "inconsistent_motion"}
 # What a refusal is about by its place in the trial file.
 PLACE_CODES = {"[filter]": "cutoff", "mass_kg": "mass", "stature_m": "stature"}
 # Faults of markers and of their filter that make points of one body move apart.

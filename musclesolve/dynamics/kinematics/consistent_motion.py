@@ -1,4 +1,4 @@
-"""The consistent motion of what was measured: positions by one of two methods, derivatives by one of two.
+"""The consistent motion of what was measured: positions by one of two methods or none, derivatives by one of two.
 
 `drive_pose` measures the joint angles body by body, then drives the model by them (Silva 2003, 5.3.1). Every body lies
 where its own measured points and directions put it, whatever its neighbors do; the distances between them differ from
@@ -22,6 +22,7 @@ from musclesolve._util.arrays import Array, Indices, Mask
 from musclesolve._util.checks import check_increasing
 from musclesolve._util.names import unknown_name
 from musclesolve.dynamics.kinematics.joint_coordinates import motion_with
+from musclesolve.dynamics.kinematics.measured_pose import measured_pose
 from musclesolve.dynamics.kinematics.measured_targets import Targets
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion, differentiate
 from musclesolve.dynamics.kinematics.pose_fit import (
@@ -36,6 +37,7 @@ from musclesolve.dynamics.kinematics.pose_iteration import NearestPose, Pose
 from musclesolve.dynamics.model.model import Model
 from musclesolve.dynamics.rotations import from_cardan
 from musclesolve.dynamics.vectors import blocks
+from musclesolve.errors import InputError
 
 _SEEN = 1e-6
 """A rotation that moves points by less than this share of what the largest moves them is not seen."""
@@ -172,18 +174,27 @@ def consistent_motion(
         model: the model.
         targets: measured points and directions.
         time: (T,) [s].
-        method: "nearest" (`fit_pose`) or "joint_angles" (`drive_pose`).
-        derivatives: "constraints" (`differentiate`) or "splines" (`differentiate_points`).
+        method: "nearest" (`fit_pose`), "joint_angles" (`drive_pose`), or "none": no step that makes positions satisfy
+            the constraints (`measured_pose`).
+        derivatives: "constraints" (`differentiate`) or "splines" (`differentiate_points`), the only ones of "none".
         start: (T, K+6) coordinates near the solution, as in `fit_pose`.
 
     Raises:
-        InputError: an unknown method; fewer than six frames; no point of the base was measured.
+        InputError: an unknown method; derivatives by constraints that the positions do not satisfy; fewer than six
+            frames; no point of the base was measured.
         MuscleSolveError: frames that do not converge.
     """
-    for name, known in ((method, METHODS), (derivatives, DERIVATIVES)):
+    for name, known in ((method, POSITIONS), (derivatives, DERIVATIVES)):
         if name not in known:
             raise unknown_name(name, "way to consistency", known)
-    fit = METHODS[method](model, targets, time, start=start)
+    if method == UNCHANGED and derivatives != "splines":
+        raise InputError(
+            f'derivatives = "{derivatives}" with method = "{UNCHANGED}"',
+            code="conflict",
+            expected="splines: positions that violate the constraints have no rates that satisfy them",
+            remedy='choose derivatives = "splines", or leave it out',
+        )
+    fit = POSITIONS[method](model, targets, time, start=start)
     return fit, DERIVATIVES[derivatives](model, time, fit)
 
 
@@ -201,7 +212,16 @@ def differentiate_points(model: Model, time: Array, coordinates: Array, q: Array
     return motion_with(model, time, coordinates, q, spline(time, 1), spline(time, 2))
 
 
-METHODS: dict[str, Callable[..., Fit]] = {"nearest": fit_pose, "joint_angles": drive_pose}
+UNCHANGED = "none"
+"""The method that leaves positions as they were measured."""
+
+METHODS: dict[str, Callable[..., Fit]] = {
+    "nearest": fit_pose,
+    "joint_angles": drive_pose,
+}
+"""Ways to positions that satisfy every constraint."""
+
+POSITIONS = METHODS | {UNCHANGED: measured_pose}
 
 DERIVATIVES: dict[str, Callable[[Model, Array, Fit], Motion]] = {
     "constraints": lambda model, time, fit: differentiate(model, time, fit.coordinates),

@@ -28,8 +28,10 @@ from musclesolve.dynamics.kinematics.pose_fit import Fit, rest_weights
 from musclesolve.dynamics.model.model import Model
 from musclesolve.dynamics.rotations import cardan_rates
 from musclesolve.dynamics.sensitivity.moment_sensitivity import Sensitivity
+from musclesolve.errors import InputError
 
 _STEP = 1e-30  # Imaginary step; nothing is subtracted, so it may be as small as numbers get
+_INCONSISTENT = 1e-6  # Violation of a constraint [m, or a cosine] that no fitted pose has
 _BLIND = 1e-11  # A motion that no target sees, by this share of the one seen best, is left where it is
 
 
@@ -48,8 +50,9 @@ def landmark_sensitivity(
     the external forces are given; the others only support the splines.
 
     Raises:
-        InputError: a name that was not measured.
+        InputError: a name that was not measured; a fit that is not the nearest pose (`fit_pose`).
     """
+    _check_nearest(model, fit)
     slots = _chosen(model, targets, names)
     responses = coordinate_response(model, targets, fit)
     known = model.topology.coordinate_names
@@ -112,6 +115,18 @@ def _coordinates_from(model: Model, coordinates: Array, angles: Array, speeds: A
     spin = np.stack([cardan_rates(base, rates, np.zeros_like(base))[0] for rates in unit], axis=2)
     changes[:, joints + 3 :] = np.linalg.solve(spin, speeds[:, joints + 3 :])
     return changes
+
+
+def _check_nearest(model: Model, fit: Fit) -> None:
+    """Refuse poses that are no optimum of the fit: the derivative of an optimum says nothing of them."""
+    off = np.abs(model.constraints.violation(fit.q)).max(initial=0.0)
+    if off > _INCONSISTENT:
+        raise InputError(
+            f"the fit violates the constraints of the model by {off:.2g}",
+            code="conflict",
+            expected="the nearest pose, which satisfies them",
+            remedy="take the fit of fit_pose",
+        )
 
 
 def _chosen(model: Model, targets: Targets, names: list[str] | None) -> list[int]:

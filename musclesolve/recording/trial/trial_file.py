@@ -127,7 +127,6 @@ def assembled(
     time_range: tuple[float, float],
 ) -> Trial:
     """Return the trial made of its parts, not checked yet."""
-    consistency = content["consistency"]
     return Trial(
         document=document,
         subject=subject,
@@ -141,9 +140,7 @@ def assembled(
         filter=filter_of(document, content["filter"]),
         hip_regression=hip_regression(content),
         functional=functional,
-        consistency=ConsistencyOptions(
-            consistency["method"], consistency["derivatives"], consistency["weights"] or {}
-        ),
+        consistency=consistency_of(document, content["consistency"]),
         muscles=muscles_of(document, content["muscles"]),
         sharing=sharing_of(content["sharing"]),
         uncertainty={key: float(sd) for key, sd in content["uncertainty"].items() if sd is not None},
@@ -156,6 +153,22 @@ def assembled(
         events=stated_events(files),
         notes=(*marker_mapping.notes, *notes_of(content, forces)),
     )
+
+
+def consistency_of(document: Document, given: dict[str, Any]) -> ConsistencyOptions:
+    """Return how the motion is made consistent; with method = "none" derivatives are by splines, weights of no use."""
+    method, derivatives, weights = given["method"], given["derivatives"], given["weights"] or {}
+    if method != "none":
+        return ConsistencyOptions(method, derivatives, weights)
+    stated = document.content["consistency"]
+    for key in ("derivatives", "weights"):
+        if key in stated and stated[key] != "splines":
+            problem = f'{key} of a motion that is not made consistent (method = "none")'
+            expected = "derivatives by splines of every point, and no weights"
+            raise document.error(
+                problem, "consistency", key, 0, expected, f"leave out {key}", code="conflict"
+            )
+    return ConsistencyOptions(method, "splines")
 
 
 def rotation_of(document: Document, laboratory: dict[str, str]) -> Array:

@@ -140,12 +140,13 @@ def _body_variables(prepared: Prepared) -> dict[str, Variable]:
         "pelvis_residual": (("time", "component"), moments[:, joints:]),
         "pelvis_position": (("time", "axis"), motion.origin),
         "pelvis_angle": (("time", "pelvis_rotation"), motion.coordinates[:, -3:]),
-        "constraint_violation": (("time",), np.abs(model.constraints.violation(motion.q)).max(axis=1)),
+        "constraint_violation": (("time",), mechanics.constraint_violation),
         "velocity_violation": (("time",), velocity),
         "acceleration_violation": (("time",), acceleration),
         "consistency_shift": (("time", "point"), mechanics.marker_residual[:, order]),
         "steady": (("time",), prepared.validity.steady),
         "balanced": (("time",), prepared.validity.balanced),
+        "consistent": (("time",), prepared.validity.consistent),
     }
 
 

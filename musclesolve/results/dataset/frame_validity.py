@@ -18,7 +18,13 @@ NOT_MEASURED = "not_measured"
 VALID = (GOOD, WITH_RESERVE)
 INVALID_MOTION = "invalid_motion"
 LEAPING, DISPLACED, UNBALANCED = "leaping", "foot_displaced", "unbalanced"
-MOTION_FAULTS = {"steady": LEAPING, "foot_in_place": DISPLACED, "balanced": UNBALANCED}
+INCONSISTENT = "inconsistent"
+MOTION_FAULTS = {
+    "consistent": INCONSISTENT,
+    "steady": LEAPING,
+    "foot_in_place": DISPLACED,
+    "balanced": UNBALANCED,
+}
 """Variables that say what is wrong with the motion of a frame, and what such a frame is called; the causes first."""
 SIDE_NAMES = {"r": "right", "l": "left"}
 OTHER = "other"
@@ -60,7 +66,8 @@ def reason_names(result: xr.Dataset, side: str) -> NDArray[np.str_]:
     """The same, but for an invalid motion what is wrong with it, shape (T,).
 
     A frame in which a joint jumps is "leaping", one with the foot far from where it was measured "foot_displaced", one
-    whose ground forces do not balance the motion "unbalanced".
+    whose ground forces do not balance the motion "unbalanced", one that does not satisfy the model's constraints
+    "inconsistent".
     """
     names = status_names(result, side)
     for name, fault in MOTION_FAULTS.items():

@@ -22,7 +22,11 @@ OPPOSITE = {
 }
 """The negative direction of each degree of freedom, without side."""
 LEG_JOINTS = ("hip", "knee", "ankle")
-CONSISTENCY_METHODS = {"nearest": "nearest pose", "joint_angles": "driven by measured joint angles"}
+CONSISTENCY_METHODS = {
+    "nearest": "nearest pose",
+    "joint_angles": "driven by measured joint angles",
+    "none": "not made consistent",
+}
 """Name of a method of consistency -> how the motion was made to fit the model."""
 
 

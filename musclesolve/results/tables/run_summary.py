@@ -31,6 +31,7 @@ REASON = {
     frames.LEAPING: "a joint rotates implausibly fast",
     frames.DISPLACED: "the foot lies far from where it was measured",
     frames.UNBALANCED: "the ground forces do not balance the motion",
+    frames.INCONSISTENT: "the motion does not satisfy the constraints of the model",
 }
 """The fault of a frame in words, where its name is not plain."""
 
@@ -151,7 +152,7 @@ def _optimality(result: xr.Dataset) -> str:
 def consistency_sentences(result: xr.Dataset) -> list[str]:
     """How the motion was made consistent, where not as usual, and what that moved."""
     given = result.attrs
-    found = [_moved(result)]
+    found = [_unchanged(result) if given.get("consistency_method") == "none" else _moved(result)]
     if weights := _listed(given.get("consistency_weights")):
         found.append(f"measured points weighted: {weights}")
     if borrowed := _listed(given.get("borrowed_dofs")):
@@ -165,6 +166,14 @@ def consistency_sentences(result: xr.Dataset) -> list[str]:
             f"and {acceleration:.1g} m/s2"
         )
     return found
+
+
+def _unchanged(result: xr.Dataset) -> str:
+    violation = float(result["constraint_violation"].max())
+    return (
+        f"{CONSISTENCY_METHODS['none']}: measured points and axes as they are, joint angles and all that was not "
+        f"measured of the nearest pose; constraints violated by up to {violation:.2g} (metres, cosines)"
+    )
 
 
 def _moved(result: xr.Dataset) -> str:

@@ -19,6 +19,7 @@ from musclesolve._util.progress import Progress, no_progress
 from musclesolve._util.worker_pool import Pool
 from musclesolve.errors import InputError, MuscleSolveError
 from musclesolve.pipeline.run import loaded, prepare, share
+from musclesolve.pipeline.run_options import check_consistent
 from musclesolve.recording.data import Trial
 from musclesolve.results.dataset import assemble as labelled
 from musclesolve.results.tables.uncertainty_summary import counted_frames
@@ -84,6 +85,7 @@ def uncertainty(
     samples, seed = check_integer(samples, "samples", 2), check_integer(seed, "seed", 0)
     report("nominal result", 0.0)
     trial = loaded(trial)
+    check_consistent(trial, "the uncertainty")
     chosen = standard_deviations(trial, sd)
     prepared = prepare(trial, cost, solver, side)
     options = prepared.options

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from refusals import refused
 from synthetic_trial import write_trial
 
 from musclesolve.errors import InputError
@@ -81,3 +82,15 @@ def test_a_weight_of_what_is_not_seen_is_refused_with_the_nearest_names(tmp_path
     text = str(refusal.value)
     assert "trial.toml, line" in text and "[consistency] weights" in text
     assert "'hel_l'" in text and "did you mean 'heel_l'" in text
+
+
+def test_without_consistency_derivatives_are_by_splines(tmp_path):
+    assert trial_with(tmp_path, 'method = "none"').consistency == ConsistencyOptions("none", "splines", {})
+    stated = trial_with(tmp_path, 'method = "none"', 'derivatives = "splines"')
+    assert stated.consistency == ConsistencyOptions("none", "splines", {})
+
+
+@pytest.mark.parametrize("line", ['derivatives = "constraints"', "weights = { heel_r = 4 }"])
+def test_without_consistency_there_is_nothing_to_weigh_or_constrain(tmp_path, line):
+    with refused("conflict", f"[consistency] {line.split()[0]}"):
+        trial_with(tmp_path, 'method = "none"', line)

@@ -1,0 +1,1 @@
+"""The figures of Silva (2003), chapters 5 and 6, made again: see __main__.py."""

@@ -1,0 +1,67 @@
+"""The figures of Silva (2003), chapters 5 and 6, made again, each beside what the source states of it.
+
+    python -m benchmarks.thesis_figures [-o FOLDER] [--figure 6.12 --figure 5.20 ...] [--trial TRIAL.toml]
+
+Writes a PNG for each figure and thesis_figures.md: what text and caption print, what we find, and why they differ. The
+pictures of the source are not at hand, so its words are what ours are compared with. By default the bundled stride is
+used; where the source speaks of errors of measurement it gets those that the source reports.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from rich.progress import Progress
+
+from benchmarks.thesis_figures.comparison import Finding, statements
+from benchmarks.thesis_figures.drawing import png
+from benchmarks.thesis_figures.figure_registry import FIGURES, chosen
+from benchmarks.thesis_figures.index_page import INDEX, index_page
+from benchmarks.thesis_figures.study import Study
+from benchmarks.timing import console
+from musclesolve.data.bundled import reference_stride
+from musclesolve.errors import InputError, MuscleSolveError
+from musclesolve.results.files.atomic_writing import write_files
+
+
+def make(folder: Path, trial: Path, numbers: list[str]) -> dict[str, Finding]:
+    """Draw figures of a trial and write them with their index into a folder."""
+    study, found = Study(trial), {}
+    with Progress(console=console, transient=True) as bar:
+        task = bar.add_task("figures", total=len(numbers))
+        for number in numbers:
+            bar.update(task, description=f"figure {number}")
+            found[number] = FIGURES[number](study)
+            bar.advance(task)
+    figures = {statements()[number].file: finding.figure for number, finding in found.items()}
+    files = {name: png(figure) for name, figure in figures.items() if figure is not None}
+    write_files(folder, files | {INDEX: index_page(study, found).encode()})
+    return found
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command; 2 where its input is at fault."""
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.thesis_figures",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("-o", "--output", type=Path, default=Path("thesis_figures"), metavar="FOLDER")
+    parser.add_argument(
+        "--figure", action="extend", nargs="+", default=[], metavar="NUMBER", help="6.12; else all"
+    )
+    parser.add_argument("--trial", type=Path, default=reference_stride(), metavar="TRIAL.toml")
+    given = parser.parse_args(arguments)
+    try:
+        found = make(given.output, given.trial, chosen(given.figure))
+    except (InputError, MuscleSolveError) as error:
+        print(f"thesis_figures: {error}", file=sys.stderr)
+        return 2
+    console.print(f"{len(found)} figures and {INDEX} in {given.output}")
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

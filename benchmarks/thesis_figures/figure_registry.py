@@ -1,0 +1,44 @@
+"""Number of a figure of the source -> the function that draws ours."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+
+from benchmarks.thesis_figures.carpet_plots import carpets
+from benchmarks.thesis_figures.comparison import Finding
+from benchmarks.thesis_figures.consistency import moment_of, support_moment
+from benchmarks.thesis_figures.cutoffs import cutoffs_of
+from benchmarks.thesis_figures.function_groups import function_groups
+from benchmarks.thesis_figures.hill_curves import active_curves, passive_curve
+from benchmarks.thesis_figures.muscle_forces import activations, compared_forces, forces
+from benchmarks.thesis_figures.sensitivities import SOURCES, sensitivity_figure
+from benchmarks.thesis_figures.stick_figure import stick_figure
+from benchmarks.thesis_figures.study import Study
+from musclesolve._util.names import unknown_name
+
+FIGURES: dict[str, Callable[[Study], Finding]] = {
+    "5.17": partial(cutoffs_of, joint="ankle"),
+    "5.18": partial(cutoffs_of, joint="knee"),
+    "5.20": partial(moment_of, joint="ankle"),
+    "5.21": partial(moment_of, joint="knee"),
+    "5.22": partial(moment_of, joint="hip"),
+    "5.23": support_moment,
+    **{number: partial(sensitivity_figure, number=number) for number in SOURCES},
+    "6.12": active_curves,
+    "6.13": passive_curve,
+    "6.14": carpets,
+    "6.15": stick_figure,
+    "6.17": activations,
+    "6.18": forces,
+    "6.19": compared_forces,
+    "6.20": function_groups,
+}
+
+
+def chosen(numbers: Sequence[str]) -> list[str]:
+    """The figures named, or all; an unknown number is an InputError."""
+    for number in numbers:
+        if number not in FIGURES:
+            raise unknown_name(number, "figure", FIGURES, " of the source", where="--figure")
+    return [number for number in FIGURES if number in numbers] if numbers else list(FIGURES)

@@ -1,0 +1,115 @@
+"""Figures 6.17 to 6.19: activations and forces of the muscles over the stride."""
+
+from __future__ import annotations
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from benchmarks.thesis_figures import drawing
+from benchmarks.thesis_figures.comparison import Finding
+from benchmarks.thesis_figures.drawing import COLORS, panels, when
+from benchmarks.thesis_figures.muscle_names import (
+    MARGIN,
+    bursts_of,
+    over_cycle,
+    within,
+)
+from benchmarks.thesis_figures.study import Study
+from musclesolve._util.arrays import Array, true_runs
+from musclesolve.plotting.page.style import TEXT, heading
+
+COLUMNS = 5
+BURST = "#E69F00"
+COMPARED = ("iliacus", "soleus", "adductor_brevis", "biceps_femoris_short_head")
+
+
+def activations(study: Study) -> Finding:
+    """Figure 6.17: activation of every muscle, with the published bursts of its EMG."""
+    series = over_cycle(study, "activation")
+    figure = _grid(study, series, "Activation of the muscles of the right leg", "activation", 1.0)
+    timed = {name: bursts_of(name) for name in series if bursts_of(name) and np.nanmax(series[name]) > 0.01}
+    share = {
+        name: float(
+            np.nansum(np.where(within(study.percent, times, MARGIN), series[name], 0.0))
+            / np.nansum(series[name])
+        )
+        for name, times in timed.items()
+    }
+    blind = {name: float(within(study.percent, times, MARGIN).mean()) for name, times in timed.items()}
+    better = sum(share[name] > blind[name] for name in share)
+    worst = sorted(share, key=share.__getitem__)[:4]
+    return Finding(
+        figure,
+        f"{len(timed)} of {len(series)} muscles have published bursts and are used: in the median "
+        f"{100 * np.median(list(share.values())):.0f} % of the activation lies within them (give or take "
+        f"{MARGIN:.0f} % of the cycle), where a constant activation would have "
+        f"{100 * np.median(list(blind.values())):.0f} %; "
+        f"{better} muscles do better than constant. Least: "
+        + ", ".join(f"{name.replace('_', ' ')} {100 * share[name]:.0f} %" for name in worst)
+        + f". {_solved(study)}",
+    )
+
+
+def forces(study: Study) -> Finding:
+    """Figure 6.18: force of every muscle."""
+    series = over_cycle(study, "muscle_force")
+    figure = _grid(study, series, "Forces of the muscles of the right leg", "force [N]", None)
+    order = sorted(series, key=lambda name: -np.nanmax(series[name]))[:6]
+    largest = ", ".join(f"{name.replace('_', ' ')} {when(series[name], study.percent)}" for name in order)
+    return Finding(figure, f"Largest forces [N]: {largest}. {_solved(study)}")
+
+
+def compared_forces(study: Study) -> Finding:
+    """Figure 6.19: the four muscles whose forces the source sets beside those of others."""
+    series = over_cycle(study, "muscle_force")
+    figure, axes = panels(study, "Forces of four muscles, with published bursts of EMG", 2, 2, 0.5)
+    for number, (panel, name) in enumerate(zip(axes.flat, COMPARED, strict=True)):
+        panel.plot(study.percent, series[name], color=COLORS[0])
+        _bursts(panel, name)
+        heading(panel, name.replace("_", " "))
+        panel.set_ylim(bottom=0.0)
+        drawing.over_cycle(panel, study, "[N]", labelled=number >= 2)
+    peaks = ", ".join(f"{name.replace('_', ' ')} {when(series[name], study.percent)}" for name in COMPARED)
+    return Finding(figure, f"Peaks [N]: {peaks}.")
+
+
+def _grid(study: Study, series: dict[str, Array], title: str, unit: str, top: float | None) -> Figure:
+    rows = -(-len(series) // COLUMNS)
+    figure, axes = drawing.panels(study, title, rows, COLUMNS, 1.0, labels=False)
+    for number, panel in enumerate(axes.flat):
+        panel.set_visible(number < len(series))
+    for number, (panel, (name, values)) in enumerate(zip(axes.flat, series.items(), strict=False)):
+        panel.plot(study.percent, values, color=COLORS[0], linewidth=1.2)
+        _bursts(panel, name)
+        panel.set_xlim(0.0, 100.0)
+        panel.set_ylim(0.0, 1.08 * (top or max(np.nanmax(values), 10.0)))
+        heading(panel, _short(name))
+        panel.tick_params(labelbottom=number >= len(series) - COLUMNS)
+    figure.supylabel(unit, fontsize=TEXT)
+    figure.supxlabel("gait cycle of the right leg [%]; bars: EMG on, published", fontsize=TEXT)
+    return figure
+
+
+def _short(name: str) -> str:
+    """A name that fits above a small panel."""
+    for long, short in (("extensor", "ext."), ("flexor", "flex."), ("biceps femoris", "biceps fem.")):
+        name = name.replace("_", " ").replace(long, short)
+    return name
+
+
+def _bursts(axes: Axes, name: str) -> None:
+    """Bars at the top of a panel where EMG is on."""
+    percent = np.linspace(0.0, 100.0, 1001)
+    for first, stop in true_runs(within(percent, bursts_of(name))):
+        axes.axvspan(percent[first], percent[stop - 1], ymin=0.95, color=BURST, linewidth=0.0)
+
+
+def _solved(study: Study) -> str:
+    status = study.of_cycle(study.result["status"].values)[:, 0]
+    flags = dict(
+        zip(study.result["status"].flag_meanings.split(), study.result["status"].flag_values, strict=True)
+    )
+    solved, reserve = (int((status == flags[name]).sum()) for name in ("SOLVED", "SOLVED_WITH_RESERVE"))
+    size = np.nanmax(np.abs(study.of_cycle(study.result["reserve_moment"].values))) if reserve else 0.0
+    return f"{solved} of {status.size} frames solved, {reserve} more with a reserve (largest {size:.0f} N m)."

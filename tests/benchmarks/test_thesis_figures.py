@@ -1,0 +1,123 @@
+"""The figures of the source: every one is stated and drawn, what they measure is right, bad input leaves nothing."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from benchmarks.thesis_figures.__main__ import main
+from benchmarks.thesis_figures.carpet_plots import LENGTH, VELOCITY, surface
+from benchmarks.thesis_figures.comparison import statements
+from benchmarks.thesis_figures.consistency import support
+from benchmarks.thesis_figures.figure_registry import FIGURES
+from benchmarks.thesis_figures.muscle_names import bursts_of, groups_of_source, muscles, within
+from benchmarks.thesis_figures.perturbation import mechanics_by, on_branch, sensitivity
+from benchmarks.thesis_figures.sensitivities import SOURCES
+from benchmarks.thesis_figures.study import Study
+from musclesolve.data.bundled import reference_stride
+from musclesolve.dynamics.inverse.newton_euler import segment_motion
+from musclesolve.dynamics.kinematics.measured_targets import Targets
+from musclesolve.dynamics.sensitivity.landmark_sensitivity import landmark_sensitivity
+from musclesolve.dynamics.sensitivity.moment_sensitivity import application_sensitivity, mass_sensitivity
+
+
+@pytest.fixture(scope="module")
+def study() -> Study:
+    return Study(reference_stride())
+
+
+def test_every_figure_is_stated_and_drawn() -> None:
+    assert list(statements()) == list(FIGURES)
+    assert len({each.file for each in statements().values()}) == len(FIGURES)
+    assert all(each.title and each.printed and each.difference for each in statements().values())
+
+
+def test_the_command_writes_pictures_and_index(tmp_path) -> None:
+    assert main(["-o", str(tmp_path / "new"), "--figure", "6.13", "6.12"]) == 0
+    written = sorted(path.name for path in (tmp_path / "new").iterdir() if not path.name.startswith("."))
+    assert written == ["figure_6_12.png", "figure_6_13.png", "thesis_figures.md"]
+    assert (tmp_path / "new" / "figure_6_12.png").read_bytes().startswith(b"\x89PNG")
+    rows = (tmp_path / "new" / "thesis_figures.md").read_text(encoding="utf-8").splitlines()
+    assert [row.split()[1] for row in rows if row.startswith("| 6")] == ["6.12", "6.13"]
+
+
+@pytest.mark.parametrize(
+    "given, named",
+    [(["--figure", "6.11"], "6.11"), (["--trial", "nowhere.toml", "--figure", "6.15"], "nowhere")],
+)
+def test_bad_input_is_one_message_and_no_file(tmp_path, capsys, given, named) -> None:
+    assert main(["-o", str(tmp_path / "out"), *given]) == 2
+    assert named in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
+def test_the_carpet_is_a_product_over_a_curve_of_length() -> None:
+    contractile, total = surface(1.0, passive=False), surface(1.0, passive=True)
+    assert np.linalg.matrix_rank(contractile, 1e-12) == 1
+    assert np.ptp(total - contractile, axis=1).max() < 1e-12
+    np.testing.assert_allclose(surface(0.5, passive=False), 0.5 * contractile, atol=1e-15)
+    assert not contractile[:, VELOCITY <= -1.0].any()
+    still, rest = int(np.abs(VELOCITY).argmin()), int(np.abs(LENGTH - 0.94).argmin())
+    assert contractile[rest, still] == pytest.approx(1.0, abs=1e-3)
+
+
+def test_a_burst_may_run_through_heel_strike() -> None:
+    percent = np.array([50.0, 60.0, 95.0, 5.0, 20.0])
+    assert within(percent, [(56.0, 13.0)]).tolist() == [False, True, True, True, False]
+    assert within(percent, [(56.0, 13.0)], 10.0).tolist() == [True] * 5
+    assert bursts_of("soleus") == [(7.0, 51.0)] and not bursts_of("quadratus_femoris")
+
+
+def test_names_of_the_source_are_muscles_of_the_set(study) -> None:
+    known, tables = muscles(study), groups_of_source()
+    for entry in (*tables["group"].values(), *tables["claim"]):
+        assert all(any(name.startswith(each) for name in known) for each in entry["muscles"])
+    assert len(tables["group"]) == 8
+
+
+def test_extensors_support() -> None:
+    moments = {"hip": np.array([-10.0]), "knee": np.array([-20.0]), "ankle": np.array([-5.0])}
+    assert support(moments) == pytest.approx([35.0])
+
+
+def test_differences_are_the_derivatives(study) -> None:
+    """Masses and points of application enter linearly, measured points to first order."""
+    recorded = mechanics_by(study, "nearest")
+    model, motion, joints = recorded.model, recorded.motion, recorded.model.tree.joint_count
+    by_mass = mass_sensitivity(model, motion, segment_motion(model, motion))
+    exact = {
+        "5.46": by_mass.values[:, :joints, by_mass.sources.index("shank_r")],
+        "5.39": application_sensitivity(model, motion, recorded.wrenches[0]).values[:, :joints, 0],
+    }
+    for number, values in exact.items():
+        found = sensitivity(study, SOURCES[number][0], "nearest", 0.1)
+        np.testing.assert_allclose(found, study.of_cycle(values), atol=1e-9)
+    targets = Targets.build(model, recorded.measured.points, recorded.measured.directions)
+    keep = study.trial.inside(recorded.measured.time, *study.trial.time_range)
+    points = landmark_sensitivity(
+        model, recorded.measured.time, targets, recorded.fit, recorded.wrenches, ["knee_r"], keep
+    )
+    found = sensitivity(study, SOURCES["5.42"][0], "nearest", 1e-5)
+    np.testing.assert_allclose(found, study.of_cycle(points.values[:, :joints, 0]), atol=0.1)
+
+
+def test_a_knee_beside_its_place_moves_the_ankle_twice_as_far(study) -> None:
+    """Driven by joint angles, a hinge cannot bend sideways: twice the vertical force (5.43 beside 5.39)."""
+    inversion = mechanics_by(study, "nearest").model.dof("ankle_inversion_r")
+    force = np.abs(sensitivity(study, SOURCES["5.39"][0], "nearest", 0.01)).max()
+    driven, nearest = (
+        np.abs(sensitivity(study, SOURCES["5.43"][0], method, 0.001)[:, inversion]).max()
+        for method in ("joint_angles", "nearest")
+    )
+    assert driven / force == pytest.approx(2.0, abs=0.1)
+    assert nearest < 0.2 * driven
+
+
+def test_joint_angles_keep_errors_in_their_branch(study) -> None:
+    source = SOURCES["5.33"][0]
+    others = ~on_branch(study, source)
+    driven, nearest = (
+        np.abs(sensitivity(study, source, method, 0.01)) for method in ("joint_angles", "nearest")
+    )
+    assert driven[:, others].max() < 1e-6 * driven.max()
+    assert nearest[:, others].max() > 0.5 * nearest.max()
