@@ -102,7 +102,8 @@ def _no_motion(contents: FolderContents, roles: FileRoles) -> InputError:
         problem = f"{roles.static.path.name} shows a subject who stands, and no file shows a motion"
         remedy = "add the recording of the motion"
     elif contents.others or contents.forces or contents.emg:
-        listed = [*contents.others, *(each.path.name for each in (*contents.forces, *contents.emg))]
+        tables = [*(file.path.name for file in contents.forces), *(file.path.name for file in contents.emg)]
+        listed = [*contents.others, *dict.fromkeys(tables)]
         shown = ", ".join(listed[:6]) + (", ..." if len(listed) > 6 else "")
         problem, remedy = (
             f"no file holds markers; there are {shown}",

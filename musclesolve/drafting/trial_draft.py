@@ -6,18 +6,15 @@ import os
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import numpy as np
-
 from musclesolve._util.arrays import Array
 from musclesolve.checking.case.case import Case
-from musclesolve.drafting.folder.column_triples import PlateNames
 from musclesolve.drafting.folder.file_roles import FileRoles, MotionFiles
 from musclesolve.drafting.folder.folder_contents import FolderContents
 from musclesolve.drafting.markers.choose_mapping import MarkerChoice, choose_mapping
 from musclesolve.drafting.markers.mapping_text import marker_tables
 from musclesolve.drafting.measured.emg_table import emg_tables
 from musclesolve.drafting.measured.laboratory_axes import LaboratoryAxes, laboratory_axes
-from musclesolve.drafting.measured.movement import description, filter_table
+from musclesolve.drafting.measured.movement import description, filter_table, runs
 from musclesolve.drafting.measured.plate_feet import PlateFoot, found_feet, stated_feet
 from musclesolve.drafting.measured.subject_size import GivenSubject, subject_table
 from musclesolve.drafting.measured.working_case import working_case
@@ -62,7 +59,7 @@ def draft_trial(
         *marker_tables(choice),
         *_force_tables(files, feet),
         *_emg(files, path, case),
-        _muscles(contents, path),
+        _muscles(contents, path, case),
         DraftTable("sharing", (Line("cost", "activation_volume", "the default; others: docs/costs.md"),)),
     )
     tables = read_back(TITLE, tables)
@@ -173,13 +170,18 @@ def _emg(files: MotionFiles, trial: Path, case: Case | None) -> tuple[DraftTable
     return (tables[0] if not unclear else DraftTable(**{**vars(tables[0]), "todo": unclear}), *tables[1:])
 
 
-def _muscles(contents: FolderContents, trial: Path) -> DraftTable:
-    lines = [Line("database", "gait2392", "the default; others: musclesolve muscles")]
-    about = tuple(
+def _muscles(contents: FolderContents, trial: Path, case: Case | None) -> DraftTable:
+    about = [
         f'The muscles of {path.name} may serve instead: database = "{name_from(path, trial)}".'
         for path in contents.models
-    )
-    return DraftTable("muscles", tuple(lines), about)
+    ]
+    if runs(case):
+        about.append(
+            "Running asks for more than the muscles of the table can give in many subjects: "
+            'strength = "handsfield_2014" takes their strength from mass and stature.'
+        )
+    line = Line("database", "gait2392", "the default; others: musclesolve muscles")
+    return DraftTable("muscles", (line,), tuple(about))
 
 
 def _recognised(
@@ -205,15 +207,10 @@ def _recognised(
         found.append(
             ("forces", f"{files.plates.plates} plates in {files.plates.path.name}, divided by their contacts")
         )
-    for foot in (each for each in feet if not each.idle and files.forces is not None):
-        name = SIDE_NAMES[foot.side] if foot.side is not None else "unknown"
-        path = files.forces.path.name if files.forces is not None else ""
-        found.append(
-            (
-                "forces",
-                f"{path}, {foot.plate.label}: {name} foot" + (f", {foot.source}" if foot.source else ""),
-            )
-        )
+    if files.forces is not None:
+        found += [
+            ("forces", f"{files.forces.path.name}, {_foot_words(foot)}") for foot in feet if not foot.idle
+        ]
     if files.emg is not None:
         found.append(("EMG", f"{files.emg.path.name}: {', '.join(files.emg.channels.muscles)}"))
     if events := stated_events(_paths(files)):
@@ -221,3 +218,9 @@ def _recognised(
             ("events", f"{len(events)} heel strikes and toe-offs are stated in the C3D file, and used")
         )
     return found
+
+
+def _foot_words(foot: PlateFoot) -> str:
+    """A plate and its foot for the terminal."""
+    name = f"{SIDE_NAMES[foot.side]} foot" if foot.side is not None else "foot not known"
+    return f"{foot.plate.label}: {name}" + (f", {foot.source}" if foot.source else "")

@@ -1,4 +1,4 @@
-"""What a folder holds, file by file: markers, plates, channels of EMG, files of OpenSim; what cannot be read is noted."""
+"""What a folder holds, file by file: markers, plates, EMG, files of OpenSim; what cannot be read is noted."""
 
 from __future__ import annotations
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from musclesolve.drafting.markers.name_landmarks import NamedMarkers, named_markers
-from musclesolve.drafting.writing.scratch import scratch
-from musclesolve.drafting.markers.tracking_clusters import Clusters, tracking_clusters
+from musclesolve.drafting.markers.tracking_clusters import CARRIERS, Clusters, tracking_clusters
 from musclesolve.drafting.writing.draft_text import DraftTable, Line, draft_text
+from musclesolve.drafting.writing.scratch import scratch
 from musclesolve.errors import InputError
 from musclesolve.recording.data import SIDES, Markers
 from musclesolve.recording.markers.joint_requirements import needs_chord
@@ -74,7 +74,13 @@ def choose_mapping(walk: Markers, static: Markers | None) -> MarkerChoice:
         completed = _resolved(replace(choice, mapping=extra)) if extra else choice
         choices.append(completed if len(completed.missing) < len(choice.missing) else choice)
     choices.append(_by_names(walk, static, named, person, persons))
-    return min(choices, key=lambda each: (len(each.missing), each.set is None, -len(each.resolved)))
+    return min(choices, key=_rank)
+
+
+def _rank(choice: MarkerChoice) -> tuple[int, bool, int, bool]:
+    """What is open counts most; then a set that fits as it is; then how much is shown."""
+    alone = choice.set is not None and not choice.mapping
+    return len(choice.missing), not alone, -len(choice.resolved), choice.set is None
 
 
 def names_of(markers: Markers, person: str | None) -> list[str]:
@@ -106,9 +112,9 @@ def _by_names(
 
 
 def _shown(landmark: str, way: Any, moving: set[str], standing: set[str]) -> bool:
-    """Whether recordings show a landmark as far as it is needed; a medial one may be in the standing trial alone."""
+    """Whether recordings show a landmark as far as needed; a cluster may carry it on from the standing trial."""
     markers = set(_markers(way))
-    if "_medial" in landmark and not landmark.startswith("elbow"):
+    if landmark[:-2] in CARRIERS:
         return markers <= standing
     return markers <= (moving & standing if landmarks()[landmark].standing else moving)
 

@@ -20,7 +20,8 @@ def marker_tables(choice: MarkerChoice) -> tuple[DraftTable, ...]:
 
 
 def _markers(choice: MarkerChoice) -> DraftTable:
-    lines, about = [], ()
+    lines: list[Line] = []
+    about: tuple[str, ...] = ()
     if choice.set is not None:
         chosen = marker_sets()[choice.set]
         count = sum(name in choice.resolved for name in chosen.mapping)
@@ -44,9 +45,7 @@ def _mapping(choice: MarkerChoice) -> DraftTable:
         other = f" (or map {' or '.join(landmark.instead)})" if landmark.instead else ""
         todo = f"enter the marker of {name}, {landmark.description}{other}: {reason}"
         lines = [line for line in lines if line.key != name]
-        lines.append(
-            Line(name, choice.leftover[0] if choice.leftover else "MARKER", "an example", todo, open=True)
-        )
+        lines.append(Line(name, "MARKER", "", todo, open=True))
     about = []
     if choice.set is None:
         about.append(

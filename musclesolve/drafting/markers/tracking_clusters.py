@@ -1,4 +1,4 @@
-"""Clusters of markers that move as one body, and the medial markers that they carry from the standing trial."""
+"""Clusters of markers that move as one body, and the markers that they carry on from the standing trial."""
 
 from __future__ import annotations
 
@@ -16,7 +16,12 @@ from musclesolve.recording.markers.marker_names import split_label
 FEWEST = 3
 RIGID = 0.03
 """The distance of two markers of a segment changes by less than this, skin and all [m]."""
-CARRIERS = {"knee_medial": ("thigh", "shank"), "ankle_medial": ("shank",)}
+CARRIERS = {
+    "knee_lateral": ("thigh", "shank"),
+    "knee_medial": ("thigh", "shank"),
+    "ankle_lateral": ("shank",),
+    "ankle_medial": ("shank",),
+}
 """Landmark -> the segments that can carry it, the better one first."""
 ENDS = {"thigh": "knee_lateral", "shank": "ankle_lateral"}
 
@@ -32,7 +37,7 @@ class Clusters:
 def tracking_clusters(
     walk: Markers, static: Markers | None, mapping: Mapping[str, Any], named: NamedMarkers
 ) -> Clusters:
-    """The clusters that are needed: those that carry a medial marker which only the standing trial shows."""
+    """The clusters that are needed: those that carry a knee or ankle marker which only the standing trial shows."""
     if static is None:
         return Clusters()
     moving, standing = ({split_label(name)[1] for name in each.names} for each in (walk, static))

@@ -31,7 +31,9 @@ class EmgChannels:
 def muscles_by_name() -> dict[str, tuple[str, ...]]:
     """Folded name -> muscles."""
     tables = bundled_toml(__package__, "emg_muscles.toml")
-    found = {name: (muscle,) for muscle, names in tables["muscles"].items() for name in names}
+    found: dict[str, tuple[str, ...]] = {
+        name: (muscle,) for muscle, names in tables["muscles"].items() for name in names
+    }
     for group in tables["groups"].values():
         found |= {name: tuple(group["muscles"]) for name in group["names"]}
     return found

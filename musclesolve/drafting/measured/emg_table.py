@@ -56,7 +56,7 @@ def emg_tables(file: EmgFile, name: str, in_markers: bool, case: Case | None) ->
     about = (f"Left out, flat or of a name that means no muscle: {', '.join(unknown)}.",) if unknown else ()
     todo = ""
     if found is not None and found.side is None:
-        todo = f"enter the side of every channel, behind the muscle (_r or _l): the names state none, and {found.source}"
+        todo = f"enter the side of every channel behind its muscle, _r or _l: the names state none, and {found.source}"
     elif found is not None:
         todo = f"check the side: the names of the channels state none, and {found.source}"
     own = tuple(_channel(file, channel, found) for channel in kept)
@@ -104,6 +104,6 @@ def _side_by_signals(file: EmgFile, kept: list[str], processed: bool, case: Case
     side: Side = "r" if ratio > 1.0 else "l"
     return FoundSide(
         side,
-        f"{', '.join(own)} are {max(ratio, 1.0 / ratio):.1f} times as active while the {SIDE_NAMES[side]} foot alone is "
-        "on its plate as while the other one is",
+        f"{', '.join(own)} are {max(ratio, 1.0 / ratio):.1f} times as active while the {SIDE_NAMES[side]} foot alone "
+        "is on its plate as while the other one is",
     )

@@ -17,14 +17,20 @@ WALK_HZ, RUN_HZ = 6.0, 15.0
 
 def filter_table(case: Case | None, rate_hz: float) -> DraftTable:
     """The table [filter]."""
-    runs = case is not None and len(flights(case.trial, FootLoads.of(case.trial))) > 0
-    cutoff = min(RUN_HZ if runs else WALK_HZ, 0.2 * rate_hz)
-    why = "running: there is flight between the steps" if runs else "walking: no flight between the steps"
+    cutoff = min(RUN_HZ if runs(case) else WALK_HZ, 0.2 * rate_hz)
+    why = (
+        "running: there is flight between the steps" if runs(case) else "walking: no flight between the steps"
+    )
     if case is None:
         why = "usual for walking; running needs 10 to 20 Hz"
     return DraftTable(
         "filter", (Line("cutoff_hz", cutoff, f'{why}; or "residual_analysis": chosen from the data'),)
     )
+
+
+def runs(case: Case | None) -> bool:
+    """Whether there is flight between the steps."""
+    return case is not None and len(flights(case.trial, FootLoads.of(case.trial))) > 0
 
 
 def description(case: Case | None) -> str:
@@ -40,5 +46,5 @@ def description(case: Case | None) -> str:
     first, last = int(known[0]), int(known[-1])
     way = float(np.linalg.norm((pelvis[last] - pelvis[first])[:2]))
     duration = (last - first) / sampling_rate(markers.time)
-    kind = "running" if len(flights(case.trial, FootLoads.of(case.trial))) else "walking or other, no flight"
+    kind = "running" if runs(case) else "walking or other, no flight"
     return f"{kind}, {way / duration:.2f} m/s over {way:.1f} m"

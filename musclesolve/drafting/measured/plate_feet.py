@@ -98,7 +98,7 @@ def _found(
         side = sides.pop()
         assert side is not None
         spans = ", ".join(f"{step.start:.2f} to {step.end:.2f} s" for step in steps if step.side == side)
-        source = f"by its contacts with this foot: {spans}"
+        source = f"by its contacts, {spans}"
         against = f"; its columns name the {SIDE_NAMES[named]} foot" if named not in (None, side) else ""
         todo = f"check the foot: it is nearest to the {SIDE_NAMES[side]} one{against}" if against else ""
         return PlateFoot(plate, side, source, todo)

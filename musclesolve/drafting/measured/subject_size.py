@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from musclesolve._util.arrays import Array
 from musclesolve.checking.case.case import Case
 from musclesolve.checking.forces.newtons_law import law, total_force
 from musclesolve.constants import STANDARD_GRAVITY
@@ -22,7 +23,6 @@ from musclesolve.recording.c3d.c3d_file import C3D
 from musclesolve.recording.c3d.force_platforms import read_plates
 from musclesolve.recording.data import Markers
 from musclesolve.recording.markers.marker_names import split_label
-from musclesolve._util.arrays import Array
 
 MASSES, STATURES = (20.0, 250.0), (0.9, 2.3)
 """What plates and markers show is taken for a subject within these [kg], [m]."""
@@ -105,7 +105,7 @@ def _mass(
         return Line(
             "mass_kg", round(measured.number, 1), f"measured: {measured.source}; replace it by a scale's"
         )
-    why = "no file states it, and no plates show it"
+    why = "no file states it, and the plates do not show it"
     return Line("mass_kg", 70.0, "an example", f"enter the body mass with shoes [kg]: {why}", open=True)
 
 
@@ -225,10 +225,15 @@ def _height(case: Case) -> Value | None:
         height = float(np.median(seen(standing[name])[:, 2])) - floor if seen(standing[name]).size else 0.0
         if STATURES[0] < height < STATURES[1]:
             return Value(height, f"the marker '{name}' on the head is so high")
-    shoulders = seen(middle_path(standing, case.trial.mapping, both("shoulder", "shoulder_center")))
-    if not shoulders.size:
+    # Raised arms lift the shoulders of a standing subject.
+    paths = [
+        middle_path(m, case.trial.mapping, both("shoulder", "shoulder_center"))
+        for m in (standing, case.trial.markers)
+    ]
+    heights = [float(np.median(points[:, 2])) for path in paths if (points := seen(path)).size]
+    if not heights:
         return None
-    height = float(np.median(shoulders[:, 2])) - floor
+    height = min(heights) - floor
     stature = height / SHOULDERS
     source = f"the shoulders are {height:.2f} m above the floor, usually {SHOULDERS:g} of the stature"
     return Value(stature, source) if STATURES[0] < stature < STATURES[1] else None

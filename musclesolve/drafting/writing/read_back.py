@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from musclesolve.drafting.writing.scratch import scratch_errors
 from musclesolve.drafting.writing.draft_text import DraftTable, draft_text
+from musclesolve.drafting.writing.scratch import scratch_errors
 from musclesolve.errors import InputError
 
 
