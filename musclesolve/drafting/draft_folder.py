@@ -7,7 +7,7 @@ from pathlib import Path
 
 from musclesolve.drafting.folder.file_roles import FileRoles, file_roles
 from musclesolve.drafting.folder.folder_contents import FolderContents, folder_contents
-from musclesolve.drafting.measured.subject_size import GivenSubject
+from musclesolve.drafting.measured.subject_size import GivenSubject, check_given
 from musclesolve.drafting.trial_draft import TrialDraft, draft_trial
 from musclesolve.errors import InputError
 from musclesolve.recording.text.text_file import file_path
@@ -42,6 +42,7 @@ def draft_folder(
     Raises:
         InputError: there is no such folder, or no motion in it.
     """
+    check_given(given)
     folder = file_path(folder)
     contents = folder_contents(folder)
     roles = file_roles(contents)
@@ -52,7 +53,11 @@ def draft_folder(
         draft_trial(contents, roles, files, path, given)
         for files, path in zip(roles.motions, _targets(target, roles), strict=True)
     )
-    return FolderDraft(folder, trials, tuple(contents.unread), roles.left_out, tuple(contents.others))
+    own = {trial.path.absolute() for trial in trials}
+    others = tuple(
+        text for text in contents.others if (folder / text.partition(" (")[0]).absolute() not in own
+    )
+    return FolderDraft(folder, trials, tuple(contents.unread), roles.left_out, others)
 
 
 def write_drafts(draft: FolderDraft, force: bool = False) -> list[Path]:

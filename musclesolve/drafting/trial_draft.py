@@ -28,6 +28,9 @@ TITLE = (
     "Drafted by `musclesolve init` from the recordings in this folder. Every comment states where a value comes from.",
     "Lines that begin with TODO are left to decide; `musclesolve check` reports those that are needed.",
 )
+TIME = (
+    "No [time]: for each leg, what was measured of it is found and analysed; `musclesolve check` reports it."
+)
 
 
 @dataclass(frozen=True)
@@ -55,6 +58,7 @@ def draft_trial(
         subject_table(files, contents.setups, choice, case, given),
         axes.table,
         _files_table(files, roles, path),
+        DraftTable("time", about=(TIME,)),
         filter_table(case, files.motion.markers.rate),
         *marker_tables(choice),
         *_force_tables(files, feet),

@@ -60,4 +60,5 @@ def _print_next(paths: list[Path], draft: FolderDraft) -> None:
     names = " ".join(str(path) for path in paths[:1])
     todo = any(trial.todos for trial in draft.trials)
     edit = f"search for TODO in {names}, then " if todo else ""
-    print_summary(line("next", f"{edit}musclesolve check {names}"))
+    more = "; the others likewise" if len(paths) > 1 else ""
+    print_summary(line("next", f"{edit}musclesolve check {names}{more}"))

@@ -37,7 +37,8 @@ class PlateNames:
     @property
     def label(self) -> str:
         """The plate in a message."""
-        return ", ".join(common_beginning(names) or names[0] for names in self.columns.values())
+        names = self.columns.get("force") or next(iter(self.columns.values()))
+        return common_beginning(names) or ", ".join(names)
 
 
 def plates_of(table: Table) -> list[PlateNames]:

@@ -15,6 +15,8 @@ from musclesolve.drafting.folder.opensim_files import LoadsFile
 
 STILL = 0.08
 """A subject who stands moves the middle one of the markers by less than this [m]."""
+STILL_BY_NAME = 0.3
+"""The same where the name of the file says that the subject stands [m]."""
 SHORTEST = 10
 """A motion has at least so many frames."""
 TableFile = TypeVar("TableFile", ForceFile, EmgFile)
@@ -59,7 +61,7 @@ def file_roles(contents: FolderContents) -> FileRoles:
     """Decide which file is what."""
     files, left_out = _once(contents.markers)
     moves = {file.path: travel(file) for file in files}
-    standing = [file for file in files if moves[file.path] < STILL]
+    standing = [file for file in files if moves[file.path] < _most(file)]
     functional = [file for file in files if file not in standing and says_functional(file.path.stem)]
     motions = [file for file in files if file not in standing and file not in functional]
     for short in [file for file in motions if file.markers.time.size < SHORTEST]:
@@ -73,6 +75,11 @@ def file_roles(contents: FolderContents) -> FileRoles:
             MotionFiles(**{**vars(each), "unclear": {"static": unclear, **each.unclear}}) for each in found
         ]
     return FileRoles(tuple(found), static, tuple(functional), tuple(left_out))
+
+
+def _most(file: MarkerFile) -> float:
+    """How far a subject who stands may move: arms are raised, and steps taken, where the name says static."""
+    return STILL_BY_NAME if says_static(file.path.stem) else STILL
 
 
 def _once(files: Sequence[MarkerFile]) -> tuple[list[MarkerFile], list[str]]:

@@ -17,7 +17,8 @@ from musclesolve.drafting.folder.opensim_files import ScaleSetup
 from musclesolve.drafting.markers.choose_mapping import MarkerChoice
 from musclesolve.drafting.markers.name_landmarks import folded
 from musclesolve.drafting.measured.shown_points import both, middle_path, path_of, seen
-from musclesolve.drafting.writing.draft_text import DraftTable, Line
+from musclesolve.drafting.writing.draft_text import DraftTable, Line, draft_text
+from musclesolve.drafting.writing.scratch import scratch_errors
 from musclesolve.errors import InputError
 from musclesolve.recording.c3d.c3d_file import C3D
 from musclesolve.recording.c3d.force_platforms import read_plates
@@ -59,6 +60,23 @@ class Value:
 
     number: float
     source: str
+
+
+def check_given(given: GivenSubject) -> None:
+    """Refuse what the schema of trial files refuses of the subject."""
+    stated = [Line(key, value) for key, value in vars(given).items() if value is not None]
+    text = draft_text(("The subject as stated.",), (DraftTable("subject", tuple(stated)),))
+    for error in scratch_errors(text):
+        key = next((line.key for line in stated if (error.where or "").endswith(f" {line.key}")), None)
+        if key is not None:
+            option = f"--{key.replace('_', '-')}"
+            raise InputError(
+                error.problem,
+                code=error.code,
+                where=option,
+                expected=error.expected,
+                remedy="correct the option",
+            )
 
 
 def subject_table(

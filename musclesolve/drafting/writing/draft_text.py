@@ -105,7 +105,7 @@ def value_text(value: Any) -> str:
         return "[" + ", ".join(map(value_text, value)) + "]"
     if isinstance(value, Mapping):
         return "{ " + ", ".join(f"{key_text(k)} = {value_text(v)}" for k, v in value.items()) + " }"
-    return f"{value:g}" if isinstance(value, float) and value != int(value) else str(value)
+    return str(value)
 
 
 def _quoted(text: str) -> str:
