@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from drafted_folders import as_c3d, recordings, table
+from refusals import refused
 
 from musclesolve.drafting.draft_folder import draft_folder, write_drafts
 from musclesolve.drafting.folder.file_names import kinship, says_functional, says_maximum, says_static
@@ -128,3 +129,36 @@ def test_words_in_names_of_files() -> None:
     assert not any(map(says_static, ("walk", "stairs", "calf_raise", "refugee")))
     assert says_functional("hip_func_r") and says_functional("StarArc1") and not says_functional("walk1")
     assert says_maximum("MVC_soleus") and not says_maximum("maxine_walk1")
+
+
+def as_csv(folder: Path, markers_unit: str) -> None:
+    """Markers and forces of a folder as CSV files."""
+    for name in ("walk", "static"):
+        markers = read_markers(folder / f"{name}.trc")
+        heads = [f"{marker}_{axis}{markers_unit}" for marker in markers.names for axis in "xyz"]
+        rows = np.column_stack([markers.time, 1000.0 * markers.position.reshape(markers.time.size, -1)])
+        np.savetxt(folder / f"{name}.csv", rows, "%.5f", ",", header=",".join(["time", *heads]), comments="")
+        (folder / f"{name}.trc").unlink()
+    forces = read_mot(folder / "forces.mot")
+    rows = np.column_stack([forces.time, forces.values])
+    np.savetxt(
+        folder / "walk_forces.csv", rows, "%.6g", ",", header=",".join(["time", *forces.names]), comments=""
+    )
+    (folder / "forces.mot").unlink()
+
+
+def test_csv_files_are_markers_or_forces_by_their_columns(tmp_path: Path) -> None:
+    as_csv(recordings(tmp_path), " [mm]")
+    draft = draft_folder(tmp_path)
+    assert table(draft, "files") == {
+        "markers": "walk.csv",
+        "static": "static.csv",
+        "forces": "walk_forces.csv",
+    }
+    assert [table(draft, "force", k)["side"] for k in range(2)] == ["r", "l"]
+
+
+def test_csv_files_without_a_unit_of_length_are_named_with_what_is_missing(tmp_path: Path) -> None:
+    as_csv(recordings(tmp_path), "")
+    with refused("missing_file", "walk.csv", "unit of length"):
+        draft_folder(tmp_path)

@@ -162,21 +162,22 @@ def _c3d(path: Path, contents: FolderContents) -> None:
 
 
 def _csv(path: Path, contents: FolderContents) -> None:
-    """Markers, if every column is one of three coordinates and its unit is stated; else forces or EMG."""
-    columns = read_csv_columns(path) if _has_plain_header(path) else None
-    if columns is not None and (plates_of(columns) or emg_channels(columns.names).muscles):
-        forces = read_csv_forces(path) if plates_of(columns) else columns
-        _columns(path, forces, contents)
-    else:
-        contents.markers.append(MarkerFile(path, read_csv_markers(path)))
-
-
-def _has_plain_header(path: Path) -> bool:
-    """Whether a CSV file can be read as columns: an export of capture software begins with a title instead."""
+    """Markers, if every column is a coordinate in a stated unit; else forces or EMG, if the columns are named so."""
     try:
-        return bool(read_csv_columns(path).names)
+        contents.markers.append(MarkerFile(path, read_csv_markers(path)))
+        return
+    except InputError as error:
+        refused = error
+    try:
+        columns = read_csv_columns(path)
     except InputError:
-        return False
+        raise refused from None
+    if plates_of(columns):
+        _columns(path, read_csv_forces(path), contents)
+    elif emg_channels(columns.names).muscles:
+        _columns(path, columns, contents)
+    else:
+        raise refused
 
 
 def _columns(path: Path, table: Table, contents: FolderContents) -> None:

@@ -38,12 +38,13 @@ class Line:
         if self.value is None:
             return
         text = f"{'# ' if self.open else ''}{key_text(self.key)} = {value_text(self.value)}"
-        if not self.comment:
+        comment = _plain(self.comment)
+        if not comment:
             yield text
-        elif len(beside := f"{text:<{COLUMN}}  # {self.comment}") <= WIDTH:
+        elif len(beside := f"{text:<{COLUMN}}  # {comment}") <= WIDTH:
             yield beside
         else:
-            yield from _wrapped(self.comment, "# ")
+            yield from _wrapped(comment, "# ")
             yield text
 
 
@@ -113,10 +114,14 @@ def _quoted(text: str) -> str:
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
+def _plain(sentence: str) -> str:
+    """A sentence in one line, without signs that a comment must not hold."""
+    return " ".join("".join(sign if sign.isprintable() else " " for sign in sentence).split())
+
+
 def _wrapped(sentence: str, begin: str) -> list[str]:
-    clean = " ".join("".join(c if c.isprintable() else " " for c in sentence).split())
     return textwrap.wrap(
-        clean,
+        _plain(sentence),
         WIDTH,
         initial_indent=begin,
         subsequent_indent="# ",
