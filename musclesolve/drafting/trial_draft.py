@@ -79,6 +79,8 @@ def _paths(files: MotionFiles) -> dict[str, Path]:
         found["static"] = files.static.path
     if files.forces is not None:
         found["forces"] = files.forces.path
+    elif files.plates is not None and files.plates.path != files.motion.path:
+        found["forces"] = files.plates.path
     return found
 
 
@@ -122,6 +124,8 @@ def _files_table(files: MotionFiles, roles: FileRoles, trial: Path) -> DraftTabl
         lines.append(
             Line("forces", name_from(files.forces.path, trial), comment, files.unclear.get("forces", ""))
         )
+    elif files.plates is not None and files.plates.path != files.motion.path:
+        lines.append(Line("forces", name_from(files.plates.path, trial), f"{files.plates.plates} plates"))
     elif files.plates is None:
         todo = (
             "enter the file of the ground reaction forces (.mot, .sto, .csv or .c3d): no file here has columns of a "

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from drafted_folders import as_c3d, recordings, table
+from drafted_folders import as_c3d, drafted, recordings, table
 from refusals import refused
 
 from musclesolve.drafting.draft_folder import draft_folder, write_drafts
@@ -17,6 +17,7 @@ from musclesolve.recording.data import Table
 from musclesolve.recording.formats import read_markers
 from musclesolve.recording.text.mot_file import read_mot, write_mot
 from musclesolve.recording.text.trc_file import write_trc
+from musclesolve.recording.trial.trial_file import read_trial
 
 
 def test_every_motion_has_a_trial_file_with_its_own_forces_and_the_shared_standing_trial(
@@ -162,3 +163,36 @@ def test_csv_files_without_a_unit_of_length_are_named_with_what_is_missing(tmp_p
     as_csv(recordings(tmp_path), "")
     with refused("missing_file", "walk.csv", "unit of length"):
         draft_folder(tmp_path)
+
+
+def test_plates_of_a_c3d_file_without_markers_serve_markers_of_another_file(tmp_path: Path) -> None:
+    folder = recordings(tmp_path, marker_set="plug_in_gait")
+    as_c3d(folder, tmp_path / "c3d", only_plates)
+    (folder / "c3d" / "walk.c3d").rename(folder / "walk.c3d")
+    (folder / "forces.mot").unlink()
+    draft = draft_folder(folder)
+    assert table(draft, "files") == {"markers": "walk.trc", "static": "static.trc", "forces": "walk.c3d"}
+    assert {plate.side for plate in read_trial(drafted(folder)).forces} == {"r", "l"}
+
+
+def only_plates(file) -> None:
+    """Take the names of the markers away: points without a label are no markers."""
+    labels = file["parameters"]["POINT"]["LABELS"]
+    labels["value"] = [f"*{k}" for k in range(len(labels["value"]))]
+
+
+def test_roles_do_not_depend_on_the_unit_in_a_header(tmp_path: Path) -> None:
+    recordings(tmp_path)
+    for name in ("walk.trc", "static.trc"):
+        text = (tmp_path / name).read_text(encoding="utf-8")
+        (tmp_path / name).write_text(text.replace("\tmm\t", "\tm\t"), encoding="utf-8")
+    files = table(draft_folder(tmp_path), "files")
+    assert (files["markers"], files["static"]) == ("walk.trc", "static.trc")
+
+
+def test_a_model_in_the_folder_is_offered_as_muscle_set(tmp_path: Path) -> None:
+    recordings(tmp_path)
+    (tmp_path / "S01.osim").write_text("<OpenSimDocument/>")
+    text = draft_folder(tmp_path).trials[0].text
+    assert '# The muscles of S01.osim may serve instead: database = "S01.osim".' in text
+    assert table(draft_folder(tmp_path), "muscles") == {"database": "gait2392"}

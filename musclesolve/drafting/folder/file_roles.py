@@ -10,13 +10,18 @@ from typing import TypeVar
 import numpy as np
 
 from musclesolve.drafting.folder.file_names import kinship, says_functional, says_maximum, says_static
-from musclesolve.drafting.folder.folder_contents import EmgFile, FolderContents, ForceFile, MarkerFile
+from musclesolve.drafting.folder.folder_contents import (
+    EmgFile,
+    FolderContents,
+    ForceFile,
+    MarkerFile,
+    PlateFile,
+)
 from musclesolve.drafting.folder.opensim_files import LoadsFile
 
-STILL = 0.08
-"""A subject who stands moves the middle one of the markers by less than this [m]."""
-STILL_BY_NAME = 0.3
-"""The same where the name of the file says that the subject stands [m]."""
+STILL, STILL_BY_NAME = 0.05, 0.2
+"""A subject who stands moves the middle one of the markers by less than this share of the height of all markers, and
+by less than the second where the name of the file says that the subject stands. In no unit: headers may be wrong."""
 SHORTEST = 10
 """A motion has at least so many frames."""
 TableFile = TypeVar("TableFile", ForceFile, EmgFile)
@@ -29,7 +34,7 @@ class MotionFiles:
     motion: MarkerFile
     static: MarkerFile | None
     forces: ForceFile | None = None
-    plates: MarkerFile | None = None  # the C3D file whose plates are used
+    plates: PlateFile | None = None  # the C3D file whose plates are used
     loads: LoadsFile | None = None
     emg: EmgFile | None = None
     static_forces: ForceFile | None = None
@@ -47,14 +52,15 @@ class FileRoles:
 
 
 def travel(file: MarkerFile) -> float:
-    """How far the middle one of all markers moves, the tenth part at either end left out [m]; 0 of none."""
+    """How far the middle one of all markers moves, over the extent of the body; 0 where there are none."""
     position = file.markers.position
     with np.errstate(invalid="ignore"):
         seen = np.isfinite(position).all(axis=2).sum(axis=0) > 1
         if not seen.any():
             return 0.0
-        low, high = np.nanquantile(position[:, seen], [0.05, 0.95], axis=0)
-    return float(np.median(np.linalg.norm(high - low, axis=1)))
+        low, middle, high = np.nanquantile(position[:, seen], [0.05, 0.5, 0.95], axis=0)
+    extent = float(np.linalg.norm(np.ptp(middle, axis=0)))
+    return float(np.median(np.linalg.norm(high - low, axis=1))) / max(extent, 1e-9)
 
 
 def file_roles(contents: FolderContents) -> FileRoles:
@@ -78,7 +84,7 @@ def file_roles(contents: FolderContents) -> FileRoles:
 
 
 def _most(file: MarkerFile) -> float:
-    """How far a subject who stands may move: arms are raised, and steps taken, where the name says static."""
+    """How far a subject who stands may move: some raise the arms, or come and go."""
     return STILL_BY_NAME if says_static(file.path.stem) else STILL
 
 
@@ -126,16 +132,18 @@ def _with_tables(
 ) -> MotionFiles:
     """What was recorded together with a motion."""
     unclear: dict[str, str] = {}
-    forces = plates = loads = None
-    if motion.plates:
-        plates = motion
-    else:
+    forces = loads = None
+    plates = PlateFile(motion.path, motion.plates) if motion.plates else None
+    if plates is None:
         stated = [each for each in contents.loads if _names_motion(each, motion, motions)]
         loads = max(stated, key=lambda each: kinship(each.path.stem, motion.path.stem), default=None)
         data = None if loads is None else loads.data_file.casefold()
         forces = next((file for file in contents.forces if file.path.name.casefold() == data), None)
         loads = loads if forces is not None else None
         forces = forces or _belonging(contents.forces, motion, static, motions, unclear, "forces")
+    if forces is None and plates is None:
+        named = [file for file in contents.plates if kinship(file.path.stem, motion.path.stem) > 1]
+        plates = next(iter(named or (contents.plates if len(motions) == 1 else [])), None)
     signals = [file for file in contents.emg if not says_maximum(file.path.stem)]
     inside = next((file for file in signals if file.path == motion.path), None)
     apart = [file for file in signals if file.path.suffix.casefold() != ".c3d"]

@@ -31,6 +31,14 @@ class MarkerFile:
 
 
 @dataclass(frozen=True)
+class PlateFile:
+    """A C3D file with force plates, and how many."""
+
+    path: Path
+    plates: int
+
+
+@dataclass(frozen=True)
 class ForceFile:
     """A text file with the columns of force plates."""
 
@@ -55,6 +63,7 @@ class FolderContents:
     folder: Path
     markers: list[MarkerFile] = field(default_factory=list)
     forces: list[ForceFile] = field(default_factory=list)
+    plates: list[PlateFile] = field(default_factory=list)  # of files that hold no markers
     emg: list[EmgFile] = field(default_factory=list)
     loads: list[LoadsFile] = field(default_factory=list)
     setups: list[ScaleSetup] = field(default_factory=list)
@@ -78,7 +87,8 @@ def folder_contents(folder: Path) -> FolderContents:
             _sort_in(path, contents, tables.get(path.name, {}))
         except InputError as error:
             place = f", {error.where}" if error.where else ""
-            contents.unread.append(f"{path.name}{place}: {error.problem}")
+            remedy = f" ({error.remedy})" if error.remedy else ""
+            contents.unread.append(f"{path.name}{place}: {error.problem}{remedy}")
     return contents
 
 
@@ -149,6 +159,8 @@ def _c3d(path: Path, contents: FolderContents) -> None:
     plates = file.description.count("FORCE_PLATFORM:USED") or 0
     if file.labels:
         contents.markers.append(MarkerFile(path, file.markers(), file, plates))
+    elif plates:
+        contents.plates.append(PlateFile(path, plates))
     if not file.layout.channels:
         return
     of_plates = {
