@@ -36,7 +36,7 @@ def draft_folder(
     Args:
         folder: the folder with the recordings; its subfolders are not looked at.
         output: the trial file; `trial.toml` in the folder when None. With several motions every one has a file of its
-            own, whose name ends in that of the recording.
+            own, whose name ends in that of the recording. A folder means `trial.toml` in it.
         given: what is stated of the subject.
 
     Raises:
@@ -49,6 +49,7 @@ def draft_folder(
     if not roles.motions:
         raise _no_motion(contents, roles)
     target = folder / NAME if output is None else output
+    target = target / NAME if target.is_dir() else target
     trials = tuple(
         draft_trial(contents, roles, files, path, given)
         for files, path in zip(roles.motions, _targets(target, roles), strict=True)

@@ -57,7 +57,7 @@ def draft_trial(
     tables = (
         subject_table(files, contents.setups, choice, case, given),
         axes.table,
-        _files_table(files, roles, path),
+        _files_table(contents, files, roles, path),
         DraftTable("time", about=(TIME,)),
         filter_table(case, files.motion.markers.rate),
         *marker_tables(choice),
@@ -103,7 +103,7 @@ def name_from(path: Path, trial: Path) -> str:
         return path.absolute().as_posix()
 
 
-def _files_table(files: MotionFiles, roles: FileRoles, trial: Path) -> DraftTable:
+def _files_table(contents: FolderContents, files: MotionFiles, roles: FileRoles, trial: Path) -> DraftTable:
     markers = files.motion.markers
     lines = [
         Line(
@@ -127,9 +127,10 @@ def _files_table(files: MotionFiles, roles: FileRoles, trial: Path) -> DraftTabl
     elif files.plates is not None and files.plates.path != files.motion.path:
         lines.append(Line("forces", name_from(files.plates.path, trial), f"{files.plates.plates} plates"))
     elif files.plates is None:
+        unread = f"; not read: {'; '.join(contents.unread)}" if contents.unread else ""
         todo = (
             "enter the file of the ground reaction forces (.mot, .sto, .csv or .c3d): no file here has columns of a "
-            f"plate that belong to {files.motion.path.name}, and it holds no plates"
+            f"plate that belong to {files.motion.path.name}, and it holds no plates{unread}"
         )
         lines.append(Line("forces", "forces.mot", "an example", todo, open=True))
     about = (

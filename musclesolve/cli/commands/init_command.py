@@ -14,12 +14,16 @@ if TYPE_CHECKING:
 
 
 def init(
-    folder: Annotated[Path, typer.Argument(help="The folder with the recordings of one subject.")],
+    folder: Annotated[
+        Path, typer.Argument(metavar="FOLDER", help="The folder with the recordings of one subject.")
+    ],
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="The trial file; default: trial.toml in the folder.")
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace a trial file that is there.")] = False,
-    mass_kg: Annotated[float | None, typer.Option(help="Body mass with shoes [kg], if you know it.")] = None,
+    mass_kg: Annotated[
+        float | None, typer.Option(help="Body mass with shoes \\[kg], if you know it.")
+    ] = None,
     stature_m: Annotated[float | None, typer.Option(help="Stature \\[m], if you know it.")] = None,
     sex: Annotated[str | None, typer.Option(help="female or male.")] = None,
 ) -> None:
