@@ -25,7 +25,7 @@ from musclesolve.recording.data import SIDE_NAMES, Table
 from musclesolve.recording.file_axes import global_from_laboratory
 
 TITLE = (
-    "Drafted by `musclesolve init` from the recordings in this folder. Every comment states where a value comes from.",
+    "Drafted by `musclesolve init` from the recordings. Comments state where a value comes from.",
     "Lines that begin with TODO are left to decide; `musclesolve check` reports those that are needed.",
 )
 TIME = (

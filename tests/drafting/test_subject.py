@@ -91,3 +91,10 @@ def test_parameters_of_c3d_files_and_the_widths_that_no_medial_marker_shows(tmp_
 def test_what_is_stated_wrongly_is_refused_by_its_option(key: str, value: object, tmp_path: Path) -> None:
     with refused("bad_value", f"--{key.replace('_', '-')}"):
         draft_folder(recordings(tmp_path), None, GivenSubject(**{key: value}))
+
+
+def test_without_a_standing_trial_the_draft_says_so_and_runs(tmp_path: Path) -> None:
+    (recordings(tmp_path) / "static.trc").unlink()
+    draft = draft_folder(tmp_path, None, stated_subject())
+    assert draft.trials[0].todos == () and "No standing trial" in draft.trials[0].text
+    assert check(drafted(tmp_path)).ok

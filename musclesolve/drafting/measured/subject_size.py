@@ -274,7 +274,9 @@ def _path(markers: Markers, mapping: Mapping[str, Any], landmark: str) -> Array 
 
 def _shoes(case: Case) -> Iterator[Line]:
     """A line on shoes where the malleoli are higher than those of bare feet."""
-    standing = case.trial.static or case.trial.markers
+    standing = case.trial.static
+    if standing is None:
+        return
     ankles = seen(middle_path(standing, case.trial.mapping, both("ankle_lateral")))
     if not ankles.size:
         return
