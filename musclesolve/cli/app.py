@@ -19,6 +19,7 @@ except KeyboardInterrupt:  # most of the time before `main` is spent here
 
 from musclesolve.cli import environment, streams
 from musclesolve.cli.commands import (
+    init_command,
     list_commands,
     model_commands,
     recording_commands,
@@ -67,6 +68,7 @@ def common(
 
 for command in (
     run_commands.demo,
+    init_command.init,
     run_commands.run,
     model_commands.share,
     study_commands.compare,

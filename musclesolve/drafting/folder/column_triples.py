@@ -1,0 +1,77 @@
+"""Columns of force plates by their names: vectors of three components, put together plate by plate."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from musclesolve.recording.data import Side, Table
+
+_COMPONENT = re.compile(r"(?P<stem>.*?)(?P<axis>[xyzXYZ])(?P<end>[ _.-]*\d*)")
+_WORDS = re.compile(r"[a-z]+|\d+")
+_INSIDE = re.compile(r"_on_.*_in_")
+"""Names of joint reactions, which a model computed: "knee_r_on_tibia_r_in_tibia_r_fx"."""
+ROLES = ("force", "point", "moment")
+_ROLE_OF = {
+    **dict.fromkeys(("force", "forces", "f", "v", "grf"), "force"),
+    **dict.fromkeys(("point", "p", "cop", "px", "position", "pos", "c"), "point"),
+    **dict.fromkeys(("moment", "moments", "torque", "torques", "m", "t", "free"), "moment"),
+}
+_IDLE = {"ground", "reaction", "plate", "fp", "the", "on"}
+_SIDES: dict[str, Side] = {"r": "r", "right": "r", "l": "l", "left": "l"}
+
+
+@dataclass(frozen=True)
+class PlateNames:
+    """The columns of one plate by role, three each; words that are left of their names; the side they state."""
+
+    words: tuple[str, ...]
+    columns: dict[str, tuple[str, str, str]] = field(default_factory=dict)
+
+    @property
+    def side(self) -> Side | None:
+        """The side that the names state, None where they state none or both."""
+        sides = {_SIDES[word] for word in self.words if word in _SIDES}
+        return sides.pop() if len(sides) == 1 else None
+
+    @property
+    def label(self) -> str:
+        """The plate in a message."""
+        names = self.columns.get("force") or next(iter(self.columns.values()))
+        return common_beginning(names) or ", ".join(names)
+
+
+def plates_of(table: Table) -> list[PlateNames]:
+    """The plates whose force has three columns, with the columns of point and moment that belong to them."""
+    triples: dict[tuple[str, str], dict[str, str]] = {}
+    for name in table.names:
+        if (match := _COMPONENT.fullmatch(name)) is not None and name not in table.repeated:
+            triples.setdefault((match["stem"], match["end"]), {})[match["axis"].lower()] = name
+    plates: dict[tuple[str, ...], PlateNames] = {}
+    for (stem, end), components in triples.items():
+        role, words = _role_and_words(stem, end)
+        if role is None or len(components) < 3 or _INSIDE.search(stem):
+            continue
+        plate = plates.setdefault(words, PlateNames(words))
+        plate.columns.setdefault(role, (components["x"], components["y"], components["z"]))
+    return [plate for plate in plates.values() if "force" in plate.columns]
+
+
+def common_beginning(names: tuple[str, ...]) -> str | None:
+    """What three names begin with that end in x, y and z; None where they are others."""
+    stem = names[0][:-1]
+    return (
+        stem if stem and all(name == stem + axis for name, axis in zip(names, "xyz", strict=True)) else None
+    )
+
+
+def _role_and_words(stem: str, end: str) -> tuple[str | None, tuple[str, ...]]:
+    """The role of a vector, by the last word of its name that states one, and the words that name its plate."""
+    split = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", stem)
+    words = _WORDS.findall(f"{split} {end}".casefold())
+    roles = [_ROLE_OF[word] for word in words if word in _ROLE_OF]
+    if not roles:
+        return None, ()
+    # "free moment", "ground_torque_r_p": the last word decides, but a torque is never a force.
+    role = "moment" if roles[-1] == "force" and "moment" in roles else roles[-1]
+    return role, tuple(sorted(word for word in words if word not in _ROLE_OF and word not in _IDLE))

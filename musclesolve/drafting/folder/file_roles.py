@@ -1,0 +1,203 @@
+"""Which recording is the standing trial, which are motions, and which forces and EMG belong to each motion."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeVar
+
+import numpy as np
+
+from musclesolve.drafting.folder.file_names import kinship, says_functional, says_maximum, says_static
+from musclesolve.drafting.folder.folder_contents import (
+    EmgFile,
+    FolderContents,
+    ForceFile,
+    MarkerFile,
+    PlateFile,
+)
+from musclesolve.drafting.folder.opensim_files import LoadsFile
+
+STILL, STILL_BY_NAME = 0.05, 0.2
+"""A subject who stands moves the middle one of the markers by less than this share of the height of all markers, and
+by less than the second where the name of the file says that the subject stands. In no unit: headers may be wrong."""
+SHORTEST = 10
+"""A motion has at least so many frames."""
+TableFile = TypeVar("TableFile", ForceFile, EmgFile)
+
+
+@dataclass(frozen=True)
+class MotionFiles:
+    """One motion: its markers, the standing trial, and what was recorded with it; sentences on what was not clear."""
+
+    motion: MarkerFile
+    static: MarkerFile | None
+    forces: ForceFile | None = None
+    plates: PlateFile | None = None  # the C3D file whose plates are used
+    loads: LoadsFile | None = None
+    emg: EmgFile | None = None
+    static_forces: ForceFile | None = None
+    unclear: dict[str, str] = field(default_factory=dict)  # role -> what is left to decide
+
+
+@dataclass(frozen=True)
+class FileRoles:
+    """All motions of a folder, and sentences on the recordings that are neither motion nor standing trial."""
+
+    motions: tuple[MotionFiles, ...]
+    static: MarkerFile | None
+    functional: tuple[MarkerFile, ...]
+    left_out: tuple[str, ...]
+
+
+def travel(file: MarkerFile) -> float:
+    """How far the middle one of all markers moves, over the extent of the body; 0 where there are none."""
+    position = file.markers.position
+    with np.errstate(invalid="ignore"):
+        seen = np.isfinite(position).all(axis=2).sum(axis=0) > 1
+        if not seen.any():
+            return 0.0
+        low, middle, high = np.nanquantile(position[:, seen], [0.05, 0.5, 0.95], axis=0)
+    extent = float(np.linalg.norm(np.ptp(middle, axis=0)))
+    return float(np.median(np.linalg.norm(high - low, axis=1))) / max(extent, 1e-9)
+
+
+def file_roles(contents: FolderContents) -> FileRoles:
+    """Decide which file is what."""
+    files, left_out = _once(contents.markers)
+    moves = {file.path: travel(file) for file in files}
+    standing = [file for file in files if moves[file.path] < _most(file)]
+    functional = [file for file in files if file not in standing and says_functional(file.path.stem)]
+    motions = [file for file in files if file not in standing and file not in functional]
+    for short in [file for file in motions if file.markers.time.size < SHORTEST]:
+        motions.remove(short)
+        left_out.append(f"{short.path.name} has {short.markers.time.size} frames, too few for a motion")
+    static, unclear = _standing_trial(standing, moves)
+    left_out += [f"{file.path.name}: another standing trial" for file in standing if file is not static]
+    found = [_with_tables(contents, motion, static, motions) for motion in motions]
+    if unclear:
+        found = [
+            MotionFiles(**{**vars(each), "unclear": {"static": unclear, **each.unclear}}) for each in found
+        ]
+    return FileRoles(tuple(found), static, tuple(functional), tuple(left_out))
+
+
+def _most(file: MarkerFile) -> float:
+    """How far a subject who stands may move: some raise the arms, or come and go."""
+    return STILL_BY_NAME if says_static(file.path.stem) else STILL
+
+
+def _once(files: Sequence[MarkerFile]) -> tuple[list[MarkerFile], list[str]]:
+    """The recordings without those that hold another one again, in another format: plates are worth most."""
+    kept: list[MarkerFile] = []
+    left_out = []
+    for file in sorted(files, key=lambda each: (each.plates == 0, each.path.name)):
+        same = next((other for other in kept if _is_same(file, other)), None)
+        if same is None:
+            kept.append(file)
+        else:
+            left_out.append(f"{file.path.name} holds the same recording as {same.path.name}")
+    return sorted(kept, key=lambda each: each.path.name), left_out
+
+
+def _is_same(one: MarkerFile, other: MarkerFile) -> bool:
+    """Whether two files of one name hold the same frames."""
+    alike = one.path.stem.casefold() == other.path.stem.casefold()
+    return alike and abs(one.markers.time.size - other.markers.time.size) <= 1
+
+
+def _standing_trial(files: list[MarkerFile], moves: dict[Path, float]) -> tuple[MarkerFile | None, str]:
+    """The standing trial, and what is unclear about it: of several the one that says so, with most markers."""
+    if not files:
+        return None, ""
+    named = [file for file in files if says_static(file.path.stem)] or files
+    ranked = sorted(named, key=lambda file: (-len(file.markers.names), moves[file.path], file.path.name))
+    if len(named) == 1:
+        return ranked[0], ""
+    others = ", ".join(file.path.name for file in ranked[1:])
+    return ranked[0], (
+        f"the subject also stands in {others}; {ranked[0].path.name} has "
+        + (
+            "most markers"
+            if len(ranked[0].markers.names) > len(ranked[1].markers.names)
+            else "the least motion"
+        )
+        + ": name the one of this session"
+    )
+
+
+def _with_tables(
+    contents: FolderContents, motion: MarkerFile, static: MarkerFile | None, motions: list[MarkerFile]
+) -> MotionFiles:
+    """What was recorded together with a motion."""
+    unclear: dict[str, str] = {}
+    forces = loads = None
+    plates = PlateFile(motion.path, motion.plates) if motion.plates else None
+    if plates is None:
+        stated = [each for each in contents.loads if _names_motion(each, motion, motions)]
+        loads = max(stated, key=lambda each: kinship(each.path.stem, motion.path.stem), default=None)
+        data = None if loads is None else loads.data_file.casefold()
+        forces = next((file for file in contents.forces if file.path.name.casefold() == data), None)
+        loads = loads if forces is not None else None
+        forces = forces or _belonging(contents.forces, motion, static, motions, unclear, "forces")
+    if forces is None and plates is None:
+        named = [file for file in contents.plates if kinship(file.path.stem, motion.path.stem) > 1]
+        plates = next(iter(named or (contents.plates if len(motions) == 1 else [])), None)
+    signals = [file for file in contents.emg if not says_maximum(file.path.stem)]
+    inside = next((file for file in signals if file.path == motion.path), None)
+    apart = [file for file in signals if file.path.suffix.casefold() != ".c3d"]
+    emg = inside or _belonging(apart, motion, static, motions, unclear, "emg")
+    standing = None
+    if static is not None:
+        own = [
+            file
+            for file in contents.forces
+            if file is not forces and kinship(file.path.stem, static.path.stem) > 1
+        ]
+        standing = own[0] if own else None
+    return MotionFiles(motion, static, forces, plates, loads, emg, standing, unclear)
+
+
+def _names_motion(loads: LoadsFile, motion: MarkerFile, motions: list[MarkerFile]) -> bool:
+    own = max(
+        kinship(loads.data_file.rpartition(".")[0], motion.path.stem),
+        kinship(loads.path.stem, motion.path.stem),
+    )
+    return own > 1 or len(motions) == 1
+
+
+def _belonging(
+    files: Sequence[TableFile],
+    motion: MarkerFile,
+    static: MarkerFile | None,
+    motions: list[MarkerFile],
+    unclear: dict[str, str],
+    role: str,
+) -> TableFile | None:
+    """The file of a kind that belongs to a motion: by its name, else by how long it is; None where none does."""
+    rivals = [each for each in (*motions, static) if each is not None and each is not motion]
+    own = []
+    for file in files:
+        mine = kinship(file.path.stem, motion.path.stem)
+        best = max((kinship(file.path.stem, rival.path.stem) for rival in rivals), default=0)
+        if mine > best or (mine == best < 2 and (len(motions) == 1 or _lasts_as_long(file, motion))):
+            own.append((mine, file))
+    if not own:
+        return None
+    most = max(mine for mine, _ in own)
+    nearest = [file for mine, file in own if mine == most]
+    if len(nearest) > 1:
+        long = [file for file in nearest if _lasts_as_long(file, motion)]
+        nearest = long or nearest
+    if len(nearest) > 1:
+        names = " or ".join(file.path.name for file in nearest)
+        unclear[role] = f"{names} may belong to {motion.path.name}: name the one that was recorded with it"
+    return nearest[0]
+
+
+def _lasts_as_long(file: ForceFile | EmgFile, motion: MarkerFile) -> bool:
+    """Whether two recordings cover the same time, to a tenth of a second or a twentieth of it."""
+    one, other = file.table.time, motion.markers.time
+    near = max(0.1, 0.05 * float(other[-1] - other[0]))
+    return abs(float(one[0] - other[0])) < near and abs(float(one[-1] - other[-1])) < near

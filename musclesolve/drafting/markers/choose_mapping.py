@@ -1,0 +1,156 @@
+"""What the markers of a recording mean: a bundled set if its names are there, else landmarks by the words in names."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from musclesolve.drafting.markers.name_landmarks import NamedMarkers, named_markers
+from musclesolve.drafting.markers.tracking_clusters import CARRIERS, Clusters, tracking_clusters
+from musclesolve.drafting.writing.draft_text import DraftTable, Line, draft_text
+from musclesolve.drafting.writing.scratch import scratch
+from musclesolve.errors import InputError
+from musclesolve.recording.data import SIDES, Markers
+from musclesolve.recording.markers.joint_requirements import needs_chord
+from musclesolve.recording.markers.landmark_names import landmarks
+from musclesolve.recording.markers.mapping_tables import Weights, absences, examined_mapping, read_clusters
+from musclesolve.recording.markers.marker_mapping import requested_mapping
+from musclesolve.recording.markers.marker_names import split_label
+from musclesolve.recording.markers.marker_set import marker_sets
+
+LEAST_SHARE = 0.5
+"""A set is considered where the recordings show this share of its landmarks."""
+_WIDTHS = "[subject]\nknee_width_m = 0.1\nankle_width_m = 0.07\n"
+
+
+@dataclass(frozen=True)
+class MarkerChoice:
+    """What the markers mean.
+
+    Name of a set, or None; lines of [mapping], [clusters], [carried]; subject before the labels, where there are
+    several. Markers by the names of the mapping; landmark -> weights of what is resolved; required landmarks that are
+    not, with the reason; joints whose widths are needed.
+    """
+
+    walk: Markers
+    static: Markers | None
+    set: str | None = None
+    mapping: Mapping[str, Any] = field(default_factory=dict)
+    clusters: Clusters = field(default_factory=Clusters)
+    person: str | None = None
+    persons: tuple[str, ...] = ()
+    resolved: Mapping[str, Weights] = field(default_factory=dict)
+    missing: Mapping[str, str] = field(default_factory=dict)
+    widths: tuple[str, ...] = ()
+    leftover: tuple[str, ...] = ()
+
+    @property
+    def tables(self) -> tuple[DraftTable, ...]:
+        """The tables as they are, without comments."""
+        lines = [Line("set", self.set), Line("person", self.person)]
+        found = [
+            DraftTable("markers", tuple(line for line in lines if line.value is not None)),
+            DraftTable("mapping", tuple(Line(key, value) for key, value in self.mapping.items())),
+            DraftTable("clusters", tuple(Line(key, value) for key, value in self.clusters.markers.items())),
+            DraftTable("carried", tuple(Line(key, value) for key, value in self.clusters.carried.items())),
+        ]
+        return tuple(table for table in found if table.lines)
+
+
+def choose_mapping(walk: Markers, static: Markers | None) -> MarkerChoice:
+    """Choose what the markers mean: what leaves least open; a set before names, of sets the one that shows most."""
+    persons = _persons(walk)
+    person = persons[0] if len(persons) > 1 else None
+    own = names_of(walk, person), None if static is None else names_of(static, person)
+    named = named_markers(dict.fromkeys((*own[0], *(own[1] or ()))))
+    choices = []
+    for name, chosen in marker_sets().items():
+        choice = _resolved(MarkerChoice(walk, static, name, person=person, persons=persons))
+        if len(choice.resolved) < LEAST_SHARE * len(chosen.mapping):
+            continue
+        extra = {key: way for key, way in named.mapping.items() if key in choice.missing}
+        completed = _resolved(replace(choice, mapping=extra)) if extra else choice
+        choices.append(completed if len(completed.missing) < len(choice.missing) else choice)
+    choices.append(_by_names(walk, static, named, person, persons))
+    return min(choices, key=_rank)
+
+
+def _rank(choice: MarkerChoice) -> tuple[int, bool, int, bool]:
+    """What is open counts most; then a set that fits as it is; then how much is shown."""
+    alone = choice.set is not None and not choice.mapping
+    return len(choice.missing), not alone, -len(choice.resolved), choice.set is None
+
+
+def names_of(markers: Markers, person: str | None) -> list[str]:
+    """The names of the markers of one person, without the person."""
+    split = [split_label(label) for label in markers.names]
+    return [plain for own, plain in split if person is None or own in ("", person)]
+
+
+def _persons(walk: Markers) -> tuple[str, ...]:
+    """Who has markers of the same name in a file, those with most markers first."""
+    labels = [split_label(label) for label in walk.names]
+    count = Counter(person for person, _ in labels if person)
+    twice = {plain for plain, times in Counter(plain for _, plain in labels).items() if times > 1}
+    return tuple(person for person, _ in count.most_common() if any((person, p) in labels for p in twice))
+
+
+def _by_names(
+    walk: Markers, static: Markers | None, named: NamedMarkers, person: str | None, persons: tuple[str, ...]
+) -> MarkerChoice:
+    moving, standing = (set(names_of(each, person)) if each is not None else set() for each in (walk, static))
+    needed = {
+        name: way
+        for name, way in named.mapping.items()
+        if _shown(name, way, moving, standing if static is not None else moving)
+    }
+    clusters = tracking_clusters(walk, static, needed, named)
+    choice = MarkerChoice(walk, static, None, needed, clusters, person, persons)
+    return replace(_resolved(choice), leftover=named.unknown)
+
+
+def _shown(landmark: str, way: Any, moving: set[str], standing: set[str]) -> bool:
+    """Whether recordings show a landmark as far as needed; a cluster may carry it on from the standing trial."""
+    markers = set(_markers(way))
+    if landmark[:-2] in CARRIERS:
+        return markers <= standing
+    return markers <= (moving & standing if landmarks()[landmark].standing else moving)
+
+
+def _markers(way: Any) -> list[str]:
+    return [way] if isinstance(way, str) else list(way["midpoint"])
+
+
+def _resolved(choice: MarkerChoice) -> MarkerChoice:
+    """The choice with what the readers of trial files make of it."""
+    text = _WIDTHS + draft_text((), choice.tables)
+    document, content = scratch(text)
+    try:
+        asked = requested_mapping(document, content, choice.walk, choice.static)
+        clusters = read_clusters(document, asked.tables["clusters"])
+    except InputError as error:
+        return replace(choice, missing=dict.fromkeys(_required(), error.problem))
+    mapping, _ = examined_mapping(document, asked.tables["mapping"])
+    carried = {m: c for m, c in asked.tables["carried"].items() if c in clusters}
+    lost = absences(document, mapping, clusters, carried, asked.walk, asked.static)
+    kept = {name: weights for name, weights in mapping.items() if ("mapping", name) not in lost}
+    reasons = {key: error.problem for (table, key), error in lost.items() if table == "mapping"}
+    missing = {
+        name: reasons.get(name, "no marker of a known name shows it")
+        for name in _required()
+        if not any(other in kept for other in (name, *landmarks()[name].instead))
+    }
+    widths = [
+        joint
+        for joint in ("knee", "ankle")
+        if any(needs_chord(kept, joint, side) and f"{joint}_medial_{side}" not in missing for side in SIDES)
+    ]
+    return replace(
+        choice, walk=asked.walk, static=asked.static, resolved=kept, missing=missing, widths=tuple(widths)
+    )
+
+
+def _required() -> list[str]:
+    return [name for name, landmark in landmarks().items() if landmark.required]

@@ -1,0 +1,1 @@
+"""What the numbers of a recording show: axes, feet on plates, size of the subject, muscles of EMG."""

@@ -1,0 +1,145 @@
+"""Which axis of the files points up, and which one the subject walks along: from the markers, else from the forces."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from musclesolve._util.arrays import Array
+from musclesolve.drafting.folder.column_triples import PlateNames
+from musclesolve.drafting.markers.choose_mapping import MarkerChoice
+from musclesolve.drafting.measured.shown_points import both, mean_between, middle_path, seen
+from musclesolve.drafting.writing.draft_text import DraftTable, Line
+from musclesolve.recording.data import Markers, Table
+from musclesolve.recording.file_axes import AXES, axis_vector
+
+ALONG = 0.8
+"""A direction with this cosine to an axis is along it."""
+TRAVEL = 0.4
+"""A pelvis that goes on by so much shows the walking direction; else it is the way the subject faces [m]."""
+_HIGH = ("asis", "psis", "hip_center", "knee_lateral", "knee_center")
+_LOW = ("heel", "toe", "ankle_lateral", "ankle_center")
+_EITHER = "forward and up are two different axes of the files, such as +x, -y, +z"
+
+
+@dataclass(frozen=True)
+class LaboratoryAxes:
+    """The axes by name, None where they are not known, with what shows them and what is left to decide."""
+
+    forward: str | None
+    up: str | None
+    forward_from: str = ""
+    up_from: str = ""
+    todo: str = ""
+
+    @property
+    def known(self) -> bool:
+        """Whether both are known."""
+        return self.forward is not None and self.up is not None
+
+    @property
+    def table(self) -> DraftTable:
+        """The table of the trial file."""
+        lines = tuple(
+            Line(key, value, source) if value is not None else Line(key, f"+{letter}", "", why, open=True)
+            for key, value, source, letter, why in (
+                (
+                    "forward",
+                    self.forward,
+                    self.forward_from,
+                    "x",
+                    f"enter the axis of the walking direction: {_EITHER}",
+                ),
+                ("up", self.up, self.up_from, "z", f"enter the axis that points up: {_EITHER}"),
+            )
+        )
+        return DraftTable("laboratory", lines, todo=self.todo)
+
+
+def laboratory_axes(
+    choice: MarkerChoice, forces: tuple[Table, tuple[PlateNames, ...]] | None
+) -> LaboratoryAxes:
+    """The axes that a recording shows."""
+    high, low = [*both(*_HIGH), "sacrum"], both(*_LOW)
+    standing = None if choice.static is None else mean_between(choice.static, choice.resolved, low, high)
+    walking = mean_between(choice.walk, choice.resolved, low, high)
+    direction, source = walking, "from the feet to the pelvis in the motion"
+    if direction is None:
+        direction, source = _push(forces), "the ground pushes this way"
+    up = None if direction is None else nearest_axis(direction)
+    if up is None or direction is None:
+        return LaboratoryAxes(None, None)
+    todo = ""
+    if standing is not None and nearest_axis(standing) not in (up, None):
+        todo = (
+            f"{choice.static.path.name if choice.static else ''} has {nearest_axis(standing)} up, the motion {up}: "
+            "export both in the same axes"
+        )
+    elif (push := _push(forces)) is not None and nearest_axis(push) not in (up, None):
+        todo = (
+            f"the forces point along {nearest_axis(push)}, but {up} is up in the markers: export the forces in the "
+            "axes of the markers, as the force on the foot"
+        )
+    forward, forward_from = _forward(choice, axis_vector(up))
+    return LaboratoryAxes(forward, up, forward_from, source, todo)
+
+
+def nearest_axis(direction: Array) -> str | None:
+    """The name of the axis that a direction (3,) is along; None where it is oblique."""
+    size = float(np.linalg.norm(direction))
+    name = max(AXES, key=lambda axis: float(axis_vector(axis) @ direction))
+    return name if size > 0.0 and axis_vector(name) @ direction > ALONG * size else None
+
+
+def _push(forces: tuple[Table, tuple[PlateNames, ...]] | None) -> Array | None:
+    """The sum (3,) of all forces [N]; None without any."""
+    if forces is None:
+        return None
+    table, plates = forces
+    columns = [plate.columns["force"] for plate in plates]
+    total = np.array([sum(float(np.nansum(table[names[k]])) for names in columns) for k in range(3)])
+    return total if total.any() else None
+
+
+def _forward(choice: MarkerChoice, up: Array) -> tuple[str | None, str]:
+    """The axis nearest to the way the subject goes, or faces, and which of both."""
+    way, source = _way(choice.walk, choice), "the way the pelvis goes"
+    faced = facing(choice.walk, choice, up)
+    if way is None or np.linalg.norm(level(way, up)) < TRAVEL:
+        way, source = faced, "the way the subject faces: the pelvis stays in its place"
+    elif faced is not None and level(way, up) @ faced < 0.0:
+        way, source = faced, "the way the subject faces, who walks backwards"
+    if way is None:
+        return None, ""
+    flat = level(way, up)
+    sideways = [axis for axis in AXES if abs(axis_vector(axis) @ up) < 0.5]
+    name = max(sideways, key=lambda axis: float(axis_vector(axis) @ flat))
+    cosine = float(axis_vector(name) @ flat) / max(float(np.linalg.norm(flat)), 1e-12)
+    oblique = (
+        f", {np.degrees(np.arccos(min(cosine, 1.0))):.0f} degrees off this axis" if cosine < 0.95 else ""
+    )
+    return name, source + oblique
+
+
+def level(vector: Array, up: Array) -> Array:
+    """The horizontal part of a vector (3,)."""
+    return np.asarray(vector - (vector @ up) * up)
+
+
+def _way(walk: Markers, choice: MarkerChoice) -> Array | None:
+    """Where the pelvis goes over the whole recording, (3,) [m]."""
+    points = seen(middle_path(walk, choice.resolved, [*both("asis", "psis", "hip_center"), "sacrum"]))
+    return points[-1] - points[0] if len(points) > 1 else None
+
+
+def facing(markers: Markers, choice: MarkerChoice, up: Array) -> Array | None:
+    """The mean horizontal vector (3,) from back to front of the subject."""
+    back = ["sacrum"] if "sacrum" in choice.resolved else both("psis")
+    ahead = mean_between(markers, choice.resolved, back, both("asis"))
+    if ahead is None:
+        left = mean_between(markers, choice.resolved, ["hip_center_r"], ["hip_center_l"])
+        ahead = None if left is None else np.cross(left, up)
+    if ahead is None:
+        ahead = mean_between(markers, choice.resolved, both("heel"), both("toe"))
+    return None if ahead is None else level(ahead, up)

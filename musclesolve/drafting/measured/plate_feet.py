@@ -1,0 +1,139 @@
+"""Which foot each plate of a text file measures: by external loads, by the contacts, or by the names of its columns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from musclesolve._util.arrays import Array
+from musclesolve.drafting.folder.column_triples import PlateNames, common_beginning
+from musclesolve.drafting.folder.folder_contents import ForceFile
+from musclesolve.drafting.folder.opensim_files import LoadsFile, StatedLoad, columns_of
+from musclesolve.drafting.markers.choose_mapping import MarkerChoice
+from musclesolve.drafting.measured.shown_points import path_of
+from musclesolve.drafting.writing.draft_text import DraftTable, Line
+from musclesolve.recording.data import SIDE_NAMES, SIDES, Side, Table
+from musclesolve.recording.plates.plate_assignment import Contact, Feet, Foot, contacts
+from musclesolve.recording.plates.plate_wrench import Plate, PlateRecording
+
+UNLOADED_N = 20.0
+ROLES = ("force", "point", "moment")
+# Columns state no corners; these lie where no foot is.
+_NOWHERE = Plate(
+    1, 2, np.array([[1, 1, 0], [-1, 1, 0], [-1, -1, 0], [1, -1, 0]]) + 1e6, np.zeros(3), np.eye(6)
+)
+
+
+@dataclass(frozen=True)
+class PlateFoot:
+    """A plate, its foot (None: not clear), and where that comes from; or what is left to decide."""
+
+    plate: PlateNames
+    side: Side | None
+    source: str = ""
+    todo: str = ""
+    idle: bool = False
+
+    @property
+    def table(self) -> DraftTable:
+        """The table [[force]] of the trial file."""
+        lacks = "point" not in self.plate.columns
+        todo = self.todo
+        if lacks:
+            todo = (
+                f"the plate {self.plate.label} has no columns for the point of force: export the center of pressure "
+                "with it, in m"
+            )
+        lines = [Line("side", self.side or "r", self.source, open=self.side is None)]
+        for role in ROLES:
+            names = self.plate.columns.get(role)
+            if names is not None:
+                lines.append(Line(role, common_beginning(names) or list(names)))
+        return DraftTable("force", tuple(lines), todo=todo, listed=True, open=lacks)
+
+
+def stated_feet(file: ForceFile, loads: LoadsFile) -> list[PlateFoot]:
+    """The plates and feet of an ExternalLoads file."""
+    return [_stated(load, file.table, loads.path) for load in loads.loads]
+
+
+def _stated(load: StatedLoad, table: Table, path: Path) -> PlateFoot:
+    columns = columns_of(load, table)
+    plate = PlateNames((load.body,), columns)
+    source = f"{path.name}: acts on {load.body}"
+    if "force" not in columns:
+        todo = f"{path.name} names columns that {table.path.name} does not have: {', '.join(load.identifiers.values())}"
+        return PlateFoot(plate, load.side, source, todo, idle=True)
+    if not load.in_ground:
+        return PlateFoot(
+            plate, load.side, source, f"{path.name} has this force in the axes of a body: export it again"
+        )
+    todo = "" if load.side else f"enter the foot, r or l: {path.name} lets it act on {load.body}"
+    return PlateFoot(plate, load.side, source, todo)
+
+
+def found_feet(file: ForceFile, choice: MarkerChoice, rotation: Array | None) -> list[PlateFoot]:
+    """The foot of every plate by its contacts, where the axes are known and the feet are seen; else by its names."""
+    feet = {} if rotation is None else _feet(choice, rotation)
+    found = [_found(file, plate, choice, feet, rotation) for plate in file.plates]
+    if found and all(each.idle for each in found):
+        # Forces in other axes, or those on the plate: only the names are left.
+        return [_by_name(each.plate, "no contact of a foot with a plate was found") for each in found]
+    return found
+
+
+def _found(
+    file: ForceFile, plate: PlateNames, choice: MarkerChoice, feet: Feet, rotation: Array | None
+) -> PlateFoot:
+    named = plate.side
+    if rotation is None or not feet or "point" not in plate.columns:
+        return _by_name(plate, "heel and toe are not known")
+    steps = _steps(file.table, plate, choice, feet, rotation)
+    if not steps:
+        return PlateFoot(plate, named, "nobody steps on it", idle=True)
+    sides = {step.side for step in steps} - {None}
+    if len(sides) == 1:
+        side = sides.pop()
+        assert side is not None
+        spans = ", ".join(f"{step.start:.2f} to {step.end:.2f} s" for step in steps if step.side == side)
+        source = f"by its contacts, {spans}"
+        against = f"; its columns name the {SIDE_NAMES[named]} foot" if named not in (None, side) else ""
+        todo = f"check the foot: it is nearest to the {SIDE_NAMES[side]} one{against}" if against else ""
+        return PlateFoot(plate, side, source, todo)
+    if len(sides) == 2:
+        todo = (
+            "both feet step on this plate, and columns cannot be divided: name the C3D file of the recording under "
+            "forces, or export one plate for each foot"
+        )
+        return PlateFoot(plate, named, "" if named is None else "by the names of its columns", todo)
+    return _by_name(plate, steps[0].reason)
+
+
+def _by_name(plate: PlateNames, why: str) -> PlateFoot:
+    """The foot that the names of the columns state, where nothing else shows it."""
+    if plate.side is not None:
+        return PlateFoot(plate, plate.side, "by the names of its columns")
+    return PlateFoot(plate, None, "", f"enter the foot on this plate, r or l: {why}")
+
+
+def _feet(choice: MarkerChoice, rotation: Array) -> Feet:
+    found: dict[Side, Foot] = {}
+    for side in SIDES:
+        heel, toe = (path_of(choice.walk, choice.resolved, f"{part}_{side}") for part in ("heel", "toe"))
+        if heel is not None and toe is not None:
+            found[side] = Foot(choice.walk.time, heel @ rotation.T, toe @ rotation.T)
+    return found if len(found) == len(SIDES) else {}
+
+
+def _steps(
+    table: Table, plate: PlateNames, choice: MarkerChoice, feet: Feet, rotation: Array
+) -> list[Contact]:
+    """The contacts of a plate that are more than noise."""
+    force, point = (
+        np.nan_to_num(np.stack([table[name] for name in plate.columns[role]], axis=1)) @ rotation.T
+        for role in ("force", "point")
+    )
+    recording = PlateRecording(_NOWHERE, table.time, force, point, np.zeros_like(force), table.path)
+    return [step for step in contacts(recording, choice.walk, feet, UNLOADED_N) if step.significant]

@@ -1,0 +1,289 @@
+"""The subject: what files state, what plates and markers show, and what is left to enter."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from musclesolve._util.arrays import Array
+from musclesolve.checking.case.case import Case
+from musclesolve.checking.forces.newtons_law import law, total_force
+from musclesolve.constants import STANDARD_GRAVITY
+from musclesolve.drafting.folder.file_roles import MotionFiles
+from musclesolve.drafting.folder.opensim_files import ScaleSetup
+from musclesolve.drafting.markers.choose_mapping import MarkerChoice
+from musclesolve.drafting.markers.name_landmarks import folded
+from musclesolve.drafting.measured.shown_points import both, middle_path, path_of, seen
+from musclesolve.drafting.writing.draft_text import DraftTable, Line, draft_text
+from musclesolve.drafting.writing.scratch import scratch_errors
+from musclesolve.errors import InputError
+from musclesolve.recording.c3d.c3d_file import C3D
+from musclesolve.recording.c3d.force_platforms import read_plates
+from musclesolve.recording.data import Markers
+from musclesolve.recording.markers.marker_names import split_label
+
+MASSES, STATURES = (20.0, 250.0), (0.9, 2.3)
+"""What plates and markers show is taken for a subject within these [kg], [m]."""
+DISAGREE = 0.05
+"""Two masses farther apart than this share are pointed out."""
+LONGEST_SHIFT = 0.03
+"""A subject who stands changes the force on the plates by less than this share, standard deviation."""
+LEAST_S = 0.4
+"""So long all contacts must be measured for a motion to show the mass [s]."""
+SHOULDERS = 0.818
+"""Height of the shoulders as a share of stature (Drillis & Contini 1966, as printed by Winter 1990)."""
+LOW_FLOOR = 0.15
+"""The lowest marker stands below this where the floor is the zero of the files [m]."""
+SHOE_ANKLE = 0.095
+"""The lateral malleolus of bare feet is not so high [m]."""
+_CROWN = ("tophead", "headtop", "head", "vertex", "crown", "tohe", "thead", "htop")
+# Keys of the group PROCESSING of Vicon, by what follows the side, in mm.
+_WIDTHS = {"knee": "KNEEWIDTH", "ankle": "ANKLEWIDTH"}
+
+
+@dataclass(frozen=True)
+class GivenSubject:
+    """What the user states on the command line, None where nothing is stated."""
+
+    name: str | None = None
+    mass_kg: float | None = None
+    stature_m: float | None = None
+    sex: str | None = None
+
+
+@dataclass(frozen=True)
+class Value:
+    """A number and where it comes from."""
+
+    number: float
+    source: str
+
+
+def check_given(given: GivenSubject) -> None:
+    """Refuse what the schema of trial files refuses of the subject."""
+    stated = [Line(key, value) for key, value in vars(given).items() if value is not None]
+    text = draft_text(("The subject as stated.",), (DraftTable("subject", tuple(stated)),))
+    for error in scratch_errors(text):
+        key = next((line.key for line in stated if (error.where or "").endswith(f" {line.key}")), None)
+        if key is not None:
+            option = f"--{key.replace('_', '-')}"
+            raise InputError(
+                error.problem,
+                code=error.code,
+                where=option,
+                expected=error.expected,
+                remedy="correct the option",
+            )
+
+
+def subject_table(
+    files: MotionFiles, setups: list[ScaleSetup], choice: MarkerChoice, case: Case | None, given: GivenSubject
+) -> DraftTable:
+    """The table [subject]."""
+    c3d = [each.file for each in (files.motion, files.static) if each is not None and each.file is not None]
+    lines = [_name(files, setups, choice, given), _mass(files, c3d, setups, case, given)]
+    lines += [_stature(c3d, setups, case, given), _sex(given)]
+    lines += [_width(joint, c3d) for joint in choice.widths]
+    about = tuple(_shoes(case)) if case is not None else ()
+    return DraftTable("subject", (*lines, *about))
+
+
+def _name(files: MotionFiles, setups: list[ScaleSetup], choice: MarkerChoice, given: GivenSubject) -> Line:
+    labels = [split_label(label)[0] for label in files.motion.markers.names]
+    stated = files.motion.file.description.texts("SUBJECTS:NAMES") if files.motion.file is not None else []
+    ways = [
+        (given.name or "", "as stated"),
+        (choice.person or "", "before the labels of the markers"),
+        (next((name for name in stated if name), ""), f"{files.motion.path.name}: SUBJECTS:NAMES"),
+        (next((name for name in labels if name), ""), "before the labels of the markers"),
+        (next((s.name for s in setups if s.name), ""), "the scale setup"),
+        (files.motion.path.absolute().parent.name, "the name of the folder"),
+        ("subject", ""),
+    ]
+    name, source = next((name.strip(), source) for name, source in ways if name.strip())
+    return Line("name", name, source)
+
+
+def _mass(
+    files: MotionFiles, c3d: list[C3D], setups: list[ScaleSetup], case: Case | None, given: GivenSubject
+) -> Line:
+    """The body mass: as stated, else as the plates measure it, which is compared with what is stated."""
+    if given.mass_kg is not None:
+        return Line("mass_kg", given.mass_kg, "as stated; with shoes")
+    stated = next(_stated(c3d, setups, ("BODYMASS", "MASS", "WEIGHT"), (1.0,), MASSES, "mass"), None)
+    measured = _standing_mass(files, case) or _walking_mass(case)
+    if stated is not None:
+        apart = measured is not None and abs(measured.number / stated.number - 1.0) > DISAGREE
+        todo = f"check the mass: {measured.source} {measured.number:.1f} kg" if apart and measured else ""
+        return Line("mass_kg", round(stated.number, 2), f"{stated.source}; with shoes", todo)
+    if measured is not None:
+        return Line(
+            "mass_kg", round(measured.number, 1), f"measured: {measured.source}; replace it by a scale's"
+        )
+    why = "no file states it, and the plates do not show it"
+    return Line("mass_kg", 70.0, "an example", f"enter the body mass with shoes [kg]: {why}", open=True)
+
+
+def _stature(c3d: list[C3D], setups: list[ScaleSetup], case: Case | None, given: GivenSubject) -> Line:
+    if given.stature_m is not None:
+        return Line("stature_m", given.stature_m, "as stated")
+    stated = next(
+        _stated(c3d, setups, ("HEIGHT", "BODYHEIGHT", "STATURE"), (1.0, 0.01, 0.001), STATURES, "stature"),
+        None,
+    )
+    if stated is not None:
+        return Line("stature_m", round(stated.number, 3), stated.source)
+    height = None if case is None else _height(case)
+    if height is None:
+        todo = "enter the stature [m]: no file states it, and no marker of the head or the shoulders shows it"
+        return Line("stature_m", 1.7, "an example", todo, open=True)
+    todo = f"enter the stature [m]: no file states it. The value below is a guess: {height.source}"
+    return Line("stature_m", round(height.number, 2), "", todo, open=True)
+
+
+def _sex(given: GivenSubject) -> Line:
+    if given.sex is not None:
+        return Line("sex", given.sex, "as stated; which table of segment masses is used")
+    todo = "enter the sex, female or male: no file states it; it selects the table of segment masses"
+    return Line("sex", "female", "", todo, open=True)
+
+
+def _width(joint: str, c3d: list[C3D]) -> Line:
+    """The width of a joint that no medial marker shows: the mean of both sides, as Vicon's processing states it."""
+    values = [
+        value
+        for file in c3d
+        for key in (f"PROCESSING:{side}{_WIDTHS[joint]}" for side in "RL")
+        if (value := file.description.number(key)) is not None and 20.0 < value < 250.0
+    ]
+    key, ends = f"{joint}_width_m", {"knee": "epicondyles", "ankle": "malleoli"}[joint]
+    if values:
+        return Line(
+            key, round(0.001 * float(np.mean(values)), 4), "PROCESSING of the C3D file, mean of both sides"
+        )
+    todo = f"enter the distance between the {ends} [m]: no medial marker shows it, and no file states it"
+    return Line(key, {"knee": 0.105, "ankle": 0.07}[joint], "an example", todo, open=True)
+
+
+def _stated(
+    c3d: list[C3D],
+    setups: list[ScaleSetup],
+    names: tuple[str, ...],
+    units: tuple[float, ...],
+    limits: tuple[float, float],
+    field: str,
+) -> Iterator[Value]:
+    """What files state: parameters of C3D files, then scale setups; the unit of a number by its size."""
+    for file in c3d:
+        for key in [f"{group}:{name}" for group in ("PROCESSING", "SUBJECTS", "SUBJECT") for name in names]:
+            number = file.description.number(key)
+            for factor in units:
+                if number is not None and limits[0] <= number * factor <= limits[1]:
+                    yield Value(number * factor, f"{file.path.name}: {key}")
+                    break
+    for setup in setups:
+        value: float | None = getattr(setup, field)
+        if value is not None and limits[0] <= value <= limits[1]:
+            yield Value(value, setup.path.name)
+
+
+def _standing_mass(files: MotionFiles, case: Case | None) -> Value | None:
+    """The mass by the plates under the standing subject, if they carry the same all the time."""
+    if files.static is None:
+        return None
+    vertical, name = None, ""
+    if files.static.file is not None and files.static.plates:
+        try:
+            plates, _ = read_plates(files.static.file, np.eye(3))
+        except InputError:
+            plates = []
+        force = np.sum([plate.force for plate in plates], axis=0) if plates else np.zeros((0, 3))
+        vertical, name = np.linalg.norm(force, axis=1), files.static.path.name
+    elif files.static_forces is not None:
+        table, own = files.static_forces.table, files.static_forces.plates
+        parts = [np.stack([table[n] for n in plate.columns["force"]], axis=1) for plate in own]
+        vertical, name = (
+            np.linalg.norm(np.nan_to_num(np.sum(parts, axis=0)), axis=1),
+            files.static_forces.path.name,
+        )
+    if vertical is None or not vertical.size or vertical.std() > LONGEST_SHIFT * vertical.mean():
+        return None
+    mass = float(np.median(vertical)) / STANDARD_GRAVITY
+    walking = _walking_mass(case)
+    if walking is not None and abs(mass / walking.number - 1.0) > 2.0 * DISAGREE:
+        return None  # one foot stands beside the plates
+    return (
+        Value(mass, f"the plates under the standing subject ({name})")
+        if MASSES[0] < mass < MASSES[1]
+        else None
+    )
+
+
+def _walking_mass(case: Case | None) -> Value | None:
+    """The mass by Newton's second law: what the plates give to the center of mass, whose motion the markers show."""
+    found = None if case is None else law(case)
+    if case is None or found is None or found.frames.sum() < LEAST_S * case.trial.markers.rate:
+        return None
+    due = found.due[found.frames][:, 2]
+    force = total_force(case, found.time[found.frames])[:, 2]
+    mass = float(due @ force) / float(due @ due)
+    source = "what the plates give to the center of mass in the motion, to about 2 %"
+    return Value(mass, source) if MASSES[0] < mass < MASSES[1] else None
+
+
+def _height(case: Case) -> Value | None:
+    """The stature by a marker on top of the head, else by the height of the shoulders, of the standing subject."""
+    standing = case.trial.static or case.trial.markers
+    crown = [name for name in standing.names if folded(split_label(name)[1]) in _CROWN]
+    floor = _floor(standing, case.trial.mapping)
+    for name in crown:
+        height = float(np.median(seen(standing[name])[:, 2])) - floor if seen(standing[name]).size else 0.0
+        if STATURES[0] < height < STATURES[1]:
+            return Value(height, f"the marker '{name}' on the head is so high")
+    # Raised arms lift the shoulders of a standing subject.
+    paths = [
+        middle_path(m, case.trial.mapping, both("shoulder", "shoulder_center"))
+        for m in (standing, case.trial.markers)
+    ]
+    heights = [float(np.median(points[:, 2])) for path in paths if (points := seen(path)).size]
+    if not heights:
+        return None
+    height = min(heights) - floor
+    stature = height / SHOULDERS
+    source = f"the shoulders are {height:.2f} m above the floor, usually {SHOULDERS:g} of the stature"
+    return Value(stature, source) if STATURES[0] < stature < STATURES[1] else None
+
+
+def _floor(markers: Markers, mapping: Mapping[str, Any]) -> float:
+    """The height of the floor [m]: zero, unless the lowest landmark of the feet is far from it."""
+    heights = [
+        seen(path)[:, 2]
+        for name in both("heel", "toe")
+        if (path := _path(markers, mapping, name)) is not None
+    ]
+    lowest = min((float(np.median(z)) for z in heights if z.size), default=0.0)
+    return 0.0 if -0.02 < lowest < LOW_FLOOR else lowest - 0.03
+
+
+def _path(markers: Markers, mapping: Mapping[str, Any], landmark: str) -> Array | None:
+    return path_of(markers, mapping, landmark)
+
+
+def _shoes(case: Case) -> Iterator[Line]:
+    """A line on shoes where the malleoli are higher than those of bare feet."""
+    standing = case.trial.static
+    if standing is None:
+        return
+    ankles = seen(middle_path(standing, case.trial.mapping, both("ankle_lateral")))
+    if not ankles.size:
+        return
+    height = float(np.median(ankles[:, 2])) - _floor(standing, case.trial.mapping)
+    if SHOE_ANKLE < height < 0.2:
+        todo = (
+            f"enter the mass of one shoe [kg], if the subject wears some: the malleoli are {100 * height:.0f} cm above "
+            "the floor"
+        )
+        yield Line("shoe_mass_kg", 0.3, "", todo, open=True)

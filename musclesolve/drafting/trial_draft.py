@@ -1,0 +1,235 @@
+"""The draft of one trial file: every table, with where its values come from and what is left open."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from musclesolve._util.arrays import Array
+from musclesolve.checking.case.case import Case
+from musclesolve.drafting.folder.file_roles import FileRoles, MotionFiles
+from musclesolve.drafting.folder.folder_contents import FolderContents
+from musclesolve.drafting.markers.choose_mapping import MarkerChoice, choose_mapping
+from musclesolve.drafting.markers.mapping_text import marker_tables
+from musclesolve.drafting.measured.emg_table import emg_tables
+from musclesolve.drafting.measured.laboratory_axes import LaboratoryAxes, laboratory_axes
+from musclesolve.drafting.measured.movement import description, filter_table, runs
+from musclesolve.drafting.measured.plate_feet import PlateFoot, found_feet, stated_feet
+from musclesolve.drafting.measured.subject_size import GivenSubject, subject_table
+from musclesolve.drafting.measured.working_case import working_case
+from musclesolve.drafting.writing.draft_text import DraftTable, Line, draft_text
+from musclesolve.drafting.writing.read_back import read_back
+from musclesolve.recording.c3d.stored_events import stated_events
+from musclesolve.recording.data import SIDE_NAMES, Table
+from musclesolve.recording.file_axes import global_from_laboratory
+
+TITLE = (
+    "Drafted by `musclesolve init` from the recordings. Comments state where a value comes from.",
+    "Lines that begin with TODO are left to decide; `musclesolve check` reports those that are needed.",
+)
+TIME = (
+    "No [time]: for each leg, what was measured of it is found and analysed; `musclesolve check` reports it."
+)
+
+
+@dataclass(frozen=True)
+class TrialDraft:
+    """A trial file that is not written yet: its path and text, what was recognised, and what is left open."""
+
+    path: Path
+    text: str
+    recognised: tuple[tuple[str, str], ...] = ()
+    todos: tuple[str, ...] = ()
+    tables: tuple[DraftTable, ...] = field(default=(), repr=False)
+
+
+def draft_trial(
+    contents: FolderContents, roles: FileRoles, files: MotionFiles, path: Path, given: GivenSubject
+) -> TrialDraft:
+    """Draft the trial file of one motion."""
+    choice = choose_mapping(files.motion.markers, None if files.static is None else files.static.markers)
+    forces = None if files.forces is None else (files.forces.table, files.forces.plates)
+    axes = laboratory_axes(choice, forces)
+    feet = _feet(files, choice, axes)
+    own = (axes.table, *choice.tables, *(foot.table for foot in feet if not foot.idle))
+    case = working_case(own, _paths(files)) if axes.known else None
+    tables = (
+        subject_table(files, contents.setups, choice, case, given),
+        axes.table,
+        _files_table(contents, files, roles, path),
+        DraftTable("time", about=(TIME,)),
+        filter_table(case, files.motion.markers.rate),
+        *marker_tables(choice),
+        *_force_tables(files, feet),
+        *_emg(files, path, case),
+        _muscles(contents, path, case),
+        DraftTable("sharing", (Line("cost", "activation_volume", "the default; others: docs/costs.md"),)),
+    )
+    tables = read_back(TITLE, tables)
+    todos = tuple(todo for table in tables for todo in table.todos)
+    recognised = tuple(_recognised(files, choice, axes, feet, case))
+    return TrialDraft(path, draft_text(TITLE, tables), recognised, todos, tables)
+
+
+def _paths(files: MotionFiles) -> dict[str, Path]:
+    """Role -> file, as [files] names them."""
+    found = {"markers": files.motion.path}
+    if files.static is not None:
+        found["static"] = files.static.path
+    if files.forces is not None:
+        found["forces"] = files.forces.path
+    elif files.plates is not None and files.plates.path != files.motion.path:
+        found["forces"] = files.plates.path
+    return found
+
+
+def _feet(files: MotionFiles, choice: MarkerChoice, axes: LaboratoryAxes) -> list[PlateFoot]:
+    if files.forces is None:
+        return []
+    if files.loads is not None and (stated := stated_feet(files.forces, files.loads)):
+        return stated
+    rotation: Array | None = None
+    if axes.forward is not None and axes.up is not None:
+        rotation = global_from_laboratory(axes.forward, axes.up)
+    return found_feet(files.forces, choice, rotation)
+
+
+def name_from(path: Path, trial: Path) -> str:
+    """A file as a trial file names it: from the folder of the trial file."""
+    try:
+        return Path(os.path.relpath(path.absolute(), trial.parent.absolute())).as_posix()
+    except ValueError:  # on another drive
+        return path.absolute().as_posix()
+
+
+def _files_table(contents: FolderContents, files: MotionFiles, roles: FileRoles, trial: Path) -> DraftTable:
+    markers = files.motion.markers
+    lines = [
+        Line(
+            "markers",
+            name_from(files.motion.path, trial),
+            _length(markers.time, len(markers.names), "markers"),
+        )
+    ]
+    if files.static is not None:
+        still = files.static.markers
+        comment = _length(still.time, len(still.names), "markers") + ", the subject stands"
+        lines.append(
+            Line("static", name_from(files.static.path, trial), comment, files.unclear.get("static", ""))
+        )
+    if files.forces is not None:
+        table: Table = files.forces.table
+        comment = _length(table.time, len(files.forces.plates), "plates")
+        lines.append(
+            Line("forces", name_from(files.forces.path, trial), comment, files.unclear.get("forces", ""))
+        )
+    elif files.plates is not None and files.plates.path != files.motion.path:
+        lines.append(Line("forces", name_from(files.plates.path, trial), f"{files.plates.plates} plates"))
+    elif files.plates is None:
+        unread = f"; not read: {'; '.join(contents.unread)}" if contents.unread else ""
+        todo = (
+            "enter the file of the ground reaction forces (.mot, .sto, .csv or .c3d): no file here has columns of a "
+            f"plate that belong to {files.motion.path.name}, and it holds no plates{unread}"
+        )
+        lines.append(Line("forces", "forces.mot", "an example", todo, open=True))
+    about = (
+        ["No standing trial was found: segments are measured on the motion itself."]
+        if files.static is None
+        else []
+    )
+    for each in roles.functional:
+        about.append(
+            f"{each.path.name} seems to show a hip that moves in all directions: functional_r and functional_l name "
+            'such files, hip = "functional" in [joint_centers] uses them.'
+        )
+    return DraftTable("files", tuple(lines), tuple(about))
+
+
+def _length(time: Array, count: int, what: str) -> str:
+    rate = (time.size - 1) / max(float(time[-1] - time[0]), 1e-9)
+    return f"{count} {what}, {time[-1] - time[0]:.2f} s at {rate:g} Hz"
+
+
+def _force_tables(files: MotionFiles, feet: list[PlateFoot]) -> list[DraftTable]:
+    if files.plates is not None:
+        return [
+            DraftTable(
+                "force",
+                about=(f"The {files.plates.plates} plates of {files.plates.path.name} are divided among the feet by "
+                       "their contacts; no [[force]] is needed.",),
+            )
+        ]  # fmt: skip
+    if files.forces is None:
+        todo = (
+            "add [[force]] with side, force and point for every plate, once the file of the forces is named"
+        )
+        return [DraftTable("force", todo=todo)]
+    idle = [foot.plate.label for foot in feet if foot.idle]
+    note = [DraftTable("force", about=(f"Left out, nobody steps on it: {name}.",)) for name in idle]
+    return [*(foot.table for foot in feet if not foot.idle), *note]
+
+
+def _emg(files: MotionFiles, trial: Path, case: Case | None) -> tuple[DraftTable, ...]:
+    if files.emg is None:
+        return ()
+    inside = files.emg.path == files.motion.path
+    tables = emg_tables(files.emg, name_from(files.emg.path, trial), inside, case)
+    unclear = files.unclear.get("emg")
+    return (tables[0] if not unclear else DraftTable(**{**vars(tables[0]), "todo": unclear}), *tables[1:])
+
+
+def _muscles(contents: FolderContents, trial: Path, case: Case | None) -> DraftTable:
+    about = [
+        f'The muscles of {path.name} may serve instead: database = "{name_from(path, trial)}".'
+        for path in contents.models
+    ]
+    if runs(case):
+        about.append(
+            "Running asks for more than the muscles of the table can give in many subjects: "
+            'strength = "handsfield_2014" takes their strength from mass and stature.'
+        )
+    line = Line("database", "gait2392", "the default; others: musclesolve muscles")
+    return DraftTable("muscles", (line,), tuple(about))
+
+
+def _recognised(
+    files: MotionFiles, choice: MarkerChoice, axes: LaboratoryAxes, feet: list[PlateFoot], case: Case | None
+) -> list[tuple[str, str]]:
+    """What was found, subject and statement, for the terminal."""
+    markers = files.motion.markers
+    kind = description(case)
+    found = [("motion", f"{files.motion.path.name}: {_length(markers.time, len(markers.names), 'markers')}"
+              + (f"; {kind}" if kind else ""))]  # fmt: skip
+    if files.static is not None:
+        still = files.static.markers
+        length = _length(still.time, len(still.names), "markers")
+        found.append(("standing trial", f"{files.static.path.name}: {length}"))
+    shown = f"{len(choice.resolved)} landmarks"
+    named = (
+        f"the set {choice.set}" if choice.set is not None else "no set; landmarks by the names of the markers"
+    )
+    found.append(("markers", f"{named}, {shown}"))
+    if axes.known:
+        found.append(("axes", f"forward {axes.forward} ({axes.forward_from}), up {axes.up}"))
+    if files.plates is not None:
+        found.append(
+            ("forces", f"{files.plates.plates} plates in {files.plates.path.name}, divided by their contacts")
+        )
+    if files.forces is not None:
+        found += [
+            ("forces", f"{files.forces.path.name}, {_foot_words(foot)}") for foot in feet if not foot.idle
+        ]
+    if files.emg is not None:
+        found.append(("EMG", f"{files.emg.path.name}: {', '.join(files.emg.channels.muscles)}"))
+    if events := stated_events(_paths(files)):
+        found.append(
+            ("events", f"{len(events)} heel strikes and toe-offs are stated in the C3D file, and used")
+        )
+    return found
+
+
+def _foot_words(foot: PlateFoot) -> str:
+    """A plate and its foot for the terminal."""
+    name = f"{SIDE_NAMES[foot.side]} foot" if foot.side is not None else "foot not known"
+    return f"{foot.plate.label}: {name}" + (f", {foot.source}" if foot.source else "")

@@ -1,0 +1,130 @@
+"""Lines of a drafted trial file: values with where they come from, and values that are left open."""
+
+from __future__ import annotations
+
+import json
+import re
+import textwrap
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+TODO = "# TODO: "
+"""What every line begins with that says what is left to decide."""
+WIDTH = 110
+COLUMN = 38
+"""Where comments behind values begin."""
+_BARE = re.compile(r"[A-Za-z0-9_-]+")
+
+
+@dataclass(frozen=True)
+class Line:
+    """One key of a table.
+
+    value: None where there is nothing to suggest. comment: where the value comes from. todo: what is left to decide,
+    and why. open: the line is written as a comment, so that the reader of trial files does not see it.
+    """
+
+    key: str
+    value: Any = None
+    comment: str = ""
+    todo: str = ""
+    open: bool = False
+
+    def texts(self) -> Iterator[str]:
+        """The lines of the file."""
+        if self.todo:
+            yield from _wrapped(self.todo, TODO)
+        if self.value is None:
+            return
+        text = f"{'# ' if self.open else ''}{key_text(self.key)} = {value_text(self.value)}"
+        comment = _plain(self.comment)
+        if not comment:
+            yield text
+        elif len(beside := f"{text:<{COLUMN}}  # {comment}") <= WIDTH:
+            yield beside
+        else:
+            yield from _wrapped(comment, "# ")
+            yield text
+
+
+@dataclass(frozen=True)
+class DraftTable:
+    """One table of a trial file: its name, what to know about it, its lines; `listed`: one of several, [[name]]."""
+
+    name: str
+    lines: tuple[Line, ...] = ()
+    about: tuple[str, ...] = ()
+    todo: str = ""
+    listed: bool = False
+    open: bool = False
+
+    @property
+    def written(self) -> bool:
+        """Whether the table has a line that the reader of trial files sees, or is a list of tables."""
+        return not self.open and (
+            self.listed or any(not line.open and line.value is not None for line in self.lines)
+        )
+
+    @property
+    def todos(self) -> list[str]:
+        """What is left to decide in it."""
+        return [text for text in (self.todo, *(line.todo for line in self.lines)) if text]
+
+    def texts(self) -> Iterator[str]:
+        """The lines of the file."""
+        for sentence in self.about:
+            yield from _wrapped(sentence, "# ")
+        if self.todo:
+            yield from _wrapped(self.todo, TODO)
+        header = f"[[{self.name}]]" if self.listed else f"[{self.name}]"
+        if self.lines or self.listed:
+            yield f"# {header}" if self.open else header
+        for line in self.lines:
+            yield from (f"# {text.removeprefix('# ')}" if self.open else text for text in line.texts())
+
+
+def draft_text(title: tuple[str, ...], tables: tuple[DraftTable, ...]) -> str:
+    """The text of a trial file."""
+    blocks = ["\n".join(text for sentence in title for text in _wrapped(sentence, "# "))]
+    blocks += ["\n".join(table.texts()) for table in tables]
+    return "\n\n".join(block for block in blocks if block) + "\n"
+
+
+def key_text(key: str) -> str:
+    """A key of TOML, in quotes where it needs them."""
+    return key if _BARE.fullmatch(key) else _quoted(key)
+
+
+def value_text(value: Any) -> str:
+    """A value of TOML: text, number, truth, list, or table within a line."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, str):
+        return _quoted(value)
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(map(value_text, value)) + "]"
+    if isinstance(value, Mapping):
+        return "{ " + ", ".join(f"{key_text(k)} = {value_text(v)}" for k, v in value.items()) + " }"
+    return str(value)
+
+
+def _quoted(text: str) -> str:
+    # JSON escapes what a basic string of TOML must not hold, except for the sign "delete".
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def _plain(sentence: str) -> str:
+    """A sentence in one line, without signs that a comment must not hold."""
+    return " ".join("".join(sign if sign.isprintable() else " " for sign in sentence).split())
+
+
+def _wrapped(sentence: str, begin: str) -> list[str]:
+    return textwrap.wrap(
+        _plain(sentence),
+        WIDTH,
+        initial_indent=begin,
+        subsequent_indent="# ",
+        break_long_words=False,
+        break_on_hyphens=False,
+    )

@@ -1,0 +1,97 @@
+"""Channels of EMG: muscles and sides by their names, the side by the signals, envelopes, channels in C3D files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from drafted_folders import as_c3d, drafted, recordings, table
+
+import muscle_db
+from musclesolve.drafting.draft_folder import draft_folder
+from musclesolve.drafting.measured.emg_muscles import emg_channels, muscles_by_name, stance_muscles
+from musclesolve.recording.data import Table
+from musclesolve.recording.text.mot_file import read_mot, write_mot
+from musclesolve.recording.trial.trial_file import read_trial
+
+
+@pytest.mark.parametrize(
+    ("name", "muscles", "side"),
+    [
+        ("R_SOL", ("soleus",), "r"), ("soleus_l", ("soleus",), "l"), ("RTA", ("tibialis_anterior",), "r"),
+        ("EMG VL right", ("vastus_lateralis",), "r"), ("LRF", ("rectus_femoris",), "l"),
+        ("RF", ("rectus_femoris",), None),
+        ("Voltage.L_GMED", ("gluteus_medius",), "l"), ("gasmed_r", ("gastrocnemius_medial",), "r"),
+        ("left medHams", ("semitendinosus", "semimembranosus"), "l"), ("Ann:RVM", ("vastus_medialis",), "r"),
+    ],
+)  # fmt: skip
+def test_muscle_and_side_of_a_channel(name: str, muscles: tuple[str, ...], side: str | None) -> None:
+    found = emg_channels([name])
+    assert found.muscles == {name: muscles}
+    assert found.sides.get(name) == side
+
+
+def test_other_columns_are_no_emg() -> None:
+    for names in (
+        ["pelvis_tx", "hip_flexion_r", "knee_angle_r"],
+        ["Fx1", "Fy1", "Trigger"],
+        ["a", "b", "ta", "c"],
+    ):
+        assert emg_channels(names).muscles == {}
+
+
+def test_every_muscle_that_a_name_means_is_one_of_the_default_set() -> None:
+    names = {muscle.name for muscle in muscle_db.load("gait2392")}
+    meant = {muscle for muscles in muscles_by_name().values() for muscle in muscles} | stance_muscles()
+    assert [muscle for muscle in meant if not any(name.startswith(muscle) for name in names)] == []
+
+
+def signals(folder: Path, names: list[str], loaded: str, processed: bool = False) -> None:
+    """Write signals that are strong while a foot is loaded."""
+    forces = read_mot(folder / "forces.mot")
+    amplitude = np.where(forces[f"{loaded}_force_z"] > 50.0, 1.0, 0.2)[:, None]
+    values = amplitude * np.random.default_rng(3).normal(size=(forces.time.size, len(names)))
+    values = np.abs(values) if processed else values
+    write_mot(folder / "walk_emg.sto", Table(forces.time, tuple(names), values, False, folder))
+
+
+@pytest.mark.parametrize(("foot", "side"), [("right", "r"), ("left", "l")])
+def test_the_signals_show_a_side_that_the_names_do_not_state(foot: str, side: str, tmp_path: Path) -> None:
+    signals(recordings(tmp_path), ["SOL", "VL", "TA"], foot)
+    draft = draft_folder(tmp_path)
+    expected = {"SOL": f"soleus_{side}", "VL": f"vastus_lateralis_{side}", "TA": f"tibialis_anterior_{side}"}
+    assert table(draft, "emg.channels") == expected
+    assert any("check the side" in todo for todo in draft.trials[0].todos)
+    assert read_trial(drafted(tmp_path)).emg is not None
+
+
+def test_a_side_that_nothing_shows_leaves_the_table_open(tmp_path: Path) -> None:
+    signals(recordings(tmp_path), ["TA", "RF"], "right")
+    draft = draft_folder(tmp_path)
+    assert table(draft, "emg") == table(draft, "emg.channels") == {}
+    assert any("side of every channel" in todo for todo in draft.trials[0].todos)
+    assert read_trial(drafted(tmp_path)).emg is None
+
+
+def test_envelopes_are_known_by_their_sign(tmp_path: Path) -> None:
+    signals(recordings(tmp_path), ["R_SOL", "R_TA"], "right", processed=True)
+    assert table(draft_folder(tmp_path), "emg")["processed"] is True
+    assert read_trial(drafted(tmp_path)).emg.options.processed
+
+
+def with_emg(file) -> None:
+    analogs = file["data"]["analogs"]
+    noise = np.random.default_rng(4).normal(size=(1, 2, analogs.shape[2]))
+    file["data"]["analogs"] = np.concatenate([analogs, noise], axis=1)
+    labels = file["parameters"]["ANALOG"]["LABELS"]
+    labels["value"] = [*labels["value"], "R_SOL", "EMG L_TA"]
+
+
+def test_channels_of_a_c3d_file_need_no_file(tmp_path: Path) -> None:
+    folder = recordings(tmp_path / "text", marker_set="plug_in_gait")
+    own = as_c3d(folder, tmp_path / "c3d", with_emg)
+    draft = draft_folder(own)
+    assert "file" not in table(draft, "emg")
+    assert table(draft, "emg.channels") == {"R_SOL": "soleus_r", "EMG L_TA": "tibialis_anterior_l"}
+    assert read_trial(drafted(own)).emg.names == ("R_SOL", "EMG L_TA")

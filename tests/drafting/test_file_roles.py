@@ -1,0 +1,198 @@
+"""Which file is what: standing trials, motions, forces and EMG of each, one recording in two formats."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+from drafted_folders import as_c3d, drafted, recordings, table
+from refusals import refused
+
+from musclesolve.drafting.draft_folder import draft_folder, write_drafts
+from musclesolve.drafting.folder.file_names import kinship, says_functional, says_maximum, says_static
+from musclesolve.drafting.folder.folder_contents import folder_contents
+from musclesolve.recording.data import Table
+from musclesolve.recording.formats import read_markers
+from musclesolve.recording.text.mot_file import read_mot, write_mot
+from musclesolve.recording.text.trc_file import write_trc
+from musclesolve.recording.trial.trial_file import read_trial
+
+
+def test_every_motion_has_a_trial_file_with_its_own_forces_and_the_shared_standing_trial(
+    tmp_path: Path,
+) -> None:
+    recordings(tmp_path)
+    for number in (1, 2):
+        shutil.copy(tmp_path / "walk.trc", tmp_path / f"gait0{number}.trc")
+        shutil.copy(tmp_path / "forces.mot", tmp_path / f"gait_{number}_grf.mot")
+    for name in ("walk.trc", "forces.mot"):
+        (tmp_path / name).unlink()
+    draft = draft_folder(tmp_path)
+    assert [trial.path.name for trial in draft.trials] == ["trial_gait01.toml", "trial_gait02.toml"]
+    for trial, forces in zip(draft.trials, ("gait_1_grf.mot", "gait_2_grf.mot"), strict=True):
+        files = next(each for each in trial.tables if each.name == "files")
+        assert {line.key: line.value for line in files.lines} == {
+            "markers": trial.path.name.removeprefix("trial_").replace(".toml", ".trc"),
+            "static": "static.trc",
+            "forces": forces,
+        }
+    assert all(path.is_file() for path in write_drafts(draft))
+
+
+def test_of_two_standing_trials_one_is_taken_and_the_other_named(tmp_path: Path) -> None:
+    recordings(tmp_path)
+    shutil.copy(tmp_path / "static.trc", tmp_path / "static_2.trc")
+    draft = draft_folder(tmp_path)
+    assert table(draft, "files")["static"] == "static.trc"
+    assert any("static_2.trc" in todo for todo in draft.trials[0].todos)
+
+
+def test_a_standing_trial_is_known_by_its_stillness_whatever_its_name(tmp_path: Path) -> None:
+    recordings(tmp_path)
+    (tmp_path / "static.trc").rename(tmp_path / "trial007.trc")
+    (tmp_path / "walk.trc").rename(tmp_path / "trial008.trc")
+    files = table(draft_folder(tmp_path), "files")
+    assert (files["markers"], files["static"]) == ("trial008.trc", "trial007.trc")
+
+
+def test_a_recording_in_two_formats_is_one_motion_with_the_plates_of_the_c3d(tmp_path: Path) -> None:
+    folder = recordings(tmp_path / "text", marker_set="plug_in_gait")
+    both = as_c3d(folder, tmp_path / "both")
+    for path in folder.iterdir():
+        shutil.copy(path, both)
+    draft = draft_folder(both)
+    assert table(draft, "files") == {"markers": "walk.c3d", "static": "static.c3d"}
+    assert len(draft.left_out) == 2
+
+
+def test_forces_of_the_standing_trial_are_no_forces_of_the_motion_and_weigh_the_subject(
+    tmp_path: Path,
+) -> None:
+    recordings(tmp_path)
+    write_standing_forces(tmp_path / "static_grf.mot", 700.0)
+    draft = draft_folder(tmp_path)
+    assert table(draft, "files")["forces"] == "forces.mot"
+    assert table(draft, "subject")["mass_kg"] == pytest.approx(700.0 / 9.80665, abs=0.06)
+
+
+def test_a_subject_with_one_foot_on_the_plate_is_not_weighed_by_it(tmp_path: Path) -> None:
+    recordings(tmp_path)
+    write_standing_forces(tmp_path / "static_grf.mot", 400.0)
+    assert table(draft_folder(tmp_path), "subject")["mass_kg"] == pytest.approx(70.25, rel=0.02)
+
+
+def write_standing_forces(path: Path, newtons: float) -> None:
+    time = np.arange(1000) / 1000.0
+    names = tuple(f"plate_{what}_{axis}" for what in ("force", "point", "moment") for axis in "xyz")
+    values = np.zeros((1000, 9))
+    values[:, 2] = newtons
+    write_mot(path, Table(time, names, values, False, path))
+
+
+def test_a_part_of_a_motion_is_left_out(tmp_path: Path) -> None:
+    recordings(tmp_path)
+    walk = read_markers(tmp_path / "walk.trc")
+    few = slice(0, 100, 20)
+    write_trc(
+        tmp_path / "cut.trc", type(walk)(walk.time[few] / 20.0, walk.names, walk.position[few], walk.path)
+    )
+    draft = draft_folder(tmp_path)
+    assert len(draft.trials) == 1
+    assert any("cut.trc" in text for text in draft.left_out)
+
+
+def test_results_of_models_are_no_recordings(tmp_path: Path) -> None:
+    recordings(tmp_path)
+    forces = read_mot(tmp_path / "forces.mot")
+    names = (*(f"muscle{k}_{side}" for k in range(40) for side in "rl"), "soleus_r", "FX", "FY", "FZ")
+    values = np.zeros((forces.time.size, len(names)))
+    write_mot(tmp_path / "walk_activation.sto", Table(forces.time, names, values, False, tmp_path))
+    contents = folder_contents(tmp_path)
+    assert [file.path.name for file in contents.forces] == ["forces.mot"]
+    assert not contents.emg
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "expected"),
+    [
+        ("walk", "walk_grf", 3), ("walk01", "Walk 1 forces", 3), ("walk", "walk_fast", 2), ("run_2", "walk_2", 1),
+        ("forces", "walk", 0), ("walk1", "walk2", 1),
+    ],
+)  # fmt: skip
+def test_names_of_one_trial(one: str, other: str, expected: int) -> None:
+    assert kinship(one, other) == kinship(other, one) == expected
+
+
+def test_words_in_names_of_files() -> None:
+    assert all(map(says_static, ("static", "Standing_01", "S01_cal", "T-pose", "stat01")))
+    assert not any(map(says_static, ("walk", "stairs", "calf_raise", "refugee")))
+    assert says_functional("hip_func_r") and says_functional("StarArc1") and not says_functional("walk1")
+    assert says_maximum("MVC_soleus") and not says_maximum("maxine_walk1")
+
+
+def as_csv(folder: Path, markers_unit: str) -> None:
+    """Markers and forces of a folder as CSV files."""
+    for name in ("walk", "static"):
+        markers = read_markers(folder / f"{name}.trc")
+        heads = [f"{marker}_{axis}{markers_unit}" for marker in markers.names for axis in "xyz"]
+        rows = np.column_stack([markers.time, 1000.0 * markers.position.reshape(markers.time.size, -1)])
+        np.savetxt(folder / f"{name}.csv", rows, "%.5f", ",", header=",".join(["time", *heads]), comments="")
+        (folder / f"{name}.trc").unlink()
+    forces = read_mot(folder / "forces.mot")
+    rows = np.column_stack([forces.time, forces.values])
+    np.savetxt(
+        folder / "walk_forces.csv", rows, "%.6g", ",", header=",".join(["time", *forces.names]), comments=""
+    )
+    (folder / "forces.mot").unlink()
+
+
+def test_csv_files_are_markers_or_forces_by_their_columns(tmp_path: Path) -> None:
+    as_csv(recordings(tmp_path), " [mm]")
+    draft = draft_folder(tmp_path)
+    assert table(draft, "files") == {
+        "markers": "walk.csv",
+        "static": "static.csv",
+        "forces": "walk_forces.csv",
+    }
+    assert [table(draft, "force", k)["side"] for k in range(2)] == ["r", "l"]
+
+
+def test_csv_files_without_a_unit_of_length_are_named_with_what_is_missing(tmp_path: Path) -> None:
+    as_csv(recordings(tmp_path), "")
+    with refused("missing_file", "walk.csv", "unit of length"):
+        draft_folder(tmp_path)
+
+
+def test_plates_of_a_c3d_file_without_markers_serve_markers_of_another_file(tmp_path: Path) -> None:
+    folder = recordings(tmp_path, marker_set="plug_in_gait")
+    as_c3d(folder, tmp_path / "c3d", only_plates)
+    (folder / "c3d" / "walk.c3d").rename(folder / "walk.c3d")
+    (folder / "forces.mot").unlink()
+    draft = draft_folder(folder)
+    assert table(draft, "files") == {"markers": "walk.trc", "static": "static.trc", "forces": "walk.c3d"}
+    assert {plate.side for plate in read_trial(drafted(folder)).forces} == {"r", "l"}
+
+
+def only_plates(file) -> None:
+    """Take the names of the markers away: points without a label are no markers."""
+    labels = file["parameters"]["POINT"]["LABELS"]
+    labels["value"] = [f"*{k}" for k in range(len(labels["value"]))]
+
+
+def test_roles_do_not_depend_on_the_unit_in_a_header(tmp_path: Path) -> None:
+    recordings(tmp_path)
+    for name in ("walk.trc", "static.trc"):
+        text = (tmp_path / name).read_text(encoding="utf-8")
+        (tmp_path / name).write_text(text.replace("\tmm\t", "\tm\t"), encoding="utf-8")
+    files = table(draft_folder(tmp_path), "files")
+    assert (files["markers"], files["static"]) == ("walk.trc", "static.trc")
+
+
+def test_a_model_in_the_folder_is_offered_as_muscle_set(tmp_path: Path) -> None:
+    recordings(tmp_path)
+    (tmp_path / "S01.osim").write_text("<OpenSimDocument/>")
+    text = draft_folder(tmp_path).trials[0].text
+    assert '# The muscles of S01.osim may serve instead: database = "S01.osim".' in text
+    assert table(draft_folder(tmp_path), "muscles") == {"database": "gait2392"}

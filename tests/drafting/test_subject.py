@@ -1,0 +1,100 @@
+"""The subject: what files state, what plates and markers show, and lines that are left open."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+
+import pytest
+from drafted_folders import as_c3d, drafted, recordings, renamed, stated_subject, table
+from refusals import refused
+
+from musclesolve.checking.check import check
+from musclesolve.drafting.draft_folder import draft_folder
+from musclesolve.drafting.measured.subject_size import GivenSubject
+
+SETUP = """<?xml version="1.0"?>
+<OpenSimDocument Version="40000"><ScaleTool name="S07"><mass>71.5</mass><height>1720</height>
+<GenericModelMaker><model_file>generic.osim</model_file></GenericModelMaker>
+<ModelScaler><marker_file>static.trc</marker_file></ModelScaler></ScaleTool></OpenSimDocument>
+"""
+
+
+def test_the_mass_is_measured_by_newtons_law_where_nothing_states_it(tmp_path: Path) -> None:
+    subject = table(draft_folder(recordings(tmp_path)), "subject")
+    assert subject["mass_kg"] == pytest.approx(stated_subject().mass_kg, rel=0.01)
+    assert "stature_m" not in subject and "sex" not in subject
+
+
+def test_what_is_left_open_is_named_by_check(tmp_path: Path) -> None:
+    report = check(drafted(recordings(tmp_path), name="S01"))
+    assert not report.ok
+    missing = [finding for finding in report.findings if finding.code == "trial_file"]
+    assert all(any(key in finding.what for finding in missing) for key in ("stature_m", "sex"))
+    assert len(missing) == 2
+
+
+def test_open_lines_are_right_when_their_sign_is_taken_away(tmp_path: Path) -> None:
+    path = drafted(recordings(tmp_path, marker_set="gait2392"), name="S01")
+    opened = [line.removeprefix("# ") if line.startswith(("# stature_m", "# sex")) else line
+              for line in path.read_text(encoding="utf-8").splitlines()]  # fmt: skip
+    path.write_text("\n".join(opened), encoding="utf-8")
+    subject = tomllib.loads(path.read_text(encoding="utf-8"))["subject"]
+    assert subject["stature_m"] == pytest.approx(stated_subject().stature_m, abs=0.1)
+    assert check(path).ok
+
+
+def test_a_scale_setup_states_name_mass_and_stature(tmp_path: Path) -> None:
+    recordings(tmp_path)
+    (tmp_path / "scale.xml").write_text(SETUP)
+    assert table(draft_folder(tmp_path), "subject") == {"name": "S07", "mass_kg": 71.5, "stature_m": 1.72}
+
+
+def test_a_stated_mass_that_the_plates_contradict_is_pointed_out(tmp_path: Path) -> None:
+    recordings(tmp_path)
+    (tmp_path / "scale.xml").write_text(SETUP.replace("71.5", "91.5"))
+    draft = draft_folder(tmp_path)
+    assert table(draft, "subject")["mass_kg"] == 91.5
+    assert any("91.5" in todo or "check the mass" in todo for todo in draft.trials[0].todos)
+
+
+def test_a_generic_setup_states_nothing(tmp_path: Path) -> None:
+    recordings(tmp_path)
+    (tmp_path / "scale.xml").write_text(SETUP.replace("71.5", "-1").replace("1720", "-1"))
+    subject = table(draft_folder(tmp_path), "subject")
+    assert subject["mass_kg"] == pytest.approx(70.25, rel=0.01) and "stature_m" not in subject
+
+
+def processed(file) -> None:
+    numbers = {"Bodymass": 68.0, "Height": 1650.0, "RKneeWidth": 104.0, "LKneeWidth": 106.0}
+    for name, value in numbers.items():
+        file.add_parameter("PROCESSING", name, [value])
+    file.add_parameter("SUBJECTS", "NAMES", ["Ann"])
+
+
+def test_parameters_of_c3d_files_and_the_widths_that_no_medial_marker_shows(tmp_path: Path) -> None:
+    folder = recordings(tmp_path / "text", marker_set="plug_in_gait")
+    renamed(folder, lambda name: None if name[1:] in ("KNM", "ANM") else f"Ann:{name}")
+    draft = draft_folder(as_c3d(folder, tmp_path / "c3d", processed))
+    assert table(draft, "subject") == {
+        "name": "Ann",
+        "mass_kg": 68.0,
+        "stature_m": 1.65,
+        "knee_width_m": 0.105,
+    }
+    assert any("malleoli" in todo for todo in draft.trials[0].todos)
+
+
+@pytest.mark.parametrize(
+    ("key", "value"), [("mass_kg", 9999.0), ("mass_kg", float("nan")), ("stature_m", 0.0), ("sex", "Male")]
+)
+def test_what_is_stated_wrongly_is_refused_by_its_option(key: str, value: object, tmp_path: Path) -> None:
+    with refused("bad_value", f"--{key.replace('_', '-')}"):
+        draft_folder(recordings(tmp_path), None, GivenSubject(**{key: value}))
+
+
+def test_without_a_standing_trial_the_draft_says_so_and_runs(tmp_path: Path) -> None:
+    (recordings(tmp_path) / "static.trc").unlink()
+    draft = draft_folder(tmp_path, None, stated_subject())
+    assert draft.trials[0].todos == () and "No standing trial" in draft.trials[0].text
+    assert check(drafted(tmp_path)).ok
