@@ -115,6 +115,7 @@ def _usage_errors(words: list[str]) -> Iterator[None]:
         from musclesolve.errors import InputError
 
         mode.choose(json=True, quiet=mode.quiet)
-        place = getattr(getattr(error, "ctx", None), "command_path", "musclesolve")
+        path = getattr(getattr(error, "ctx", None), "command_path", "musclesolve")
+        place = path.partition(" ")[2] or None
         message = error.format_message()  # type: ignore[attr-defined]
-        raise InputError(message, code="bad_usage", where=place, remedy=f"{place} --help") from None
+        raise InputError(message, code="bad_usage", where=place, remedy=f"see {path} --help") from None
