@@ -21,7 +21,12 @@ NAMES = {  # marker of the set "rajagopal" -> marker of the imagined laboratory,
     "Toe": "TOE", "MT5": "MT5", "Shoulder": "SHO", "Elbow": "ELB", "Wrist": "WRI", "SH1": "TB1", "SH2": "TB2",
     "SH3": "TB3",
 }  # fmt: skip
-CHANNELS = {"SOL": "soleus_r", "TA": "tibialis_anterior_r", "VL": "vastus_lateralis_r", "GMED": "gluteus_medius"}
+CHANNELS = {
+    "SOL": "soleus_r",
+    "TA": "tibialis_anterior_r",
+    "VL": "vastus_lateralis_r",
+    "GMED": "gluteus_medius",
+}
 EMG_HZ, EARLIER_S, VOLTS = 1000.0, 0.04, 2e-4
 
 
