@@ -25,13 +25,13 @@ def main(folder: Path) -> None:
     FIGURES["contact_forces"](result).savefig(folder / "contact_forces.png", dpi=100)
 
     figure, rows = plt.subplots(len(MUSCLES), sharex=True, sharey=True, figsize=(5, 8), layout="constrained")
-    for side, name, line in (("r", "right", "-"), ("l", "left", "--")):
+    for side, name, line in (("r", "right", "C0-"), ("l", "left", "C1--")):
         cycles = ms.gait_cycles(
             result, side, partial=True, without_side=True
         )  # at 0, 1, ... 100 % of each cycle
         for axes, muscle in zip(rows, MUSCLES, strict=True):
-            for curve in cycles["activation"].sel(muscle=muscle).values:
-                axes.plot(cycles["percent"], curve, line, label=name)
+            curves = cycles["activation"].sel(muscle=muscle)
+            axes.plot(cycles["percent"], curves.T, line, label=[name] + [""] * (len(curves) - 1))
             axes.set(title=muscle.replace("_", " "), xlim=(0, 100), ylim=(0, 1))
     rows[0].legend()
     rows[-1].set_xlabel("gait cycle [%]")

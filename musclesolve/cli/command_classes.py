@@ -69,7 +69,7 @@ def _append(formatter: Any, text: str) -> None:
     if formatter.getvalue():
         formatter.write(f"\n{text}\n")
     else:
-        print_plain(f"{text}\n")
+        print_plain(text)
 
 
 def example_text(name: str) -> str:

@@ -63,10 +63,9 @@ def _finish_comparison(result: xr.Dataset, paths: list[Path], full: bool) -> Non
 
         return comparison_document(result)
 
-    tables = comparison_tables.tables if full else comparison_summary.summary_tables
-    text = [part for table in tables(result) for part in (table, "")]
+    parts = comparison_tables.tables if full else comparison_summary.summary_parts
     failed = comparison_tables.any_failed(result)
-    finish("compare", text, document, paths, SOME_FRAMES_FAILED if failed else 0)
+    finish("compare", parts(result), document, paths, SOME_FRAMES_FAILED if failed else 0)
 
 
 def benchmark(
