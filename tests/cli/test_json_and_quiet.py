@@ -12,16 +12,23 @@ from pathlib import Path
 import numpy as np
 import pytest
 from many_trials import write_stride
+from small_model import save_model
+from small_model_motion import DOFS, save_inputs
 from synthetic_result import few_muscles, result, with_troubles
 from typer.testing import CliRunner
 
 from musclesolve.cli import app as cli
 from musclesolve.cli.documents.json_text import json_text
 from musclesolve.cli.documents.run_document import run_document
+from musclesolve.cli.documents.study_documents import benchmark_document
 from musclesolve.cli.output_mode import mode
 from musclesolve.data.bundled import reference_stride
+from musclesolve.opensim.read_model import read_osim
 from musclesolve.plotting.study import average_figures, comparison_figures
 from musclesolve.results.files.result_netcdf import read_result, write_result
+from musclesolve.studies.benchmark.contest import Row, SingleFrame
+from musclesolve.studies.benchmark.measure import Latency
+from musclesolve.studies.benchmark.report import Report
 
 RUN_KEYS = {
     *("command", "exit_code", "version", "trial", "subject", "choices", "frames", "legs", "files"),
@@ -148,6 +155,23 @@ def test_compare_and_average_and_many_trials(tmp_path, monkeypatch):
     assert [each["status"] for each in document["trials"]] == ["computed", "refused"]
     assert document["counts"]["refused"] == 1 and document["trials"][1]["frames"] is None
     assert "bad" in done.stderr
+
+
+def test_benchmark_and_share(tmp_path):
+    single = SingleFrame("force_squared", Latency.of([1e-5, 2e-5]), Latency.of([3e-5]))
+    row = Row("recorded leg", 5, 43, "force_squared", "slsqp", remark="not installed")
+    found = strictly(json_text(benchmark_document(Report({"cores": "2", "numpy": "2.1"}, [row], [single]))))
+    assert found["machine"] == {"cores": 2, "numpy": "2.1"}
+    assert found["solvers"][0]["us_per_frame"] is None and found["solvers"][0]["solver"] == "slsqp"
+    assert found["single_frames"][0]["solve"]["median"] == pytest.approx(1.5e-5)
+
+    model = save_model(tmp_path)
+    coordinates, moments = save_inputs(tmp_path, read_osim(model))
+    chosen = [part for dof in DOFS for part in ("--coordinate", dof)]
+    words = ["--model", model, "--coordinates", coordinates, "--moments", moments, *chosen, "--no-figures"]
+    document = strictly(call("share", *words, "-o", tmp_path / "out", "--json").stdout)
+    assert set(document) == RUN_KEYS and document["legs"]["right"]["solved"] == 61
+    assert document["trial"] == coordinates.resolve().as_posix() and len(document["files"]) == 4
 
 
 @pytest.mark.parametrize("json_first", [True, False])

@@ -46,8 +46,9 @@ def benchmark_document(report: Report) -> dict[str, Any]:
         {"cost": each.cost, "solve": asdict(each.solving), "problem_and_solve": asdict(each.with_problem)}
         for each in report.single
     ]
+    machine = {key: int(text) if text.isdecimal() else text for key, text in report.machine.items()}
     return {
-        "machine": report.machine,
+        "machine": machine,
         "solvers": [asdict(row) for row in report.rows],
         "single_frames": single,
     }
