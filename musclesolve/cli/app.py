@@ -8,16 +8,17 @@ from __future__ import annotations
 
 import signal
 import sys
-from typing import Annotated, Any
+from collections.abc import Callable
+from typing import Annotated
 
 try:
     import typer
-    from typer.core import TyperGroup
 except KeyboardInterrupt:  # most of the time before `main` is spent here
     print("musclesolve: stopped by Ctrl-C; nothing was written", file=sys.stderr)
     raise SystemExit(130) from None
 
 from musclesolve.cli import environment, streams
+from musclesolve.cli.command_classes import Command, Commands, with_options
 from musclesolve.cli.commands import (
     init_command,
     list_commands,
@@ -26,24 +27,13 @@ from musclesolve.cli.commands import (
     run_commands,
     study_commands,
 )
-from musclesolve.cli.errors import INTERRUPTED, interrupt_message, report_errors
+from musclesolve.cli.errors import INTERRUPTED, interrupt_message
 from musclesolve.cli.printing import announce, complain, console
-
-
-class Commands(TyperGroup):
-    """All commands; an error that ends one is reported in one message."""
-
-    def main(self, *arguments: Any, **options: Any) -> Any:
-        """Run the command that the arguments name."""
-        with report_errors():
-            return super().main(*arguments, **options)
-
 
 app = typer.Typer(
     cls=Commands,
     help="Muscle forces of the legs from recorded motion and ground forces.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
 )
 
@@ -66,25 +56,39 @@ def common(
     """Options that stand before a command."""
 
 
-for command in (
-    run_commands.demo,
-    init_command.init,
-    run_commands.run,
-    model_commands.share,
-    study_commands.compare,
-    recording_commands.check,
-    study_commands.benchmark,
-    study_commands.plot,
-    recording_commands.synthesize,
-    recording_commands.convert,
-    model_commands.export,
-    recording_commands.calibrate,
-    study_commands.average,
-    list_commands.muscles,
-    list_commands.markers,
-    list_commands.faults,
-):
-    app.command()(command)
+BOTH, QUIET = ("quiet", "json"), ("quiet",)
+"""Options that commands get besides their own."""
+PANELS: dict[str, dict[Callable[..., None], tuple[str, ...]]] = {
+    "Muscle forces": {
+        run_commands.demo: BOTH,
+        run_commands.run: BOTH,
+        model_commands.share: BOTH,
+        study_commands.compare: BOTH,
+        study_commands.average: BOTH,
+    },
+    "Recordings": {
+        init_command.init: QUIET,
+        recording_commands.check: BOTH,
+        recording_commands.calibrate: (),
+        recording_commands.convert: QUIET,
+        recording_commands.synthesize: QUIET,
+    },
+    "Look at results, hand them on": {
+        study_commands.plot: QUIET,
+        model_commands.export: QUIET,
+    },
+    "What there is, and how fast": {
+        list_commands.muscles: (),
+        list_commands.markers: (),
+        list_commands.faults: (),
+        study_commands.benchmark: BOTH,
+    },
+}
+"""The commands by purpose, in the order of the help."""
+
+for panel, commands in PANELS.items():
+    for command, names in commands.items():
+        app.command(cls=Command, rich_help_panel=panel)(with_options(command, *names))
 
 
 def _run_command() -> None:

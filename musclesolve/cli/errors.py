@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,7 +10,8 @@ from contextlib import contextmanager
 from musclesolve._util import written_files
 from musclesolve._util.interrupts import ignore_interrupts
 from musclesolve.cli import streams
-from musclesolve.cli.printing import complain
+from musclesolve.cli.output_mode import mode
+from musclesolve.cli.printing import complain, print_document
 
 INPUT_AT_FAULT = 2
 SOME_FRAMES_FAILED = 3
@@ -22,24 +24,39 @@ def report_errors() -> Iterator[None]:
     written_files.reset()
     try:
         yield
-    except SystemExit as end:  # first, for every command ends with one, and the next line imports
+    except SystemExit as end:  # first, for every command ends with one, and the last clause imports
         cause = getattr(end.__context__, "__cause__", None)
         if not isinstance(cause, KeyboardInterrupt):  # typer ends silently after one
             raise
-        message, code = interrupt_message(cause), INTERRUPTED
-    except _input_errors() as error:
-        message, code = str(error), INPUT_AT_FAULT
-    except OSError as error:
-        message, code = system_message(error), INPUT_AT_FAULT
-    except MemoryError:
-        message, code = f"out of memory; {written_files.what_was_written()}", INPUT_AT_FAULT
-    except KeyboardInterrupt as stop:
-        message, code = interrupt_message(stop), INTERRUPTED
+        error: BaseException = cause
+    except (KeyboardInterrupt, MemoryError, OSError) as stop:
+        error = stop
+    except _input_errors() as fault:
+        error = fault
     else:
         return
+    message, code = _message(error), INTERRUPTED if isinstance(error, KeyboardInterrupt) else INPUT_AT_FAULT
     with ignore_interrupts():
         complain(message)
+        if mode.json:
+            _print_document(error, message, code)
     raise SystemExit(code)
+
+
+def _message(error: BaseException) -> str:
+    if isinstance(error, KeyboardInterrupt):
+        return interrupt_message(error)
+    if isinstance(error, MemoryError):
+        return f"out of memory; {written_files.what_was_written()}"
+    return system_message(error) if isinstance(error, OSError) else str(error)
+
+
+def _print_document(error: BaseException, message: str, code: int) -> None:
+    """Print the error as a JSON document too, where standard output can be written."""
+    from musclesolve.cli.documents.error_document import error_document
+
+    with contextlib.suppress(OSError):
+        print_document(error_document(error, message, code))
 
 
 def interrupt_message(stop: KeyboardInterrupt) -> str:

@@ -11,6 +11,8 @@ from typing import Annotated
 
 import typer
 
+from musclesolve.cli.completion import cost_names, fault_names, marker_set_names, solver_names
+
 
 class Side(StrEnum):
     """Which legs are analysed."""
@@ -20,10 +22,20 @@ class Side(StrEnum):
     both = "both"
 
 
+Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="Print nothing but errors.")]
+Json = Annotated[
+    bool, typer.Option("--json", help="Print one JSON document instead of the summary, also for an error.")
+]
+
 TrialFile = Annotated[Path, typer.Argument(metavar="TRIAL.toml", help="The trial file.")]
 Output = Annotated[Path, typer.Option("-o", "--output", help="Folder for result.nc and the figures.")]
-Cost = Annotated[str | None, typer.Option(help="Cost function; default: the one of the trial file.")]
-Solver = Annotated[str | None, typer.Option(help="Solver; default: the one of the trial file.")]
+Cost = Annotated[
+    str | None,
+    typer.Option(help="Cost function; default: the one of the trial file.", autocompletion=cost_names),
+]
+Solver = Annotated[
+    str | None, typer.Option(help="Solver; default: the one of the trial file.", autocompletion=solver_names)
+]
 Sides = Annotated[Side, typer.Option(help="Legs to analyse.")]
 
 RecordingFolder = Annotated[Path, typer.Option("-o", "--output", help="Folder for the recording.")]
@@ -47,7 +59,11 @@ ForceCutoff = Annotated[
     float | None, typer.Option(help="Cut-off frequency of the forces [Hz]; default: that of the markers.")
 ]
 MarkerSet = Annotated[
-    str | None, typer.Option(help="A marker set (names: `musclesolve markers`); default: landmarks.")
+    str | None,
+    typer.Option(
+        help="A marker set (names: `musclesolve markers`); default: landmarks.",
+        autocompletion=marker_set_names,
+    ),
 ]
 Cameras = Annotated[int, typer.Option(help="Number of cameras that record the markers; 0: marker files.")]
 PixelNoise = Annotated[float, typer.Option(help="Noise of the image points, root mean square \\[px].")]
@@ -68,6 +84,9 @@ Steps = Annotated[
     ),
 ]
 Faults = Annotated[
-    list[str] | None, typer.Option(help="A fault to plant (names: `musclesolve faults`); repeatable.")
+    list[str] | None,
+    typer.Option(
+        help="A fault to plant (names: `musclesolve faults`); repeatable.", autocompletion=fault_names
+    ),
 ]
 Seed = Annotated[int, typer.Option(help="Seed of the random numbers.")]

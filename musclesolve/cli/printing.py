@@ -5,14 +5,13 @@ from __future__ import annotations
 import logging
 import textwrap
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
-from rich.console import Console
+from rich.console import Console, RenderableType
 
-from musclesolve._util.interrupts import interrupts
-from musclesolve._util.progress import Progress
+from musclesolve.cli.output_mode import mode
 from musclesolve.results.tables.lines import INDENT, line
 
 WIDE = 140
@@ -27,7 +26,12 @@ def console(stderr: bool = False) -> Console:
 
 
 def print_summary(text: str) -> None:
-    """Print lines of a summary, subject and statement; on a terminal wrapped below the statement."""
+    """Print lines of a summary, subject and statement; on a terminal wrapped below the statement.
+
+    Nothing with --quiet or --json; likewise `print_files` and `print_table`.
+    """
+    if not mode.summary:
+        return
     out = console()
     out.print(wrapped(text, out.width) if out.is_terminal else text, soft_wrap=True)
 
@@ -40,31 +44,27 @@ def wrapped(text: str, width: int) -> str:
 
 
 def print_files(paths: list[Path]) -> None:
-    """Print which files were written."""
+    """Print which files were written, and where."""
     names = ", ".join(path.name for path in paths)
     print_summary(line("files", f"{paths[0].parent}: {names}"))
 
 
-@contextmanager
-def progress() -> Iterator[Progress]:
-    """A progress bar on the standard error stream of a terminal; yields its callback (stage, fraction 0 to 1).
+def print_table(table: RenderableType) -> None:
+    """Print a table, or a text of several lines."""
+    if mode.summary:
+        console().print(table, soft_wrap=isinstance(table, str))
 
-    The callback also raises a Ctrl-C that was lost since its last call.
-    """
-    from rich import progress as rich_progress
-    from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
 
-    columns = (TextColumn("{task.description:<24}", markup=False), BarColumn(), TimeElapsedColumn())
-    out = Console(stderr=True)
-    bar = rich_progress.Progress(*columns, console=out, transient=True, disable=not out.is_terminal)
-    with interrupts() as raise_interrupt, bar:
-        task = bar.add_task("reading", total=1.0)
+def print_plain(text: str) -> None:
+    """Print lines as they are, whatever the width of the terminal: they may be copied."""
+    console().print(text, soft_wrap=True)
 
-        def report(stage: str, fraction: float) -> None:
-            raise_interrupt()
-            bar.update(task, description=stage, completed=fraction)
 
-        yield report
+def print_document(content: Mapping[str, Any]) -> None:
+    """Print a JSON document."""
+    from musclesolve.cli.documents.json_text import json_text
+
+    print_plain(json_text(content))
 
 
 def complain(message: str) -> None:

@@ -222,8 +222,12 @@ def test_the_command_writes_everything_and_prints_the_tables(tmp_path, pytestcon
     assert done.exit_code in (0, 3), done.output
     written = {path.name for path in tmp_path.iterdir()}
     assert written == {"comparison.nc", "agreement.csv", "compare_contact_forces_r.png"}
-    for text in ("triceps_surae_r", "mean co-contraction [%]", "peak contact force [body weights]", *COSTS):
+    for text in ("triceps_surae ", "mean co-contraction [%]", "peak contact force [body weights]", *COSTS):
         assert text in done.output
+    full = call(
+        "compare", pytestconfig.rootpath / REFERENCE, *options, "-o", tmp_path, "--side", "r", "--full"
+    )
+    assert "triceps_surae_r" in full.output and len(full.output) > 2 * len(done.output)
     with xr.open_dataset(tmp_path / "comparison.nc", engine="h5netcdf") as kept:
         assert list(kept["cost"].values) == COSTS
 

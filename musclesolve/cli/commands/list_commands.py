@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from musclesolve.cli.completion import marker_set_names, muscle_names, muscle_set_names
 from musclesolve.cli.printing import console, print_files
 from musclesolve.errors import InputError
 
@@ -15,11 +16,14 @@ if TYPE_CHECKING:
 
 
 def muscles(
-    name: Annotated[str | None, typer.Argument(help="A muscle, by its name or short name.")] = None,
+    name: Annotated[
+        str | None, typer.Argument(help="A muscle, by its name or short name.", autocompletion=muscle_names)
+    ] = None,
     database: Annotated[
         str | None,
         typer.Option(
-            help="Name of a muscle set, or a file (.toml, .osim); the default set unless one is given."
+            help="Name of a muscle set, or a file (.toml, .osim); the default set unless one is given.",
+            autocompletion=muscle_set_names,
         ),
     ] = None,
     passive_moments: Annotated[
@@ -71,7 +75,11 @@ def _passive_moments(
         print_files(write_files(output, files))
 
 
-def markers(name: Annotated[str | None, typer.Argument(help="A marker set, by its name.")] = None) -> None:
+def markers(
+    name: Annotated[
+        str | None, typer.Argument(help="A marker set, by its name.", autocompletion=marker_set_names)
+    ] = None,
+) -> None:
     """List the marker sets, or show one in full."""
     from musclesolve.cli.tables.list_tables import marker_set_in_full, marker_set_table
 

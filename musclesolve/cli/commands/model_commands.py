@@ -7,9 +7,11 @@ from typing import Annotated
 
 import typer
 
-from musclesolve.cli.errors import SOME_FRAMES_FAILED
+from musclesolve.cli.commands.run_commands import finish_result
+from musclesolve.cli.completion import cost_names, solver_names
 from musclesolve.cli.options import Output, Side, Sides
-from musclesolve.cli.printing import print_files, print_summary, progress
+from musclesolve.cli.printing import print_files, print_summary
+from musclesolve.cli.progress_bar import progress
 from musclesolve.results.tables.lines import line
 
 NAN = "the TimeSeriesTable of OpenSim reads them, its Storage ends before the first of them"
@@ -23,8 +25,8 @@ Loads = Annotated[
     Path | None,
     typer.Option(help="Instead of moments: ground reactions, .mot, or an ExternalLoads file, .xml."),
 ]
-Cost = Annotated[str, typer.Option(help="Cost function.")]
-Solver = Annotated[str, typer.Option(help="Solver.")]
+Cost = Annotated[str, typer.Option(help="Cost function.", autocompletion=cost_names)]
+Solver = Annotated[str, typer.Option(help="Solver.", autocompletion=solver_names)]
 Passive = Annotated[str, typer.Option(help="Passive forces: table (those of the model) or none.")]
 Coordinate = Annotated[
     list[str] | None,
@@ -67,7 +69,6 @@ def share(
     figures: Figures = True,
 ) -> None:
     """Muscle forces of an OpenSim model from its coordinates and joint moments or loads: result.nc, figures, STO."""
-    from musclesolve.results.tables.run_summary import any_failed, summary
     from musclesolve.studies.share_files import share_into
 
     options = {
@@ -85,10 +86,7 @@ def share(
     }
     with progress() as report:
         result, paths = share_into(output, (model, coordinates, moments), options, report, figures=figures)
-    print_summary(summary(result))
-    print_files(paths)
-    if any_failed(result):
-        raise typer.Exit(SOME_FRAMES_FAILED)
+    finish_result("share", result, paths)
 
 
 def export(

@@ -9,26 +9,36 @@ import typer
 
 from musclesolve.cli import options
 from musclesolve.cli.errors import INPUT_AT_FAULT
-from musclesolve.cli.printing import console, print_files, print_summary
+from musclesolve.cli.output_mode import mode
+from musclesolve.cli.printing import (
+    complain,
+    console,
+    print_document,
+    print_files,
+    print_plain,
+    print_summary,
+    print_table,
+)
 
 
-def check(
-    trial: options.TrialFile,
-    json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
-) -> None:
+def check(trial: options.TrialFile) -> None:
     """Report all problems of a recording before anything is computed; exit code 2 if one is an error."""
     from musclesolve.checking import check
-    from musclesolve.cli.tables.recording_tables import json_text, tables
+    from musclesolve.cli.tables.recording_tables import tables
 
     report = check.check(trial)
-    if json:
-        typer.echo(json_text(report))
-    else:
+    code = 0 if report.ok else INPUT_AT_FAULT
+    if mode.json:
+        print_document({"command": "check", "exit_code": code, **report.as_dict()})
+    elif not mode.quiet:
         for table in tables(report):
             console().print(table)
-        console().print(report.verdict, soft_wrap=True)
-    if not report.ok:
-        raise typer.Exit(INPUT_AT_FAULT)
+        print_plain(report.verdict)
+    else:
+        for finding in report.of("error"):
+            complain(str(finding))
+    if code:
+        raise typer.Exit(code)
 
 
 def synthesize(
@@ -99,7 +109,7 @@ def convert(
     from musclesolve.recording.conversion import convert as write
 
     for note in write(source, output, forward, up, units):
-        console().print(note, soft_wrap=True)
+        print_table(note)
     print_files(output)
 
 

@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from musclesolve.cli.errors import SOME_FRAMES_FAILED
+from musclesolve.cli.finishing import finish
 from musclesolve.cli.options import Cost, Output, Side, Sides, Solver
-from musclesolve.cli.printing import complain, console, print_files, print_summary, progress
+from musclesolve.cli.printing import complain
+from musclesolve.cli.progress_bar import progress
 from musclesolve.data.bundled import reference_stride
+
+if TYPE_CHECKING:
+    import xarray as xr
+    from rich.table import Table
 
 
 def demo(output: Output = Path("demo-output")) -> None:
     """Compute the bundled reference stride, end to end."""
-    analyse(reference_stride(), output)
+    analyse("demo", reference_stride(), output)
 
 
 def run(
@@ -56,29 +63,51 @@ def run(
     elif many:
         raise typer.BadParameter("--uncertainty is for one trial, without --jobs, --scheduler and --again")
     else:
-        analyse(trial[0], output, figures, uncertainty, seed, **options)
+        analyse("run", trial[0], output, figures, uncertainty, seed, **options)
 
 
 def analyse(
-    trial: Path, output: Path, figures: bool = True, samples: int | None = None, seed: int = 0, **options: Any
+    command: str,
+    trial: Path,
+    output: Path,
+    figures: bool = True,
+    samples: int | None = None,
+    seed: int = 0,
+    **options: Any,
 ) -> None:
     """Read, compute, write, summarise; ends with exit code 3 where frames have no valid solution."""
-    from musclesolve.results.tables.run_summary import any_failed, summary
     from musclesolve.studies.many_trials.one_trial import analyse as compute
 
     given = {key: value for key, value in options.items() if value is not None}
-    lines: list[str] = []
     with progress() as report:
         further = []
         if samples is not None:
             from musclesolve.studies.uncertainty.run_uncertainty import UncertaintyFiles
 
-            further.append(UncertaintyFiles(samples, seed, figures, given, report, lines))
+            further.append(UncertaintyFiles(samples, seed, figures, given, report))
         result, paths = compute(trial, output, given, figures, report, *further)
-    print_summary("\n".join([summary(result), *lines]))
-    print_files(paths)
-    if any_failed(result):
-        raise typer.Exit(SOME_FRAMES_FAILED)
+    finish_result(command, result, paths, further[0].found if further else None)
+
+
+def finish_result(
+    command: str, result: xr.Dataset, paths: list[Path], uncertainty: xr.Dataset | None = None
+) -> None:
+    """Summarise a result, with its uncertainty where that is known."""
+    from musclesolve.results.tables.run_summary import any_failed, summary
+
+    def document() -> dict[str, Any]:
+        from musclesolve.cli.documents.run_document import run_document
+
+        return run_document(result, uncertainty)
+
+    def text() -> Iterator[str]:
+        yield summary(result)
+        if uncertainty is not None:
+            from musclesolve.results.tables import uncertainty_summary
+
+            yield uncertainty_summary.summary(uncertainty)
+
+    finish(command, text(), document, paths, SOME_FRAMES_FAILED if any_failed(result) else 0)
 
 
 def analyse_many(
@@ -88,14 +117,18 @@ def analyse_many(
     from musclesolve.cli.tables import trial_table as tables
     from musclesolve.studies.many_trials import run_many
 
+    def document() -> dict[str, Any]:
+        from musclesolve.cli.documents.study_documents import many_trials_document
+
+        return many_trials_document(records)
+
+    def text() -> Iterator[Table | str]:
+        yield tables.table(records)
+        yield from tables.remarks(records, output)
+
     with progress() as report:
         records = run_many.run_many(trials, output, figures=figures, progress=report, **options, **how)
-    console().print(tables.table(records))
     for record in records:
         if record.message:
             complain(f"{record.name}: {record.message}")
-    for line in tables.remarks(records, output):
-        print_summary(line)
-    code = tables.exit_code(records)
-    if code:
-        raise typer.Exit(code)
+    finish("run", text(), document, code=tables.exit_code(records))

@@ -4,23 +4,36 @@ from __future__ import annotations
 
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from musclesolve.cli.completion import cost_names, solver_names
 from musclesolve.cli.errors import SOME_FRAMES_FAILED
+from musclesolve.cli.finishing import finish
 from musclesolve.cli.options import Side, Sides, Solver, TrialFile
-from musclesolve.cli.printing import console, print_files, print_summary, progress
+from musclesolve.cli.printing import print_files
+from musclesolve.cli.progress_bar import progress
+
+if TYPE_CHECKING:
+    import xarray as xr
+    from rich.console import RenderableType
 
 
 def compare(
     trial: TrialFile,
-    cost: Annotated[list[str], typer.Option(help="A cost function; give the option twice or more.")],
+    cost: Annotated[
+        list[str],
+        typer.Option(help="A cost function; give the option twice or more.", autocompletion=cost_names),
+    ],
     output: Annotated[
         Path, typer.Option("-o", "--output", help="Folder for the comparison and its figures.")
     ],
     solver: Solver = None,
     side: Sides = Side.both,
+    full: Annotated[
+        bool, typer.Option("--full", help="Print every function group, muscle pair by pair, and EMG channel.")
+    ] = False,
 ) -> None:
     """Compare the muscle forces of one trial under several costs: comparison.nc, a table of agreement, figures."""
     from musclesolve.plotting.study.comparison_figures import FILES, comparison_files
@@ -39,11 +52,20 @@ def compare(
         files["agreement.csv"] = comparison_tables.agreement_csv(result)
         report("writing", 1.0)
         paths = write_files(output, files, FILES)
-    for table in comparison_tables.tables(result):
-        console().print(table)
-    print_files(paths)
-    if comparison_tables.any_failed(result):
-        raise typer.Exit(SOME_FRAMES_FAILED)
+    _finish_comparison(result, paths, full)
+
+
+def _finish_comparison(result: xr.Dataset, paths: list[Path], full: bool) -> None:
+    from musclesolve.results.tables import comparison_summary, comparison_tables
+
+    def document() -> dict[str, Any]:
+        from musclesolve.cli.documents.comparison_document import comparison_document
+
+        return comparison_document(result)
+
+    parts = comparison_tables.tables if full else comparison_summary.summary_parts
+    failed = comparison_tables.any_failed(result)
+    finish("compare", parts(result), document, paths, SOME_FRAMES_FAILED if failed else 0)
 
 
 def benchmark(
@@ -54,9 +76,15 @@ def benchmark(
     frames: Annotated[int, typer.Option(help="Maximum number of frames per solver.")] = 10_000,
     cost: Annotated[
         list[str] | None,
-        typer.Option(help="A cost function; repeatable; default: three smooth ones and min_max."),
+        typer.Option(
+            help="A cost function; repeatable; default: three smooth ones and min_max.",
+            autocompletion=cost_names,
+        ),
     ] = None,
-    solver: Annotated[list[str] | None, typer.Option(help="A solver; repeatable; default: all.")] = None,
+    solver: Annotated[
+        list[str] | None,
+        typer.Option(help="A solver; repeatable; default: all.", autocompletion=solver_names),
+    ] = None,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="Folder for the tables as CSV.")
     ] = None,
@@ -68,12 +96,15 @@ def benchmark(
     with nullcontext() if output is None else reserved(output):
         with progress() as update:
             found = report.benchmark(trial, frames, tuple(cost or ()), tuple(solver or ()), update)
-        console().print(tables.machine_line(found), soft_wrap=True)
-        console().print(tables.COLUMN_MEANING, soft_wrap=True)
-        for table in tables.tables(found):
-            console().print(table)
-        if output is not None:
-            print_files(write_files(output, tables.files(found)))
+        paths = [] if output is None else write_files(output, tables.files(found))
+
+    def document() -> dict[str, Any]:
+        from musclesolve.cli.documents.study_documents import benchmark_document
+
+        return benchmark_document(found)
+
+    text: list[RenderableType] = [tables.machine_line(found), tables.COLUMN_MEANING, *tables.tables(found)]
+    finish("benchmark", text, document, paths)
 
 
 def plot(
@@ -119,9 +150,12 @@ def average(
         files = {"average.nc": netcdf_bytes(averaged), **average_files(averaged, report)}
         report("writing", 1.0)
         paths = write_files(output, files)
-    console().print(table(averaged))
-    for remark in remarks(averaged):
-        print_summary(remark)
-    print_files(paths)
-    if averaged.attrs["invalid"]:
-        raise typer.Exit(SOME_FRAMES_FAILED)
+
+    def document() -> dict[str, Any]:
+        from musclesolve.cli.documents.comparison_document import average_document
+
+        return average_document(averaged)
+
+    text: list[RenderableType] = [table(averaged), *remarks(averaged)]
+    failed = averaged.attrs["invalid"]
+    finish("average", text, document, paths, SOME_FRAMES_FAILED if failed else 0)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 from rich.table import Table
 
@@ -12,11 +10,6 @@ from musclesolve.recording.cameras.camera_file import CameraFile
 from musclesolve.recording.cameras.camera_markers import calibration_notes, largest_noise
 
 _COLOURS = {"error": "red", "warning": "yellow", "note": "dim"}
-
-
-def json_text(report: Report) -> str:
-    """Return the report as JSON, in characters that every output can print."""
-    return json.dumps(report.as_dict(), indent=2, allow_nan=False)
 
 
 def tables(report: Report) -> list[Table]:

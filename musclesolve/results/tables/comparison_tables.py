@@ -61,30 +61,34 @@ def frame_counts(comparison: xr.Dataset) -> Table:
 def groups(comparison: xr.Dataset) -> Table:
     """Peak force of every function group, and its agreement with the first cost."""
     first = str(comparison["cost"].values[0])
-    return _agreement(
-        comparison, "function_group", "group_", comparison["function_group"].values, f"against {first}"
-    )
+    names = [str(name) for name in comparison["function_group"].values]
+    return _agreement(comparison, "function_group", "group_", names, f"against {first}")
 
 
 def muscles(comparison: xr.Dataset, most: int = MOST_MUSCLES) -> Table:
     """The muscles about which the costs disagree most, by the root mean square of the difference."""
-    first = str(comparison["cost"].values[0])
-    apart = comparison["rms_difference"].sel(other=first).max("cost").fillna(0.0)
+    first, chosen = str(comparison["cost"].values[0]), most_different(comparison, most)
+    title = f"against {first}: the {len(chosen)} muscles that differ most"
+    return _agreement(comparison, "muscle", "", chosen, title)
+
+
+def most_different(comparison: xr.Dataset, most: int) -> list[str]:
+    """Names of so many muscles, by the largest root mean square of the difference from the first cost."""
+    apart = comparison["rms_difference"].sel(other=comparison["cost"].values[0]).max("cost").fillna(0.0)
     order = np.argsort(-apart.values, kind="stable")[:most]
-    title = f"against {first}: the {len(order)} muscles that differ most"
-    return _agreement(comparison, "muscle", "", comparison["muscle"].values[order], title)
+    return [str(name) for name in comparison["muscle"].values[order]]
 
 
-def _agreement(comparison: xr.Dataset, dim: str, prefix: str, rows: np.ndarray, title: str) -> Table:
+def _agreement(comparison: xr.Dataset, dim: str, prefix: str, rows: Iterable[str], title: str) -> Table:
     """A section for each row, in it a line for each cost: names are not broken on a terminal of 80 columns."""
     table = Table(title=title, title_justify="left")
     names = [str(name) for name in comparison["cost"].values]
     table.add_column(dim.replace("_", " "), overflow="fold")
     for heading in ("peak [N]", *OF_PAIR):
         table.add_column(heading, justify="right", no_wrap=True)
-    peak = _peak(comparison, dim)
+    peak = peaks(comparison, dim)
     for row in rows:
-        table.add_row(str(row))
+        table.add_row(row)
         for number, name in enumerate(names):
             at = {"cost": name, "other": names[0], dim: row}
             pair = [float(comparison[prefix + measure].sel(at)) for measure in OF_PAIR.values()]
@@ -108,12 +112,18 @@ def joints(comparison: xr.Dataset) -> Table:
     for joint in comparison["joint"].values:
         values = [decimal(float(peak.sel(cost=name, joint=joint)), 2) for name in names]
         table.add_row(f"{joint}: peak contact force [body weights]", *values)
-    mean = 100.0 * comparison["co_contraction"].mean("time")
-    for dof in comparison["dof"].values:
-        if mean.sel(dof=dof).notnull().any():
-            values = [decimal(float(mean.sel(cost=name, dof=dof)), 0) for name in names]
-            table.add_row(f"{dof}: mean co-contraction [%]", *values)
+    means = [co_contraction_means(comparison.sel(cost=name)) for name in names]
+    for dof in dict.fromkeys(dof for each in means for dof in each):
+        values = [decimal(100.0 * each.get(dof, np.nan), 0) for each in means]
+        table.add_row(f"{dof}: mean co-contraction [%]", *values)
     return table
+
+
+def co_contraction_means(one: xr.Dataset) -> dict[str, float]:
+    """The mean over the frames about each angle that has one, 0 to 1, under one cost."""
+    mean = one["co_contraction"].mean("time")
+    pairs = zip(mean["dof"].values, mean.values, strict=True)
+    return {str(dof): float(value) for dof, value in pairs if np.isfinite(value)}
 
 
 def agreement_csv(comparison: xr.Dataset) -> bytes:
@@ -121,7 +131,7 @@ def agreement_csv(comparison: xr.Dataset) -> bytes:
     heading = ("kind", "name", "cost", "other", "peak_N", "rms_difference_N", "correlation", "peak_ratio")
     table: list[Iterable[object]] = [heading]
     for dim, prefix in (("function_group", "group_"), ("muscle", "")):
-        peak = _peak(comparison, dim)
+        peak = peaks(comparison, dim)
         pairs = {measure: comparison[prefix + measure] for measure in OF_PAIR.values()}
         costs = comparison["cost"].values
         for row, cost, other in itertools.product(comparison[dim].values, costs, costs):
@@ -132,7 +142,7 @@ def agreement_csv(comparison: xr.Dataset) -> bytes:
     return csv_text(table).encode()
 
 
-def _peak(comparison: xr.Dataset, dim: str) -> xr.DataArray:
+def peaks(comparison: xr.Dataset, dim: str) -> xr.DataArray:
     """Largest force (cost, dim) [N] over the frames with a valid solution."""
     force = comparison["group_force" if dim == "function_group" else "muscle_force"]
     return force.where(valid_of(comparison, dim)).max("time")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import xarray as xr
 
-from musclesolve._util.arrays import Array, true_runs
+from musclesolve._util.arrays import Array
 from musclesolve.motion.motion_plausibility import BALANCE_LIMIT
 from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.dataset.filter_variables import filter_line
@@ -18,6 +18,7 @@ from musclesolve.results.dataset.result_quantities import (
     pelvis_residual,
 )
 from musclesolve.results.tables.emg_agreement import emg_lines
+from musclesolve.results.tables.leg_outcome import LegOutcome
 from musclesolve.results.tables.lines import line, lines
 
 LEG = {side: f"{name} leg" for side, name in frames.SIDE_NAMES.items()} | {frames.OTHER: "muscles"}
@@ -42,10 +43,10 @@ def summary(result: xr.Dataset) -> str:
     choices = {"trial": identity(result), "methods": _methods(result)}
     text = [line(subject, choice) for subject, choice in choices.items() if choice]
     text.append(line("frames", f"{time.size}, {time[0]:.3f} to {time[-1]:.3f} s"))
-    text += lines("analysed", _sentences(result.attrs.get("analysed", [])))
+    text += lines("analysed", sentences(result.attrs.get("analysed", [])))
     for side in frames.sides(result):
-        reasons = _sentences(result.attrs.get(f"reasons_{side}", []))
-        text += lines(LEG[side], [_counts(result, side), *_failures(result, side), *reasons])
+        found, reasons = LegOutcome.of(result, side), sentences(result.attrs.get(f"reasons_{side}", []))
+        text += lines(LEG[side], [_counts(found), *_failures(found), *reasons])
     text.append(line("optimality", _optimality(result)))
     if "least_normalized_fiber_length" in result:
         text.append(line("fiber lengths", _fiber_lengths(result)))
@@ -58,7 +59,7 @@ def summary(result: xr.Dataset) -> str:
     text += lines("EMG", emg_lines(result))
     text += lines("strides", _strides(result))
     for name in ("notes", "completed"):
-        text += lines(name, _sentences(result.attrs.get(name, [])))
+        text += lines(name, sentences(result.attrs.get(name, [])))
     return "\n".join(text)
 
 
@@ -76,48 +77,30 @@ def _methods(result: xr.Dataset) -> str:
     return ",  ".join(parts)
 
 
-def _counts(result: xr.Dataset, side: str) -> str:
-    reserve = frames.solved_with_reserve(result, side)
-    parts = [f"{frames.solved(result, side).sum()} solved"]
-    if reserve.any():
-        parts.append(f"{reserve.sum()} with reserve ({_largest_reserve(result, side, reserve)})")
-    if others := int(frames.not_measured(result, side).sum()):
-        parts.append(f"{others} not analysed (forces not measured)")
-    if failures := int(frames.unsolved(result, side).sum()):
-        parts.append(f"{failures} WITHOUT VALID SOLUTION")
+def _counts(found: LegOutcome) -> str:
+    parts = [f"{found.solved} solved"]
+    if (reserve := found.largest_reserve) is not None:
+        largest = f"largest {_plain(reserve.moment, 3)} N m, {reserve.dof} at {reserve.time:.3f} s"
+        parts.append(f"{found.with_reserve} with reserve ({largest})")
+    if found.not_analysed:
+        parts.append(f"{found.not_analysed} not analysed (forces not measured)")
+    if found.without_solution:
+        parts.append(f"{found.without_solution} WITHOUT VALID SOLUTION")
     return ", ".join(parts)
 
 
-def _largest_reserve(result: xr.Dataset, side: str, reserve: frames.Mask) -> str:
-    shared = result.attrs.get("shared_dofs", result["dof"].values)
-    dofs = [str(dof) for dof in shared if frames.side_of(str(dof)) == side] or [*map(str, shared)]
-    moment = result["reserve_moment"].sel(dof=dofs).transpose("time", "dof").values
-    size = np.where(reserve[:, None] & np.isfinite(moment), np.abs(moment), 0.0)
-    frame, dof = np.unravel_index(int(size.argmax()), size.shape)
-    return f"largest {_plain(size[frame, dof], 3)} N m, {dofs[dof]} at {result['time'].values[frame]:.3f} s"
-
-
-def _failures(result: xr.Dataset, side: str) -> list[str]:
-    """For each reason how many frames, and when."""
-    names = frames.reason_names(result, side)
-    failed = frames.unsolved(result, side)
-    found = []
-    for reason in dict.fromkeys(names[failed]):
-        of_reason = names == reason
-        stretches = _stretches(of_reason, result["time"].values)
-        shown = ", ".join(stretches[:MOST_STRETCHES])
+def _failures(found: LegOutcome) -> list[str]:
+    """For each reason how many frames, and when: "0.450" or "0.450 to 0.510"."""
+    statements = []
+    for reason, (count, stretches) in found.failures.items():
+        shown = ", ".join(
+            f"{first:.3f}" + (f" to {last:.3f}" if last > first else "")
+            for first, last in stretches[:MOST_STRETCHES]
+        )
         more = f" and {len(stretches) - MOST_STRETCHES} more" if len(stretches) > MOST_STRETCHES else ""
-        why = REASON.get(str(reason), str(reason).replace("_", " "))
-        found.append(f"{why}: {of_reason.sum()} at {shown} s{more}")
-    return found
-
-
-def _stretches(mask: frames.Mask, time: Array) -> list[str]:
-    """Times of the runs of frames in a mask: "0.450" or "0.450 to 0.510"."""
-    return [
-        f"{time[first]:.3f}" + (f" to {time[stop - 1]:.3f}" if stop - first > 1 else "")
-        for first, stop in true_runs(mask)
-    ]
+        why = REASON.get(reason, reason.replace("_", " "))
+        statements.append(f"{why}: {count} at {shown} s{more}")
+    return statements
 
 
 def _fiber_lengths(result: xr.Dataset) -> str:
@@ -239,7 +222,7 @@ def _rms(values: Array) -> float:
     return float(np.sqrt(np.mean(values**2)))
 
 
-def _sentences(value: object) -> list[str]:
+def sentences(value: object) -> list[str]:
     """An attribute that holds sentences: a list, or one text with a sentence per line (as NetCDF likes it)."""
     if isinstance(value, str):
         return value.splitlines()

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 import xarray as xr
 from synthetic_result import WEIGHT, result, set_status
 
+from musclesolve.cli.documents.uncertainty_document import uncertainty_document
 from musclesolve.results.tables.uncertainty_summary import counted_frames, peak, summary
 from musclesolve.sharing.status import Status
 
@@ -87,3 +90,33 @@ def test_without_contributions_there_are_no_shares() -> None:
     found = sampled().drop_vars(["contact_force_contribution", "muscle_force_contribution"])
     assert peak(found, "contact_force", "hip_r").shares is None
     assert "STRENGTH" not in summary(found)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_every_number_of_a_sentence_is_of_the_frame_that_it_names(seed: int) -> None:
+    """Every frame has other numbers: those printed are looked up again at the time that stands beside them."""
+    found = sampled(seed)
+    for line in (line for line in summary(found).splitlines() if "body weights at" in line):
+        side, joint = re.search(r"(right|left) (hip|knee|ankle)", line).groups()
+        time = float(re.search(r"at (\d+\.\d+) s", line).group(1))
+        own = found.sel(joint=f"{joint}_{side[0]}").sel(time=time, method="nearest")
+        value, sd = (float(own[name]) / WEIGHT for name in ("contact_force", "contact_force_sd"))
+        mean = float(own["contact_force_mean"]) / WEIGHT
+        assert f"{value:.1f} ± {sd:.1f} body weights" in line and f"samples {mean:.1f})" in line
+        shares = dict(zip(SOURCES, own["contact_force_contribution"].values, strict=True))
+        for name, share in re.findall(r"([A-Z_]+) (\d+) %", line):
+            assert f"{100 * shares[name.lower()]:.0f}" == share
+
+
+def test_so_it_is_in_the_document() -> None:
+    found = sampled()
+    document = uncertainty_document(found)
+    for dim, name, unit in (("joint", "contact_force", WEIGHT), ("muscle", "muscle_force", 1.0)):
+        key = f"{name}_peaks_" + ("body_weights" if dim == "joint" else "n")
+        for which, numbers in document[key].items():
+            own = found.sel({dim: which}).sel(time=numbers["time_s"], method="nearest")
+            for part, suffix in (("value", ""), ("mean", "_mean"), ("sd", "_sd")):
+                assert numbers[part] == pytest.approx(float(own[f"{name}{suffix}"]) / unit)
+            np.testing.assert_allclose(
+                [*numbers["shares_of_variance"].values()], own[f"{name}_contribution"].values
+            )

@@ -1,0 +1,121 @@
+"""What all commands have in common: examples in their help, `--quiet` and `--json`, errors as one message."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+from musclesolve.cli.errors import report_errors
+from musclesolve.cli.options import Json, Quiet
+from musclesolve.cli.output_mode import mode
+from musclesolve.cli.printing import print_plain
+
+IN_SHORT = "Exit codes: 0 done, 2 input at fault, 3 frames without valid solution, 130 stopped"
+EXIT_CODES = {
+    0: "done",
+    2: "the input is at fault, or the system refuses something: one message",
+    3: "done, but some frames have no valid solution, or a trial of many has no result",
+    130: "stopped by Ctrl-C",
+}
+UsageError: type[Exception] = typer.BadParameter.__bases__[0]
+"""A wrong command line; its class is in another package in some versions of typer."""
+OPTIONS = {"quiet": Quiet, "json": Json}
+
+
+class Command(TyperCommand):
+    """A command whose help ends with examples."""
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Print the help, then the examples."""
+        super().format_help(ctx, formatter)
+        _append(formatter, f"{example_text(self.name or '')}\n\n{IN_SHORT}")
+
+
+class Commands(TyperGroup):
+    """All commands; an error that ends one is reported in one message."""
+
+    def main(self, *arguments: Any, **options: Any) -> Any:
+        """Run the command that the arguments name."""
+        mode.choose()
+        with report_errors():
+            return super().main(*arguments, **options)
+
+    def make_context(self, info_name: str | None, args: list[str], *more: Any, **extra: Any) -> Any:
+        """Store the words of the command line, which usage errors depend on."""
+        self.words = list(args)
+        with _usage_errors(self.words):
+            return super().make_context(info_name, args, *more, **extra)
+
+    def invoke(self, ctx: Any) -> Any:
+        """Read the options of the command, and run it."""
+        with _usage_errors(self.words):
+            return super().invoke(ctx)
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Print the help, then what to begin with, and the exit codes."""
+        super().format_help(ctx, formatter)
+        codes = "\n".join(f"  {code:<5} {meaning}" for code, meaning in EXIT_CODES.items())
+        _append(formatter, f"{example_text('musclesolve')}\n\nExit codes:\n{codes}")
+
+
+def _append(formatter: Any, text: str) -> None:
+    """Print a text below a help; typer without rich has not printed the help yet."""
+    if formatter.getvalue():
+        formatter.write(f"\n{text}\n")
+    else:
+        print_plain(text)
+
+
+def example_text(name: str) -> str:
+    """The examples of a command, each below what it does."""
+    shown = [f"  # {meaning}\n  {line}" for line, meaning in examples().get(name, {}).items()]
+    return "\n".join(["Examples:", *shown]) if shown else ""
+
+
+def examples() -> dict[str, dict[str, str]]:
+    """For each command its examples and what they do; those of `musclesolve` are of the whole."""
+    from musclesolve._util.bundled_toml import bundled_toml
+
+    return bundled_toml("musclesolve.cli", "examples.toml")
+
+
+def with_options(command: Callable[..., None], *names: str) -> Callable[..., None]:
+    """The command with options of `OPTIONS` behind its own; they choose the output mode before it starts."""
+    own = inspect.signature(command, eval_str=True)
+    more = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=False, annotation=OPTIONS[name])
+        for name in names
+    ]
+
+    @functools.wraps(command)
+    def run(**given: Any) -> None:
+        mode.choose(**{name: given.pop(name) for name in names})
+        command(**given)
+
+    parameters = [*own.parameters.values(), *more]
+    run.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]
+    run.__annotations__ = {each.name: each.annotation for each in parameters}
+    return run
+
+
+@contextmanager
+def _usage_errors(words: list[str]) -> Iterator[None]:
+    """Turn a wrong command line into an error of the input where a JSON document was asked for."""
+    try:
+        yield
+    except UsageError as error:
+        if "--json" not in words:
+            raise
+        from musclesolve.errors import InputError
+
+        mode.choose(json=True, quiet=mode.quiet)
+        path = getattr(getattr(error, "ctx", None), "command_path", "musclesolve")
+        place = path.partition(" ")[2] or None
+        message = error.format_message()  # type: ignore[attr-defined]
+        raise InputError(message, code="bad_usage", where=place, remedy=f"see {path} --help") from None

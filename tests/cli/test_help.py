@@ -1,0 +1,73 @@
+"""Every help ends with examples that the parser takes, and with the exit codes; commands stand by purpose."""
+
+from __future__ import annotations
+
+import shlex
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from musclesolve.checking.check import check
+from musclesolve.cli import app as cli
+from musclesolve.cli.command_classes import EXIT_CODES, examples
+from musclesolve.sharing.cost.cost_registry import REGISTRY as COSTS
+
+COMMANDS = typer.main.get_command(cli.app).commands
+LINES = [(name, line) for name, lines in examples().items() for line in lines]
+QUICK = [line for name, line in LINES if name in ("muscles", "markers", "faults", "synthesize")]
+
+
+def call(*words: str, **environment: str):
+    return CliRunner().invoke(cli.app, list(words), env=environment)
+
+
+def test_every_command_has_examples():
+    assert {name for name in COMMANDS if not examples().get(name)} == set()
+    assert len(examples()["musclesolve"]) == 3
+
+
+@pytest.mark.parametrize(("name", "line"), LINES, ids=[line for _, line in LINES])
+def test_the_parser_takes_the_example(name, line):
+    program, command, *words = shlex.split(line, comments=False)
+    assert program == "musclesolve" and name in (command, "musclesolve")
+    context = COMMANDS[command].make_context(command, list(words))
+    for cost in context.params.get("cost") or ():
+        assert cost in COSTS or isinstance(context.params["cost"], str)
+    assert len(line) < 100
+
+
+@pytest.mark.parametrize("line", QUICK)
+def test_examples_that_need_no_file_run(line, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    done = call(*shlex.split(line)[1:])
+    assert done.exit_code == 0, done.output
+    if "--fault" in line:
+        assert not check(tmp_path / "faulty" / "trial.toml").ok
+
+
+@pytest.mark.parametrize("width", ["40", "80", "200"])
+@pytest.mark.parametrize("name", ["run", "compare", "markers"])
+def test_the_help_shows_them_in_whole_lines_that_can_be_copied(name, width):
+    done = call(name, "--help", COLUMNS=width, TERM="dumb")
+    shown = done.output.splitlines()
+    assert done.exit_code == 0
+    assert all(
+        f"  {line}" in shown and f"  # {meaning}" in shown for line, meaning in examples()[name].items()
+    )
+    assert shown.index("Examples:") > max((k for k, line in enumerate(shown) if "╰─" in line), default=0)
+
+
+def test_without_arguments_the_commands_stand_by_purpose_and_the_exit_codes_below():
+    done = call(COLUMNS="100", TERM="dumb")
+    places = [done.output.index(panel) for panel in cli.PANELS]
+    assert places == sorted(places)
+    assert all(f"  {code:<5} {meaning}" in done.output for code, meaning in EXIT_CODES.items())
+    assert call("--help", COLUMNS="100", TERM="dumb").output.rstrip() == done.output.rstrip()
+
+
+def test_typer_without_rich_prints_them_too(monkeypatch):
+    monkeypatch.setattr("typer.core.HAS_RICH", False)
+    done = call("markers", "--help")
+    assert done.output.index("Usage:") < done.output.index("Examples:\n")
+    assert "musclesolve markers plug_in_gait" in done.output

@@ -1,0 +1,103 @@
+"""The examples run as they stand, print what they say, and the complete recording runs from a plain copy."""
+
+from __future__ import annotations
+
+import re
+import runpy
+import shutil
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import musclesolve as ms
+
+ROOT = Path(__file__).parents[2]
+EXAMPLES = ROOT / "examples"
+SCRIPTS = sorted(EXAMPLES.glob("*.py"))
+OWN = EXAMPLES / "own_recording"
+
+# What a run must print or write: patterns of the output, and names of files.
+EXPECTED = {
+    "share_frames": ([r"865 of 1000 frames solved", r"elbow_flexion lacks 0\.031 N m"], []),
+    "full_trial": ([r"66 of 66 frames", r"soleus_r: at most \d{4} N"], ["walk.nc", "walk.csv"]),
+    "compare_costs": ([r"force_squared: 66 frames", r"differ most in soleus_r"], []),
+    "benchmark_solvers": ([r"batch .*5 solved", r"slsqp .*5 solved", r"linprog .*unfit_solver"], []),
+    "plot_activations": ([], ["contact_forces.png", "five_muscles.png"]),
+    "emg_overlay": ([r"SOL +r = 0\.9\d at \d+ ms"], ["emg.png"]),
+    "opensim_model": ([r"soleus_r +peak +\d{4} N", r"66 of 66 frames solved"], ["ik.mot", "walk_force.sto"]),
+    "uncertainty": ([r"all sources, soleus", r"samples \d{4} ± \d{2,3} N"], []),
+    "many_trials": (
+        [r"walk2-trial +computed", r"wrong +refused", r"mean of 3 cycles"],
+        ["results/trials.csv"],
+    ),
+}
+
+
+def test_every_script_is_in_the_table_and_in_this_test():
+    text = (EXAMPLES / "README.md").read_text(encoding="utf-8")
+    listed = re.findall(r"^\| \[(\w+)\.py\]", text, flags=re.M)
+    assert sorted(listed) == [script.stem for script in SCRIPTS] == sorted(EXPECTED)
+    for link in re.findall(r"\]\(([^)]+)\)", text):
+        assert (EXAMPLES / link).exists()
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.stem)
+def test_the_script_is_short_and_says_what_one_learns(script):
+    text = script.read_text(encoding="utf-8")
+    assert len(text.splitlines()) <= 50
+    assert text.startswith('"""') and "One learns" in text.split('"""')[1]
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.stem)
+def test_the_script_runs(script, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", [str(script), str(tmp_path)])
+    runpy.run_path(str(script), run_name="__main__")
+    printed = capsys.readouterr().out
+    patterns, files = EXPECTED[script.stem]
+    assert all(re.search(pattern, printed) for pattern in patterns), printed
+    assert all((tmp_path / name).is_file() for name in files)
+    assert "nan" not in printed
+
+
+def test_the_complete_recording_runs_from_a_copy_of_its_folder(tmp_path):
+    copy = Path(shutil.copytree(OWN, tmp_path / "mine"))
+    report = ms.check(copy / "trial.toml")
+    assert report.ok and not report.of("warning") and "gap_filled" in {each.code for each in report.findings}
+    result = ms.run(copy / "trial.toml")
+    assert result["valid"].all() and float(result["kkt_residual"].max()) < 1e-6
+    assert result.attrs["hip_method"] == "harrington_2007" and result["emg_correlation"].min() > 0.8
+
+
+def test_the_recording_is_what_its_script_makes(tmp_path, monkeypatch):
+    monkeypatch.setattr(sys, "argv", ["make_recording.py", str(tmp_path)])
+    runpy.run_path(str(OWN / "make_recording.py"), run_name="__main__")
+    for name in ("walk.trc", "standing.trc"):
+        made, kept = ms.read_trc(tmp_path / name), ms.read_trc(OWN / name)
+        assert made.names == kept.names
+        np.testing.assert_allclose(made.position, kept.position, atol=2e-5)
+    for name, tolerance in (("forces.mot", 1e-3), ("emg.sto", 1e-5)):
+        made, kept = ms.read_mot(tmp_path / name), ms.read_mot(OWN / name)
+        assert made.names == kept.names
+        np.testing.assert_allclose(made.values, kept.values, atol=tolerance)
+
+
+def test_the_model_has_the_moment_arms_that_its_points_give():
+    """Soleus about the ankle, standing: its two points and the hinge make a triangle."""
+    model = ms.read_osim(EXAMPLES / "opensim_model" / "leg.osim")
+    time = np.arange(50) * 0.01
+    names = ("hip_flexion_r", "knee_angle_r", "ankle_angle_r")
+    zero = ms.Table(time, names, np.zeros((50, 3)), False, Path("ik.mot"))
+    moments = ms.Table(
+        time, tuple(f"{name}_moment" for name in names), np.zeros((50, 3)), False, Path("id.sto")
+    )
+    problem = ms.opensim_problem(model, zero, moments)
+    origin, insertion = np.array([-0.01, 0.30]), np.array([-0.05, -0.03])  # from the ankle [m]
+    along = (origin - insertion) / np.linalg.norm(origin - insertion)
+    expected = insertion[0] * along[1] - insertion[1] * along[0]
+    arm = problem.moment_arm[
+        2, list(problem.dof).index("ankle_angle_r"), list(problem.muscle).index("soleus_r")
+    ]
+    assert arm == pytest.approx(expected, abs=1e-6) and -0.05 < expected < -0.04
