@@ -120,15 +120,15 @@ class PathNodes(NamedTuple):
 class PathLines(NamedTuple):
     """Paths in T poses as lines, for drawing: muscle (S,) of each point; its position (T, S, 3) [m], single precision.
 
-    count (T, n): number of points that each muscle has in a pose; those beyond it repeat the last one.
+    used (T, n): number of points that each muscle has in a pose; those beyond it repeat the last one.
     """
 
     muscle: Indices
     position: Array
-    count: Indices
+    used: Indices
 
     def trimmed(self) -> PathLines:
         """Without the points that a muscle never has."""
         rank = np.arange(len(self.muscle)) - np.searchsorted(self.muscle, self.muscle)
-        kept = rank < self.count.max(axis=0, initial=1)[self.muscle]
-        return PathLines(self.muscle[kept], self.position[:, kept], self.count)
+        kept = rank < self.used.max(axis=0, initial=1)[self.muscle]
+        return PathLines(self.muscle[kept], self.position[:, kept], self.used)

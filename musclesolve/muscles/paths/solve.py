@@ -66,7 +66,7 @@ def trace_paths(layout: PathLayout, position: Array, on: Mask, center: Array, ro
     line = np.empty((len(position), first[-1], 3), dtype=np.float32)
     lines = Lines(first, line, np.empty((len(position), layout.muscles), dtype=np.intp))
     PATHS.load()(layout.arrays, given, out, work, lines)
-    return PathLines(np.repeat(np.arange(layout.muscles), needed), lines.position, lines.count)
+    return PathLines(np.repeat(np.arange(layout.muscles), needed), lines.position, lines.used)
 
 
 def gather_wrenches(position: Array, gradient: Array, group: Indices) -> Array:

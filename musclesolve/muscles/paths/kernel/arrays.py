@@ -79,7 +79,7 @@ class Lines(NamedTuple):
 
     first: Indices  # (n+1,) first slot of each muscle
     position: Array  # (T, S, 3) [m], single precision; slots that a muscle does not need hold its last point
-    count: Indices  # (T, n) how many it needs
+    used: Indices  # (T, n) how many it needs
 
 
 def contiguous(values: Any, kind: type = float) -> Any:

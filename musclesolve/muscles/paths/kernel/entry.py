@@ -56,6 +56,8 @@ def wrenches(position, gradient, group, wrench):
 def powers(wrench, muscle, moved, screw, power):
     """See `sum_powers`."""
     sum_powers(wrench, muscle, moved, screw, power)
+
+
 _LINES = types.NamedTuple([_WHOLE[::1], types.float32[:, :, ::1], _WHOLE[:, ::1]], Lines)
 
 _VERSION = source_version(Path(__file__).parent)

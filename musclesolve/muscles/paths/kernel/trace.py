@@ -32,7 +32,7 @@ def trace_muscle(layout, poses, out, work, lines, t, muscle, size):
         if first_of_two and k + 1 < size and work.chain[k + 1] == node + 1:
             before = work.chain[k - 1] if k > 0 else node
             slot = _trace_arc(layout, poses, out, work, lines.position, t, slot, before, node)
-    lines.count[t, muscle] = slot - lines.first[muscle]
+    lines.used[t, muscle] = slot - lines.first[muscle]
     for unused in range(slot, lines.first[muscle + 1]):
         for j in range(3):
             lines.position[t, unused, j] = lines.position[t, slot - 1, j]
