@@ -21,6 +21,7 @@ from musclesolve.cli import environment, streams
 from musclesolve.cli.commands import (
     list_commands,
     model_commands,
+    picture_command,
     recording_commands,
     run_commands,
     study_commands,
@@ -73,6 +74,7 @@ for command in (
     recording_commands.check,
     study_commands.benchmark,
     study_commands.plot,
+    picture_command.picture,
     recording_commands.synthesize,
     recording_commands.convert,
     model_commands.export,

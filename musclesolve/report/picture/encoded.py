@@ -1,7 +1,7 @@
 """The data of a picture as text of a page: numbers in base64, positions in tenths of a millimetre.
 
-Positions are 16-bit integers relative to the body's own place in each frame, values 16-bit shares of their range, forces
-floats of 32 bits; the last integer stands for "none".
+Positions are 16-bit integers relative to the place of the body in each frame, values 16-bit shares of their range,
+forces floats of 32 bits; the last integer stands for "none".
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def as_dict(data: PictureData, result: xr.Dataset) -> dict[str, Any]:
         "heading": data.heading,
         "points": list(data.points),
         "bones": data.bones.tolist(),
-        "head": _head(data.points, table["head"]),
+        "head": head_of(data.points, table["head"]),
         "ribs": _ribs(data.points, table["ribs"]),
         "skeleton": packed(_relative(data.position, offset), "<i2"),
         "muscles": [
@@ -143,7 +143,7 @@ def _verdict(name: str, known: dict[str, dict[str, str]]) -> dict[str, str]:
     return known.get(name, {"kind": "none", "text": f"no valid solution: {name.replace('_', ' ')}"})
 
 
-def _head(points: tuple[str, ...], heads: dict[str, dict[str, Any]]) -> dict[str, Any] | None:
+def head_of(points: tuple[str, ...], heads: dict[str, dict[str, Any]]) -> dict[str, Any] | None:
     """The first head whose points there are, by their numbers."""
     for head in heads.values():
         if set(head["points"]) <= set(points):

@@ -14,7 +14,9 @@ from musclesolve.errors import InputError
 
 PLACE = ("resources", "templates", "viewer.zip")
 TEMPLATE = "viewer.html.template"
-_BEGIN = re.compile(r"/\*\*\s*\*\s*@license(?:(?!\*/).)*?three\.js(?:(?!\*/).)*?\*/", re.IGNORECASE | re.DOTALL)
+_BEGIN = re.compile(
+    r"/\*\*\s*\*\s*@license(?:(?!\*/).)*?three\.js(?:(?!\*/).)*?\*/", re.IGNORECASE | re.DOTALL
+)
 _END = re.compile(r'Object\.defineProperty\(\w+,"__esModule",\{value:!0\}\)\}+\)+;?')
 _REVISION = re.compile(r'\.REVISION=(\w+|"\d+")')
 

@@ -124,7 +124,9 @@ def check_kind(result: xr.Dataset) -> None:
         kind = "uncertainty.nc, the spread of a result"
     if missing or kind:
         raise InputError(
-            f"this is {kind}" if kind else f"this is not a result of musclesolve: it has no {', '.join(missing)}",
+            f"this is {kind}"
+            if kind
+            else f"this is not a result of musclesolve: it has no {', '.join(missing)}",
             code="bad_result",
             file=getattr(result, "encoding", {}).get("source"),
             expected="result.nc of `musclesolve run` or `musclesolve share`",
@@ -217,7 +219,9 @@ def _round_above(values: Array) -> float:
     if greatest <= 0.0:
         return 1.0
     power = 10.0 ** np.floor(np.log10(greatest))
-    return float(next(step * power for step in (1.0, 2.0, 5.0, 10.0) if step * power >= greatest * (1 - 1e-9)))
+    return float(
+        next(step * power for step in (1.0, 2.0, 5.0, 10.0) if step * power >= greatest * (1 - 1e-9))
+    )
 
 
 def _weight(result: xr.Dataset) -> float | None:

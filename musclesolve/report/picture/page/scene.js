@@ -1,6 +1,6 @@
 // The subject in space: bones, muscles, arrows, floor.
 
-const BONE = [0.86, 0.87, 0.88], GRAY = [0.60, 0.63, 0.67];
+const BONE = [0.80, 0.82, 0.84], GRAY = [0.60, 0.63, 0.67];
 const BACKGROUND = 0xf5f6f8, SHADOW = 0xe2e5ea, GRID = 0xd3d8df, GROUND = 0x0072b2, CONTACT = 0x00855f;
 const GROUND_SCALE = 0.5, CONTACT_SCALE = 0.1, ONE_KN = 1000;  // [m] for one body weight, or one kilonewton
 const FOV = 28;
@@ -15,8 +15,8 @@ class Scene {
     this.scene.background = new THREE.Color(BACKGROUND);
     this.camera = new THREE.PerspectiveCamera(FOV, 1, 0.05, 60);
     this.camera.up.set(0, 0, 1);
-    this.scene.add(this.camera, new THREE.HemisphereLight(0xffffff, 0xd5d5dd, 0.72));
-    const lamp = new THREE.DirectionalLight(0xffffff, 0.38);
+    this.scene.add(this.camera, new THREE.HemisphereLight(0xffffff, 0xdedee4, 0.82));
+    const lamp = new THREE.DirectionalLight(0xffffff, 0.30);
     lamp.position.set(-0.4, 0.9, 0.6);
     this.camera.add(lamp);
     this.body();
@@ -199,7 +199,7 @@ class Scene {
     data.muscles.forEach((muscle, m) => {
       if (!muscles || !shown(muscle.side, legs)) { this.muscles.hide(m); return; }
       const share = quantity ? data.share(quantity, frame, m) : NaN, known = share === share;
-      const swell = !known ? 0.25 : quantity.key === "fiber_length" ? 0.65 : 0.4 + 0.6 * share;
+      const swell = !known ? 0.25 : quantity.key === "fiber_length" ? 0.6 : 0.28 + 0.72 * share;
       const belly = 0.003 + 0.019 * (0.25 + 0.75 * muscle.size) * swell;
       const line = [];
       for (let k = 0; k < muscle.count; k++) line.push(data.pathPoint(frame, muscle.first + k, []));
