@@ -21,7 +21,7 @@ def picture(
         typer.Option(
             "-o",
             "--output",
-            help="The file: .html (a page that needs nothing else), .gif or .mp4; default: picture.html beside the result.",
+            help="The file: .html (needs nothing else), .gif or .mp4; default: picture.html beside the result.",
         ),
     ] = None,
     speed: Annotated[

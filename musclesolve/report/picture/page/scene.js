@@ -228,12 +228,13 @@ class Scene {
     const size = Math.hypot(...force), { shaft, tip, head } = arrow.userData;
     arrow.visible = visible && size > 1e-3 && place[0] === place[0];
     if (!arrow.visible) return;
-    const length = Math.max(size, head), start = onto ? place.map((each, axis) => each - force[axis] / size * length) : place;
-    arrow.position.set(...start);
+    const slim = Math.min(1, size / (1.6 * head)), tipLength = slim * head;
+    arrow.position.set(...(onto ? place.map((each, axis) => each - force[axis]) : place));
     arrow.quaternion.setFromUnitVectors(new THREE.Vector3(0, 1, 0), new THREE.Vector3(...unit(force)));
-    shaft.scale.y = Math.max(length - head, 1e-3);
-    shaft.position.y = 0.5 * (length - head);
-    tip.position.y = length - 0.5 * head;
+    shaft.scale.set(slim, size - tipLength, slim);
+    shaft.position.y = 0.5 * (size - tipLength);
+    tip.scale.setScalar(slim);
+    tip.position.y = size - 0.5 * tipLength;
   }
 
   // Place on the stage [px] of a point in space; null behind the camera.
