@@ -100,8 +100,8 @@ class View:
         """Those of the head are drawn as its outline."""
         bones, outline = self.data.bones, np.zeros((0, 2, 3))
         if self._head is not None:
-            others = np.argwhere(~np.isin(bones, self._head["points"]).all(axis=1))[:, 0]
-            bones = bones[others] if len(self._head["points"]) > 2 else bones
+            inside: AnyArray = np.isin(bones, self._head["points"])
+            bones = bones[inside.sum(axis=1) < 2] if len(self._head["points"]) > 2 else bones
             outline = self._outline(frame, self._head)
         ends = np.concatenate([self.data.position[frame][bones], outline])
         return ends, np.full(len(ends), 3.4), _painted(BONE, len(ends))

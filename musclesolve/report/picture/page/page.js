@@ -70,7 +70,8 @@ class Picture {
     this.changed();
   }
 
-  view(name) { this.scene.view(name, this.options.legs === "l"); }
+  // From the side of the leg that is shown.
+  view(name) { this.scene.view(name, this.legsShown().every((leg) => leg.side === "l")); }
 
   play() {
     if (this.data.frames < 2) return;
@@ -148,15 +149,15 @@ class Picture {
     this.find("count").textContent = `frame ${frame * data.every + 1} of ${(data.frames - 1) * data.every + 1}`;
     const rows = this.legsShown().map((leg) => {
       const verdict = data.verdict(leg, frame), percent = leg.percent[frame];
-      if (verdict.kind === "none") lost.push(`${legName(leg)}: ${verdict.text}`);
+      if (verdict.kind === "none") lost.push(legName(leg));
       const place = percent === percent ? `${percent.toFixed(0)} % of the gait cycle` : "";
       const row = element("div", `msp-row msp-${verdict.kind}`);
-      row.append(element("b", "", legName(leg)), " ", element("span", "", place), element("i", "", verdict.text));
+      row.append(element("b", "", legName(leg)), " ", element("span", "", place), " ", element("i", "", verdict.text));
       return row;
     });
     this.find("verdict").replaceChildren(...rows);
     this.find("alert").hidden = !lost.length;
-    this.find("alert").textContent = lost.length ? `${lost.join("; ")}. Muscles without a solution are gray.` : "";
+    this.find("alert").textContent = lost.length ? `No valid solution in this frame: ${lost.join(" and ")}. Its muscles are gray.` : "";
     this.find("stage").classList.toggle("msp-lost", lost.length > 0 && lost.length === this.legsShown().length);
   }
 
