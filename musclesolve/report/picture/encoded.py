@@ -30,7 +30,7 @@ COLORS = 64
 
 def encoded(data: PictureData, result: xr.Dataset) -> str:
     """The data as JSON that may stand inside a script element."""
-    return json.dumps(as_dict(data, result), separators=(",", ":")).replace("</", "<\\/")
+    return json.dumps(as_dict(data, result), separators=(",", ":")).replace("<", "\\u003c")
 
 
 def as_dict(data: PictureData, result: xr.Dataset) -> dict[str, Any]:

@@ -30,8 +30,10 @@ def trace_muscle(layout, poses, out, work, lines, t, muscle, size):
         slot += 1
         first_of_two = node >= points and (node - points) % 2 == 0
         if first_of_two and k + 1 < size and work.chain[k + 1] == node + 1:
-            before = work.chain[k - 1] if k > 0 else node
-            slot = _trace_arc(layout, poses, out, work, lines.position, t, slot, before, node)
+            wrap = (node - points) // 2
+            item = layout.wrap_object[wrap]
+            _begin(poses, out, work, t, item, work.chain[k - 1] if k > 0 else node, node)
+            slot = _trace_arc(layout, poses, work, lines.position, t, slot, item, out.arc[t, wrap])
     lines.used[t, muscle] = slot - lines.first[muscle]
     for unused in range(slot, lines.first[muscle + 1]):
         for j in range(3):
@@ -39,12 +41,9 @@ def trace_muscle(layout, poses, out, work, lines, t, muscle, size):
 
 
 @compiled
-def _trace_arc(layout, poses, out, work, line, t, slot, before, node):
-    """Points between the two tangent points of a wrap, of which `node` is the first; the slot after them."""
-    wrap = (node - poses.position.shape[1]) // 2
-    item = layout.wrap_object[wrap]
-    _begin(poses, out, work, t, item, before, node)
-    step = out.arc[t, wrap] / (ARC_POINTS + 1)
+def _trace_arc(layout, poses, work, line, t, slot, item, length):
+    """Points of an arc of some length between its tangent points, from where it begins; the slot after them."""
+    step = length / (ARC_POINTS + 1)
     for number in range(ARC_POINTS):
         _onwards(layout, work, item, step, number + 1)
         for j in range(3):
