@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Indices
+from musclesolve._util.arrays import AnyArray, Array, Indices
 from musclesolve.muscles.paths.kernel.arrays import CYLINDER, Layout, contiguous
 
 KINDS = ("cylinder", "sphere", "ellipsoid")
@@ -124,7 +124,7 @@ class PathLines(NamedTuple):
     """
 
     muscle: Indices
-    position: Array
+    position: AnyArray
     used: Indices
 
     def trimmed(self) -> PathLines:

@@ -80,9 +80,8 @@ class View:
         found = [self._bones(frame), self._muscles(frame), self._arrows(data.ground, frame)]
         ends = np.concatenate([part[0] for part in found])
         placed = self.flat(ends.reshape(-1, 3), frame).reshape(-1, 2, 3)
-        known = np.isfinite(placed).all(axis=(1, 2))
-        order = np.argsort(-placed[:, :, 2].mean(axis=1), kind="stable")
-        order = order[known[order]]
+        (known,) = np.nonzero(np.isfinite(placed).all(axis=(1, 2)))
+        order = known[np.argsort(-placed[known, :, 2].mean(axis=1), kind="stable")]
         widths, hues = (np.concatenate([part[k] for part in found])[order] for k in (1, 2))
         return Lines(placed[order, :, :2], widths, hues)
 
@@ -100,8 +99,9 @@ class View:
         """Those of the head are drawn as its outline."""
         bones, outline = self.data.bones, np.zeros((0, 2, 3))
         if self._head is not None:
-            inside: AnyArray = np.isin(bones, self._head["points"])
-            bones = bones[inside.sum(axis=1) < 2] if len(self._head["points"]) > 2 else bones
+            points: list[int] = self._head["points"]
+            if len(points) > 2:
+                bones = np.array([bone for bone in bones.tolist() if not set(bone) <= set(points)], np.intp)
             outline = self._outline(frame, self._head)
         ends = np.concatenate([self.data.position[frame][bones], outline])
         return ends, np.full(len(ends), 3.4), _painted(BONE, len(ends))

@@ -157,7 +157,7 @@ class Picture {
     });
     this.find("verdict").replaceChildren(...rows);
     this.find("alert").hidden = !lost.length;
-    this.find("alert").textContent = lost.length ? `No valid solution in this frame: ${lost.join(" and ")}. Its muscles are gray.` : "";
+    this.find("alert").textContent = lost.length ? `No valid solution in this frame: ${lost.join(" and ")}. Muscles without one are gray.` : "";
     this.find("stage").classList.toggle("msp-lost", lost.length > 0 && lost.length === this.legsShown().length);
   }
 
@@ -168,6 +168,7 @@ class Picture {
     this.barOf = quantity;
     const number = (value) => Number(value.toPrecision(3)).toString(), unitText = quantity.unit === "1" ? "" : ` [${quantity.unit}]`;
     this.find("bar-label").textContent = quantity.label + unitText;
+    this.find("bar-gray").textContent = quantity.key === "emg" ? "not measured, or no valid solution" : "no valid solution";
     this.find("bar-colors").style.background = `linear-gradient(to right, ${quantity.colors.join(",")})`;
     this.find("bar-low").textContent = (quantity.below ? "≤ " : "") + number(quantity.low);
     this.find("bar-middle").textContent = number((quantity.low + quantity.high) / 2);
