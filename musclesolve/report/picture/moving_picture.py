@@ -7,6 +7,7 @@ from typing import Any
 
 import xarray as xr
 
+from musclesolve.errors import InputError
 from musclesolve.report.picture.encoded import encoded
 from musclesolve.report.picture.library import three_js
 from musclesolve.report.picture.picture_data import PictureData, check_kind, picture_data
@@ -33,17 +34,30 @@ def picture_page(result: xr.Dataset) -> str:
 def picture_fragment(result: xr.Dataset) -> str:
     """The same as a part of another page, once: it starts when it comes into view.
 
-    Its classes begin with ms-picture or msp-, and nothing of its script is seen outside.
+    Its classes begin with ms-picture or msp-, and nothing of its script is seen outside. Where three.js is not found
+    a sentence stands in its place, so that the rest of the page is whole.
+
+    Raises:
+        InputError: the dataset is not the result of a run.
     """
-    return _fragment(result, "fragment")
+    try:
+        return _fragment(result, "fragment")
+    except InputError as error:
+        if error.code != "missing_package":
+            raise
+        return _sentence(f"There is no moving picture: {error.problem}.")
 
 
 def _fragment(result: xr.Dataset, mode: str) -> str:
     check_kind(result)
     data = picture_data(result)
     if data.empty:
-        return _rendered("nothing.html", sentence=NOTHING, style=_trusted(_source("style.css")))
+        return _sentence(NOTHING)
     return _rendered("picture.html", mode=mode, **_words(data, result), **_parts(data, result))
+
+
+def _sentence(sentence: str) -> str:
+    return _rendered("nothing.html", sentence=sentence, style=_trusted(_source("style.css")))
 
 
 def _words(data: PictureData, result: xr.Dataset) -> dict[str, Any]:

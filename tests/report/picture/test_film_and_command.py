@@ -19,6 +19,7 @@ from musclesolve.cli import app as cli
 from musclesolve.report.picture import library
 from musclesolve.report.picture.film import film
 from musclesolve.report.picture.library import library_of, three_js
+from musclesolve.report.picture.moving_picture import picture_fragment, picture_page
 from musclesolve.report.picture.picture_data import picture_data
 from musclesolve.report.picture.picture_file import picture_file
 from musclesolve.report.picture.projection import View
@@ -141,9 +142,13 @@ def test_another_layout_of_that_package_is_one_clear_error(page: str) -> None:
         library_of(page)
 
 
-def test_a_missing_package_is_one_clear_error(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_package_is_one_clear_error_and_a_sentence_in_another_page(
+    stride: xr.Dataset, monkeypatch: pytest.MonkeyPatch
+) -> None:
     three_js.cache_clear()
     monkeypatch.setattr(library, "PLACE", ("resources", "nowhere.zip"))
     with refused("missing_package", "trimesh"):
-        three_js()
+        picture_page(stride)
+    fragment = picture_fragment(stride)
+    assert "trimesh" in fragment and "<script" not in fragment
     three_js.cache_clear()

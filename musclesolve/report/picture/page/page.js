@@ -43,7 +43,9 @@ class Picture {
     }
     for (const name of ["side", "front", "back", "reset"]) on(name, "click", () => this.view(name));
     const canvas = this.find("canvas");
-    canvas.addEventListener("pointermove", (event) => event.buttons || this.point(event));
+    canvas.addEventListener("pointermove", (event) => {
+      if (event.buttons) this.find("tip").hidden = true; else this.point(event);
+    });
     canvas.addEventListener("click", (event) => this.point(event));
     canvas.addEventListener("pointerleave", () => { this.find("tip").hidden = true; });
     this.find("time").max = this.data.frames - 1;
