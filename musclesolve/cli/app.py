@@ -23,6 +23,7 @@ from musclesolve.cli.commands import (
     init_command,
     list_commands,
     model_commands,
+    picture_command,
     recording_commands,
     run_commands,
     study_commands,
@@ -74,6 +75,7 @@ PANELS: dict[str, dict[Callable[..., None], tuple[str, ...]]] = {
         recording_commands.synthesize: QUIET,
     },
     "Look at results, hand them on": {
+        picture_command.picture: QUIET,
         study_commands.plot: QUIET,
         model_commands.export: QUIET,
     },

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from musclesolve._util.arrays import Array, Indices
-from musclesolve.muscles.paths.layout import PathNodes
-from musclesolve.muscles.paths.solve import solve_paths
+from musclesolve.muscles.paths.layout import PathLines, PathNodes
+from musclesolve.muscles.paths.solve import solve_paths, trace_paths
 from musclesolve.opensim.kinematics import BodyMotion, body_motion, coordinate_values
 from musclesolve.opensim.model import OpenSimModel
 from musclesolve.opensim.path_system import PathSystem, path_system
@@ -67,6 +67,22 @@ def opensim_geometry(
         length=np.concatenate(lengths),
         moment_arm=np.concatenate(arms),
     )
+
+
+def path_lines(model: OpenSimModel, values: Array, muscles: Sequence[str]) -> PathLines:
+    """Paths as lines, for drawing, for values (T, K) of all coordinates.
+
+    Raises:
+        InputError: a name is unknown, or a muscle needs something that is not supported.
+    """
+    system = path_system(model, model.chosen(muscles))
+    blocks = []
+    for start in range(0, len(values), _BLOCK):
+        block = values[start : start + _BLOCK]
+        position, center, rotation = system.placed(body_motion(model, block), block)
+        blocks.append(trace_paths(system.layout, position, system.on(block), center, rotation))
+    positions = np.concatenate([block.position for block in blocks])
+    return PathLines(blocks[0].muscle, positions, np.concatenate([block.used for block in blocks])).trimmed()
 
 
 def path_wrenches(model: OpenSimModel, values: Array, muscles: Sequence[str], tendon_force: Array) -> Array:

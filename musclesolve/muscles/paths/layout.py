@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Indices
+from musclesolve._util.arrays import AnyArray, Array, Indices
 from musclesolve.muscles.paths.kernel.arrays import CYLINDER, Layout, contiguous
 
 KINDS = ("cylinder", "sphere", "ellipsoid")
@@ -115,3 +115,20 @@ class PathNodes(NamedTuple):
     length: Array
     position: Array
     gradient: Array
+
+
+class PathLines(NamedTuple):
+    """Paths in T poses as lines, for drawing: muscle (S,) of each point; its position (T, S, 3) [m], single precision.
+
+    used (T, n): number of points that each muscle has in a pose; those beyond it repeat the last one.
+    """
+
+    muscle: Indices
+    position: AnyArray
+    used: Indices
+
+    def trimmed(self) -> PathLines:
+        """Without the points that a muscle never has."""
+        rank = np.arange(len(self.muscle)) - np.searchsorted(self.muscle, self.muscle)
+        kept = rank < self.used.max(axis=0, initial=1)[self.muscle]
+        return PathLines(self.muscle[kept], self.position[:, kept], self.used)

@@ -20,9 +20,9 @@ import numpy as np
 from musclesolve._util.arrays import Array, Indices, Mask
 from musclesolve.dynamics.model.rigid_body import PLACES, RigidBodies
 from musclesolve.muscles.paths.carriers import Carriers, FrameMotion, WrapObjects
-from musclesolve.muscles.paths.layout import PathLayout
+from musclesolve.muscles.paths.layout import PathLayout, PathLines
 from musclesolve.muscles.paths.moving_frames import MovingFrames
-from musclesolve.muscles.paths.solve import gather_wrenches, solve_paths, sum_powers
+from musclesolve.muscles.paths.solve import gather_wrenches, solve_paths, sum_powers, trace_paths
 
 
 class Groups(NamedTuple):
@@ -124,6 +124,12 @@ class Paths:
         """Lengths and gradients with given points (T, P) on the path; coordinates (T, K+6) move frames."""
         position, center, axes, motion = self.carriers.place(q, coordinates)
         return PathState(self, q, *solve_paths(self.layout, position, on, center, axes), motion)
+
+    def lines(self, q: Array, coordinates: Array) -> PathLines:
+        """The paths as lines through points, arcs on wrap objects included, for drawing."""
+        position, center, axes, _ = self.carriers.place(q, coordinates)
+        on = self.on_path(self.conditions(coordinates))
+        return trace_paths(self.layout, position, on, center, axes).trimmed()
 
     def evaluate(self, q: Array, coordinates: Array) -> PathState:
         """Lengths and gradients; coordinates (T, K+6) switch conditional points and move frames."""

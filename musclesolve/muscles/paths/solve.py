@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from musclesolve._util.arrays import Array, Indices, Mask
-from musclesolve.muscles.paths.kernel.arrays import WORK_SIZE, Output, Poses, Work, contiguous
-from musclesolve.muscles.paths.layout import PathLayout, PathNodes
+from musclesolve.muscles.paths.kernel.arrays import WORK_SIZE, Lines, Output, Poses, Work, contiguous
+from musclesolve.muscles.paths.layout import PathLayout, PathLines, PathNodes
 
 
 def solve_paths(layout: PathLayout, position: Array, on: Mask, center: Array, rotation: Array) -> PathNodes:
@@ -21,6 +21,15 @@ def solve_paths(layout: PathLayout, position: Array, on: Mask, center: Array, ro
     """
     from musclesolve.muscles.paths.kernel.entry import PATHS
 
+    given, out, work = _arrays(layout, position, on, center, rotation)
+    PATHS.load()(layout.arrays, given, out, work, _no_lines())
+    return PathNodes(out.length, out.position, out.gradient)
+
+
+def _arrays(
+    layout: PathLayout, position: Array, on: Mask, center: Array, rotation: Array
+) -> tuple[Poses, Output, Work]:
+    """What the path engine is given, fills and works in."""
     frames = len(position)
     nodes = layout.points + 2 * layout.wraps
     out = Output(
@@ -38,8 +47,26 @@ def solve_paths(layout: PathLayout, position: Array, on: Mask, center: Array, ro
         step=np.empty((2, nodes, 3)),
         round=np.empty(WORK_SIZE),
     )
-    PATHS.load()(layout.arrays, poses, out, work)
-    return PathNodes(out.length, out.position, out.gradient)
+    return poses, out, work
+
+
+def _no_lines() -> Lines:
+    return Lines(np.zeros(0, np.intp), np.zeros((0, 0, 3), np.float32), np.zeros((0, 0), np.intp))
+
+
+def trace_paths(layout: PathLayout, position: Array, on: Mask, center: Array, rotation: Array) -> PathLines:
+    """Paths as lines through points, for drawing; arguments as in `solve_paths`."""
+    from musclesolve.muscles.paths.kernel.entry import PATHS
+    from musclesolve.muscles.paths.kernel.trace import ARC_POINTS
+
+    given, out, work = _arrays(layout, position, on, center, rotation)
+    needed = np.bincount(layout.point_muscle, minlength=layout.muscles)
+    needed += (2 + ARC_POINTS) * np.bincount(layout.wrap_muscle, minlength=layout.muscles)
+    first = np.concatenate([[0], np.cumsum(needed)]).astype(np.intp)
+    line = np.empty((len(position), first[-1], 3), dtype=np.float32)
+    lines = Lines(first, line, np.empty((len(position), layout.muscles), dtype=np.intp))
+    PATHS.load()(layout.arrays, given, out, work, lines)
+    return PathLines(np.repeat(np.arange(layout.muscles), needed), lines.position, lines.used)
 
 
 def gather_wrenches(position: Array, gradient: Array, group: Indices) -> Array:

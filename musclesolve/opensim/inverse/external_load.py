@@ -63,6 +63,16 @@ def load_wrench(model: OpenSimModel, loads: Sequence[ExternalLoad], time: Array,
     return total
 
 
+def load_in_ground(
+    model: OpenSimModel, load: ExternalLoad, time: Array, pose: BodyMotion
+) -> tuple[Array, Array]:
+    """Force [N] and its point [m] of a load in the axes of the ground, (T, 3) each, interpolated linearly."""
+    number = model.body_number
+    force = _turned(pose, number[load.force_frame], at_times(time, load.time, load.force))
+    point = _turned(pose, number[load.point_frame], at_times(time, load.time, load.point))
+    return force, point + pose.position[:, number[load.point_frame]]
+
+
 def at_times(time: Array, known: Array, values: Array) -> Array:
     """Linear interpolation of values (S, 3) to times (T,)."""
     return np.stack([np.interp(time, known, column) for column in values.T], axis=1)

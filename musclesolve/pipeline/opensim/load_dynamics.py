@@ -31,6 +31,7 @@ class LoadDynamics:
 
     motion: ModelMotion
     dynamics: InverseDynamics
+    loads: tuple[ExternalLoad, ...] = ()
 
     def contact_forces(
         self, model: OpenSimModel, muscles: Sequence[str], tendon_force: Array
@@ -72,7 +73,7 @@ def load_dynamics(
 ) -> LoadDynamics:
     """Inverse dynamics of a motion that lies within the times of all loads."""
     whole = whole_motion(model, motion)
-    return LoadDynamics(whole, inverse_dynamics(model, whole, loads))
+    return LoadDynamics(whole, inverse_dynamics(model, whole, loads), tuple(loads))
 
 
 def load_moments(

@@ -36,6 +36,8 @@ from musclesolve.results.dataset.kinetics.kinetic_variables import (
     free_moment,
     joint_power,
 )
+from musclesolve.results.dataset.picture.skeleton import Drawn, MusclePaths
+from musclesolve.results.dataset.picture.subject_skeleton import subject_skeleton
 from musclesolve.results.dataset.reserve_reasons import reasons
 from musclesolve.results.files.result_netcdf import storable
 from musclesolve.sharing.status import Status
@@ -59,6 +61,7 @@ def assemble(analysis: Analysis) -> xr.Dataset:
     prepared, legs = analysis.prepared, analysis.legs
     measured, time = prepared.mechanics.measured, prepared.mechanics.motion.time
     gait = prepared.gait
+    picture = _drawn(analysis)
     variables = {
         **_body_variables(prepared),
         **_remainders(legs, prepared),
@@ -70,6 +73,7 @@ def assemble(analysis: Analysis) -> xr.Dataset:
         "heading": (("time",), gait.heading_at(time)),
         **filter_variables(measured.filter),
         **emg_variables(analysis),
+        **picture.variables,
     }
     attributes = _provenance(analysis) | strike_times(gait) | _reasons(analysis)
     warnings = prepared.mechanics.warnings(prepared.trial.mapping, prepared.trial.consistency.method)
@@ -80,7 +84,8 @@ def assemble(analysis: Analysis) -> xr.Dataset:
         _coordinates(analysis)
         | gait_coordinates(gait)
         | filter_coordinates(measured.filter)
-        | emg_coordinates(analysis),
+        | emg_coordinates(analysis)
+        | picture.coordinates,
         {key: storable(value) for key, value in attributes.items()},
     )
     result["status"].attrs |= {
@@ -92,6 +97,15 @@ def assemble(analysis: Analysis) -> xr.Dataset:
     for name in result.data_vars:
         result.variables[name].attrs |= meaning[str(name)]
     return result
+
+
+def _drawn(analysis: Analysis) -> Drawn:
+    """Skeleton and muscle paths, for pictures."""
+    mechanics = analysis.prepared.mechanics
+    model, motion = mechanics.model, mechanics.motion
+    muscles = [leg.state.muscles for leg in analysis.legs]
+    lines = [(own.names, own.paths.lines(motion.q, motion.coordinates)) for own in muscles]
+    return Drawn(subject_skeleton(model, motion), MusclePaths.of(lines))
 
 
 def _coordinates(analysis: Analysis) -> dict[str, object]:

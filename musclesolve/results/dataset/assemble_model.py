@@ -10,6 +10,7 @@ import xarray as xr
 
 from musclesolve._util.arrays import AnyArray, Array, Mask
 from musclesolve._util.bundled_toml import bundled_toml
+from musclesolve.opensim.kinematics import coordinate_values
 from musclesolve.opensim.model import Joint
 from musclesolve.pipeline.opensim.coordinate_motion import ORDER
 from musclesolve.pipeline.opensim.model_problem import ModelProblem
@@ -19,12 +20,13 @@ from musclesolve.recording.text.text_file import sha256
 from musclesolve.results.dataset.fiber_ranges import beyond_plausible
 from musclesolve.results.dataset.frame_validity import ALL_SIDES, side_of
 from musclesolve.results.dataset.group_reasons import group_reasons
+from musclesolve.results.dataset.picture.model_loads import load_coordinates, load_variables
+from musclesolve.results.dataset.picture.model_skeleton import TO_GLOBAL, model_paths, model_skeleton
+from musclesolve.results.dataset.picture.skeleton import Drawn
 from musclesolve.results.files.result_netcdf import storable
 from musclesolve.sharing.status import Status
 from musclesolve.version import __version__
 
-_TO_GLOBAL = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]])
-"""From the axes of OpenSim (x forward, y up, z right)."""
 Variable = tuple[tuple[str, ...], AnyArray]
 
 
@@ -32,7 +34,9 @@ def assemble_model(found: ModelResult) -> xr.Dataset:
     """Label everything that was computed; names are those of the model."""
     problem = found.problem
     least, greatest = _fiber_range(found)
-    variables = _variables(found) | _of_sides(found) | _of_joints(found)
+    picture = _drawn(problem)
+    variables = _variables(found) | _of_sides(found) | _of_joints(found) | picture.variables
+    variables |= load_variables(problem.model, problem.dynamics)
     variables["least_normalized_fiber_length"] = (("muscle",), least)
     variables["greatest_normalized_fiber_length"] = (("muscle",), greatest)
     attributes = _provenance(found) | _reasons(found)
@@ -48,9 +52,12 @@ def assemble_model(found: ModelResult) -> xr.Dataset:
         "short_name": ("muscle", list(problem.muscles.names)),
         "group": ("muscle", _joints_crossed(problem)),
         "side": _sides(found),
+        "axis": list("xyz"),
+        **picture.coordinates,
+        **load_coordinates(problem.dynamics),
     }
     if problem.dynamics is not None:
-        coordinates |= {"joint": [joint.name for joint in _shared_joints(problem)], "axis": list("xyz")}
+        coordinates["joint"] = [joint.name for joint in _shared_joints(problem)]
     result = xr.Dataset(variables, coordinates, {key: storable(value) for key, value in attributes.items()})
     result["status"].attrs |= {
         "flag_values": np.array([int(status) for status in Status], dtype=np.int8),
@@ -64,6 +71,13 @@ def assemble_model(found: ModelResult) -> xr.Dataset:
         for name in ("joint_moment", "reserve_moment"):
             result[name].attrs["units"] = "N m; N of a translation"
     return result
+
+
+def _drawn(problem: ModelProblem) -> Drawn:
+    """Skeleton and muscle paths, for pictures."""
+    model, motion = problem.model, problem.motion
+    values = coordinate_values(model, motion.by_name(motion.value))
+    return Drawn(model_skeleton(model, values), model_paths(model, values, problem.muscles.names))
 
 
 def _variables(found: ModelResult) -> dict[str, Variable]:
@@ -121,7 +135,7 @@ def _of_joints(found: ModelResult) -> dict[str, Variable]:
         "joint_reaction": contact.force,
         "joint_reaction_net": dynamics.net_reactions(problem.model).force,
     }
-    return {name: (("time", "joint", "axis"), force[:, rows] @ _TO_GLOBAL.T) for name, force in kinds.items()}
+    return {name: (("time", "joint", "axis"), force[:, rows] @ TO_GLOBAL.T) for name, force in kinds.items()}
 
 
 def _sides(found: ModelResult) -> list[str]:

@@ -21,6 +21,8 @@ _ORDER, _SIGN = [0, 2, 1], [1.0, 1.0, -1.0]
 """OpenSim's x, y, z from forward, left, up."""
 _OTHER_LAYOUTS = ("quantile", "cost", "percent")
 """Dimensions of averages, comparisons and uncertainties, which keep the names of this project."""
+FOR_PICTURES = {"skeleton_point", "path_point"}
+"""Dimensions of points that only pictures are drawn from."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +67,7 @@ def abscissa_of(result: xr.Dataset) -> str:
 
 
 def chosen(result: xr.Dataset, variables: Sequence[str] | None) -> list[str]:
-    """Names of the series that are asked for, all when None.
+    """Names of the series that are asked for; when None, all but the points that only pictures are drawn from.
 
     Raises:
         InputError: there is no such series.
@@ -75,7 +77,9 @@ def chosen(result: xr.Dataset, variables: Sequence[str] | None) -> list[str]:
     for name in variables or ():
         if name not in known:
             raise unknown_name(name, "series", known, " in this result", where="--variable")
-    return known if variables is None else list(dict.fromkeys(variables))
+    if variables is not None:
+        return list(dict.fromkeys(variables))
+    return [name for name in known if not FOR_PICTURES & set(map(str, result[name].dims))]
 
 
 def check_layout(result: xr.Dataset, naming: Naming) -> None:

@@ -74,6 +74,14 @@ class Work(NamedTuple):
     round: Array  # (WORK_SIZE,) of spheres and ellipsoids
 
 
+class Lines(NamedTuple):
+    """Points of the paths for drawing, in slots (S); all arrays are empty where they are not wanted."""
+
+    first: Indices  # (n+1,) first slot of each muscle
+    position: Array  # (T, S, 3) [m], single precision; slots that a muscle does not need hold its last point
+    used: Indices  # (T, n) how many it needs
+
+
 def contiguous(values: Any, kind: type = float) -> Any:
     """An array as the compiled code takes it: of one kind, in C order and writable; copied where it is not."""
     return np.require(values, kind, ["C", "W"])

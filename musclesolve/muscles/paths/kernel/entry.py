@@ -8,9 +8,10 @@ from typing import Any
 from numba import types
 
 from musclesolve._util.compiled_code import CompiledFunction, source_version
-from musclesolve.muscles.paths.kernel.arrays import Layout, Output, Poses, Work
+from musclesolve.muscles.paths.kernel.arrays import Layout, Lines, Output, Poses, Work
 from musclesolve.muscles.paths.kernel.compile import OPTIONS
 from musclesolve.muscles.paths.kernel.path_length import solve_muscle
+from musclesolve.muscles.paths.kernel.trace import trace_muscle
 from musclesolve.muscles.paths.kernel.wrenches import gather_wrenches, sum_powers
 
 MESSAGE = "compiling the path engine for this machine, once (some five seconds)"
@@ -38,11 +39,13 @@ _WORK = types.NamedTuple(
 )
 
 
-def paths(layout, poses, out, work):
-    """Lengths and gradients of all muscles in all poses."""
+def paths(layout, poses, out, work, lines):
+    """Lengths and gradients of all muscles in all poses, and the points of their lines where there are slots."""
     for t in range(out.length.shape[0]):
         for muscle in range(out.length.shape[1]):
-            solve_muscle(layout, poses, out, work, t, muscle)
+            size = solve_muscle(layout, poses, out, work, t, muscle)
+            if lines.first.size > 0:
+                trace_muscle(layout, poses, out, work, lines, t, muscle, size)
 
 
 def wrenches(position, gradient, group, wrench):
@@ -55,6 +58,8 @@ def powers(wrench, muscle, moved, screw, power):
     sum_powers(wrench, muscle, moved, screw, power)
 
 
+_LINES = types.NamedTuple([_WHOLE[::1], types.float32[:, :, ::1], _WHOLE[:, ::1]], Lines)
+
 _VERSION = source_version(Path(__file__).parent)
 
 
@@ -62,7 +67,7 @@ def _on_disk(function: Any, *signature: Any) -> CompiledFunction:
     return CompiledFunction(function, signature, OPTIONS, _VERSION, MESSAGE)
 
 
-PATHS = _on_disk(paths, _LAYOUT, _POSES, _OUTPUT, _WORK)
+PATHS = _on_disk(paths, _LAYOUT, _POSES, _OUTPUT, _WORK, _LINES)
 WRENCHES = _on_disk(wrenches, _given(_REAL, 3), _given(_REAL, 3), _given(_WHOLE, 1), _REAL[:, :, ::1])
 POWERS = _on_disk(
     powers, _given(_REAL, 3), _given(_WHOLE, 1), _given(types.boolean, 2), _given(_REAL, 3), _REAL[:, :, ::1]

@@ -22,11 +22,11 @@ def follow(work, length):
     """Move POINT and HEADING of the work array along the geodesic; INVERSE is the diagonal of D."""
     step = length / STEPS
     for _ in range(STEPS):
-        _advance(work, step)
+        advance(work, step)
 
 
 @compiled
-def _advance(work, step):
+def advance(work, step):
     """One step of the classical fourth-order method for q'' = f(q, q')."""
     x, y, z = work[POINT], work[POINT + 1], work[POINT + 2]
     u, v, w = work[HEADING], work[HEADING + 1], work[HEADING + 2]

@@ -11,7 +11,7 @@ from musclesolve.muscles.paths.kernel.wrapping import wrap_muscle
 
 @compiled
 def solve_muscle(layout, poses, out, work, t, muscle):
-    """One muscle in one pose."""
+    """One muscle in one pose; how many nodes its chain has."""
     first, last = layout.first_point[muscle], layout.first_point[muscle + 1]
     size = 0
     for point in range(first, last):
@@ -31,6 +31,7 @@ def solve_muscle(layout, poses, out, work, t, muscle):
     if layout.first_wrap[muscle + 1] > layout.first_wrap[muscle]:
         size = wrap_muscle(layout, poses, out, work, t, muscle, size)
     out.length[t, muscle] = _along(poses, out, work, t, size)
+    return size
 
 
 @compiled

@@ -1,0 +1,1 @@
+"""The moving picture of a result: a page, a fragment of another page, GIF and MP4."""

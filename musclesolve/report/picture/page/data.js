@@ -1,0 +1,54 @@
+// The data of a picture: base64 into typed arrays, and the numbers of one frame.
+
+const NO_PLACE = -32768, NO_VALUE = 65535, FULL = 65534;
+
+function unpacked(text, Kind) {
+  const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+  return new Kind(bytes.buffer);
+}
+
+class PictureData {
+  constructor(json) {
+    Object.assign(this, json);
+    this.time = unpacked(json.time, Float64Array);
+    this.offset = unpacked(json.offset, Int32Array);
+    this.skeleton = unpacked(json.skeleton, Int16Array);
+    this.path = unpacked(json.path, Int16Array);
+    for (const each of this.quantities) each.data = unpacked(each.data, Uint16Array);
+    for (const leg of this.legs) {
+      leg.verdict = unpacked(leg.verdict, Uint8Array);
+      leg.percent = unpacked(leg.percent, Float32Array);
+    }
+    for (const arrows of [this.ground, this.contact]) {
+      arrows.force = unpacked(arrows.force, Float32Array);
+      if (arrows.place) arrows.place = unpacked(arrows.place, Float32Array);
+    }
+    const ends = [...this.muscles.slice(1).map((muscle) => muscle.first), this.pathPoints];
+    this.muscles.forEach((muscle, m) => { muscle.count = ends[m] - muscle.first; });
+  }
+
+  // One point [m] of an array of `count` points a frame; NaN where there is none.
+  place(array, count, frame, point, to = []) {
+    for (let axis = 0; axis < 3; axis++) {
+      const step = array[(frame * count + point) * 3 + axis];
+      to[axis] = step === NO_PLACE ? NaN : (step + this.offset[frame * 3 + axis]) * this.step;
+    }
+    return to;
+  }
+
+  joint(frame, point, to) { return this.place(this.skeleton, this.points.length, frame, point, to); }
+
+  pathPoint(frame, point, to) { return this.place(this.path, this.pathPoints, frame, point, to); }
+
+  // Share of the range, 0 to 1, of what colors a muscle; NaN where there is none.
+  share(quantity, frame, muscle) {
+    const value = quantity.data[frame * this.muscles.length + muscle];
+    return value === NO_VALUE ? NaN : value / FULL;
+  }
+
+  value(quantity, frame, muscle) {
+    return quantity.low + this.share(quantity, frame, muscle) * (quantity.high - quantity.low);
+  }
+
+  verdict(leg, frame) { return this.verdicts[leg.verdict[frame]]; }
+}

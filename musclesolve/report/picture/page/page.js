@@ -1,0 +1,286 @@
+// The controls of a picture: time, colors, parts, views, keys; starts when it comes into view.
+
+const NAMES = 14, NEAR = 12;  // names shown at most; how near the pointer must be to a muscle [px]
+
+class Picture {
+  constructor(root) {
+    this.root = root;
+    this.find = (name) => root.querySelector(`[data-msp="${name}"]`);
+    this.data = new PictureData(JSON.parse(this.find("data").textContent));
+    this.wholePage = root.dataset.mode === "page";
+    this.frame = 0;
+    this.clock = this.data.time[0];
+    this.options = { quantity: this.data.quantities[0] || null, legs: "both", muscles: true, ground: true, contact: false, names: false };
+    for (const each of this.data.quantities) each.rgb = each.colors.map((color) => new THREE.Color(color).toArray());
+    this.scene = new Scene(this.find("canvas"), this.data, () => this.changed(),
+      (event) => this.wholePage || event.ctrlKey || root.contains(document.activeElement));
+    this.controls();
+    this.keys();
+    this.strip();
+    this.resize();
+    new ResizeObserver(() => this.resize()).observe(this.find("stage"));
+    this.view("reset");
+    this.show(this.firstValid());
+    if (this.wholePage && !matchMedia("(prefers-reduced-motion: reduce)").matches) this.play();
+  }
+
+  // The first frame in which every leg has a solution, or the first one.
+  firstValid() {
+    const good = (frame) => this.data.legs.every((leg) => this.data.verdict(leg, frame).kind !== "none");
+    for (let frame = 0; frame < this.data.frames; frame++) if (good(frame)) return frame;
+    return 0;
+  }
+
+  controls() {
+    const on = (name, event, act) => this.find(name) && this.find(name).addEventListener(event, act);
+    on("play", "click", () => (this.playing ? this.pause() : this.play()));
+    on("time", "input", () => { this.pause(); this.show(Number(this.find("time").value)); });
+    on("quantity", "change", () => this.set("quantity", this.data.quantities[this.find("quantity").value] || null));
+    on("legs", "change", () => this.set("legs", this.find("legs").value));
+    for (const part of ["muscles", "ground", "contact", "names"]) {
+      on(part, "change", () => this.set(part, this.find(part).checked));
+      if (this.find(part)) this.options[part] = this.find(part).checked;
+    }
+    for (const name of ["side", "front", "back", "reset"]) on(name, "click", () => this.view(name));
+    const canvas = this.find("canvas");
+    canvas.addEventListener("pointermove", (event) => {
+      if (event.buttons) this.find("tip").hidden = true; else this.point(event);
+    });
+    canvas.addEventListener("click", (event) => this.point(event));
+    canvas.addEventListener("pointerleave", () => { this.find("tip").hidden = true; });
+    this.find("time").max = this.data.frames - 1;
+    this.find("play").disabled = this.find("time").disabled = this.data.frames < 2;
+  }
+
+  keys() {
+    const acts = {
+      " ": () => (this.playing ? this.pause() : this.play()),
+      ArrowRight: (event) => this.step(event.shiftKey ? 10 : 1), ArrowLeft: (event) => this.step(event.shiftKey ? -10 : -1),
+      Home: () => this.step(-this.data.frames), End: () => this.step(this.data.frames),
+      s: () => this.view("side"), f: () => this.view("front"), b: () => this.view("back"), r: () => this.view("reset"),
+    };
+    (this.wholePage ? document : this.root).addEventListener("keydown", (event) => {
+      const ownKeys = event.target.matches("select, input:not([type=range])") || (event.key === " " && event.target.matches("button, summary"));
+      if (!acts[event.key] || ownKeys || event.ctrlKey || event.altKey || event.metaKey) return;
+      event.preventDefault();
+      acts[event.key](event);
+    });
+  }
+
+  set(name, value) {
+    this.options[name] = value;
+    this.changed();
+  }
+
+  // From the side of the leg that is shown.
+  view(name) { this.scene.view(name, this.legsShown().every((leg) => leg.side === "l")); }
+
+  play() {
+    if (this.data.frames < 2) return;
+    const { time, frames } = this.data;
+    if (this.frame === frames - 1) this.clock = time[0];
+    this.playing = true;
+    this.label();
+    let last = null;
+    const tick = (now) => {
+      if (!this.playing) return;
+      const speed = Number(this.find("speed").value), span = time[frames - 1] - time[0] + (time[1] - time[0]);
+      if (last !== null) this.clock += speed * Math.min((now - last) / 1000, 0.25);
+      last = now;
+      if (this.clock >= time[0] + span) this.clock = time[0] + (this.clock - time[0]) % span;
+      let frame = this.clock < time[this.frame] ? 0 : this.frame;
+      while (frame + 1 < frames && time[frame + 1] <= this.clock + 1e-9) frame++;
+      if (frame !== this.frame) this.show(frame, true);
+      requestAnimationFrame(tick);
+    };
+    requestAnimationFrame(tick);
+  }
+
+  pause() {
+    this.playing = false;
+    this.label();
+  }
+
+  label() {
+    this.find("play").setAttribute("aria-label", this.playing ? "Pause" : "Play");
+    this.find("play").textContent = this.playing ? "❚❚" : "▶";
+  }
+
+  step(by) {
+    this.pause();
+    this.show(Math.min(this.data.frames - 1, Math.max(0, this.frame + by)));
+  }
+
+  show(frame, running) {
+    this.frame = frame;
+    if (!running) this.clock = this.data.time[frame];
+    this.find("time").value = frame;
+    this.find("tip").hidden = true;
+    this.draw();
+  }
+
+  // Draw again soon, once for several changes.
+  changed() {
+    if (this.waiting || !this.data) return;
+    this.waiting = requestAnimationFrame(() => { this.waiting = null; this.draw(); });
+  }
+
+  draw() {
+    if (!this.scene.orbit || !this.width) return;
+    this.scene.draw(this.frame, this.options);
+    this.find("canvas").dataset.frame = this.frame;
+    this.tell();
+    this.bar();
+    this.names();
+  }
+
+  resize() {
+    const stage = this.find("stage");
+    [this.width, this.height] = [stage.clientWidth, stage.clientHeight];
+    if (!this.width || !this.height) return;
+    this.scene.resize(this.width, this.height);
+    if (this.scene.orbit.distance) this.draw();
+  }
+
+  legsShown() { return this.data.legs.filter((leg) => shown(leg.side, this.options.legs)); }
+
+  // Time, place in the gait cycle and verdict of the frame.
+  tell() {
+    const { data, frame } = this, lost = [];
+    this.find("clock").textContent = `${data.time[frame].toFixed(3)} s`;
+    this.find("count").textContent = `frame ${frame * data.every + 1} of ${(data.frames - 1) * data.every + 1}`;
+    const rows = this.legsShown().map((leg) => {
+      const verdict = data.verdict(leg, frame), percent = leg.percent[frame];
+      if (verdict.kind === "none") lost.push(legName(leg));
+      const place = percent === percent ? `${percent.toFixed(0)} % of the gait cycle` : "";
+      const row = element("div", `msp-row msp-${verdict.kind}`);
+      row.append(element("b", "", legName(leg)), " ", element("span", "", place), " ", element("i", "", verdict.text));
+      return row;
+    });
+    this.find("verdict").replaceChildren(...rows);
+    this.find("alert").hidden = !lost.length;
+    this.find("alert").textContent = lost.length ? `No valid solution in this frame: ${lost.join(" and ")}. Muscles without one are gray.` : "";
+    this.find("stage").classList.toggle("msp-lost", lost.length > 0 && lost.length === this.legsShown().length);
+  }
+
+  bar() {
+    const { quantity, muscles } = this.options, bar = this.find("bar");
+    bar.hidden = !quantity || !muscles;
+    if (bar.hidden || this.barOf === quantity) return;
+    this.barOf = quantity;
+    const number = (value) => Number(value.toPrecision(3)).toString(), unitText = quantity.unit === "1" ? "" : ` [${quantity.unit}]`;
+    this.find("bar-label").textContent = quantity.label + unitText;
+    this.find("bar-gray").textContent = quantity.key === "emg" ? "not measured, or no valid solution" : "no valid solution";
+    this.find("bar-colors").style.background = `linear-gradient(to right, ${quantity.colors.join(",")})`;
+    this.find("bar-low").textContent = (quantity.below ? "≤ " : "") + number(quantity.low);
+    this.find("bar-middle").textContent = number((quantity.low + quantity.high) / 2);
+    this.find("bar-high").textContent = (quantity.above ? "≥ " : "") + number(quantity.high);
+  }
+
+  // Under the slider: one row a leg, a column a frame, by the verdict.
+  strip() {
+    const canvas = this.find("strip"), { data } = this, rows = Math.max(data.legs.length, 1);
+    const scale = Math.max(1, Math.ceil(1200 / data.frames));
+    [canvas.width, canvas.height] = [data.frames * scale, rows * 6];
+    const pen = canvas.getContext("2d"), colors = { good: "#8fb4cf", reserve: "#e69f00", none: "#3d434b" };
+    data.legs.forEach((leg, row) => {
+      for (let frame = 0; frame < data.frames; frame++) {
+        pen.fillStyle = colors[data.verdict(leg, frame).kind];
+        pen.fillRect(frame * scale, row * 6, scale, 5);
+      }
+    });
+  }
+
+  // Names of the muscles with the greatest values, where there is room.
+  names() {
+    const box = this.find("labels"), { quantity, legs, muscles, names } = this.options;
+    const found = [];
+    if (names && muscles) {
+      const order = this.data.muscles.map((muscle, m) => [m, quantity ? this.data.share(quantity, this.frame, m) : 0])
+        .filter(([m, share]) => shown(this.data.muscles[m].side, legs) && share === share).sort((a, b) => b[1] - a[1]);
+      for (const [m] of order) {
+        const muscle = this.data.muscles[m], middle = this.data.pathPoint(this.frame, muscle.first + (muscle.count >> 1), []);
+        const at = this.scene.project(middle, this.width, this.height);
+        const free = at && at[0] > 0 && at[0] < this.width - 60 && at[1] > 0 && at[1] < this.height
+          && found.every((other) => Math.abs(other.at[1] - at[1]) > 15 || Math.abs(other.at[0] - at[0]) > 110);
+        if (free) found.push({ at, text: muscle.label });
+        if (found.length === NAMES) break;
+      }
+    }
+    box.replaceChildren(...found.map(({ at, text }) => {
+      const label = element("span", "", text);
+      label.style.transform = `translate(${at[0].toFixed(0)}px, ${at[1].toFixed(0)}px)`;
+      return label;
+    }));
+  }
+
+  // Name and value of the muscle under the pointer.
+  point(event) {
+    const area = this.find("canvas").getBoundingClientRect(), at = [event.clientX - area.left, event.clientY - area.top];
+    let [nearest, least] = [null, NEAR];
+    this.data.muscles.forEach((muscle, m) => {
+      if (!this.options.muscles || !shown(muscle.side, this.options.legs)) return;
+      let before = null;
+      for (let k = 0; k < muscle.count; k++) {
+        const place = this.scene.project(this.data.pathPoint(this.frame, muscle.first + k, []), this.width, this.height);
+        if (place && before) {
+          const far = fromSegment(at, before, place);
+          if (far < least) [nearest, least] = [m, far];
+        }
+        before = place;
+      }
+    });
+    const tip = this.find("tip");
+    tip.hidden = nearest === null;
+    if (tip.hidden) return;
+    const { quantity } = this.options, muscle = this.data.muscles[nearest];
+    const value = quantity ? this.data.value(quantity, this.frame, nearest) : NaN;
+    const unitText = !quantity || quantity.unit === "1" ? "" : ` ${quantity.unit}`;
+    tip.textContent = `${muscle.label}${muscle.side === "other" ? "" : ` ${muscle.side}`}: ${value === value ? value.toPrecision(3) + unitText : "no value"}`;
+    tip.style.transform = `translate(${Math.min(at[0] + 12, this.width - 190)}px, ${Math.max(at[1] - 30, 4)}px)`;
+  }
+
+  print() {
+    this.draw();
+    this.find("print").src = this.find("canvas").toDataURL("image/png");
+  }
+}
+
+function element(kind, name, text = "") {
+  const made = document.createElement(kind);
+  made.className = name;
+  made.textContent = text;
+  return made;
+}
+
+function legName(leg) { return leg.side === "other" ? "muscles" : `${leg.label} leg`; }
+
+function fromSegment(at, a, b) {
+  const [x, y] = [b[0] - a[0], b[1] - a[1]], square = x * x + y * y;
+  const share = square ? Math.min(1, Math.max(0, ((at[0] - a[0]) * x + (at[1] - a[1]) * y) / square)) : 0;
+  return Math.hypot(at[0] - a[0] - share * x, at[1] - a[1] - share * y);
+}
+
+// Start a picture, or say in its place why there is none.
+function start(root) {
+  if (root.picture || root.dataset.failed) return;
+  try {
+    const probe = document.createElement("canvas");
+    if (!(window.WebGLRenderingContext && (probe.getContext("webgl2") || probe.getContext("webgl")))) throw new Error("no WebGL");
+    root.picture = new Picture(root);
+  } catch (error) {
+    root.dataset.failed = "1";
+    root.querySelector('[data-msp="failed"]').hidden = false;
+    root.querySelector('[data-msp="failed"]').textContent =
+      "The moving picture needs WebGL, which this browser does not offer or has switched off. "
+      + "Another browser shows it; GIF and MP4 need no WebGL: musclesolve picture RESULT.nc -o walk.gif";
+    if (error.message !== "no WebGL") throw error;
+  }
+}
+
+const root = document.currentScript.closest(".ms-picture");
+const seen = new IntersectionObserver((entries) => {
+  if (entries.some((entry) => entry.isIntersecting)) { seen.disconnect(); start(root); }
+}, { rootMargin: "200px" });
+seen.observe(root);
+window.addEventListener("beforeprint", () => { start(root); if (root.picture) root.picture.print(); });

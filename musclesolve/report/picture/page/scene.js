@@ -1,0 +1,247 @@
+// The subject in space: bones, muscles, arrows, floor.
+
+const BONE = [0.80, 0.82, 0.84], GRAY = [0.60, 0.63, 0.67];
+const BACKGROUND = 0xf5f6f8, SHADOW = 0xe2e5ea, GRID = 0xd3d8df, GROUND = 0x0072b2, CONTACT = 0x00855f;
+const GROUND_SCALE = 0.5, CONTACT_SCALE = 0.1, ONE_KN = 1000;  // [m] for one body weight, or one kilonewton
+const FOV = 28;
+// Hoops of the ribs: share of the way up the spine, half width in half widths of the shoulders, half depth by half width.
+const RIBS = [[0.16, 0.70, 0.70], [0.34, 0.80, 0.72], [0.52, 0.80, 0.72], [0.70, 0.70, 0.70], [0.87, 0.48, 0.66]], CORNERS = 20;
+
+class Scene {
+  constructor(canvas, data, changed, wheelAllowed) {
+    this.data = data;
+    this.renderer = new THREE.WebGLRenderer({ canvas, antialias: true, preserveDrawingBuffer: true });
+    this.scene = new THREE.Scene();
+    this.scene.background = new THREE.Color(BACKGROUND);
+    this.camera = new THREE.PerspectiveCamera(FOV, 1, 0.05, 60);
+    this.camera.up.set(0, 0, 1);
+    this.scene.add(this.camera, new THREE.HemisphereLight(0xffffff, 0xdedee4, 0.82));
+    const lamp = new THREE.DirectionalLight(0xffffff, 0.30);
+    lamp.position.set(-0.4, 0.9, 0.6);
+    this.camera.add(lamp);
+    this.body();
+    this.route();
+    this.floor();
+    this.orbit = new Orbit(canvas, this.camera, changed, wheelAllowed);
+  }
+
+  body() {
+    const data = this.data, material = () => new THREE.MeshLambertMaterial({ vertexColors: true, side: THREE.DoubleSide });
+    const ofHead = new Set(data.head ? data.head.points : []);
+    this.bonesDrawn = data.bones.filter(([a, b]) => !(ofHead.has(a) && ofHead.has(b) && data.head.points.length > 2));
+    this.bones = new Tubes(this.bonesDrawn.map(() => 2), material());
+    this.muscles = new Tubes(data.muscles.map((muscle) => muscle.count), material());
+    this.ribs = new Tubes(data.ribs ? RIBS.map(() => CORNERS + 1) : [], material());
+    this.scene.add(this.bones.mesh, this.muscles.mesh, this.ribs.mesh);
+    const shadow = new THREE.MeshBasicMaterial({ color: SHADOW, side: THREE.DoubleSide });
+    for (const tubes of [this.bones, this.muscles]) {
+      const flat = new THREE.Mesh(tubes.geometry, shadow);
+      flat.frustumCulled = false;
+      flat.scale.z = 1e-4;
+      flat.position.z = data.floor + 1e-3;
+      this.scene.add(flat);
+    }
+    const plain = new THREE.MeshLambertMaterial({ color: new THREE.Color(...BONE) });
+    this.balls = new THREE.InstancedMesh(new THREE.SphereGeometry(1, 14, 10), plain, Math.max(data.points.length, 1));
+    this.balls.frustumCulled = false;
+    this.balls.visible = data.points.length > 0;
+    this.head = new THREE.Mesh(new THREE.SphereGeometry(1, 28, 20), plain);
+    this.head.visible = Boolean(data.head);
+    this.scene.add(this.balls, this.head);
+    this.ground = data.ground.names.map(() => this.arrow(GROUND, 0.011));
+    this.contact = data.contact.names.map(() => this.arrow(CONTACT, 0.007));
+    this.boneSizes();
+  }
+
+  // Radius of each bone by its length in the first frame where both ends are known, and of each joint [m].
+  boneSizes() {
+    const data = this.data;
+    this.ballSize = new Float32Array(data.points.length);
+    this.boneSize = this.bonesDrawn.map(([a, b]) => {
+      let length = 0.1;
+      for (let frame = 0; frame < data.frames; frame++) {
+        const each = distance(data.joint(frame, a, []), data.joint(frame, b, []));
+        if (each === each) { length = each; break; }
+      }
+      const size = Math.min(0.0135, Math.max(0.006, 0.03 * length));
+      for (const end of [a, b]) this.ballSize[end] = Math.max(this.ballSize[end], size * 1.12);
+      return size;
+    });
+  }
+
+  arrow(color, radius) {
+    const material = new THREE.MeshLambertMaterial({ color });
+    const shaft = new THREE.Mesh(new THREE.CylinderGeometry(radius, radius, 1, 12), material);
+    const tip = new THREE.Mesh(new THREE.ConeGeometry(2.6 * radius, 6 * radius, 16), material);
+    const group = new THREE.Group();
+    group.add(shaft, tip);
+    group.userData = { shaft, tip, head: 6 * radius };
+    this.scene.add(group);
+    return group;
+  }
+
+  // Where the camera looks: the subject's place over the ground, smoothed over a second, at half of the height.
+  route() {
+    const data = this.data, frames = data.frames, ground = [];
+    for (let frame = 0; frame < frames; frame++) {
+      ground.push([0, 1].map((axis) => data.offset[frame * 3 + axis] * data.step));
+    }
+    let [top, count] = [data.floor + 1, Math.max(data.points.length, 0)];
+    for (let point = 0; point < count; point++) {
+      const place = data.joint(0, point, []);
+      if (place[2] === place[2]) top = Math.max(top, place[2] + 0.1);
+    }
+    this.height = top - data.floor;
+    const half = frames > 1 ? Math.round(0.5 * (frames - 1) / (data.time[frames - 1] - data.time[0])) : 0;
+    this.centers = ground.map((place, frame) => {
+      const reach = Math.min(half, frame, frames - 1 - frame);
+      const around = ground.slice(frame - reach, frame + reach + 1);
+      const mean = (axis) => around.reduce((sum, each) => sum + each[axis], 0) / around.length;
+      return [mean(0), mean(1), data.floor + 0.5 * this.height];
+    });
+  }
+
+  floor() {
+    const along = (axis) => this.centers.map((center) => center[axis]);
+    const [x, y] = [0, 1].map((axis) => [
+      Math.floor(2 * (Math.min(...along(axis)) - 3)) / 2, Math.ceil(2 * (Math.max(...along(axis)) + 3)) / 2,
+    ]);
+    const corners = [];
+    for (let at = x[0]; at <= x[1] + 1e-6; at += 0.5) corners.push(at, y[0], 0, at, y[1], 0);
+    for (let at = y[0]; at <= y[1] + 1e-6; at += 0.5) corners.push(x[0], at, 0, x[1], at, 0);
+    const geometry = new THREE.BufferGeometry();
+    geometry.setAttribute("position", new THREE.Float32BufferAttribute(corners, 3));
+    const lines = new THREE.LineSegments(geometry, new THREE.LineBasicMaterial({ color: GRID }));
+    lines.position.z = this.data.floor;
+    this.scene.fog = new THREE.Fog(BACKGROUND, 4, 9);
+    this.scene.add(lines);
+  }
+
+  // A view by its name; the walking direction points to the right in the side view of the right leg.
+  view(name, left) {
+    const turned = { side: left ? Math.PI / 2 : -Math.PI / 2, front: 0, back: Math.PI, reset: left ? 1.15 : -1.15 }[name];
+    const high = 0.5 * this.height * 1.12, wide = 0.75;
+    const distance = Math.max(high, wide / this.camera.aspect) / Math.tan(FOV * Math.PI / 360);
+    this.orbit.look(this.data.heading + turned, name === "reset" ? 0.16 : 0.04, distance);
+  }
+
+  resize(width, height) {
+    this.renderer.setPixelRatio(Math.min(window.devicePixelRatio || 1, 2));
+    this.renderer.setSize(width, height, false);
+    this.camera.aspect = width / height;
+    this.camera.updateProjectionMatrix();
+  }
+
+  draw(frame, options) {
+    this.orbit.center = this.centers[frame];
+    this.orbit.place();
+    this.scene.fog.near = this.orbit.distance + 0.5;
+    this.scene.fog.far = this.orbit.distance + 4.5;
+    this.drawBones(frame);
+    this.drawMuscles(frame, options);
+    this.drawArrows(frame, options);
+    this.renderer.render(this.scene, this.camera);
+  }
+
+  drawBones(frame) {
+    const data = this.data, matrix = new THREE.Matrix4();
+    this.bonesDrawn.forEach(([a, b], number) => {
+      const size = this.boneSize[number];
+      this.bones.lay(number, [data.joint(frame, a, []), data.joint(frame, b, [])],
+        (share) => size * (1 - 0.38 * Math.sin(Math.PI * share)), BONE);
+    });
+    this.bones.done();
+    data.points.forEach((_, point) => {
+      const place = data.joint(frame, point, []), size = place[0] === place[0] ? this.ballSize[point] : 0;
+      matrix.makeScale(size, size, size);
+      if (size) matrix.setPosition(...place);
+      this.balls.setMatrixAt(point, matrix);
+    });
+    this.balls.instanceMatrix.needsUpdate = true;
+    if (data.head) this.drawHead(frame);
+    if (data.ribs) this.drawRibs(frame);
+  }
+
+  drawRibs(frame) {
+    const { spine, across } = this.data.ribs, at = (point) => this.data.joint(frame, point, []);
+    const [low, high, right, left] = [...spine, ...across].map(at);
+    const up = unit(difference(high, low)), forward = unit(cross(difference(left, right), up)), side = cross(up, forward);
+    const half = 0.5 * distance(left, right);
+    RIBS.forEach(([share, wide, deep], number) => {
+      const [a, b] = [half * wide, half * wide * deep], line = [];
+      for (let k = 0; k <= CORNERS; k++) {
+        const [s, c] = [Math.sin(2 * Math.PI * k / CORNERS), Math.cos(2 * Math.PI * k / CORNERS)];
+        const [ahead, sideways, higher] = [b * (1 - c), a * s, -0.10 * half * (1 - c)];
+        line.push(low.map((each, axis) => each + share * (high[axis] - each)
+          + ahead * forward[axis] + sideways * side[axis] + higher * up[axis]));
+      }
+      this.ribs.lay(number, line, () => 0.0038, BONE);
+    });
+    this.ribs.done();
+  }
+
+  drawHead(frame) {
+    const { points, weights, up, radii } = this.data.head;
+    const center = [0, 0, 0];
+    points.forEach((point, k) => {
+      this.data.joint(frame, point, []).forEach((each, axis) => { center[axis] += weights[k] * each; });
+    });
+    const [low, high] = up.map((point) => this.data.joint(frame, point, []));
+    this.head.visible = center[0] === center[0];
+    if (!this.head.visible) return;
+    this.head.position.set(...center);
+    this.head.scale.set(radii[0], radii[1], radii[0]);
+    this.head.quaternion.setFromUnitVectors(new THREE.Vector3(0, 1, 0), new THREE.Vector3(...unit(difference(high, low))));
+  }
+
+  drawMuscles(frame, { quantity, legs, muscles }) {
+    const data = this.data;
+    data.muscles.forEach((muscle, m) => {
+      if (!muscles || !shown(muscle.side, legs)) { this.muscles.hide(m); return; }
+      const share = quantity ? data.share(quantity, frame, m) : NaN, known = share === share;
+      const swell = !known ? 0.25 : quantity.key === "fiber_length" ? 0.6 : 0.28 + 0.72 * share;
+      const belly = 0.003 + 0.019 * (0.25 + 0.75 * muscle.size) * swell;
+      const line = [];
+      for (let k = 0; k < muscle.count; k++) line.push(data.pathPoint(frame, muscle.first + k, []));
+      this.muscles.lay(m, line, (at) => 0.0022 + (belly - 0.0022) * Math.sin(Math.PI * at) ** 1.3,
+        known ? quantity.rgb[Math.round(share * (quantity.rgb.length - 1))] : GRAY);
+    });
+    this.muscles.done();
+  }
+
+  drawArrows(frame, options) {
+    const data = this.data, weight = data.weight || ONE_KN;
+    this.ground.forEach((arrow, k) => {
+      const at = (frame * this.ground.length + k) * 3, place = [...data.ground.place.subarray(at, at + 3)];
+      const force = [...data.ground.force.subarray(at, at + 3)].map((each) => each * GROUND_SCALE / weight);
+      this.point(arrow, place, force, options.ground && shown(data.ground.sides[k], options.legs), false);
+    });
+    this.contact.forEach((arrow, k) => {
+      const at = (frame * this.contact.length + k) * 3, place = data.joint(frame, data.contact.at[k], []);
+      const force = [...data.contact.force.subarray(at, at + 3)].map((each) => each * CONTACT_SCALE / weight);
+      this.point(arrow, place, force, options.contact && shown(data.contact.sides[k], options.legs), true);
+    });
+  }
+
+  // Lay an arrow from a place along a force, or onto the place.
+  point(arrow, place, force, visible, onto) {
+    const size = Math.hypot(...force), { shaft, tip, head } = arrow.userData;
+    arrow.visible = visible && size > 1e-3 && place[0] === place[0];
+    if (!arrow.visible) return;
+    const slim = Math.min(1, size / (1.6 * head)), tipLength = slim * head;
+    arrow.position.set(...(onto ? place.map((each, axis) => each - force[axis]) : place));
+    arrow.quaternion.setFromUnitVectors(new THREE.Vector3(0, 1, 0), new THREE.Vector3(...unit(force)));
+    shaft.scale.set(slim, size - tipLength, slim);
+    shaft.position.y = 0.5 * (size - tipLength);
+    tip.scale.setScalar(slim);
+    tip.position.y = size - 0.5 * tipLength;
+  }
+
+  // Place on the stage [px] of a point in space; null behind the camera.
+  project(place, width, height) {
+    const at = new THREE.Vector3(...place).project(this.camera);
+    return at.z < 1 ? [(at.x + 1) / 2 * width, (1 - at.y) / 2 * height] : null;
+  }
+}
+
+function shown(side, legs) { return legs === "both" || side === legs || side === "other"; }

@@ -1,0 +1,254 @@
+"""What a picture shows, as plain arrays: read from a result, with a sentence for everything that it lacks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from musclesolve._util.arrays import AnyArray, Array, Indices
+from musclesolve._util.bundled_toml import bundled_toml
+from musclesolve.constants import STANDARD_GRAVITY
+from musclesolve.errors import InputError
+from musclesolve.report.picture.forces import Arrows, contact_arrows, ground_arrows
+from musclesolve.results.dataset import frame_validity as frames
+
+NEEDED = ("time", "muscle", "side", "status", "valid")
+MOST_BYTES = 5_000_000
+"""Of positions; a longer result is shown with fewer frames."""
+
+
+@dataclass(frozen=True, eq=False)
+class Quantity:
+    """What may color the muscles: values (T, n), NaN where there is none, and the row of picture.toml."""
+
+    about: dict[str, Any]
+    values: Array
+    high: float
+
+
+@dataclass(frozen=True, eq=False)
+class Leg:
+    """A side: the verdict on each frame (T,) by its key in picture.toml, and its place in the gait cycle (T,) [%]."""
+
+    side: str
+    verdict: AnyArray
+    percent: Array
+
+    @property
+    def valid(self) -> AnyArray:
+        """(T,) whether there is a solution."""
+        return np.isin(self.verdict, frames.VALID)
+
+
+@dataclass(frozen=True, eq=False)
+class PictureData:
+    """A result as it is drawn: T frames, `every` one of the result.
+
+    points (S), position (T, S, 3) [m], bones (B, 2) by number; muscles (n) with their sides and sizes (n,), 0 to 1;
+    path (T, P, 3) [m] and first (n+1,): the points of each muscle; weight [N]; heading [rad] from x to the left;
+    missing: sentences.
+    """
+
+    time: Array
+    every: int
+    points: tuple[str, ...]
+    position: Array
+    bones: Indices
+    muscles: tuple[str, ...]
+    short_names: tuple[str, ...]
+    size: Array
+    path: Array
+    first: Indices
+    legs: tuple[Leg, ...]
+    quantities: tuple[Quantity, ...]
+    ground: Arrows
+    contact: Arrows
+    weight: float | None
+    heading: float
+    missing: tuple[str, ...]
+
+    @property
+    def sides(self) -> list[str]:
+        """Of the muscles (n)."""
+        return [frames.side_of(name) for name in self.muscles]
+
+    @property
+    def empty(self) -> bool:
+        """Whether there is neither a skeleton nor a muscle to draw."""
+        return self.position.size == 0 and self.path.size == 0
+
+
+def picture_data(result: xr.Dataset) -> PictureData:
+    """Read what there is.
+
+    Raises:
+        InputError: this is no result of a run: an average, a comparison, uncertainties, or something else.
+    """
+    check_kind(result)
+    every = _every(result)
+    result = result.isel(time=slice(None, None, every))
+    points, position, bones = _skeleton(result)
+    kept, path, first = _paths(result)
+    muscles = result.isel(muscle=kept)
+    return PictureData(
+        time=np.asarray(result["time"].values, dtype=float),
+        every=every,
+        points=points,
+        position=position,
+        bones=bones,
+        muscles=tuple(map(str, muscles["muscle"].values)),
+        short_names=_short_names(muscles),
+        size=_size(muscles),
+        path=path,
+        first=first,
+        legs=tuple(_leg(result, side) for side in frames.sides(result)),
+        quantities=_quantities(muscles),
+        ground=ground_arrows(result),
+        contact=contact_arrows(result, points),
+        weight=_weight(result),
+        heading=_heading(result),
+        missing=tuple(_missing(result, every)),
+    )
+
+
+def check_kind(result: xr.Dataset) -> None:
+    """Refuse a dataset that is not the result of a single run."""
+    missing = [name for name in NEEDED if name not in getattr(result, "variables", ())]
+    missing += [name for name in NEEDED[:3] if not missing and name not in result.dims]
+    others = {"cost": "a comparison of costs", "percent": "an average of gait cycles"}
+    kind = next((text for dim, text in others.items() if dim in getattr(result, "dims", ())), None)
+    if "quantile_samples" in getattr(result, "attrs", {}):
+        kind = "uncertainty.nc, the spread of a result"
+    if missing or kind:
+        raise InputError(
+            f"this is {kind}"
+            if kind
+            else f"this is not a result of musclesolve: it has no {', '.join(missing)}",
+            code="bad_result",
+            file=getattr(result, "encoding", {}).get("source"),
+            expected="result.nc of `musclesolve run` or `musclesolve share`",
+            remedy="name the result.nc that lies beside it",
+        )
+    if not result.sizes["time"] or not result.sizes["muscle"]:
+        raise InputError(
+            f"there is nothing in {'time' if not result.sizes['time'] else 'muscle'}",
+            code="bad_result",
+            file=result.encoding.get("source"),
+            expected="at least one frame and one muscle",
+        )
+
+
+def _every(result: xr.Dataset) -> int:
+    """Show every n-th frame: so many that the positions fit into a page."""
+    points = sum(result.sizes.get(dim, 0) for dim in ("skeleton_point", "path_point"))
+    return max(1, int(np.ceil(6.0 * points * result.sizes["time"] / MOST_BYTES)))
+
+
+def _skeleton(result: xr.Dataset) -> tuple[tuple[str, ...], Array, Indices]:
+    if not {"skeleton_position", "skeleton_point", "bone_start", "bone_end"} <= set(result.variables):
+        return (), np.zeros((result.sizes["time"], 0, 3)), np.zeros((0, 2), np.intp)
+    names = [str(name) for name in result["skeleton_point"].values]
+    position = result["skeleton_position"].transpose("time", "skeleton_point", "axis").values
+    ends = zip(result["bone_start"].values, result["bone_end"].values, strict=True)
+    bones = [(names.index(str(a)), names.index(str(b))) for a, b in ends if {str(a), str(b)} <= set(names)]
+    return tuple(names), np.asarray(position, dtype=float), np.array(bones, np.intp).reshape(-1, 2)
+
+
+def _paths(result: xr.Dataset) -> tuple[list[int], Array, Indices]:
+    """Numbers of the muscles that have points, the points, and where those of each muscle begin."""
+    if not {"path_position", "path_muscle"} <= set(result.variables):
+        return [], np.zeros((result.sizes["time"], 0, 3)), np.zeros(1, np.intp)
+    owner = np.asarray(result["path_muscle"].values, dtype=str)
+    position = np.asarray(result["path_position"].transpose("time", "path_point", "axis").values, dtype=float)
+    names = [str(name) for name in result["muscle"].values]
+    places = [np.flatnonzero(owner == name) for name in names]
+    kept = [k for k, place in enumerate(places) if place.size]
+    order = np.concatenate([places[k] for k in kept]) if kept else np.zeros(0, np.intp)
+    first = np.concatenate([[0], np.cumsum([places[k].size for k in kept])]).astype(np.intp)
+    return kept, position[:, order], first
+
+
+def _short_names(muscles: xr.Dataset) -> tuple[str, ...]:
+    """With the side, if the result names them without."""
+    given = muscles["short_name"] if "short_name" in muscles.variables else muscles["muscle"]
+    return tuple(frames.split_side(str(name))[0].replace("_", " ") for name in given.values)
+
+
+def _size(muscles: xr.Dataset) -> Array:
+    """Root of the maximum isometric force as a share of the greatest: how thick a muscle is drawn."""
+    count = muscles.sizes["muscle"]
+    if "max_isometric_force" not in muscles or not count:
+        return np.full(count, 0.5)
+    force = np.nan_to_num(np.asarray(muscles["max_isometric_force"].values, dtype=float))
+    return np.sqrt(np.clip(force, 0.0, None) / max(float(force.max()), 1e-9))
+
+
+def _leg(result: xr.Dataset, side: str) -> Leg:
+    percent = np.full(result.sizes["time"], np.nan)
+    if side in frames.SIDE_NAMES and result.sizes["time"] > 1:
+        for cycle in frames.cycles(result, side):
+            percent[cycle.index] = cycle.percent
+    return Leg(side, frames.reason_names(result, side), percent)
+
+
+def _quantities(muscles: xr.Dataset) -> tuple[Quantity, ...]:
+    """Those of picture.toml of which the result has a number; NaN for a leg without a valid solution."""
+    lost = np.zeros((muscles.sizes["time"], muscles.sizes["muscle"]), dtype=bool)
+    for column, name in enumerate(muscles["muscle"].values):
+        lost[:, column] = frames.failed(muscles, frames.side_of(str(name)))
+    found = []
+    for about in bundled_toml(__package__, "picture.toml")["quantity"]:
+        if about["variable"] not in muscles or about.get("of", about["variable"]) not in muscles:
+            continue
+        values = np.array(muscles[about["variable"]].transpose("time", "muscle").values, dtype=float)
+        known = np.isfinite(values).any()
+        if "of" in about:
+            values /= muscles[about["of"]].values
+        values[lost] = np.nan
+        if known:
+            found.append(Quantity(about, values, float(about.get("high", _round_above(values)))))
+    return tuple(found)
+
+
+def _round_above(values: Array) -> float:
+    """1, 2 or 5 times a power of ten, at or above every value."""
+    greatest = float(np.nanmax(values, initial=0.0, where=np.isfinite(values)))
+    if greatest <= 0.0:
+        return 1.0
+    power = 10.0 ** np.floor(np.log10(greatest))
+    return float(
+        next(step * power for step in (1.0, 2.0, 5.0, 10.0) if step * power >= greatest * (1 - 1e-9))
+    )
+
+
+def _weight(result: xr.Dataset) -> float | None:
+    mass = result.attrs.get("subject_mass_kg")
+    return float(mass) * STANDARD_GRAVITY if mass is not None and float(mass) > 0.0 else None
+
+
+def _heading(result: xr.Dataset) -> float:
+    if "heading" not in result:
+        return 0.0
+    angle = np.asarray(result["heading"].values, dtype=float)
+    angle = angle[np.isfinite(angle)]
+    return float(np.arctan2(np.sin(angle).mean(), np.cos(angle).mean())) if angle.size else 0.0
+
+
+def _missing(result: xr.Dataset, every: int) -> list[str]:
+    """What is not drawn, and why."""
+    again = "compute it again with this version"
+    found = []
+    if "skeleton_position" not in result:
+        found.append(f"No skeleton: the result holds no points of it; {again}.")
+    if "path_position" not in result:
+        found.append(f"No muscles: the result holds no points of their paths; {again}.")
+    if "ground_reaction_force" not in result and "external_force" not in result:
+        found.append("No ground force: it is not in the result.")
+    if "joint_reaction" not in result:
+        found.append("No contact forces: they are not in the result.")
+    if every > 1:
+        found.append(f"One of every {every} frames is shown, to keep the page small.")
+    return found

@@ -1,0 +1,154 @@
+"""GIF, MP4 and the command: as long as the trial, what moves moves, and one error where something is wrong."""
+
+from __future__ import annotations
+
+import io
+import shutil
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+import xarray as xr
+from PIL import Image
+from refusals import refused
+from synthetic_result import result as without_points
+from typer.testing import CliRunner
+
+from musclesolve.cli import app as cli
+from musclesolve.report.picture import library
+from musclesolve.report.picture.film import film
+from musclesolve.report.picture.library import library_of, three_js
+from musclesolve.report.picture.moving_picture import picture_fragment, picture_page
+from musclesolve.report.picture.picture_data import picture_data
+from musclesolve.report.picture.picture_file import picture_file
+from musclesolve.report.picture.projection import View
+from musclesolve.results.files.result_netcdf import write_result
+
+
+@pytest.fixture(scope="module")
+def walk(troubled: xr.Dataset, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("walk") / "result.nc"
+    write_result(troubled, path)
+    return path
+
+
+def call(*words: object):
+    return CliRunner().invoke(cli.app, [str(word) for word in words])
+
+
+def test_a_gif_lasts_as_long_as_the_trial_at_its_speed(stride: xr.Dataset) -> None:
+    short = stride.isel(time=slice(0, 20))
+    image = Image.open(io.BytesIO(film(short, "gif", speed=1.0)))
+    expected = 1.0 + 20.0 * float(np.ptp(short["time"].values))
+    assert abs(image.n_frames - expected) <= 1.0 and image.info["duration"] == 50
+    shown = []
+    for number in range(image.n_frames):
+        image.seek(number)
+        shown.append(np.asarray(image.convert("RGB")).astype(int))
+    assert all((one != other).any() for one, other in pairwise(shown))
+
+
+@pytest.mark.skipif(shutil.which("ffmpeg") is None, reason="ffmpeg is not installed")
+def test_an_mp4_is_one(stride: xr.Dataset) -> None:
+    content = film(stride.isel(time=slice(0, 8)), "mp4", speed=1.0)
+    assert content[4:8] == b"ftyp" and len(content) > 5_000
+
+
+def test_without_ffmpeg_the_error_says_what_to_do(
+    stride: xr.Dataset, monkeypatch: pytest.MonkeyPatch, walk: Path, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with refused("missing_package", "ffmpeg"):
+        film(stride, "mp4")
+    assert call("picture", walk, "-o", tmp_path / "walk.mp4").exit_code == 2
+    assert not (tmp_path / "walk.mp4").exists()
+
+
+def test_the_projection_is_a_side_view_that_keeps_lengths_and_the_walking_direction(
+    stride: xr.Dataset,
+) -> None:
+    view = View(picture_data(stride))
+    np.testing.assert_allclose(view.axes @ view.axes.T, np.eye(3), atol=1e-12)
+    right, up, away = view.axes
+    forward = stride["pelvis_position"].values[-1] - stride["pelvis_position"].values[0]
+    assert right @ forward > 0.0, "the subject walks to the right"
+    assert up[2] > 0.9 and away[1] > 0.8, "seen from the right, a little from above"
+    points = view.data.position[3]
+    flat = view.flat(points, 3)
+    np.testing.assert_allclose(
+        np.linalg.norm(flat[1:] - flat[:-1], axis=1), np.linalg.norm(points[1:] - points[:-1], axis=1)
+    )
+
+
+def test_a_film_of_a_lost_leg_has_gray_muscles(troubled: xr.Dataset) -> None:
+    view = View(picture_data(troubled))
+    good, lost = (view.lines(frame) for frame in (20, 35))
+    gray = np.array([0x9A, 0xA1, 0xAA]) / 255.0
+
+    def count(lines) -> int:
+        return int((np.abs(lines.colors[:, :3] - gray) < 1e-6).all(axis=1).sum())
+
+    owner = np.repeat(np.arange(len(view.data.muscles)), np.diff(view.data.first))
+    own = (owner[1:] == owner[:-1]) & np.array([view.data.sides[m] == "r" for m in owner[1:]])
+    assert count(good) == 0 and count(lost) == own.sum()
+
+
+def test_the_command_writes_beside_the_result_unless_a_file_is_named(walk: Path, tmp_path: Path) -> None:
+    assert call("picture", walk).exit_code == 0
+    assert (walk.parent / "picture.html").is_file()
+    assert call("picture", walk, "-o", tmp_path / "new" / "walk.html").exit_code == 0
+    assert (tmp_path / "new" / "walk.html").read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
+
+
+def test_a_file_of_another_kind_is_refused(walk: Path, tmp_path: Path) -> None:
+    for name in ("walk.avi", "walk"):
+        with refused("unknown_name", name):
+            picture_file(walk, tmp_path / name)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_is_no_result_ends_in_one_message(troubled: xr.Dataset, tmp_path: Path) -> None:
+    path = tmp_path / "uncertainty.nc"
+    write_result(troubled.assign_attrs(quantile_samples=100), path)
+    done = call("picture", path, "-o", tmp_path / "x.html")
+    assert done.exit_code == 2 and not (tmp_path / "x.html").exists()
+    with refused("missing_file", "nowhere.nc"):
+        picture_file(tmp_path / "nowhere.nc", tmp_path / "x.html")
+
+
+def test_an_older_result_makes_a_page_with_a_sentence_and_no_film(tmp_path: Path) -> None:
+    path = tmp_path / "old.nc"
+    write_result(without_points(), path)
+    done = call("picture", path, "-o", tmp_path / "old.html")
+    assert done.exit_code == 0 and "note" in done.output
+    with refused("bad_result"):
+        picture_file(path, tmp_path / "old.gif")
+
+
+def test_one_frame_is_a_still(stride: xr.Dataset) -> None:
+    assert Image.open(io.BytesIO(film(stride.isel(time=[4]), "gif"))).n_frames == 1
+
+
+def test_three_js_is_found_in_the_package_that_carries_it() -> None:
+    source = three_js()
+    assert "SPDX-License-Identifier: MIT" in source[:300] and ".WebGLRenderer=" in source
+    assert "TrackballControls" not in source and "</script" not in source
+
+
+@pytest.mark.parametrize("page", ["", "<script>/** @license three.js */ module</script>"])
+def test_another_layout_of_that_package_is_one_clear_error(page: str) -> None:
+    with refused("missing_package", "trimesh"):
+        library_of(page)
+
+
+def test_a_missing_package_is_one_clear_error_and_a_sentence_in_another_page(
+    stride: xr.Dataset, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    three_js.cache_clear()
+    monkeypatch.setattr(library, "PLACE", ("resources", "nowhere.zip"))
+    with refused("missing_package", "trimesh"):
+        picture_page(stride)
+    fragment = picture_fragment(stride)
+    assert "trimesh" in fragment and "<script" not in fragment
+    three_js.cache_clear()
