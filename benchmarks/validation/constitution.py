@@ -38,7 +38,11 @@ def laws() -> str:
     stride = ms.reference_stride()
     residual = np.abs(stride.pelvis_residual(np.linspace(0.0, stride.period, 200))).max()
     rows = [
-        ("four routes of inverse dynamics agree", "bundled stride", f"{max(routes.values()):.0e} of the peak"),
+        (
+            "four routes of inverse dynamics agree",
+            "bundled stride",
+            f"{max(routes.values()):.0e} of the peak",
+        ),
         ("every constraint of the model holds", "bundled stride", f"{largest_violation(body):.0e} m"),
         ("the bundled stride needs no force at the pelvis", "200 instants", f"{residual:.0e} N, N m"),
         *falling(),
@@ -148,7 +152,11 @@ def point_sensitivity(body: Mechanics, points: tuple[str, ...]) -> dict[str, tup
     ).worst_direction()
     largest = found.largest()
     of_leg = {
-        side: [k for k, dof in enumerate(found.dofs) if dof.startswith(("hip", "knee", "ankle")) and dof[-1] == side]
+        side: [
+            k
+            for k, dof in enumerate(found.dofs)
+            if dof.startswith(("hip", "knee", "ankle")) and dof[-1] == side
+        ]
         for side in "rl"
     }
     return {

@@ -51,7 +51,13 @@ def opensim() -> str:
             off, r = np.sqrt(np.mean((here - there) ** 2)), np.corrcoef(here, there)[0, 1]
             cells += [f"{off:.1f} N m, {r:.3f}", f"{peak(here):.0f}, {peak(there):.0f} N m"]
         rows.append((dof.replace("_", " "), *cells))
-    head = ("moment", "right: rms difference, r", "peaks here, there", "left: rms difference, r", "peaks here, there")
+    head = (
+        "moment",
+        "right: rms difference, r",
+        "peaks here, there",
+        "left: rms difference, r",
+        "peaks here, there",
+    )
     about = "Joint moments of both legs, here and by OpenSim"
     return f"{table(head, rows)}\n\n{picture(moment_figure(ours), 'validation_moments', about)}"
 
@@ -71,7 +77,9 @@ def moment_figure(ours: xr.Dataset) -> Figure:
         for axes, side, leg in zip(row, "rl", ("right", "left"), strict=True):
             there = theirs[column.format(side=side)][inside]
             axes.plot(theirs.time[inside], there, color="0.65", linewidth=4, label="OpenSim")
-            axes.plot(ours.time, ours.joint_moment.sel(dof=f"{dof}_{side}"), color="C0", linewidth=1.2, label="here")
+            axes.plot(
+                ours.time, ours.joint_moment.sel(dof=f"{dof}_{side}"), color="C0", linewidth=1.2, label="here"
+            )
             axes.set_title(f"{dof.replace('_', ' ')}, {leg}", fontsize=9)
             axes.grid(alpha=0.3)
             axes.tick_params(labelsize=8)
@@ -99,7 +107,7 @@ def emg() -> str:
 
 
 def static_optimization(channels: list[str]) -> np.ndarray:
-    """r of OpenSim's static optimization with the Rajagopal 2016 model, by the same measure."""
+    """Correlations of OpenSim's static optimization with the Rajagopal 2016 model, by the same measure."""
     prepared = prepare(loaded(recorded_walk()), side="both")
     file = read_mot(reference("opensim_so_rajagopal2016_activation.sto"))
     means = np.stack(
@@ -142,7 +150,17 @@ def sets() -> str:
         (f"`{key[0]}`", key[1], f"`{key[2]}`", *summary(found[key], channels))
         for key in sorted(kept, key=lambda key: -np.nanmedian(found[key].correlation))
     ]
-    head = ("set", "passive", "cost", "r median", "mean", "lowest", "reserves", "at full activation", "contact")
+    head = (
+        "set",
+        "passive",
+        "cost",
+        "r median",
+        "mean",
+        "lowest",
+        "reserves",
+        "at full activation",
+        "contact",
+    )
     return table(head, rows)
 
 
@@ -168,7 +186,9 @@ def costs() -> str:
     rows = []
     for name in names:
         one = both.sel(cost=name)
-        peaks = [max(float(length.sel(cost=name, joint=f"{joint}_{side}")) for side in "rl") for joint in JOINTS]
+        peaks = [
+            max(float(length.sel(cost=name, joint=f"{joint}_{side}")) for side in "rl") for joint in JOINTS
+        ]
         r, active = one.emg_correlation.values, one.activation > 0.05
         rows.append(
             (

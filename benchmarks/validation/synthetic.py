@@ -7,6 +7,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 from matplotlib.figure import Figure
 
@@ -80,8 +81,12 @@ def recovery_figure(result: xr.Dataset, truth: xr.Dataset) -> Figure:
     figure = Figure(figsize=(7.5, 4.2), layout="constrained")
     panels = figure.subplots(2, 2, sharex=True).ravel()
     for axes, (dof, title) in zip(panels, MOMENTS.items(), strict=True):
-        axes.plot(truth.time, truth.joint_moment.sel(dof=f"{dof}_r"), color="0.65", linewidth=4, label="truth")
-        axes.plot(result.time, result.joint_moment.sel(dof=f"{dof}_r"), color="C0", linewidth=1.2, label="computed")
+        axes.plot(
+            truth.time, truth.joint_moment.sel(dof=f"{dof}_r"), color="0.65", linewidth=4, label="truth"
+        )
+        axes.plot(
+            result.time, result.joint_moment.sel(dof=f"{dof}_r"), color="C0", linewidth=1.2, label="computed"
+        )
         axes.set_title(title, fontsize=9)
         axes.grid(alpha=0.3)
         axes.tick_params(labelsize=8)
@@ -100,8 +105,9 @@ def criteria() -> str:
         for name, trial in trials.items()
         for database, passive in sets
     ]
-    head = ("motion", "muscles", "above 100 N", "r, median", "r, lowest", "r below 0.8", "ratio of peaks", "contact")
-    return table(head, rows)
+    measures = ("above 100 N", "r, median", "r, lowest", "r below 0.8", "ratio of peaks")
+    groups = ("groups: r, lowest", "ratio of peaks")
+    return table(("motion", "muscles", *measures, *groups, "contact"), rows)
 
 
 def with_set(trial: Trial, database: str, passive: str) -> Trial:
@@ -112,10 +118,8 @@ def with_set(trial: Trial, database: str, passive: str) -> Trial:
 def agreement(trial: Trial) -> tuple[str, ...]:
     """How the forces of the right leg agree under the two criteria."""
     both = ms.compare(trial, ["force_squared", "stress_cubed"], side="r")
-    pair = {"cost": "force_squared", "other": "stress_cubed"}
-    large = both.muscle_force.max("time").max("cost") > 100.0
-    r = both.correlation.sel(pair).where(large, drop=True).to_series()
-    ratio = both.peak_ratio.sel(pair).where(large, drop=True).to_series()
+    r, ratio = pair_measures(both, "muscle_force", "muscle", "")
+    of_groups, group_ratio = pair_measures(both, "group_force", "function_group", "group_")
     weight = float(both.attrs["subject_mass_kg"]) * 9.80665
     peak = np.sqrt((both.joint_reaction**2).sum("axis")).max("time") / weight
     contact = "; ".join(
@@ -123,6 +127,26 @@ def agreement(trial: Trial) -> tuple[str, ...]:
         f"{peak.sel(joint=f'{joint}_r', cost='stress_cubed'):.1f}"
         for joint in ("hip", "knee", "ankle")
     )
-    lowest = f"{r.min():.2f} ({r.idxmin().removesuffix('_r').replace('_', ' ')})"
-    span = f"{ratio.min():.1f} to {ratio.max():.1f}"
-    return str(len(r)), f"{r.median():.2f}", lowest, str(int((r < 0.8).sum())), span, contact
+    muscles = (str(len(r)), f"{r.median():.2f}", least(r), str(int((r < 0.8).sum())), span(ratio))
+    return (*muscles, least(of_groups), span(group_ratio), contact)
+
+
+def pair_measures(both: xr.Dataset, force: str, over: str, prefix: str) -> tuple[pd.Series, pd.Series]:
+    """Correlation and ratio of peaks of what reaches 100 N under one of the criteria."""
+    pair = {"cost": "force_squared", "other": "stress_cubed"}
+    large = both[force].max("time").max("cost") > 100.0
+    r, ratio = (
+        both[prefix + name].sel(pair).where(large, drop=True).to_series()
+        for name in ("correlation", "peak_ratio")
+    )
+    return r, ratio
+
+
+def least(r: pd.Series) -> str:
+    """The smallest value, and of what."""
+    return f"{r.min():.2f} ({str(r.idxmin()).removesuffix('_r').replace('_', ' ')})"
+
+
+def span(ratio: pd.Series) -> str:
+    """Smallest and largest."""
+    return f"{ratio.min():.1f} to {ratio.max():.1f}"

@@ -40,7 +40,7 @@
           page.body.appendChild(part);
         });
       const post = page.createElement("script");
-      post.textContent = "postMessage = function (data) { Window.prototype.postMessage.call(parent, data, '*'); };";
+      post.textContent = "postMessage = function (data) { parent.postMessage(data, '*'); };";
       page.body.appendChild(post);
       this.inside.importScripts = (...all) => all.reduce((done, one) => done.then(() => load(one)), Promise.resolve());
       const script = page.createElement("script");

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import re
+from xml.etree import ElementTree
 
+NAMESPACE = "http://www.w3.org/1998/Math/MathML"
+UNDER = ("min", "max", "argmin")
+"""Operators whose index stands below them."""
 BLOCK = re.compile(r"\A```math\n(?P<latex>.*?)\n```\s*\Z", flags=re.DOTALL)
 
 
@@ -20,4 +24,9 @@ def mathml(latex: str) -> str:
     """One equation."""
     from latex2mathml.converter import convert
 
-    return str(convert(latex, display="block"))
+    ElementTree.register_namespace("", NAMESPACE)
+    root = ElementTree.fromstring(convert(latex, display="block"))
+    for node in root.iter(f"{{{NAMESPACE}}}msub"):
+        if "".join(node[0].itertext()) in UNDER:
+            node.tag = f"{{{NAMESPACE}}}munder"
+    return ElementTree.tostring(root, encoding="unicode")

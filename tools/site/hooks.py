@@ -13,12 +13,11 @@ import posixpath
 import re
 from pathlib import Path
 
+from equations import with_mathml
+from facades import FACADES, facade_page
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
-
-from equations import with_mathml
-from facades import FACADES, facade_page
 from places import ROOT, defined_at, link_of
 
 BESIDE = {"CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changelog.md"}
