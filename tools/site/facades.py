@@ -27,6 +27,11 @@ class Facade:
         """Its folder."""
         return ROOT / self.package.replace(".", "/")
 
+    @property
+    def stub(self) -> Path:
+        """Its list of names."""
+        return self.folder / "__init__.pyi"
+
 
 FACADES = tuple(
     Facade(f"musclesolve{part}")
@@ -45,7 +50,10 @@ def facade_page(facade: Facade) -> str:
     """
     earlier = {name for other in FACADES[: FACADES.index(facade)] for name in public_names(other)}
     names = sorted({*public_names(facade)} - earlier, key=lambda pair: (*order(facade, pair[0]), *pair))
-    lines = [f"# {facade.package}", "", f"`from {facade.package} import ...`", ""]
+    whence = (
+        f"from {facade.package} import ..." if facade.stub.is_file() else f"from {names[0][0]} import ..."
+    )
+    lines = [f"# {facade.package}", "", f"`{whence}`", ""]
     if also := sorted(earlier.intersection(public_names(facade)), key=lambda pair: pair[1].lower()):
         links = ", ".join(f"[`{name}`][{module}.{name}]" for module, name in also)
         lines += [f"Also here, described where they stand first: {links}.", ""]
@@ -58,19 +66,18 @@ def facade_page(facade: Facade) -> str:
 
 def public_names(facade: Facade) -> Iterator[tuple[str, str]]:
     """Modules and the names that they lend to the facade."""
-    stub = facade.folder / "__init__.pyi"
-    if not stub.is_file():
+    if not facade.stub.is_file():
         yield from figure_functions(facade)
         return
-    for node in ast.parse(stub.read_text(encoding="utf-8")).body:
+    for node in ast.parse(facade.stub.read_text(encoding="utf-8")).body:
         if isinstance(node, ast.ImportFrom) and node.module:
             module = f"{facade.package}.{node.module}" if node.level else node.module
             yield from ((module, each.name) for each in node.names if each.name != "__version__")
 
 
 def figure_functions(facade: Facade) -> Iterator[tuple[str, str]]:
-    """Functions of a package without a list of names that return a figure."""
-    for file in sorted(facade.folder.rglob("*.py")):
+    """Functions of the figures, of a package without a list of names."""
+    for file in sorted([*facade.folder.glob("result/*.py"), *facade.folder.glob("study/*.py")]):
         module = ".".join(file.relative_to(ROOT).with_suffix("").parts)
         for node in ast.parse(file.read_text(encoding="utf-8")).body:
             if isinstance(node, ast.FunctionDef) and not node.name.startswith("_"):
