@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import shlex
+from pathlib import Path
 
 import matplotlib
 import numpy as np
 import pytest
-from document_pages import DOCS, blocks, commands
+from document_pages import DOCS, PAGES, blocks, commands
 
 import musclesolve as ms
 from musclesolve.data import reference_stride
@@ -18,13 +19,15 @@ NOT_YET = {"init", "report", "picture"}
 NOT_YET_OPTIONS = {("plot", "--format"), ("plot", "--width")}
 
 
-def names_left_by(page: str, folder) -> dict:
+def names_left_by(page: str, folder, given: dict[str, str] | None = None) -> dict:
+    """The names that the examples leave, run in a folder with files of ours in the place of the reader's."""
     matplotlib.use("agg")
     names: dict = {"__name__": "__main__"}
     with contextlib.chdir(folder):
         for block in blocks(DOCS / page, "python"):
-            code = block.replace('"trial.toml"', repr(reference_stride().as_posix()))
-            exec(compile(code, page, "exec"), names)
+            for theirs, ours in (given or {}).items():
+                block = block.replace(theirs, ours)
+            exec(compile(block, page, "exec"), names)
     return names
 
 
@@ -60,6 +63,36 @@ def test_running(tmp_path):
     assert len(left["flights"](left["run"], left["FootLoads"].of(left["run"]))) > 1
     assert left["ran"].attrs["balance_limit"] == pytest.approx(0.57, abs=0.005)
     assert int(left["ran"].valid.sum()) == 2 * 141
+
+
+def test_many_trials(tmp_path):
+    """On one trial, in one process."""
+    page = (DOCS / "many_trials.md").read_text(encoding="utf-8")
+    assert '["trials", "extra/walk.toml"]' in page and "jobs=4" in page
+    given = {'["trials", "extra/walk.toml"]': f"[{reference_stride().as_posix()!r}]", "jobs=4": "jobs=1"}
+    left = names_left_by("many_trials.md", tmp_path, given)
+    assert [record.outcome for record in left["records"]] == ["computed"]
+    assert left["records"][0].measures.contact["knee"] == pytest.approx(3.7, abs=0.1)
+
+
+def test_opensim(recorded_walk, tmp_path):
+    """On the recorded walk and the scaled model of its authors."""
+    folder = recorded_walk / "reference"
+    files = {
+        "M.osim": "rajagopal_lai_uhlrich_2023_scaled.osim",
+        "ik.mot": "opensim_ik.mot",
+        "id.sto": "opensim_id.sto",
+    }
+    left = names_left_by(
+        "opensim.md", tmp_path, {name: (folder / file).as_posix() for name, file in files.items()}
+    )
+    assert len(left["problem"].muscle) == 80 and bool(left["result"].valid.any())
+    assert list(tmp_path.glob("walk*.sto"))
+
+
+def test_every_page_with_examples_has_a_test():
+    tests = "".join(file.read_text(encoding="utf-8") for file in Path(__file__).parent.glob("test_*.py"))
+    assert all(page.name in tests for page in PAGES if blocks(page, "python"))
 
 
 def test_python_page(tmp_path, capsys):
