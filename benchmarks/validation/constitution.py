@@ -7,10 +7,13 @@ import numpy as np
 import muscle_db
 import musclesolve as ms
 from benchmarks.validation.page import table
+from musclesolve._util.arrays import Array, Mask
 from musclesolve.data.bundled import reference_stride
 from musclesolve.dynamics import (
     JointMoments,
     Motion,
+    Targets,
+    consistent_motion,
     disagreement,
     forward_human_model,
     joint_moments_by_route,
@@ -18,7 +21,6 @@ from musclesolve.dynamics import (
     projected_moments,
     simulate,
 )
-from musclesolve.dynamics.kinematics.measured_targets import Targets
 from musclesolve.muscles import muscle_state, place_muscles
 from musclesolve.pipeline.full_formulation import full_problem
 from musclesolve.pipeline.mechanics import mechanics
@@ -28,6 +30,8 @@ from musclesolve.sharing.cost.cost_registry import find_cost
 
 STEP = 1e-5  # of the differences of lengths [rad]
 POSES = 60
+MILLIMETRE = 1e-3
+JOINTS = ("hip", "knee", "ankle")
 
 
 def laws() -> str:
@@ -136,35 +140,52 @@ def solvers() -> str:
 def branches() -> str:
     """How much an error of a measured point moves the moments of each leg, by both methods of consistency."""
     body = mechanics(ms.read_trial(reference_stride()))
-    points = ("head_top", "neck_base", "shoulder_r", "wrist_r", "hip_r", "knee_r", "heel_r", "toe_r")
-    found = point_sensitivity(body, points)
-    rows = [(point, *(f"{value:.0f}" for value in values)) for point, values in found.items()]
-    return table(("point", "right leg [N m/m]", "left leg [N m/m]"), rows)
+    rows = []
+    for point in ("head_top", "neck_base", "shoulder_r", "wrist_r", "hip_r", "knee_r", "heel_r", "toe_r"):
+        cells = (
+            of_legs(body, response(body, point)) for response in (response_of_nearest, response_of_driven)
+        )
+        rows.append((point, *(f"{value:.0f}" for legs in cells for value in legs)))
+    head = ("right leg, nearest", "left leg", "right leg, driven by angles", "left leg")
+    return table(("point", *head), rows)
 
 
-def point_sensitivity(body: Mechanics, points: tuple[str, ...]) -> dict[str, tuple[float, float]]:
-    """The largest response of a moment of the right and of the left leg to each measured point [N m/m]."""
-    measured = body.measured
-    targets = Targets.build(body.model, measured.points, measured.directions)
-    keep = inside(measured.time, body.motion)
-    found = landmark_sensitivity(
-        body.model, measured.time, targets, body.fit, body.wrenches, list(points), keep
-    ).worst_direction()
-    largest = found.largest()
-    of_leg = {
-        side: [
-            k
-            for k, dof in enumerate(found.dofs)
-            if dof.startswith(("hip", "knee", "ankle")) and dof[-1] == side
-        ]
-        for side in "rl"
-    }
-    return {
-        point: (float(largest[of_leg["r"], k].max()), float(largest[of_leg["l"], k].max()))
-        for k, point in enumerate(found.sources)
-    }
+def of_legs(body: Mechanics, response: Array) -> tuple[float, float]:
+    """The largest response (T, K+6) of hip, knee and ankle of the right and of the left leg [N m/m]."""
+    dofs = body.model.topology.dof_names
+    legs = [
+        [k for k, name in enumerate(dofs) if name.startswith(JOINTS) and name[-1] == side] for side in "rl"
+    ]
+    return float(response[:, legs[0]].max()), float(response[:, legs[1]].max())
 
 
-def inside(time: np.ndarray, motion: Motion) -> np.ndarray:
+def response_of_nearest(body: Mechanics, point: str) -> Array:
+    """Derivative of the moments by a point in its worst direction, (T, K+6), with the nearest pose; exact."""
+    time = body.measured.time
+    args = body.model, time, targets(body), body.fit, body.wrenches, [point], inside(time, body.motion)
+    return np.abs(landmark_sensitivity(*args).worst_direction().values[:, :, 0])
+
+
+def response_of_driven(body: Mechanics, point: str) -> Array:
+    """The same for a pose driven by joint angles, from differences over 1 mm."""
+    base = driven_moments(body, {})
+    places = body.measured.points[point]
+    moved = [driven_moments(body, {point: places + MILLIMETRE * axis}) - base for axis in np.eye(3)]
+    return np.asarray(np.linalg.norm(moved, axis=0) / MILLIMETRE)
+
+
+def driven_moments(body: Mechanics, instead: dict[str, Array]) -> Array:
+    """Moments (T, K+6) of the pose driven by joint angles, with other places of some points."""
+    time = body.measured.time
+    _, motion = consistent_motion(body.model, targets(body, instead), time, "joint_angles")
+    return projected_moments(body.model, motion.frames(inside(time, body.motion)), body.wrenches)
+
+
+def targets(body: Mechanics, instead: dict[str, Array] | None = None) -> Targets:
+    """What was measured, with other places of some points."""
+    return Targets.build(body.model, body.measured.points | (instead or {}), body.measured.directions)
+
+
+def inside(time: Array, motion: Motion) -> Mask:
     """Which of the measured frames the motion has."""
     return (time >= motion.time[0] - 1e-9) & (time <= motion.time[-1] + 1e-9)

@@ -10,8 +10,11 @@ import matplotlib
 import numpy as np
 import pytest
 from document_pages import DOCS, PAGES, blocks, commands
+from typer.main import get_command
+from typer.testing import CliRunner
 
 import musclesolve as ms
+from musclesolve.cli.app import app
 from musclesolve.data import reference_stride
 
 NOT_YET = {"init", "report", "picture"}
@@ -38,6 +41,16 @@ def test_home(tmp_path):
 def test_first_result_prints_what_the_page_says(tmp_path, capsys):
     names_left_by("first_result.md", tmp_path)
     assert capsys.readouterr().out.strip() in (DOCS / "first_result.md").read_text(encoding="utf-8")
+
+
+def test_the_summary_of_the_first_result_is_that_of_the_program(tmp_path, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "250")
+    line = ["run", str(reference_stride()), "-o", str(tmp_path / "out"), "--no-figures"]
+    printed = [part.split() for part in CliRunner().invoke(app, line).output.splitlines()]
+    (shown,) = [block for block in blocks(DOCS / "first_result.md", "") if block.startswith("trial ")]
+    for quoted in shown.splitlines():
+        if not quoted.startswith("optimality"):  # its digits are round-off
+            assert quoted.split() in printed, quoted
 
 
 def test_your_recording(tmp_path):
@@ -102,10 +115,6 @@ def test_python_page(tmp_path, capsys):
 
 @pytest.mark.parametrize(("page", "line"), commands(), ids=lambda part: part.strip()[:50])
 def test_the_command_line_of_a_page_exists(page, line):
-    from typer.main import get_command
-
-    from musclesolve.cli.app import app
-
     known = get_command(app).commands
     name, *words = shlex.split(line)[1:]
     if name in NOT_YET - set(known):

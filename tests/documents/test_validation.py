@@ -10,6 +10,9 @@ from document_pages import DOCS, text_of
 from benchmarks.validation import constitution
 from benchmarks.validation.__main__ import SECTIONS
 from benchmarks.validation.page import Absent, data_folder, table, written
+from musclesolve import read_trial
+from musclesolve.data import reference_stride
+from musclesolve.pipeline.mechanics import mechanics
 
 PAGE = text_of(DOCS / "validation.md")
 
@@ -41,4 +44,9 @@ def test_a_table_is_one_of_markdown():
 
 
 def test_the_reach_of_an_error_is_that_of_the_page():
-    assert constitution.branches() in PAGE
+    """A knee marker moves the other leg with the nearest pose, and not with the pose driven by joint angles."""
+    body = mechanics(read_trial(reference_stride()))
+    near = constitution.of_legs(body, constitution.response_of_nearest(body, "knee_r"))
+    driven = constitution.of_legs(body, constitution.response_of_driven(body, "knee_r"))
+    assert f"| knee_r | {near[0]:.0f} | {near[1]:.0f} | {driven[0]:.0f} | {driven[1]:.0f} |" in PAGE
+    assert near[1] > 10.0 > 1e-3 > driven[1]
