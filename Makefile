@@ -3,6 +3,7 @@
 #   make test     the tests
 #   make lint     formatting, lint, types
 #   make package  wheel and sdist; the wheel installed into an empty environment, and used from another folder
+#   make docs     the documentation as a site, in site/index.html; every warning is an error
 #   make bench    measured comparisons of the solvers (slow; never part of the tests)
 #   make clean    remove the environment and everything that was produced
 
@@ -15,7 +16,7 @@ RUN    := $(VENV)/$(SCRIPTS)/python
 export OMP_NUM_THREADS ?= 1
 export PIP_DISABLE_PIP_VERSION_CHECK ?= 1
 
-.PHONY: demo test lint package bench clean
+.PHONY: demo test lint package docs bench clean
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/installed
@@ -33,12 +34,16 @@ lint: $(VENV)/linters
 package: $(VENV)/installed
 	$(RUN) tools/check_package.py
 
+docs: $(VENV)/writers
+	NO_MKDOCS_2_WARNING=1 $(RUN) -m mkdocs build --strict
+	@echo "Open $(CURDIR)/site/index.html"
+
 bench: $(VENV)/installed
 	$(RUN) -m musclesolve benchmark
 	$(RUN) -m benchmarks
 
 clean:
-	rm -rf $(VENV) demo-output dist .pytest_cache .ruff_cache .mypy_cache .hypothesis
+	rm -rf $(VENV) demo-output dist site .pytest_cache .ruff_cache .mypy_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(VENV)/created:
@@ -55,4 +60,8 @@ $(VENV)/installed: $(VENV)/created pyproject.toml tools/build_cyipopt.py
 
 $(VENV)/linters: $(VENV)/installed
 	$(RUN) -m pip install --quiet --editable '.[test,lint]'
+	@touch $@
+
+$(VENV)/writers: $(VENV)/installed
+	$(RUN) -m pip install --quiet --editable '.[test,docs]'
 	@touch $@

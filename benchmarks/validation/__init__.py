@@ -1,0 +1,1 @@
+"""The validation page, docs/validation.md: tables and figures computed by one command."""

@@ -1,0 +1,126 @@
+"""Examples of the pages that have no test of their own run as they stand; every command line they show exists."""
+
+from __future__ import annotations
+
+import contextlib
+import shlex
+from pathlib import Path
+
+import matplotlib
+import numpy as np
+import pytest
+from document_pages import DOCS, PAGES, blocks, commands
+from typer.main import get_command
+from typer.testing import CliRunner
+
+import musclesolve as ms
+from musclesolve.cli.app import app
+from musclesolve.data import reference_stride
+
+NOT_YET = {"init", "report", "picture"}
+"""Commands that are described by their specification; remove a name here when its command is there."""
+NOT_YET_OPTIONS = {("plot", "--format"), ("plot", "--width")}
+
+
+def names_left_by(page: str, folder, given: dict[str, str] | None = None) -> dict:
+    """The names that the examples leave, run in a folder with files of ours in the place of the reader's."""
+    matplotlib.use("agg")
+    names: dict = {"__name__": "__main__"}
+    with contextlib.chdir(folder):
+        for block in blocks(DOCS / page, "python"):
+            for theirs, ours in (given or {}).items():
+                block = block.replace(theirs, ours)
+            exec(compile(block, page, "exec"), names)
+    return names
+
+
+def test_home(tmp_path):
+    assert names_left_by("index.md", tmp_path)["result"].valid.all()
+
+
+def test_first_result_prints_what_the_page_says(tmp_path, capsys):
+    names_left_by("first_result.md", tmp_path)
+    assert capsys.readouterr().out.strip() in (DOCS / "first_result.md").read_text(encoding="utf-8")
+
+
+def test_the_summary_of_the_first_result_is_that_of_the_program(tmp_path, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "250")
+    line = ["run", str(reference_stride()), "-o", str(tmp_path / "out"), "--no-figures"]
+    printed = [part.split() for part in CliRunner().invoke(app, line).output.splitlines()]
+    (shown,) = [block for block in blocks(DOCS / "first_result.md", "") if block.startswith("trial ")]
+    for quoted in shown.splitlines():
+        if not quoted.startswith("optimality"):  # its digits are round-off
+            assert quoted.split() in printed, quoted
+
+
+def test_your_recording(tmp_path):
+    left = names_left_by("your_recording.md", tmp_path)
+    assert left["report"].ok
+    assert float(np.abs(left["error"]).max()) < 10.0
+
+
+def test_choose_a_cost(tmp_path):
+    left = names_left_by("choose_a_cost.md", tmp_path)
+    assert left["both"].sizes["cost"] == 2 and bool(left["both"].valid.all())
+
+
+def test_certificate(tmp_path):
+    left = names_left_by("certificate.md", tmp_path)
+    assert ms.Status(int(left["refused"].status)) is ms.Status.INFEASIBLE
+    assert left["why"].sentence(0).startswith("elbow_flexion lacks 3.0 N m")
+    assert left["helped"].reserve[0] == pytest.approx(3.0, rel=1e-2)
+
+
+def test_running(tmp_path):
+    left = names_left_by("running.md", tmp_path)
+    assert len(left["flights"](left["run"], left["FootLoads"].of(left["run"]))) > 1
+    assert left["ran"].attrs["balance_limit"] == pytest.approx(0.57, abs=0.005)
+    assert int(left["ran"].valid.sum()) == 2 * 141
+
+
+def test_many_trials(tmp_path):
+    """On one trial, in one process."""
+    page = (DOCS / "many_trials.md").read_text(encoding="utf-8")
+    assert '["trials", "extra/walk.toml"]' in page and "jobs=4" in page
+    given = {'["trials", "extra/walk.toml"]': f"[{reference_stride().as_posix()!r}]", "jobs=4": "jobs=1"}
+    left = names_left_by("many_trials.md", tmp_path, given)
+    assert [record.outcome for record in left["records"]] == ["computed"]
+    assert left["records"][0].measures.contact["knee"] == pytest.approx(3.7, abs=0.1)
+
+
+def test_opensim(recorded_walk, tmp_path):
+    """On the recorded walk and the scaled model of its authors."""
+    folder = recorded_walk / "reference"
+    files = {
+        "M.osim": "rajagopal_lai_uhlrich_2023_scaled.osim",
+        "ik.mot": "opensim_ik.mot",
+        "id.sto": "opensim_id.sto",
+    }
+    left = names_left_by(
+        "opensim.md", tmp_path, {name: (folder / file).as_posix() for name, file in files.items()}
+    )
+    assert len(left["problem"].muscle) == 80 and bool(left["result"].valid.any())
+    assert list(tmp_path.glob("walk*.sto"))
+
+
+def test_every_page_with_examples_has_a_test():
+    tests = "".join(file.read_text(encoding="utf-8") for file in Path(__file__).parent.glob("test_*.py"))
+    assert all(page.name in tests for page in PAGES if blocks(page, "python"))
+
+
+def test_python_page(tmp_path, capsys):
+    names_left_by("api.md", tmp_path)
+    assert capsys.readouterr().out.startswith("missing_file")
+
+
+@pytest.mark.parametrize(("page", "line"), commands(), ids=lambda part: part.strip()[:50])
+def test_the_command_line_of_a_page_exists(page, line):
+    known = get_command(app).commands
+    name, *words = shlex.split(line)[1:]
+    if name in NOT_YET - set(known):
+        pytest.skip("described by its specification")
+    options = {option for each in known[name].params for option in (*each.opts, *each.secondary_opts)}
+    for word in words:
+        option = word.split("=")[0]
+        if option.startswith("-") and (name, option) not in NOT_YET_OPTIONS:
+            assert option in options or option == "--help", (page, line)

@@ -1,0 +1,86 @@
+"""Every page: links and anchors lead somewhere, the site lists it, and it reads alike on GitHub and on the site."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from itertools import pairwise
+
+import pytest
+from document_pages import DOCS, EVERY, PAGES, ROOT, anchors, blocks, links, prose, site_module, text_of
+
+each_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+every_page = pytest.mark.parametrize("page", EVERY, ids=lambda page: page.stem)
+SITE = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+MADE = {"contributing.md", "changelog.md"}
+"""Pages of the site that are made from files beside docs/."""
+
+
+@every_page
+def test_links_and_anchors_lead_somewhere(page):
+    for text, target in links(page):
+        path, _, anchor = target.partition("#")
+        place = (page.parent / path).resolve() if path else page
+        assert place.exists(), (text, target)
+        if anchor and place.suffix == ".md":
+            assert anchor in anchors(place), (text, target)
+
+
+@each_page
+def test_a_page_begins_with_what_it_answers(page):
+    title, answer = text_of(page).split("\n\n")[:2]
+    assert re.fullmatch(r"# [^\n]+", title)
+    assert re.match(r"[A-Z`m][^|#]{30}", answer), answer
+
+
+@every_page
+def test_lists_stand_after_an_empty_line(page):
+    """Without it GitHub shows a list and the site a paragraph."""
+    lines = prose(page).splitlines()
+    for before, line in pairwise(lines):
+        begins = re.match(r"(-|\d+\.) ", line)
+        assert not begins or not before.strip() or re.match(r"\s*(-|\d+\.) |  ", before), line
+
+
+@every_page
+def test_tables_have_as_many_cells_in_every_row(page):
+    for rows in re.findall(r"(?:^\|.*\|[ ]*\n)+", prose(page), flags=re.MULTILINE):
+        widths = {len(re.split(r"(?<!\\)\|", row)) for row in rows.splitlines()}
+        assert len(widths) == 1, rows.splitlines()[0]
+
+
+@every_page
+def test_toml_is_toml(page):
+    for block in blocks(page, "toml"):
+        tomllib.loads(block)
+
+
+def test_the_site_lists_every_page_once():
+    listed = re.findall(r": ([\w./]+\.md)$", SITE, flags=re.MULTILINE)
+    assert len(listed) == len(set(listed))
+    own = {name for name in listed if not name.startswith("api/")} - MADE
+    assert own == {page.name for page in PAGES}
+
+
+def test_the_site_lists_every_facade():
+    site_module("places")
+    facades = site_module("facades").FACADES
+    assert {facade.page for facade in facades} == set(re.findall(r"api/[\w.]+\.md", SITE))
+    stubs = {stub.parent for stub in (ROOT / "musclesolve").rglob("__init__.pyi")} - {
+        ROOT / "musclesolve" / "data"
+    }
+    assert stubs <= {facade.folder for facade in facades}
+
+
+def test_nothing_is_fetched_from_elsewhere():
+    """Fonts and scripts of the site are its own."""
+    assert "font: false" in SITE and "polyfills: [assets/iframe-worker.js]" in SITE and "- offline" in SITE
+    own = [file for file in (DOCS / "assets").iterdir() if file.suffix in (".js", ".css")]
+    assert own and not any("http" in text_of(file) for file in own)
+
+
+def test_every_figure_is_shown_and_small():
+    shown = {target for page in PAGES for target in re.findall(r"!\[[^\]]*\]\(([^)]+)\)", text_of(page))}
+    figures = {file.name for file in DOCS.glob("*.png")}
+    assert figures == shown
+    assert all((DOCS / name).stat().st_size < 200_000 for name in figures)

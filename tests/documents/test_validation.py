@@ -1,0 +1,52 @@
+"""docs/validation.md has the sections that its command writes, and a section is written in its place alone."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from document_pages import DOCS, text_of
+
+from benchmarks.validation import constitution
+from benchmarks.validation.__main__ import SECTIONS
+from benchmarks.validation.page import Absent, data_folder, table, written
+from musclesolve import read_trial
+from musclesolve.data import reference_stride
+from musclesolve.pipeline.mechanics import mechanics
+
+PAGE = text_of(DOCS / "validation.md")
+
+
+def test_every_section_is_computed_and_filled():
+    found = re.findall(r"<!-- computed: (\w+) -->\n(.*?)<!-- end: (\w+) -->", PAGE, flags=re.DOTALL)
+    assert {first for first, _, _ in found} == set(SECTIONS)
+    for first, text, last in found:
+        assert first == last and text.count("|") > 10, first
+
+
+def test_a_section_is_written_in_its_place():
+    page = "a\n<!-- computed: laws -->\nold\n<!-- end: laws -->\nb\n"
+    new = written(page, "laws", "new")
+    assert new == "a\n<!-- computed: laws -->\n\nnew\n\n<!-- end: laws -->\nb\n"
+    assert written(new, "laws", "new") == new
+    with pytest.raises(LookupError):
+        written(page, "solvers", "new")
+
+
+def test_without_recordings_a_section_is_absent(tmp_path, monkeypatch):
+    monkeypatch.setenv("MUSCLESOLVE_DATA", str(tmp_path))
+    with pytest.raises(Absent):
+        data_folder()
+
+
+def test_a_table_is_one_of_markdown():
+    assert table(("a", "b"), [(1, 2)]) == "| a | b |\n| --- | --- |\n| 1 | 2 |"
+
+
+def test_the_reach_of_an_error_is_that_of_the_page():
+    """A knee marker moves the other leg with the nearest pose, and not with the pose driven by joint angles."""
+    body = mechanics(read_trial(reference_stride()))
+    near = constitution.of_legs(body, constitution.response_of_nearest(body, "knee_r"))
+    driven = constitution.of_legs(body, constitution.response_of_driven(body, "knee_r"))
+    assert f"| knee_r | {near[0]:.0f} | {near[1]:.0f} | {driven[0]:.0f} | {driven[1]:.0f} |" in PAGE
+    assert near[1] > 10.0 > 1e-3 > driven[1]
