@@ -22,6 +22,7 @@ from musclesolve.cli.commands import (
     list_commands,
     model_commands,
     recording_commands,
+    report_command,
     run_commands,
     study_commands,
 )
@@ -73,6 +74,7 @@ for command in (
     recording_commands.check,
     study_commands.benchmark,
     study_commands.plot,
+    report_command.report,
     recording_commands.synthesize,
     recording_commands.convert,
     model_commands.export,

@@ -1,0 +1,18 @@
+"""The moving picture of a trial inside a report."""
+
+from __future__ import annotations
+
+import importlib
+
+import xarray as xr
+
+PICTURE = "musclesolve.report.picture.moving_picture"
+
+
+def moving_picture(result: xr.Dataset) -> str | None:
+    """HTML to embed once in a page; None where this version draws no moving pictures."""
+    try:
+        module = importlib.import_module(PICTURE)
+    except ModuleNotFoundError:
+        return None
+    return str(module.picture_fragment(result))
