@@ -121,7 +121,10 @@ def _titles(trials: Sequence[TrialFiles]) -> list[str]:
     names = [trial_name(trial.base) or trial.path.stem for trial in trials]
     if len(set(names)) == len(names):
         return names
-    longer = [f"{name} ({trial.path.parent.name}/{trial.path.name})" for name, trial in zip(names, trials, strict=True)]
+    longer = [
+        f"{name} ({trial.path.parent.name}/{trial.path.name})"
+        for name, trial in zip(names, trials, strict=True)
+    ]
     if len(set(longer)) == len(longer):
         return longer
     return [f"{number}: {name}" for number, name in enumerate(longer, start=1)]
@@ -140,13 +143,16 @@ def _averages(inputs: Inputs, jobs: Sequence[Job], made: dict[str, Made]) -> lis
     for number, source in enumerate(inputs.averages, start=1):
         own = [job for job in jobs if job.key.startswith(f"a{number}-")]
         figures = [
-            Picture(job.name, job.label, Markup(made[job.key].content or ""), made[job.key].fault) for job in own
+            Picture(job.name, job.label, Markup(made[job.key].content or ""), made[job.key].fault)
+            for job in own
         ]
         try:
             content, fault = average(source.data), ""
         except (KeyError, ValueError, TypeError) as error:
             content, fault = {}, f"{type(error).__name__}: {error}"
-        found.append({"key": f"a{number}", "file": source.path.name, "figures": figures, "fault": fault, **content})
+        found.append(
+            {"key": f"a{number}", "file": source.path.name, "figures": figures, "fault": fault, **content}
+        )
     return found
 
 

@@ -27,7 +27,9 @@ from musclesolve.report.figures.figure_choice import caption, figures_of
 from musclesolve.report.inputs import COMPARISON, RESULT, UNCERTAINTY, TrialFiles
 
 NO_PICTURE = "This version draws no moving pictures."
-ONE_PICTURE = "The page holds the moving picture of the first trial only, to stay small; see `musclesolve picture`."
+ONE_PICTURE = (
+    "The page holds the moving picture of the first trial only, to stay small; see `musclesolve picture`."
+)
 ONE_FRAME = "A result of a single frame has no curves to draw."
 LAST = "further"
 
@@ -78,7 +80,9 @@ def jobs_of(trial: TrialFiles, number: int, first: int, picture: bool) -> list[J
     return jobs
 
 
-def sections_of(trial: TrialFiles, number: int, jobs: Sequence[Job], made: Mapping[str, Made]) -> list[Section]:
+def sections_of(
+    trial: TrialFiles, number: int, jobs: Sequence[Job], made: Mapping[str, Made]
+) -> list[Section]:
     """All sections of a trial, in their order."""
     key = f"t{number}"
     figures = {
@@ -119,7 +123,9 @@ def _content(
     except Absent as why:
         return {}, str(why)
     except Exception as fault:
-        return {}, f"This section cannot be made of this file: {type(fault).__name__}: {fault}".partition("\n")[0]
+        return {}, f"This section cannot be made of this file: {type(fault).__name__}: {fault}".partition(
+            "\n"
+        )[0]
 
 
 def _check(made: Made | None) -> dict[str, Any]:

@@ -21,7 +21,9 @@ def report(
     ],
     output: Annotated[
         Path | None,
-        typer.Option("-o", "--output", help="The page, NAME.html, or a folder; default: report.html beside the result."),
+        typer.Option(
+            "-o", "--output", help="The page, NAME.html, or a folder; default: report.html beside the result."
+        ),
     ] = None,
 ) -> None:
     """Write a report: one page with verdict, figures, tables, limits and a methods paragraph, for any browser."""

@@ -68,7 +68,9 @@ def as_text(key: str, version: str) -> str:
     if work["kind"] == "phdthesis":
         return f"{', '.join(authors)}. {title} PhD thesis, {work['school']}, {work['year']}."
     if work["kind"] == "book":
-        return f"{', '.join(authors)}. {title} Edition {work['edition']}. {work['publisher']}, {work['year']}."
+        return (
+            f"{', '.join(authors)}. {title} Edition {work['edition']}. {work['publisher']}, {work['year']}."
+        )
     pages = work["pages"].replace("--", "–")
     return f"{', '.join(authors)}. {title} {work['journal']} {work['volume']}:{pages}, {work['year']}."
 

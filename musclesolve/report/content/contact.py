@@ -62,11 +62,19 @@ def contact(trial: TrialFiles) -> dict[str, object]:
     if not peaks:
         raise Absent("No frame has a valid solution, so no contact force is known.")
     rows, known = [], others()
-    for peak in peaks:
+    order = list(dict.fromkeys(frames.split_side(peak.joint)[0] for peak in peaks))
+    for peak in sorted(peaks, key=lambda each: order.index(frames.split_side(each.joint)[0])):
         stem, side = frames.split_side(peak.joint)
         of_others = known.get(stem, {}).get("words", DASH)
         values = (cell(peak.body_weights, 2), cell(peak.newton, 0), cell(peak.time, 2))
         rows.append((plain(stem), frames.SIDE_NAMES.get(side, DASH), *values, of_others))
-    columns = ("joint", "leg", "peak [body weights]", "peak [N]", "at [s]", "measured in implants [body weights]")
+    columns = (
+        "joint",
+        "leg",
+        "peak [body weights]",
+        "peak [N]",
+        "at [s]",
+        "measured in implants [body weights]",
+    )
     sources = [key for each in known.values() for key in each["sources"]]
     return {"tables": [Table("Peak contact forces", columns, rows)], "sources": sources}

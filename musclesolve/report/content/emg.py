@@ -36,7 +36,12 @@ def emg(trial: TrialFiles) -> dict[str, object]:
         delay = 1000.0 * float(channel["emg_delay"])
         muscles = plain(str(channel["channel_muscles"].item()))
         rows.append(
-            (str(channel["channel"].item()), muscles, cell(float(channel["emg_correlation"]), 2), cell(delay, 0))
+            (
+                str(channel["channel"].item()),
+                muscles,
+                cell(float(channel["emg_correlation"]), 2),
+                cell(delay, 0),
+            )
         )
     columns = ("channel", "muscles", "r", "delay of activation [ms]")
     return {

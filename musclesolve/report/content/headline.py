@@ -69,7 +69,10 @@ def largest_certificate(result: xr.Dataset) -> float:
     """The largest residual of the optimality conditions over the valid frames; NaN where there is none."""
     if "kkt_residual" not in result:
         return float("nan")
-    values = [result["kkt_residual"].sel(side=side).values[frames.valid(result, side)] for side in frames.sides(result)]
+    values = [
+        result["kkt_residual"].sel(side=side).values[frames.valid(result, side)]
+        for side in frames.sides(result)
+    ]
     known = np.concatenate(values)
     return float(known.max()) if known.size else float("nan")
 
@@ -89,7 +92,9 @@ def usability(result: xr.Dataset, checked: Report | str | None = None) -> tuple[
         text = sentence("{} of {} analysed {} have a valid solution.", valid, analysed, legs)
         return IN_PART, text + " " + proved
     if found["with_reserve"]:
-        text = sentence("All {} analysed {} have a solution, {} of them with a reserve.", analysed, legs, helped)
+        text = sentence(
+            "All {} analysed {} have a solution, {} of them with a reserve.", analysed, legs, helped
+        )
         return WITH_CARE, text + " " + proved
     text = sentence("All {} analysed {} are solved without a reserve.", analysed, legs)
     if isinstance(checked, Report) and not checked.ok:

@@ -26,7 +26,11 @@ def joints(trial: TrialFiles) -> dict[str, object]:
     if "joint_moment" in result:
         tables.append(_extremes(result, "joint_moment", f"Extremes of joint moments [{unit}]", factor, 2))
     if "joint_power" in result:
-        tables.append(_extremes(result, "joint_power", f"Extremes of joint powers [{unit.replace('N m', 'W')}]", factor, 2))
+        tables.append(
+            _extremes(
+                result, "joint_power", f"Extremes of joint powers [{unit.replace('N m', 'W')}]", factor, 2
+            )
+        )
     if not tables:
         raise Absent("This file holds neither joint angles nor joint moments.")
     return {"tables": tables}
@@ -49,7 +53,11 @@ def _extremes(result: xr.Dataset, name: str, title: str, factor: float, digits: 
             own = factor * values.sel(dof=dof).values if dof in dofs else np.empty(0)
             row += [cell(each, digits) for each in _range(own)]
         rows.append(row)
-    columns = [f"{frames.SIDE_NAMES.get(side, '')} {end}".strip() for side in shown_sides for end in ("least", "greatest")]
+    columns = [
+        f"{frames.SIDE_NAMES.get(side, '')} {end}".strip()
+        for side in shown_sides
+        for end in ("least", "greatest")
+    ]
     return Table(title, ("degree of freedom (+)", *columns), rows)
 
 
@@ -70,5 +78,7 @@ def ground(trial: TrialFiles) -> dict[str, object]:
     for axis, name in AXES.items():
         ends = [_range(force.sel(side=side, axis=axis).values) for side in sides]
         rows.append((name, *(cell(each, 2) for pair in ends for each in pair)))
-    columns = [f"{frames.SIDE_NAMES.get(side, side)} {end}" for side in sides for end in ("least", "greatest")]
+    columns = [
+        f"{frames.SIDE_NAMES.get(side, side)} {end}" for side in sides for end in ("least", "greatest")
+    ]
     return {"tables": [Table("Ground reaction [body weights]", ("component", *columns), rows)]}

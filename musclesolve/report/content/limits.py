@@ -16,7 +16,7 @@ from musclesolve.report.content.contact import contact_peaks, others
 from musclesolve.report.content.emg import NONE, correlations
 from musclesolve.report.content.fit import residual_peak
 from musclesolve.report.content.muscles import muscles_at_limit
-from musclesolve.report.content.pieces import Number, joined, plain, sentence
+from musclesolve.report.content.pieces import Number, joined, muscle_names, plain, sentence
 from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.version import __version__
 
@@ -58,7 +58,9 @@ def _of_check(checked: Report | str | None) -> Iterator[Limit]:
             if own := checked.of(severity):  # type: ignore[arg-type]
                 count = Number(f"check {severity}s", len(own), 0)
                 word = severity + ("s" if len(own) > 1 else "")
-                yield Limit(sentence("<code>check</code> finds {} {} in the recording (see below).", count, word))
+                yield Limit(
+                    sentence("<code>check</code> finds {} {} in the recording (see below).", count, word)
+                )
 
 
 def _frames(result: xr.Dataset) -> Iterator[Limit]:
@@ -68,11 +70,20 @@ def _frames(result: xr.Dataset) -> Iterator[Limit]:
         total = Number(f"frames {leg}", result.sizes["time"], 0)
         if failed:
             count = Number(f"failed {leg}", failed, 0)
-            yield Limit(sentence("{} of {} frames have no valid solution ({}); they hold no forces.", count, total, name))
+            yield Limit(
+                sentence(
+                    "{} of {} frames have no valid solution ({}); they hold no forces.", count, total, name
+                )
+            )
         if lost:
             count = Number(f"not_measured {leg}", lost, 0)
             yield Limit(
-                sentence("{} of {} frames were not analysed for lack of measured ground forces ({}).", count, total, name)
+                sentence(
+                    "{} of {} frames were not analysed for lack of measured ground forces ({}).",
+                    count,
+                    total,
+                    name,
+                )
             )
     if len(frames.sides(result)) == 1 and frames.OTHER not in frames.sides(result):
         (side,) = frames.sides(result)
@@ -103,9 +114,9 @@ def _at_bounds(result: xr.Dataset) -> Iterator[Limit]:
     if full := muscles_at_limit(result):
         yield Limit(
             sentence(
-                "{} muscles work at full activation in some frames: {}. What they cannot do, others are given.",
+                "{} muscles work at full activation in some frames: {}. What more is needed comes from other muscles, whose forces may then change abruptly.",
                 Number("muscles_at_limit", len(full), 0),
-                joined([each.muscle for each in full]),
+                muscle_names([each.muscle for each in full]),
             )
         )
 
@@ -152,47 +163,63 @@ def _emg(result: xr.Dataset) -> Iterator[Limit]:
         yield Limit(Markup("The cost follows the EMG of this trial: its agreement with EMG is no test."))
     weak = [(name, r) for name, r in found.items() if r < WEAK]
     if weak:
-        parts = Markup(", ").join(sentence("{} {}", name, Number(f"emg_correlation {name}", r)) for name, r in weak)
+        parts = Markup(", ").join(
+            sentence("{} {}", name, Number(f"emg_correlation {name}", r)) for name, r in weak
+        )
         yield Limit(sentence("EMG and activation disagree (r below {}) in: {}.", f"{WEAK:g}", parts))
-    legs = {frames.side_of(name) for names in result["channel_muscles"].values for name in str(names).split(", ")}
+    legs = {
+        frames.side_of(name) for names in result["channel_muscles"].values for name in str(names).split(", ")
+    }
     for side in frames.sides(result):
         if side not in legs:
-            yield Limit(sentence("No EMG was measured on the {} leg.", frames.SIDE_NAMES.get(side, "–")), False)
+            yield Limit(
+                sentence("No EMG was measured on the {} leg.", frames.SIDE_NAMES.get(side, "–")), False
+            )
 
 
 def _fibers(result: xr.Dataset) -> Iterator[Limit]:
     low, high = (result[f"{end}_normalized_fiber_length"] for end in ("least", "greatest"))
-    beyond = [str(name) for name in result["muscle"].values[((low < PLAUSIBLE[0]) | (high > PLAUSIBLE[1])).values]]
+    beyond = [
+        str(name) for name in result["muscle"].values[((low < PLAUSIBLE[0]) | (high > PLAUSIBLE[1])).values]
+    ]
     if beyond:
         yield Limit(
             sentence(
                 "Fibers work beyond {} to {} optimal lengths, where force curves are uncertain: {}.",
                 *(f"{end:g}" for end in PLAUSIBLE),
-                joined(beyond),
+                muscle_names(beyond),
             )
         )
 
 
 def _events(result: xr.Dataset) -> Iterator[Limit]:
     if "event_source" in result and "markers" in set(map(str, result["event_source"].values)):
-        yield Limit(Markup("Some gait events come from markers, not from measured forces (see the notes)."), False)
+        yield Limit(
+            Markup("Some gait events come from markers, not from measured forces (see the notes)."), False
+        )
 
 
 def _choices(result: xr.Dataset) -> Iterator[Limit]:
     if text(result, "passive") == "none":
         yield Limit(
-            Markup("No passive muscle forces: near the ends of the range of a joint the muscles bear what tissues would."),
+            Markup(
+                "No passive muscle forces: near the ends of the range of a joint the muscles bear what tissues would."
+            ),
             False,
         )
     if locked := listed(result, "locked_dofs"):
-        yield Limit(sentence("Joints without markers move with their neighbors: {}.", joined(locked, 12)), False)
+        yield Limit(
+            sentence("Joints without markers move with their neighbors: {}.", joined(locked, 12)), False
+        )
 
 
 def _version(result: xr.Dataset) -> Iterator[Limit]:
     version = text(result, "musclesolve_version")
     if version != __version__:
         made = f"version {version}" if version else "a version that it does not name"
-        yield Limit(sentence("The result was computed by {}; this page is made by version {}.", made, __version__))
+        yield Limit(
+            sentence("The result was computed by {}; this page is made by version {}.", made, __version__)
+        )
 
 
 KINDS: tuple[Callable[[xr.Dataset], Iterator[Limit]], ...] = (

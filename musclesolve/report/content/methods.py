@@ -42,7 +42,13 @@ def methods(trial: TrialFiles, citations: Citations) -> list[Any]:
         sentences = [model["software"], *_of_choices(result, OF_MODEL), model["sharing"]]
     else:
         mechanics = _of_choices(result, ORDER[:5])
-        sentences = [always["software"], always["subject"], *mechanics[:-2], always["inertia"], *mechanics[-2:]]
+        sentences = [
+            always["software"],
+            always["subject"],
+            *mechanics[:-2],
+            always["inertia"],
+            *mechanics[-2:],
+        ]
         sentences += [always["inverse"], *_of_choices(result, ORDER[5:]), always["sharing"]]
     sentences += [*_solution(result, always), *_studies(trial)]
     shown = []
@@ -129,12 +135,18 @@ def _of_studies(trial: TrialFiles) -> dict[str, object]:
 
 def _described(result: xr.Dataset) -> str:
     mass, stature = number(result, "subject_mass_kg"), number(result, "subject_stature_m")
-    parts = [text(result, "subject_sex"), f"{mass:.1f} kg" if mass else "", f"{stature:.2f} m" if stature else ""]
+    parts = [
+        text(result, "subject_sex"),
+        f"{mass:.1f} kg" if mass else "",
+        f"{stature:.2f} m" if stature else "",
+    ]
     return ", ".join(filter(None, parts)) or "not described"
 
 
 def _dofs(result: xr.Dataset) -> str:
-    stems = dict.fromkeys(frames.split_side(name)[0].replace("_", " ") for name in listed(result, "shared_dofs"))
+    stems = dict.fromkeys(
+        frames.split_side(name)[0].replace("_", " ") for name in listed(result, "shared_dofs")
+    )
     return ", ".join(stems) or "the joints"
 
 

@@ -9,7 +9,7 @@ import xarray as xr
 
 from musclesolve._util.arrays import Array
 from musclesolve.report.attributes import number
-from musclesolve.report.content.pieces import Absent, Table, cell, plain
+from musclesolve.report.content.pieces import Absent, Table, cell, plain, sided
 from musclesolve.report.inputs import TrialFiles
 from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.dataset.result_quantities import body_weight
@@ -38,9 +38,11 @@ def muscles(trial: TrialFiles) -> dict[str, object]:
         raise Absent("No frame has a valid solution, so there are no muscle forces to show.")
     tables = [_groups(result)] if "group" in result.variables else []
     if full := muscles_at_limit(result):
-        rows = [(plain(each.muscle), each.count, cell(100.0 * each.share, 0)) for each in full]
+        rows = [(sided(each.muscle), each.count, cell(100.0 * each.share, 0)) for each in full]
         columns = ("muscle", "frames", "share of the valid frames [%]")
-        tables.append(Table(f"Muscles at full activation (at least {FULL:g})", columns, rows, compact=len(rows) > 8))
+        tables.append(
+            Table(f"Muscles at full activation (at least {FULL:g})", columns, rows, compact=len(rows) > 8)
+        )
     return {"tables": tables, "at_limit": full}
 
 

@@ -29,7 +29,17 @@ def overview(inputs: Inputs, headlines: Sequence[Headline], titles: Sequence[str
         r = list(correlations(trial.base).values())
         speed = _speed(trial.base)
         emg = cell(float(np.median(r)), 2) if r else DASH
-        rows.append((title, text(trial.base, "subject"), f"{top.mark} {top.label}", valid, speed, *_contact(trial.base), emg))
+        rows.append(
+            (
+                title,
+                text(trial.base, "subject"),
+                f"{top.mark} {top.label}",
+                valid,
+                speed,
+                *_contact(trial.base),
+                emg,
+            )
+        )
     joints = [f"{joint} peak [BW]" for joint in LEG_JOINTS]
     columns = ("trial", "subject", "verdict", "valid leg-frames", "speed [m/s]", *joints, "EMG, median r")
     return Table("The trials side by side; contact forces of the right / left leg", columns, rows)

@@ -9,6 +9,8 @@ import numpy as np
 from markupsafe import Markup, escape
 from rich.table import Table as RichTable
 
+from musclesolve.results.dataset import frame_validity as frames
+
 DASH = "–"
 
 
@@ -70,11 +72,35 @@ def plain(name: str) -> str:
     return name.replace("_", " ")
 
 
+def sided(name: str) -> str:
+    """A name with its side in words: soleus_r is "right soleus"."""
+    stem, side = frames.split_side(name)
+    return f"{frames.SIDE_NAMES.get(side, '')} {plain(stem)}".strip()
+
+
 def from_rich(table: RichTable) -> Table:
     """A table that a command prints."""
     columns = [str(column.header) for column in table.columns]
     cells = [[str(each) for each in column.cells] for column in table.columns]
     return Table(str(table.title or ""), columns, list(zip(*cells, strict=True)))
+
+
+def digest(value: str) -> Markup:
+    """A hash, which may be broken anywhere."""
+    return Markup('<code class="hash">{}</code>').format(value)
+
+
+def muscle_names(names: Sequence[str], most: int = 8) -> Markup:
+    """Muscles with their sides, each name once: "soleus (right, left)"."""
+    sides: dict[str, list[str]] = {}
+    for name in names:
+        stem, side = frames.split_side(name)
+        sides.setdefault(stem, []).append(frames.SIDE_NAMES.get(side, ""))
+    found = []
+    for stem, own in sides.items():
+        legs = ", ".join(each for each in frames.SIDE_NAMES.values() if each in own)
+        found.append(stem + (f" ({legs})" if legs else ""))
+    return joined(found, most)
 
 
 def joined(names: Sequence[str], most: int = 8) -> Markup:

@@ -7,20 +7,23 @@ import platform
 import numpy as np
 
 from musclesolve.report.attributes import listed, text
-from musclesolve.report.content.pieces import Table
+from musclesolve.report.content.pieces import Table, digest
 from musclesolve.report.inputs import KIND_NAMES, Inputs, TrialFiles
 from musclesolve.version import __version__
 
 APART = {"inputs", "notes", "completed", "recipe", "measures", "reasons_r", "reasons_l", "reasons_other"}
 """Attributes that stand elsewhere in the page, or are for the program itself."""
-SHORT = 12
-"""Letters of a hash that a narrow table shows; the whole one is in its title."""
 
 
 def given_files(inputs: Inputs) -> Table:
     """The files that the page was made from."""
     rows = [
-        (source.path.name, KIND_NAMES[source.kind], text(source.data, "musclesolve_version", "–"), source.digest)
+        (
+            source.path.name,
+            KIND_NAMES[source.kind],
+            text(source.data, "musclesolve_version", "–"),
+            digest(source.digest),
+        )
         for source in inputs.sources
     ]
     return Table("Files of this report", ("file", "what", "made by version", "SHA-256"), rows)
@@ -31,11 +34,13 @@ def provenance(trial: TrialFiles) -> dict[str, object]:
     result = trial.base
     files = []
     for line in listed(result, "inputs"):
-        named, _, digest = line.rpartition(" sha256:")
+        named, _, hashed = line.rpartition(" sha256:")
         role, _, name = named.partition(" ")
-        files.append((role, name, digest))
+        files.append((role, name, digest(hashed)))
     options = [(name, _shown(value)) for name, value in result.attrs.items() if name not in APART]
-    tables = [Table("Options and subject, as stored in the result", ("attribute", "value"), options, compact=True)]
+    tables = [
+        Table("Options and subject, as stored in the result", ("attribute", "value"), options, compact=True)
+    ]
     if files:
         tables.insert(0, Table("Files that the result was computed from", ("role", "file", "SHA-256"), files))
     return {"tables": tables, "without_files": not files}

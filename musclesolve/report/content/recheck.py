@@ -23,10 +23,14 @@ def recheck(result: xr.Dataset) -> Report | str:
     if not name:
         return "The result does not name the trial file that it was computed from."
     if not listed(result, "inputs"):
-        return "The result holds no hashes of its files: whether the recording is still the same cannot be told."
+        return (
+            "The result holds no hashes of its files: whether the recording is still the same cannot be told."
+        )
     path = Path(name)
     if not path.is_file():
-        return f"The recording is not at hand: {path} does not exist here. Run `musclesolve check` where it is."
+        return (
+            f"The recording is not at hand: {path} does not exist here. Run `musclesolve check` where it is."
+        )
     try:
         changed = _changed(result, path)
     except (InputError, OSError) as fault:

@@ -41,7 +41,8 @@ def recording_facts(trial: TrialFiles) -> dict[str, object]:
 def _origin(trial: TrialFiles) -> str:
     return (
         f"No result.nc of this trial was given: what is shown comes from the {KIND_NAMES[trial.origin]}, "
-        f"{trial.path.name}" + (", under its first cost." if trial.comparison is not None else ", without errors.")
+        f"{trial.path.name}"
+        + (", under its first cost." if trial.comparison is not None else ", without errors.")
     )
 
 
@@ -70,7 +71,10 @@ def _recording(trial: TrialFiles) -> list[tuple[str, str]]:
         ("trial", PurePath(text(result, "trial_file").replace("\\", "/")).name),
         ("files", ", ".join(f"{name} ({role})" for role, _, name in files if role != "trial")),
         ("frames", f"{time.size}, {time[0]:.3f} to {time[-1]:.3f} s{rate}"),
-        ("legs analysed", " and ".join(frames.SIDE_NAMES.get(side, "all muscles") for side in frames.sides(result))),
+        (
+            "legs analysed",
+            " and ".join(frames.SIDE_NAMES.get(side, "all muscles") for side in frames.sides(result)),
+        ),
         ("EMG", f"{channels} channels" if channels else "not measured"),
     ]
 

@@ -6,7 +6,7 @@ import numpy as np
 import xarray as xr
 
 from musclesolve.report.attributes import listed, number
-from musclesolve.report.content.pieces import DASH, Absent, Table, cell, from_rich, plain
+from musclesolve.report.content.pieces import DASH, Absent, Table, cell, from_rich, sided
 from musclesolve.report.inputs import TrialFiles
 from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.dataset.result_quantities import body_weight
@@ -14,13 +14,17 @@ from musclesolve.results.tables import average_table, comparison_tables
 from musclesolve.results.tables.uncertainty_summary import Peak, peak
 
 MOST_MUSCLES, MOST_SOURCES = 12, 3
+SENTENCES = ("left_out", "invalid", "unlike", "persons", "reserves", "cycles")
+"""Attributes of an average that are lists, whatever NetCDF made of short ones."""
 
 
 def uncertainty(trial: TrialFiles) -> dict[str, object]:
     """Peaks with their standard deviations, of the joints and of the least certain muscles; the sources of error."""
     found = trial.uncertainty
     if found is None:
-        raise Absent("No uncertainty.nc was given. It is computed by: musclesolve run TRIAL.toml -o FOLDER --uncertainty 1000")
+        raise Absent(
+            "No uncertainty.nc was given. It is computed by: musclesolve run TRIAL.toml -o FOLDER --uncertainty 1000"
+        )
     weight = body_weight(found) if number(found, "subject_mass_kg") else 1.0
     joints = {name: peak(found, "contact_force", name) for name in map(str, found["joint"].values)}
     muscles = {name: peak(found, "muscle_force", name) for name in map(str, found["muscle"].values)}
@@ -33,7 +37,11 @@ def uncertainty(trial: TrialFiles) -> dict[str, object]:
             (f"The {MOST_MUSCLES} least certain muscles [N]", muscles, order[:MOST_MUSCLES], 1.0, 0),
         )
     ]
-    return {"tables": [*tables, _sources(found)], "samples": _samples(found), "why_not": found.attrs.get("without_contributions", "")}
+    return {
+        "tables": [*tables, _sources(found)],
+        "samples": _samples(found),
+        "why_not": found.attrs.get("without_contributions", ""),
+    }
 
 
 def _sd(at: Peak | None) -> float:
@@ -42,9 +50,9 @@ def _sd(at: Peak | None) -> float:
 
 def _row(name: str, at: Peak | None, scale: float, digits: int) -> list[str]:
     if at is None:
-        return [plain(name), *[DASH] * 5]
+        return [sided(name), *[DASH] * 5]
     values = [cell(each / scale, digits) for each in (at.value, at.sd, at.mean)]
-    return [plain(name), *values, cell(at.time, 2), _mostly(at.shares)]
+    return [sided(name), *values, cell(at.time, 2), _mostly(at.shares)]
 
 
 def _mostly(shares: xr.DataArray | None) -> str:
@@ -75,7 +83,9 @@ def _samples(found: xr.Dataset) -> str:
 def costs(trial: TrialFiles) -> dict[str, object]:
     """The tables that `compare` prints."""
     if trial.comparison is None:
-        raise Absent("No comparison.nc was given. It is computed by: musclesolve compare TRIAL.toml --cost A --cost B -o FOLDER")
+        raise Absent(
+            "No comparison.nc was given. It is computed by: musclesolve compare TRIAL.toml --cost A --cost B -o FOLDER"
+        )
     tables = [from_rich(table) for table in comparison_tables.tables(trial.comparison)]
     long = {table.caption for table in tables if len(table.rows) > 14}
     folded = [Table(t.caption, t.columns, t.rows, t.note, t.caption in long) for t in tables]
@@ -84,6 +94,7 @@ def costs(trial: TrialFiles) -> dict[str, object]:
 
 def average(data: xr.Dataset) -> dict[str, object]:
     """Strides in numbers, and what is left out."""
+    data = data.assign_attrs({name: listed(data, name) for name in SENTENCES})
     remarks = [line.partition(" ") for line in average_table.remarks(data)]
     legs = ", ".join(
         f"{int(data['cycles'].sel(side=side))} of the {frames.SIDE_NAMES.get(str(side), side)} leg"

@@ -71,9 +71,7 @@ def verdicts(trial: TrialFiles, key: str) -> dict[str, object]:
         "used": [known[name] | {"count": _count(every, name), "name": name} for name in used],
         "total": sum(each.count for each in every),
         "table": Table("Every frame as text", ("leg", "from first to last frame", "frames", "verdict"), rows),
-        "reasons": [
-            (LEG[side], line) for side in found for line in listed(result, f"reasons_{side}")
-        ],
+        "reasons": [(LEG[side], line) for side in found for line in listed(result, f"reasons_{side}")],
     }
 
 

@@ -12,9 +12,9 @@ from musclesolve.plotting.page.panels import Grid, small_multiples
 from musclesolve.plotting.result.muscle_figures import ENVELOPE
 from musclesolve.results.dataset.frame_validity import side_of
 
-LONGEST = 32
+LONGEST = 26
 """Letters of the names of muscles below the name of a channel."""
-COLUMNS = 3
+COLUMNS = 4
 
 
 def emg_and_activation(result: xr.Dataset) -> Figure:
@@ -30,7 +30,9 @@ def emg_and_activation(result: xr.Dataset) -> Figure:
         legs.draw(axes, side, result["activation"].sel(muscle=own).mean("muscle", skipna=False).values)
 
     grid = Grid(COLUMNS, top=1.02, low=True)
-    figure = small_multiples(result, ("EMG beside activation", "share of the maximum [1]"), legs.x, panels, fill, grid)
+    figure = small_multiples(
+        result, ("EMG beside activation", "share of the maximum [1]"), legs.x, panels, fill, grid
+    )
     legs.legend(figure, shaded=ENVELOPE, of={side_of(own[0]) for own in drawn.values()})
     return figure
 

@@ -51,7 +51,11 @@ def compact(svg: str, key: str, label: str) -> str:
     svg = _DROPPED.sub("", _HEAD.sub("", svg, count=1))
     used = set(_USED.findall(svg))
     svg = _ID.sub(lambda found: f' id="{key}-{found[1]}"' if found[1] in used else "", svg)
-    svg = svg.replace("xlink:href", "href").replace('href="#', f'href="#{key}-').replace("url(#", f"url(#{key}-")
+    svg = (
+        svg.replace("xlink:href", "href")
+        .replace('href="#', f'href="#{key}-')
+        .replace("url(#", f"url(#{key}-")
+    )
     svg = _DATA.sub(lambda found: f' {found[1]}="{_shorter(found[1], found[2])}"', svg)
     opening = f'<svg viewBox="{{}}" role="img" aria-label="{escape(label)}">'
     svg = _OPENING.sub(lambda found: opening.replace("{}", found["box"]), svg, count=1)

@@ -12,7 +12,7 @@ from markupsafe import Markup
 from musclesolve.results.dataset import frame_validity as frames
 
 WIDTH, LEFT, RIGHT = 1000.0, 62.0, 12.0
-TOP, ROW, GAP, BELOW = 8.0, 34.0, 30.0, 38.0
+TOP, ROW, GAP, BELOW = 8.0, 34.0, 30.0, 50.0
 """Sizes in units of the view box, about a pixel on a desktop."""
 STEPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0)
 MOST_TICKS = 12
@@ -42,11 +42,15 @@ def verdict_strip(
     parts = [_patterns(used, meanings, key)]
     for row, (side, own) in enumerate(found.items()):
         y = TOP + row * (ROW + GAP)
-        parts.append(Markup('<text x="0" y="{:.0f}">{}</text>').format(y + 0.65 * ROW, frames.SIDE_NAMES.get(side, "all")))
+        parts.append(
+            Markup('<text x="0" y="{:.0f}">{}</text>').format(
+                y + 0.65 * ROW, frames.SIDE_NAMES.get(side, "all")
+            )
+        )
         parts += [_stretch(each, meanings[each.verdict], ends, half, y, key) for each in own]
         parts += _events(result, side, ends, y + ROW)
     height = TOP + len(found) * (ROW + GAP) + BELOW - GAP
-    parts.append(_axis(ends, height - BELOW + 14.0))
+    parts.append(_axis(ends, height - BELOW + 22.0))
     head = Markup(
         '<svg class="strip" viewBox="0 0 {:.0f} {:.0f}" role="img" aria-label="Verdict of every frame of each leg '
         'over time; the table below holds the same as text.">'
@@ -59,7 +63,11 @@ def _place(time: float, ends: tuple[float, float]) -> float:
 
 
 def _patterns(used: set[str], meanings: Mapping[str, Mapping[str, str]], key: str) -> Markup:
-    return Markup("<defs>") + Markup("").join(pattern(name, meanings[name], key) for name in used) + Markup("</defs>")
+    return (
+        Markup("<defs>")
+        + Markup("").join(pattern(name, meanings[name], key) for name in used)
+        + Markup("</defs>")
+    )
 
 
 def pattern(name: str, meaning: Mapping[str, str], key: str) -> Markup:
@@ -105,9 +113,9 @@ def _axis(ends: tuple[float, float], y: float) -> Markup:
     step = next((each for each in STEPS if span / each <= MOST_TICKS), 10.0 ** np.ceil(np.log10(span / 10.0)))
     ticks = step * np.arange(np.ceil(ends[0] / step), np.floor(ends[1] / step) + 1)
     marks = Markup("").join(
-        Markup('<path d="M{0:.1f} {1:.0f}v5"/><text class="tick" x="{0:.1f}" y="{2:.0f}">{3:g}</text>').format(
-            _place(float(tick), ends), y, y + 17.0, round(float(tick), 6)
-        )
+        Markup(
+            '<path d="M{0:.1f} {1:.0f}v5"/><text class="tick" x="{0:.1f}" y="{2:.0f}">{3:g}</text>'
+        ).format(_place(float(tick), ends), y, y + 17.0, round(float(tick), 6))
         for tick in ticks
     )
     line = Markup('<path d="M{:.1f} {:.0f}H{:.1f}"/>').format(LEFT, y, WIDTH - RIGHT)

@@ -1,6 +1,7 @@
 "use strict";
 (() => {
-  const folded = () => document.querySelectorAll("details");
+  const folded = () => document.querySelectorAll("details.trial");
+  if (innerWidth < 700) document.querySelectorAll("[data-closed-on-phones]").forEach((each) => { each.open = false; });
   addEventListener("beforeprint", () => folded().forEach((each) => { each.dataset.was = each.open ? "1" : ""; each.open = true; }));
   addEventListener("afterprint", () => folded().forEach((each) => { each.open = each.dataset.was === "1"; }));
   const unfold = () => {
