@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -51,7 +51,7 @@ def make(
     return found
 
 
-def _results(datasets: Sequence[xr.Dataset], jobs: Sequence[Job], workers: int) -> Iterator[tuple[int, Any]]:
+def _results(datasets: Sequence[xr.Dataset], jobs: Sequence[Job], workers: int) -> Generator[tuple[int, Any]]:
     if workers > 1 and len(jobs) > FEW:
         yield from Pool(work, list(datasets), list(jobs), workers).results()
         return
@@ -70,7 +70,7 @@ def work(datasets: Sequence[xr.Dataset], job: Job, progress: Progress) -> Made:
 
 def _work(data: xr.Dataset, job: Job) -> Made:
     if job.what == CHECK:
-        from musclesolve.report.content.recheck import recheck
+        from musclesolve.report.recheck import recheck
 
         return Made(recheck(data))
     if job.what == PICTURE:

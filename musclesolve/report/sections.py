@@ -40,7 +40,7 @@ class Picture:
 
     name: str
     label: str
-    svg: Markup = Markup()
+    svg: str = ""  # safe
     fault: str = ""
 
 
@@ -54,6 +54,7 @@ class Section:
     content: Mapping[str, Any]
     figures: Sequence[Picture]
     absent: str = ""
+    note: str = ""  # why there are no figures
 
 
 def specifications() -> dict[str, dict[str, Any]]:
@@ -100,7 +101,8 @@ def sections_of(
                 continue
         content, absent = _content(name, trial, key, made)
         own = [] if absent else [figures[each] for each in wanted if each in figures]
-        found.append(Section(name, spec["title"], spec.get("lead", ""), content, own, absent))
+        note = ONE_FRAME if wanted and not absent and trial.base.sizes["time"] < 2 else ""
+        found.append(Section(name, spec["title"], spec.get("lead", ""), content, own, absent, note))
     return found
 
 

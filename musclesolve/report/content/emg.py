@@ -9,12 +9,17 @@ from musclesolve.report.attributes import text
 from musclesolve.report.content.pieces import Absent, Table, cell, plain
 from musclesolve.report.inputs import TrialFiles
 
-NONE = "No EMG was recorded with this trial: its muscle forces are not compared with any measurement."
-
 
 def has_emg(result: xr.Dataset) -> bool:
     """Whether activations can be compared with EMG."""
     return "emg_correlation" in result and result.sizes.get("channel", 0) > 0
+
+
+def why_none(result: xr.Dataset) -> str:
+    """Why activations are not compared with EMG."""
+    if "emg_envelope" in result.attrs:
+        return "EMG was recorded with this trial, but this file does not hold it: result.nc of the run does."
+    return "No EMG was recorded with this trial: its muscle forces are not compared with any measurement."
 
 
 def correlations(result: xr.Dataset) -> dict[str, float]:
@@ -29,7 +34,7 @@ def emg(trial: TrialFiles) -> dict[str, object]:
     """A row for each channel."""
     result = trial.base
     if not has_emg(result):
-        raise Absent(NONE)
+        raise Absent(why_none(result))
     rows = []
     for number in range(result.sizes["channel"]):
         channel = result.isel(channel=number)

@@ -1,4 +1,4 @@
-"""The result in plain words: whether it is usable, peak contact forces, agreement with EMG, what to be careful about."""
+"""The result in plain words: whether it is usable, contact forces, agreement with EMG, what to be careful about."""
 
 from __future__ import annotations
 
@@ -88,8 +88,11 @@ def usability(result: xr.Dataset, checked: Report | str | None = None) -> tuple[
         return NOT, sentence("None of the {} analysed {} has a valid solution.", analysed, legs)
     certificate = Number("largest_kkt_residual", largest_certificate(result), -2)
     proved = sentence("The optimality of every one of them is certified (largest residual {}).", certificate)
+    if not np.isfinite(certificate.value):
+        proved = Markup("The file does not hold their certificates.")
     if found["valid"] < found["analysed"]:
-        text = sentence("{} of {} analysed {} have a valid solution.", valid, analysed, legs)
+        reserves = sentence(", {} of them with a reserve", helped) if found["with_reserve"] else ""
+        text = sentence("{} of {} analysed {} have a valid solution{}.", valid, analysed, legs, reserves)
         return IN_PART, text + " " + proved
     if found["with_reserve"]:
         text = sentence(

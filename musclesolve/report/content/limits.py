@@ -10,10 +10,10 @@ import xarray as xr
 from markupsafe import Markup
 
 from musclesolve._util.bundled_toml import bundled_toml
-from musclesolve.checking.finding import Report
-from musclesolve.report.attributes import choice_name, listed, text
+from musclesolve.checking.finding import SEVERITIES, Report
+from musclesolve.report.attributes import listed, text
 from musclesolve.report.content.contact import contact_peaks, others
-from musclesolve.report.content.emg import NONE, correlations
+from musclesolve.report.content.emg import correlations, why_none
 from musclesolve.report.content.fit import residual_peak
 from musclesolve.report.content.muscles import muscles_at_limit
 from musclesolve.report.content.pieces import Number, joined, muscle_names, plain, sentence
@@ -54,8 +54,8 @@ def limits(result: xr.Dataset, checked: Report | str | None = None) -> list[Limi
 
 def _of_check(checked: Report | str | None) -> Iterator[Limit]:
     if isinstance(checked, Report):
-        for severity in ("error", "warning"):
-            if own := checked.of(severity):  # type: ignore[arg-type]
+        for severity in SEVERITIES[:2]:
+            if own := checked.of(severity):
                 count = Number(f"check {severity}s", len(own), 0)
                 word = severity + ("s" if len(own) > 1 else "")
                 yield Limit(
@@ -114,7 +114,8 @@ def _at_bounds(result: xr.Dataset) -> Iterator[Limit]:
     if full := muscles_at_limit(result):
         yield Limit(
             sentence(
-                "{} muscles work at full activation in some frames: {}. What more is needed comes from other muscles, whose forces may then change abruptly.",
+                "{} muscles work at full activation in some frames: {}. Others take over what they lack, and their "
+                "forces may change abruptly there.",
                 Number("muscles_at_limit", len(full), 0),
                 muscle_names([each.muscle for each in full]),
             )
@@ -146,8 +147,8 @@ def _residual(result: xr.Dataset) -> Iterator[Limit]:
     if peak is not None and peak[0] > USUAL_RESIDUAL:
         yield Limit(
             sentence(
-                "Motion and ground forces do not fit fully: the residual at the pelvis peaks at {} % of body weight; less "
-                "than {} % of the peak ground force is advised.",
+                "Motion and ground forces do not fit fully: the residual at the pelvis peaks at {} % of body weight; "
+                "less than {} % of the peak ground force is advised.",
                 Number("residual_force_percent", peak[0], 1),
                 f"{USUAL_RESIDUAL:g}",
             )
@@ -157,7 +158,7 @@ def _residual(result: xr.Dataset) -> Iterator[Limit]:
 def _emg(result: xr.Dataset) -> Iterator[Limit]:
     found = correlations(result)
     if not found:
-        yield Limit(Markup(NONE))
+        yield Limit(Markup(why_none(result)))
         return
     if "emg_tracking" in text(result, "cost"):
         yield Limit(Markup("The cost follows the EMG of this trial: its agreement with EMG is no test."))
@@ -225,8 +226,3 @@ def _version(result: xr.Dataset) -> Iterator[Limit]:
 KINDS: tuple[Callable[[xr.Dataset], Iterator[Limit]], ...] = (
     *(_frames, _reserves, _version, _at_bounds, _contact, _residual, _emg, _fibers, _events, _choices),
 )
-
-
-def muscle_set(result: xr.Dataset) -> str:
-    """The name of the muscle set."""
-    return choice_name(result, "muscle_database").removesuffix(".toml")

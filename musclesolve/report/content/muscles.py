@@ -71,7 +71,7 @@ def _peak(result: xr.Dataset, names: list[str], side: str, weight: float | None)
         return None
     frame = int(np.nanargmax(total))
     parts = [
-        f"{plain(names[k][:-2] if names[k][-2:] in ('_r', '_l') else names[k])} {100.0 * force[frame, k] / total[frame]:.0f} %"
+        f"{plain(frames.split_side(names[k])[0])} {100.0 * force[frame, k] / total[frame]:.0f} %"
         for k in np.argsort(-force[frame])[:MAIN]
         if force[frame, k] > 0.0
     ]

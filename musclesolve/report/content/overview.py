@@ -59,7 +59,7 @@ def _speed(result: xr.Dataset) -> str:
 
 def subjects(inputs: Inputs) -> list[str]:
     """The subjects of the files, each once; one is told by name, mass and stature."""
-    found = {}
+    found: dict[tuple[str, float | None], str] = {}
     for source in inputs.sources:
         name, mass = text(source.data, "subject"), number(source.data, "subject_mass_kg")
         found.setdefault((name, None if mass is None else round(mass, 3)), name or "a subject without name")

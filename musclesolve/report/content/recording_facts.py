@@ -33,7 +33,7 @@ def recording_facts(trial: TrialFiles) -> dict[str, object]:
         "pairs": pairs,
         "remarks": remarks,
         "strides": _strides(result),
-        "without_strides": "No stride was recorded from heel strike to heel strike, or the result holds no gait events.",
+        "without_strides": "No stride was recorded from heel strike to heel strike, or the file holds none.",
         "completed": [*listed(result, "analysed"), *listed(result, "completed")],
     }
 
@@ -75,7 +75,7 @@ def _recording(trial: TrialFiles) -> list[tuple[str, str]]:
             "legs analysed",
             " and ".join(frames.SIDE_NAMES.get(side, "all muscles") for side in frames.sides(result)),
         ),
-        ("EMG", f"{channels} channels" if channels else "not measured"),
+        ("EMG", f"{channels} channels" if channels else "none in this file"),
     ]
 
 

@@ -9,6 +9,7 @@ import re
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
+from typing import Any
 
 import matplotlib as mpl
 from matplotlib.figure import Figure
@@ -36,7 +37,7 @@ def inline_svg(draw: Callable[[], Figure], key: str, label: str) -> str:
         key: prefix of the ids, its own for each figure of a page.
         label: what the figure shows, for those who do not see it.
     """
-    settings = {"svg.fonttype": "none", "svg.hashsalt": key, "path.simplify": True}
+    settings: Any = {"svg.fonttype": "none", "svg.hashsalt": key, "path.simplify": True}
     memory = io.StringIO()
     with mpl.rc_context(settings), _wide(), warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph .* missing from", category=UserWarning)

@@ -38,7 +38,7 @@ def recheck(result: xr.Dataset) -> Report | str:
         return f"The recording is not at hand any more as it was analysed: {first}"
     if changed:
         names = ", ".join(changed)
-        return f"The recording has changed since it was analysed ({names}); findings of today would not be of this result."
+        return f"The recording has changed since it was analysed ({names}): findings of today are not of this result."
     return check(path)
 
 
