@@ -13,6 +13,8 @@ def moving_picture(result: xr.Dataset) -> str | None:
     """HTML to embed once in a page; None where this version draws no moving pictures."""
     try:
         module = importlib.import_module(PICTURE)
-    except ModuleNotFoundError:
+    except ModuleNotFoundError as missing:
+        if missing.name is None or not PICTURE.startswith(missing.name):
+            raise
         return None
     return str(module.picture_fragment(result))

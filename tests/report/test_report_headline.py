@@ -94,6 +94,7 @@ def test_peaks_leave_out_frames_without_valid_solution():
     [
         (Status.SOLVED, slice(None), top.USABLE),
         (Status.SOLVED_WITH_RESERVE, 3, top.WITH_CARE),
+        (Status.SOLVED_WITH_RESERVE, slice(None), top.IN_PART),
         (Status.INFEASIBLE, 3, top.IN_PART),
         (Status.INVALID_MOTION, slice(None), top.NOT),
         (Status.NOT_MEASURED, slice(None), top.NOT),

@@ -81,6 +81,12 @@ def test_numbers_of_citations_are_those_of_the_list():
     assert list(dict.fromkeys(numbers)) == sorted(set(numbers))  # in the order of their first use
 
 
+def test_the_paragraph_of_a_model_names_it_and_has_no_mechanics_of_ours():
+    text, _ = paragraph(small(model_file="/x/m.osim", subject="gait10", cutoff_hz=6.0, filter_order=3))
+    assert "OpenSim model gait10" in text and "6 Hz" in text
+    assert "natural coordinates" not in text and "Marker" not in text
+
+
 def test_choices_that_a_result_does_not_state_are_left_out():
     data = small()
     data.attrs = {key: value for key, value in IDENTITY.items() if key in ("cost",)}

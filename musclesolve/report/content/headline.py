@@ -18,8 +18,8 @@ from musclesolve.results.dataset import frame_validity as frames
 USABLE, WITH_CARE, IN_PART, NOT = "usable", "with care", "in part", "not usable"
 LABELS = {USABLE: "Usable", WITH_CARE: "Usable with care", IN_PART: "Usable in part", NOT: "Not usable"}
 MARKS = {USABLE: "✓", WITH_CARE: "!", IN_PART: "◐", NOT: "✕"}
-MUCH = 0.05
-"""A share of leg-frames with reserves beyond which care is asked for in the first place."""
+MOST = 0.5
+"""Where more than this share of the valid frames needs a reserve, muscle forces are mostly lower bounds."""
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,8 @@ def usability(result: xr.Dataset, checked: Report | str | None = None) -> tuple[
         text = sentence(
             "All {} analysed {} have a solution, {} of them with a reserve.", analysed, legs, helped
         )
-        return WITH_CARE, text + " " + proved
+        mostly = found["with_reserve"] > MOST * found["valid"]
+        return IN_PART if mostly else WITH_CARE, text + " " + proved
     text = sentence("All {} analysed {} are solved without a reserve.", analysed, legs)
     if isinstance(checked, Report) and not checked.ok:
         return WITH_CARE, text + " " + proved + " " + Markup("<code>check</code> calls the recording faulty.")

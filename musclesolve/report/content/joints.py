@@ -71,6 +71,8 @@ def ground(trial: TrialFiles) -> dict[str, object]:
     result = trial.base
     if "ground_reaction_force" not in result:
         raise Absent("This file holds no ground reactions.")
+    if not number(result, "subject_mass_kg"):
+        raise Absent("This file does not state the body mass, in whose weight ground reactions are given.")
     weight = body_weight(result)
     force = along_heading(result, result["ground_reaction_force"]) / weight
     sides = [str(side) for side in result["side"].values]

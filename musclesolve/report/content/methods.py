@@ -24,7 +24,6 @@ ORDER = (
     *("muscle_database", "fiber_lengths", "passive", "strength"),
 )
 """Attributes in the order of the sentences about them."""
-OF_MODEL = ("filter_method", "passive")
 _PARAMETER = re.compile(r"(\w+)=")
 
 
@@ -39,7 +38,8 @@ def methods(trial: TrialFiles, citations: Citations) -> list[Any]:
     values = _values(trial)
     always, model = texts()["always"], texts()["model"]
     if trial.of_model:
-        sentences = [model["software"], *_of_choices(result, OF_MODEL), model["sharing"]]
+        filtered = [model["filter"]] if "cutoff_hz" in result.attrs else []
+        sentences = [model["software"], *filtered, *_of_choices(result, ("passive",)), model["sharing"]]
     else:
         mechanics = _of_choices(result, ORDER[:5])
         sentences = [
