@@ -25,6 +25,7 @@ from musclesolve.cli.commands import (
     model_commands,
     picture_command,
     recording_commands,
+    report_command,
     run_commands,
     study_commands,
 )
@@ -75,6 +76,7 @@ PANELS: dict[str, dict[Callable[..., None], tuple[str, ...]]] = {
         recording_commands.synthesize: QUIET,
     },
     "Look at results, hand them on": {
+        report_command.report: QUIET,
         picture_command.picture: QUIET,
         study_commands.plot: QUIET,
         model_commands.export: QUIET,

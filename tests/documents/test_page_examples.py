@@ -17,10 +17,6 @@ import musclesolve as ms
 from musclesolve.cli.app import app
 from musclesolve.data import reference_stride
 
-NOT_YET = {"init", "report", "picture"}
-"""Commands that are described by their specification; remove a name here when its command is there."""
-NOT_YET_OPTIONS = {("plot", "--format"), ("plot", "--width")}
-
 
 def names_left_by(page: str, folder, given: dict[str, str] | None = None) -> dict:
     """The names that the examples leave, run in a folder with files of ours in the place of the reader's."""
@@ -117,10 +113,8 @@ def test_python_page(tmp_path, capsys):
 def test_the_command_line_of_a_page_exists(page, line):
     known = get_command(app).commands
     name, *words = shlex.split(line)[1:]
-    if name in NOT_YET - set(known):
-        pytest.skip("described by its specification")
     options = {option for each in known[name].params for option in (*each.opts, *each.secondary_opts)}
     for word in words:
         option = word.split("=")[0]
-        if option.startswith("-") and (name, option) not in NOT_YET_OPTIONS:
+        if option.startswith("-"):
             assert option in options or option == "--help", (page, line)

@@ -56,10 +56,12 @@ def site_module(name: str) -> ModuleType:
 
 
 def commands() -> list[tuple[str, str]]:
-    """Pages and lines of their code blocks that call the command line, without comments."""
+    """Pages and lines of their code blocks that call the command line, without comments and pipes."""
     found = []
     for page in EVERY:
         for _, info, body in FENCE.findall(text_of(page)):
             lines = body.splitlines() if info.strip() in ("", "bash") else []
-            found += [(page.name, line.split("#")[0]) for line in lines if line.startswith("musclesolve ")]
+            found += [
+                (page.name, re.split("[#|]", line)[0]) for line in lines if line.startswith("musclesolve ")
+            ]
     return found

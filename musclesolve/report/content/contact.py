@@ -1,0 +1,80 @@
+"""Joint contact forces: peaks of each leg, beside what others report."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from musclesolve._util.bundled_toml import bundled_toml
+from musclesolve.report.attributes import number
+from musclesolve.report.content.pieces import DASH, Absent, Table, cell, plain
+from musclesolve.report.inputs import TrialFiles
+from musclesolve.results.dataset import frame_validity as frames
+from musclesolve.results.dataset.result_quantities import body_weight, magnitude
+
+
+@dataclass(frozen=True)
+class ContactPeak:
+    """The greatest contact force of a joint over the valid frames of its leg."""
+
+    joint: str  # with its side, hip_r
+    newton: float
+    body_weights: float
+    time: float  # [s]
+
+
+def others() -> dict[str, Any]:
+    """What others report, by joint without side."""
+    return bundled_toml("musclesolve.report", "texts", "contact_forces.toml")
+
+
+def contact_peaks(result: xr.Dataset) -> list[ContactPeak]:
+    """The peaks of all joints that have a valid frame; none of a result without contact forces."""
+    if "joint_reaction" in result:
+        force = magnitude(result["joint_reaction"])
+    elif "contact_force" in result:
+        force = result["contact_force"]
+    else:
+        return []
+    weight = body_weight(result) if number(result, "subject_mass_kg") else np.nan
+    found = []
+    for joint in map(str, force["joint"].values):
+        side = frames.side_of(joint)
+        if side not in result["side"].values:
+            continue
+        values = np.where(frames.valid(result, side), force.sel(joint=joint).values, np.nan)
+        if np.isfinite(values).any():
+            frame = int(np.nanargmax(values))
+            peak = float(values[frame])
+            found.append(ContactPeak(joint, peak, peak / weight, float(result["time"].values[frame])))
+    return found
+
+
+def contact(trial: TrialFiles) -> dict[str, object]:
+    """A row for each joint and leg."""
+    result = trial.base
+    if not {"joint_reaction", "contact_force"} & set(map(str, result.data_vars)):
+        raise Absent("This file holds no joint contact forces.")
+    peaks = contact_peaks(result)
+    if not peaks:
+        raise Absent("No frame has a valid solution, so no contact force is known.")
+    rows, known = [], others()
+    order = list(dict.fromkeys(frames.split_side(peak.joint)[0] for peak in peaks))
+    for peak in sorted(peaks, key=lambda each: order.index(frames.split_side(each.joint)[0])):
+        stem, side = frames.split_side(peak.joint)
+        of_others = known.get(stem, {}).get("words", DASH)
+        values = (cell(peak.body_weights, 2), cell(peak.newton, 0), cell(peak.time, 2))
+        rows.append((plain(stem), frames.SIDE_NAMES.get(side, DASH), *values, of_others))
+    columns = (
+        "joint",
+        "leg",
+        "peak [body weights]",
+        "peak [N]",
+        "at [s]",
+        "measured in implants [body weights]",
+    )
+    sources = [key for each in known.values() for key in each["sources"]]
+    return {"tables": [Table("Peak contact forces", columns, rows)], "sources": sources}

@@ -1,0 +1,177 @@
+"""A methods paragraph that is ready for a paper, from the attributes of a result."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from musclesolve._util.bundled_toml import bundled_toml
+from musclesolve.errors import InputError
+from musclesolve.report.attributes import choice_name, listed, number, text
+from musclesolve.report.content.citations import Citations
+from musclesolve.report.content.emg import correlations
+from musclesolve.report.content.headline import counts, largest_certificate
+from musclesolve.report.inputs import TrialFiles
+from musclesolve.results.dataset import frame_validity as frames
+from musclesolve.results.dataset.result_quantities import moved_points
+from musclesolve.sharing.cost.cost_registry import find_cost
+
+ORDER = (
+    *("filter_method", "cutoff_choice", "hip_method", "consistency_method", "consistency_derivatives"),
+    *("muscle_database", "fiber_lengths", "passive", "strength"),
+)
+"""Attributes in the order of the sentences about them."""
+_PARAMETER = re.compile(r"(\w+)=")
+
+
+def texts() -> dict[str, dict[str, str]]:
+    """The sentences."""
+    return bundled_toml("musclesolve.report", "texts", "methods.toml")
+
+
+def methods(trial: TrialFiles, citations: Citations) -> list[Any]:
+    """The sentences of the paragraph, with linked citations; what the result does not state is left out."""
+    result = trial.base
+    values = _values(trial)
+    always, model = texts()["always"], texts()["model"]
+    if trial.of_model:
+        filtered = [model["filter"]] if "cutoff_hz" in result.attrs else []
+        sentences = [model["software"], *filtered, *_of_choices(result, ("passive",)), model["sharing"]]
+    else:
+        mechanics = _of_choices(result, ORDER[:5])
+        sentences = [
+            always["software"],
+            always["subject"],
+            *mechanics[:-2],
+            always["inertia"],
+            *mechanics[-2:],
+        ]
+        sentences += [always["inverse"], *_of_choices(result, ORDER[5:]), always["sharing"]]
+    sentences += [*_solution(result, always), *_studies(trial)]
+    shown = []
+    for each in sentences:
+        try:
+            shown.append(citations.marked(each.format(**values)))
+        except KeyError:
+            continue
+    return shown
+
+
+def _of_choices(result: xr.Dataset, names: tuple[str, ...]) -> list[str]:
+    """The sentence on each choice that the result states."""
+    found = []
+    for name in names:
+        value = choice_name(result, name)
+        own = texts()[name].get(value.removesuffix(".toml"), texts()[name].get("other")) if value else None
+        if own:
+            found.append(own.replace("{value}", value.replace("{", "(").replace("}", ")")))
+    return found
+
+
+def _solution(result: xr.Dataset, always: dict[str, str]) -> list[str]:
+    found = [always["certificate"]] if counts(result)["valid"] else []
+    found.append(always["reserves" if counts(result)["with_reserve"] else "no_reserves"])
+    return found + ([always["contact"]] if "joint_reaction" in result else [])
+
+
+def _studies(trial: TrialFiles) -> list[str]:
+    own = texts()["studies"]
+    given = {
+        "emg": correlations(trial.base),
+        "uncertainty": trial.uncertainty is not None,
+        "comparison": trial.comparison is not None,
+    }
+    return [own[name] for name, there in given.items() if there]
+
+
+def _values(trial: TrialFiles) -> dict[str, object]:
+    """What the sentences are filled with; what is not known is left out, and with it the sentence."""
+    result = trial.base
+    time = np.asarray(result["time"].values, dtype=float)
+    found = counts(result)
+    values: dict[str, object] = {
+        "version": text(result, "musclesolve_version", "of an unknown version"),
+        "described": _described(result),
+        "frames": time.size,
+        "start": f"{time[0]:.3f}",
+        "end": f"{time[-1]:.3f}",
+        "model": text(result, "subject"),
+        "dofs": _dofs(result),
+        "cost": cost_words(text(result, "cost")),
+        "solver": text(result, "solver"),
+        "kkt": f"{largest_certificate(result):.1e}",
+        "valid": found["valid"],
+        "analysed": found["analysed"],
+        "helped": found["with_reserve"],
+        "muscles": max((_count(result, side) for side in frames.sides(result)), default=0),
+        "order": text(result, "filter_order"),
+        "cutoff": _cutoff(result),
+    }
+    if time.size > 1:
+        values["rate"] = f"{1.0 / np.median(np.diff(time)):.0f}"
+    if "consistency_shift" in result:
+        values["moved"] = f"{1000.0 * float(np.sqrt(np.mean(moved_points(result)[1] ** 2))):.1f}"
+    if "reserve_moment" in result and np.isfinite(result["reserve_moment"].values).any():
+        values["largest"] = f"{float(np.nanmax(np.abs(result['reserve_moment'].values))):.1f}"
+    return values | _of_studies(trial)
+
+
+def _of_studies(trial: TrialFiles) -> dict[str, object]:
+    result, values = trial.base, dict[str, object]()
+    if found := correlations(result):
+        values |= {"channels": len(found), "median": f"{np.median(list(found.values())):.2f}"}
+        values["envelope"] = text(result, "emg_envelope", "as recorded")
+        if (delay := number(result, "emg_max_delay_s")) is not None:
+            values["delay"] = f"{1000.0 * delay:.0f}"
+    if trial.uncertainty is not None:
+        values |= {name: trial.uncertainty.attrs.get(name) for name in ("samples", "seed")}
+    if trial.comparison is not None:
+        values["costs"] = ", ".join(map(str, trial.comparison["cost"].values))
+    return values
+
+
+def _described(result: xr.Dataset) -> str:
+    mass, stature = number(result, "subject_mass_kg"), number(result, "subject_stature_m")
+    parts = [
+        text(result, "subject_sex"),
+        f"{mass:.1f} kg" if mass else "",
+        f"{stature:.2f} m" if stature else "",
+    ]
+    return ", ".join(filter(None, parts)) or "not described"
+
+
+def _dofs(result: xr.Dataset) -> str:
+    stems = dict.fromkeys(
+        frames.split_side(name)[0].replace("_", " ") for name in listed(result, "shared_dofs")
+    )
+    return ", ".join(stems) or "the joints"
+
+
+def _count(result: xr.Dataset, side: str) -> int:
+    return sum(frames.side_of(str(name)) == side for name in result["muscle"].values)
+
+
+def _cutoff(result: xr.Dataset) -> str:
+    given, forces = number(result, "cutoff_hz"), number(result, "force_cutoff_hz")
+    if given is not None:
+        return f"{given:g} Hz" + (f", forces {forces:g} Hz" if forces is not None else "")
+    if "marker_cutoff" in result:
+        cutoff = result["marker_cutoff"].values
+        return f"{np.nanmin(cutoff):.1f} to {np.nanmax(cutoff):.1f} Hz"
+    return "not stated"
+
+
+def cost_words(name: str) -> str:
+    """The name of a cost with its formula and source; the name alone of one that is not registered."""
+    try:
+        formula = find_cost(name.partition("(")[0]).formula
+    except InputError:
+        return name or "a cost that the result does not name"
+    source = texts()["cost_source"].get(name.partition("(")[0], "")
+    for parameter in _PARAMETER.findall(name):
+        formula = re.sub(rf", {parameter} = [^,]+", "", formula)  # the usual value, and here there is another
+    words = f"{name}: {formula}" if formula else name
+    return f"{words} {source}".strip()

@@ -1,0 +1,1 @@
+"""Figures of a report: which there are, and each as compact SVG."""

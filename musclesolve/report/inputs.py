@@ -1,0 +1,172 @@
+"""The files of a report, recognised by their content and put together by trial."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import xarray as xr
+
+from musclesolve.errors import InputError
+from musclesolve.recording.text.text_file import sha256
+from musclesolve.report.attributes import listed
+from musclesolve.results.dataset.checked import MODEL
+from musclesolve.results.files.result_netcdf import read_result
+
+RESULT, UNCERTAINTY, COMPARISON, AVERAGE = "result", "uncertainty", "comparison", "average"
+KIND_NAMES = {
+    RESULT: "result of a trial",
+    UNCERTAINTY: "uncertainty of a trial",
+    COMPARISON: "comparison of costs",
+    AVERAGE: "average of gait cycles",
+}
+CHOICES = ("cost", "muscle_database", "passive", "strength")
+"""Attributes on which an uncertainty and the result that it is of agree."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """A file that was given, with what it holds."""
+
+    path: Path
+    kind: str  # one of KIND_NAMES
+    data: xr.Dataset
+    digest: str  # SHA-256 of the file
+
+
+@dataclass(frozen=True)
+class Unreadable:
+    """A file that was given and cannot be used, with the reason."""
+
+    path: Path
+    reason: str
+
+
+@dataclass
+class TrialFiles:
+    """What was given of one trial; `base` is what most sections show."""
+
+    base: xr.Dataset  # with the layout of a result
+    origin: str  # the kind of file that it comes from
+    path: Path  # that file
+    uncertainty: xr.Dataset | None = None
+    comparison: xr.Dataset | None = None
+
+    @property
+    def of_model(self) -> bool:
+        """Whether the muscles are those of an OpenSim model."""
+        return MODEL in self.base.attrs
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """Everything that a report is made of."""
+
+    trials: tuple[TrialFiles, ...]
+    averages: tuple[Source, ...]
+    sources: tuple[Source, ...]
+    unreadable: tuple[Unreadable, ...] = field(default=())
+
+
+def read_inputs(paths: Sequence[str | Path]) -> Inputs:
+    """Read the files of a report, in any order.
+
+    Raises:
+        InputError: a file does not exist, or none of them can be used.
+    """
+    sources: list[Source] = []
+    unreadable: list[Unreadable] = []
+    fault: InputError | None = None
+    for path in _once(paths):
+        try:
+            data = read_result(path)
+            sources.append(Source(path, _kind(data, path), data, sha256(path)))
+        except InputError as error:
+            if error.code == "missing_file":
+                raise
+            fault = fault or error
+            unreadable.append(Unreadable(path, error.problem))
+    if not sources:
+        raise fault or InputError(
+            "a report needs a file",
+            code="missing_argument",
+            where="report",
+            expected="one result.nc or more",
+            remedy="musclesolve report FOLDER/result.nc",
+        )
+    averages = tuple(source for source in sources if source.kind == AVERAGE)
+    return Inputs(tuple(_trials(sources)), averages, tuple(sources), tuple(unreadable))
+
+
+def _once(paths: Sequence[str | Path]) -> list[Path]:
+    return list({os.path.realpath(path): Path(path) for path in paths}.values())
+
+
+def _kind(data: xr.Dataset, path: Path) -> str:
+    """What a dataset is; one that is nothing of musclesolve is refused."""
+    names = set(map(str, data.variables))
+    if "percent" in data.dims and "cycles" in names:
+        return AVERAGE
+    if {"status", "muscle", "time", "side"} <= names and data.sizes.get("time", 0) > 0:
+        if "cost" in data.dims:
+            return COMPARISON
+        return UNCERTAINTY if "quantile_samples" in data.attrs else RESULT
+    raise InputError(
+        "this file holds nothing that a report can show",
+        code="bad_result",
+        file=path,
+        expected="result.nc of `run` or `share`, uncertainty.nc, comparison.nc of `compare`, average.nc of `average`",
+        remedy="name the files that these commands wrote",
+    )
+
+
+def _trials(sources: Iterable[Source]) -> list[TrialFiles]:
+    """Every result as a trial; uncertainties and comparisons with the trial that they are of."""
+    own = list(sources)
+    trials = [TrialFiles(each.data, RESULT, each.path) for each in own if each.kind == RESULT]
+    for source in (each for each in own if each.kind == UNCERTAINTY):
+        trial = _trial_of(source.data, trials, CHOICES, "uncertainty")
+        if trial is None:
+            trials.append(trial := TrialFiles(source.data, UNCERTAINTY, source.path))
+        trial.uncertainty = source.data
+    for source in (each for each in own if each.kind == COMPARISON):
+        trial = _trial_of(source.data, trials, CHOICES[1:], "comparison")
+        if trial is None:
+            trials.append(trial := TrialFiles(first_cost(source.data), COMPARISON, source.path))
+        trial.comparison = source.data
+    return trials
+
+
+def _trial_of(
+    data: xr.Dataset, trials: list[TrialFiles], choices: Sequence[str], slot: str
+) -> TrialFiles | None:
+    """The trial of the same recording and choices that has none yet."""
+    for trial in trials:
+        same = identity(trial.base) == identity(data)
+        agree = all(_text(trial.base, name) == _text(data, name) for name in choices)
+        if same and agree and getattr(trial, slot) is None:
+            return trial
+    return None
+
+
+def _text(data: xr.Dataset, name: str) -> str:
+    return str(data.attrs.get(name))
+
+
+def identity(data: xr.Dataset) -> frozenset[str]:
+    """The hashes of the files that a dataset was computed from; those of earlier versions name their trial file."""
+    hashes = frozenset(each.rpartition("sha256:")[2] for each in listed(data, "inputs"))
+    return hashes or frozenset(listed(data, "trial_file"))
+
+
+def first_cost(comparison: xr.Dataset) -> xr.Dataset:
+    """The result under the first cost of a comparison."""
+    name = str(np.atleast_1d(comparison["cost"].values)[0])
+    own = [each for each in comparison.data_vars if "other" not in comparison[each].dims]
+    result = comparison[own].sel(cost=name).drop_vars("cost")
+    if "least_cost" in result:
+        result = result.rename(least_cost="cost")
+    return result.assign_attrs(cost=name)

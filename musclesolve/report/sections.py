@@ -1,0 +1,164 @@
+"""The sections of a trial: what each of them says, its figures, or why it is absent."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import xarray as xr
+from markupsafe import Markup
+
+from musclesolve._util.bundled_toml import bundled_toml
+from musclesolve.checking.finding import SEVERITIES, Report
+from musclesolve.report.content.contact import contact
+from musclesolve.report.content.emg import emg
+from musclesolve.report.content.fit import fit
+from musclesolve.report.content.joints import ground, joints
+from musclesolve.report.content.limits import general, limits
+from musclesolve.report.content.muscles import muscles
+from musclesolve.report.content.pieces import Absent
+from musclesolve.report.content.provenance import provenance
+from musclesolve.report.content.recording_facts import recording_facts
+from musclesolve.report.content.studies import costs, uncertainty
+from musclesolve.report.content.verdicts import verdicts
+from musclesolve.report.drawing import CHECK, FIGURE, PICTURE, Job, Made
+from musclesolve.report.figures.figure_choice import caption, figures_of
+from musclesolve.report.inputs import COMPARISON, RESULT, UNCERTAINTY, TrialFiles
+
+NO_PICTURE = "This version draws no moving pictures."
+ONE_PICTURE = (
+    "The page holds the moving picture of the first trial only, to stay small; see `musclesolve picture`."
+)
+ONE_FRAME = "A result of a single frame has no curves to draw."
+LAST = "further"
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A figure of a section, or why it is not there."""
+
+    name: str
+    label: str
+    svg: str = ""  # safe
+    fault: str = ""
+
+
+@dataclass(frozen=True)
+class Section:
+    """A section as the templates take it."""
+
+    name: str
+    title: str
+    lead: str
+    content: Mapping[str, Any]
+    figures: Sequence[Picture]
+    absent: str = ""
+    note: str = ""  # why there are no figures
+
+
+def specifications() -> dict[str, dict[str, Any]]:
+    """Title, figures and origin of every section."""
+    return bundled_toml("musclesolve.report", "texts", "sections.toml")
+
+
+def dataset_of(trial: TrialFiles, kind: str) -> xr.Dataset | None:
+    """The dataset that figures of a kind are of."""
+    return {RESULT: trial.base, UNCERTAINTY: trial.uncertainty, COMPARISON: trial.comparison}[kind]
+
+
+def jobs_of(trial: TrialFiles, number: int, first: int, picture: bool) -> list[Job]:
+    """What takes time for a trial; `first` is the number of its base dataset, those of the studies follow."""
+    key = f"t{number}"
+    jobs = [Job(CHECK, first, RESULT, CHECK, f"{key}-check")]
+    if picture:
+        jobs.append(Job(PICTURE, first, RESULT, PICTURE, f"{key}-picture"))
+    for place, kind in enumerate((RESULT, UNCERTAINTY, COMPARISON)):
+        data = dataset_of(trial, kind)
+        if data is not None and data.sizes["time"] > 1 and (kind != RESULT or trial.origin != UNCERTAINTY):
+            for name, draw in figures_of(data, kind).items():
+                jobs.append(Job(FIGURE, first + place, kind, name, f"{key}-{name}", caption(name, draw)))
+    return jobs
+
+
+def sections_of(
+    trial: TrialFiles, number: int, jobs: Sequence[Job], made: Mapping[str, Made]
+) -> list[Section]:
+    """All sections of a trial, in their order."""
+    key = f"t{number}"
+    figures = {
+        job.name: Picture(job.name, job.label, Markup(made[job.key].content or ""), made[job.key].fault)
+        for job in jobs
+        if job.what == FIGURE
+    }
+    named = {name for spec in specifications().values() for name in spec.get("figures", [])}
+    found = []
+    for name, spec in specifications().items():
+        wanted = spec.get("figures", [])
+        if name == LAST:
+            wanted = [each for each in figures if each not in named]
+            if not wanted:
+                continue
+        content, absent = _content(name, trial, key, made)
+        own = [] if absent else [figures[each] for each in wanted if each in figures]
+        note = ONE_FRAME if wanted and not absent and trial.base.sizes["time"] < 2 else ""
+        found.append(Section(name, spec["title"], spec.get("lead", ""), content, own, absent, note))
+    return found
+
+
+def _content(
+    name: str, trial: TrialFiles, key: str, made: Mapping[str, Made]
+) -> tuple[Mapping[str, Any], str]:
+    """What a section says, or why it says nothing: a result that lacks or damages a part has the others still."""
+    try:
+        if name == "check":
+            return _check(made.get(f"{key}-check")), ""
+        if name == "picture":
+            return _picture(made.get(f"{key}-picture")), ""
+        if name == "verdicts":
+            return verdicts(trial, key), ""
+        if name == "limits":
+            checked = made.get(f"{key}-check")
+            own = limits(trial.base, checked.content if checked else None)
+            return {"own": [each.sentence for each in own], "general": general()}, ""
+        return BUILDERS[name](trial), ""
+    except Absent as why:
+        return {}, str(why)
+    except Exception as fault:
+        return {}, f"This section cannot be made of this file: {type(fault).__name__}: {fault}".partition(
+            "\n"
+        )[0]
+
+
+def _check(made: Made | None) -> dict[str, Any]:
+    if made is None or made.fault:
+        raise Absent(f"The recording could not be checked again: {made.fault if made else 'not tried'}")
+    if not isinstance(made.content, Report):
+        raise Absent(str(made.content))
+    found = {severity: made.content.of(severity) for severity in SEVERITIES}
+    return {"verdict": made.content.verdict, "found": found}
+
+
+def _picture(made: Made | None) -> dict[str, Any]:
+    if made is None:
+        raise Absent(ONE_PICTURE)
+    if made.fault:
+        raise Absent(f"The moving picture could not be made: {made.fault}")
+    if made.content is None:
+        raise Absent(NO_PICTURE)
+    return {"html": Markup(made.content)}
+
+
+BUILDERS: dict[str, Callable[[TrialFiles], Mapping[str, Any]]] = {
+    "recording": recording_facts,
+    "joints": joints,
+    "ground": ground,
+    "muscles": muscles,
+    "contact": contact,
+    "emg": emg,
+    "fit": fit,
+    "uncertainty": uncertainty,
+    "costs": costs,
+    "further": lambda trial: {},
+    "provenance": provenance,
+}

@@ -1,0 +1,30 @@
+"use strict";
+(() => {
+  const folded = () => document.querySelectorAll("details.trial");
+  if (innerWidth < 700) document.querySelectorAll("[data-closed-on-phones]").forEach((each) => { each.open = false; });
+  addEventListener("beforeprint", () => folded().forEach((each) => { each.dataset.was = each.open ? "1" : ""; each.open = true; }));
+  addEventListener("afterprint", () => folded().forEach((each) => { each.open = each.dataset.was === "1"; }));
+  const unfold = () => {
+    const target = location.hash.length > 1 && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    for (let each = target; each; each = each.parentElement) if (each.tagName === "DETAILS") each.open = true;
+  };
+  addEventListener("hashchange", unfold);
+  unfold();
+  const select = (element) => {
+    const range = document.createRange();
+    range.selectNodeContents(element);
+    getSelection().removeAllRanges();
+    getSelection().addRange(range);
+  };
+  document.querySelectorAll("button[data-copy]").forEach((button) => button.addEventListener("click", async () => {
+    const element = document.getElementById(button.dataset.copy);
+    try {
+      await navigator.clipboard.writeText(element.innerText);
+      button.textContent = "Copied";
+    } catch {
+      select(element);
+      button.textContent = "Selected: press Ctrl+C";
+    }
+    setTimeout(() => { button.textContent = "Copy"; }, 2500);
+  }));
+})();

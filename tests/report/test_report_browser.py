@@ -1,0 +1,54 @@
+"""The page in a browser: no error, no request, readable on a phone, whole on paper."""
+
+from __future__ import annotations
+
+import pytest
+from browser import DESKTOP, PHONE, needs_chromium, opened
+from report_inputs import small, with_emg, written
+from synthetic_result import with_troubles
+
+from musclesolve.report.write_report import write_report
+
+pytestmark = needs_chromium
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory):
+    """A page of two trials."""
+    folder = tmp_path_factory.mktemp("browser")
+    other = small(trial_file="/other/second.toml", inputs=["markers x sha256:cc"], subject="S02")
+    paths = [written(with_emg(with_troubles(small())), folder, "a.nc"), written(other, folder, "b.nc")]
+    return write_report(paths, folder / "report.html")[0]
+
+
+@pytest.mark.parametrize("size", [DESKTOP, PHONE])
+def test_no_error_no_request_no_sideways_scrolling(page, size):
+    with opened(page, size) as shown:
+        assert shown.errors == [] and shown.requests == []
+        shown.page.evaluate("document.querySelectorAll('details').forEach(each => each.open = true)")
+        assert shown.page.evaluate("document.documentElement.scrollWidth") <= size[0]
+
+
+def test_a_link_opens_the_trial_that_it_leads_into(page):
+    with opened(page) as shown:
+        assert not shown.page.evaluate("document.getElementById('t2').open")
+        shown.page.evaluate("location.hash = '#t2-s-limits'")
+        shown.page.wait_for_function("document.getElementById('t2').open")
+
+
+def test_on_paper_every_trial_is_open_and_no_figure_is_taller_than_a_page(page, tmp_path):
+    with opened(page) as shown:
+        shown.page.evaluate("dispatchEvent(new Event('beforeprint'))")
+        shown.page.emulate_media(media="print")
+        assert shown.page.evaluate("document.getElementById('t2').open")
+        heights = shown.page.evaluate(
+            "[...document.querySelectorAll('.drawing svg')].map(each => each.getBoundingClientRect().height)"
+        )
+        assert len(heights) > 8 and max(heights) < 267.0 / 25.4 * 96.0
+        assert shown.page.pdf().startswith(b"%PDF")
+
+
+def test_copied_methods_are_text(page):
+    with opened(page) as shown:
+        shown.page.click("button[data-copy='methods-text']")
+        shown.page.wait_for_function("document.querySelector('button[data-copy]').textContent != 'Copy'")

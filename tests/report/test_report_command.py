@@ -1,0 +1,78 @@
+"""The command `report`: where the page goes, and what is refused."""
+
+from __future__ import annotations
+
+import pytest
+from refusals import refused
+from report_inputs import small, written
+from typer.testing import CliRunner
+
+from musclesolve.cli import app as cli
+from musclesolve.report.write_report import write_report
+
+
+@pytest.fixture
+def result(tmp_path, monkeypatch):
+    """A small result; no figure is drawn."""
+    monkeypatch.setattr("musclesolve.report.sections.figures_of", lambda data, kind: {})
+    return written(small(), tmp_path, "result.nc")
+
+
+@pytest.fixture
+def call():
+    return lambda *arguments: CliRunner().invoke(cli.app, ["report", *map(str, arguments)])
+
+
+def test_the_page_goes_beside_the_result(call, result):
+    done = call(result)
+    assert done.exit_code == 0, done.output
+    page = result.parent / "report.html"
+    assert "report.html" in done.output
+    assert page.read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
+
+
+def test_the_page_goes_where_it_is_told(call, result):
+    assert call(result, "-o", result.parent / "sub" / "mine.html").exit_code == 0
+    assert (result.parent / "sub" / "mine.html").is_file()
+    assert call(result, "-o", result.parent / "sub").exit_code == 0
+    assert (result.parent / "sub" / "report.html").is_file()
+
+
+def test_files_left_out_are_printed(call, result):
+    (result.parent / "broken.nc").write_bytes(b"nothing")
+    done = call(result, result.parent / "broken.nc")
+    assert done.exit_code == 0 and "broken.nc" in done.output
+
+
+def test_what_cannot_be_is_refused_and_nothing_is_written(result):
+    before = sorted(result.parent.iterdir())
+    with refused("bad_value"):
+        write_report([result], result.parent / "page.pdf")
+    with refused("missing_file"):
+        write_report([result.parent / "none.nc"])
+    with refused("bad_format"):
+        (result.parent / "a.html").write_bytes(b"no result")
+        write_report([result.parent / "a.html"], result.parent / "a.html")
+    assert sorted(result.parent.iterdir()) == sorted([*before, result.parent / "a.html"])
+
+
+def test_a_page_does_not_replace_what_it_is_made_of(result):
+    other = written(small(), result.parent, "named.html")
+    with refused("occupied_folder"):
+        write_report([other], other)
+
+
+def test_an_interrupted_report_leaves_nothing(result, monkeypatch):
+    def stop(*arguments):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("musclesolve.report.page.headline", stop)
+    with pytest.raises(KeyboardInterrupt):
+        write_report([result])
+    assert not (result.parent / "report.html").exists()
+
+
+def test_processes_draw_what_one_process_draws(tmp_path):
+    path = written(small(), tmp_path, "result.nc")
+    pages = [write_report([path], tmp_path / f"{n}.html", workers=n)[0].read_text() for n in (1, 2)]
+    assert pages[0] == pages[1]

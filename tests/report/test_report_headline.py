@@ -1,0 +1,122 @@
+"""What stands at the top of a report is what the dataset holds."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from report_inputs import Parsed, small, with_emg, written
+from synthetic_result import WEIGHT, set_status, with_troubles
+
+from musclesolve.report.content import headline as top
+from musclesolve.report.content.limits import limits
+from musclesolve.report.inputs import read_inputs
+from musclesolve.report.page import report_page
+from musclesolve.results.dataset import frame_validity as frames
+from musclesolve.sharing.status import Status
+
+
+@pytest.fixture
+def without_figures(monkeypatch):
+    """Figures have tests of their own."""
+    monkeypatch.setattr("musclesolve.report.sections.figures_of", lambda data, kind: {})
+
+
+@pytest.fixture
+def numbers(tmp_path, without_figures):
+    def of(data):
+        page = Parsed(report_page(read_inputs([written(data, tmp_path, "result.nc")])))
+        return page
+
+    return of
+
+
+def recomputed(data):
+    """The numbers of a headline, straight from the arrays."""
+    status, names = data["status"].values, [status.name for status in Status]
+    analysed = status != names.index("NOT_MEASURED")
+    found = {
+        "analysed": analysed.sum(),
+        "valid": data["valid"].values.sum(),
+        "with_reserve": (status == Status.SOLVED_WITH_RESERVE).sum(),
+        "largest_kkt_residual": data["kkt_residual"].values[data["valid"].values].max(),
+    }
+    size = np.linalg.norm(data["joint_reaction"].values, axis=2)
+    for column, joint in enumerate(map(str, data["joint"].values)):
+        valid = data["valid"].sel(side=joint[-1]).values
+        found[f"contact_peak {joint}"] = size[valid, column].max() / WEIGHT
+    for name, r in zip(data["channel"].values, data["emg_correlation"].values, strict=True):
+        found[f"emg_correlation {name}"] = r
+    found["emg_median"] = np.median(data["emg_correlation"].values)
+    found["emg_mean"] = data["emg_correlation"].values.mean()
+    found["emg_channels"] = data.sizes["channel"]
+    found["residual_force_percent"] = 100.0 * np.sqrt(3.0) * 7.0 / WEIGHT
+    found["residual_moment"] = np.sqrt(3.0) * 7.0
+    found["muscles_at_limit"] = sum(
+        bool(
+            (data["activation"].sel(muscle=m).values >= 0.99)[data["valid"].sel(side=str(m)[-1]).values].any()
+        )
+        for m in data["muscle"].values
+    )
+    found["largest_reserve r"], found["with_reserve r"] = 12.5, (status[:, 0] == 1).sum()
+    for number, side in enumerate("rl"):
+        found[f"failed {side}"] = (~data["valid"].values[:, number]).sum()
+        found[f"frames {side}"] = data.sizes["time"]
+    return found
+
+
+def test_every_number_of_the_headline_is_that_of_the_dataset(numbers):
+    data = with_emg(with_troubles(small()))
+    data["joint_reaction"][30, 0] = [0.0, 0.0, 5.2 * WEIGHT]
+    data["activation"][10, 0] = 1.0
+    page, expected = numbers(data), recomputed(data)
+    assert set(page.numbers) == set(expected)
+    for name, values in page.numbers.items():
+        assert values == pytest.approx([expected[name]] * len(values), rel=1e-12), name
+
+
+def test_printed_numbers_are_the_rounded_ones(numbers):
+    page = numbers(with_emg(with_troubles(small())))
+    for name, values in page.numbers.items():
+        for value, text in zip(values, page.printed[name], strict=True):
+            assert float(text) == pytest.approx(value, rel=0.06, abs=0.051), name
+
+
+def test_peaks_leave_out_frames_without_valid_solution():
+    data = small()
+    set_status(data, Status.INVALID_MOTION, 30, 0)
+    data["joint_reaction"][30, 0] = 1e6
+    peak = next(each for each in top.contact_peaks(data) if each.joint == "hip_r")
+    assert peak.body_weights < 10.0
+
+
+@pytest.mark.parametrize(
+    ("status", "where", "verdict"),
+    [
+        (Status.SOLVED, slice(None), top.USABLE),
+        (Status.SOLVED_WITH_RESERVE, 3, top.WITH_CARE),
+        (Status.SOLVED_WITH_RESERVE, slice(None), top.IN_PART),
+        (Status.INFEASIBLE, 3, top.IN_PART),
+        (Status.INVALID_MOTION, slice(None), top.NOT),
+        (Status.NOT_MEASURED, slice(None), top.NOT),
+        (Status.NOT_MEASURED, 3, top.USABLE),
+    ],
+)
+def test_the_verdict_follows_from_the_frames(status, where, verdict):
+    data = small()
+    set_status(data, status, where)
+    assert top.usability(data)[0] == verdict
+
+
+def test_limits_name_what_is_missing_or_at_its_bounds():
+    data = with_emg(small(musclesolve_version="0.0.1"))
+    data["activation"][5, 1] = 1.0
+    text = " ".join(str(each.sentence) for each in limits(data.sel(side=["r"]).isel(muscle=[0, 1])))
+    for word in ("Only the muscles of the right leg", "full activation", "0.0.1", "bad", "body weight"):
+        assert word in text, word
+    assert "No EMG was recorded" in " ".join(str(each.sentence) for each in limits(small()))
+
+
+def test_a_damaged_part_leaves_the_other_limits():
+    data = small().drop_vars(["pelvis_residual", "joint_reaction", "reserve_moment"])
+    assert any("EMG" in each.sentence for each in limits(data))
+    assert frames.sides(data) == ["r", "l"]

@@ -1,0 +1,134 @@
+"""The methods paragraph, its citations, and the checks that are made again."""
+
+from __future__ import annotations
+
+import re
+import shutil
+
+import pytest
+from report_inputs import IDENTITY, small, with_emg
+
+import musclesolve as ms
+from musclesolve.checking.finding import Report
+from musclesolve.data.bundled import reference_stride
+from musclesolve.report.content.citations import Citations, as_bibtex, as_text, works
+from musclesolve.report.content.contact import others
+from musclesolve.report.content.methods import cost_words, methods, texts
+from musclesolve.report.inputs import RESULT, TrialFiles
+from musclesolve.report.recheck import recheck
+from musclesolve.sharing.cost.cost_registry import costs
+
+
+def paragraph(data):
+    citations = Citations()
+    trial = TrialFiles(data, RESULT, None)
+    return " ".join(re.sub("<[^>]+>", "", each) for each in methods(trial, citations)), citations
+
+
+def test_every_citation_is_a_known_work_and_every_work_is_cited():
+    used = set(re.findall(r"@(\w+)", str(texts())))
+    used |= {key for each in others().values() for key in each["sources"]}
+    assert used - set(works()) == set()
+    assert set(works()) - used <= {"hicks_2015"}
+
+
+@pytest.mark.parametrize("key", sorted(works()))
+def test_a_work_has_all_that_its_kind_needs(key):
+    assert str(works()[key].get("year", "0.1.0")) in as_text(key, "0.1.0")
+    entry = as_bibtex(key, "0.1.0")
+    assert entry.count("{") == entry.count("}")
+    assert "{version}" not in entry
+
+
+def test_the_paragraph_states_what_the_result_states():
+    data = with_emg(
+        small(
+            musclesolve_version="0.1.0",
+            filter_method="butterworth",
+            filter_order=2,
+            cutoff_hz=6.0,
+            hip_method="hara_2016",
+            consistency_method="nearest",
+            consistency_derivatives="constraints",
+            fiber_lengths="standing",
+            shared_dofs=["hip_flexion_r", "knee_flexion_r", "hip_flexion_l"],
+            emg_max_delay_s=0.08,
+        )
+    )
+    text, citations = paragraph(data)
+    for part in (
+        "version 0.1.0",
+        "6 Hz",
+        "Hara",
+        "female, 70.0 kg, 1.75 m",
+        "hip flexion, knee flexion",
+        "solver batch",
+    ):
+        assert part in text.replace("musclesolve 0.1.0", "version 0.1.0"), part
+    assert costs()["activation_volume"].formula in text
+    assert "1.0e-09" in text and "120 valid leg-frames" in text
+    assert "80 ms: median r = 0.56" in text
+    assert citations.keys[0] == "musclesolve" and {"hara_2016", "winter_2009", "silva_2003"} <= set(
+        citations.keys
+    )
+    assert "{" not in text
+
+
+def test_numbers_of_citations_are_those_of_the_list():
+    text, citations = paragraph(small(hip_method="harrington_2007"))
+    numbers = [int(each) for found in re.findall(r"\[([\d, ]+)\]", text) for each in found.split(", ")]
+    assert sorted(set(numbers)) == [number for number, _ in citations.listed()]
+    assert list(dict.fromkeys(numbers)) == sorted(set(numbers))  # in the order of their first use
+
+
+def test_the_paragraph_of_a_model_names_it_and_has_no_mechanics_of_ours():
+    text, _ = paragraph(small(model_file="/x/m.osim", subject="gait10", cutoff_hz=6.0, filter_order=3))
+    assert "OpenSim model gait10" in text and "6 Hz" in text
+    assert "natural coordinates" not in text and "Marker" not in text
+
+
+def test_choices_that_a_result_does_not_state_are_left_out():
+    data = small()
+    data.attrs = {key: value for key, value in IDENTITY.items() if key in ("cost",)}
+    text, _ = paragraph(data)
+    assert "Hip joint" not in text and "None" not in text and "{" not in text
+
+
+def test_a_cost_with_other_parameters_is_not_given_the_usual_ones():
+    assert "p = 2" in cost_words("activation_power")
+    assert "p = 2" not in cost_words("activation_power(p=3)")
+    assert cost_words("my own cost") == "my own cost"
+
+
+def test_every_named_cost_has_a_source():
+    assert set(costs()) - set(texts()["cost_source"]) == set()
+
+
+@pytest.fixture(scope="module")
+def computed(tmp_path_factory):
+    """The bundled stride, computed where its files can be changed."""
+    folder = tmp_path_factory.mktemp("stride") / "own"
+    shutil.copytree(reference_stride().parent, folder)
+    return ms.run(folder / "trial.toml", side="r"), folder / "trial.toml"
+
+
+def test_the_recording_is_checked_again_while_it_is_the_same(computed):
+    result, _ = computed
+    found = recheck(result)
+    assert isinstance(found, Report) and found.ok
+
+
+def test_a_recording_that_changed_is_not_checked(computed, tmp_path):
+    result, trial = computed
+    folder = tmp_path / "changed"
+    shutil.copytree(trial.parent, folder)
+    (folder / "forces.mot").write_bytes((folder / "forces.mot").read_bytes() + b"\n")
+    found = recheck(result.assign_attrs(trial_file=str(folder / "trial.toml")))
+    assert "forces.mot" in found
+    (folder / "trial.toml").write_text((folder / "trial.toml").read_text() + "\n# more\n")
+    assert "trial.toml" in recheck(result.assign_attrs(trial_file=str(folder / "trial.toml")))
+
+
+def test_a_recording_that_is_elsewhere_is_not_checked():
+    assert "not at hand" in recheck(small())
+    assert "OpenSim model" in recheck(small(model_file="/x/model.osim"))

@@ -1,0 +1,183 @@
+"""The page: whole for every input, alone in the world, and safe."""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+
+import pytest
+from report_inputs import Parsed, compared, small, uncertain, with_emg, written
+from synthetic_result import as_before, set_status, with_troubles
+
+from musclesolve.report.content.verdicts import meanings, stretches
+from musclesolve.report.inputs import read_inputs
+from musclesolve.report.page import report_page
+from musclesolve.report.sections import specifications
+from musclesolve.sharing.status import Status
+from musclesolve.studies.average import average_results
+
+ALWAYS = [name for name in specifications() if name != "further"]
+
+
+@pytest.fixture
+def page(tmp_path, monkeypatch):
+    """The page of datasets; without figures unless asked for."""
+
+    def of(*data, figures=False):
+        if not figures:
+            monkeypatch.setattr("musclesolve.report.sections.figures_of", lambda data, kind: {})
+            monkeypatch.setattr("musclesolve.report.page.figures_of", lambda data, kind: {})
+        paths = [written(each, tmp_path, f"{number}.nc") for number, each in enumerate(data)]
+        return Parsed(report_page(read_inputs(paths)))
+
+    return of
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """A page of every kind of file, with its figures."""
+    folder, data = tmp_path_factory.mktemp("whole"), with_emg(with_troubles(small()))
+    kinds = {"result": data, "uncertainty": uncertain(data), "comparison": compared(data)}
+    paths = [written(each, folder, f"{name}.nc") for name, each in kinds.items()]
+    averaged = written(average_results(paths[:1]), folder, "average.nc")
+    return Parsed(report_page(read_inputs([averaged, *paths])))
+
+
+def test_every_section_is_there_in_its_order(whole):
+    assert [name for name in whole.sections if name != "further"] == ALWAYS
+    assert "averages" in whole.ids and "methods" in whole.ids
+
+
+def test_the_page_asks_for_nothing(whole):
+    assert whole.links
+    for attribute, address in whole.links:
+        assert address.startswith("#") or address == "data:,", (attribute, address)
+    assert not re.findall(r"@import|<iframe|<object|<embed", whole.text)
+    assert all(found.startswith("#") for found in re.findall(r"url\(([^)]*)\)", whole.text))
+
+
+def test_ids_are_unique_and_every_link_leads_somewhere(whole):
+    assert len(whole.ids) == len(set(whole.ids))
+    used = {address[1:] for _, address in whole.links if address.startswith("#")}
+    used |= set(re.findall(r"url\(#([^)]*)\)", whole.text))
+    assert used - set(whole.ids) == set()
+
+
+def test_headings_are_in_order(whole, page):
+    for each in (whole, page(small(), small(trial_file="/other/run.toml", inputs=["markers x sha256:cc"]))):
+        assert each.headings[0] == 1 and each.headings.count(1) == 1
+        steps = pairwise(each.headings)
+        assert all(deeper - before <= 1 for before, deeper in steps)
+
+
+def test_figures_are_named_for_those_who_do_not_see_them(whole):
+    drawn = re.findall(r"<svg[^>]*>", whole.text)
+    assert len(drawn) > 12
+    assert all("aria-label=" in each or "aria-hidden=" in each for each in drawn)
+
+
+def test_text_of_figures_is_text(whole):
+    assert "contact force" in " ".join(re.findall(r"<text[^>]*>([^<]*)</text>", whole.text))
+
+
+def test_names_are_text_and_not_markup(page):
+    evil = "<script>alert(1)</script>"
+    data = with_troubles(
+        small(
+            subject=evil,
+            trial_file=f"/x/{evil}.toml",
+            notes=[evil],
+            reasons_r=[evil],
+            cost=evil,
+            hip_method=evil,
+        )
+    )
+    found = page(with_emg(data).assign_coords(channel=[evil, "b"]), figures=True)
+    assert "alert(1)" in found.text
+    assert found.tags.count("script") == 1
+    assert "<script>alert" not in found.text
+
+
+def one_frame(data):
+    return data.isel(time=[3])
+
+
+def no_contact(data):
+    return data.drop_vars(["joint_reaction", "joint_reaction_net"])
+
+
+def all_invalid(data):
+    data = data.copy(deep=True)
+    set_status(data, Status.INVALID_MOTION, slice(None))
+    for name in ("activation", "muscle_force", "joint_reaction", "kkt_residual"):
+        data[name][:] = float("nan")
+    return data
+
+
+def minimal(data):
+    return data[["status", "valid", "activation"]].assign_attrs({})
+
+
+def right_leg(data):
+    return data.isel(muscle=[str(name).endswith("_r") for name in data["muscle"].values])
+
+
+@pytest.mark.parametrize(
+    "change", [as_before, one_frame, no_contact, all_invalid, minimal, right_leg, compared, uncertain]
+)
+def test_whatever_is_missing_the_page_is_whole(page, change):
+    found = page(change(small()), figures=change in (one_frame, no_contact))
+    assert [name for name in found.sections if name != "further"] == ALWAYS
+    assert "Traceback" not in found.text and "cannot be made of this file" not in found.text
+
+
+def test_an_absent_section_says_why(page):
+    text = page(no_contact(small()), figures=True).text
+    assert "This file holds no joint contact forces" in text
+    assert "figure “contact forces” is not here" not in text  # the section is absent as a whole
+
+
+def test_a_part_that_is_damaged_is_said_and_the_rest_is_there(page):
+    found = page(small().assign(joint_angle=("time", small()["time"].values)))
+    assert "cannot be made of this file" in found.text
+    assert [name for name in found.sections if name != "further"] == ALWAYS
+
+
+def test_results_of_different_subjects_are_pointed_out(page):
+    other = small(subject="S02", trial_file="/other/b.toml", inputs=["markers x sha256:cc"])
+    text = page(small(), other).text
+    assert "different subjects" in text and "S01; S02" in text
+    assert "different subjects" not in page(small()).text
+
+
+def test_trials_that_were_not_computed_alike_are_pointed_out(page):
+    other = small(cost="force_squared", trial_file="/other/b.toml", inputs=["markers x sha256:cc"])
+    assert "cost: activation_volume or force_squared" in page(small(), other).text
+
+
+def test_figures_are_left_out_before_the_page_is_too_large(page, monkeypatch):
+    from musclesolve.report import page as making
+
+    monkeypatch.setattr(making, "MOST_BYTES", 60_000)
+    found = page(small(), figures=True)
+    assert len(found.text) < 200_000
+    assert making.LEFT_OUT in found.text
+
+
+def test_stretches_cover_every_frame_once():
+    data = with_troubles(small())
+    for own in stretches(data).values():
+        ends = [(each.first, each.stop) for each in own]
+        assert ends[0][0] == 0 and ends[-1][1] == data.sizes["time"]
+        assert all(before[1] == after[0] for before, after in pairwise(ends))
+    verdicts = {each.verdict for each in stretches(data)["r"]}
+    assert verdicts == {"solved", "solved_with_reserve", "infeasible"}
+
+
+def test_every_status_and_every_fault_of_a_motion_has_a_meaning():
+    from musclesolve.report.figures.verdict_strip import PATTERNS
+    from musclesolve.results.dataset.frame_validity import MOTION_FAULTS
+
+    known = meanings()
+    assert {status.name.lower() for status in Status} | set(MOTION_FAULTS.values()) <= set(known)
+    assert {each["pattern"] for each in known.values()} <= set(PATTERNS)
