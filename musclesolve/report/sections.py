@@ -26,7 +26,6 @@ from musclesolve.report.drawing import CHECK, FIGURE, PICTURE, Job, Made
 from musclesolve.report.figures.figure_choice import caption, figures_of
 from musclesolve.report.inputs import COMPARISON, RESULT, UNCERTAINTY, TrialFiles
 
-NO_PICTURE = "This version draws no moving pictures."
 ONE_PICTURE = (
     "The page holds the moving picture of the first trial only, to stay small; see `musclesolve picture`."
 )
@@ -144,8 +143,6 @@ def _picture(made: Made | None) -> dict[str, Any]:
         raise Absent(ONE_PICTURE)
     if made.fault:
         raise Absent(f"The moving picture could not be made: {made.fault}")
-    if made.content is None:
-        raise Absent(NO_PICTURE)
     return {"html": Markup(made.content)}
 
 
