@@ -7,11 +7,15 @@ from dataclasses import dataclass
 import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
+from matplotlib.ticker import FixedLocator
 from numpy.typing import NDArray
 
 from musclesolve._util.arrays import Array, Mask
-from musclesolve.plotting.page.style import TEXT
+from musclesolve.plotting.page.panel import Panel
 from musclesolve.results.dataset import frame_validity as frames
+
+NARROW = 1.05
+"""Below this width of a panel there is not enough space for five numbers [inch]."""
 
 
 @dataclass(frozen=True)
@@ -35,10 +39,16 @@ class Abscissa:
         """Set limits and ticks of a panel; on the lowest one of a column also numbers and label."""
         axes.set_xlim(*self.limits)
         if self.limits == (0.0, 100.0):
-            axes.set_xticks([0, 25, 50, 75, 100])
+            axes.xaxis.set_major_locator(FixedLocator(_percents(axes)))
         axes.tick_params(labelbottom=labelled)
         if labelled and with_label:
-            axes.set_xlabel(self.label, fontsize=TEXT)
+            axes.set_xlabel(self.label)
+
+
+def _percents(axes: Axes) -> list[int]:
+    """Ticks of a gait cycle, fewer where the numbers would touch."""
+    narrow = isinstance(axes, Panel) and axes.panel_width < NARROW * axes.style.scale
+    return [0, 50, 100] if narrow else [0, 25, 50, 75, 100]
 
 
 def cycle_axis(passes: dict[str, list[Pass]] | None = None) -> Abscissa:

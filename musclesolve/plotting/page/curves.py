@@ -25,7 +25,6 @@ from musclesolve.plotting.page.style import (
     SHADE_COLOR,
     SIDE_COLOR,
     SIDE_WIDTH,
-    SMALL,
     STANCE_BAR,
     STANCE_COLOR,
     place_legend,
@@ -142,8 +141,7 @@ class Legs:
             handles.append(tuple(Patch(color=SHADE_COLOR[side]) for side in self.sides if side in of))
             labels.append(shaded)
         pairs = {tuple: HandlerTuple(ndivide=None, pad=0.0)}
-        size = {"fontsize": SMALL} if shaded else {}
-        place_legend(figure, handles, labels=labels, handler_map=pairs, **size)
+        place_legend(figure, handles, labels=labels, handler_map=pairs)
 
     def _name(self, side: str) -> str:
         """Name of a leg, and of how many cycles its full curve shows a part."""

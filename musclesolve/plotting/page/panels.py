@@ -11,7 +11,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from musclesolve.plotting.page.abscissa import Abscissa
-from musclesolve.plotting.page.style import TEXT, heading, page
+from musclesolve.plotting.page.page_style import current_style
+from musclesolve.plotting.page.panel import BETWEEN
+from musclesolve.plotting.page.sheet import pitch
+from musclesolve.plotting.page.style import heading, page
+from musclesolve.plotting.page.text_lines import broken, text_width
 from musclesolve.results.dataset.result_quantities import LEG_JOINTS, OPPOSITE
 
 GROUPS = (
@@ -47,9 +51,13 @@ def small_multiples(
 
     The titles are those of the page and of the vertical axis; panels: name -> note below it; fill draws one of them.
     """
-    rows = max(1, -(-len(panels) // grid.columns))
-    height = min(1.0, 0.16 + 0.21 * rows) if grid.low else 1.0
-    figure, axes = page(result, titles[0], rows, grid.columns, height=height, sharey=grid.top is not None)
+    columns = _columns([name.replace("_", " ") for name in panels], grid.columns)
+    usual = max(1, -(-len(panels) // grid.columns))
+    rows, height = max(1, -(-len(panels) // columns)), min(1.0, 0.16 + 0.21 * usual) if grid.low else 1.0
+    height = height * rows / usual
+    figure, axes = page(result, titles[0], rows, columns, height=height)
+    for number, panel in enumerate(axes.flat):
+        panel.tick_params(labelleft=grid.top is None or number % columns == 0)
     for panel, (name, note) in zip(axes.flat, panels.items(), strict=False):
         fill(panel, name)
         heading(panel, name.replace("_", " "), note.replace("_", " "))
@@ -57,10 +65,20 @@ def small_multiples(
         panel.set_ylim(-0.03 * top, (1.0 + grid.above) * top)  # a curve along the edge stays visible
     for number, panel in enumerate(axes.flat):
         panel.set_visible(number < len(panels))
-        x.apply(panel, labelled=number + grid.columns >= len(panels), with_label=False)
-    figure.supylabel(titles[1], fontsize=TEXT)
-    figure.supxlabel(x.label, fontsize=TEXT)
+        x.apply(panel, labelled=number + columns >= len(panels), with_label=False)
+    figure.label_axes(x.label, titles[1])
     return figure
+
+
+def _columns(names: Sequence[str], most: int) -> int:
+    """How many panels fit side by side so that two lines are enough for every heading."""
+    style = current_style()
+    for columns in range(most, 1, -1):
+        room = pitch(style, columns) - BETWEEN
+        lines = [broken(name, style.font_pt, room) for name in names]
+        if all(line.count("\n") < 2 and text_width(line, style.font_pt) <= room for line in lines):
+            return columns
+    return 1
 
 
 def muscles_by_group(names: Sequence[str], groups: Sequence[str]) -> dict[str, str]:
@@ -74,7 +92,7 @@ def joint_rows(panels: np.ndarray, x: Abscissa) -> Iterator[tuple[np.ndarray, st
     """Yield each row of panels with its joint; afterwards its scale begins at zero, in body weights."""
     for row, joint in zip(panels, LEG_JOINTS, strict=True):
         yield row, joint
-        row[0].set_ylabel("[body weights]", fontsize=TEXT)
+        row[0].set_ylabel("[body weights]")
         row[0].set_ylim(bottom=0.0)
         for axes in row:
             x.apply(axes, labelled=joint == LEG_JOINTS[-1])
@@ -89,8 +107,8 @@ def dof_rows(
         name = dof.replace("_", " ")
         heading(row[0], f"{name} (+)   {OPPOSITE[dof]} (-)")
         heading(row[1], f"{name} moment (+)   {OPPOSITE[dof]} moment (-)")
-        row[0].set_ylabel("[deg]", fontsize=TEXT)
-        row[1].set_ylabel(moment_unit, fontsize=TEXT)
+        row[0].set_ylabel("[deg]")
+        row[1].set_ylabel(moment_unit)
         for axes in row:
             axes.axhline(0.0, color="black", linewidth=0.4)
             x.apply(axes, labelled=dof == dofs[-1])

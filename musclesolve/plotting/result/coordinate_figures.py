@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from musclesolve.plotting.page.curves import Legs
-from musclesolve.plotting.page.style import TEXT, heading, page
+from musclesolve.plotting.page.style import heading, page
 from musclesolve.results.dataset.frame_validity import split_side, with_side
 
 SMALLEST = 1.0
@@ -27,8 +27,8 @@ def coordinates_and_moments(result: xr.Dataset) -> Figure:
             legs.x.apply(axes, labelled=stem == stems[-1])
         heading(row[0], stem.replace("_", " "))
         heading(row[1], f"{stem.replace('_', ' ')}: moment")
-        row[0].set_ylabel("[deg]", fontsize=TEXT)
-        row[1].set_ylabel("[N m]", fontsize=TEXT)
+        row[0].set_ylabel("[deg]")
+        row[1].set_ylabel("[N m]")
     legs.legend(figure, measured=True)
     return figure
 
@@ -44,8 +44,8 @@ def reserves(result: xr.Dataset) -> Figure:
         legs.x.apply(axes, labelled=number + 2 >= len(stems))
     for axes, stem in zip(panels.flat, stems, strict=False):
         _draw(axes, legs, stem, result["reserve_moment"])
-        heading(axes, f"{stem.replace('_', ' ')}: moment that the muscles do not produce")
-        axes.set_ylabel("[N m]", fontsize=TEXT)
+        heading(axes, f"{stem.replace('_', ' ')}: reserve moment")
+        axes.set_ylabel("[N m]")
         axes.axhline(0.0, color="black", linewidth=0.4, zorder=1)
         low, high = axes.get_ylim()
         axes.set_ylim(min(low, -SMALLEST), max(high, SMALLEST))

@@ -136,7 +136,7 @@ def _legend(figure: Figure, costs: list[str], validity: list[Validity]) -> None:
         handles.append(line("with reserve", NOTE_COLOR, linestyle=RESERVE_STYLE))
     if any(each.failed.any() for each in validity):
         handles.append(Line2D([], [], color=NOTE_COLOR, label="no valid solution", **FAILED_MARK))
-    place_legend(figure, handles, ncols=4)
+    place_legend(figure, handles)
 
 
 def _check(comparison: xr.Dataset) -> None:

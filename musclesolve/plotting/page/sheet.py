@@ -1,0 +1,188 @@
+"""A page: a header, a grid of panels, and lengths between them that go with the text, whatever the width."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from matplotlib.figure import Figure
+from matplotlib.legend import Legend
+from matplotlib.text import Text
+from matplotlib.transforms import ScaledTranslation
+
+from musclesolve.plotting.page.page_style import MM, PageStyle
+from musclesolve.plotting.page.panel import ABOVE
+from musclesolve.plotting.page.text_lines import LINE, broken, text_height, text_width
+
+A4 = (210.0 * MM, 297.0 * MM)
+LEFT, BOTTOM, RIGHT, TOP = 0.65, 0.55, 0.25, 0.14
+"""Margins at the default size of text [inch]; the header begins below the upper one."""
+SIDEWAYS, UPWARDS, LABEL = 0.45, 0.09, 0.25
+"""Between panels: for numbers, above numbers or ticks, and for a label of the axis of every panel [inch]."""
+LEAST, USUAL = 0.36, 0.6
+"""The height that a panel keeps, and the one that a narrow page does not take from it, at that size of text [inch]."""
+LEGEND_LINE = 1.5 / 72.0
+"""Height of a line of the legend per point of its text [inch]."""
+ACROSS = 0.46
+"""From a panel to the label of its vertical axis [inch]."""
+
+
+@dataclass(frozen=True)
+class Grid:
+    """How the panels of a page are arranged."""
+
+    rows: int
+    columns: int
+    panel_height: float  # [inch], on a page of the default style
+    labels: bool = False  # whether each panel has a label of its vertical axis
+    left: float = 0.0  # more space on the left of the first column [inch]
+    right: float = 0.0  # more space on the right of every panel [inch]
+    below: float = 0.0  # more space below every panel [inch]
+
+
+class Sheet(Figure):
+    """A figure of a page, made by `musclesolve.plotting.page.style.page`."""
+
+    def prepare(self, style: PageStyle, grid: Grid) -> None:
+        """Set what decides where things are."""
+        self.style, self.grid = style, grid
+        self._heading = LINE * style.font_pt + ABOVE / 72.0
+        self._header: list[Text] = []
+        self._legend: Legend | None = None
+        self._legend_rows, self._legend_pt = 1, style.font_pt
+        self._outer: dict[str, Text] = {}
+
+    @property
+    def inner_width(self) -> float:
+        """Between the margins [inch]."""
+        return inner_width(self.style, self.grid.left + self.grid.right)
+
+    @property
+    def column_gap(self) -> float:
+        """Between the panels of a row [inch]."""
+        return (SIDEWAYS + LABEL * self.grid.labels + self.grid.right) * self.style.scale
+
+    @property
+    def pitch(self) -> float:
+        """From a panel to the next of its row [inch]."""
+        return (self.inner_width + self.column_gap) / self.grid.columns
+
+    def add_header(self, text: str, points: float, color: str = "black") -> None:
+        """Add lines below those of the header; the page grows by them."""
+        margin = LEFT * self.style.scale
+        text = broken(text, points, self.style.width - margin - 0.1)
+        top_left = self.dpi_scale_trans + ScaledTranslation(0.0, 1.0, self.transFigure)
+        self._header.append(self.text(margin, 0.0, text, fontsize=points, color=color, va="top"))
+        self._header[-1].set_transform(top_left)
+
+    def add_note(self, text: str, color: str) -> None:
+        """Add a smaller note, beside the title where both fit, otherwise below the header."""
+        size, first = self.style.note_pt, self._header[0] if self._header else None
+        used = text_width(first.get_text(), first.get_fontsize()) if first is not None else 0.0
+        if text_width(text, size) + used + 0.3 < self.style.width - (LEFT + RIGHT) * self.style.scale:
+            place = 1.0 - RIGHT * self.style.scale / self.style.width
+            shift = ScaledTranslation(0.0, -(TOP + 0.03) * self.style.scale, self.dpi_scale_trans)
+            beside = self.text(place, 1.0, text, fontsize=size, color=color, va="top", ha="right")
+            beside.set_transform(self.transFigure + shift)
+        else:
+            self.add_header(text, size, color)
+            self.fit()
+
+    def add_legend(self, handles: Sequence[Any], labels: Sequence[str], **options: Any) -> None:
+        """Add the legend of the page below its title, in as many rows as its entries need."""
+        size = float(options.pop("fontsize", self.style.font_pt))
+        columns = min(len(handles), options.pop("ncols", len(handles)))
+        room = self.style.width - (LEFT * self.style.scale + 0.1)
+        while columns > 1 and _width(labels, columns, size, **options) > room:
+            columns -= 1
+        top_left = self.dpi_scale_trans + ScaledTranslation(0.0, 1.0, self.transFigure)
+        self._legend_rows, self._legend_pt = -(-len(handles) // max(columns, 1)), size
+        usual = {"columnspacing": 1.2, "labelspacing": 0.3, "handlelength": 2.0, "handletextpad": 0.6}
+        self._legend = self.legend(
+            handles=by_rows(handles, columns),
+            labels=by_rows(labels, columns),
+            ncols=columns,
+            fontsize=size,
+            loc="upper left",
+            bbox_to_anchor=(LEFT * self.style.scale, 0.0),
+            bbox_transform=top_left,
+            borderpad=0.0,
+            borderaxespad=0.0,
+            frameon=False,
+            **usual | options,
+        )
+        self.fit()
+
+    def label_axes(self, x: str, y: str) -> None:
+        """Label the axes of all panels together, once."""
+        for key, text, rotation in (("x", x, 0.0), ("y", y, 90.0)):
+            room = 10.0 if key == "y" else self.inner_width
+            wrapped = broken(text, self.style.font_pt, room)
+            self._outer[key] = self.text(
+                0.0, 0.0, wrapped, fontsize=self.style.font_pt, rotation=rotation, ha="center", va="center"
+            )
+        self.fit()
+
+    def make_room_above(self, height: float) -> None:
+        """Leave so much space above every panel [inch], for headings of several lines."""
+        if height > self._heading + 1e-6:
+            self._heading = height
+            self.fit()
+
+    def fit(self) -> None:
+        """Give the page the height that it needs, and everything its place."""
+        scale, grid, width = self.style.scale, self.grid, self.style.width
+        top = self._place_header() + 0.06 * scale + self._heading
+        gap = (UPWARDS + grid.below) * scale + self._heading
+        bottom = (BOTTOM + grid.below) * scale
+        fixed = top + bottom + (grid.rows - 1) * gap
+        panel = max(grid.panel_height * min(1.0, width / A4[0]), min(grid.panel_height, USUAL * scale))
+        panel = max(min(panel, (A4[1] - fixed) / grid.rows), LEAST * scale)
+        height = fixed + grid.rows * panel
+        self.set_size_inches(width, height)
+        left, right = (LEFT + grid.left) * scale / width, 1.0 - (RIGHT + grid.right) * scale / width
+        across = (self.inner_width - (grid.columns - 1) * self.column_gap) / grid.columns
+        spaces = {"wspace": self.column_gap / across, "hspace": gap / panel}
+        self.subplots_adjust(left, bottom / height, right, 1.0 - top / height, **spaces)
+        middle = 0.5 * (bottom + height - top) / height
+        places = {"x": (0.5 * (left + right), 0.16 * scale / height), "y": (0.12 * scale / width, middle)}
+        for key, text in self._outer.items():
+            text.set_position(places[key])
+
+    def _place_header(self) -> float:
+        """Put its lines and the legend below each other; returns where they end, from the top [inch]."""
+        scale, end = self.style.scale, TOP * self.style.scale
+        for text in self._header:
+            text.set_position((LEFT * scale, -end))
+            end += text_height(text.get_text(), float(text.get_fontsize())) + 0.01 * scale
+        end += 0.04 * scale
+        if self._legend is not None:
+            self._legend.set_bbox_to_anchor(
+                (LEFT * scale, -end), self.dpi_scale_trans + ScaledTranslation(0.0, 1.0, self.transFigure)
+            )
+        return end + self._legend_rows * LEGEND_LINE * self._legend_pt
+
+
+def inner_width(style: PageStyle, more: float = 0.0) -> float:
+    """Between the margins of a page, of which there may be more than usual [inch]."""
+    return style.width - (LEFT + RIGHT + more) * style.scale
+
+
+def pitch(style: PageStyle, columns: int) -> float:
+    """From a panel to the next of its row, on a page with so many columns [inch]."""
+    return (inner_width(style) + SIDEWAYS * style.scale) / columns
+
+
+def by_rows(entries: Sequence[Any], columns: int) -> list[Any]:
+    """Entries in the order in which matplotlib, which fills column by column, shows them row by row."""
+    return [entries[k] for column in range(columns) for k in range(column, len(entries), columns)]
+
+
+def _width(labels: Sequence[str], columns: int, size: float, **options: Any) -> float:
+    """Of a legend of so many columns [inch]."""
+    em = size / 72.0
+    beside = float(options.get("handlelength", 2.0)) + float(options.get("handletextpad", 0.6))
+    widest = [max(text_width(label, size) for label in labels[k::columns]) for k in range(columns)]
+    between = (columns - 1) * float(options.get("columnspacing", 1.2))
+    return sum(widest) + em * (columns * beside + between)
