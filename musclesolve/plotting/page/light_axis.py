@@ -90,7 +90,7 @@ class LightAxis(Axis):
         codes = np.tile([Path.MOVETO, Path.LINETO], len(places)).astype(np.uint8)
         gc = renderer.new_gc()  # type: ignore[no-untyped-call]
         gc.set_foreground(color)
-        gc.set_linewidth(renderer.points_to_pixels(width))
+        gc.set_linewidth(width)
         gc.set_snap(True)
         renderer.draw_path(gc, Path(lines.reshape(-1, 2), codes), IdentityTransform())
         gc.restore()

@@ -21,6 +21,10 @@ WIDTHS = (60.0, 1000.0)
 """Of a page, the least and the greatest [mm]."""
 SIZES = (4.0, 24.0)
 """Of its text, the least and the greatest [points]."""
+NARROW = 140.0
+"""Up to this width a page is for a column [mm]."""
+SMALLEST = 6.0
+"""Below it notes are as large as the other text: less is not readable in print [points]."""
 MM = 1.0 / 25.4
 """Inches of a millimetre."""
 
@@ -40,7 +44,7 @@ class PageStyle:
     """
 
     width_mm: float = 210.0  # of the page; columns of journals are 80 to 90 mm wide, whole pages 170 to 190 mm
-    font_pt: float = 8.0  # of headings, labels and legends in print; notes are one point smaller
+    font_pt: float = 8.0  # of headings, labels and legends in print; notes are a little smaller
     titled: bool = True  # whether title and identity of the result stand above; a paper has them in the caption
     file_format: str = "png"  # of files: png, pdf or svg
 
@@ -57,6 +61,11 @@ class PageStyle:
         return self.width_mm * MM
 
     @property
+    def narrow(self) -> bool:
+        """Whether it is the width of a column rather than that of a page."""
+        return self.width_mm <= NARROW
+
+    @property
     def scale(self) -> float:
         """Lengths that go with the text, such as margins, over those of the default."""
         return self.font_pt / 8.0
@@ -64,12 +73,12 @@ class PageStyle:
     @property
     def note_pt(self) -> float:
         """Size of notes [points]."""
-        return self.font_pt - 1.0
+        return min(self.font_pt, max(self.font_pt - 1.5, SMALLEST))
 
     @property
     def title_pt(self) -> float:
         """Size of the title of a page [points]."""
-        return self.font_pt + (3.0 if self.width_mm > 150.0 else 1.0)
+        return self.font_pt + (1.0 if self.narrow else 3.0)
 
 
 _style: ContextVar[PageStyle] = ContextVar("page_style", default=PageStyle())  # noqa: B039 - it is frozen

@@ -14,15 +14,19 @@ from musclesolve.plotting.page.text_lines import broken, text_height, text_width
 ABOVE = 3.0
 """From the panel to the text above it [points]."""
 BETWEEN = 0.06
-"""From the text above a panel to that of the next [inch]."""
+"""From the text above a panel to that of the next, and between two texts of one [inch]."""
+BEYOND = 0.22
+"""How far the text on the right reaches beyond the panel, where there is space [inch]."""
 
 
 class Panel(Axes):
     """Axes of a `Sheet`."""
 
     style: PageStyle
-    pitch = 10.0
-    """From the left edge of the panel to that of the next [inch]: the room of the text above it."""
+    row: int
+    columns: tuple[int, int]  # first and last that it extends over
+    room, beyond = 10.0, 0.0
+    """For text above it, from its left edge to the next panel or the edge of the page, and beyond its end [inch]."""
 
     def _init_axis(self) -> None:
         self.style = current_style()
@@ -31,13 +35,15 @@ class Panel(Axes):
             for edge in edges:
                 self.spines[edge].register_axis(axis)
 
-    def prepare(self, pitch: float) -> None:
-        """Set what the panels of a page have in common."""
-        self.pitch = pitch
+    def prepare(self, row: int, column: int, room: float) -> None:
+        """Set its place, what it has in common with the others, and the room for the text above it [inch]."""
+        self.row, self.columns = row, (column, column)
+        self.room, self.beyond = room, BEYOND * self.style.scale
         self._name = ""
         self._note: Annotation | None = None
         self._right: Annotation | None = None
         self.tick_params(labelsize=self.style.font_pt)
+        self.grid(True)
         self.set_axisbelow(True)
         self.margins(y=0.1)
         self.patch.set_visible(False)
@@ -46,7 +52,7 @@ class Panel(Axes):
 
     def set_xlabel(self, xlabel: str, *args: Any, **options: Any) -> Text:  # type: ignore[override]
         """Label of the horizontal axis, in the size of the page."""
-        xlabel = broken(xlabel, self.style.font_pt, self.pitch)
+        xlabel = broken(xlabel, self.style.font_pt, self.room)
         return super().set_xlabel(xlabel, *args, **options | {"fontsize": self.style.font_pt})
 
     def set_ylabel(self, ylabel: str, *args: Any, **options: Any) -> Text:  # type: ignore[override]
@@ -55,7 +61,7 @@ class Panel(Axes):
 
     def set_heading(self, name: str, note: str = "") -> None:
         """Name of the panel and, below it, a smaller note."""
-        self._name = broken(name, self.style.font_pt, self.pitch - BETWEEN)
+        self._name = broken(name, self.style.font_pt, self.room)
         if note:
             self._note = self._small(note, 0.0)
         self._arrange()
@@ -67,11 +73,11 @@ class Panel(Axes):
             self._arrange()
 
     def _small(self, text: str, place: float) -> Annotation:
-        text = broken(text, self.style.note_pt, self.pitch - BETWEEN)
+        text = broken(text, self.style.note_pt, self.room)
         return self.annotate(
             text,
             (place, 1.0),
-            (0.0, 1.0),
+            (72.0 * self.beyond * place, 1.0),
             xycoords="axes fraction",
             textcoords="offset points",
             va="bottom",
@@ -82,7 +88,7 @@ class Panel(Axes):
 
     def _arrange(self) -> None:
         """Put the notes in one line, the heading above it or beside the right note; tell the page the height."""
-        size, room, below = self.style.note_pt, self.panel_width, 0.0
+        size, room, below = self.style.note_pt, self.panel_width + self.beyond, 0.0
         notes = [note for note in (self._note, self._right) if note is not None]
         widths = [text_width(note.get_text(), size) for note in notes]
         if len(notes) == 2 and sum(widths) + BETWEEN > room:
@@ -90,13 +96,13 @@ class Panel(Axes):
         last = text_width(self._name.rpartition("\n")[2], self.style.font_pt)
         beside = notes == [self._right] and self._note is None and last + widths[-1] + BETWEEN < room
         if notes and not beside:
-            below = max(72.0 * text_height(note.get_text(), size) for note in notes) - 0.2 * size
+            below = max(72.0 * text_height(note.get_text(), size) for note in notes) + 0.1 * size
         if self._right is not None:
-            self._right.set_position((0.0, ABOVE if beside else 1.0))
+            self._right.set_position((72.0 * self.beyond, ABOVE if beside else 1.0))
         pad = below + 1.0 if below else ABOVE
         # With its height given, matplotlib does not measure all labels of the panel to find one.
         self.set_title(self._name, loc="left", y=1.0, pad=pad, fontsize=self.style.font_pt, linespacing=1.05)
-        self.figure.make_room_above(text_height(self._name, self.style.font_pt) + pad / 72.0)  # type: ignore[union-attr]
+        self.figure.make_room_above(self.row, text_height(self._name, self.style.font_pt) + pad / 72.0)  # type: ignore[union-attr]
 
     @property
     def panel_width(self) -> float:

@@ -12,8 +12,7 @@ from matplotlib.figure import Figure
 
 from musclesolve.plotting.page.abscissa import Abscissa
 from musclesolve.plotting.page.page_style import current_style
-from musclesolve.plotting.page.panel import BETWEEN
-from musclesolve.plotting.page.sheet import pitch
+from musclesolve.plotting.page.sheet import room_above
 from musclesolve.plotting.page.style import heading, page
 from musclesolve.plotting.page.text_lines import broken, text_width
 from musclesolve.results.dataset.result_quantities import LEG_JOINTS, OPPOSITE
@@ -51,6 +50,7 @@ def small_multiples(
 
     The titles are those of the page and of the vertical axis; panels: name -> note below it; fill draws one of them.
     """
+    narrow = current_style().narrow  # each line above 43 panels counts
     columns = _columns([name.replace("_", " ") for name in panels], grid.columns)
     usual = max(1, -(-len(panels) // grid.columns))
     rows, height = max(1, -(-len(panels) // columns)), min(1.0, 0.16 + 0.21 * usual) if grid.low else 1.0
@@ -60,7 +60,7 @@ def small_multiples(
         panel.tick_params(labelleft=grid.top is None or number % columns == 0)
     for panel, (name, note) in zip(axes.flat, panels.items(), strict=False):
         fill(panel, name)
-        heading(panel, name.replace("_", " "), note.replace("_", " "))
+        heading(panel, name.replace("_", " "), "" if narrow else note.replace("_", " "))
         top = grid.top or max(panel.get_ylim()[1], grid.least)
         panel.set_ylim(-0.03 * top, (1.0 + grid.above) * top)  # a curve along the edge stays visible
     for number, panel in enumerate(axes.flat):
@@ -71,12 +71,13 @@ def small_multiples(
 
 
 def _columns(names: Sequence[str], most: int) -> int:
-    """How many panels fit side by side so that two lines are enough for every heading."""
+    """How many panels fit side by side so that two lines are enough for every heading, three on a narrow page."""
     style = current_style()
+    most_lines = 3 if style.narrow else 2
     for columns in range(most, 1, -1):
-        room = pitch(style, columns) - BETWEEN
+        room = room_above(style, columns)
         lines = [broken(name, style.font_pt, room) for name in names]
-        if all(line.count("\n") < 2 and text_width(line, style.font_pt) <= room for line in lines):
+        if all(line.count("\n") < most_lines and text_width(line, style.font_pt) <= room for line in lines):
             return columns
     return 1
 
@@ -106,7 +107,7 @@ def dof_rows(
         yield row, dof
         name = dof.replace("_", " ")
         heading(row[0], f"{name} (+)   {OPPOSITE[dof]} (-)")
-        heading(row[1], f"{name} moment (+)   {OPPOSITE[dof]} moment (-)")
+        heading(row[1], f"{name} moment (+)   {OPPOSITE[dof]} (-)")
         row[0].set_ylabel("[deg]")
         row[1].set_ylabel(moment_unit)
         for axes in row:

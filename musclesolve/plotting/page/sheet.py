@@ -12,18 +12,20 @@ from matplotlib.text import Text
 from matplotlib.transforms import ScaledTranslation
 
 from musclesolve.plotting.page.page_style import MM, PageStyle
-from musclesolve.plotting.page.panel import ABOVE
+from musclesolve.plotting.page.panel import ABOVE, BETWEEN, Panel
 from musclesolve.plotting.page.text_lines import LINE, broken, text_height, text_width
 
 A4 = (210.0 * MM, 297.0 * MM)
-LEFT, BOTTOM, RIGHT, TOP = 0.65, 0.55, 0.25, 0.14
+LEFT, BOTTOM, RIGHT, TOP = 0.60, 0.55, 0.30, 0.14
 """Margins at the default size of text [inch]; the header begins below the upper one."""
-SIDEWAYS, UPWARDS, LABEL = 0.45, 0.09, 0.25
+SIDEWAYS, UPWARDS, LABEL = 0.42, 0.11, 0.25
 """Between panels: for numbers, above numbers or ticks, and for a label of the axis of every panel [inch]."""
 LEAST, USUAL = 0.36, 0.6
 """The height that a panel keeps, and the one that a narrow page does not take from it, at that size of text [inch]."""
 LEGEND_LINE = 1.5 / 72.0
 """Height of a line of the legend per point of its text [inch]."""
+EDGE = 0.03
+"""What text leaves free at the edge of the page [inch]."""
 ACROSS = 0.46
 """From a panel to the label of its vertical axis [inch]."""
 
@@ -47,7 +49,7 @@ class Sheet(Figure):
     def prepare(self, style: PageStyle, grid: Grid) -> None:
         """Set what decides where things are."""
         self.style, self.grid = style, grid
-        self._heading = LINE * style.font_pt + ABOVE / 72.0
+        self._headings = [LINE * style.font_pt + ABOVE / 72.0] * grid.rows
         self._header: list[Text] = []
         self._legend: Legend | None = None
         self._legend_rows, self._legend_pt = 1, style.font_pt
@@ -67,6 +69,13 @@ class Sheet(Figure):
     def pitch(self) -> float:
         """From a panel to the next of its row [inch]."""
         return (self.inner_width + self.column_gap) / self.grid.columns
+
+    def room_above(self, column: int) -> float:
+        """For the text above a panel, from its left edge to what stands to its right [inch]."""
+        taken = max(BETWEEN, (ACROSS + 0.06) * self.style.scale * self.grid.labels)
+        if column == self.grid.columns - 1:
+            taken = self.column_gap - RIGHT * self.style.scale + EDGE
+        return self.pitch - taken
 
     def add_header(self, text: str, points: float, color: str = "black") -> None:
         """Add lines below those of the header; the page grows by them."""
@@ -124,29 +133,34 @@ class Sheet(Figure):
             )
         self.fit()
 
-    def make_room_above(self, height: float) -> None:
-        """Leave so much space above every panel [inch], for headings of several lines."""
-        if height > self._heading + 1e-6:
-            self._heading = height
+    def make_room_above(self, row: int, height: float) -> None:
+        """Leave so much space above the panels of a row [inch], for headings of several lines."""
+        if height > self._headings[row] + 1e-6:
+            self._headings[row] = height
             self.fit()
 
     def fit(self) -> None:
         """Give the page the height that it needs, and everything its place."""
         scale, grid, width = self.style.scale, self.grid, self.style.width
-        top = self._place_header() + 0.06 * scale + self._heading
-        gap = (UPWARDS + grid.below) * scale + self._heading
-        bottom = (BOTTOM + grid.below) * scale
-        fixed = top + bottom + (grid.rows - 1) * gap
+        gap, bottom = (UPWARDS + grid.below) * scale, (BOTTOM + grid.below) * scale
+        top = self._place_header() + 0.06 * scale
+        fixed = top + sum(self._headings) + (grid.rows - 1) * gap + bottom
         panel = max(grid.panel_height * min(1.0, width / A4[0]), min(grid.panel_height, USUAL * scale))
         panel = max(min(panel, (A4[1] - fixed) / grid.rows), LEAST * scale)
         height = fixed + grid.rows * panel
         self.set_size_inches(width, height)
-        left, right = (LEFT + grid.left) * scale / width, 1.0 - (RIGHT + grid.right) * scale / width
-        across = (self.inner_width - (grid.columns - 1) * self.column_gap) / grid.columns
-        spaces = {"wspace": self.column_gap / across, "hspace": gap / panel}
-        self.subplots_adjust(left, bottom / height, right, 1.0 - top / height, **spaces)
+        across, edge = self.pitch - self.column_gap, (LEFT + grid.left) * scale
+        for axes in self.axes:
+            if isinstance(axes, Panel):
+                first, last, row = *axes.columns, axes.row
+                end = top + sum(self._headings[: row + 1]) + row * gap + (row + 1) * panel
+                wide = across + (last - first) * self.pitch
+                axes.set_position(
+                    ((edge + first * self.pitch) / width, 1.0 - end / height, wide / width, panel / height)
+                )
         middle = 0.5 * (bottom + height - top) / height
-        places = {"x": (0.5 * (left + right), 0.16 * scale / height), "y": (0.12 * scale / width, middle)}
+        places = {"x": (0.5 + 0.5 * (edge - RIGHT * scale) / width, 0.16 * scale / height)}
+        places["y"] = (0.12 * scale / width, middle)
         for key, text in self._outer.items():
             text.set_position(places[key])
 
@@ -169,9 +183,10 @@ def inner_width(style: PageStyle, more: float = 0.0) -> float:
     return style.width - (LEFT + RIGHT + more) * style.scale
 
 
-def pitch(style: PageStyle, columns: int) -> float:
-    """From a panel to the next of its row, on a page with so many columns [inch]."""
-    return (inner_width(style) + SIDEWAYS * style.scale) / columns
+def room_above(style: PageStyle, columns: int) -> float:
+    """For the text above each panel of a page with so many columns [inch]."""
+    pitch = (inner_width(style) + SIDEWAYS * style.scale) / columns
+    return pitch - max(BETWEEN, (SIDEWAYS - RIGHT) * style.scale + EDGE)
 
 
 def by_rows(entries: Sequence[Any], columns: int) -> list[Any]:

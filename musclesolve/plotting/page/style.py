@@ -79,8 +79,8 @@ def page(
     sheet = Sheet(figsize=(style.width, style.width))
     sheet.prepare(style, Grid(rows, columns, max(usual / rows, 0.1), labels, **space))
     panels = sheet.subplots(rows, columns, squeeze=False, subplot_kw={"axes_class": Panel}, **options)
-    for panel in panels.flat:
-        panel.prepare(sheet.pitch)
+    for (row, column), panel in np.ndenumerate(panels):
+        panel.prepare(row, column, sheet.room_above(column))
         if labels:
             panel.yaxis.label_distance = 72.0 * ACROSS * style.scale
     if style.titled:

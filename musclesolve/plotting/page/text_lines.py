@@ -9,6 +9,8 @@ from matplotlib.font_manager import FontProperties, findfont, get_font
 
 LINE = 1.25 / 72.0
 """Height of a line of text per point of its size [inch]."""
+KEPT = "\N{NO-BREAK SPACE}"
+"""Where a line is not broken: before a bracket."""
 _SIZE = 100.0
 """Points at which texts are measured; their width goes with the size."""
 
@@ -42,13 +44,13 @@ def broken(text: str, points: float, width: float) -> str:
     lines: list[str] = []
     for part in _parts(text, points, width):
         lines.append("")
-        for word in part.split(" "):
+        for word in part.replace(" (", KEPT + "(").split(" "):
             longer = f"{lines[-1]} {word}".lstrip()
             if lines[-1] and text_width(longer, points) > width:
                 lines.append(word)
             else:
                 lines[-1] = longer
-    return "\n".join(lines)
+    return "\n".join(lines).replace(KEPT, " ")
 
 
 def _parts(text: str, points: float, width: float) -> list[str]:

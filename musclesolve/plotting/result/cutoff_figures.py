@@ -12,6 +12,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from musclesolve.plotting.page.page_style import current_style
+from musclesolve.plotting.page.panel import Panel
 from musclesolve.plotting.page.sheet import inner_width
 from musclesolve.plotting.page.style import NOTE_COLOR, heading, page, page_note, place_legend, space_for
 
@@ -50,7 +51,7 @@ def cutoff_and_noise(result: xr.Dataset) -> Figure:
 
 def _columns() -> int:
     """How many residual curves are side by side."""
-    return 3 if current_style().width_mm > 150.0 else 2
+    return 2 if current_style().narrow else 3
 
 
 def _in_lines(markers: list[str]) -> list[slice]:
@@ -131,12 +132,10 @@ def _uncertain(result: xr.Dataset) -> np.ndarray:
 
 def _whole_row(row: np.ndarray) -> Axes:
     """Return one panel instead of those of a row."""
-    kept: Axes = row[0]
-    grid = kept.get_subplotspec().get_gridspec()  # type: ignore[union-attr]
-    number = kept.get_subplotspec().rowspan.start  # type: ignore[union-attr]
+    kept: Panel = row[0]
     for axes in row[1:]:
         axes.remove()
-    kept.set_subplotspec(grid[number, :])
+    kept.columns = (0, len(row) - 1)
     return kept
 
 

@@ -61,7 +61,7 @@ def muscle_force_sources(found: xr.Dataset) -> Figure:
     """Share of every source in the variance of each muscle force at its peak in stance, a bar for each muscle."""
     sides, groups = frames.sides(found), muscles(found)
     title, style = "Muscle force: sources of its variance at its peak in stance", current_style()
-    beside = style.width_mm > 150.0
+    beside = not style.narrow
     labels = [name.replace("_", " ") for name in groups]
     space = {"left": space_for(labels), "right": space_for(["1234 ± 1234"], 0.0)}
     shape = (1, len(sides)) if beside else (len(sides), 1)
