@@ -13,7 +13,7 @@ from musclesolve.plotting.page.text_lines import broken, text_height, text_width
 
 ABOVE = 3.0
 """From the panel to the text above it [points]."""
-BETWEEN = 0.06
+BETWEEN = 0.045
 """From the text above a panel to that of the next, and between two texts of one [inch]."""
 BEYOND = 0.22
 """How far the text on the right reaches beyond the panel, where there is space [inch]."""
@@ -49,6 +49,8 @@ class Panel(Axes):
         self.patch.set_visible(False)
         for edge in ("top", "right"):
             self.spines[edge].set_visible(False)
+        for edge in ("left", "bottom"):
+            self.spines[edge].set_position(("outward", 0.0))  # else left to ticks, which there are none of
 
     def set_xlabel(self, xlabel: str, *args: Any, **options: Any) -> Text:  # type: ignore[override]
         """Label of the horizontal axis, in the size of the page."""

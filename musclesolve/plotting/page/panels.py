@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 
 from musclesolve.plotting.page.abscissa import Abscissa
 from musclesolve.plotting.page.page_style import current_style
-from musclesolve.plotting.page.sheet import room_above
+from musclesolve.plotting.page.sheet import Arrangement
 from musclesolve.plotting.page.style import heading, page
 from musclesolve.plotting.page.text_lines import broken, text_width
 from musclesolve.results.dataset.result_quantities import LEG_JOINTS, OPPOSITE
@@ -75,9 +75,11 @@ def _columns(names: Sequence[str], most: int) -> int:
     style = current_style()
     most_lines = 3 if style.narrow else 2
     for columns in range(most, 1, -1):
-        room = room_above(style, columns)
-        lines = [broken(name, style.font_pt, room) for name in names]
-        if all(line.count("\n") < most_lines and text_width(line, style.font_pt) <= room for line in lines):
+        grid = Arrangement(1, columns, 1.0)
+        rooms = [grid.room_above(style, number % columns) for number in range(len(names))]
+        lines = [broken(name, style.font_pt, room) for name, room in zip(names, rooms, strict=True)]
+        widths = [text_width(line, style.font_pt) for line in lines]
+        if max(line.count("\n") for line in lines) < most_lines and (np.array(widths) <= rooms).all():
             return columns
     return 1
 

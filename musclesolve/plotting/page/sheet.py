@@ -31,7 +31,7 @@ ACROSS = 0.46
 
 
 @dataclass(frozen=True)
-class Grid:
+class Arrangement:
     """How the panels of a page are arranged."""
 
     rows: int
@@ -42,40 +42,36 @@ class Grid:
     right: float = 0.0  # more space on the right of every panel [inch]
     below: float = 0.0  # more space below every panel [inch]
 
+    def inner_width(self, style: PageStyle) -> float:
+        """Between the margins [inch]."""
+        return style.width - (LEFT + RIGHT + self.left + self.right) * style.scale
+
+    def gap(self, style: PageStyle) -> float:
+        """Between the panels of a row [inch]."""
+        return (SIDEWAYS + LABEL * self.labels + self.right) * style.scale
+
+    def pitch(self, style: PageStyle) -> float:
+        """From a panel to the next of its row [inch]."""
+        return (self.inner_width(style) + self.gap(style)) / self.columns
+
+    def room_above(self, style: PageStyle, column: int) -> float:
+        """For the text above a panel, from its left edge to what stands to its right [inch]."""
+        if column == self.columns - 1:
+            return self.pitch(style) - self.gap(style) + (RIGHT + self.right) * style.scale - EDGE
+        return self.pitch(style) - max(BETWEEN, (ACROSS + 0.06) * style.scale * self.labels)
+
 
 class Sheet(Figure):
     """A figure of a page, made by `musclesolve.plotting.page.style.page`."""
 
-    def prepare(self, style: PageStyle, grid: Grid) -> None:
+    def prepare(self, style: PageStyle, grid: Arrangement) -> None:
         """Set what decides where things are."""
         self.style, self.grid = style, grid
         self._headings = [LINE * style.font_pt + ABOVE / 72.0] * grid.rows
         self._header: list[Text] = []
         self._legend: Legend | None = None
-        self._legend_rows, self._legend_pt = 1, style.font_pt
+        self._legend_rows, self._legend_pt = 0, style.font_pt
         self._outer: dict[str, Text] = {}
-
-    @property
-    def inner_width(self) -> float:
-        """Between the margins [inch]."""
-        return inner_width(self.style, self.grid.left + self.grid.right)
-
-    @property
-    def column_gap(self) -> float:
-        """Between the panels of a row [inch]."""
-        return (SIDEWAYS + LABEL * self.grid.labels + self.grid.right) * self.style.scale
-
-    @property
-    def pitch(self) -> float:
-        """From a panel to the next of its row [inch]."""
-        return (self.inner_width + self.column_gap) / self.grid.columns
-
-    def room_above(self, column: int) -> float:
-        """For the text above a panel, from its left edge to what stands to its right [inch]."""
-        taken = max(BETWEEN, (ACROSS + 0.06) * self.style.scale * self.grid.labels)
-        if column == self.grid.columns - 1:
-            taken = self.column_gap - RIGHT * self.style.scale + EDGE
-        return self.pitch - taken
 
     def add_header(self, text: str, points: float, color: str = "black") -> None:
         """Add lines below those of the header; the page grows by them."""
@@ -126,7 +122,7 @@ class Sheet(Figure):
     def label_axes(self, x: str, y: str) -> None:
         """Label the axes of all panels together, once."""
         for key, text, rotation in (("x", x, 0.0), ("y", y, 90.0)):
-            room = 10.0 if key == "y" else self.inner_width
+            room = 10.0 if key == "y" else self.grid.inner_width(self.style)
             wrapped = broken(text, self.style.font_pt, room)
             self._outer[key] = self.text(
                 0.0, 0.0, wrapped, fontsize=self.style.font_pt, rotation=rotation, ha="center", va="center"
@@ -149,14 +145,14 @@ class Sheet(Figure):
         panel = max(min(panel, (A4[1] - fixed) / grid.rows), LEAST * scale)
         height = fixed + grid.rows * panel
         self.set_size_inches(width, height)
-        across, edge = self.pitch - self.column_gap, (LEFT + grid.left) * scale
+        across, edge = self.grid.pitch(self.style) - self.grid.gap(self.style), (LEFT + grid.left) * scale
         for axes in self.axes:
             if isinstance(axes, Panel):
                 first, last, row = *axes.columns, axes.row
                 end = top + sum(self._headings[: row + 1]) + row * gap + (row + 1) * panel
-                wide = across + (last - first) * self.pitch
+                wide = across + (last - first) * self.grid.pitch(self.style)
                 axes.set_position(
-                    ((edge + first * self.pitch) / width, 1.0 - end / height, wide / width, panel / height)
+                    ((edge + first * self.grid.pitch(self.style)) / width, 1.0 - end / height, wide / width, panel / height)
                 )
         middle = 0.5 * (bottom + height - top) / height
         places = {"x": (0.5 + 0.5 * (edge - RIGHT * scale) / width, 0.16 * scale / height)}
@@ -176,17 +172,6 @@ class Sheet(Figure):
                 (LEFT * scale, -end), self.dpi_scale_trans + ScaledTranslation(0.0, 1.0, self.transFigure)
             )
         return end + self._legend_rows * LEGEND_LINE * self._legend_pt
-
-
-def inner_width(style: PageStyle, more: float = 0.0) -> float:
-    """Between the margins of a page, of which there may be more than usual [inch]."""
-    return style.width - (LEFT + RIGHT + more) * style.scale
-
-
-def room_above(style: PageStyle, columns: int) -> float:
-    """For the text above each panel of a page with so many columns [inch]."""
-    pitch = (inner_width(style) + SIDEWAYS * style.scale) / columns
-    return pitch - max(BETWEEN, (SIDEWAYS - RIGHT) * style.scale + EDGE)
 
 
 def by_rows(entries: Sequence[Any], columns: int) -> list[Any]:

@@ -14,7 +14,7 @@ from matplotlib.image import AxesImage
 from musclesolve.plotting.page.light_axis import GRID_COLOR
 from musclesolve.plotting.page.page_style import current_style
 from musclesolve.plotting.page.panel import Panel
-from musclesolve.plotting.page.sheet import A4, ACROSS, Grid, Sheet
+from musclesolve.plotting.page.sheet import A4, ACROSS, Arrangement, Sheet
 from musclesolve.plotting.page.text_lines import text_width
 from musclesolve.results.dataset.result_quantities import identity
 
@@ -77,10 +77,10 @@ def page(
     style = current_style()
     usual = A4[1] * height - sum(USUAL_MARGINS) - (rows - 1) * (USUAL_GAP + space.get("below", 0.0))
     sheet = Sheet(figsize=(style.width, style.width))
-    sheet.prepare(style, Grid(rows, columns, max(usual / rows, 0.1), labels, **space))
+    sheet.prepare(style, Arrangement(rows, columns, max(usual / rows, 0.1), labels, **space))
     panels = sheet.subplots(rows, columns, squeeze=False, subplot_kw={"axes_class": Panel}, **options)
     for (row, column), panel in np.ndenumerate(panels):
-        panel.prepare(row, column, sheet.room_above(column))
+        panel.prepare(row, column, sheet.grid.room_above(style, column))
         if labels:
             panel.yaxis.label_distance = 72.0 * ACROSS * style.scale
     if style.titled:

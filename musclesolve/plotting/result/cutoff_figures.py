@@ -13,7 +13,7 @@ from matplotlib.patches import Patch
 
 from musclesolve.plotting.page.page_style import current_style
 from musclesolve.plotting.page.panel import Panel
-from musclesolve.plotting.page.sheet import inner_width
+from musclesolve.plotting.page.sheet import Arrangement
 from musclesolve.plotting.page.style import NOTE_COLOR, heading, page, page_note, place_legend, space_for
 
 AXIS_COLOR = {"x": "#0072B2", "y": "#E69F00", "z": "#009E73"}
@@ -57,7 +57,7 @@ def _columns() -> int:
 def _in_lines(markers: list[str]) -> list[slice]:
     """The markers in as many lines as their names, upright below the bars, need."""
     style = current_style()
-    most = max(1, int(inner_width(style) / (1.15 * style.font_pt / 72.0)))
+    most = max(1, int(Arrangement(1, 1, 1.0, labels=True).inner_width(style) / (1.15 * style.font_pt / 72.0)))
     count = -(-len(markers) // most)
     size = -(-len(markers) // count)
     return [slice(start, start + size) for start in range(0, len(markers), size)]
