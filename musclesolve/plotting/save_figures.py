@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
+from dataclasses import replace
 from pathlib import Path
 
 import xarray as xr
 from matplotlib.figure import Figure
 
+from musclesolve._util.helper_process import Helper
+from musclesolve._util.names import unknown_name
 from musclesolve._util.progress import Progress
 from musclesolve.errors import InputError
-from musclesolve.plotting.figure_names import MODEL_FIGURES, RESULT_FIGURES, UNCERTAINTY_FIGURES
-from musclesolve.plotting.page.png import figures_of
+from musclesolve.plotting.figure_names import (
+    MODEL_FIGURES,
+    RESULT_FIGURES,
+    UNCERTAINTY_FIGURES,
+    in_every_format,
+)
+from musclesolve.plotting.page.figure_files import Figures, drawable, file_name, figures_of
+from musclesolve.plotting.page.page_style import PageStyle, current_style, page_style
 from musclesolve.plotting.result.coordinate_figures import coordinates_and_moments, reserves
 from musclesolve.plotting.result.cutoff_figures import cutoff_and_noise
 from musclesolve.plotting.result.joint_figures import (
@@ -53,37 +62,87 @@ NEEDED = (
 )
 
 
-def save_figures(result: xr.Dataset, directory: str | Path) -> list[Path]:
-    """Draw every figure of a result into a folder.
+def save_figures(
+    result: xr.Dataset, directory: str | Path, format: str | None = None, figures: Collection[str] = ()
+) -> list[Path]:
+    """Draw the figures of a result into a folder, in the style in force (`page_style`).
 
     Args:
-        result: what ``musclesolve.run`` returns or ``result.nc`` holds.
-        directory: the folder; made when it is missing. Figures of the same name in it are replaced.
+        result: what ``musclesolve.run`` returns, or ``result.nc`` or ``uncertainty.nc`` hold.
+        directory: the folder; made when it is missing. Figures of a result in it are replaced, of whatever format.
+        format: png (200 dots per inch), pdf or svg; default: that of the style.
+        figures: names of those that are drawn; default: all. Files of others are left alone.
 
     Returns:
-        The files written, PNG at 200 dots per inch.
+        The files written.
 
     Raises:
-        InputError: the dataset is not a result of musclesolve, or the folder cannot be written.
+        InputError: the dataset is not a result of musclesolve, there is no such format or figure, or the folder cannot
+            be written.
     """
-    return write_files(directory, figure_files(result), (*RESULT_FIGURES, *MODEL_FIGURES))
+    style = current_style()
+    with page_style(style if format is None else replace(style, file_format=format)):
+        drawn, outdated = figures_again(result, only=figures)
+    return write_files(directory, drawn, outdated)
 
 
-def figure_files(result: xr.Dataset, progress: Progress | None = None) -> dict[str, bytes]:
-    """The content of the file of every figure, by its name; without those whose variable an old result lacks."""
+def figure_files(
+    result: xr.Dataset,
+    progress: Progress | None = None,
+    only: Collection[str] = (),
+    helper: Helper | None = None,
+) -> dict[str, bytes]:
+    """The content of the file of every figure, by its name; without those whose variable an old result lacks.
+
+    Args:
+        result: of `musclesolve.run`, or on an OpenSim model.
+        progress: called before every figure.
+        only: names of those that are drawn; default: all.
+        helper: a process of the function `draw_task` that draws a part of them.
+    """
     check(result)
-    return figures_of(result, OF_MODEL if MODEL in result.attrs else FIGURES, progress, NEEDS)
+    figures = chosen(OF_MODEL if MODEL in result.attrs else FIGURES, only)
+    if helper is None:
+        return figures_of(result, figures, progress, NEEDS)
+    names = list(drawable(result, figures, NEEDS))
+    theirs = names[::2] if len(names) > 1 else []
+    given = bool(theirs) and helper.give((result, theirs, current_style()))
+    mine = {name: figures[name] for name in names if not given or name not in theirs}
+    files = figures_of(result, mine, progress, NEEDS)
+    if given:
+        rest = {name: figures[name] for name in theirs}
+        files |= helper.result() or figures_of(result, rest, progress, NEEDS)
+    return {file_name(name): files[file_name(name)] for name in names}
+
+
+def draw_task(shared: None, task: tuple[xr.Dataset, list[str], PageStyle], progress: Progress) -> dict[str, bytes]:
+    """In a process beside: the files of some figures of a result."""
+    result, names, style = task
+    with page_style(style):
+        return figures_of(result, chosen(OF_MODEL if MODEL in result.attrs else FIGURES, names))
 
 
 def figures_again(
-    result: xr.Dataset, progress: Progress | None = None
+    result: xr.Dataset, progress: Progress | None = None, only: Collection[str] = ()
 ) -> tuple[dict[str, bytes], tuple[str, ...]]:
-    """The figures of result.nc or of uncertainty.nc as in `figure_files`, and the names of all that there may be."""
+    """The figures of result.nc or of uncertainty.nc as in `figure_files`, and the names of the files they replace."""
     if "quantile_samples" not in result.attrs:
-        return figure_files(result, progress), (*RESULT_FIGURES, *MODEL_FIGURES)
-    from musclesolve.plotting.study import uncertainty_figures as uncertainty
+        files, all_files = figure_files(result, progress, only), (*RESULT_FIGURES, *MODEL_FIGURES)
+    else:
+        from musclesolve.plotting.study import uncertainty_figures as uncertainty
 
-    return uncertainty.uncertainty_figures(result, progress), UNCERTAINTY_FIGURES
+        figures = chosen(uncertainty.FIGURES, only)
+        files = figures_of(result, figures, progress, uncertainty.NEEDS)
+        all_files = UNCERTAINTY_FIGURES
+    return files, in_every_format(files if only else all_files)
+
+
+def chosen(figures: Figures, names: Collection[str]) -> Figures:
+    """The figures of these names, or all of them without names."""
+    for name in names:
+        if name not in figures:
+            raise unknown_name(name, "figure", figures)
+    return {name: draw for name, draw in figures.items() if not names or name in names}
 
 
 def check(result: xr.Dataset) -> None:

@@ -17,7 +17,7 @@ from musclesolve._util.progress import Progress
 from musclesolve.plotting.page.abscissa import cycle_axis
 from musclesolve.plotting.page.curves import line, with_neighbors
 from musclesolve.plotting.page.panels import OWN_SCALES, Grid, dof_rows, muscles_by_group, small_multiples
-from musclesolve.plotting.page.png import figures_of
+from musclesolve.plotting.page.figure_files import figures_of
 from musclesolve.plotting.page.style import (
     NOTE_COLOR,
     REPEATED,

@@ -17,7 +17,7 @@ from musclesolve._util.progress import Progress
 from musclesolve.errors import InputError
 from musclesolve.plotting.page.curves import Legs, Validity, cross, line, with_neighbors
 from musclesolve.plotting.page.panels import Grid, muscles_by_group, small_multiples
-from musclesolve.plotting.page.png import figures_of
+from musclesolve.plotting.page.figure_files import figures_of
 from musclesolve.plotting.page.style import FAILED_MARK, NOTE_COLOR, RESERVE_STYLE, place_legend
 from musclesolve.plotting.result.muscle_figures import ACTIVATION, FORCE
 from musclesolve.results.dataset import frame_validity as frames

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from musclesolve._util.progress import Progress
 from musclesolve.plotting.page.curves import Legs
 from musclesolve.plotting.page.panels import joint_rows, small_multiples
-from musclesolve.plotting.page.png import figures_of
+from musclesolve.plotting.page.figure_files import figures_of
 from musclesolve.plotting.page.style import SIDE_COLOR, heading, page
 from musclesolve.plotting.result.muscle_figures import FORCE, muscles
 from musclesolve.plotting.study.error_source_figure import contact_force_sources, muscle_force_sources
