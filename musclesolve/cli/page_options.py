@@ -20,11 +20,15 @@ class FileFormat(StrEnum):
 
 Format = Annotated[FileFormat, typer.Option("--format", help="Format of the figures.")]
 Width = Annotated[
-    float, typer.Option(help="Width of the figures \\[mm]; columns of journals have 80 to 90, pages 170 to 190.")
+    float,
+    typer.Option(help="Width of the figures \\[mm]; columns of journals have 80 to 90, pages 170 to 190."),
 ]
 Font = Annotated[float, typer.Option(help="Size of the text in the figures \\[points].")]
 Titles = Annotated[
-    bool, typer.Option("--titles/--no-titles", help="Print title and trial above the figures; papers have captions.")
+    bool,
+    typer.Option(
+        "--titles/--no-titles", help="Print title and trial above the figures; papers have captions."
+    ),
 ]
 
 

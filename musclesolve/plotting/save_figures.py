@@ -19,7 +19,7 @@ from musclesolve.plotting.figure_names import (
     UNCERTAINTY_FIGURES,
     in_every_format,
 )
-from musclesolve.plotting.page.figure_files import Figures, drawable, file_name, figures_of
+from musclesolve.plotting.page.figure_files import Figures, drawable, figures_of, file_name
 from musclesolve.plotting.page.page_style import PageStyle, current_style, page_style
 from musclesolve.plotting.result.coordinate_figures import coordinates_and_moments, reserves
 from musclesolve.plotting.result.cutoff_figures import cutoff_and_noise
@@ -115,7 +115,9 @@ def figure_files(
     return {file_name(name): files[file_name(name)] for name in names}
 
 
-def draw_task(shared: None, task: tuple[xr.Dataset, list[str], PageStyle], progress: Progress) -> dict[str, bytes]:
+def draw_task(
+    shared: None, task: tuple[xr.Dataset, list[str], PageStyle], progress: Progress
+) -> dict[str, bytes]:
     """In a process beside: the files of some figures of a result."""
     result, names, style = task
     with page_style(style):
@@ -127,7 +129,8 @@ def figures_again(
 ) -> tuple[dict[str, bytes], tuple[str, ...]]:
     """The figures of result.nc or of uncertainty.nc as in `figure_files`, and the names of the files they replace."""
     if "quantile_samples" not in result.attrs:
-        files, all_files = figure_files(result, progress, only), (*RESULT_FIGURES, *MODEL_FIGURES)
+        files = figure_files(result, progress, only)
+        all_files: tuple[str, ...] = (*RESULT_FIGURES, *MODEL_FIGURES)
     else:
         from musclesolve.plotting.study import uncertainty_figures as uncertainty
 

@@ -68,7 +68,7 @@ def test_every_figure_is_written(tmp_path):
 
 def test_a_panel_for_every_muscle_with_its_group():
     panels = visible(activations(every_muscle()))
-    drawn = {axes.get_title(loc="left"): axes.texts[0].get_text() for axes in panels}
+    drawn = {axes.get_title(loc="left").replace("\n", " "): axes.texts[0].get_text() for axes in panels}
     assert drawn == {
         m.name.replace("_", " "): m.group.replace("_", " ") for m in muscle_db.load("silva_2003").muscles
     }

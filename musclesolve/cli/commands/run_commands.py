@@ -60,7 +60,9 @@ def run(
         if many and uncertainty is None:
             analyse_many(trial, output, figures, options, jobs=jobs, scheduler=scheduler, again=again)
         elif many:
-            raise typer.BadParameter("--uncertainty is for one trial, without --jobs, --scheduler and --again")
+            raise typer.BadParameter(
+                "--uncertainty is for one trial, without --jobs, --scheduler and --again"
+            )
         else:
             analyse(trial[0], output, figures, uncertainty, seed, **options)
 

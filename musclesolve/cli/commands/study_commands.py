@@ -86,7 +86,8 @@ def plot(
         typer.Option("-o", "--output", help="Folder for the figures; default: that of the result."),
     ] = None,
     figure: Annotated[
-        list[str] | None, typer.Option(help="Name of a figure, such as activations; repeatable; default: all.")
+        list[str] | None,
+        typer.Option(help="Name of a figure, such as activations; repeatable; default: all."),
     ] = None,
     file_format: page_options.Format = page_options.FileFormat.png,
     width: page_options.Width = 210.0,

@@ -35,10 +35,15 @@ class Abscissa:
     limits: tuple[float, float]  # ends of the axis
     passes: dict[str, list[Pass]]  # by side, one curve per gait cycle, that with the most valid frames first
 
+    @property
+    def is_cycle(self) -> bool:
+        """Whether it is the gait cycle of each leg, not time."""
+        return self.limits == (0.0, 100.0)
+
     def apply(self, axes: Axes, *, labelled: bool, with_label: bool = True) -> None:
         """Set limits and ticks of a panel; on the lowest one of a column also numbers and label."""
         axes.set_xlim(*self.limits)
-        if self.limits == (0.0, 100.0):
+        if self.is_cycle:
             axes.xaxis.set_major_locator(FixedLocator(_percents(axes)))
         axes.tick_params(labelbottom=labelled)
         if labelled and with_label:

@@ -16,7 +16,7 @@ from musclesolve.plotting.page.page_style import current_style
 
 Figures = Mapping[str, Callable[[xr.Dataset], Figure]]
 DPI = 200
-TEXT_AS_TEXT = {"svg.fonttype": "none", "pdf.fonttype": 42, "svg.hashsalt": "musclesolve"}
+TEXT_AS_TEXT: Any = {"svg.fonttype": "none", "pdf.fonttype": 42, "svg.hashsalt": "musclesolve"}
 """Letters of vector files stay letters, which can be searched and edited; names in an SVG are the same every time."""
 SAVED: dict[str, dict[str, Any]] = {
     "png": {"dpi": DPI, "pil_kwargs": {"compress_level": 3}},  # twice as fast as the default, and 5 % larger

@@ -29,7 +29,7 @@ class LightAxis(Axis):
     """What both axes share; `tick_params` knows labelsize, labelbottom, labelleft and length, `grid` on or off."""
 
     label_key: ClassVar[str]
-    align: ClassVar[dict[str, str]]
+    align: ClassVar[dict[str, Any]]
     label_distance: float | None = None
     """From the panel to the label of the axis [points]; below the numbers unless given."""
 
@@ -60,28 +60,32 @@ class LightAxis(Axis):
         if not self.get_visible():
             return
         renderer.open_group("axis", gid=self.get_gid())
-        values = np.asarray(self.get_majorticklocs(), dtype=float)
-        numbers = self.get_major_formatter().format_ticks(values)
-        places = self.axes.transData.transform(self._points(values))[:, self._number]
-        low, high = np.sort(self.axes.bbox.get_points()[:, self._number])
-        inside = (places >= low - 0.5) & (places <= high + 0.5)
-        edge = self.axes.bbox.get_points()[:, 1 - self._number]
-        point = renderer.points_to_pixels(1.0)
+        places, numbers = self._ticks()
+        edge, end = map(float, self.axes.bbox.get_points()[:, 1 - self._number])
+        point = float(renderer.points_to_pixels(1.0))  # type: ignore[arg-type]
         if self.options["gridOn"]:
-            self._strokes(renderer, places[inside], edge, GRID_COLOR, 0.4)
-        length = self.options["length"] * point
-        if length:
-            self._strokes(renderer, places[inside], np.array([edge[0] - length, edge[0]]), TICK_COLOR, 0.8)
-        lowest = edge[0] - length
+            self._strokes(renderer, places, (edge, end), GRID_COLOR, 0.4)
+        lowest = edge - self.options["length"] * point
+        if lowest < edge:
+            self._strokes(renderer, places, (lowest, edge), TICK_COLOR, 0.8)
         if self.options.get(self.label_key, True):
-            shown = [number for number, there in zip(numbers, inside, strict=True) if there]
-            lowest -= self._write(renderer, places[inside], shown, lowest - PAD * point) + PAD * point
-        self._name(renderer, edge[0], lowest, point)
+            start = lowest - PAD * point
+            lowest = start - self._write(renderer, places, numbers, start)
+        self._name(renderer, edge, lowest, point)
         renderer.close_group("axis")
         self.stale = False
 
+    def _ticks(self) -> tuple[Array, list[str]]:
+        """Places of the ticks along the axis [pixels], and their numbers."""
+        values = np.asarray(self.get_majorticklocs(), dtype=float)
+        numbers = self.get_major_formatter().format_ticks(list(values))
+        places = self.axes.transData.transform(self._points(values))[:, self._number]
+        low, high = np.sort(self.axes.bbox.get_points()[:, self._number])
+        inside = (places >= low - 0.5) & (places <= high + 0.5)
+        return places[inside], [number for number, there in zip(numbers, inside, strict=True) if there]
+
     def _strokes(
-        self, renderer: RendererBase, places: Array, ends: Array, color: str, width: float
+        self, renderer: RendererBase, places: Array, ends: tuple[float, float], color: str, width: float
     ) -> None:
         """Lines across the axis at these places, from end to end [pixels]."""
         lines = np.empty((len(places), 2, 2))
@@ -98,9 +102,8 @@ class LightAxis(Axis):
     def _write(self, renderer: RendererBase, places: Array, numbers: list[str], edge: float) -> float:
         """Print the numbers [pixels]; returns how far they reach from the edge."""
         rotation = float(self.options.get("labelrotation", 0.0))
-        align = self.align | ({"va": "top", "ha": "center"} if rotation else {})
-        text = Text(fontsize=self.options["labelsize"], rotation=rotation, **align)
-        text.set_figure(self.get_figure(root=False))
+        text = Text(fontsize=self.options["labelsize"], rotation=rotation, **self.align)
+        text.set_figure(self.axes.figure)
         reach = 0.0
         for place, number in zip(places, numbers, strict=True):
             if number:
@@ -132,18 +135,18 @@ class LightAxis(Axis):
 
     @property
     def _number(self) -> int:
-        return 0 if self.axis_name == "x" else 1
+        return 0 if isinstance(self, XAxis) else 1
 
 
 class LightXAxis(LightAxis, XAxis):
     """The horizontal one."""
 
     label_key = "labelbottom"
-    align = {"ha": "center", "va": "top"}
+    align: ClassVar[dict[str, Any]] = {"ha": "center", "va": "top"}
 
 
 class LightYAxis(LightAxis, YAxis):
     """The vertical one."""
 
     label_key = "labelleft"
-    align = {"ha": "right", "va": "center_baseline"}
+    align: ClassVar[dict[str, Any]] = {"ha": "right", "va": "center_baseline"}

@@ -43,9 +43,13 @@ class PageStyle:
         InputError: the width or the size of the text is out of range, or there is no such format.
     """
 
-    width_mm: float = 210.0  # of the page; columns of journals are 80 to 90 mm wide, whole pages 170 to 190 mm
+    width_mm: float = (
+        210.0  # of the page; columns of journals are 80 to 90 mm wide, whole pages 170 to 190 mm
+    )
     font_pt: float = 8.0  # of headings, labels and legends in print; notes are a little smaller
-    titled: bool = True  # whether title and identity of the result stand above; a paper has them in the caption
+    titled: bool = (
+        True  # whether title and identity of the result stand above; a paper has them in the caption
+    )
     file_format: str = "png"  # of files: png, pdf or svg
 
     def __post_init__(self) -> None:
@@ -81,7 +85,8 @@ class PageStyle:
         return self.font_pt + (1.0 if self.narrow else 3.0)
 
 
-_style: ContextVar[PageStyle] = ContextVar("page_style", default=PageStyle())  # noqa: B039 - it is frozen
+A4_PAGE = PageStyle()
+_style: ContextVar[PageStyle] = ContextVar("page_style", default=A4_PAGE)
 
 
 def current_style() -> PageStyle:

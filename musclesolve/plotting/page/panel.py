@@ -52,6 +52,17 @@ class Panel(Axes):
         for edge in ("left", "bottom"):
             self.spines[edge].set_position(("outward", 0.0))  # else left to ticks, which there are none of
 
+    def extend_to(self, other: Panel) -> None:
+        """Take the place of the panels of its row up to another one, too."""
+        room = other.room - self.room + float(other.get_position().x0 - self.get_position().x0) * self.inches
+        self.columns, self.room = (self.columns[0], other.columns[1]), self.room + room
+        self.figure.fit()  # type: ignore[union-attr]
+
+    @property
+    def inches(self) -> float:
+        """Width of the page [inch]."""
+        return float(self.figure.get_figwidth())  # type: ignore[union-attr]
+
     def set_xlabel(self, xlabel: str, *args: Any, **options: Any) -> Text:  # type: ignore[override]
         """Label of the horizontal axis, in the size of the page."""
         xlabel = broken(xlabel, self.style.font_pt, self.room)
@@ -109,4 +120,4 @@ class Panel(Axes):
     @property
     def panel_width(self) -> float:
         """Of the panel [inch]."""
-        return float(self.get_position().width * self.figure.get_figwidth())  # type: ignore[union-attr]
+        return float(self.get_position().width) * self.inches

@@ -16,15 +16,15 @@ from musclesolve.plotting.page.panel import ABOVE, BETWEEN, Panel
 from musclesolve.plotting.page.text_lines import LINE, broken, text_height, text_width
 
 A4 = (210.0 * MM, 297.0 * MM)
-LEFT, BOTTOM, RIGHT, TOP = 0.60, 0.55, 0.30, 0.14
+LEFT, BOTTOM, RIGHT, TOP = 0.60, 0.55, 0.32, 0.14
 """Margins at the default size of text [inch]; the header begins below the upper one."""
-SIDEWAYS, UPWARDS, LABEL = 0.42, 0.11, 0.25
+SIDEWAYS, UPWARDS, LABEL = 0.41, 0.11, 0.25
 """Between panels: for numbers, above numbers or ticks, and for a label of the axis of every panel [inch]."""
 LEAST, USUAL = 0.36, 0.6
 """The height that a panel keeps, and the one that a narrow page does not take from it, at that size of text [inch]."""
 LEGEND_LINE = 1.5 / 72.0
 """Height of a line of the legend per point of its text [inch]."""
-EDGE = 0.03
+EDGE = 0.02
 """What text leaves free at the edge of the page [inch]."""
 ACROSS = 0.46
 """From a panel to the label of its vertical axis [inch]."""
@@ -72,19 +72,20 @@ class Sheet(Figure):
         self._legend: Legend | None = None
         self._legend_rows, self._legend_pt = 0, style.font_pt
         self._outer: dict[str, Text] = {}
+        # Inches from the upper left corner, whatever height the page will have.
+        self._from_top = self.dpi_scale_trans + ScaledTranslation(0.0, 1.0, self.transFigure)  # type: ignore[arg-type]
 
     def add_header(self, text: str, points: float, color: str = "black") -> None:
         """Add lines below those of the header; the page grows by them."""
         margin = LEFT * self.style.scale
         text = broken(text, points, self.style.width - margin - 0.1)
-        top_left = self.dpi_scale_trans + ScaledTranslation(0.0, 1.0, self.transFigure)
         self._header.append(self.text(margin, 0.0, text, fontsize=points, color=color, va="top"))
-        self._header[-1].set_transform(top_left)
+        self._header[-1].set_transform(self._from_top)
 
     def add_note(self, text: str, color: str) -> None:
         """Add a smaller note, beside the title where both fit, otherwise below the header."""
         size, first = self.style.note_pt, self._header[0] if self._header else None
-        used = text_width(first.get_text(), first.get_fontsize()) if first is not None else 0.0
+        used = text_width(first.get_text(), float(first.get_fontsize())) if first is not None else 0.0
         if text_width(text, size) + used + 0.3 < self.style.width - (LEFT + RIGHT) * self.style.scale:
             place = 1.0 - RIGHT * self.style.scale / self.style.width
             shift = ScaledTranslation(0.0, -(TOP + 0.03) * self.style.scale, self.dpi_scale_trans)
@@ -101,7 +102,6 @@ class Sheet(Figure):
         room = self.style.width - (LEFT * self.style.scale + 0.1)
         while columns > 1 and _width(labels, columns, size, **options) > room:
             columns -= 1
-        top_left = self.dpi_scale_trans + ScaledTranslation(0.0, 1.0, self.transFigure)
         self._legend_rows, self._legend_pt = -(-len(handles) // max(columns, 1)), size
         usual = {"columnspacing": 1.2, "labelspacing": 0.3, "handlelength": 2.0, "handletextpad": 0.6}
         self._legend = self.legend(
@@ -111,7 +111,7 @@ class Sheet(Figure):
             fontsize=size,
             loc="upper left",
             bbox_to_anchor=(LEFT * self.style.scale, 0.0),
-            bbox_transform=top_left,
+            bbox_transform=self._from_top,
             borderpad=0.0,
             borderaxespad=0.0,
             frameon=False,
@@ -152,7 +152,12 @@ class Sheet(Figure):
                 end = top + sum(self._headings[: row + 1]) + row * gap + (row + 1) * panel
                 wide = across + (last - first) * self.grid.pitch(self.style)
                 axes.set_position(
-                    ((edge + first * self.grid.pitch(self.style)) / width, 1.0 - end / height, wide / width, panel / height)
+                    (
+                        (edge + first * self.grid.pitch(self.style)) / width,
+                        1.0 - end / height,
+                        wide / width,
+                        panel / height,
+                    )
                 )
         middle = 0.5 * (bottom + height - top) / height
         places = {"x": (0.5 + 0.5 * (edge - RIGHT * scale) / width, 0.16 * scale / height)}
@@ -168,9 +173,7 @@ class Sheet(Figure):
             end += text_height(text.get_text(), float(text.get_fontsize())) + 0.01 * scale
         end += 0.04 * scale
         if self._legend is not None:
-            self._legend.set_bbox_to_anchor(
-                (LEFT * scale, -end), self.dpi_scale_trans + ScaledTranslation(0.0, 1.0, self.transFigure)
-            )
+            self._legend.set_bbox_to_anchor((LEFT * scale, -end), self._from_top)
         return end + self._legend_rows * LEGEND_LINE * self._legend_pt
 
 

@@ -57,7 +57,7 @@ def page(
     labels: bool = False,
     space: Mapping[str, float] = NO_SPACE,
     **options: Any,
-) -> tuple[Figure, np.ndarray]:
+) -> tuple[Sheet, np.ndarray]:
     """A page with a grid of panels, shape (rows, columns), as wide and with text as large as the style in force says.
 
     Below the title stand the identity of the result and, later, a legend. Its height is a share of that of A4 upright,

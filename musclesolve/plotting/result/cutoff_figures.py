@@ -41,7 +41,9 @@ def cutoff_and_noise(result: xr.Dataset) -> Figure:
     figure, panels = page(result, title, rows, columns, height=height, labels=True, space=space)
     if curves:
         shown = _some_curves(panels[: -2 * len(lines)], result)
-        page_note(figure, f"Residuals of {shown} of {len(markers)} markers, from the lowest cut-off to the highest.")
+        page_note(
+            figure, f"Residuals of {shown} of {len(markers)} markers, from the lowest cut-off to the highest."
+        )
     whole = [_whole_row(row) for row in panels[-2 * len(lines) :]]
     _bars(whole[: len(lines)], result, lines, "cutoff")
     _bars(whole[len(lines) :], result, lines, "noise")
@@ -135,7 +137,7 @@ def _whole_row(row: np.ndarray) -> Axes:
     kept: Panel = row[0]
     for axes in row[1:]:
         axes.remove()
-    kept.columns = (0, len(row) - 1)
+    kept.extend_to(row[-1])
     return kept
 
 

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from musclesolve.plotting.page.abscissa import Abscissa, time_axis
+from musclesolve.plotting.page.abscissa import time_axis
 from musclesolve.plotting.page.curves import Legs
 from musclesolve.plotting.page.style import NOTE_COLOR, SIDE_COLOR, heading, page, place_legend, space_for
 from musclesolve.results.dataset import frame_validity as frames
@@ -80,7 +80,8 @@ def reserves_and_residual(result: xr.Dataset) -> Figure:
         figure, panels = page(
             result, "Residual at the pelvis; no frame needs a reserve", 1, 2, height=0.35, labels=True
         )
-        _residual(result, legs.x, *panels[0])
+        _residual(result, legs, *panels[0])
+        legs.legend(figure, measured=True, events=True)
         return figure
     shared = [str(dof) for dof in result.attrs.get("shared_dofs", result["dof"].values)]
     dofs = [dof for dof in OPPOSITE if any(f"{dof}_{side}" in shared for side in legs.sides)]
@@ -91,6 +92,7 @@ def reserves_and_residual(result: xr.Dataset) -> Figure:
     for axes, dof in zip(panels[:-1].flat, dofs, strict=False):
         for side in legs.sides:
             legs.draw(axes, side, result["reserve_moment"].sel(dof=f"{dof}_{side}").values)
+            legs.mark_events(axes, side)
         heading(axes, f"{dof.replace('_', ' ')}: reserve moment")
         axes.set_ylabel("[N m]")
         axes.axhline(0.0, color="black", linewidth=0.4, zorder=1)
@@ -99,12 +101,12 @@ def reserves_and_residual(result: xr.Dataset) -> Figure:
         legs.x.apply(axes, labelled=False)
     for axes in panels[:-1].flat[len(dofs) :]:
         axes.set_visible(False)
-    _residual(result, legs.x, *panels[-1])
-    legs.legend(figure)
+    _residual(result, legs, *panels[-1])
+    legs.legend(figure, events=True)
     return figure
 
 
-def _residual(result: xr.Dataset, x: Abscissa, left: Axes, right: Axes) -> None:
+def _residual(result: xr.Dataset, legs: Legs, left: Axes, right: Axes) -> None:
     """Magnitude of the residual force in per cent of body weight, with its limit, and of the moment."""
     (force, moment), beyond = pelvis_residual(result), ""
     left.plot(result["time"].values, 100.0 * force / body_weight(result), color="black", linewidth=1.0)
@@ -118,4 +120,6 @@ def _residual(result: xr.Dataset, x: Abscissa, left: Axes, right: Axes) -> None:
     right.set_ylabel("[N m]")
     for axes in (left, right):
         axes.set_ylim(bottom=0.0)
-        x.apply(axes, labelled=True)
+        for side in legs.sides:
+            legs.mark_events(axes, side)
+        legs.x.apply(axes, labelled=True)

@@ -16,8 +16,9 @@ from musclesolve._util.arrays import AnyArray, Array
 from musclesolve._util.progress import Progress
 from musclesolve.plotting.page.abscissa import cycle_axis
 from musclesolve.plotting.page.curves import line, with_neighbors
-from musclesolve.plotting.page.panels import OWN_SCALES, Grid, dof_rows, muscles_by_group, small_multiples
 from musclesolve.plotting.page.figure_files import figures_of
+from musclesolve.plotting.page.gait_events import EVENT_STYLE, TOE_OFF
+from musclesolve.plotting.page.panels import OWN_SCALES, Grid, dof_rows, muscles_by_group, small_multiples
 from musclesolve.plotting.page.style import (
     NOTE_COLOR,
     REPEATED,
@@ -33,7 +34,6 @@ from musclesolve.results.dataset.result_quantities import OPPOSITE
 
 BAND = 0.22
 """Opacity of the band of one standard deviation."""
-TOE_OFF: dict[str, Any] = {"linewidth": 0.6, "linestyle": "--"}
 UNBOUNDED = (-np.inf, np.inf)
 
 
@@ -114,7 +114,7 @@ def _draw(
                     percent, np.where(part & kind, mean, np.nan), color=color, linestyle=dashes, **style
                 )
         if _has_toe_off(leg):
-            axes.axvline(float(leg["stance_percent"]), color=color, **TOE_OFF)
+            axes.axvline(float(leg["stance_percent"]), color=color, **EVENT_STYLE[TOE_OFF])
 
 
 def _split(count: NDArray[np.int_], *curves: AnyArray) -> list[Array]:
@@ -148,5 +148,5 @@ def _legend(figure: Figure, average: xr.Dataset, names: tuple[str, ...]) -> None
     if any(_reserves(average, name).any() for name in names):
         handles.append(line("a cycle with reserve", NOTE_COLOR, linestyle=RESERVE_STYLE))
     if any(_has_toe_off(average.sel(side=side)) for side in sides):
-        handles.append(line("toe-off", NOTE_COLOR, **TOE_OFF))
+        handles.append(line("toe-off", NOTE_COLOR, **EVENT_STYLE[TOE_OFF]))
     place_legend(figure, handles)

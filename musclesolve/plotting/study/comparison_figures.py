@@ -16,8 +16,8 @@ from musclesolve._util.arrays import Array
 from musclesolve._util.progress import Progress
 from musclesolve.errors import InputError
 from musclesolve.plotting.page.curves import Legs, Validity, cross, line, with_neighbors
-from musclesolve.plotting.page.panels import Grid, muscles_by_group, small_multiples
 from musclesolve.plotting.page.figure_files import figures_of
+from musclesolve.plotting.page.panels import Grid, muscles_by_group, small_multiples
 from musclesolve.plotting.page.style import FAILED_MARK, NOTE_COLOR, RESERVE_STYLE, place_legend
 from musclesolve.plotting.result.muscle_figures import ACTIVATION, FORCE
 from musclesolve.results.dataset import frame_validity as frames
@@ -90,9 +90,7 @@ def _page(
     legs = Legs.of(comparison.isel(cost=0))
     parts = [comparison.sel(cost=cost) for cost in comparison["cost"].values]
     validity = [Validity.of(part, side) for part in parts]
-    names = [str(name)[:-2] for name in comparison[dim].values if str(name).endswith(f"_{side}")]
-    if dim == "function_group":
-        names = list(muscles_by_group(names, names))
+    names = _in_order(comparison, dim, side)
 
     def fill(axes: Axes, name: str) -> None:
         for number, part in enumerate(parts):
@@ -104,6 +102,17 @@ def _page(
     figure = small_multiples(comparison, (title, titles[1]), legs.x, dict.fromkeys(names, ""), fill, grid)
     _legend(figure, [str(cost) for cost in comparison["cost"].values], validity)
     return figure
+
+
+def _in_order(comparison: xr.Dataset, dim: str, side: str) -> list[str]:
+    """Names of a leg, without side, in the order in which they are on every page: muscles group by group."""
+    ours = [str(name).endswith(f"_{side}") for name in comparison[dim].values]
+    names = [str(name)[:-2] for name in comparison[dim].values[ours]]
+    groups = {
+        "function_group": names,
+        "muscle": [str(name) for name in comparison["group"].values[ours]] if dim == "muscle" else [],
+    }
+    return list(muscles_by_group(names, groups[dim])) if dim in groups else names
 
 
 def _curve(

@@ -11,8 +11,8 @@ from matplotlib.figure import Figure
 
 from musclesolve._util.progress import Progress
 from musclesolve.plotting.page.curves import Legs
-from musclesolve.plotting.page.panels import joint_rows, small_multiples
 from musclesolve.plotting.page.figure_files import figures_of
+from musclesolve.plotting.page.panels import joint_rows, small_multiples
 from musclesolve.plotting.page.style import SIDE_COLOR, heading, page
 from musclesolve.plotting.result.muscle_figures import FORCE, muscles
 from musclesolve.plotting.study.error_source_figure import contact_force_sources, muscle_force_sources
@@ -36,9 +36,10 @@ def muscle_force_bands(found: xr.Dataset) -> Figure:
     def fill(axes: Axes, muscle: str) -> None:
         for side in legs.sides:
             _banded(axes, legs, side, "muscle_force", {"muscle": f"{muscle}_{side}"})
+            legs.mark_events(axes, side)
 
     figure = small_multiples(found, (_title("Muscle force", found), FORCE), legs.x, muscles(found), fill)
-    legs.legend(figure)
+    legs.legend(figure, events=True)
     return figure
 
 

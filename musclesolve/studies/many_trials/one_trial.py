@@ -16,8 +16,13 @@ from muscle_db import MuscleDatabaseError
 from musclesolve._util.helper_process import Helper, helper
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve.errors import BusyError, InputError, MuscleSolveError
-from musclesolve.plotting.figure_names import RESULT_FIGURES, UNCERTAINTY, UNCERTAINTY_FIGURES, in_every_format
-from musclesolve.plotting.page.page_style import PageStyle, page_style
+from musclesolve.plotting.figure_names import (
+    RESULT_FIGURES,
+    UNCERTAINTY,
+    UNCERTAINTY_FIGURES,
+    in_every_format,
+)
+from musclesolve.plotting.page.page_style import A4_PAGE, PageStyle, page_style
 from musclesolve.recording.trial.trial_file import read_trial
 from musclesolve.results.files.atomic_writing import reserved, write_files
 from musclesolve.results.files.result_netcdf import check_folder, netcdf_bytes, result_attribute, storable
@@ -45,7 +50,7 @@ class Job:
     options: Mapping[str, object]  # keyword arguments of `run`
     figures: bool = True  # whether they are drawn
     again: bool = False  # also where the result that is there is of the same input, options and version
-    style: PageStyle = PageStyle()  # of the figures
+    style: PageStyle = A4_PAGE  # of the figures
 
     def record(self, outcome: Outcome, message: str = "", details: str = "") -> TrialRecord:
         """The record of a trial without a result."""
