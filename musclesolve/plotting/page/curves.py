@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 from matplotlib.legend_handler import HandlerTuple
 from matplotlib.lines import Line2D
@@ -114,10 +115,10 @@ class Legs:
         """Draw a thin line at every heel strike and toe-off of a leg, for pages without stance bars."""
         for name, places in self.events.get(side, {}).items():
             if places.size:
-                x = np.repeat(places, 3)
-                y = np.tile([0.0, 1.0, np.nan], places.size)
+                ends = [[(place, 0.0), (place, 1.0)] for place in places]
                 style = EVENT_STYLE[name] | {"color": SIDE_COLOR[side], "zorder": 0.8, "alpha": 0.8}
-                axes.plot(x, y, transform=axes.get_xaxis_transform(), **style)
+                lines = LineCollection(ends, transform=axes.get_xaxis_transform(), **style)
+                axes.add_collection(lines, autolim=False)
 
     def shade(self, axes: Axes, side: str, values: Array) -> None:
         """Fill the area below a measured curve (T,) of one leg, behind the curves; only its first gait cycle."""

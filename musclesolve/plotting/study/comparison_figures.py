@@ -26,6 +26,8 @@ from musclesolve.results.dataset.result_quantities import LEG_JOINTS, body_weigh
 # Okabe & Ito (2008) without black and yellow, the darkest first; what comes first is drawn widest.
 COST_COLORS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9")
 WIDTHS = (2.0, 0.8)  # points, of the first curve and the last
+DASHES: tuple[Any, ...] = ("-", (0, (5, 1.2)), "-", (0, (7, 1.5, 1.5, 1.5)), "-", (0, (3, 1)))
+"""Every second curve is dashed: those whose gray is alike are told apart without color. Dots mean a reserve."""
 NEEDED = (
     *("cost", "activation", "group_force", "co_contraction", "joint_reaction"),
     *("status", "group", "least_cost"),
@@ -108,11 +110,10 @@ def _in_order(comparison: xr.Dataset, dim: str, side: str) -> list[str]:
     """Names of a leg, without side, in the order in which they are on every page: muscles group by group."""
     ours = [str(name).endswith(f"_{side}") for name in comparison[dim].values]
     names = [str(name)[:-2] for name in comparison[dim].values[ours]]
-    groups = {
-        "function_group": names,
-        "muscle": [str(name) for name in comparison["group"].values[ours]] if dim == "muscle" else [],
-    }
-    return list(muscles_by_group(names, groups[dim])) if dim in groups else names
+    if dim not in ("muscle", "function_group"):
+        return names
+    groups = names if dim == "function_group" else list(map(str, comparison["group"].values[ours]))
+    return list(muscles_by_group(names, groups))
 
 
 def _curve(
@@ -128,15 +129,16 @@ def _curve(
         failed = validity.failed[part.index]
         dotted = with_neighbors(validity.reserve[part.index]) & ~failed
         solid = validity.solved[part.index]
-        axes.plot(part.place, np.where(solid & fresh, curve, np.nan), linestyle="-", **style)
+        axes.plot(part.place, np.where(solid & fresh, curve, np.nan), **style)
         if dotted.any():
-            axes.plot(part.place, np.where(dotted & fresh, curve, np.nan), linestyle=RESERVE_STYLE, **style)
+            reserve = style | {"linestyle": RESERVE_STYLE}
+            axes.plot(part.place, np.where(dotted & fresh, curve, np.nan), **reserve)
         cross(axes, part.place[failed], row, style["color"])
 
 
 def _style(number: int, count: int) -> dict[str, Any]:
     width = WIDTHS[0] + (WIDTHS[1] - WIDTHS[0]) * number / max(1, count - 1)
-    return {"color": COST_COLORS[number], "linewidth": width}
+    return {"color": COST_COLORS[number], "linewidth": width, "linestyle": DASHES[number]}
 
 
 def _legend(figure: Figure, costs: list[str], validity: list[Validity]) -> None:
