@@ -56,6 +56,6 @@ def _given(inputs: tuple[Path | None, ...], options: Mapping[str, Any]) -> list[
 
 
 def _figures(result: xr.Dataset, progress: Progress) -> dict[str, bytes]:
-    from musclesolve.plotting import save_figures  # loads matplotlib: only where figures are drawn
+    from musclesolve.plotting import figure_sets  # loads matplotlib: only where figures are drawn
 
-    return save_figures.figure_files(result, progress)
+    return figure_sets.figure_files(result, progress)

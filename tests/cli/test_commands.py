@@ -16,7 +16,7 @@ import muscle_db
 import musclesolve as ms
 from musclesolve.cli import app as cli
 from musclesolve.errors import InputError
-from musclesolve.plotting import save_figures as save
+from musclesolve.plotting import figure_sets as save
 from musclesolve.results.files.result_netcdf import write_result
 
 

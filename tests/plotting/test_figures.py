@@ -11,6 +11,8 @@ from synthetic_result import result as every_muscle
 
 import muscle_db
 import musclesolve as ms
+from musclesolve.plotting.figure_sets import FIGURES as ALL_FIGURES
+from musclesolve.plotting.figure_sets import save_figures
 from musclesolve.plotting.page.abscissa import abscissa
 from musclesolve.plotting.page.panels import muscles_by_group
 from musclesolve.plotting.page.style import (
@@ -28,8 +30,6 @@ from musclesolve.plotting.result.joint_figures import (
 )
 from musclesolve.plotting.result.muscle_figures import activations
 from musclesolve.plotting.result.residual_figures import consistency_shift, reserves_and_residual
-from musclesolve.plotting.save_figures import FIGURES as ALL_FIGURES
-from musclesolve.plotting.save_figures import save_figures
 from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.tables.run_summary import summary
 
@@ -284,7 +284,7 @@ def test_bars_show_how_far_points_were_moved():
 
 def test_a_result_without_a_newer_variable_is_drawn_without_its_figure(tmp_path, monkeypatch):
     few = {name: FIGURES[name] for name in ("ground_reaction", "consistency_shift")}
-    monkeypatch.setattr("musclesolve.plotting.save_figures.FIGURES", few)
+    monkeypatch.setattr("musclesolve.plotting.figure_sets.FIGURES", few)
     assert len(save_figures(result(), tmp_path)) == 2
     older = save_figures(result().drop_vars("consistency_shift"), tmp_path)
     assert [path.stem for path in older] == ["ground_reaction"]

@@ -95,8 +95,8 @@ def plot(
     titles: page_options.Titles = True,
 ) -> None:
     """Draw the figures of a result again, also for a paper; they replace those of the folder, of whatever format."""
+    from musclesolve.plotting.figure_sets import figures_again
     from musclesolve.plotting.page.page_style import page_style
-    from musclesolve.plotting.save_figures import figures_again
     from musclesolve.results.files.atomic_writing import reserved, write_files
     from musclesolve.results.files.result_netcdf import read_result
 

@@ -41,6 +41,7 @@ class Arrangement:
     left: float = 0.0  # more space on the left of the first column [inch]
     right: float = 0.0  # more space on the right of every panel [inch]
     below: float = 0.0  # more space below every panel [inch]
+    least: float = LEAST  # height that a panel keeps [inch]
 
     def inner_width(self, style: PageStyle) -> float:
         """Between the margins [inch]."""
@@ -58,7 +59,9 @@ class Arrangement:
         """For the text above a panel, from its left edge to what stands to its right [inch]."""
         if column == self.columns - 1:
             return self.pitch(style) - self.gap(style) + (RIGHT + self.right) * style.scale - EDGE
-        return self.pitch(style) - max(BETWEEN, (ACROSS + 0.06) * style.scale * self.labels)
+        return self.pitch(style) - max(
+            BETWEEN if style.narrow else 2.0 * BETWEEN, (ACROSS + 0.06) * style.scale * self.labels
+        )
 
 
 class Sheet(Figure):
@@ -142,7 +145,7 @@ class Sheet(Figure):
         top = self._place_header() + 0.06 * scale
         fixed = top + sum(self._headings) + (grid.rows - 1) * gap + bottom
         panel = max(grid.panel_height * min(1.0, width / A4[0]), min(grid.panel_height, USUAL * scale))
-        panel = max(min(panel, (A4[1] - fixed) / grid.rows), LEAST * scale)
+        panel = max(min(panel, (A4[1] - fixed) / grid.rows), grid.least * scale)
         height = fixed + grid.rows * panel
         self.set_size_inches(width, height)
         across, edge = self.grid.pitch(self.style) - self.grid.gap(self.style), (LEFT + grid.left) * scale

@@ -15,7 +15,7 @@ from musclesolve.plotting.page.light_axis import GRID_COLOR
 from musclesolve.plotting.page.page_style import current_style
 from musclesolve.plotting.page.panel import Panel
 from musclesolve.plotting.page.sheet import A4, ACROSS, Arrangement, Sheet
-from musclesolve.plotting.page.text_lines import text_width
+from musclesolve.plotting.page.text_lines import LINE, text_width
 from musclesolve.results.dataset.result_quantities import identity
 
 # Okabe & Ito (2008): distinct under every common color vision deficiency, and in gray.
@@ -71,7 +71,7 @@ def page(
         height: of the page, as a share of A4.
         labels: whether there is space between the columns for the label of a vertical axis.
         space: more space than usual, at the default size of text: "left" of the first column, on the "right" of every
-            panel, "below" every panel [inch].
+            panel, "below" every panel; and the "least" height of a panel [inch].
         options: of `Figure.subplots`.
     """
     style = current_style()
@@ -85,7 +85,8 @@ def page(
             panel.yaxis.label_distance = 72.0 * ACROSS * style.scale
     if style.titled:
         sheet.add_header(title, style.title_pt)
-        sheet.add_header(identity(result), style.note_pt, NOTE_COLOR)
+        if of := identity(result):
+            sheet.add_header(of, style.note_pt, NOTE_COLOR)
     sheet.fit()
     return sheet, panels
 
@@ -94,6 +95,11 @@ def space_for(labels: Sequence[str], usual: float = 0.40) -> float:
     """More space than the usual beside a panel, for labels of its rows in the size of the style in force [inch]."""
     style = current_style()
     return max(0.0, max(text_width(label, style.font_pt) for label in labels) / style.scale - usual)
+
+
+def height_for(rows: int) -> float:
+    """The least height of a panel with so many labelled rows, at the default size of text [inch]."""
+    return 8.0 * LINE * rows
 
 
 def heading(axes: Axes, name: str, note: str = "") -> None:

@@ -46,7 +46,7 @@ def reserves(result: xr.Dataset) -> Figure:
     for axes, stem in zip(panels.flat, stems, strict=False):
         _draw(axes, legs, stem, result["reserve_moment"])
         _events(axes, legs)
-        heading(axes, f"{stem.replace('_', ' ')}: reserve moment")
+        heading(axes, f"{stem.replace('_', ' ')} reserve")
         axes.set_ylabel("[N m]")
         axes.axhline(0.0, color="black", linewidth=0.4, zorder=1)
         low, high = axes.get_ylim()

@@ -35,7 +35,7 @@ def cutoff_and_noise(result: xr.Dataset) -> Figure:
     markers = [str(name) for name in result["marker"].values]
     curves, columns = "marker_residual" in result, _columns()
     lines = _in_lines(markers)
-    rows = (CURVES // columns) * curves + 2 * len(lines)
+    rows = -(-min(CURVES, len(markers)) // columns) * curves + 2 * len(lines)
     space = {"below": max(LEAST_BELOW, space_for(markers, 0.0))}
     title, height = "Cut-off frequency and noise of the markers", 0.25 * rows
     figure, panels = page(result, title, rows, columns, height=height, labels=True, space=space)

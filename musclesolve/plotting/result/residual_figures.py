@@ -11,7 +11,15 @@ from matplotlib.patches import Patch
 
 from musclesolve.plotting.page.abscissa import time_axis
 from musclesolve.plotting.page.curves import Legs
-from musclesolve.plotting.page.style import NOTE_COLOR, SIDE_COLOR, heading, page, place_legend, space_for
+from musclesolve.plotting.page.style import (
+    NOTE_COLOR,
+    SIDE_COLOR,
+    heading,
+    height_for,
+    page,
+    place_legend,
+    space_for,
+)
 from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.dataset.result_quantities import (
     CONSISTENCY_METHODS,
@@ -34,7 +42,7 @@ def consistency_shift(result: xr.Dataset) -> Figure:
     stem = [name.removesuffix(f"_{s}") for name, s in zip(names, side, strict=True)]
     rows = list(dict.fromkeys(stem))
     labels = [row.replace("_", " ") for row in rows]
-    size, space = 0.2 + 0.02 * len(rows), {"left": space_for(labels)}
+    size, space = 0.2 + 0.02 * len(rows), {"left": space_for(labels), "least": height_for(len(rows))}
     figure, panels = page(result, "Residuals of the measured points", 1, 1, height=size, space=space)
     axes = panels[0, 0]
     for place, name in enumerate(stem):
@@ -93,7 +101,7 @@ def reserves_and_residual(result: xr.Dataset) -> Figure:
         for side in legs.sides:
             legs.draw(axes, side, result["reserve_moment"].sel(dof=f"{dof}_{side}").values)
             legs.mark_events(axes, side)
-        heading(axes, f"{dof.replace('_', ' ')}: reserve moment")
+        heading(axes, f"{dof.replace('_', ' ')} reserve")
         axes.set_ylabel("[N m]")
         axes.axhline(0.0, color="black", linewidth=0.4, zorder=1)
         low, high = axes.get_ylim()

@@ -42,7 +42,7 @@ def average_files(average: xr.Dataset, progress: Progress | None = None) -> dict
     return figures_of(average, FIGURES, progress)
 
 
-def angles_and_moments(average: xr.Dataset) -> Figure:
+def average_angles_and_moments(average: xr.Dataset) -> Figure:
     """Angle [deg] and internal moment of the degrees of freedom of the legs; per body mass if of a single subject."""
     dofs = [dof for dof in OPPOSITE if dof in average["dof"].values]
     mass = average.attrs.get("subject_mass_kg")
@@ -56,21 +56,21 @@ def angles_and_moments(average: xr.Dataset) -> Figure:
     return figure
 
 
-def activations(average: xr.Dataset) -> Figure:
+def average_activations(average: xr.Dataset) -> Figure:
     """Activation of each muscle, 0 to 1."""
     titles = ("Mean muscle activation", ACTIVATION)
     return _every_muscle(average, "activation", titles, (0.0, 1.0), Grid(top=1.0))
 
 
-def muscle_forces(average: xr.Dataset) -> Figure:
+def average_muscle_forces(average: xr.Dataset) -> Figure:
     """Force of each muscle in newton, every panel with its own scale."""
     return _every_muscle(average, "muscle_force", ("Mean muscle force", FORCE), (0.0, np.inf), OWN_SCALES)
 
 
 FIGURES: dict[str, Callable[[xr.Dataset], Figure]] = {
-    "average_angles_and_moments": angles_and_moments,
-    "average_activations": activations,
-    "average_muscle_forces": muscle_forces,
+    "average_angles_and_moments": average_angles_and_moments,
+    "average_activations": average_activations,
+    "average_muscle_forces": average_muscle_forces,
 }
 
 

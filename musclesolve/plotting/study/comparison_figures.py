@@ -47,18 +47,18 @@ def comparison_files(comparison: xr.Dataset, progress: Progress | None = None) -
     return figures_of(comparison, pages, progress)
 
 
-def activations(comparison: xr.Dataset, side: str) -> Figure:
+def compare_activations(comparison: xr.Dataset, side: str) -> Figure:
     """Activation of each muscle of a leg, 0 to 1."""
     return _page(comparison, "muscle", side, ("Muscle activation", ACTIVATION), "activation", SHARE)
 
 
-def group_forces(comparison: xr.Dataset, side: str) -> Figure:
+def compare_group_forces(comparison: xr.Dataset, side: str) -> Figure:
     """Sum of the forces of the muscles of each function group [N], every panel with its own scale."""
     titles = ("Force of function groups", FORCE)
     return _page(comparison, "function_group", side, titles, "group_force", OWN_SCALES)
 
 
-def co_contractions(comparison: xr.Dataset, side: str) -> Figure:
+def compare_co_contraction(comparison: xr.Dataset, side: str) -> Figure:
     """Share of the contractile muscle moments about each degree of freedom that cancel each other, 0 to 1."""
     known = comparison["co_contraction"].notnull().any(["cost", "time"])
     titles = ("Co-contraction", "2 antagonist moment / (agonist + antagonist) [1]")
@@ -66,7 +66,7 @@ def co_contractions(comparison: xr.Dataset, side: str) -> Figure:
     return _page(comparison.sel(dof=known), "dof", side, titles, "co_contraction", grid)
 
 
-def contact_forces(comparison: xr.Dataset, side: str) -> Figure:
+def compare_contact_forces(comparison: xr.Dataset, side: str) -> Figure:
     """Magnitude of the contact force at hip, knee and ankle of a leg, in body weights."""
     data = comparison.assign(contact=magnitude(comparison["joint_reaction"]) / body_weight(comparison))
     data = data.sel(joint=[f"{joint}_{side}" for joint in LEG_JOINTS])
@@ -75,10 +75,10 @@ def contact_forces(comparison: xr.Dataset, side: str) -> Figure:
 
 
 FIGURES: dict[str, Callable[..., Figure]] = {
-    "compare_activations": activations,
-    "compare_group_forces": group_forces,
-    "compare_contact_forces": contact_forces,
-    "compare_co_contraction": co_contractions,
+    "compare_activations": compare_activations,
+    "compare_group_forces": compare_group_forces,
+    "compare_contact_forces": compare_contact_forces,
+    "compare_co_contraction": compare_co_contraction,
 }
 FILES = tuple(f"{name}_{side}.png" for name in FIGURES for side in frames.SIDE_NAMES)
 """Every figure of a comparison that there may be."""

@@ -15,9 +15,15 @@ from matplotlib.patches import Patch
 from musclesolve.plotting.page.curves import Legs
 from musclesolve.plotting.page.page_style import current_style
 from musclesolve.plotting.page.panels import joint_rows
-from musclesolve.plotting.page.sheet import A4
-from musclesolve.plotting.page.style import NOTE_COLOR, STANCE_COLOR, heading, page, place_legend, space_for
-from musclesolve.plotting.page.text_lines import LINE
+from musclesolve.plotting.page.style import (
+    NOTE_COLOR,
+    STANCE_COLOR,
+    heading,
+    height_for,
+    page,
+    place_legend,
+    space_for,
+)
 from musclesolve.plotting.result.muscle_figures import muscles
 from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.dataset.result_quantities import body_weight
@@ -38,7 +44,7 @@ SOURCE_COLOR = {
 """Muscle parameters blue, paths green, markers orange, plates and masses gray."""
 
 
-def contact_force_sources(found: xr.Dataset) -> Figure:
+def error_sources_contact_forces(found: xr.Dataset) -> Figure:
     """Standard deviation of the magnitude of every contact force [body weights], divided among the sources."""
     legs, weight = Legs.of(found), body_weight(found)
     title = "Joint contact force: standard deviation of the samples, by source"
@@ -57,16 +63,16 @@ def contact_force_sources(found: xr.Dataset) -> Figure:
     return figure
 
 
-def muscle_force_sources(found: xr.Dataset) -> Figure:
+def error_sources_muscle_forces(found: xr.Dataset) -> Figure:
     """Share of every source in the variance of each muscle force at its peak in stance, a bar for each muscle."""
     sides, groups = frames.sides(found), muscles(found)
     title, style = "Muscle force: sources of its variance at its peak in stance", current_style()
     beside = not style.narrow
     labels = [name.replace("_", " ") for name in groups]
     space = {"left": space_for(labels), "right": space_for(["1234 ± 1234"], 0.0)}
+    space["least"] = height_for(len(groups))
     shape = (1, len(sides)) if beside else (len(sides), 1)
-    height = LINE * style.font_pt * len(groups) * shape[0] / A4[1] + 0.15
-    figure, panels = page(found, title, *shape, height=height, space=space)
+    figure, panels = page(found, title, *shape, height=0.0, space=space)
     for number, (axes, side) in enumerate(zip(panels.flat, sides, strict=True)):
         peaks = [peak(found, "muscle_force", f"{name}_{side}") for name in groups]
         _bars(axes, np.stack([_shares(at, len(found["source"])) for at in peaks], axis=1), _colors(found))

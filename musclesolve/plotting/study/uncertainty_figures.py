@@ -15,7 +15,10 @@ from musclesolve.plotting.page.figure_files import figures_of
 from musclesolve.plotting.page.panels import joint_rows, small_multiples
 from musclesolve.plotting.page.style import SIDE_COLOR, heading, page
 from musclesolve.plotting.result.muscle_figures import FORCE, muscles
-from musclesolve.plotting.study.error_source_figure import contact_force_sources, muscle_force_sources
+from musclesolve.plotting.study.error_source_figure import (
+    error_sources_contact_forces,
+    error_sources_muscle_forces,
+)
 from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.dataset.result_quantities import body_weight
 from musclesolve.results.tables.uncertainty_summary import peak
@@ -29,7 +32,7 @@ def uncertainty_figures(found: xr.Dataset, progress: Progress | None = None) -> 
     return figures_of(found, FIGURES, progress, NEEDS)
 
 
-def muscle_force_bands(found: xr.Dataset) -> Figure:
+def uncertainty_muscle_forces(found: xr.Dataset) -> Figure:
     """Force of each muscle [N] with its bands, both legs in one panel."""
     legs = Legs.of(found)
 
@@ -43,7 +46,7 @@ def muscle_force_bands(found: xr.Dataset) -> Figure:
     return figure
 
 
-def contact_force_bands(found: xr.Dataset) -> Figure:
+def uncertainty_contact_forces(found: xr.Dataset) -> Figure:
     """Magnitude of the joint reaction at hip, knee and ankle [body weights] with its bands, a column for each leg."""
     legs, weight = Legs.of(found), body_weight(found)
     title = _title("Joint contact force, magnitude", found)
@@ -62,10 +65,10 @@ def contact_force_bands(found: xr.Dataset) -> Figure:
 
 
 FIGURES: dict[str, Callable[[xr.Dataset], Figure]] = {
-    "uncertainty_muscle_forces": muscle_force_bands,
-    "uncertainty_contact_forces": contact_force_bands,
-    "error_sources_muscle_forces": muscle_force_sources,
-    "error_sources_contact_forces": contact_force_sources,
+    "uncertainty_muscle_forces": uncertainty_muscle_forces,
+    "uncertainty_contact_forces": uncertainty_contact_forces,
+    "error_sources_muscle_forces": error_sources_muscle_forces,
+    "error_sources_contact_forces": error_sources_contact_forces,
 }
 NEEDS = {
     "error_sources_muscle_forces": "muscle_force_contribution",

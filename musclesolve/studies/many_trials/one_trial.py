@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 MEASURES = "measures"
 """Attribute of result.nc with its line of the table of many trials."""
-DRAWING = ("musclesolve.plotting.save_figures", "draw_task")
+DRAWING = ("musclesolve.plotting.figure_sets", "draw_task")
 """Module and function of a process that draws beside this one; it is ready by the time that there is a result."""
 RESULT, ERROR, EARLIER = "result.nc", "error.txt", "earlier_result.nc"
 
@@ -87,9 +87,9 @@ def analyse(
 
 
 def _figures(result: xr.Dataset, progress: Progress, beside: Helper | None) -> dict[str, bytes]:
-    from musclesolve.plotting import save_figures  # loads matplotlib: only where figures are drawn
+    from musclesolve.plotting import figure_sets  # loads matplotlib: only where figures are drawn
 
-    return save_figures.figure_files(result, progress, helper=beside)
+    return figure_sets.figure_files(result, progress, helper=beside)
 
 
 def attempt(job: Job, progress: Progress = no_progress) -> TrialRecord:
