@@ -296,3 +296,19 @@ def test_a_dataset_of_another_kind_is_refused(tmp_path):
     with refused("too_few_frames"):
         save_figures(result().isel(time=[0]), tmp_path)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_events_are_marked_where_no_bar_shows_them():
+    data = in_time(result())
+    data.attrs["heel_strike_times_r"] = [0.2, 1.2, 2.2]
+    axes = activations(data).axes[0]
+    (strikes, toe_offs) = [
+        c for c in axes.collections if to_hex(c.get_color()[0]).upper() == SIDE_COLOR["r"] and c.get_alpha()
+    ]
+    assert [float(path.vertices[0, 0]) for path in strikes.get_paths()] == [0.2, 1.2, 2.2]
+    assert [float(path.vertices[0, 0]) for path in toe_offs.get_paths()] == pytest.approx(
+        [0.8, 1.8], abs=0.05
+    )
+    assert {"heel strike", "toe-off"} <= set(entries(activations(data)))
+    assert "heel strike" not in entries(activations(result())), "a cycle begins with it"
+    assert not {"heel strike", "toe-off"} & set(entries(ground_reaction(data))), "bars show stance"

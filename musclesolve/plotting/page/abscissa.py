@@ -44,16 +44,16 @@ class Abscissa:
         """Set limits and ticks of a panel; on the lowest one of a column also numbers and label."""
         axes.set_xlim(*self.limits)
         if self.is_cycle:
-            axes.xaxis.set_major_locator(FixedLocator(_percents(axes)))
+            axes.xaxis.set_major_locator(FixedLocator(percents(axes)))
         axes.tick_params(labelbottom=labelled)
         if labelled and with_label:
             axes.set_xlabel(self.label)
 
 
-def _percents(axes: Axes) -> list[int]:
+def percents(axes: Axes) -> list[int]:
     """Ticks of a gait cycle, fewer where the numbers would touch."""
-    narrow = isinstance(axes, Panel) and axes.panel_width < NARROW * axes.style.scale
-    return [0, 50, 100] if narrow else [0, 25, 50, 75, 100]
+    width = axes.panel_width / axes.style.scale if isinstance(axes, Panel) else NARROW
+    return [0, 25, 50, 75, 100] if width >= NARROW else [0, 50, 100] if width >= 0.5 * NARROW else [0, 100]
 
 
 def cycle_axis(passes: dict[str, list[Pass]] | None = None) -> Abscissa:

@@ -96,6 +96,7 @@ class Panel(Axes):
             va="bottom",
             ha="right" if place else "left",
             fontsize=self.style.note_pt,
+            linespacing=1.05,
             color=TICK_COLOR,
         )
 
@@ -106,10 +107,10 @@ class Panel(Axes):
         widths = [text_width(note.get_text(), size) for note in notes]
         if len(notes) == 2 and sum(widths) + BETWEEN > room:
             notes.pop(0).set_visible(False)  # what the note on the right says is not said elsewhere
-        last = text_width(self._name.rpartition("\n")[2], self.style.font_pt)
+        last = text_width(self._name, self.style.font_pt)
         beside = notes == [self._right] and self._note is None and last + widths[-1] + BETWEEN < room
         if notes and not beside:
-            below = max(72.0 * text_height(note.get_text(), size) for note in notes) + 0.1 * size
+            below = max(72.0 * text_height(note.get_text(), size) for note in notes) + 0.2 * size
         if self._right is not None:
             self._right.set_position((72.0 * self.beyond, ABOVE if beside else 1.0))
         pad = below + 1.0 if below else ABOVE

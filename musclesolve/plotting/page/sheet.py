@@ -24,8 +24,12 @@ LEAST, USUAL = 0.36, 0.6
 """The height that a panel keeps, and the one that a narrow page does not take from it, at that size of text [inch]."""
 LEGEND_LINE = 1.5 / 72.0
 """Height of a line of the legend per point of its text [inch]."""
-EDGE = 0.02
+EDGE = 0.06
 """What text leaves free at the edge of the page [inch]."""
+HINTED = 0.15
+"""What lines are shorter than the page: letters on a screen are up to 3 % wider than in print [inch]."""
+BESIDE = 2.6
+"""Width of the sign beside a text of the legend, with the space between them [sizes of the text]."""
 ACROSS = 0.46
 """From a panel to the label of its vertical axis [inch]."""
 
@@ -59,9 +63,8 @@ class Arrangement:
         """For the text above a panel, from its left edge to what stands to its right [inch]."""
         if column == self.columns - 1:
             return self.pitch(style) - self.gap(style) + (RIGHT + self.right) * style.scale - EDGE
-        return self.pitch(style) - max(
-            BETWEEN if style.narrow else 2.0 * BETWEEN, (ACROSS + 0.06) * style.scale * self.labels
-        )
+        between = BETWEEN if style.narrow else 2.0 * BETWEEN
+        return self.pitch(style) - max(between, (ACROSS + 0.06) * style.scale * self.labels)
 
 
 class Sheet(Figure):
@@ -81,7 +84,7 @@ class Sheet(Figure):
     def add_header(self, text: str, points: float, color: str = "black") -> None:
         """Add lines below those of the header; the page grows by them."""
         margin = LEFT * self.style.scale
-        text = broken(text, points, self.style.width - margin - 0.1)
+        text = broken(text, points, self.style.width - margin - HINTED)
         self._header.append(self.text(margin, 0.0, text, fontsize=points, color=color, va="top"))
         self._header[-1].set_transform(self._from_top)
 
@@ -102,11 +105,19 @@ class Sheet(Figure):
         """Add the legend of the page below its title, in as many rows as its entries need."""
         size = float(options.pop("fontsize", self.style.font_pt))
         columns = min(len(handles), options.pop("ncols", len(handles)))
-        room = self.style.width - (LEFT * self.style.scale + 0.1)
+        room = self.style.width - LEFT * self.style.scale - HINTED
         while columns > 1 and _width(labels, columns, size, **options) > room:
             columns -= 1
-        self._legend_rows, self._legend_pt = -(-len(handles) // max(columns, 1)), size
-        usual = {"columnspacing": 1.2, "labelspacing": 0.3, "handlelength": 2.0, "handletextpad": 0.6}
+        if columns == 1:
+            labels = [broken(label, size, room - BESIDE * size / 72.0) for label in labels]
+        extra = sum(label.count("\n") for label in labels)
+        self._legend_rows, self._legend_pt = -(-len(handles) // max(columns, 1)) + extra, size
+        usual = {
+            "columnspacing": 1.2,
+            "labelspacing": 0.3,
+            "handlelength": BESIDE - 0.6,
+            "handletextpad": 0.6,
+        }
         self._legend = self.legend(
             handles=by_rows(handles, columns),
             labels=by_rows(labels, columns),
@@ -188,7 +199,6 @@ def by_rows(entries: Sequence[Any], columns: int) -> list[Any]:
 def _width(labels: Sequence[str], columns: int, size: float, **options: Any) -> float:
     """Of a legend of so many columns [inch]."""
     em = size / 72.0
-    beside = float(options.get("handlelength", 2.0)) + float(options.get("handletextpad", 0.6))
     widest = [max(text_width(label, size) for label in labels[k::columns]) for k in range(columns)]
     between = (columns - 1) * float(options.get("columnspacing", 1.2))
-    return sum(widest) + em * (columns * beside + between)
+    return sum(widest) + em * (columns * BESIDE + between)

@@ -44,13 +44,21 @@ def broken(text: str, points: float, width: float) -> str:
     lines: list[str] = []
     for part in _parts(text, points, width):
         lines.append("")
-        for word in part.replace(" (", KEPT + "(").split(" "):
+        for word in _words(part, points, width):
             longer = f"{lines[-1]} {word}".lstrip()
             if lines[-1] and text_width(longer, points) > width:
                 lines.append(word)
             else:
                 lines[-1] = longer
     return "\n".join(lines).replace(KEPT, " ")
+
+
+def _words(text: str, points: float, width: float) -> list[str]:
+    """What lines are broken between: words, with a bracket behind them unless both are wider than a line."""
+    words = text.replace(" (", KEPT + "(").split(" ")
+    return [
+        part for word in words for part in (word.split(KEPT) if text_width(word, points) > width else [word])
+    ]
 
 
 def _parts(text: str, points: float, width: float) -> list[str]:

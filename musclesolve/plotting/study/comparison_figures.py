@@ -97,7 +97,7 @@ def _page(
     def fill(axes: Axes, name: str) -> None:
         for number, part in enumerate(parts):
             values = part[variable].sel({dim: f"{name}_{side}"}).values
-            _curve(axes, legs, side, values, validity[number], _style(number, len(parts)))
+            _curve(axes, legs, side, values, validity[number], line_style(number, len(parts)))
         legs.mark_stance(axes, side)
 
     title = f"{titles[0]}: {frames.SIDE_NAMES[side]} leg, one color per cost"
@@ -136,13 +136,14 @@ def _curve(
         cross(axes, part.place[failed], row, style["color"])
 
 
-def _style(number: int, count: int) -> dict[str, Any]:
+def line_style(number: int, count: int) -> dict[str, Any]:
+    """Color, width and dashes of the curve of a cost."""
     width = WIDTHS[0] + (WIDTHS[1] - WIDTHS[0]) * number / max(1, count - 1)
     return {"color": COST_COLORS[number], "linewidth": width, "linestyle": DASHES[number]}
 
 
 def _legend(figure: Figure, costs: list[str], validity: list[Validity]) -> None:
-    handles = [line(cost, **_style(number, len(costs))) for number, cost in enumerate(costs)]
+    handles = [line(cost, **line_style(number, len(costs))) for number, cost in enumerate(costs)]
     if any(each.reserve.any() for each in validity):
         handles.append(line("with reserve", NOTE_COLOR, linestyle=RESERVE_STYLE))
     if any(each.failed.any() for each in validity):

@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.legend_handler import HandlerTuple
 from matplotlib.patches import Patch
 
+from musclesolve.plotting.page.abscissa import percents
 from musclesolve.plotting.page.curves import Legs
 from musclesolve.plotting.page.page_style import current_style
 from musclesolve.plotting.page.panels import joint_rows
@@ -70,7 +71,7 @@ def error_sources_muscle_forces(found: xr.Dataset) -> Figure:
     beside = not style.narrow
     labels = [name.replace("_", " ") for name in groups]
     space = {"left": space_for(labels), "right": space_for(["1234 ± 1234"], 0.0)}
-    space["least"] = height_for(len(groups))
+    space |= {"least": height_for(len(groups)), "below": 0.0 if beside else 0.15}
     shape = (1, len(sides)) if beside else (len(sides), 1)
     figure, panels = page(found, title, *shape, height=0.0, space=space)
     for number, (axes, side) in enumerate(zip(panels.flat, sides, strict=True)):
@@ -101,7 +102,9 @@ def _bars(axes: Axes, shares: np.ndarray, colors: list[str]) -> None:
         axes.barh(np.arange(len(edge)), share, left=edge, color=color, height=0.8, linewidth=0.0)
         edge = edge + share
     axes.set_xlim(0.0, 1.0)
-    axes.set_xticks([0.0, 0.25, 0.5, 0.75, 1.0], ["0", "25", "50", "75", "100"])
+    axes.set_xticks(
+        shown := [0.01 * percent for percent in percents(axes)], [f"{100.0 * x:.0f}" for x in shown]
+    )
     axes.set_ylim(-0.6, len(edge) - 0.4)
     axes.grid(False, axis="y")
 
