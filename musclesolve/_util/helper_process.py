@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import pickle
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -43,6 +44,12 @@ class Helper:
         end_all([self._worker])
 
 
+def _idle_core() -> bool:
+    """Whether a core is left beside that of this process; where the load is not known, as on Windows, if there is one."""
+    busy = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
+    return busy + 0.5 < threads() and threads() > 1
+
+
 @dataclass(frozen=True)
 class _Named:
     """A function that is loaded where it is received, and not here."""
@@ -63,9 +70,10 @@ def _load(module: str, name: str) -> Function:
 def helper(module: str, function: str, *, wanted: bool = True) -> Iterator[Helper | None]:
     """A helper, where one is wanted and there is a core for it; ended afterwards, whatever happens.
 
-    A process of a pool has none: there the other cores have work of their own.
+    A process of a pool has none: there the other cores have work of their own. Nor is there one on a busy machine: what
+    it loads a second time would take longer than what it does.
     """
-    if not wanted or threads() < 2 or current_process().daemon:
+    if not wanted or current_process().daemon or not _idle_core():
         yield None
         return
     try:

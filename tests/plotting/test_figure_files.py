@@ -11,7 +11,8 @@ from refusals import refused
 from synthetic_result import few_muscles
 from synthetic_result import result as every_muscle
 
-from musclesolve._util.helper_process import Helper, helper
+from musclesolve._util import helper_process
+from musclesolve._util.helper_process import Helper
 from musclesolve.plotting import figure_sets as sets
 from musclesolve.plotting.figure_names import RESULT_FIGURES, in_every_format
 from musclesolve.plotting.figure_sets import figure_files, save_figures
@@ -69,8 +70,11 @@ def test_an_unknown_figure_or_format_is_refused_and_nothing_is_written(result, t
 def test_a_process_beside_draws_the_same(result):
     with page_style(PageStyle(85.0, 7.0, file_format="svg")):
         alone = figure_files(result, only=TWO)
-        with helper(*DRAWING) as beside:
+        beside = Helper(*DRAWING)
+        try:
             together = figure_files(result, only=TWO, helper=beside)
+        finally:
+            beside.end()
     assert list(alone) == list(together) and alone == together
 
 
@@ -82,10 +86,12 @@ def test_a_process_beside_that_dies_costs_no_figure(result):
         beside.end()
 
 
-def test_there_is_no_process_beside_where_threads_are_limited_to_one(monkeypatch):
-    monkeypatch.setenv("NUMBA_NUM_THREADS", "1")
-    with helper(*DRAWING) as beside:
-        assert beside is None
+@pytest.mark.parametrize(("threads", "load", "there"), [(2, 0.0, True), (1, 0.0, False), (2, 3.0, False)])
+def test_a_process_beside_is_for_a_core_that_has_nothing_to_do(monkeypatch, threads, load, there):
+    monkeypatch.setattr(helper_process, "threads", lambda: threads)
+    monkeypatch.setattr(helper_process.os, "getloadavg", lambda: (load, 0.0, 0.0), raising=False)
+    with helper_process.helper(*DRAWING) as beside:
+        assert (beside is not None) == there
 
 
 def gray(color: str) -> float:
