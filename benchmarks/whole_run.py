@@ -94,7 +94,7 @@ def main() -> None:
     parser.add_argument("--repeat", type=int, default=5)
     given = parser.parse_args()
     variants = [
-        Variant("figures, two processes", HERE),
+        Variant("figures (two processes if idle)", HERE),
         Variant("figures, one process", HERE, environment={"NUMBA_NUM_THREADS": "1"}),
         Variant("--no-figures", HERE, ("--no-figures",)),
     ]

@@ -45,7 +45,7 @@ class Helper:
 
 
 def _idle_core() -> bool:
-    """Whether a core is left beside that of this process; where the load is not known, as on Windows, if there is one."""
+    """Whether a core is left beside that of this process; where the load is not known, whether there is one."""
     busy = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
     return busy + 0.5 < threads() and threads() > 1
 

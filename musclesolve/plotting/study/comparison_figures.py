@@ -26,8 +26,11 @@ from musclesolve.results.dataset.result_quantities import LEG_JOINTS, body_weigh
 # Okabe & Ito (2008) without black and yellow, the darkest first; what comes first is drawn widest.
 COST_COLORS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9")
 WIDTHS = (2.0, 0.8)  # points, of the first curve and the last
-DASHES: tuple[Any, ...] = ("-", (0, (5, 1.2)), "-", (0, (7, 1.5, 1.5, 1.5)), "-", (0, (3, 1)))
-"""Every second curve is dashed: those whose gray is alike are told apart without color. Dots mean a reserve."""
+DASHES: tuple[Any, ...] = (
+    *("-", (0, (5, 1.2)), "-", (0, (7, 1.5, 1.5, 1.5))),
+    *((0, (9, 1.2, 1.2, 1.2, 1.2, 1.2)), (0, (3, 1))),
+)
+"""Curves whose gray is alike are told apart by dashes. Dots mean a reserve."""
 NEEDED = (
     *("cost", "activation", "group_force", "co_contraction", "joint_reaction"),
     *("status", "group", "least_cost"),
