@@ -13,16 +13,16 @@ matplotlib.use("agg")  # draws into files; leave it out to see the figures on th
 import matplotlib.pyplot as plt
 
 import musclesolve as ms
+from musclesolve import plotting
 from musclesolve.data import reference_stride
-from musclesolve.plotting.save_figures import FIGURES
 
 MUSCLES = ("soleus", "tibialis_anterior", "vastus_lateralis", "biceps_femoris_long_head", "rectus_femoris")
 
 
 def main(folder: Path) -> None:
-    """A page of the package ("activations" has all muscles); five muscles of both legs over the gait cycle."""
+    """A page of the package; five muscles of both legs over the gait cycle."""
     result = ms.run(reference_stride())
-    FIGURES["contact_forces"](result).savefig(folder / "contact_forces.png", dpi=100)
+    plotting.contact_forces(result).savefig(folder / "contact_forces.png", dpi=100)
 
     figure, rows = plt.subplots(len(MUSCLES), sharex=True, sharey=True, figsize=(5, 8), layout="constrained")
     for side, name, line in (("r", "right", "C0-"), ("l", "left", "C1--")):

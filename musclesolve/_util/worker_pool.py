@@ -51,7 +51,7 @@ class Pool:
         self.packed = pickle.dumps((function, shared))
         self.tasks, self.most = tasks, workers
         self.waiting = deque(range(len(tasks)))
-        self.workers: dict[Connection, _Worker] = {}
+        self.workers: dict[Connection, Worker] = {}
         self.deaths = Counter[int]()
         self.limit, self.retry_last, self.any_ready = len(tasks), True, False
 
@@ -69,7 +69,7 @@ class Pool:
                 for worker in self._ready():
                     yield from self._receive(worker)
         finally:
-            _end(self.workers.values())
+            end_all(self.workers.values())
 
     def ordered(self) -> Generator[Any]:
         """Yield the results in the order of the tasks.
@@ -92,7 +92,7 @@ class Pool:
         running = {each.task: each.fraction for each in self.workers.values() if each.task is not None}
         return list(running), sum(running.values())
 
-    def _ready(self) -> list[_Worker]:
+    def _ready(self) -> list[Worker]:
         """Wait until processes have sent something or are dead."""
         ready = wait(list(self.workers))
         return [worker for connection, worker in self.workers.items() if connection in ready]
@@ -101,16 +101,16 @@ class Pool:
         """Give waiting tasks to idle processes and to new ones; end idle processes when no task is left."""
         idle = [worker for worker in self.workers.values() if worker.task is None]
         while self.waiting and self.waiting[0] < self.limit and (idle or len(self.workers) < self.most):
-            worker = idle.pop() if idle else _Worker()
+            worker = idle.pop() if idle else Worker()
             self.workers[worker.connection] = worker
             number = self.waiting.popleft()
             worker.give(number, self.tasks[number])
         if not self.waiting:
             for worker in idle:
                 del self.workers[worker.connection]
-            _end(idle)
+            end_all(idle)
 
-    def _receive(self, worker: _Worker) -> Generator[tuple[int, Any]]:
+    def _receive(self, worker: Worker) -> Generator[tuple[int, Any]]:
         """Take a message of a process; yield the result that it holds, if it does."""
         if worker.connection.closed:
             return
@@ -131,7 +131,7 @@ class Pool:
             self._assign()
             yield number, content
 
-    def _on_worker_exit(self, worker: _Worker) -> Generator[tuple[int, Lost]]:
+    def _on_worker_exit(self, worker: Worker) -> Generator[tuple[int, Lost]]:
         """Put the task of a dead process back, or give it up."""
         del self.workers[worker.connection]
         reason = worker.death
@@ -151,7 +151,7 @@ class Pool:
             self.waiting.appendleft(worker.task)
 
 
-class _Worker:
+class Worker:
     """A process as the one that started it sees it."""
 
     def __init__(self) -> None:
@@ -196,7 +196,7 @@ class _Worker:
     @property
     def death(self) -> str:
         """How it died, in words."""
-        _end([self])
+        end_all([self])
         code = self.process.exitcode or 0
         if code >= 0:
             return f"the process that computed it ended with exit code {code}"
@@ -205,7 +205,7 @@ class _Worker:
         return f"the process that computed it was ended by {name}{memory}"
 
 
-def _end(workers: Iterable[_Worker]) -> None:
+def end_all(workers: Iterable[Worker]) -> None:
     """End processes, all at the same time."""
     ending = list(workers)
     for worker in ending:

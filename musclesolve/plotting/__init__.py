@@ -1,1 +1,14 @@
-"""Figures of a result; nothing is computed here beyond the place on the axis and the unit."""
+"""Figures: one function each, which takes a result and returns a matplotlib figure.
+
+    from musclesolve.plotting import PageStyle, muscle_forces, page_style
+
+    with page_style(PageStyle(width_mm=85, font_pt=7)):      # a column of a journal; A4 without it
+        figure = muscle_forces(result.sel(muscle=["soleus_r", "soleus_l"]))
+        figure.savefig("soleus.pdf")
+
+`save_figures` draws all figures of a result into a folder. A muscle page of fewer muscles: select them in the result.
+"""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,5 +1,9 @@
 """Names of the figure files of a result, for those who replace or remove such files without drawing any."""
 
+from collections.abc import Iterable
+
+from musclesolve.plotting.page.page_style import FORMATS
+
 RESULT_FIGURES = (
     *("activations.png", "muscle_forces.png", "function_groups.png", "joint_angles_and_moments.png"),
     *("joint_powers.png", "contact_forces.png", "contact_force_components.png", "ground_reaction.png"),
@@ -15,3 +19,9 @@ UNCERTAINTY_FIGURES = (
     *("error_sources_muscle_forces.png", "error_sources_contact_forces.png"),
 )
 UNCERTAINTY = "uncertainty.nc"
+
+
+def in_every_format(files: Iterable[str]) -> tuple[str, ...]:
+    """The names of these figure files with the suffix of every format: those that an earlier result may have."""
+    stems = dict.fromkeys(name.rpartition(".")[0] for name in files)
+    return tuple(f"{stem}.{file_format}" for stem in stems for file_format in FORMATS)

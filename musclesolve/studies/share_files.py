@@ -9,7 +9,7 @@ from typing import Any
 import xarray as xr
 
 from musclesolve._util.progress import Progress
-from musclesolve.plotting.figure_names import MODEL_FIGURES, RESULT_FIGURES
+from musclesolve.plotting.figure_names import MODEL_FIGURES, RESULT_FIGURES, in_every_format
 from musclesolve.results.files.atomic_writing import reserved, write_files
 from musclesolve.results.files.result_netcdf import check_folder, check_inputs, netcdf_bytes
 from musclesolve.results.files.storage_file import ENDINGS, storage_files
@@ -47,7 +47,7 @@ def share_into(
         drawn = _figures(result, progress) if figures else {}
         progress("writing", 1.0)
         files = {RESULT: netcdf_bytes(result), **storage_files(result, stem), **drawn}
-        return result, write_files(folder, files, (*RESULT_FIGURES, *MODEL_FIGURES))
+        return result, write_files(folder, files, in_every_format((*RESULT_FIGURES, *MODEL_FIGURES)))
 
 
 def _given(inputs: tuple[Path | None, ...], options: Mapping[str, Any]) -> list[Path]:
@@ -56,6 +56,6 @@ def _given(inputs: tuple[Path | None, ...], options: Mapping[str, Any]) -> list[
 
 
 def _figures(result: xr.Dataset, progress: Progress) -> dict[str, bytes]:
-    from musclesolve.plotting import save_figures  # loads matplotlib: only where figures are drawn
+    from musclesolve.plotting import figure_sets  # loads matplotlib: only where figures are drawn
 
-    return save_figures.figure_files(result, progress)
+    return figure_sets.figure_files(result, progress)

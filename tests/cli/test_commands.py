@@ -16,7 +16,7 @@ import muscle_db
 import musclesolve as ms
 from musclesolve.cli import app as cli
 from musclesolve.errors import InputError
-from musclesolve.plotting import save_figures as save
+from musclesolve.plotting import figure_sets as save
 from musclesolve.results.files.result_netcdf import write_result
 
 
@@ -155,6 +155,18 @@ def test_plot_draws_beside_the_result_or_where_told(call, tmp_path):
     assert (tmp_path / "ground_reaction.png").is_file()
     assert call("plot", tmp_path / "result.nc", "-o", tmp_path / "again").exit_code == 0
     assert (tmp_path / "again" / "ground_reaction.png").is_file()
+
+
+def test_plot_draws_for_a_paper(call, tmp_path):
+    write_result(result(), tmp_path / "result.nc")
+    (tmp_path / "ground_reaction.png").touch()
+    asked = ("--figure", "ground_reaction", "--format", "svg", "--width", 85, "--font", 7, "--no-titles")
+    assert call("plot", tmp_path / "result.nc", *asked).exit_code == 0
+    assert {path.name for path in tmp_path.iterdir()} == {"result.nc", "ground_reaction.svg"}
+    svg = (tmp_path / "ground_reaction.svg").read_text(encoding="utf-8")
+    assert f'width="{85 / 25.4 * 72:.3f}'[:12] in svg and "font-size: 7px" in svg
+    assert call("plot", tmp_path / "result.nc", "--width", 5).exit_code == 2
+    assert "did you mean" in call("plot", tmp_path / "result.nc", "--figure", "ground").stderr
 
 
 def test_plot_refuses_another_file(call, tmp_path):

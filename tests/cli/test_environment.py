@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 
 from musclesolve.cli import app as cli
 from musclesolve.cli import environment, printing
-from musclesolve.plotting import save_figures as save
+from musclesolve.plotting import figure_sets as save
 from musclesolve.results.files.result_netcdf import netcdf_bytes, read_result, write_result
 from musclesolve.studies.many_trials.one_trial import Job, attempt
 from musclesolve.studies.many_trials.trial_record import Outcome, TrialRecord, csv_bytes

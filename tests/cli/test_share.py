@@ -14,7 +14,7 @@ from typer.testing import CliRunner, Result
 
 from musclesolve.cli import app as cli
 from musclesolve.opensim.read_model import read_osim
-from musclesolve.plotting import save_figures as save
+from musclesolve.plotting import figure_sets as save
 from musclesolve.recording.text.mot_file import read_mot
 from musclesolve.results.files.result_netcdf import read_result
 from musclesolve.results.files.storage_file import ENDINGS

@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 
 from musclesolve._util import written_files as written
 from musclesolve.cli import app as cli
-from musclesolve.plotting import save_figures as save
+from musclesolve.plotting import figure_sets as save
 from musclesolve.results.files.result_netcdf import write_result
 from musclesolve.studies.many_trials import one_trial as one
 

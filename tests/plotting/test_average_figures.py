@@ -34,7 +34,7 @@ def panel(figure, title):
 
 
 def test_moments_per_body_mass_with_their_band(average):
-    axes = panel(averages.angles_and_moments(average), "knee flexion moment")
+    axes = panel(averages.average_angles_and_moments(average), "knee flexion moment")
     leg = average.sel(side="r", dof="knee_flexion")
     curves = [line.get_ydata() for line in axes.lines if len(line.get_xdata()) > 100]
     drawn = np.concatenate(curves)
@@ -49,13 +49,13 @@ def test_moments_per_body_mass_with_their_band(average):
 def test_moments_of_several_subjects_are_not_divided_by_a_mass(average):
     mixed = average.copy()
     mixed.attrs = {key: value for key, value in average.attrs.items() if key != "subject_mass_kg"}
-    axes = panel(averages.angles_and_moments(mixed), "knee flexion moment")
+    axes = panel(averages.average_angles_and_moments(mixed), "knee flexion moment")
     assert axes.get_ylabel() == "[N m]"
 
 
 def test_the_full_line_ends_where_cycles_are_missing(average):
     average = average.assign(cycles_with_reserve=0 * average["cycles_with_reserve"])
-    axes = panel(averages.activations(average), "soleus")
+    axes = panel(averages.average_activations(average), "soleus")
     leg = average.sel(side="r", muscle="soleus")
     fewer = (leg["activation_count"] < leg["activation_count"].max()).values
     assert fewer.any() and not fewer.all()
@@ -74,9 +74,9 @@ def test_where_a_cycle_needed_a_reserve_the_mean_is_dotted(average):
     needed = (average["cycles_with_reserve"].sel(side="r") > 0).values
     assert 3 <= needed.sum() <= 12
     for draw, title, several in (
-        (averages.activations, "soleus", True),
-        (averages.angles_and_moments, "knee flexion moment", True),
-        (averages.angles_and_moments, "knee flexion (+)", False),
+        (averages.average_activations, "soleus", True),
+        (averages.average_angles_and_moments, "knee flexion moment", True),
+        (averages.average_angles_and_moments, "knee flexion (+)", False),
     ):
         lines = [line for line in panel(draw(average), title).lines if len(line.get_xdata()) > 100]
         drawn = {
@@ -95,14 +95,14 @@ def test_where_a_cycle_needed_a_reserve_the_mean_is_dotted(average):
 
 def test_the_band_of_activations_stays_between_nought_and_one(average):
     wide = average.assign(activation_std=average["activation_std"] + 2.0)
-    axes = panel(averages.activations(wide), "soleus")
+    axes = panel(averages.average_activations(wide), "soleus")
     band = np.concatenate([each.get_paths()[0].vertices for each in axes.collections])
     assert band[:, 1].min() == 0.0 and band[:, 1].max() == 1.0
 
 
 def test_titles_say_mean_and_the_legend_only_what_is_drawn(average):
-    shown = averages.activations(average)
-    plain = averages.activations(
+    shown = averages.average_activations(average)
+    plain = averages.average_activations(
         average.drop_vars("stance_percent").assign(
             activation_count=average["activation_count"] * 0 + 4,
             cycles_with_reserve=average["cycles_with_reserve"] * 0,
@@ -117,7 +117,7 @@ def test_titles_say_mean_and_the_legend_only_what_is_drawn(average):
 
 
 def test_every_figure_has_a_panel_for_each_muscle_and_says_how_many_cycles(average):
-    figure = averages.muscle_forces(average)
+    figure = averages.average_muscle_forces(average)
     shown = [axes for axes in figure.axes if axes.get_visible()]
     assert len(shown) == average.sizes["muscle"] == 2
     labels = [text.get_text() for text in figure.legends[0].get_texts()]
@@ -125,7 +125,7 @@ def test_every_figure_has_a_panel_for_each_muscle_and_says_how_many_cycles(avera
 
 
 def test_files(average, monkeypatch):
-    monkeypatch.setattr(averages, "FIGURES", {"one": averages.activations})
+    monkeypatch.setattr(averages, "FIGURES", {"one": averages.average_activations})
     stages = []
     files = averages.average_files(average, lambda stage, share: stages.append((stage, share)))
     assert list(files) == ["one.png"] and files["one.png"].startswith(b"\x89PNG")

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from synthetic_result import result, with_cutoffs
 
-from musclesolve.plotting import save_figures as save
+from musclesolve.plotting import figure_sets as save
+from musclesolve.plotting.figure_sets import save_figures
 from musclesolve.plotting.result.cutoff_figures import cutoff_and_noise
-from musclesolve.plotting.save_figures import save_figures
 
 
 def test_it_is_drawn_where_the_recording_chose(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,6 +11,8 @@ from synthetic_result import result as every_muscle
 
 import muscle_db
 import musclesolve as ms
+from musclesolve.plotting.figure_sets import FIGURES as ALL_FIGURES
+from musclesolve.plotting.figure_sets import save_figures
 from musclesolve.plotting.page.abscissa import abscissa
 from musclesolve.plotting.page.panels import muscles_by_group
 from musclesolve.plotting.page.style import (
@@ -25,8 +27,6 @@ from musclesolve.plotting.result.ground_figure import ground_reaction
 from musclesolve.plotting.result.joint_figures import contact_forces, joint_angles_and_moments
 from musclesolve.plotting.result.muscle_figures import activations
 from musclesolve.plotting.result.residual_figures import consistency_shift, reserves_and_residual
-from musclesolve.plotting.save_figures import FIGURES as ALL_FIGURES
-from musclesolve.plotting.save_figures import save_figures
 from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.tables.run_summary import summary
 
@@ -65,7 +65,7 @@ def test_every_figure_is_written(tmp_path):
 
 def test_a_panel_for_every_muscle_with_its_group():
     panels = visible(activations(every_muscle()))
-    drawn = {axes.get_title(loc="left"): axes.texts[0].get_text() for axes in panels}
+    drawn = {axes.get_title(loc="left").replace("\n", " "): axes.texts[0].get_text() for axes in panels}
     assert drawn == {
         m.name.replace("_", " "): m.group.replace("_", " ") for m in muscle_db.load("silva_2003").muscles
     }
@@ -85,8 +85,7 @@ def test_failed_frames_are_marked_and_not_drawn(name):
     axes = FIGURES[name](data).axes[0]
     for side, where in (("r", [40, 41, 42]), ("l", [50])):
         drawn = [line.get_ydata() for style in ("-", ":") for line in lines_of(axes, side, style)]
-        assert len(drawn) == 2
-        assert all(np.isnan(curve[where]).all() for curve in drawn)
+        assert drawn and all(np.isnan(curve[where]).all() for curve in drawn)
         marks = [line for line in axes.lines if line.get_marker() == FAILED_MARK["marker"]]
         (own,) = [line for line in marks if line.get_color() == SIDE_COLOR[side]]
         assert np.array_equal(own.get_xdata(), time[where]) and set(own.get_ydata()) == {FAILED_ROW[side]}
@@ -282,7 +281,7 @@ def test_bars_show_how_far_points_were_moved():
 
 def test_a_result_without_a_newer_variable_is_drawn_without_its_figure(tmp_path, monkeypatch):
     few = {name: FIGURES[name] for name in ("ground_reaction", "consistency_shift")}
-    monkeypatch.setattr("musclesolve.plotting.save_figures.FIGURES", few)
+    monkeypatch.setattr("musclesolve.plotting.figure_sets.FIGURES", few)
     assert len(save_figures(result(), tmp_path)) == 2
     older = save_figures(result().drop_vars("consistency_shift"), tmp_path)
     assert [path.stem for path in older] == ["ground_reaction"]
@@ -294,3 +293,19 @@ def test_a_dataset_of_another_kind_is_refused(tmp_path):
     with refused("too_few_frames"):
         save_figures(result().isel(time=[0]), tmp_path)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_events_are_marked_where_no_bar_shows_them():
+    data = in_time(result())
+    data.attrs["heel_strike_times_r"] = [0.2, 1.2, 2.2]
+    axes = activations(data).axes[0]
+    (strikes, toe_offs) = [
+        c for c in axes.collections if to_hex(c.get_color()[0]).upper() == SIDE_COLOR["r"] and c.get_alpha()
+    ]
+    assert [float(path.vertices[0, 0]) for path in strikes.get_paths()] == [0.2, 1.2, 2.2]
+    assert [float(path.vertices[0, 0]) for path in toe_offs.get_paths()] == pytest.approx(
+        [0.8, 1.8], abs=0.05
+    )
+    assert {"heel strike", "toe-off"} <= set(entries(activations(data)))
+    assert "heel strike" not in entries(activations(result())), "a cycle begins with it"
+    assert not {"heel strike", "toe-off"} & set(entries(ground_reaction(data))), "bars show stance"

@@ -13,7 +13,7 @@ from musclesolve.results.files.result_netcdf import read_result, write_result
 
 @pytest.fixture(autouse=True)
 def one_figure(monkeypatch):
-    monkeypatch.setattr(averages, "FIGURES", {"average_activations": averages.activations})
+    monkeypatch.setattr(averages, "FIGURES", {"average_activations": averages.average_activations})
 
 
 @pytest.fixture

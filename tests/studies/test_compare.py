@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 
 import musclesolve as ms
 from musclesolve.cli import app as cli
+from musclesolve.plotting.result.muscle_figures import activations as of_result
 from musclesolve.plotting.study.comparison_figures import COST_COLORS, FIGURES, comparison_files
 from musclesolve.results.tables import comparison_tables
 from musclesolve.sharing.cost.named.power_costs import ActivationPower
@@ -182,6 +183,12 @@ def test_a_color_for_every_cost(pair, name):
     assert colors == set(COST_COLORS[:2])
     (legend,) = figure.legends
     assert [text.get_text() for text in legend.get_texts()] == ["a", "b"]
+
+
+def test_muscles_are_in_the_order_of_the_pages_of_a_run(pair):
+    pages = (FIGURES["compare_activations"](pair, side="r"), of_result(pair.isel(cost=0)))
+    orders = [[axes.get_title(loc="left").replace("\n", " ") for axes in page.axes] for page in pages]
+    assert orders[0] == orders[1]
 
 
 def test_failed_frames_are_crosses_in_the_color_of_their_cost():

@@ -67,7 +67,7 @@ def _passive_moments(
     moments = {rule: passive_moments(database, rule) for rule in rules}
     console().print(passive_moment_table(database.name, moments))
     if output is not None:
-        from musclesolve.plotting.page.png import figures_of
+        from musclesolve.plotting.page.figure_files import figures_of
         from musclesolve.plotting.result import passive_moment_figure as figure
 
         draw = {figure.FILE: lambda _: figure.passive_moment_figure(database.name, moments)}

@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from musclesolve.cli import page_options
 from musclesolve.cli.errors import SOME_FRAMES_FAILED
 from musclesolve.cli.finishing import finish
 from musclesolve.cli.options import Cost, Output, Side, Sides, Solver
 from musclesolve.cli.printing import complain
 from musclesolve.cli.progress_bar import progress
 from musclesolve.data.bundled import reference_stride
+from musclesolve.plotting.page.page_style import page_style
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -49,6 +51,9 @@ def run(
         typer.Option(min=2, help="Number of Monte Carlo samples over the sources of error: uncertainty.nc."),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the random numbers of the samples.")] = 0,
+    file_format: page_options.Format = page_options.FileFormat.png,
+    width: page_options.Width = 210.0,
+    font: page_options.Font = 8.0,
 ) -> None:
     """Compute the muscle forces of one trial: result.nc, figures and a printed summary.
 
@@ -58,12 +63,15 @@ def run(
     """
     options = {"cost": cost, "solver": solver, "side": side.value}
     many = len(trial) > 1 or os.path.isdir(trial[0]) or jobs is not None or scheduler is not None or again
-    if many and uncertainty is None:
-        analyse_many(trial, output, figures, options, jobs=jobs, scheduler=scheduler, again=again)
-    elif many:
-        raise typer.BadParameter("--uncertainty is for one trial, without --jobs, --scheduler and --again")
-    else:
-        analyse("run", trial[0], output, figures, uncertainty, seed, **options)
+    with page_style(page_options.style(file_format, width, font)):
+        if many and uncertainty is None:
+            analyse_many(trial, output, figures, options, jobs=jobs, scheduler=scheduler, again=again)
+        elif many:
+            raise typer.BadParameter(
+                "--uncertainty is for one trial, without --jobs, --scheduler and --again"
+            )
+        else:
+            analyse("run", trial[0], output, figures, uncertainty, seed, **options)
 
 
 def analyse(

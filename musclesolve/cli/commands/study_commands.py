@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from musclesolve.cli import page_options
 from musclesolve.cli.completion import cost_names, solver_names
 from musclesolve.cli.errors import SOME_FRAMES_FAILED
 from musclesolve.cli.finishing import finish
@@ -115,15 +116,29 @@ def plot(
         Path | None,
         typer.Option("-o", "--output", help="Folder for the figures; default: that of the result."),
     ] = None,
+    figure: Annotated[
+        list[str] | None,
+        typer.Option(help="Name of a figure, such as activations; repeatable; default: all."),
+    ] = None,
+    file_format: page_options.Format = page_options.FileFormat.png,
+    width: page_options.Width = 210.0,
+    font: page_options.Font = 8.0,
+    titles: page_options.Titles = True,
+    norms: page_options.Norms = True,
 ) -> None:
-    """Draw the figures of a result again."""
-    from musclesolve.plotting.save_figures import figures_again
+    """Draw the figures of a result again, also for a paper; they replace those of the folder, of whatever format."""
+    from musclesolve.plotting.figure_sets import figures_again
+    from musclesolve.plotting.page.page_style import page_style
     from musclesolve.results.files.atomic_writing import reserved, write_files
     from musclesolve.results.files.result_netcdf import read_result
 
     loaded, folder = read_result(result), output or result.parent
-    with progress() as report, reserved(folder):
-        figures, outdated = figures_again(loaded, report)
+    with (
+        page_style(page_options.style(file_format, width, font, titles, norms)),
+        progress() as report,
+        reserved(folder),
+    ):
+        figures, outdated = figures_again(loaded, report, figure or ())
         report("writing", 1.0)
         paths = write_files(folder, figures, outdated)
     print_files(paths)

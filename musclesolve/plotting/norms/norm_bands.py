@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -14,22 +11,11 @@ from matplotlib.figure import Figure
 
 from musclesolve.plotting.norms.norm_file import NORMS, Norm, norm
 from musclesolve.plotting.page.abscissa import Abscissa
+from musclesolve.plotting.page.page_style import current_style
 from musclesolve.plotting.page.style import note, page_note
 
 BAND_COLOR = "#DCDCDC"
 MEAN_COLOR = "#8C8C8C"
-
-_shown: ContextVar[bool] = ContextVar("norms_shown", default=True)
-
-
-@contextmanager
-def without_norms() -> Iterator[None]:
-    """Figures that are drawn inside have no normative bands."""
-    token = _shown.set(False)
-    try:
-        yield
-    finally:
-        _shown.reset(token)
 
 
 @dataclass
@@ -42,8 +28,8 @@ class NormBands:
 
     @classmethod
     def of(cls, result: xr.Dataset, x: Abscissa) -> NormBands:
-        """None on an axis of time, for a leg that does not walk, or inside `without_norms`."""
-        if not _shown.get() or x.limits != (0.0, 100.0):
+        """None on an axis of time, for a leg that does not walk, or in a style without norms."""
+        if not current_style().norms or x.limits != (0.0, 100.0):
             return cls(())
         every, speed = [norm(name) for name in NORMS], walking_speed(result)
         if speed is None:

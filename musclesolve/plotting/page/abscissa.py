@@ -7,11 +7,15 @@ from dataclasses import dataclass
 import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
+from matplotlib.ticker import FixedLocator
 from numpy.typing import NDArray
 
 from musclesolve._util.arrays import Array, Mask
-from musclesolve.plotting.page.style import TEXT
+from musclesolve.plotting.page.panel import Panel
 from musclesolve.results.dataset import frame_validity as frames
+
+NARROW = 1.05
+"""Below this width of a panel there is not enough space for five numbers [inch]."""
 
 
 @dataclass(frozen=True)
@@ -31,14 +35,25 @@ class Abscissa:
     limits: tuple[float, float]  # ends of the axis
     passes: dict[str, list[Pass]]  # by side, one curve per gait cycle, that with the most valid frames first
 
+    @property
+    def is_cycle(self) -> bool:
+        """Whether it is the gait cycle of each leg, not time."""
+        return self.limits == (0.0, 100.0)
+
     def apply(self, axes: Axes, *, labelled: bool, with_label: bool = True) -> None:
         """Set limits and ticks of a panel; on the lowest one of a column also numbers and label."""
         axes.set_xlim(*self.limits)
-        if self.limits == (0.0, 100.0):
-            axes.set_xticks([0, 25, 50, 75, 100])
+        if self.is_cycle:
+            axes.xaxis.set_major_locator(FixedLocator(percents(axes)))
         axes.tick_params(labelbottom=labelled)
         if labelled and with_label:
-            axes.set_xlabel(self.label, fontsize=TEXT)
+            axes.set_xlabel(self.label)
+
+
+def percents(axes: Axes) -> list[int]:
+    """Ticks of a gait cycle, fewer where the numbers would touch."""
+    width = axes.panel_width / axes.style.scale if isinstance(axes, Panel) else NARROW
+    return [0, 25, 50, 75, 100] if width >= NARROW else [0, 50, 100] if width >= 0.5 * NARROW else [0, 100]
 
 
 def cycle_axis(passes: dict[str, list[Pass]] | None = None) -> Abscissa:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 from matplotlib.legend_handler import HandlerTuple
 from matplotlib.lines import Line2D
@@ -16,6 +17,8 @@ from matplotlib.patches import Patch
 
 from musclesolve._util.arrays import Array, Mask
 from musclesolve.plotting.page.abscissa import Abscissa, Pass, abscissa
+from musclesolve.plotting.page.gait_events import EVENT_STYLE, event_places
+from musclesolve.plotting.page.gait_events import NAMES as EVENT_NAMES
 from musclesolve.plotting.page.style import (
     FAILED_MARK,
     FAILED_ROW,
@@ -25,7 +28,6 @@ from musclesolve.plotting.page.style import (
     SHADE_COLOR,
     SIDE_COLOR,
     SIDE_WIDTH,
-    SMALL,
     STANCE_BAR,
     STANCE_COLOR,
     place_legend,
@@ -56,12 +58,15 @@ class Legs:
     x: Abscissa  # the horizontal axis
     sides: list[str]  # the legs drawn
     validity: Mapping[str, Validity]  # by side
+    events: Mapping[str, Mapping[str, Array]]  # by side, places of heel strikes and toe-offs on the axis
 
     @classmethod
     def of(cls, result: xr.Dataset, x: Abscissa | None = None, *, analysed: bool = True) -> Legs:
         """Legs whose muscles were analysed, or all that were measured."""
         sides = frames.sides(result) if analysed else [str(side) for side in result["side"].values]
-        return cls(result, x or abscissa(result), sides, {side: Validity.of(result, side) for side in sides})
+        axis = x or abscissa(result)
+        events = {side: event_places(result, side, axis.passes[side], axis.is_cycle) for side in sides}
+        return cls(result, axis, sides, {side: Validity.of(result, side) for side in sides}, events)
 
     def draw(self, axes: Axes, side: str, values: Array, *, measured: bool = False) -> None:
         """Draw the curves of one leg into a panel.
@@ -83,6 +88,8 @@ class Legs:
     def _curves(self, axes: Axes, side: str, part: Pass, curve: Array, styles: Mapping[str, Mask]) -> None:
         style: dict[str, Any] = {"color": SIDE_COLOR[side]}
         for dashes, shown in styles.items():
+            if not shown.any():
+                continue
             full = np.where(shown & ~part.repeated, curve, np.nan)
             axes.plot(part.place, full, linestyle=dashes, linewidth=SIDE_WIDTH[side], alpha=1.0, **style)
             if part.repeated.any():
@@ -104,6 +111,15 @@ class Legs:
                 zorder=1.0,
             )
 
+    def mark_events(self, axes: Axes, side: str) -> None:
+        """Draw a thin line at every heel strike and toe-off of a leg, for pages without stance bars."""
+        for name, places in self.events.get(side, {}).items():
+            if places.size:
+                ends = [[(place, 0.0), (place, 1.0)] for place in places]
+                style = EVENT_STYLE[name] | {"color": SIDE_COLOR[side], "zorder": 0.8, "alpha": 0.8}
+                lines = LineCollection(ends, transform=axes.get_xaxis_transform(), **style)
+                axes.add_collection(lines, autolim=False)
+
     def shade(self, axes: Axes, side: str, values: Array) -> None:
         """Fill the area below a measured curve (T,) of one leg, behind the curves; only its first gait cycle."""
         for part in self.x.passes[side]:
@@ -116,6 +132,7 @@ class Legs:
         *,
         measured: bool = False,
         stance: bool = False,
+        events: bool = False,
         shaded: str = "",
         of: Collection[str] = (),
     ) -> None:
@@ -131,6 +148,9 @@ class Legs:
             handles.append(line("with reserve", NOTE_COLOR, linestyle=RESERVE_STYLE))
         if any(part.repeated.any() for side in self.sides for part in self.x.passes[side]):
             handles.append(line("further cycle", NOTE_COLOR, **REPEATED))
+        occurring = {name for each in self.events.values() for name, places in each.items() if places.size}
+        for name in sorted(occurring if events else ()):
+            handles.append(line(EVENT_NAMES[name], NOTE_COLOR, **EVENT_STYLE[name]))
         labels = [handle.get_label() for handle in handles]
         if failed := [side for side, each in validity.items() if each.failed.any()]:
             handles.append(tuple(Line2D([], [], color=SIDE_COLOR[side], **FAILED_MARK) for side in failed))
@@ -142,8 +162,7 @@ class Legs:
             handles.append(tuple(Patch(color=SHADE_COLOR[side]) for side in self.sides if side in of))
             labels.append(shaded)
         pairs = {tuple: HandlerTuple(ndivide=None, pad=0.0)}
-        size = {"fontsize": SMALL} if shaded else {}
-        place_legend(figure, handles, labels=labels, handler_map=pairs, **size)
+        place_legend(figure, handles, labels=labels, handler_map=pairs)
 
     def _name(self, side: str) -> str:
         """Name of a leg, and of how many cycles its full curve shows a part."""
@@ -153,6 +172,8 @@ class Legs:
 
 def cross(axes: Axes, place: Array, height: float, color: str) -> None:
     """Mark frames without a valid solution, at a share of the height of the panel."""
+    if not place.size:
+        return
     transform = axes.get_xaxis_transform()
     heights = np.full(place.size, height)
     axes.plot(place, heights, transform=transform, clip_on=False, color=color, **FAILED_MARK)

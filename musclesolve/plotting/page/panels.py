@@ -11,7 +11,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from musclesolve.plotting.page.abscissa import Abscissa
-from musclesolve.plotting.page.style import TEXT, heading, page
+from musclesolve.plotting.page.page_style import current_style
+from musclesolve.plotting.page.sheet import Arrangement
+from musclesolve.plotting.page.style import heading, page
+from musclesolve.plotting.page.text_lines import broken, text_width
 from musclesolve.results.dataset.result_quantities import LEG_JOINTS, OPPOSITE
 
 GROUPS = (
@@ -47,20 +50,38 @@ def small_multiples(
 
     The titles are those of the page and of the vertical axis; panels: name -> note below it; fill draws one of them.
     """
-    rows = max(1, -(-len(panels) // grid.columns))
-    height = min(1.0, 0.16 + 0.21 * rows) if grid.low else 1.0
-    figure, axes = page(result, titles[0], rows, grid.columns, height=height, sharey=grid.top is not None)
+    narrow = current_style().narrow  # each line above 43 panels counts
+    columns = _columns([name.replace("_", " ") for name in panels], grid.columns)
+    usual = max(1, -(-len(panels) // grid.columns))
+    rows, height = max(1, -(-len(panels) // columns)), min(1.0, 0.16 + 0.21 * usual) if grid.low else 1.0
+    height = height * rows / usual
+    figure, axes = page(result, titles[0], rows, columns, height=height)
+    for number, panel in enumerate(axes.flat):
+        panel.tick_params(labelleft=grid.top is None or number % columns == 0)
     for panel, (name, note) in zip(axes.flat, panels.items(), strict=False):
         fill(panel, name)
-        heading(panel, name.replace("_", " "), note.replace("_", " "))
+        heading(panel, name.replace("_", " "), "" if narrow else note.replace("_", " "))
         top = grid.top or max(panel.get_ylim()[1], grid.least)
         panel.set_ylim(-0.03 * top, (1.0 + grid.above) * top)  # a curve along the edge stays visible
     for number, panel in enumerate(axes.flat):
         panel.set_visible(number < len(panels))
-        x.apply(panel, labelled=number + grid.columns >= len(panels), with_label=False)
-    figure.supylabel(titles[1], fontsize=TEXT)
-    figure.supxlabel(x.label, fontsize=TEXT)
+        x.apply(panel, labelled=number + columns >= len(panels), with_label=False)
+    figure.label_axes(x.label, titles[1])
     return figure
+
+
+def _columns(names: Sequence[str], most: int) -> int:
+    """How many panels fit side by side so that two lines are enough for every heading, three on a narrow page."""
+    style = current_style()
+    most_lines = 3 if style.narrow else 2
+    for columns in range(most, 1, -1):
+        grid = Arrangement(1, columns, 1.0)
+        rooms = [grid.room_above(style, number % columns) for number in range(len(names))]
+        lines = [broken(name, style.font_pt, room) for name, room in zip(names, rooms, strict=True)]
+        widths = [text_width(line, style.font_pt) for line in lines]
+        if max(line.count("\n") for line in lines) < most_lines and (np.array(widths) <= rooms).all():
+            return columns
+    return 1
 
 
 def muscles_by_group(names: Sequence[str], groups: Sequence[str]) -> dict[str, str]:
@@ -74,7 +95,7 @@ def joint_rows(panels: np.ndarray, x: Abscissa) -> Iterator[tuple[np.ndarray, st
     """Yield each row of panels with its joint; afterwards its scale begins at zero, in body weights."""
     for row, joint in zip(panels, LEG_JOINTS, strict=True):
         yield row, joint
-        row[0].set_ylabel("[body weights]", fontsize=TEXT)
+        row[0].set_ylabel("[body weights]")
         row[0].set_ylim(bottom=0.0)
         for axes in row:
             x.apply(axes, labelled=joint == LEG_JOINTS[-1])
@@ -88,9 +109,9 @@ def dof_rows(
         yield row, dof
         name = dof.replace("_", " ")
         heading(row[0], f"{name} (+)   {OPPOSITE[dof]} (-)")
-        heading(row[1], f"{name} moment (+)   {OPPOSITE[dof]} moment (-)")
-        row[0].set_ylabel("[deg]", fontsize=TEXT)
-        row[1].set_ylabel(moment_unit, fontsize=TEXT)
+        heading(row[1], f"{name} moment (+)   {OPPOSITE[dof]} (-)")
+        row[0].set_ylabel("[deg]")
+        row[1].set_ylabel(moment_unit)
         for axes in row:
             axes.axhline(0.0, color="black", linewidth=0.4)
             x.apply(axes, labelled=dof == dofs[-1])

@@ -1,8 +1,8 @@
-"""Colors, sizes and the empty figure: A4 upright, readable in print and with color vision deficiency."""
+"""Colors, sizes and the empty page: readable in print, in gray and with color vision deficiency."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
 
+from musclesolve.plotting.page.light_axis import GRID_COLOR
+from musclesolve.plotting.page.page_style import current_style
+from musclesolve.plotting.page.panel import Panel
+from musclesolve.plotting.page.sheet import A4, ACROSS, Arrangement, Sheet
+from musclesolve.plotting.page.text_lines import LINE, text_width
 from musclesolve.results.dataset.result_quantities import identity
 
 # Okabe & Ito (2008): distinct under every common color vision deficiency, and in gray.
@@ -28,29 +33,18 @@ FAILED_ROW = {
     "l": 0.06,
     "other": 0.02,
 }  # shares of the height of a panel, below what the curves use of it
-GRID_COLOR = "#D9D9D9"
 NOTE_COLOR = "#555555"
-A4 = (8.27, 11.69)  # inch
-MARGIN = np.array([0.65, 0.55, 0.25, 0.95])  # inch: left, bottom, right, top
-GAP = np.array([0.45, 0.40])  # inch between panels: sideways for the numbers, upwards for the heading
-LABEL = 0.25  # inch more sideways where every panel has a label of its own
-LEGEND = (MARGIN[0], 0.51)  # inch from the left and upper edge of the page
-TEXT, SMALL = 8.0, 6.5  # points
+USUAL_MARGINS, USUAL_GAP = (0.95, 0.55), 0.40
+"""Above and below the panels, and between them, of a page of the default style [inch]: what `height` counts with."""
+NO_SPACE: Mapping[str, float] = {}
+TEXT, SMALL = 8.0, 6.5
+"""Points on maps; on pages the style in force decides."""
 
 
 def place_legend(figure: Figure, handles: Sequence[Any], **options: Any) -> None:
-    """Add the legend of a page below its title; options are those of matplotlib."""
-    width, height = figure.get_size_inches()
-    usual = {"ncols": len(handles), "fontsize": TEXT, "columnspacing": 1.2}
-    figure.legend(
-        handles=handles,
-        loc="upper left",
-        bbox_to_anchor=(LEGEND[0] / width, 1.0 - LEGEND[1] / height),
-        borderpad=0.0,
-        borderaxespad=0.0,
-        frameon=False,
-        **usual | options,
-    )
+    """Add the legend of a page below its title, in rows that fit; options are those of matplotlib."""
+    labels = options.pop("labels", None) or [str(handle.get_label()) for handle in handles]
+    _sheet(figure).add_legend(handles, labels, **options)
 
 
 def page(
@@ -61,53 +55,76 @@ def page(
     *,
     height: float = 1.0,
     labels: bool = False,
+    space: Mapping[str, float] = NO_SPACE,
     **options: Any,
-) -> tuple[Figure, np.ndarray]:
-    """A figure on (a share of the height of) an A4 page with a grid of panels, shape (rows, columns).
+) -> tuple[Sheet, np.ndarray]:
+    """A page with a grid of panels, shape (rows, columns), as wide and with text as large as the style in force says.
 
-    Below the title stand the identity of the result and, later, a legend. With `labels` the gap between the columns
-    has space for the label of a vertical axis.
+    Below the title stand the identity of the result and, later, a legend. Its height is a share of that of A4 upright,
+    and what headings, legend and a narrow page need beyond it.
+
+    Args:
+        result: what the page is of.
+        title: of the page.
+        rows: of panels.
+        columns: of panels.
+        height: of the page, as a share of A4.
+        labels: whether there is space between the columns for the label of a vertical axis.
+        space: more space than usual, at the default size of text: "left" of the first column, on the "right" of every
+            panel, "below" every panel; and the "least" height of a panel [inch].
+        options: of `Figure.subplots`.
     """
-    size = np.array([A4[0], A4[1] * height])
-    figure = Figure(figsize=(size[0], size[1]))
-    left, bottom, right, top = MARGIN / np.tile(size, 2)
-    number = np.array([columns, rows])
-    gap = np.add(GAP, [LABEL if labels else 0.0, 0.0])
-    panel = (size - MARGIN[:2] - MARGIN[2:] - (number - 1) * gap) / number
-    grid = {"left": left, "bottom": bottom, "right": 1 - right, "top": 1 - top}
-    grid |= {"wspace": gap[0] / panel[0], "hspace": gap[1] / panel[1]}
-    panels = figure.subplots(rows, columns, squeeze=False, gridspec_kw=grid, **options)
-    figure.text(left, 1 - 0.15 * top, title, fontsize=TEXT + 3, va="top")
-    figure.text(left, 1 - 0.36 * top, identity(result), fontsize=SMALL - 0.5, va="top", color=NOTE_COLOR)
-    for axes in panels.flat:
-        axes.tick_params(labelsize=SMALL, length=2, color=NOTE_COLOR)
-        axes.grid(True, color=GRID_COLOR, linewidth=0.4)
-        axes.set_axisbelow(True)
-        axes.margins(y=0.1)
-        for edge in ("top", "right"):
-            axes.spines[edge].set_visible(False)
-    return figure, panels
+    style = current_style()
+    usual = A4[1] * height - sum(USUAL_MARGINS) - (rows - 1) * (USUAL_GAP + space.get("below", 0.0))
+    sheet = Sheet(figsize=(style.width, style.width))
+    sheet.prepare(style, Arrangement(rows, columns, max(usual / rows, 0.1), labels, **space))
+    panels = sheet.subplots(rows, columns, squeeze=False, subplot_kw={"axes_class": Panel}, **options)
+    for (row, column), panel in np.ndenumerate(panels):
+        panel.prepare(row, column, sheet.grid.room_above(style, column))
+        if labels:
+            panel.yaxis.label_distance = 72.0 * ACROSS * style.scale
+    if style.titled:
+        sheet.add_header(title, style.title_pt)
+        if of := identity(result):
+            sheet.add_header(of, style.note_pt, NOTE_COLOR)
+    sheet.fit()
+    return sheet, panels
+
+
+def space_for(labels: Sequence[str], usual: float = 0.40) -> float:
+    """More space than the usual beside a panel, for labels of its rows in the size of the style in force [inch]."""
+    style = current_style()
+    return max(0.0, max(text_width(label, style.font_pt) for label in labels) / style.scale - usual)
+
+
+def height_for(rows: int) -> float:
+    """The least height of a panel with so many labelled rows, at the default size of text [inch]."""
+    return 8.0 * LINE * rows
 
 
 def heading(axes: Axes, name: str, note: str = "") -> None:
-    """Name of a panel and, below it, a smaller note."""
-    # With its height given, matplotlib does not measure all labels of the panel to find one, a third of the drawing.
-    axes.set_title(name, fontsize=SMALL, loc="left", pad=8 if note else 3, y=1.0)
-    if note:
-        below: dict[str, Any] = {"xycoords": "axes fraction", "textcoords": "offset points", "va": "bottom"}
-        axes.annotate(note, (0.0, 1.0), (0, 1), fontsize=SMALL - 1, color=NOTE_COLOR, **below)
+    """Name of a panel and, below it, a smaller note; broken into lines where the panel is narrow."""
+    _panel(axes).set_heading(name, note)
 
 
 def note(axes: Axes, text: str) -> None:
     """A smaller note above the right end of a panel."""
-    above: dict[str, Any] = {"xycoords": "axes fraction", "textcoords": "offset points", "va": "bottom"}
-    axes.annotate(text, (1.0, 1.0), (0, 1), ha="right", fontsize=SMALL - 1, color=NOTE_COLOR, **above)
+    _panel(axes).set_note(text)
 
 
 def page_note(figure: Figure, text: str) -> None:
-    """A smaller note at the upper right of a page, beside its title."""
-    _, _, right, top = MARGIN / np.tile(figure.get_size_inches(), 2)
-    figure.text(1 - right, 1 - 0.18 * top, text, fontsize=SMALL - 0.5, va="top", ha="right", color=NOTE_COLOR)
+    """A smaller note at the upper right of a page, beside its title, or below it."""
+    _sheet(figure).add_note(text, NOTE_COLOR)
+
+
+def _sheet(figure: Figure) -> Sheet:
+    assert isinstance(figure, Sheet), "a figure made by `page`"
+    return figure
+
+
+def _panel(axes: Axes) -> Panel:
+    assert isinstance(axes, Panel), "a panel of a figure made by `page`"
+    return axes
 
 
 def caption(figure: Figure, title: str, note: str, place: tuple[float, float, float]) -> None:

@@ -6,7 +6,7 @@ import xarray as xr
 from matplotlib.figure import Figure
 
 from musclesolve.plotting.page.curves import Legs
-from musclesolve.plotting.page.style import TEXT, heading, page
+from musclesolve.plotting.page.style import heading, page
 from musclesolve.results.dataset.kinetics.kinetic_variables import SEGMENT_OF
 from musclesolve.results.dataset.result_quantities import LEG_JOINTS, body_weight
 
@@ -33,6 +33,6 @@ def contact_force_components(result: xr.Dataset) -> Figure:
             axes.axhline(0.0, color="black", linewidth=0.4)
             heading(axes, f"{joint}: {name}", f"axes of the {SEGMENT_OF[joint]}")
             legs.x.apply(axes, labelled=joint == LEG_JOINTS[-1])
-        row[0].set_ylabel("[body weights]", fontsize=TEXT)
+        row[0].set_ylabel("[body weights]")
     legs.legend(figure, stance=True)
     return figure

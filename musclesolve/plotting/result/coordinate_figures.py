@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from musclesolve.plotting.page.curves import Legs
-from musclesolve.plotting.page.style import TEXT, heading, page
+from musclesolve.plotting.page.style import heading, page
 from musclesolve.results.dataset.frame_validity import split_side, with_side
 
 SMALLEST = 1.0
@@ -23,13 +23,14 @@ def coordinates_and_moments(result: xr.Dataset) -> Figure:
     for row, stem in zip(panels, stems, strict=True):
         for axes, name, scale in zip(row, ("joint_angle", "joint_moment"), (180.0 / np.pi, 1.0), strict=True):
             _draw(axes, legs, stem, scale * result[name], measured=True)
+            _events(axes, legs)
             axes.axhline(0.0, color="black", linewidth=0.4)
             legs.x.apply(axes, labelled=stem == stems[-1])
         heading(row[0], stem.replace("_", " "))
         heading(row[1], f"{stem.replace('_', ' ')}: moment")
-        row[0].set_ylabel("[deg]", fontsize=TEXT)
-        row[1].set_ylabel("[N m]", fontsize=TEXT)
-    legs.legend(figure, measured=True)
+        row[0].set_ylabel("[deg]")
+        row[1].set_ylabel("[N m]")
+    legs.legend(figure, measured=True, events=True)
     return figure
 
 
@@ -44,12 +45,13 @@ def reserves(result: xr.Dataset) -> Figure:
         legs.x.apply(axes, labelled=number + 2 >= len(stems))
     for axes, stem in zip(panels.flat, stems, strict=False):
         _draw(axes, legs, stem, result["reserve_moment"])
-        heading(axes, f"{stem.replace('_', ' ')}: moment that the muscles do not produce")
-        axes.set_ylabel("[N m]", fontsize=TEXT)
+        _events(axes, legs)
+        heading(axes, f"{stem.replace('_', ' ')} reserve")
+        axes.set_ylabel("[N m]")
         axes.axhline(0.0, color="black", linewidth=0.4, zorder=1)
         low, high = axes.get_ylim()
         axes.set_ylim(min(low, -SMALLEST), max(high, SMALLEST))
-    legs.legend(figure)
+    legs.legend(figure, events=True)
     return figure
 
 
@@ -63,3 +65,8 @@ def _draw(axes: Axes, legs: Legs, stem: str, values: xr.DataArray, *, measured: 
     for side in legs.validity:
         if (name := with_side(stem, side)) in known:
             legs.draw(axes, side, values.sel(dof=name).values, measured=measured)
+
+
+def _events(axes: Axes, legs: Legs) -> None:
+    for side in legs.validity:
+        legs.mark_events(axes, side)

@@ -11,15 +11,18 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from musclesolve.plotting.page.style import MARGIN, NOTE_COLOR, SMALL, TEXT, heading, page
+from musclesolve.plotting.page.page_style import current_style
+from musclesolve.plotting.page.panel import Panel
+from musclesolve.plotting.page.sheet import Arrangement
+from musclesolve.plotting.page.style import NOTE_COLOR, heading, page, page_note, place_legend, space_for
 
 AXIS_COLOR = {"x": "#0072B2", "y": "#E69F00", "z": "#009E73"}
 AXIS_NAME = {"x": "x, forward", "y": "y, to the left", "z": "z, up"}
-CURVES = (2, 3)
+CURVES = 6
 # Residuals beyond this multiple the largest noise of the marker are cut off: there the filter takes the motion.
 TALLEST = 4.0
-# Space below a panel [inch]: for the label of the axis, for names of markers.
-BELOW_CURVES, BELOW_BARS = 0.15, 0.45
+# Space below a panel [inch]: for the label of the axis.
+LEAST_BELOW = 0.3
 FITTED: dict[str, Any] = {"linestyle": "--", "linewidth": 1.3}
 EXTENDED: dict[str, Any] = {"linestyle": "--", "linewidth": 0.5, "alpha": 0.7}
 NOISE: dict[str, Any] = {"linestyle": ":", "linewidth": 0.9}
@@ -29,47 +32,67 @@ UNCERTAIN: dict[str, Any] = {"hatch": "//////", "edgecolor": "white", "linewidth
 
 def cutoff_and_noise(result: xr.Dataset) -> Figure:
     """Residual curves of some markers with line, noise and cut-off; cut-off [Hz] and noise [mm] of every marker."""
-    curves = "marker_residual" in result
-    rows = CURVES[0] * curves + 2
-    figure, panels = page(
-        result, "Cut-off frequency and noise of the markers", rows, CURVES[1], height=0.25 * rows, labels=True
-    )
+    markers = [str(name) for name in result["marker"].values]
+    curves, columns = "marker_residual" in result, _columns()
+    lines = _in_lines(markers)
+    rows = -(-min(CURVES, len(markers)) // columns) * curves + 2 * len(lines)
+    space = {"below": max(LEAST_BELOW, space_for(markers, 0.0))}
+    title, height = "Cut-off frequency and noise of the markers", 0.25 * rows
+    figure, panels = page(result, title, rows, columns, height=height, labels=True, space=space)
     if curves:
-        _some_curves(figure, panels[:-2], result)
-    forces = float(result.attrs["force_cutoff_hz"])
-    names = (f"cut-off frequency; the line: forces {forces:.1f} Hz", "noise, root mean square")
-    for row, name, variable, unit, factor in (
-        (-2, names[0], "marker_cutoff", "Hz", 1.0),
-        (-1, names[1], "marker_noise", "mm", 1000.0),
-    ):
-        axes = _whole_row(figure, panels[row])
-        _lift(figure, axes, BELOW_BARS * (row == -2))
-        _every_marker(axes, factor * result[variable].transpose("marker", "axis"), _uncertain(result))
-        axes.set_ylabel(f"[{unit}]", fontsize=TEXT)
-        heading(axes, name)
-        if row == -2:
-            axes.axhline(forces, color=NOTE_COLOR, linewidth=0.9, linestyle="-.")
+        shown = _some_curves(panels[: -2 * len(lines)], result)
+        page_note(
+            figure, f"Residuals of {shown} of {len(markers)} markers, from the lowest cut-off to the highest."
+        )
+    whole = [_whole_row(row) for row in panels[-2 * len(lines) :]]
+    _bars(whole[: len(lines)], result, lines, "cutoff")
+    _bars(whole[len(lines) :], result, lines, "noise")
     _legend(figure, curves, bool(_uncertain(result).any()))
     return figure
 
 
-def _some_curves(figure: Figure, panels: np.ndarray, result: xr.Dataset) -> None:
-    """Fill the panels with markers spread evenly from the lowest to the highest cut-off."""
+def _columns() -> int:
+    """How many residual curves are side by side."""
+    return 2 if current_style().narrow else 3
+
+
+def _in_lines(markers: list[str]) -> list[slice]:
+    """The markers in as many lines as their names, upright below the bars, need."""
+    style = current_style()
+    most = max(1, int(Arrangement(1, 1, 1.0, labels=True).inner_width(style) / (1.15 * style.font_pt / 72.0)))
+    count = -(-len(markers) // most)
+    size = -(-len(markers) // count)
+    return [slice(start, start + size) for start in range(0, len(markers), size)]
+
+
+def _bars(rows: list[Axes], result: xr.Dataset, lines: list[slice], name: str) -> None:
+    """Cut-off or noise of every marker."""
+    forces = float(result.attrs["force_cutoff_hz"])
+    text, unit, factor = {
+        "cutoff": (f"cut-off frequency; the line: forces {forces:.1f} Hz", "Hz", 1.0),
+        "noise": ("noise, root mean square", "mm", 1000.0),
+    }[name]
+    values = factor * result[f"marker_{name}"].transpose("marker", "axis")
+    for axes, part in zip(rows, lines, strict=True):
+        _every_marker(axes, values[part], _uncertain(result)[part])
+        axes.set_ylim(0.0, 1.05 * float(values.max()) or 1.0)
+        axes.set_ylabel(f"[{unit}]")
+        if name == "cutoff":
+            axes.axhline(forces, color=NOTE_COLOR, linewidth=0.9, linestyle="-.")
+    heading(rows[0], text)
+
+
+def _some_curves(panels: np.ndarray, result: xr.Dataset) -> int:
+    """Fill the panels with markers spread evenly from the lowest to the highest cut-off; returns how many."""
     order = np.argsort(result["marker_cutoff"].median("axis").values, kind="stable")
     places = np.linspace(0, len(order) - 1, min(panels.size, len(order))).round().astype(int)
-    last = panels[(len(places) - 1) // panels.shape[1]]
-    for axes, place in zip(panels.flat, places, strict=False):
-        _curves(axes, result.isel(marker=order[place]))
-        _lift(figure, axes, BELOW_CURVES)
-    for axes in last:
-        axes.set_xlabel("cut-off tried [Hz]", fontsize=SMALL, labelpad=1)
-    for axes in panels.flat[len(places) :]:
-        axes.set_visible(False)
-    size, top = figure.get_size_inches(), MARGIN[3]
-    text = f"Residuals of {len(places)} of {len(order)} markers, from the lowest cut-off to the highest."
-    figure.text(
-        MARGIN[0] / size[0], 1.0 - 0.52 * top / size[1], text, fontsize=SMALL, va="top", color=NOTE_COLOR
-    )
+    for number, axes in enumerate(panels.flat):
+        axes.set_visible(number < len(places))
+        if number < len(places):
+            _curves(axes, result.isel(marker=order[places[number]]))
+        if number + panels.shape[1] >= len(places):
+            axes.set_xlabel("cut-off tried [Hz]")
+    return len(places)
 
 
 def _curves(axes: Axes, marker: xr.Dataset) -> None:
@@ -87,7 +110,7 @@ def _curves(axes: Axes, marker: xr.Dataset) -> None:
         axes.plot(0.0, noise, color=color, marker="o", markersize=3, clip_on=False)
     axes.set_xlim(0.0, frequency[-1])
     axes.set_ylim(0.0, top if top > 0.0 else 1.0)
-    axes.set_ylabel("[mm]", fontsize=TEXT)
+    axes.set_ylabel("[mm]")
     heading(axes, str(marker["marker"].values))
 
 
@@ -109,21 +132,13 @@ def _uncertain(result: xr.Dataset) -> np.ndarray:
     return uncertain
 
 
-def _whole_row(figure: Figure, row: np.ndarray) -> Axes:
+def _whole_row(row: np.ndarray) -> Axes:
     """Return one panel instead of those of a row."""
-    kept: Axes = row[0]
-    right = row[-1].get_position()
-    place = kept.get_position()
+    kept: Panel = row[0]
     for axes in row[1:]:
         axes.remove()
-    kept.set_position((place.x0, place.y0, right.x1 - place.x0, place.height))
+    kept.extend_to(row[-1])
     return kept
-
-
-def _lift(figure: Figure, axes: Axes, space: float) -> None:
-    """Move the lower edge of a panel up by so many inches."""
-    place, share = axes.get_position(), space / figure.get_figheight()
-    axes.set_position((place.x0, place.y0 + share, place.width, place.height - share))
 
 
 def _every_marker(axes: Axes, values: xr.DataArray, uncertain: np.ndarray) -> None:
@@ -135,10 +150,9 @@ def _every_marker(axes: Axes, values: xr.DataArray, uncertain: np.ndarray) -> No
         for bar, hatched in zip(bars, uncertain[:, k], strict=True):
             if hatched:
                 bar.set(**UNCERTAIN)
-    axes.set_xticks(range(len(names)), names, rotation=90)
-    axes.tick_params(axis="x", labelsize=SMALL - 1.5, length=0)
+    axes.set_xticks(range(len(names)), names)
+    axes.tick_params(axis="x", labelrotation=90, length=0)
     axes.set_xlim(-0.7, len(names) - 0.3)
-    axes.set_ylim(bottom=0.0)
     axes.grid(False, axis="x")
 
 
@@ -158,11 +172,4 @@ def _legend(figure: Figure, curves: bool, uncertain: bool) -> None:
             Line2D([], [], label="noise", marker="o", markersize=3, **NOISE, **gray),
             Line2D([], [], label="cut-off chosen", **CHOSEN, **gray),
         ]
-    figure.legend(
-        handles=handles,
-        loc="upper right",
-        bbox_to_anchor=(0.98, 1.0 - 0.39 * MARGIN[3] / figure.get_figheight()),
-        ncols=3 if curves else 1,
-        fontsize=SMALL - 0.5,
-        frameon=False,
-    )
+    place_legend(figure, handles)

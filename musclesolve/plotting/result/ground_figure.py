@@ -11,7 +11,8 @@ from musclesolve._util.arrays import Array, Mask
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.plotting.norms.norm_bands import NormBands
 from musclesolve.plotting.page.curves import Legs
-from musclesolve.plotting.page.style import SIDE_COLOR, SIDE_WIDTH, TEXT, heading, page
+from musclesolve.plotting.page.sheet import Sheet
+from musclesolve.plotting.page.style import SIDE_COLOR, SIDE_WIDTH, heading, page
 from musclesolve.results.dataset.result_quantities import along_heading, body_weight
 
 COMPONENTS = {
@@ -22,7 +23,8 @@ COMPONENTS = {
 TO_OTHER_LEG = {"r": 1.0, "l": -1.0}
 """Sign of a component to the left, as seen from either leg."""
 PATH = "center_of_pressure"
-LABEL_INCH = 0.25
+LABEL_INCH = 0.55
+"""For the heading of the last panel and the label of the axis above it, at the default size of text."""
 
 
 def ground_reaction(result: xr.Dataset) -> Figure:
@@ -43,11 +45,11 @@ def ground_reaction(result: xr.Dataset) -> Figure:
             legs.draw(axes, side, sign * reaction.sel(side=side, axis=axis).values / weight, measured=True)
             legs.mark_stance(axes, side)
         heading(axes, COMPONENTS[axis])
-        axes.set_ylabel("[body weights]", fontsize=TEXT)
+        axes.set_ylabel("[body weights]")
         axes.axhline(0.0, color="black", linewidth=0.4)
         legs.x.apply(axes, labelled=axis == "y")
     if paths:
-        _from_above(figure, panels[-1, 0], paths)
+        _from_above(figure, rows - 1, panels[-1, 0], paths)
     legs.legend(figure, measured=True, stance=True)
     norms.explain(figure)
     return figure
@@ -75,19 +77,18 @@ def _straight(result: xr.Dataset) -> xr.Dataset:
     return result[["heading"]].assign(heading=xr.full_like(result["heading"], mean))
 
 
-def _from_above(figure: Figure, axes: Axes, paths: dict[str, Array]) -> None:
-    """The paths on a panel of its own scale, a little lower than its place: the axis above it has a label."""
+def _from_above(figure: Sheet, row: int, axes: Axes, paths: dict[str, Array]) -> None:
+    """The paths on a panel of its own scale, with space above it: the axis above it has a label."""
     for side, path in paths.items():
         color, width = SIDE_COLOR[side], SIDE_WIDTH[side]
         axes.plot(*path.T, color=color, linewidth=width)
         for start in _contacts(path):
             axes.plot(*path[start], color=color, marker="o", markersize=3.0)
-    place, height = axes.get_position(), float(figure.get_size_inches()[1])
-    axes.set_position((place.x0, place.y0, place.width, place.height - LABEL_INCH / height))
     axes.set_aspect("equal", adjustable="datalim")
     heading(axes, "center of pressure from above, vertical force above 20 N; dot: where contact begins")
-    axes.set_xlabel("in the walking direction [m]", fontsize=TEXT)
-    axes.set_ylabel("to the left [m]", fontsize=TEXT)
+    figure.make_room_above(row, LABEL_INCH * figure.style.scale)
+    axes.set_xlabel("in the walking direction [m]")
+    axes.set_ylabel("to the left [m]")
 
 
 def _contacts(path: Array) -> list[int]:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from musclesolve._util.arrays import Array
 from musclesolve.plotting.page.curves import Legs
 from musclesolve.plotting.page.panels import Grid, muscles_by_group, small_multiples
 from musclesolve.plotting.page.style import note, page_note
@@ -35,35 +38,52 @@ def muscle_forces(result: xr.Dataset) -> Figure:
 def _every_muscle(
     result: xr.Dataset, name: str, titles: tuple[str, str], grid: Grid, with_emg: bool = False
 ) -> Figure:
-    legs, known = Legs.of(result), set(map(str, result["muscle"].values))
+    legs = Legs.of(result)
+    curves = dict(zip(map(str, result["muscle"].values), _of_muscles(result, name), strict=True))
+    envelopes = _envelopes(result) if with_emg else {}
 
     def fill(axes: Axes, muscle: str) -> None:
-        if with_emg:
-            _envelopes(axes, legs, muscle)
+        own = [(side, each) for side in legs.sides for each in envelopes.get(f"{muscle}_{side}", ())]
+        for side, each in own:
+            legs.shade(axes, side, each.curve)
+        note(axes, ", ".join(each.text for _, each in own))
         for side in legs.sides:
-            if (full := with_side(muscle, side)) in known:
-                legs.draw(axes, side, result[name].sel(muscle=full).values)
+            if (full := with_side(muscle, side)) in curves:
+                legs.draw(axes, side, curves[full])
+                legs.mark_events(axes, side)
 
     figure = small_multiples(result, titles, legs.x, muscles(result), fill, grid)
-    sides = {str(names)[-1] for names in result["channel_muscles"].values} if with_emg else set()
-    legs.legend(figure, shaded=ENVELOPE if with_emg else "", of=sides)
+    sides = {full[-1] for full in envelopes}
+    legs.legend(figure, events=True, shaded=ENVELOPE if with_emg else "", of=sides)
     if with_emg:
         page_note(figure, EXPLAINED)
     return figure
 
 
-def _envelopes(axes: Axes, legs: Legs, muscle: str) -> None:
-    """Shade the envelopes of a muscle, as they are compared with its activation, and print channel and r."""
-    result, notes = legs.result, []
-    for number, names in enumerate(result["channel_muscles"].values):
-        channel = result.isel(channel=number)
-        for side in legs.sides:
-            if f"{muscle}_{side}" in str(names).split(", "):
-                legs.shade(axes, side, channel["emg_delayed"].values)
-                notes.append(
-                    f"{_short(str(channel['channel'].item()))} {float(channel['emg_correlation']):.2f}"
-                )
-    note(axes, ", ".join(notes))
+def _of_muscles(result: xr.Dataset, name: str) -> Array:
+    """A quantity of every muscle over time, (n, T)."""
+    values: Array = result[name].transpose("muscle", "time").values
+    return values
+
+
+@dataclass(frozen=True, eq=False)
+class _Envelope:
+    """EMG that belongs to a muscle."""
+
+    curve: Array  # (T,) as it is compared with the activation
+    text: str  # channel and correlation
+
+
+def _envelopes(result: xr.Dataset) -> dict[str, list[_Envelope]]:
+    """By muscle, with side."""
+    found: dict[str, list[_Envelope]] = {}
+    curves = result["emg_delayed"].transpose("channel", "time").values
+    names = [_short(str(name)) for name in result["channel"].values]
+    fits = [f"{float(r):.2f}" for r in result["emg_correlation"].values]
+    for curve, name, r, of in zip(curves, names, fits, result["channel_muscles"].values, strict=True):
+        for muscle in str(of).split(", "):
+            found.setdefault(muscle, []).append(_Envelope(curve, f"{name} {r}"))
+    return found
 
 
 def _short(name: str) -> str:

@@ -11,7 +11,7 @@ from matplotlib.lines import Line2D
 
 from musclesolve.muscles.passive.joint_moments import PassiveMoments
 from musclesolve.muscles.passive.published_moments import SAGITTAL, riener_edrich_1999
-from musclesolve.plotting.page.style import NOTE_COLOR, SIDE_COLOR, TEXT, heading, page, place_legend
+from musclesolve.plotting.page.style import NOTE_COLOR, SIDE_COLOR, heading, page, place_legend
 
 FILE = "passive_moments"
 COLORS = {"calibrated": SIDE_COLOR["r"], "table": SIDE_COLOR["l"], "none": NOTE_COLOR}
@@ -30,7 +30,7 @@ def passive_moment_figure(name: str, moments: Mapping[str, Sequence[PassiveMomen
     for panel in panels.flat:
         panel.set_visible(False)
     for row, numbers in zip(panels, rows, strict=True):
-        row[0].set_ylabel("passive moment [N m]", fontsize=TEXT)
+        row[0].set_ylabel("passive moment [N m]")
         for panel, k in zip(row, numbers, strict=False):
             _panel(panel, {rule: each[k] for rule, each in moments.items()})
     published = Line2D(

@@ -13,7 +13,7 @@ from musclesolve._util.arrays import Array
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve.plotting.norms.norm_bands import NormBands
 from musclesolve.plotting.page.curves import Legs
-from musclesolve.plotting.page.style import TEXT, heading, page
+from musclesolve.plotting.page.style import heading, page
 from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.dataset.kinetics.leg_kinetics import (
     joint_dofs,
@@ -95,7 +95,7 @@ def _curves(axes: Axes, legs: Legs, values: Mapping[str, Array], unit: str, *, l
         legs.draw(axes, side, curve)
         if "ground_reaction_force" in legs.result:
             legs.mark_stance(axes, side)
-    axes.set_ylabel(unit, fontsize=TEXT)
+    axes.set_ylabel(unit)
     axes.axhline(0.0, color="black", linewidth=0.4)
     legs.x.apply(axes, labelled=lowest)
 

@@ -16,8 +16,9 @@ from musclesolve._util.arrays import AnyArray, Array
 from musclesolve._util.progress import Progress
 from musclesolve.plotting.page.abscissa import cycle_axis
 from musclesolve.plotting.page.curves import line, with_neighbors
+from musclesolve.plotting.page.figure_files import figures_of
+from musclesolve.plotting.page.gait_events import EVENT_STYLE, TOE_OFF
 from musclesolve.plotting.page.panels import OWN_SCALES, Grid, dof_rows, muscles_by_group, small_multiples
-from musclesolve.plotting.page.png import figures_of
 from musclesolve.plotting.page.style import (
     NOTE_COLOR,
     REPEATED,
@@ -33,7 +34,6 @@ from musclesolve.results.dataset.result_quantities import OPPOSITE
 
 BAND = 0.22
 """Opacity of the band of one standard deviation."""
-TOE_OFF: dict[str, Any] = {"linewidth": 0.6, "linestyle": "--"}
 UNBOUNDED = (-np.inf, np.inf)
 
 
@@ -42,7 +42,7 @@ def average_files(average: xr.Dataset, progress: Progress | None = None) -> dict
     return figures_of(average, FIGURES, progress)
 
 
-def angles_and_moments(average: xr.Dataset) -> Figure:
+def average_angles_and_moments(average: xr.Dataset) -> Figure:
     """Angle [deg] and internal moment of the degrees of freedom of the legs; per body mass if of a single subject."""
     dofs = [dof for dof in OPPOSITE if dof in average["dof"].values]
     mass = average.attrs.get("subject_mass_kg")
@@ -56,21 +56,21 @@ def angles_and_moments(average: xr.Dataset) -> Figure:
     return figure
 
 
-def activations(average: xr.Dataset) -> Figure:
+def average_activations(average: xr.Dataset) -> Figure:
     """Activation of each muscle, 0 to 1."""
     titles = ("Mean muscle activation", ACTIVATION)
     return _every_muscle(average, "activation", titles, (0.0, 1.0), Grid(top=1.0))
 
 
-def muscle_forces(average: xr.Dataset) -> Figure:
+def average_muscle_forces(average: xr.Dataset) -> Figure:
     """Force of each muscle in newton, every panel with its own scale."""
     return _every_muscle(average, "muscle_force", ("Mean muscle force", FORCE), (0.0, np.inf), OWN_SCALES)
 
 
 FIGURES: dict[str, Callable[[xr.Dataset], Figure]] = {
-    "average_angles_and_moments": angles_and_moments,
-    "average_activations": activations,
-    "average_muscle_forces": muscle_forces,
+    "average_angles_and_moments": average_angles_and_moments,
+    "average_activations": average_activations,
+    "average_muscle_forces": average_muscle_forces,
 }
 
 
@@ -114,7 +114,7 @@ def _draw(
                     percent, np.where(part & kind, mean, np.nan), color=color, linestyle=dashes, **style
                 )
         if _has_toe_off(leg):
-            axes.axvline(float(leg["stance_percent"]), color=color, **TOE_OFF)
+            axes.axvline(float(leg["stance_percent"]), color=color, **EVENT_STYLE[TOE_OFF])
 
 
 def _split(count: NDArray[np.int_], *curves: AnyArray) -> list[Array]:
@@ -148,5 +148,5 @@ def _legend(figure: Figure, average: xr.Dataset, names: tuple[str, ...]) -> None
     if any(_reserves(average, name).any() for name in names):
         handles.append(line("a cycle with reserve", NOTE_COLOR, linestyle=RESERVE_STYLE))
     if any(_has_toe_off(average.sel(side=side)) for side in sides):
-        handles.append(line("toe-off", NOTE_COLOR, **TOE_OFF))
+        handles.append(line("toe-off", NOTE_COLOR, **EVENT_STYLE[TOE_OFF]))
     place_legend(figure, handles)

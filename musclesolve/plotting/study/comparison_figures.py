@@ -16,8 +16,8 @@ from musclesolve._util.arrays import Array
 from musclesolve._util.progress import Progress
 from musclesolve.errors import InputError
 from musclesolve.plotting.page.curves import Legs, Validity, cross, line, with_neighbors
+from musclesolve.plotting.page.figure_files import figures_of
 from musclesolve.plotting.page.panels import Grid, muscles_by_group, small_multiples
-from musclesolve.plotting.page.png import figures_of
 from musclesolve.plotting.page.style import FAILED_MARK, NOTE_COLOR, RESERVE_STYLE, place_legend
 from musclesolve.plotting.result.muscle_figures import ACTIVATION, FORCE
 from musclesolve.results.dataset import frame_validity as frames
@@ -26,6 +26,11 @@ from musclesolve.results.dataset.result_quantities import LEG_JOINTS, body_weigh
 # Okabe & Ito (2008) without black and yellow, the darkest first; what comes first is drawn widest.
 COST_COLORS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9")
 WIDTHS = (2.0, 0.8)  # points, of the first curve and the last
+DASHES: tuple[Any, ...] = (
+    *("-", (0, (5, 1.2)), "-", (0, (7, 1.5, 1.5, 1.5))),
+    *((0, (9, 1.2, 1.2, 1.2, 1.2, 1.2)), (0, (3, 1))),
+)
+"""Curves whose gray is alike are told apart by dashes. Dots mean a reserve."""
 NEEDED = (
     *("cost", "activation", "group_force", "co_contraction", "joint_reaction"),
     *("status", "group", "least_cost"),
@@ -45,18 +50,18 @@ def comparison_files(comparison: xr.Dataset, progress: Progress | None = None) -
     return figures_of(comparison, pages, progress)
 
 
-def activations(comparison: xr.Dataset, side: str) -> Figure:
+def compare_activations(comparison: xr.Dataset, side: str) -> Figure:
     """Activation of each muscle of a leg, 0 to 1."""
     return _page(comparison, "muscle", side, ("Muscle activation", ACTIVATION), "activation", SHARE)
 
 
-def group_forces(comparison: xr.Dataset, side: str) -> Figure:
+def compare_group_forces(comparison: xr.Dataset, side: str) -> Figure:
     """Sum of the forces of the muscles of each function group [N], every panel with its own scale."""
     titles = ("Force of function groups", FORCE)
     return _page(comparison, "function_group", side, titles, "group_force", OWN_SCALES)
 
 
-def co_contractions(comparison: xr.Dataset, side: str) -> Figure:
+def compare_co_contraction(comparison: xr.Dataset, side: str) -> Figure:
     """Share of the contractile muscle moments about each degree of freedom that cancel each other, 0 to 1."""
     known = comparison["co_contraction"].notnull().any(["cost", "time"])
     titles = ("Co-contraction", "2 antagonist moment / (agonist + antagonist) [1]")
@@ -64,7 +69,7 @@ def co_contractions(comparison: xr.Dataset, side: str) -> Figure:
     return _page(comparison.sel(dof=known), "dof", side, titles, "co_contraction", grid)
 
 
-def contact_forces(comparison: xr.Dataset, side: str) -> Figure:
+def compare_contact_forces(comparison: xr.Dataset, side: str) -> Figure:
     """Magnitude of the contact force at hip, knee and ankle of a leg, in body weights."""
     data = comparison.assign(contact=magnitude(comparison["joint_reaction"]) / body_weight(comparison))
     data = data.sel(joint=[f"{joint}_{side}" for joint in LEG_JOINTS])
@@ -73,10 +78,10 @@ def contact_forces(comparison: xr.Dataset, side: str) -> Figure:
 
 
 FIGURES: dict[str, Callable[..., Figure]] = {
-    "compare_activations": activations,
-    "compare_group_forces": group_forces,
-    "compare_contact_forces": contact_forces,
-    "compare_co_contraction": co_contractions,
+    "compare_activations": compare_activations,
+    "compare_group_forces": compare_group_forces,
+    "compare_contact_forces": compare_contact_forces,
+    "compare_co_contraction": compare_co_contraction,
 }
 FILES = tuple(f"{name}_{side}.png" for name in FIGURES for side in frames.SIDE_NAMES)
 """Every figure of a comparison that there may be."""
@@ -90,20 +95,28 @@ def _page(
     legs = Legs.of(comparison.isel(cost=0))
     parts = [comparison.sel(cost=cost) for cost in comparison["cost"].values]
     validity = [Validity.of(part, side) for part in parts]
-    names = [str(name)[:-2] for name in comparison[dim].values if str(name).endswith(f"_{side}")]
-    if dim == "function_group":
-        names = list(muscles_by_group(names, names))
+    names = _in_order(comparison, dim, side)
 
     def fill(axes: Axes, name: str) -> None:
         for number, part in enumerate(parts):
             values = part[variable].sel({dim: f"{name}_{side}"}).values
-            _curve(axes, legs, side, values, validity[number], _style(number, len(parts)))
+            _curve(axes, legs, side, values, validity[number], line_style(number, len(parts)))
         legs.mark_stance(axes, side)
 
     title = f"{titles[0]}: {frames.SIDE_NAMES[side]} leg, one color per cost"
     figure = small_multiples(comparison, (title, titles[1]), legs.x, dict.fromkeys(names, ""), fill, grid)
     _legend(figure, [str(cost) for cost in comparison["cost"].values], validity)
     return figure
+
+
+def _in_order(comparison: xr.Dataset, dim: str, side: str) -> list[str]:
+    """Names of a leg, without side, in the order in which they are on every page: muscles group by group."""
+    ours = [str(name).endswith(f"_{side}") for name in comparison[dim].values]
+    names = [str(name)[:-2] for name in comparison[dim].values[ours]]
+    if dim not in ("muscle", "function_group"):
+        return names
+    groups = names if dim == "function_group" else list(map(str, comparison["group"].values[ours]))
+    return list(muscles_by_group(names, groups))
 
 
 def _curve(
@@ -119,24 +132,26 @@ def _curve(
         failed = validity.failed[part.index]
         dotted = with_neighbors(validity.reserve[part.index]) & ~failed
         solid = validity.solved[part.index]
-        axes.plot(part.place, np.where(solid & fresh, curve, np.nan), linestyle="-", **style)
+        axes.plot(part.place, np.where(solid & fresh, curve, np.nan), **style)
         if dotted.any():
-            axes.plot(part.place, np.where(dotted & fresh, curve, np.nan), linestyle=RESERVE_STYLE, **style)
+            reserve = style | {"linestyle": RESERVE_STYLE}
+            axes.plot(part.place, np.where(dotted & fresh, curve, np.nan), **reserve)
         cross(axes, part.place[failed], row, style["color"])
 
 
-def _style(number: int, count: int) -> dict[str, Any]:
+def line_style(number: int, count: int) -> dict[str, Any]:
+    """Color, width and dashes of the curve of a cost."""
     width = WIDTHS[0] + (WIDTHS[1] - WIDTHS[0]) * number / max(1, count - 1)
-    return {"color": COST_COLORS[number], "linewidth": width}
+    return {"color": COST_COLORS[number], "linewidth": width, "linestyle": DASHES[number]}
 
 
 def _legend(figure: Figure, costs: list[str], validity: list[Validity]) -> None:
-    handles = [line(cost, **_style(number, len(costs))) for number, cost in enumerate(costs)]
+    handles = [line(cost, **line_style(number, len(costs))) for number, cost in enumerate(costs)]
     if any(each.reserve.any() for each in validity):
         handles.append(line("with reserve", NOTE_COLOR, linestyle=RESERVE_STYLE))
     if any(each.failed.any() for each in validity):
         handles.append(Line2D([], [], color=NOTE_COLOR, label="no valid solution", **FAILED_MARK))
-    place_legend(figure, handles, ncols=4)
+    place_legend(figure, handles)
 
 
 def _check(comparison: xr.Dataset) -> None:

@@ -12,9 +12,19 @@ from matplotlib.figure import Figure
 from matplotlib.legend_handler import HandlerTuple
 from matplotlib.patches import Patch
 
+from musclesolve.plotting.page.abscissa import percents
 from musclesolve.plotting.page.curves import Legs
+from musclesolve.plotting.page.page_style import current_style
 from musclesolve.plotting.page.panels import joint_rows
-from musclesolve.plotting.page.style import NOTE_COLOR, SMALL, STANCE_COLOR, TEXT, heading, page, place_legend
+from musclesolve.plotting.page.style import (
+    NOTE_COLOR,
+    STANCE_COLOR,
+    heading,
+    height_for,
+    page,
+    place_legend,
+    space_for,
+)
 from musclesolve.plotting.result.muscle_figures import muscles
 from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.dataset.result_quantities import body_weight
@@ -33,11 +43,9 @@ SOURCE_COLOR = {
     "segment_mass": "#B0B0B0",
 }
 """Muscle parameters blue, paths green, markers orange, plates and masses gray."""
-_EDGES, _BESIDE = (0.21, 0.98), 0.075
-"""Ends of the bars, and space for the numbers beside them [shares of the width]."""
 
 
-def contact_force_sources(found: xr.Dataset) -> Figure:
+def error_sources_contact_forces(found: xr.Dataset) -> Figure:
     """Standard deviation of the magnitude of every contact force [body weights], divided among the sources."""
     legs, weight = Legs.of(found), body_weight(found)
     title = "Joint contact force: standard deviation of the samples, by source"
@@ -56,27 +64,28 @@ def contact_force_sources(found: xr.Dataset) -> Figure:
     return figure
 
 
-def muscle_force_sources(found: xr.Dataset) -> Figure:
+def error_sources_muscle_forces(found: xr.Dataset) -> Figure:
     """Share of every source in the variance of each muscle force at its peak in stance, a bar for each muscle."""
     sides, groups = frames.sides(found), muscles(found)
-    title = "Muscle force: sources of its variance at its peak in stance"
-    figure, panels = page(found, title, 1, len(sides), sharey=True)
-    for axes, side in zip(panels[0], sides, strict=True):
-        names = [f"{name}_{side}" for name in groups]
-        peaks = [peak(found, "muscle_force", name) for name in names]
+    title, style = "Muscle force: sources of its variance at its peak in stance", current_style()
+    beside = not style.narrow
+    labels = [name.replace("_", " ") for name in groups]
+    space = {"left": space_for(labels), "right": space_for(["1234 ± 1234"], 0.0)}
+    space |= {"least": height_for(len(groups)), "below": 0.0 if beside else 0.15}
+    shape = (1, len(sides)) if beside else (len(sides), 1)
+    figure, panels = page(found, title, *shape, height=0.0, space=space)
+    for number, (axes, side) in enumerate(zip(panels.flat, sides, strict=True)):
+        peaks = [peak(found, "muscle_force", f"{name}_{side}") for name in groups]
         _bars(axes, np.stack([_shares(at, len(found["source"])) for at in peaks], axis=1), _colors(found))
         for row, at in enumerate(peaks):
-            note = "-" if at is None else f"{at.value:.0f} ± {at.sd:.0f}"
-            axes.text(1.01, row, note, fontsize=SMALL - 1.5, va="center", color=NOTE_COLOR)
+            text = "-" if at is None else f"{at.value:.0f} ± {at.sd:.0f}"
+            axes.text(1.01, row, text, fontsize=style.note_pt, va="center", color=NOTE_COLOR)
         heading(axes, f"{frames.SIDE_NAMES[side]}, and force at that peak [N]")
-        axes.set_xlabel("share of the variance, to first order [%]", fontsize=TEXT)
-    labels = [name.replace("_", " ") for name in groups]
-    panels[0, 0].set_yticks(range(len(labels)), labels, fontsize=SMALL - 1)
-    panels[0, 0].invert_yaxis()
-    width = (_EDGES[1] - _EDGES[0]) / len(sides)
-    for number, axes in enumerate(panels[0]):
-        box = axes.get_position()
-        axes.set_position((_EDGES[0] + number * width, box.y0, width - _BESIDE, box.height))
+        axes.set_yticks(range(len(labels)), labels)
+        axes.tick_params(labelleft=number == 0 or not beside)
+        axes.invert_yaxis()
+        if beside or number == len(sides) - 1:
+            axes.set_xlabel("share of the variance, to first order [%]")
     _legend(figure, found)
     return figure
 
@@ -93,7 +102,9 @@ def _bars(axes: Axes, shares: np.ndarray, colors: list[str]) -> None:
         axes.barh(np.arange(len(edge)), share, left=edge, color=color, height=0.8, linewidth=0.0)
         edge = edge + share
     axes.set_xlim(0.0, 1.0)
-    axes.set_xticks([0.0, 0.25, 0.5, 0.75, 1.0], ["0", "25", "50", "75", "100"])
+    axes.set_xticks(
+        shown := [0.01 * percent for percent in percents(axes)], [f"{100.0 * x:.0f}" for x in shown]
+    )
     axes.set_ylim(-0.6, len(edge) - 0.4)
     axes.grid(False, axis="y")
 
@@ -109,5 +120,4 @@ def _legend(figure: Figure, found: xr.Dataset, stance_of: Sequence[str] = ()) ->
         handles.append(tuple(Patch(color=STANCE_COLOR[side], linewidth=0.0) for side in stance_of))
         labels.append("foot on the ground")
     pairs = {tuple: HandlerTuple(ndivide=None, pad=0.0)}
-    columns = (len(handles) + 1) // 2  # two lines
-    place_legend(figure, handles, ncols=columns, fontsize=SMALL, labels=labels, handler_map=pairs)
+    place_legend(figure, handles, labels=labels, handler_map=pairs)

@@ -11,11 +11,14 @@ from matplotlib.figure import Figure
 
 from musclesolve._util.progress import Progress
 from musclesolve.plotting.page.curves import Legs
+from musclesolve.plotting.page.figure_files import figures_of
 from musclesolve.plotting.page.panels import joint_rows, small_multiples
-from musclesolve.plotting.page.png import figures_of
 from musclesolve.plotting.page.style import SIDE_COLOR, heading, page
 from musclesolve.plotting.result.muscle_figures import FORCE, muscles
-from musclesolve.plotting.study.error_source_figure import contact_force_sources, muscle_force_sources
+from musclesolve.plotting.study.error_source_figure import (
+    error_sources_contact_forces,
+    error_sources_muscle_forces,
+)
 from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.dataset.result_quantities import body_weight
 from musclesolve.results.tables.uncertainty_summary import peak
@@ -29,20 +32,21 @@ def uncertainty_figures(found: xr.Dataset, progress: Progress | None = None) -> 
     return figures_of(found, FIGURES, progress, NEEDS)
 
 
-def muscle_force_bands(found: xr.Dataset) -> Figure:
+def uncertainty_muscle_forces(found: xr.Dataset) -> Figure:
     """Force of each muscle [N] with its bands, both legs in one panel."""
     legs = Legs.of(found)
 
     def fill(axes: Axes, muscle: str) -> None:
         for side in legs.sides:
             _banded(axes, legs, side, "muscle_force", {"muscle": f"{muscle}_{side}"})
+            legs.mark_events(axes, side)
 
     figure = small_multiples(found, (_title("Muscle force", found), FORCE), legs.x, muscles(found), fill)
-    legs.legend(figure)
+    legs.legend(figure, events=True)
     return figure
 
 
-def contact_force_bands(found: xr.Dataset) -> Figure:
+def uncertainty_contact_forces(found: xr.Dataset) -> Figure:
     """Magnitude of the joint reaction at hip, knee and ankle [body weights] with its bands, a column for each leg."""
     legs, weight = Legs.of(found), body_weight(found)
     title = _title("Joint contact force, magnitude", found)
@@ -61,10 +65,10 @@ def contact_force_bands(found: xr.Dataset) -> Figure:
 
 
 FIGURES: dict[str, Callable[[xr.Dataset], Figure]] = {
-    "uncertainty_muscle_forces": muscle_force_bands,
-    "uncertainty_contact_forces": contact_force_bands,
-    "error_sources_muscle_forces": muscle_force_sources,
-    "error_sources_contact_forces": contact_force_sources,
+    "uncertainty_muscle_forces": uncertainty_muscle_forces,
+    "uncertainty_contact_forces": uncertainty_contact_forces,
+    "error_sources_muscle_forces": error_sources_muscle_forces,
+    "error_sources_contact_forces": error_sources_contact_forces,
 }
 NEEDS = {
     "error_sources_muscle_forces": "muscle_force_contribution",

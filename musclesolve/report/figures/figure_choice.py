@@ -8,7 +8,7 @@ from functools import partial
 import xarray as xr
 from matplotlib.figure import Figure
 
-from musclesolve.plotting import save_figures as result_figures
+from musclesolve.plotting import figure_sets as result_figures
 from musclesolve.plotting.study import average_figures, comparison_figures, uncertainty_figures
 from musclesolve.report.figures.emg_figure import emg_and_activation
 from musclesolve.report.inputs import AVERAGE, COMPARISON, UNCERTAINTY

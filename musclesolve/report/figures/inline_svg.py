@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import contextlib
-import importlib
 import io
 import re
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager
+from collections.abc import Callable
 from typing import Any
 
 import matplotlib as mpl
 from matplotlib.figure import Figure
 
-WIDTH_MM, FONT_PT = 200.0, 8.0
+from musclesolve.plotting.page.page_style import PageStyle, page_style
+
+PAGE = PageStyle(width_mm=200.0, font_pt=8.0)
 
 _HEAD = re.compile(r"^.*?(?=<svg)", re.DOTALL)
 _DROPPED = re.compile(r"<metadata>.*?</metadata>|<style.*?</style>|<!--.*?-->|<defs>\s*</defs>", re.DOTALL)
@@ -39,7 +38,7 @@ def inline_svg(draw: Callable[[], Figure], key: str, label: str) -> str:
     """
     settings: Any = {"svg.fonttype": "none", "svg.hashsalt": key, "path.simplify": True}
     memory = io.StringIO()
-    with mpl.rc_context(settings), _wide(), warnings.catch_warnings():
+    with mpl.rc_context(settings), page_style(PAGE), warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph .* missing from", category=UserWarning)
         draw().savefig(memory, format="svg", metadata={"Date": None})
     return compact(memory.getvalue(), key, label)
@@ -89,21 +88,3 @@ def _font(shape: str | None, size: str) -> str:
     """Size and shape of a font; its family is that of all figures of the page."""
     extra = {"italic": ";font-style:italic", "bold": ";font-weight:bold"}.get(shape or "", "")
     return f"font-size:{size}px{extra}"
-
-
-@contextlib.contextmanager
-def _wide() -> Iterator[None]:
-    """Figures of the width and letters of a page, where figures can be told."""
-    with _page_style():
-        yield
-
-
-def _page_style() -> AbstractContextManager[object]:
-    try:
-        module = importlib.import_module("musclesolve.plotting.page.page_style")
-    except ModuleNotFoundError:
-        return contextlib.nullcontext()
-    style: AbstractContextManager[object] = module.page_style(
-        module.PageStyle(width_mm=WIDTH_MM, font_pt=FONT_PT)
-    )
-    return style

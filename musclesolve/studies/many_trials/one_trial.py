@@ -13,9 +13,16 @@ from typing import TYPE_CHECKING
 import xarray as xr
 
 from muscle_db import MuscleDatabaseError
+from musclesolve._util.helper_process import Helper, helper
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve.errors import BusyError, InputError, MuscleSolveError
-from musclesolve.plotting.figure_names import RESULT_FIGURES, UNCERTAINTY, UNCERTAINTY_FIGURES
+from musclesolve.plotting.figure_names import (
+    RESULT_FIGURES,
+    UNCERTAINTY,
+    UNCERTAINTY_FIGURES,
+    in_every_format,
+)
+from musclesolve.plotting.page.page_style import A4_PAGE, PageStyle, page_style
 from musclesolve.recording.trial.trial_file import read_trial
 from musclesolve.results.files.atomic_writing import reserved, write_files
 from musclesolve.results.files.result_netcdf import check_folder, netcdf_bytes, result_attribute, storable
@@ -28,6 +35,8 @@ if TYPE_CHECKING:
 
 MEASURES = "measures"
 """Attribute of result.nc with its line of the table of many trials."""
+DRAWING = ("musclesolve.plotting.figure_sets", "draw_task")
+"""Module and function of a process that draws beside this one; it is ready by the time that there is a result."""
 RESULT, ERROR, EARLIER = "result.nc", "error.txt", "earlier_result.nc"
 
 
@@ -41,6 +50,7 @@ class Job:
     options: Mapping[str, object]  # keyword arguments of `run`
     figures: bool = True  # whether they are drawn
     again: bool = False  # also where the result that is there is of the same input, options and version
+    style: PageStyle = A4_PAGE  # of the figures
 
     def record(self, outcome: Outcome, message: str = "", details: str = "") -> TrialRecord:
         """The record of a trial without a result."""
@@ -64,28 +74,29 @@ def analyse(
         check_folder(folder, RESULT, trial)
         loaded = read_trial(trial)
         hashes = input_hashes(loaded)
-        result = run(loaded, progress=progress, **options)  # type: ignore[arg-type]
-        further = more(loaded)
-        drawn = _figures(result, progress) if figures else {}
+        with helper(*DRAWING, wanted=figures) as beside:
+            result = run(loaded, progress=progress, **options)  # type: ignore[arg-type]
+            further = more(loaded)
+            drawn = _figures(result, progress, beside) if figures else {}
         result.attrs[ATTRIBUTE] = recipe(hashes, options, [RESULT, *drawn])
         result.attrs[MEASURES] = Measures.of(result).as_json()
         progress("writing", 1.0)
         files = {RESULT: netcdf_bytes(result), **drawn, **further}
-        replaced = [*RESULT_FIGURES, UNCERTAINTY, *UNCERTAINTY_FIGURES, ERROR, EARLIER]
+        replaced = [*in_every_format((*RESULT_FIGURES, *UNCERTAINTY_FIGURES)), UNCERTAINTY, ERROR, EARLIER]
         return result, write_files(folder, files, replaced)
 
 
-def _figures(result: xr.Dataset, progress: Progress) -> dict[str, bytes]:
-    from musclesolve.plotting import save_figures  # loads matplotlib: only where figures are drawn
+def _figures(result: xr.Dataset, progress: Progress, beside: Helper | None) -> dict[str, bytes]:
+    from musclesolve.plotting import figure_sets  # loads matplotlib: only where figures are drawn
 
-    return save_figures.figure_files(result, progress)
+    return figure_sets.figure_files(result, progress, helper=beside)
 
 
 def attempt(job: Job, progress: Progress = no_progress) -> TrialRecord:
     """Compute a trial unless its result is there; errors are stored in the record, never raised."""
     start = time.perf_counter()
     try:
-        with reserved(job.folder):
+        with page_style(job.style), reserved(job.folder):
             check_folder(job.folder, RESULT, job.trial)
             measures, outcome = None if job.again else _current(job), Outcome.UNCHANGED
             if measures is None:

@@ -13,6 +13,7 @@ from pathlib import Path
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
+from musclesolve.plotting.page.page_style import PageStyle, current_style
 from musclesolve.recording.text.text_file import sha256
 from musclesolve.version import __version__
 
@@ -31,18 +32,20 @@ def input_hashes(trial: Trial) -> dict[str, str]:
 
 def recipe(hashes: Mapping[str, str], options: Mapping[str, object], written: Iterable[str]) -> str:
     """JSON with version, options, `input_hashes`, and the names of the files that are written with the result."""
-    return json.dumps(_choices(options) | {"files": dict(hashes), "written": sorted(written)}, sort_keys=True)
+    made = _choices(options) | {"files": dict(hashes), "written": sorted(written), "page": _page()}
+    return json.dumps(made, sort_keys=True)
 
 
 def is_current(text: str, trial: Path, folder: Path, options: Mapping[str, object], figures: bool) -> bool:
     """Whether a result of this recipe would be computed again: same version, options and contents of all input files.
 
-    No file of the result may be missing in the folder, nor its figures if they are wanted.
+    No file of the result may be missing in the folder, nor its figures, in the style in force, if they are wanted.
     """
     try:
         given = json.loads(text)
         made = {key: given[key] for key in ("version", "options")}
         files, written = dict(given["files"]), list(given["written"])
+        page = list(given.get("page", _page(PageStyle())))
     except (ValueError, KeyError, TypeError):
         return False
     # The files of the recipe are all of the trial: one that names other files has another hash itself.
@@ -51,8 +54,14 @@ def is_current(text: str, trial: Path, folder: Path, options: Mapping[str, objec
         and trial.name in files
         and all(_unchanged(trial.resolve().parent / name, sha) for name, sha in files.items())
         and all((folder / name).is_file() for name in written)
-        and (not figures or any(name.endswith(".png") for name in written))
+        and (not figures or (page == _page() and any(name.endswith(page[-1]) for name in written)))
     )
+
+
+def _page(style: PageStyle | None = None) -> list[float | str]:
+    """The style of figures as JSON has it, the format last."""
+    style = style or current_style()
+    return [style.width_mm, style.font_pt, style.titled, style.file_format]
 
 
 def _choices(options: Mapping[str, object]) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from musclesolve._util.processes import cores
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve._util.worker_pool import Lost, Pool
 from musclesolve.errors import InputError
+from musclesolve.plotting.page.page_style import current_style
 from musclesolve.results.files.atomic_writing import reserved, write_files
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.solver.solver_base import Solver
@@ -79,7 +80,7 @@ def run_many(
     output = Path(os.path.realpath(output))
     given = {name: option for name, option in options.items() if option is not None}
     todo = [
-        Job(name, path, output / name, given, figures, again)
+        Job(name, path, output / name, given, figures, again, current_style())
         for name, path in zip(folder_names(paths), paths, strict=True)
     ]
     report = Report(len(todo), progress or no_progress)

@@ -12,8 +12,9 @@ from matplotlib.collections import PolyCollection
 from matplotlib.colors import to_hex
 from synthetic_result import few_muscles, result
 
-from musclesolve.plotting.norms.norm_bands import BAND_COLOR, MEAN_COLOR, without_norms
+from musclesolve.plotting.norms.norm_bands import BAND_COLOR, MEAN_COLOR
 from musclesolve.plotting.norms.norm_file import NORMS, norm
+from musclesolve.plotting.page.page_style import PageStyle, page_style
 from musclesolve.plotting.result.ground_figure import ground_reaction
 from musclesolve.plotting.result.joint_figures import joint_angles_and_moments
 from musclesolve.plotting.result.power_figure import joint_powers
@@ -119,6 +120,6 @@ def test_bands_are_drawn_where_the_speed_is_not_known():
 
 
 def test_bands_can_be_left_out():
-    with without_norms():
+    with page_style(PageStyle(norms=False)):
         assert not bands(joint_powers(walking()))
     assert bands(joint_powers(walking()))

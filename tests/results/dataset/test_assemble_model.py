@@ -54,7 +54,7 @@ def test_muscles_without_a_side(tmp_path: Path) -> None:
     """All names without _r: one side, `other`."""
     from small_model import TEXT
 
-    from musclesolve.plotting.save_figures import save_figures
+    from musclesolve.plotting.figure_sets import save_figures
 
     plain = read_osim(save_model(tmp_path, TEXT.replace('_r"', '"').replace("_r<", "<").replace("_r/", "/")))
     motion = {"time": np.linspace(0.0, 1.0, 61)}

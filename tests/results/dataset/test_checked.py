@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 import musclesolve as ms
 from musclesolve.cli import app as cli
-from musclesolve.plotting.save_figures import figure_files
+from musclesolve.plotting.figure_sets import figure_files
 from musclesolve.results.dataset.checked import checked_result
 from musclesolve.results.files.result_netcdf import write_result
 from musclesolve.studies.average import average_results

@@ -17,7 +17,7 @@ from musclesolve.pipeline.mechanics import mechanics
 from musclesolve.pipeline.run import prepare_legs, share
 from musclesolve.pipeline.run_options import find_options
 from musclesolve.pipeline.types import Mechanics
-from musclesolve.plotting.save_figures import figure_files
+from musclesolve.plotting.figure_sets import figure_files
 from musclesolve.recording.data import Trial
 from musclesolve.recording.trial.trial_file import read_trial
 from musclesolve.results.dataset import frame_validity as frames

@@ -11,7 +11,7 @@ import musclesolve.studies.uncertainty.run_uncertainty as command
 from musclesolve.cli.app import app
 from musclesolve.data.bundled import reference_stride
 from musclesolve.plotting.figure_names import UNCERTAINTY, UNCERTAINTY_FIGURES
-from musclesolve.plotting.study.uncertainty_figures import contact_force_bands
+from musclesolve.plotting.study.uncertainty_figures import uncertainty_contact_forces
 from musclesolve.results.files.result_netcdf import read_result
 from musclesolve.studies.uncertainty.monte_carlo import uncertainty
 
@@ -55,7 +55,7 @@ def test_it_is_written_beside_the_result_and_summed_up(
     assert "3 samples, seed 5" in done.output
     assert "right hip" in done.output
     assert "±" in done.output
-    few = {"uncertainty_contact_forces": contact_force_bands}
+    few = {"uncertainty_contact_forces": uncertainty_contact_forces}
     monkeypatch.setattr("musclesolve.plotting.study.uncertainty_figures.FIGURES", few)
     assert CliRunner().invoke(app, ["plot", str(tmp_path / "uncertainty.nc")]).exit_code == 0
     assert [path.stem for path in tmp_path.glob("*.png")] == list(few)

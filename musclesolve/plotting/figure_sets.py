@@ -1,0 +1,173 @@
+"""All figures of a result, as files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import replace
+from pathlib import Path
+
+import xarray as xr
+from matplotlib.figure import Figure
+
+from musclesolve._util.helper_process import Helper
+from musclesolve._util.names import unknown_name
+from musclesolve._util.progress import Progress
+from musclesolve.errors import InputError
+from musclesolve.plotting.figure_names import (
+    MODEL_FIGURES,
+    RESULT_FIGURES,
+    UNCERTAINTY_FIGURES,
+    in_every_format,
+)
+from musclesolve.plotting.page.figure_files import Figures, drawable, figures_of, file_name
+from musclesolve.plotting.page.page_style import PageStyle, current_style, page_style
+from musclesolve.plotting.result.contact_component_figure import contact_force_components
+from musclesolve.plotting.result.coordinate_figures import coordinates_and_moments, reserves
+from musclesolve.plotting.result.cutoff_figures import cutoff_and_noise
+from musclesolve.plotting.result.function_group_figure import function_groups
+from musclesolve.plotting.result.ground_figure import ground_reaction
+from musclesolve.plotting.result.joint_figures import contact_forces, joint_angles_and_moments
+from musclesolve.plotting.result.muscle_figures import activations, muscle_forces
+from musclesolve.plotting.result.power_figure import joint_powers
+from musclesolve.plotting.result.residual_figures import consistency_shift, reserves_and_residual
+from musclesolve.results.dataset.checked import MODEL, checked_result
+from musclesolve.results.files.atomic_writing import write_files
+
+FIGURES: dict[str, Callable[[xr.Dataset], Figure]] = {
+    "activations": activations,
+    "muscle_forces": muscle_forces,
+    "function_groups": function_groups,
+    "joint_angles_and_moments": joint_angles_and_moments,
+    "joint_powers": joint_powers,
+    "contact_forces": contact_forces,
+    "contact_force_components": contact_force_components,
+    "ground_reaction": ground_reaction,
+    "reserves_and_residual": reserves_and_residual,
+    "consistency_shift": consistency_shift,
+    "cutoff_and_noise": cutoff_and_noise,
+}
+OF_MODEL: dict[str, Callable[[xr.Dataset], Figure]] = {
+    "activations": activations,
+    "muscle_forces": muscle_forces,
+    "function_groups": function_groups,
+    "coordinates_and_moments": coordinates_and_moments,
+    "joint_powers": joint_powers,
+    "reserves": reserves,
+}
+"""Those of a result on an OpenSim model."""
+NEEDS = {
+    "consistency_shift": "consistency_shift",
+    "cutoff_and_noise": "marker_cutoff",
+    "function_groups": "max_isometric_force",
+    "joint_powers": "joint_power",
+    "contact_force_components": "contact_force_component",
+}
+"""Figures of a variable that results of earlier versions, or of other trials, do not have."""
+NEEDED_OF_MODEL = (
+    *("time", "muscle", "dof", "side", "group", "activation", "muscle_force", "status"),
+    *("joint_angle", "joint_moment", "reserve_moment"),
+)
+NEEDED = (
+    *NEEDED_OF_MODEL,
+    *("joint_reaction", "joint_reaction_net", "ground_reaction_force", "pelvis_residual"),
+)
+
+
+def save_figures(
+    result: xr.Dataset, directory: str | Path, format: str | None = None, figures: Collection[str] = ()
+) -> list[Path]:
+    """Draw the figures of a result into a folder, in the style in force (`page_style`).
+
+    Args:
+        result: what ``musclesolve.run`` returns, or ``result.nc`` or ``uncertainty.nc`` hold.
+        directory: the folder; made when it is missing. Figures of a result in it are replaced, of whatever format.
+        format: png (200 dots per inch), pdf or svg; default: that of the style.
+        figures: names of those that are drawn; default: all. Files of others are left alone.
+
+    Returns:
+        The files written.
+
+    Raises:
+        InputError: the dataset is not a result of musclesolve, there is no such format or figure, or the folder cannot
+            be written.
+    """
+    style = current_style()
+    with page_style(style if format is None else replace(style, file_format=format)):
+        drawn, outdated = figures_again(result, only=figures)
+    return write_files(directory, drawn, outdated)
+
+
+def figure_files(
+    result: xr.Dataset,
+    progress: Progress | None = None,
+    only: Collection[str] = (),
+    helper: Helper | None = None,
+) -> dict[str, bytes]:
+    """The content of the file of every figure, by its name; without those whose variable an old result lacks.
+
+    Args:
+        result: of `musclesolve.run`, or on an OpenSim model.
+        progress: called before every figure.
+        only: names of those that are drawn; default: all.
+        helper: a process of the function `draw_task` that draws a part of them.
+    """
+    check(result)
+    figures = chosen(OF_MODEL if MODEL in result.attrs else FIGURES, only)
+    if helper is None:
+        return figures_of(result, figures, progress, NEEDS)
+    names = list(drawable(result, figures, NEEDS))
+    theirs = names[::2] if len(names) > 1 else []
+    given = bool(theirs) and helper.give((result, theirs, current_style()))
+    mine = {name: figures[name] for name in names if not given or name not in theirs}
+    files = figures_of(result, mine, progress, NEEDS)
+    if given:
+        rest = {name: figures[name] for name in theirs}
+        files |= helper.result() or figures_of(result, rest, progress, NEEDS)
+    return {file_name(name): files[file_name(name)] for name in names}
+
+
+def draw_task(
+    shared: None, task: tuple[xr.Dataset, list[str], PageStyle], progress: Progress
+) -> dict[str, bytes]:
+    """In a process beside: the files of some figures of a result."""
+    result, names, style = task
+    with page_style(style):
+        return figures_of(result, chosen(OF_MODEL if MODEL in result.attrs else FIGURES, names))
+
+
+def figures_again(
+    result: xr.Dataset, progress: Progress | None = None, only: Collection[str] = ()
+) -> tuple[dict[str, bytes], tuple[str, ...]]:
+    """The figures of result.nc or of uncertainty.nc as in `figure_files`, and the names of the files they replace."""
+    if "quantile_samples" not in result.attrs:
+        files = figure_files(result, progress, only)
+        all_files: tuple[str, ...] = (*RESULT_FIGURES, *MODEL_FIGURES)
+    else:
+        from musclesolve.plotting.study import uncertainty_figures as uncertainty
+
+        figures = chosen(uncertainty.FIGURES, only)
+        files = figures_of(result, figures, progress, uncertainty.NEEDS)
+        all_files = UNCERTAINTY_FIGURES
+    return files, in_every_format(files if only else all_files)
+
+
+def chosen(figures: Figures, names: Collection[str]) -> Figures:
+    """The figures of these names, or all of them without names."""
+    for name in names:
+        if name not in figures:
+            raise unknown_name(name, "figure", figures)
+    return {name: draw for name, draw in figures.items() if not names or name in names}
+
+
+def check(result: xr.Dataset) -> None:
+    """Refuse a dataset that lacks what the figures are drawn from, or is damaged."""
+    of_model = MODEL in getattr(result, "attrs", {})
+    missing = [name for name in (NEEDED_OF_MODEL if of_model else NEEDED) if name not in result.variables]
+    missing += [] if of_model or "subject_mass_kg" in result.attrs else ["attribute subject_mass_kg"]
+    code, problem = "bad_result", f"this is not a result of musclesolve: it has no {', '.join(missing)}"
+    if not missing and result.sizes["time"] < 2:
+        code, problem = "too_few_frames", "a result of a single frame has no curves to draw"
+    if missing or result.sizes["time"] < 2:
+        expected = "a dataset written by `musclesolve run`"
+        raise InputError(problem, code=code, file=result.encoding.get("source"), expected=expected)
+    checked_result(result)

@@ -1,0 +1,62 @@
+"""Pages as the content of files."""
+
+from __future__ import annotations
+
+import io
+import warnings
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import matplotlib as mpl
+import xarray as xr
+from matplotlib.figure import Figure
+
+from musclesolve._util.progress import Progress, no_progress
+from musclesolve.plotting.page.page_style import current_style
+
+Figures = Mapping[str, Callable[[xr.Dataset], Figure]]
+DPI = 200
+TEXT_AS_TEXT: Any = {"svg.fonttype": "none", "pdf.fonttype": 42, "svg.hashsalt": "musclesolve"}
+"""Letters of vector files stay letters, which can be searched and edited; names in an SVG are the same every time."""
+SAVED: dict[str, dict[str, Any]] = {
+    "png": {"dpi": DPI, "pil_kwargs": {"compress_level": 3}},  # twice as fast as the default, and 5 % larger
+    "pdf": {"metadata": {"CreationDate": None}},
+    "svg": {"metadata": {"Date": None}},
+}
+"""How each format is saved: without dates, so that the same result gives the same bytes."""
+
+
+def figures_of(
+    result: xr.Dataset,
+    figures: Figures,
+    progress: Progress | None = None,
+    needs: Mapping[str, str] | None = None,
+) -> dict[str, bytes]:
+    """The content of the file of every figure of a dataset in the style in force, by its name with the suffix.
+
+    A figure is drawn if the dataset has the variable that it needs. `progress` is called before every figure.
+    """
+    report, drawn, files = progress or no_progress, drawable(result, figures, needs or {}), {}
+    for number, (name, draw) in enumerate(drawn.items()):
+        report("drawing", number / len(drawn))
+        files[file_name(name)] = file_content(draw(result))
+    return files
+
+
+def drawable(result: xr.Dataset, figures: Figures, needs: Mapping[str, str]) -> Figures:
+    """The figures whose variable the dataset has."""
+    return {name: draw for name, draw in figures.items() if name not in needs or needs[name] in result}
+
+
+def file_name(figure: str) -> str:
+    """Name of the file of a figure, with the suffix of the style in force."""
+    return f"{figure}.{current_style().file_format}"
+
+
+def file_content(page: Figure) -> bytes:
+    """One page; a letter that the font does not have, as in a name, is drawn as a box without a warning."""
+    memory, file_format = io.BytesIO(), current_style().file_format
+    with warnings.catch_warnings(), mpl.rc_context(TEXT_AS_TEXT):
+        warnings.filterwarnings("ignore", message="Glyph .* missing from", category=UserWarning)
+        page.savefig(memory, format=file_format, **SAVED[file_format])
+    return memory.getvalue()

@@ -1,0 +1,105 @@
+"""How wide a page is, how large its text and in what format it is saved: for a report, or for a column of a paper.
+
+Every figure is drawn in the style that is in force:
+
+    with page_style(PageStyle(width_mm=85, font_pt=7)):
+        figure = muscle_forces(result)
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+
+from musclesolve.errors import InputError
+
+FORMATS = ("png", "pdf", "svg")
+WIDTHS = (60.0, 1000.0)
+"""Of a page, the least and the greatest [mm]."""
+SIZES = (4.0, 24.0)
+"""Of its text, the least and the greatest [points]."""
+NARROW = 140.0
+"""Up to this width a page is for a column [mm]."""
+SMALLEST = 6.0
+"""Below it notes are as large as the other text: less is not readable in print [points]."""
+MM = 1.0 / 25.4
+"""Inches of a millimetre."""
+
+
+def _check(name: str, value: float, limits: tuple[float, float], unit: str) -> None:
+    if not (math.isfinite(value) and limits[0] <= value <= limits[1]):
+        problem = f"the {name} is {value:g} {unit}"
+        raise InputError(problem, code="bad_number", expected=f"{limits[0]:g} to {limits[1]:g} {unit}")
+
+
+@dataclass(frozen=True)
+class PageStyle:
+    """Width, text and format of figures; unless given, those of an upright A4 page.
+
+    Raises:
+        InputError: the width or the size of the text is out of range, or there is no such format.
+    """
+
+    width_mm: float = (
+        210.0  # of the page; columns of journals are 80 to 90 mm wide, whole pages 170 to 190 mm
+    )
+    font_pt: float = 8.0  # of headings, labels and legends in print; notes are a little smaller
+    titled: bool = (
+        True  # whether title and identity of the result stand above; a paper has them in the caption
+    )
+    file_format: str = "png"  # of files: png, pdf or svg
+    norms: bool = True  # whether published bands stand behind angles, moments, powers and ground reaction
+
+    def __post_init__(self) -> None:
+        _check("width of a page", self.width_mm, WIDTHS, "mm")
+        _check("size of the text", self.font_pt, SIZES, "points")
+        if self.file_format not in FORMATS:
+            problem = f"there is no format {self.file_format!r} of figures"
+            raise InputError(problem, code="unknown_name", expected=f"one of {', '.join(FORMATS)}")
+
+    @property
+    def width(self) -> float:
+        """Of the page [inch]."""
+        return self.width_mm * MM
+
+    @property
+    def narrow(self) -> bool:
+        """Whether it is the width of a column rather than that of a page."""
+        return self.width_mm <= NARROW
+
+    @property
+    def scale(self) -> float:
+        """Lengths that go with the text, such as margins, over those of the default."""
+        return self.font_pt / 8.0
+
+    @property
+    def note_pt(self) -> float:
+        """Size of notes [points]."""
+        return min(self.font_pt, max(self.font_pt - 1.5, SMALLEST))
+
+    @property
+    def title_pt(self) -> float:
+        """Size of the title of a page [points]."""
+        return self.font_pt + (1.0 if self.narrow else 3.0)
+
+
+A4_PAGE = PageStyle()
+_style: ContextVar[PageStyle] = ContextVar("page_style", default=A4_PAGE)
+
+
+def current_style() -> PageStyle:
+    """The style in force."""
+    return _style.get()
+
+
+@contextmanager
+def page_style(style: PageStyle) -> Iterator[PageStyle]:
+    """Draw and save figures in a style."""
+    token = _style.set(style)
+    try:
+        yield style
+    finally:
+        _style.reset(token)

@@ -1,0 +1,94 @@
+"""Pages of any width: text of the size that was asked for, within the page, and never on other text."""
+
+from __future__ import annotations
+
+import pytest
+from drawn_texts import drawn_texts, outside, overprinted
+from refusals import refused
+from synthetic_result import result as every_muscle
+from synthetic_result import set_status, with_cutoffs, with_troubles
+
+import musclesolve as ms
+from musclesolve.plotting.figure_sets import FIGURES
+from musclesolve.plotting.page.page_style import PageStyle, current_style, page_style
+from musclesolve.plotting.page.style import page
+from musclesolve.plotting.page.text_lines import broken, text_width
+
+COLUMN, PAGE = PageStyle(width_mm=85.0, font_pt=7.0), PageStyle(width_mm=180.0, font_pt=9.0)
+
+
+@pytest.fixture(scope="module")
+def troubled():
+    """Reserves, frames without a solution and further cycles at once, cut-offs, and a long name."""
+    data = with_cutoffs(with_troubles(every_muscle(n_frames=251)))
+    data.attrs |= {"heel_strike_times_r": [0.2, 1.2, 2.2], "heel_strike_times_l": [-0.3, 0.7, 1.7]}
+    data.attrs |= {"subject": "S01 of the second study", "trial_file": "walk.toml", "cost": "stress_cubed"}
+    set_status(data, ms.Status.SOLVED_WITH_RESERVE, slice(100, 126), 0)
+    set_status(data, ms.Status.INFEASIBLE, slice(150, 160))
+    return data.sel(time=slice(0.4, 1.6))
+
+
+@pytest.mark.parametrize("style", [COLUMN, PAGE, PageStyle()], ids=["column", "page", "A4"])
+@pytest.mark.parametrize("name", FIGURES)
+def test_text_has_its_size_and_its_place(troubled, name, style):
+    with page_style(style):
+        figure = FIGURES[name](troubled)
+    assert 25.4 * figure.get_figwidth() == pytest.approx(style.width_mm)
+    assert {each.points for each in drawn_texts(figure)} <= {style.font_pt, style.note_pt, style.title_pt}
+    assert not outside(figure)
+    assert not overprinted(figure)
+
+
+def test_the_legend_of_the_worst_case_has_rows_that_fit(troubled):
+    with page_style(COLUMN):
+        (legend,) = FIGURES["contact_forces"](troubled).legends
+    entries = [text.get_text() for text in legend.get_texts()]
+    assert {"with reserve", "further cycle", "no valid solution", "foot on the ground"} < set(entries)
+
+
+def test_panels_below_each_other_instead_of_too_narrow(troubled):
+    def columns(style):
+        with page_style(style):
+            panels = FIGURES["activations"](troubled).axes
+        return len({round(float(panel.get_position().x0), 3) for panel in panels})
+
+    assert [columns(style) for style in (PageStyle(), PageStyle(120.0, 9.0), COLUMN)] == [5, 3, 2]
+
+
+def test_the_style_is_in_force_only_within_its_context():
+    with page_style(COLUMN):
+        assert current_style() is COLUMN
+    assert current_style() == PageStyle()
+
+
+def test_no_title_where_the_paper_has_a_caption(troubled):
+    with page_style(PageStyle(85.0, 7.0, titled=False)):
+        texts = [each.text for each in drawn_texts(FIGURES["contact_forces"](troubled))]
+    assert not any("S01" in text or text == "Joint contact force, magnitude" for text in texts)
+
+
+@pytest.mark.parametrize("wrong", [{"width_mm": 8.0}, {"width_mm": float("nan")}, {"font_pt": 100.0}])
+def test_a_width_or_size_that_no_page_has_is_refused(wrong):
+    with refused("bad_number"):
+        PageStyle(**wrong)
+
+
+def test_an_unknown_format_is_refused():
+    with refused("unknown_name", "gif"):
+        PageStyle(file_format="gif")
+
+
+def test_lines_are_broken_between_words_and_before_no_bracket():
+    assert broken("hip flexion (+)   extension (-)", 8.0, 9.0) == "hip flexion (+)   extension (-)"
+    width = text_width("hip flexion (+)", 8.0)
+    assert broken("hip flexion (+)   extension (-)", 8.0, 1.01 * width) == "hip flexion (+)\nextension (-)"
+    assert broken("gluteus maximus", 8.0, 0.1) == "gluteus\nmaximus"
+
+
+def test_numbers_and_grid_of_a_panel_are_where_the_ticks_are():
+    figure, panels = page(every_muscle(), "numbers", 1, 1)
+    panels[0, 0].set(xlim=(0.0, 4.0), ylim=(10.0, 20.0))
+    drawn = {each.text: each.box for each in drawn_texts(figure)}
+    (left, bottom), (right, _) = panels[0, 0].bbox.get_points()
+    assert (drawn["2.0"].x0 + drawn["2.0"].x1) / 2 == pytest.approx((left + right) / 2, abs=2.0)
+    assert drawn["2.0"].y1 < bottom and drawn["12"].x1 < left
