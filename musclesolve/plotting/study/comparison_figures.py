@@ -27,8 +27,8 @@ from musclesolve.results.dataset.result_quantities import LEG_JOINTS, body_weigh
 COST_COLORS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9")
 WIDTHS = (2.0, 0.8)  # points, of the first curve and the last
 DASHES: tuple[Any, ...] = (
-    *("-", (0, (5, 1.2)), "-", (0, (7, 1.5, 1.5, 1.5))),
-    *((0, (9, 1.2, 1.2, 1.2, 1.2, 1.2)), (0, (3, 1))),
+    *("-", (0, (5, 1.2)), (0, (9, 1.2, 1.2, 1.2, 1.2, 1.2)), (0, (7, 1.5, 1.5, 1.5))),
+    *("-", (0, (3, 1))),
 )
 """Curves whose gray is alike are told apart by dashes. Dots mean a reserve."""
 NEEDED = (
