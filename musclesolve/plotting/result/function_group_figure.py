@@ -33,7 +33,7 @@ def function_groups(result: xr.Dataset) -> Figure:
                 peaks.append(f"{np.nanmax(force):.0f} N")
         note(axes, f"peak {' / '.join(peaks)}" if peaks else "")
 
-    grid = Grid(columns=3, low=True)
+    grid = Grid(columns=3, low=True, above=0.15)
     titles = ("Muscle groups", UNIT)
     figure = small_multiples(result, titles, legs.x, _panels(result), fill, grid)
     legs.legend(figure, stance="ground_reaction_force" in result)

@@ -37,7 +37,7 @@ def ground_reaction(result: xr.Dataset) -> Figure:
     reaction = along_heading(result, result["ground_reaction_force"])
     paths = _paths(result, legs.sides)
     rows = len(COMPONENTS) + bool(paths)
-    figure, panels = page(result, "Ground reaction", rows, 1, height=0.12 + 0.16 * rows)
+    figure, panels = page(result, "Ground reaction", rows, 1, height=0.12 + 0.16 * rows, labels=True)
     for axes, axis in zip(panels.flat, COMPONENTS, strict=False):
         norms.draw(axes, "ground_reaction_force", axis, 1.0 / STANDARD_GRAVITY)
         for side in legs.sides:
