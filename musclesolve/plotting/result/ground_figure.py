@@ -23,6 +23,8 @@ COMPONENTS = {
 TO_OTHER_LEG = {"r": 1.0, "l": -1.0}
 """Sign of a component to the left, as seen from either leg."""
 PATH = "center_of_pressure"
+LEAST = 0.05
+"""What the scale of a component extends to at least, both ways [body weights]: less is noise."""
 LABEL_INCH = 0.55
 """For the heading of the last panel and the label of the axis above it, at the default size of text."""
 
@@ -47,6 +49,8 @@ def ground_reaction(result: xr.Dataset) -> Figure:
         heading(axes, COMPONENTS[axis])
         axes.set_ylabel("[body weights]")
         axes.axhline(0.0, color="black", linewidth=0.4)
+        low, high = axes.get_ylim()
+        axes.set_ylim(min(low, -LEAST), max(high, LEAST))
         legs.x.apply(axes, labelled=axis == "y")
     if paths:
         _from_above(figure, rows - 1, panels[-1, 0], paths)
