@@ -51,7 +51,7 @@ def small_multiples(
     The titles are those of the page and of the vertical axis; panels: name -> note below it; fill draws one of them.
     """
     narrow = current_style().narrow  # each line above 43 panels counts
-    columns = _columns([name.replace("_", " ") for name in panels], grid.columns)
+    columns = _columns([name.replace("_", " ") for name in panels], min(grid.columns, max(1, len(panels))))
     usual = max(1, -(-len(panels) // grid.columns))
     rows, height = max(1, -(-len(panels) // columns)), min(1.0, 0.16 + 0.21 * usual) if grid.low else 1.0
     height = height * rows / usual
