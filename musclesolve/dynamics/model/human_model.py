@@ -17,6 +17,7 @@ from musclesolve.dynamics.model.head_and_neck import divided
 from musclesolve.dynamics.model.mass_matrix import MassProperties
 from musclesolve.dynamics.model.model import Model
 from musclesolve.dynamics.model.segment_inertia import Part, compose, length_scales, segment_inertia
+from musclesolve.dynamics.model.stated_segments import StatedSegment, with_stated
 from musclesolve.dynamics.model.topology import Point, Topology, standing_layout
 from musclesolve.dynamics.model.topology_file import load_topology
 
@@ -31,6 +32,7 @@ def human_model(
     shoe_mass: float = 0.0,
     lengths: dict[str, float] | None = None,
     mass_factors: Mapping[str, float] | None = None,
+    segments: Mapping[str, StatedSegment] | None = None,
 ) -> Model:
     """The 33-body, 44-degree-of-freedom inverse model of a subject.
 
@@ -43,9 +45,10 @@ def human_model(
         lengths: measured lengths [m] of "thigh", "shank", "foot", "forearm" ..., both sides; offsets win over them.
         mass_factors: segment -> factor on the mass and the inertia that the table gives it; all segments are then
             scaled alike to the mass of the body.
+        segments: segment -> what is stated of it instead of the table, shoe included (`with_stated`).
 
     Raises:
-        InputError: a mass, stature, sex, length or table that cannot be, or an offset of an unknown point.
+        InputError: a mass, stature, sex, length, segment or table that cannot be, or an offset of an unknown point.
     """
     mass, stature = check_size(mass, stature)
     shoe_mass = check_number(
@@ -57,6 +60,8 @@ def human_model(
     standing = _standing(topology, stature, lengths or {}, offsets)
     bare = segment_inertia(topology, standing, mass - 2.0 * shoe_mass, sex, stature)
     shod = with_shoes(topology, bare, shoe_mass)
+    if segments:
+        shod = with_stated(topology, standing, shod, segments)
     return Model(topology, standing, _weighed(topology, shod, mass_factors or {}), stature=stature)
 
 
