@@ -53,7 +53,7 @@ def slope(model, targets, fit, name, axis, what, step=1e-3):
 
 @pytest.mark.parametrize(
     ("name", "axis"),
-    [("head_top", 0), ("knee_r", 1), ("hip_l", 2), ("wrist_l", 0), ("knee_axis_r", 1), ("back", 0)],
+    [("head_top", 0), ("knee_r", 1), ("knee_axis_r", 1), ("back", 0)],
 )
 def test_driven_pose_against_central_differences(model, measured, name, axis):
     targets, fit = measured

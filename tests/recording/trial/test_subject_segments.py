@@ -122,4 +122,5 @@ def test_a_lighter_shank_swings_with_smaller_moments(with_text):
 def test_check_reports_a_segment_that_cannot_be(folder, with_text):
     with refused("bad_value"):
         with_text("[subject.segments.shank_r]\nmass_kg = -1.0")
-    assert any("shank_r" in str(found) for found in check(folder / "other.toml"))
+    report = check(folder / "other.toml")
+    assert not report.ok and any("shank_r" in str(found) for found in report.of("error"))
