@@ -47,6 +47,9 @@ from .sharing.solution import Solution as Solution
 from .sharing.solver.solver_registry import solvers as solvers
 from .sharing.solving import solve as solve
 from .sharing.status import Status as Status
+from .studies.center_of_pressure.correction import (
+    center_of_pressure_correction as center_of_pressure_correction,
+)
 from .studies.compare import compare as compare
 from .studies.force_sensitivity import force_sensitivity as force_sensitivity
 from .studies.many_trials.run_many import run_many as run_many

@@ -51,9 +51,11 @@ from .model.mass_matrix import mass_matrix as mass_matrix
 from .model.model import Model as Model
 from .model.rigid_body import RigidBodies as RigidBodies
 from .model.segment_inertia import segment_table as segment_table
+from .model.stated_segments import StatedSegment as StatedSegment
 from .model.topology import Topology as Topology
 from .model.topology import standing_layout as standing_layout
 from .model.topology_file import load_topology as load_topology
+from .sensitivity.landmark_sensitivity import landmark_difference as landmark_difference
 from .sensitivity.landmark_sensitivity import landmark_sensitivity as landmark_sensitivity
 from .sensitivity.moment_sensitivity import application_sensitivity as application_sensitivity
 from .sensitivity.moment_sensitivity import force_sensitivity as force_sensitivity

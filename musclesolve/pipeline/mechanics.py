@@ -16,6 +16,8 @@ from musclesolve.dynamics.kinematics.measured_targets import Targets
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.model.human_model import human_model
 from musclesolve.dynamics.model.model import Model
+from musclesolve.dynamics.model.stated_segments import PLACE, StatedSegment
+from musclesolve.errors import InputError
 from musclesolve.motion.anatomy.anatomy import Anatomy, anatomy
 from musclesolve.motion.ground_reaction import ground_reactions
 from musclesolve.muscles.placing.place_muscles import LEG_DOFS
@@ -42,8 +44,7 @@ def mechanics_of(trial: Trial, measured: Anatomy, start: Array | None = None) ->
     The fit starts from coordinates (T, K+6), such as `fit.coordinates` of the same frames with other markers or another
     subject: they save iterations and do not change the result.
     """
-    subject, consistency = trial.subject, trial.consistency
-    model = human_model(subject.mass, subject.stature, subject.sex, measured.offsets, subject.shoe_mass)
+    consistency, model = trial.consistency, subject_model(trial, measured.offsets)
     targets = _targets(trial.document, consistency.weights, model, measured)
     fit, motion = consistent_motion(
         model, targets, measured.time, consistency.method, consistency.derivatives, start
@@ -52,6 +53,24 @@ def mechanics_of(trial: Trial, measured: Anatomy, start: Array | None = None) ->
     return Mechanics(
         measured, model, fit, motion, ground_reactions(trial.forces, motion.time, measured.filter)
     )
+
+
+def subject_model(
+    trial: Trial, offsets: dict[str, Array], mass_factors: Mapping[str, float] | None = None
+) -> Model:
+    """The model of the subject of a trial, from the standing geometry that was measured."""
+    subject = trial.subject
+    segments = {
+        name: StatedSegment(each.mass, each.mass_factor, each.center, each.inertia)
+        for name, each in subject.segments.items()
+    }
+    size = subject.mass, subject.stature, subject.sex, offsets, subject.shoe_mass
+    try:
+        return human_model(*size, mass_factors=mass_factors, segments=segments)
+    except InputError as error:
+        if error.where != PLACE:
+            raise
+        raise trial.document.placed(error, "subject", PLACE) from None
 
 
 def _targets(document: Document, weights: Mapping[str, float], model: Model, measured: Anatomy) -> Targets:

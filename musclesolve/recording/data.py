@@ -139,11 +139,41 @@ class Event:
 
 
 @dataclass(frozen=True)
+class SegmentValues:
+    """What is stated of a segment instead of the inertia table; None: that of the table.
+
+    mass [kg], or a factor on that of the table; center: its place from the first end to the second as a share of the
+    length; inertia about the center, about the front-back, left-right and long axis [kg m2], in proportion to the
+    mass unless stated.
+    """
+
+    mass: float | None = None
+    mass_factor: float | None = None
+    center: float | None = None
+    inertia: tuple[float, float, float] | None = None
+
+    @property
+    def sentence(self) -> str:
+        """What is stated, in words."""
+        parts = []
+        if self.mass is not None:
+            parts.append(f"{self.mass:g} kg")
+        if self.mass_factor is not None:
+            parts.append(f"{self.mass_factor:g} times the mass")
+        if self.center is not None:
+            parts.append(f"center at {100.0 * self.center:g} %")
+        if self.inertia is not None:
+            parts.append("inertia " + ", ".join(f"{moment:g}" for moment in self.inertia) + " kg m2")
+        return ", ".join(parts)
+
+
+@dataclass(frozen=True)
 class Subject:
     """The subject: mass with shoes [kg], stature [m], leg length [m] from ASIS to medial malleolus if it was measured.
 
     shoe_mass: one shoe [kg]; the inertia tables are of bare feet. knee_width, ankle_width: between the epicondyles,
-    and between the malleoli [m]; they and marker_diameter [m] serve only joints without a medial marker.
+    and between the malleoli [m]; they and marker_diameter [m] serve only joints without a medial marker. segments: what
+    is stated of single ones instead of the inertia table. age [years]: None where it is not stated.
     """
 
     name: str
@@ -155,6 +185,8 @@ class Subject:
     knee_width: float | None = None
     ankle_width: float | None = None
     marker_diameter: float = 0.014
+    segments: Mapping[str, SegmentValues] = field(default_factory=dict)
+    age: float | None = None
 
     def chord_offset(self, joint: str) -> float:
         """Return the distance from the lateral marker of a knee or ankle to the joint center [m]."""

@@ -114,7 +114,10 @@ class _Reading:
         # What is not known is not a number, and no check looks at it.
         given = content["subject"]
         unknown = {key: float("nan") for key in ("mass_kg", "stature_m") if given[key] is None}
-        subject = subject_of(given | unknown | {"sex": given["sex"] or "male"})
+        given = given | unknown | {"sex": given["sex"] or "male"}
+        subject = subject_of(document, given | {"segments": None})
+        with contained(findings, "reading of the subject's segments", code="unreadable"):
+            subject = subject_of(document, given)
         time_range = self._time_range(walk, forces)
         notes = (*marker_notes(walk, static), *plate_notes)
         emg, emg_notes = None, list[str]()

@@ -14,13 +14,13 @@ along a chain, and ends (hands, feet, head) are moved most.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Indices, Mask
+from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_increasing
 from musclesolve._util.names import unknown_name
+from musclesolve.dynamics.kinematics.drive_plan import DrivePlan, drive_plan
 from musclesolve.dynamics.kinematics.joint_coordinates import motion_with
 from musclesolve.dynamics.kinematics.measured_pose import measured_pose
 from musclesolve.dynamics.kinematics.measured_targets import Targets
@@ -29,7 +29,6 @@ from musclesolve.dynamics.kinematics.pose_fit import (
     Fit,
     fit_of,
     fit_pose,
-    generic_directions,
     observable_dofs,
     rest_weights,
 )
@@ -38,9 +37,6 @@ from musclesolve.dynamics.model.model import Model
 from musclesolve.dynamics.rotations import from_cardan
 from musclesolve.dynamics.vectors import blocks
 from musclesolve.errors import InputError
-
-_SEEN = 1e-6
-"""A rotation that moves points by less than this share of what the largest moves them is not seen."""
 
 
 def drive_pose(
@@ -59,7 +55,7 @@ def drive_pose(
     frames, joints = len(targets.values), model.tree.joint_count
     free, rest = observable_dofs(model, targets), rest_weights(model, targets)
     nearest = fit_pose(model, targets, time, tolerance, max_iterations, start)
-    plan = _plan(model, targets, free)
+    plan = drive_plan(model, targets, free)
     base = nearest.coordinates[:, joints:]
     near = Pose(nearest.coordinates[:, :joints], base[:, :3], from_cardan(*base[:, 3:].T))
     every = NearestPose(model, targets, free, rest, np.arange(frames) if time is None else time)
@@ -67,97 +63,19 @@ def drive_pose(
     for block in blocks(frames):
         parts.append(_driven(every.frames(block), plan, near.frames(block), tolerance, max_iterations))
     shown = np.zeros_like(free)
-    shown[[k for step in plan for k in step.joints]] = True
+    shown[list(plan.shown)] = True
     borrowed = np.flatnonzero(free[:joints] & ~shown[:joints]).tolist()
     return fit_of(model, targets, Pose.joined(parts), np.flatnonzero(~free), borrowed)
 
 
-@dataclass(frozen=True)
-class _Step:
-    """One body with measured points, `places` among the targets.
-
-    `before` is a proximal frame whose orientation is known by then, `joints` those between that it shows, perhaps
-    none; `between` are the frames on the way, known with it.
-    """
-
-    body: int
-    before: int
-    joints: list[int]
-    between: list[int]
-    places: Indices
-
-
-def _plan(model: Model, targets: Targets, free: Mask) -> list[_Step]:
-    """Which bodies show which joints, from the base outwards, until no further body shows any."""
-    tree = model.tree
-    on_joints = tree.distal_frames.astype(bool)
-    moved = generic_directions(model, targets)
-    slots = [[model.topology.slot[name] for name in body.members] for body in model.topology.bodies]
-    places = [np.flatnonzero(np.isin(targets.slots, own)) for own in slots]
-    outwards = np.argsort(on_joints[: len(places)].sum(axis=1), kind="stable").tolist()
-    plan = [_Step(tree.root, tree.root, [], [], places[tree.root])]
-    known, found = {tree.root}, True
-    while found:
-        found = False
-        for body in outwards:
-            if body in known or not places[body].size:
-                continue
-            way = [f for f in range(len(on_joints)) if not (on_joints[f] & ~on_joints[body]).any()]
-            before = max((f for f in way if f in known), key=lambda f: int(on_joints[f].sum()))
-            pending = np.flatnonzero(on_joints[body] & ~on_joints[before] & free[: tree.joint_count])
-            shows, whole = _seen(moved[places[body]], pending)
-            if shows or whole:
-                between = (
-                    [f for f in way if f != body and (on_joints[f] & ~on_joints[before]).any()]
-                    if shows
-                    else []
-                )
-                plan.append(_Step(body, before, pending.tolist() if shows else [], between, places[body]))
-                known |= {body, *between}
-                found = True
-    return plan
-
-
-def _seen(moved: Array, pending: Indices) -> tuple[bool, bool]:
-    """Whether points that the speeds move by (n, 3, K+6) show all pending joints, and the orientation of the body."""
-    flat = moved.reshape(-1, moved.shape[2])
-    shift, rotation = flat[:, -6:-3], flat[:, -3:]
-
-    def rank(columns: Array) -> int:
-        # What a shift of the body does as well does not count.
-        both = np.hstack([columns, shift])
-        return int(
-            np.linalg.matrix_rank(both, _SEEN * np.abs(both).max()) - np.linalg.matrix_rank(shift, _SEEN)
-        )
-
-    return bool(pending.size) and rank(flat[:, pending]) == pending.size, rank(rotation) == 3
-
-
-def _driven(every: NearestPose, plan: list[_Step], start: Pose, tolerance: float, limit: int) -> Pose:
-    """Some frames: the angles that the bodies of the plan show, the others from the start, and the base.
-
-    The whole tree goes with the body in question; nothing but the targets of that body counts.
-    """
-    joints, angles = every.model.tree.joint_count, start.angles.copy()
-    base = list(range(joints, joints + 6))
-    lying = {every.model.tree.root: start}
-    for step in plan:
-        pose, local = lying[step.before], replace(every, targets=every.targets.among(step.places))
-        if step.joints:
-            rotating = replace(local, free=_only(every.free, [*step.joints, *base[:3]]))
-            pose = rotating.converge(pose, tolerance, limit)
-            angles[:, step.joints] = pose.angles[:, step.joints]
-        lying |= dict.fromkeys(step.between, pose)
-        lying[step.body] = replace(local, free=_only(every.free, base)).converge(pose, tolerance, limit)
-    root = lying[every.model.tree.root]
+def _driven(every: NearestPose, plan: DrivePlan, start: Pose, tolerance: float, limit: int) -> Pose:
+    """Some frames: the angles that the bodies of the plan show, the others from the start, and the base."""
+    poses = plan.poses(every, start, tolerance, limit)
+    angles = start.angles.copy()
+    for joint, solve in plan.shown.items():
+        angles[:, joint] = poses[solve].angles[:, joint]
+    root = poses[plan.base]
     return Pose(angles, root.position, root.rotation)
-
-
-def _only(free: Mask, chosen: list[int]) -> Mask:
-    """Of the free degrees of freedom those chosen."""
-    mask = np.zeros_like(free)
-    mask[chosen] = True
-    return mask & free
 
 
 def consistent_motion(

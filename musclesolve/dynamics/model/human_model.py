@@ -13,11 +13,15 @@ import numpy as np
 from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_number
 from musclesolve._util.names import unknown_name
+from musclesolve.dynamics.model.head_and_neck import divided
 from musclesolve.dynamics.model.mass_matrix import MassProperties
 from musclesolve.dynamics.model.model import Model
 from musclesolve.dynamics.model.segment_inertia import Part, compose, length_scales, segment_inertia
+from musclesolve.dynamics.model.stated_segments import StatedSegment, with_stated
 from musclesolve.dynamics.model.topology import Point, Topology, standing_layout
 from musclesolve.dynamics.model.topology_file import load_topology
+
+_ONE_CENTER = 1e-9  # Centers nearer to each other than this [m] are one
 
 
 def human_model(
@@ -28,6 +32,7 @@ def human_model(
     shoe_mass: float = 0.0,
     lengths: dict[str, float] | None = None,
     mass_factors: Mapping[str, float] | None = None,
+    segments: Mapping[str, StatedSegment] | None = None,
 ) -> Model:
     """The 33-body, 44-degree-of-freedom inverse model of a subject.
 
@@ -40,9 +45,10 @@ def human_model(
         lengths: measured lengths [m] of "thigh", "shank", "foot", "forearm" ..., both sides; offsets win over them.
         mass_factors: segment -> factor on the mass and the inertia that the table gives it; all segments are then
             scaled alike to the mass of the body.
+        segments: segment -> what is stated of it instead of the table, shoe included (`with_stated`).
 
     Raises:
-        InputError: a mass, stature, sex, length or table that cannot be, or an offset of an unknown point.
+        InputError: a mass, stature, sex, length, segment or table that cannot be, or an offset of an unknown point.
     """
     mass, stature = check_size(mass, stature)
     shoe_mass = check_number(
@@ -54,6 +60,8 @@ def human_model(
     standing = _standing(topology, stature, lengths or {}, offsets)
     bare = segment_inertia(topology, standing, mass - 2.0 * shoe_mass, sex, stature)
     shod = with_shoes(topology, bare, shoe_mass)
+    if segments:
+        shod = with_stated(topology, standing, shod, segments)
     return Model(topology, standing, _weighed(topology, shod, mass_factors or {}), stature=stature)
 
 
@@ -100,7 +108,7 @@ def forward_human_model(subject: Model | None = None) -> Model:
     subject).
 
     Joints lie where the subject's are, and each body has the inertia of the segments that it stands for, so the two
-    models are the same body while wrists, ankles and shoulder girdle do not move.
+    models are the same body while wrists, ankles and shoulder girdle do not move, nor the head against the neck.
     """
     subject = human_model() if subject is None else subject
     topology = load_topology("forward_human")
@@ -132,15 +140,26 @@ def _growth(point: Point, subject: Model) -> float:
 
 
 def _inertia(topology: Topology, subject: Model) -> MassProperties:
-    """Inertia of every body: the subject's segments that it names, taken together, times its share."""
+    """Inertia of every body: the subject's bodies of the segments that it names, taken together.
+
+    Of a segment that several bodies share each has what the subject's bodies with its points have; where these all
+    have the center of the segment (de Leva's head), each has its part of the segment.
+    """
+    mass, where = subject.mass, dict(zip(subject.topology.coordinate_names, subject.standing, strict=True))
     whole: list[Part] = []
     for body in topology.bodies:
-        names = body.segment.split(" + ")
+        names, points = body.segment.split(" + "), set(body.points)
         chosen = [k for k, other in enumerate(subject.topology.bodies) if other.segment in names]
-        mass, center, inertia = compose(
-            [(subject.mass.mass[k], subject.mass.center[k], subject.mass.inertia[k]) for k in chosen]
-        )
-        whole.append((body.share * mass, center, body.share * inertia))
+        parts = [(mass.mass[k], mass.center[k], mass.inertia[k]) for k in chosen]
+        if body.share == 1.0:
+            whole.append(compose(parts))
+        elif np.ptp(mass.center[chosen], axis=0).max() < _ONE_CENTER:
+            whole.append(divided(body.segment, points, compose(parts), body.share, where))
+        else:
+            own = zip(chosen, parts, strict=True)
+            whole.append(
+                compose([part for k, part in own if points <= set(subject.topology.bodies[k].points)])
+            )
     masses, centers, inertias = zip(*whole, strict=True)
     bodies = tuple(body.name for body in topology.bodies)
     arrays = np.array(masses), np.array(centers), np.array(inertias)

@@ -85,9 +85,10 @@ def _part(row: dict, start: Array, end: Array, transverse: str, mass: float) -> 
 
 
 def compose(pieces: list[Part]) -> Part:
-    """Several parts as one rigid segment (parallel-axis theorem)."""
+    """Several parts as one rigid segment (parallel-axis theorem); without mass its center is the middle of theirs."""
     mass = float(sum(m for m, _, _ in pieces))
-    center = np.sum([m * c for m, c, _ in pieces], axis=0) / mass
+    weights = [m / mass if mass > 0.0 else 1.0 / len(pieces) for m, _, _ in pieces]
+    center = np.sum([weight * c for weight, (_, c, _) in zip(weights, pieces, strict=True)], axis=0)
     inertia = np.zeros((3, 3))
     for m, c, i in pieces:
         arm = c - center

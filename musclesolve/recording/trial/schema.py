@@ -26,6 +26,8 @@ _KINDS = {
     "weights": "names with a number each",
     "truth": "true or false",
     "name_lists": "names with a name or a list of names each",
+    "tables": "a table of its own for each name",
+    "triple": "a list of three numbers",
 }
 
 _FORMS = {
@@ -37,6 +39,8 @@ _FORMS = {
     "weights": "{ heel_r = 2.0 }",
     "truth": "true or false, without quotes",
     "name_lists": '{ SOL = "soleus_r" }',
+    "tables": "{ shank_r = { mass_kg = 1.5 } }",
+    "triple": "[0.01, 0.01, 0.002]",
 }
 
 
@@ -262,7 +266,7 @@ class _Examination:
                 self._bar(table, key, index, keys)
         values: dict[str, Any] = {}
         for key, rule in keys.items():
-            wrong = _problem(given[key], rule) if key in given else None
+            wrong = value_problem(given[key], rule) if key in given else None
             if wrong:
                 self._refuse(wrong[0], (table, key, index), wrong[1], _remedy(key, given[key], rule))
             elif key not in given and rule.get("required") and lacking:
@@ -282,7 +286,7 @@ class _Examination:
         self._refuse(problem, (table, key, index), _list(own), remedy, "conflict")
 
 
-def _problem(value: Any, rule: Fields) -> tuple[str, str] | None:
+def value_problem(value: Any, rule: Fields) -> tuple[str, str] | None:
     """Return what is wrong with a value and what was expected, or None."""
     kind = rule["type"]
     if isinstance(value, str) and value in rule.get("words", ()):
@@ -351,6 +355,10 @@ def is_kind(value: Any, kind: str) -> bool:
         return isinstance(value, dict) and all(
             is_kind(part, "text") or is_kind(part, "name_list") for part in value.values()
         )
+    if kind == "tables":
+        return isinstance(value, dict) and all(isinstance(part, dict) for part in value.values())
+    if kind == "triple":
+        return isinstance(value, list) and len(value) == 3 and all(is_kind(part, "number") for part in value)
     if kind == "weights":
         return isinstance(value, dict) and all(is_kind(part, "number") for part in value.values())
     names = isinstance(value, list) and bool(value) and all(isinstance(part, str) and part for part in value)

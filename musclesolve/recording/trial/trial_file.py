@@ -37,6 +37,7 @@ from musclesolve.recording.trial.force_columns import plate_of
 from musclesolve.recording.trial.functional_trials import hip_regression, read_functional
 from musclesolve.recording.trial.recording_checks import check_trial
 from musclesolve.recording.trial.schema import Document, validated
+from musclesolve.recording.trial.subject_segments import segments_of, subject_notes
 
 FEWEST_FRAMES = 10
 
@@ -71,7 +72,7 @@ def read_trial(path: str | Path) -> Trial:
         marker_mapping,
         functional,
         forces,
-        subject_of(content["subject"]),
+        subject_of(document, content["subject"]),
         time_range_of(document, content["time"], walk, forces),
     )
     trial = replace(trial, notes=(*trial.notes, *marker_notes(walk, static), *force_notes))
@@ -151,7 +152,11 @@ def assembled(
             **own_tables(document, content),
         },
         events=stated_events(files),
-        notes=(*marker_mapping.notes, *notes_of(content, forces)),
+        notes=(
+            *subject_notes(subject),
+            *marker_mapping.notes,
+            *notes_of(content, forces),
+        ),
     )
 
 
@@ -179,7 +184,7 @@ def rotation_of(document: Document, laboratory: dict[str, str]) -> Array:
         raise document.placed(error, "laboratory", "up") from None
 
 
-def subject_of(given: dict[str, Any]) -> Subject:
+def subject_of(document: Document, given: dict[str, Any]) -> Subject:
     """Return the subject."""
     return Subject(
         name=given["name"],
@@ -191,6 +196,8 @@ def subject_of(given: dict[str, Any]) -> Subject:
         knee_width=_optional(given["knee_width_m"]),
         ankle_width=_optional(given["ankle_width_m"]),
         marker_diameter=float(given["marker_diameter_m"]),
+        segments=segments_of(document, given),
+        age=_optional(given["age_years"]),
     )
 
 

@@ -265,6 +265,7 @@ def _provenance(analysis: Analysis) -> dict[str, object]:
         "subject_stature_m": subject.stature,
         "subject_sex": subject.sex,
         "subject_shoe_mass_kg": subject.shoe_mass,
+        "subject_segments": [f"{name} {each.sentence}" for name, each in subject.segments.items()],
         "trial_file": os.path.realpath(trial.path),
         "inputs": [f"{role} {path.name} sha256:{sha256(path)}" for role, path in trial.files.items()],
         "cost": legs[0].solution.cost_name,

@@ -19,7 +19,7 @@ from musclesolve.dynamics.inverse.newton_euler import SegmentMotion, segment_mot
 from musclesolve.dynamics.kinematics.consistent_motion import consistent_motion
 from musclesolve.dynamics.kinematics.measured_targets import Targets
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
-from musclesolve.dynamics.model.human_model import human_model, segment_names
+from musclesolve.dynamics.model.human_model import segment_names
 from musclesolve.dynamics.model.model import Model
 from musclesolve.motion.anatomy.anatomy import measured_body
 from musclesolve.motion.anatomy.landmark_positions import filtered_markers, standing_trial
@@ -29,7 +29,7 @@ from musclesolve.muscles.leg_muscle_state import muscle_state
 from musclesolve.muscles.placing.conditional_points import adjust_switches
 from musclesolve.muscles.placing.place_muscles import LEG_DOFS, LegMuscles
 from musclesolve.pipeline.legs import joint_loads, leg_moments, share_leg
-from musclesolve.pipeline.mechanics import MARGIN, measured_moments
+from musclesolve.pipeline.mechanics import MARGIN, measured_moments, subject_model
 from musclesolve.pipeline.run_options import Options
 from musclesolve.pipeline.types import LegMechanics, LegResult, Prepared
 from musclesolve.recording.data import SIDES, Side, Trial
@@ -121,12 +121,10 @@ class Replay:
         walk, standing, hips = self.markers.moved(
             errors["marker_placement"], errors["hip_center"], errors["soft_tissue"]
         )
-        trial, subject, how = self.trial, self.trial.subject, self.trial.consistency
-        seen = measured_body(trial, subject, trial.hip_regression, walk, standing, hips, checked=False)
+        trial, how = self.trial, self.trial.consistency
+        seen = measured_body(trial, trial.subject, trial.hip_regression, walk, standing, hips, checked=False)
         factors = dict(zip(self.segments, np.exp(errors["segment_mass"]), strict=True))
-        model = human_model(
-            subject.mass, subject.stature, subject.sex, seen.offsets, subject.shoe_mass, mass_factors=factors
-        )
+        model = subject_model(trial, seen.offsets, factors)
         targets = Targets.build(model, seen.points, seen.directions, how.weights)
         _, motion = consistent_motion(model, targets, walk.time, how.method, how.derivatives, self.start)
         motion = motion.frames(self.inside)

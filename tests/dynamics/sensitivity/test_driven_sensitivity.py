@@ -1,0 +1,129 @@
+"""Derivatives of a model driven by joint angles: equal to central differences, and shielded between branches."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from refusals import refused
+
+from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
+from musclesolve.dynamics.kinematics.consistent_motion import drive_pose
+from musclesolve.dynamics.kinematics.measured_targets import Targets
+from musclesolve.dynamics.kinematics.motion_derivatives import differentiate
+from musclesolve.dynamics.kinematics.pose_fit import fit_pose
+from musclesolve.dynamics.sensitivity.landmark_sensitivity import landmark_difference, landmark_sensitivity
+from musclesolve.dynamics.sensitivity.pose_response import coordinate_response
+
+POINTS = (
+    "toe_r heel_r ankle_r knee_r hip_r hip_l knee_l ankle_l heel_l toe_l wrist_r elbow_r shoulder_r shoulder_l elbow_l "
+    "wrist_l neck_base back head_base head_low head_top hand_radial_r hand_ulnar_r hand_radial_l hand_ulnar_l"
+).split()
+AXES = "ankle_axis_r ankle_axis_l knee_axis_r knee_axis_l elbow_axis_r elbow_axis_l pelvis_forward".split()
+METHOD = "joint_angles"
+
+
+def close(exact, differenced, tolerance):
+    return np.abs(exact - differenced).max() < tolerance * np.abs(exact).max()
+
+
+@pytest.fixture(scope="module")
+def measured(model, motion):
+    """Points and axes that no pose fits exactly."""
+    rng = np.random.default_rng(52)
+    slots = np.array([model.slot(name) for name in POINTS + AXES])
+    wave = np.sin(6.0 * motion.time[:, None, None] + 6.0 * rng.random((len(slots), 3)))
+    values = motion.q[:, slots] + 0.01 * rng.normal(size=(len(slots), 3)) * (1.0 + wave)
+    targets = Targets(slots, values, np.where(slots < 25, 1.0, 0.01))
+    return targets, driven(model, targets)
+
+
+def driven(model, targets, start=None):
+    return drive_pose(model, targets, tolerance=1e-10, max_iterations=300, start=start)
+
+
+def slope(model, targets, fit, name, axis, what, step=1e-3):
+    """Derivative by one coordinate of one target, by central differences of fourth order."""
+    place, ends = list(targets.slots).index(model.slot(name)), []
+    for times in (-2.0, -1.0, 1.0, 2.0):
+        values = targets.values.copy()
+        values[:, place, axis] += times * step
+        ends.append(what(driven(model, replace(targets, values=values), fit.coordinates)))
+    return (ends[0] - 8.0 * ends[1] + 8.0 * ends[2] - ends[3]) / (12.0 * step)
+
+
+@pytest.mark.parametrize(
+    ("name", "axis"),
+    [("head_top", 0), ("knee_r", 1), ("knee_axis_r", 1), ("back", 0)],
+)
+def test_driven_pose_against_central_differences(model, measured, name, axis):
+    targets, fit = measured
+    place = list(targets.slots).index(model.slot(name))
+    exact = coordinate_response(model, targets, fit, [place], METHOD)[:, :, 0, axis]
+    assert close(exact, slope(model, targets, fit, name, axis, lambda found: found.coordinates), 1e-6)
+
+
+def test_moments_against_central_differences(model, motion, wrenches, measured):
+    targets, fit = measured
+    found = landmark_sensitivity(model, motion.time, targets, fit, wrenches, ["knee_r"], method=METHOD)
+
+    def moments(fit):
+        return projected_moments(model, differentiate(model, motion.time, fit.coordinates), wrenches)
+
+    assert close(found.values[:, :, 1], slope(model, targets, fit, "knee_r", 1, moments), 1e-6)
+
+
+def test_both_levels_of_the_source_approach_the_derivative(model, motion, wrenches, measured):
+    """What differences of 1 dm, 1 cm and 1 mm (5.15) lack goes down with the size of the error."""
+    targets, fit = measured
+    exact = landmark_sensitivity(model, motion.time, targets, fit, wrenches, ["knee_r"], method=METHOD).values
+    size, off = np.abs(exact).max(), []
+    for by in (0.1, 0.01, 0.001):
+        found = landmark_difference(model, motion.time, targets, wrenches, "knee_r", by, METHOD)
+        off.append(np.abs(found.values - exact).max() / size)
+    assert off[1] < 0.2 * off[0] and off[2] < 0.2 * off[1] < 0.1
+
+
+def test_an_error_at_the_head_stays_in_its_branch(model, motion, wrenches, measured):
+    """As the source prints (5.33 to 5.35); the nearest pose shares the error with the pelvis and so with the legs."""
+    targets, fit = measured
+    values = landmark_sensitivity(
+        model, motion.time, targets, fit, wrenches, ["head_top"], method=METHOD
+    ).largest()
+    legs = [k for k, dof in enumerate(model.topology.dof_names) if dof.startswith(("hip", "knee", "ankle"))]
+    assert np.abs(values[legs]).max() < 1e-9 * values.max()
+    near = fit_pose(model, targets, tolerance=1e-12, max_iterations=300)
+    shared = landmark_sensitivity(model, motion.time, targets, near, wrenches, ["head_top"]).largest()
+    assert np.abs(shared[legs]).max() > 1e-3 * shared.max()
+
+
+def test_moving_everything_alike_moves_the_base_alone(model, measured):
+    targets, fit = measured
+    points = [k for k, slot in enumerate(targets.slots) if slot < model.topology.point_count]
+    whole = coordinate_response(model, targets, fit, points, METHOD).sum(axis=2)
+    expected = np.zeros_like(whole[0])
+    expected[model.tree.joint_count : model.tree.joint_count + 3] = np.eye(3)
+    np.testing.assert_allclose(whole, np.broadcast_to(expected, whole.shape), atol=1e-9)
+
+
+def test_angles_that_no_body_shows_follow_the_nearest_pose(model, motion, measured):
+    """Without its elbow the arm is that of the nearest pose, and its derivative too."""
+    targets, _ = measured
+    names = [model.topology.coordinate_names[slot] for slot in targets.slots]
+    seen = np.array([k for k, name in enumerate(names) if name != "elbow_r"])
+    fewer = targets.among(seen)
+    fit = driven(model, fewer)
+    assert fit.borrowed
+    place = list(fewer.slots).index(model.slot("wrist_r"))
+    exact = coordinate_response(model, fewer, fit, [place], METHOD)[:, :, 0, 0]
+    assert close(exact, slope(model, fewer, fit, "wrist_r", 0, lambda found: found.coordinates), 1e-5)
+
+
+def test_a_fit_of_the_other_method_is_refused(model, motion, wrenches, measured):
+    targets, fit = measured
+    with refused("conflict", "nearest"):
+        landmark_sensitivity(model, motion.time, targets, fit, wrenches, ["knee_r"])
+    near = fit_pose(model, targets)
+    with refused("conflict", "joint_angles"):
+        landmark_sensitivity(model, motion.time, targets, near, wrenches, ["knee_r"], method=METHOD)
+    with refused("unknown_name", "none"):
+        landmark_sensitivity(model, motion.time, targets, near, wrenches, ["knee_r"], method="none")
