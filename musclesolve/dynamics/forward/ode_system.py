@@ -73,13 +73,16 @@ class System:
             total = total + applied.reshape(total.shape)
         return total
 
-    def accelerations(self, time: float, q: Array, qd: Array) -> Accelerations:
-        """Accelerations (3N,) and multipliers of one state, with stabilisation (2.30, 2.37)."""
+    def accelerations(self, time: float, q: Array, qd: Array, contact: Array | float = 0.0) -> Accelerations:
+        """Accelerations (3N,) and multipliers of one state, with stabilisation (2.30, 2.37).
+
+        contact (N, 3): generalized force of contacts with other bodies, beyond the forces of the system.
+        """
         rows = self.constraints
         jacobian = rows.jacobian(q[None])[0].reshape(len(rows.names), -1)
         right = rows.gamma(qd[None])[0] - FREQUENCY**2 * rows.value(q[None])[0]
         right -= 2.0 * DAMPING * FREQUENCY * (jacobian @ qd.ravel())
-        force = self.force(time, q, qd).ravel()
+        force = (self.force(time, q, qd) + contact).ravel()
         try:
             return ROUTES[self.method](self.mass(q), jacobian, force, right)
         except (MuscleSolveError, np.linalg.LinAlgError) as fault:
