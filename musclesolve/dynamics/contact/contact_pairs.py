@@ -4,53 +4,60 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from musclesolve._util.arrays import Array, Indices, Mask
 from musclesolve._util.names import unknown_name
 from musclesolve.dynamics.contact.contact_law import ContactLaw
-from musclesolve.dynamics.contact.separation import Placed, Separation, between, from_plane
+from musclesolve.dynamics.contact.separation import pair_arrays, placed_arrays, shape_arrays
 from musclesolve.dynamics.contact.surfaces import Surface
+from musclesolve.dynamics.kernel.arrays import Motions, Pairs, Shapes, Touches, contiguous
 from musclesolve.dynamics.model.model import Model
 from musclesolve.errors import InputError
 
 
 @dataclass(frozen=True)
 class BodyStates:
-    """The bodies of all models below each other, the ground last: rotation (B, 3, 3) from the standing pose, place
-    (B, 3) of the standing origin, spin (B, 3) and velocity (B, 3) of the material point at the global origin.
+    """The bodies of all models below each other, the ground last, and what moves them: positions and velocities (N, 3)
+    of every model.
     """
 
-    rotation: Array
-    place: Array
-    spin: Array
-    velocity: Array
+    models: tuple[Model, ...]
+    states: tuple[tuple[Array, Array], ...]
+    motions: Motions
 
     @classmethod
     def of(cls, models: Sequence[Model], states: Sequence[tuple[Array, Array]]) -> BodyStates:
         """From positions and velocities (N, 3) of every model."""
-        rotation, place, twist = [], [], []
-        for model, (q, qd) in zip(models, states, strict=True):
-            bodies = model.rigid_bodies
-            turned = bodies.rotation(q[None])[0]
-            rotation.append(turned)
-            place.append(q[bodies.slots[:, 0]] - np.einsum("bxy,by->bx", turned, bodies.origin))
-            twist.append(bodies.twists(q[None], qd[None])[0])
-        still, upright = np.zeros((1, 6)), np.eye(3)[None]
-        twists = np.concatenate([*twist, still])
-        places = np.concatenate([*place, still[:, :3]])
-        return cls(np.concatenate([*rotation, upright]), places, twists[:, :3], twists[:, 3:])
+        from musclesolve.dynamics.kernel.entry import MOVE
 
-    def point_velocity(self, body: Indices, point: Array) -> Array:
-        """Velocity (P, 3) of the material points of bodies (P,) that are at points (P, 3)."""
-        return self.velocity[body] + np.cross(self.spin[body], point)
+        counts = [len(model.topology.bodies) for model in models]
+        motions, first, move = Motions.of(sum(counts) + 1), 0, MOVE.load()
+        kept = tuple((contiguous(q), contiguous(qd)) for q, qd in states)
+        for model, (q, qd), count in zip(models, kept, counts, strict=True):
+            move(q, qd, model.rigid_bodies.compiled, motions, first)
+            first += count
+        return cls(tuple(models), kept, motions)
+
+    def generalized(self, wrench: Array) -> list[Array]:
+        """Generalized force (N, 3) on every model of moments about the global origin and forces (B, 6) on all bodies."""
+        from musclesolve.dynamics.kernel.entry import PUSH
+
+        found, first, push = [], 0, PUSH.load()
+        for model, state in zip(self.models, self.states, strict=True):
+            force = np.zeros(state[0].shape)
+            push(state, model.rigid_bodies.compiled, self.motions, first, wrench, force)
+            found.append(force)
+            first += len(model.topology.bodies)
+        return found
 
 
 @dataclass(frozen=True)
 class Touch:
     """What pairs (P) do: depth [m] and its rate [m/s], normal (P, 3) and point (P, 3), sliding velocity (P, 3) of the
-    second surface on the first, and the force (P, 3) [N] on the second.
+    second surface on the first, the force (P, 3) [N] on the second, and the power [W] that all laws together lose.
     """
 
     depth: Array
@@ -59,6 +66,12 @@ class Touch:
     point: Array
     slip: Array
     force: Array
+    loss: float
+
+    @property
+    def gap(self) -> Array:
+        """Distance (P,) [m]."""
+        return -self.depth
 
 
 @dataclass(frozen=True)
@@ -104,74 +117,75 @@ class ContactPairs:
         named = zip(self.first, self.second, strict=True)
         return tuple(f"{self.surfaces[a].name} and {self.surfaces[b].name}" for a, b in named)
 
-    def separation(self, states: BodyStates) -> Separation:
-        """Gap (P,), normal and point (P, 3) of every pair; those far apart have a lower bound of the gap."""
-        placed = self._placed(states)
-        center = placed.center[self.second] - placed.center[self.first]
-        distance = np.linalg.norm(center, axis=1)
-        normal = center / np.maximum(distance, 1e-300)[:, None]
-        extent = self._extent[self.first] + self._extent[self.second]
-        gap, point = distance - extent, 0.5 * (placed.center[self.first] + placed.center[self.second])
-        planes, near = np.flatnonzero(self.fixed), np.flatnonzero(~self.fixed & (gap < 0.1 * extent))
-        for chosen in (planes, near):
-            if len(chosen):
-                found = self._of(placed, chosen, chosen is planes)
-                gap[chosen], normal[chosen], point[chosen] = found.gap, found.normal, found.point
-        return Separation(gap, normal, point)
+    @cached_property
+    def _arrays(self) -> tuple[Shapes, Pairs]:
+        """Surfaces and pairs for compiled code."""
+        pairs = pair_arrays(self.first, self.second, self.fixed.tolist())
+        return shape_arrays(self.surfaces, self.body), pairs
 
-    def _of(self, placed: Placed, chosen: Indices, planes: bool) -> Separation:
-        one, two = self.first[chosen], self.second[chosen]
-        second = _picked(placed, two)
-        if planes:
-            return from_plane(placed.center[one], placed.axes[one, :, 2], second)
-        return between(_picked(placed, one), second)
+    @cached_property
+    def _by_law(self) -> list[tuple[ContactLaw, Indices]]:
+        """Every law with the pairs that it holds for."""
+        groups: dict[int, list[int]] = {}
+        for pair, law in enumerate(self.laws):
+            groups.setdefault(id(law), []).append(pair)
+        return [(self.laws[group[0]], np.array(group)) for group in groups.values()]
 
-    @property
-    def _extent(self) -> Array:
-        return np.array([0.0 if surface.is_plane else surface.extent for surface in self.surfaces])
-
-    def _placed(self, states: BodyStates) -> Placed:
-        """All surfaces in space; a plane as a point with axes."""
-        rotation = states.rotation[self.body]
-        center = np.array([surface.center for surface in self.surfaces])
-        axes = np.array([surface.axes for surface in self.surfaces])
-        return Placed(
-            states.place[self.body] + np.einsum("sxy,sy->sx", rotation, center),
-            rotation @ axes,
-            np.array([surface.semi_axes for surface in self.surfaces]),
-            np.array([surface.order for surface in self.surfaces]),
-            np.array([surface.radius for surface in self.surfaces]),
+    @cached_property
+    def thickness(self) -> Array:
+        """How far (P,) [m] a pair can overlap and still be seen to; infinite with a plane."""
+        shapes, _ = self._arrays
+        thin = np.array(
+            [np.inf if one.is_plane else one.radius + one.semi_axes.min() for one in self.surfaces]
         )
+        return np.minimum(thin[self.first], thin[self.second]) if len(shapes.body) else np.zeros(0)
 
-    def touch(self, states: BodyStates, approach: Array) -> Touch:
-        """Forces of all pairs, whose contact began at rates of depth `approach` (P,) [m/s]."""
-        apart = self.separation(states)
-        one, two = self.body[self.first], self.body[self.second]
-        relative = states.point_velocity(two, apart.point) - states.point_velocity(one, apart.point)
-        along = np.einsum("px,px->p", relative, apart.normal)
-        slip = relative - along[:, None] * apart.normal
-        force = np.zeros_like(slip)
-        for p in np.flatnonzero(apart.gap < 0.0):
-            law = self.laws[p]
-            pressed = float(law.normal_force(-apart.gap[p], -along[p], approach[p]))
-            rubbing = law.friction * slip[p] / np.hypot(np.linalg.norm(slip[p]), law.slip_speed)
-            force[p] = pressed * (apart.normal[p] - rubbing)
-        return Touch(-apart.gap, -along, apart.normal, apart.point, slip, force)
+    def gaps(self, states: BodyStates) -> Array:
+        """Gap (P,) [m] of every pair; those far apart have a lower bound."""
+        return self._touches(states).gap
 
-    def on_bodies(self, touch: Touch, count: int) -> tuple[Array, Array]:
-        """Force and moment about the global origin (B, 3) on every body, the ground last."""
-        force, moment = np.zeros((2, count, 3))
-        about = np.cross(touch.point, touch.force)
-        for body, sign in ((self.body[self.second], 1.0), (self.body[self.first], -1.0)):
-            np.add.at(force, body, sign * touch.force)
-            np.add.at(moment, body, sign * about)
-        return force, moment
+    def _touches(self, states: BodyStates) -> Touches:
+        from musclesolve.dynamics.kernel.entry import TOUCH
+
+        shapes, pairs = self._arrays
+        touches = Touches.of(len(self.first))
+        TOUCH.load()(states.motions, shapes, pairs, placed_arrays(len(self.surfaces)), touches)
+        return touches
+
+    def touch(self, states: BodyStates, approach: Array, pressing: Mask) -> Touch:
+        """What every pair does; approach (P,): rate [m/s] at which each began to touch; pressing (P,): which have a
+        force.
+        """
+        found = self._touches(states)
+        force, loss = np.zeros((len(found.gap), 3)), 0.0
+        with np.errstate(over="ignore", invalid="ignore"):
+            for law, pairs in self._by_law:
+                chosen = pairs[pressing[pairs] & (found.gap[pairs] < 0.0)]
+                if len(chosen):
+                    force[chosen], lost = _law_forces(law, chosen, found, approach[chosen])
+                    loss += lost
+        return Touch(-found.gap, -found.rate, found.normal, found.point, found.slip, force, loss)
+
+    def wrenches(self, touch: Touch, count: int) -> Array:
+        """Moment about the global origin and force (B, 6) on every body, the ground last."""
+        from musclesolve.dynamics.kernel.entry import GATHER
+
+        shapes, pairs = self._arrays
+        wrench = np.zeros((count, 6))
+        touches = Touches(-touch.depth, -touch.rate, touch.normal, touch.point, touch.slip)
+        GATHER.load()(touch.force, touches, shapes, pairs, wrench)
+        return wrench
 
 
-def _picked(placed: Placed, chosen: Indices) -> Placed:
-    return Placed(
-        *(getattr(placed, name)[chosen] for name in ("center", "axes", "semi_axes", "order", "radius"))
-    )
+def _law_forces(law: ContactLaw, chosen: Indices, found: Touches, approach: Array) -> tuple[Array, float]:
+    """Forces (p, 3) of pairs of one law, and the power that it loses: damping and friction."""
+    depth, rate, slip = -found.gap[chosen], -found.rate[chosen], found.slip[chosen]
+    pressed = law.normal_force(depth, rate, approach)
+    elastic = law.normal_force(depth, np.zeros(len(depth)), approach)
+    square = np.einsum("px,px->p", slip, slip)
+    rubbing = law.friction * pressed / np.sqrt(square + law.slip_speed**2)
+    force = pressed[:, None] * found.normal[chosen] - rubbing[:, None] * slip
+    return force, float(np.sum((pressed - elastic) * rate + rubbing * square))
 
 
 def _numbers(surfaces: Sequence[Surface]) -> dict[str, int]:

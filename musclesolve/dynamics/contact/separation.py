@@ -4,108 +4,70 @@ The distance is the largest over all unit normals n of the gap between the two t
 
     g(n) = n . c - h_1(n) - h_2(n),        c from the center of the first surface to that of the second,
 
-negative where they overlap: then it is minus the least translation that parts them. Newton's method on the sphere of
-normals finds it, from the line of centers; the Hessian is that of the two radii of curvature and g itself.
+negative where they overlap: then it is minus the least translation that parts them. h is how far a shape reaches along
+n (its support function), for an ellipsoid of any order (Silva 2003, 4.5)
+
+    h(n) = |(a_1 n_1, a_2 n_2, a_3 n_3)|_p,    1/p + 1/order = 1,    plus the radius of the ball rolled over it;
+
+its gradient is the point where n is the normal, its second derivatives are the radii of curvature. Newton's method on
+the sphere of normals finds the largest gap, from the line of centers (`kernel.separation`).
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from musclesolve._util.arrays import Array
-from musclesolve.dynamics.contact.support_function import support
-
-ROUNDS = 50
-CLOSE = 1e-13
-"""Tangential distance of the nearest points, as a share of the size of the pair, at which the search ends."""
-
-
-@dataclass(frozen=True)
-class Placed:
-    """Surfaces in space: center (..., 3), axes (..., 3, 3) as columns; semi_axes (..., 3), order and radius (...)."""
-
-    center: Array
-    axes: Array
-    semi_axes: Array
-    order: Array
-    radius: Array
-
-    def support(self, normal: Array) -> tuple[Array, Array, Array]:
-        """Reach (...), point from the center (..., 3) and its derivatives (..., 3, 3), without the ball."""
-        own = np.einsum("...xa,...x->...a", self.axes, normal)
-        reach, point, second = support(self.semi_axes, self.order, own)
-        turned = np.einsum("...xa,...a->...x", self.axes, point)
-        return reach, turned, self.axes @ second @ np.swapaxes(self.axes, -1, -2)
+from musclesolve._util.arrays import Array, Indices
+from musclesolve.dynamics.contact.surfaces import Surface
+from musclesolve.dynamics.kernel.arrays import WORK, Motions, Pairs, Placed, Shapes, Touches, contiguous
 
 
 @dataclass(frozen=True)
 class Separation:
-    """Pairs of surfaces: gap (...) [m], negative where they overlap; normal (..., 3), from the first to the second;
-    point (..., 3) halfway between the nearest points of the two [m].
+    """Two surfaces: gap [m], negative where they overlap; normal (3,), from the first to the second; point (3,) halfway
+    between the nearest points of the two [m].
     """
 
-    gap: Array
+    gap: float
     normal: Array
     point: Array
 
 
-def from_plane(place: Array, normal: Array, other: Placed) -> Separation:
-    """Separation of surfaces from planes through place (..., 3) with outward normals (..., 3)."""
-    reach, point, _ = other.support(normal)
-    below = other.center - point - other.radius[..., None] * normal
-    gap = np.einsum("...x,...x->...", normal, other.center - place) - reach - other.radius
-    return Separation(gap, normal, below - 0.5 * gap[..., None] * normal)
+def separation(first: Surface, second: Surface) -> Separation:
+    """Separation of two surfaces that lie as their centers and axes say; the first may be a plane.
+
+    Where neither is a plane and they are more than a tenth of their size apart, the gap is a lower bound.
+    """
+    from musclesolve.dynamics.kernel.entry import TOUCH
+
+    shapes = shape_arrays([first, second], np.zeros(2, dtype=int))
+    touches, pairs = Touches.of(1), pair_arrays(np.array([0]), np.array([1]), [first.is_plane])
+    TOUCH.load()(Motions.of(1), shapes, pairs, placed_arrays(2), touches)
+    return Separation(float(touches.gap[0]), touches.normal[0], touches.point[0])
 
 
-def between(first: Placed, second: Placed) -> Separation:
-    """Separation of convex surfaces that do not hold each other's centers."""
-    offset = second.center - first.center
-    distance = np.linalg.norm(offset, axis=-1, keepdims=True)
-    normal = np.where(distance > 0.0, offset / np.where(distance > 0.0, distance, 1.0), [0.0, 0.0, 1.0])
-    ball = first.radius + second.radius
-    scale = np.linalg.norm(first.semi_axes, axis=-1) + np.linalg.norm(second.semi_axes, axis=-1) + ball
-    for _ in range(ROUNDS):
-        gap, slope, step = _newton_step(first, second, offset, ball, normal)
-        if (np.linalg.norm(slope, axis=-1) <= CLOSE * scale).all():
-            break
-        normal = _improved(first, second, offset, normal, gap + ball, step)
-    (one, on_first, _), (two, on_second, _) = first.support(normal), second.support(normal)
-    gap = np.einsum("...x,...x->...", normal, offset) - one - two - ball
-    nearest = first.center + on_first + second.center - on_second
-    middle = 0.5 * (nearest + (first.radius - second.radius)[..., None] * normal)
-    return Separation(gap, normal, middle)
+def shape_arrays(surfaces: Sequence[Surface], bodies: Indices) -> Shapes:
+    """Surfaces for compiled code, with the numbers of their bodies (S,)."""
+    whole = [(one.center, one.axes, one.semi_axes, one.order, one.radius) for one in surfaces]
+    center, axes, semi_axes, order, radius = zip(*whole, strict=True) if whole else ((),) * 5
+    extent = [0.0 if one.is_plane else one.extent for one in surfaces]
+    return Shapes(
+        contiguous(bodies, np.intp),
+        contiguous(center).reshape(-1, 3),
+        contiguous(axes).reshape(-1, 3, 3),
+        contiguous(semi_axes).reshape(-1, 3),
+        *(contiguous(each) for each in (order, radius, extent)),
+    )
 
 
-def _newton_step(
-    first: Placed, second: Placed, offset: Array, ball: Array, normal: Array
-) -> tuple[Array, Array, Array]:
-    """Gap, its tangential gradient, and the step on the sphere towards its maximum."""
-    (one, on_first, bend_first), (two, on_second, bend_second) = first.support(normal), second.support(normal)
-    slope = offset - on_first - on_second
-    slope = slope - np.einsum("...x,...x->...", slope, normal)[..., None] * normal
-    gap = np.einsum("...x,...x->...", normal, offset) - one - two - ball
-    aside = np.cross(normal, np.eye(3)[np.argmin(np.abs(normal), axis=-1)])
-    aside = aside / np.linalg.norm(aside, axis=-1, keepdims=True)
-    basis = np.stack([aside, np.cross(normal, aside)], axis=-1)
-    bend = np.swapaxes(basis, -1, -2) @ (bend_first + bend_second) @ basis
-    values, vectors = np.linalg.eigh(bend + (gap + ball)[..., None, None] * np.eye(2))
-    floor = 1e-3 * np.maximum(np.abs(values).max(axis=-1, keepdims=True), 1e-12)
-    along = np.einsum("...xa,...x->...a", basis @ vectors, slope) / np.maximum(np.abs(values), floor)
-    step = np.einsum("...xa,...a->...x", basis @ vectors, along)
-    long = np.linalg.norm(step, axis=-1, keepdims=True)
-    return gap, slope, step * np.minimum(1.0, 0.7 / np.maximum(long, 1e-300))
+def pair_arrays(first: Indices, second: Indices, plane: Sequence[bool]) -> Pairs:
+    """Pairs for compiled code."""
+    return Pairs(contiguous(first, np.intp), contiguous(second, np.intp), contiguous(plane, bool))
 
 
-def _improved(first: Placed, second: Placed, offset: Array, normal: Array, best: Array, step: Array) -> Array:
-    """Normals after the step, halved for those whose gap it would lessen."""
-    for _ in range(ROUNDS):
-        tried = normal + step
-        tried = tried / np.linalg.norm(tried, axis=-1, keepdims=True)
-        gap = np.einsum("...x,...x->...", tried, offset) - first.support(tried)[0] - second.support(tried)[0]
-        worse = gap < best - 1e-14 * np.maximum(np.abs(best), 1.0)
-        if not worse.any():
-            return tried
-        step = np.where(worse[..., None], 0.5 * step, step)
-    return np.where(worse[..., None], normal, tried)
+def placed_arrays(count: int) -> Placed:
+    """Room for so many surfaces in space."""
+    return Placed(np.zeros((count, 3)), np.zeros((count, 3, 3)), np.zeros(WORK))

@@ -82,11 +82,11 @@ class CompiledEquations:
         return self._solve(ACCELERATE, q, qd, force, mass, POLISHES * polished)
 
     def returned(self, q: Array, force: Array, mass: tuple[Array, float]) -> Array:
-        """x (N, 3) with Phi_q x = -Phi."""
+        """X (N, 3) with Phi_q x = -Phi."""
         return self._solve(RETURN, q, q, force, mass, 0).qdd.reshape(q.shape)
 
     def held(self, q: Array, force: Array, mass: tuple[Array, float]) -> Array:
-        """x (N, 3) with Phi_q x = 0."""
+        """X (N, 3) with Phi_q x = 0."""
         return self._solve(HOLD, q, q, force, mass, 0).qdd.reshape(q.shape)
 
     def _solve(
@@ -135,7 +135,9 @@ def _elimination_order(neighbors: Array) -> Indices:
 
     found = np.asarray(reverse_cuthill_mckee(csr_array(neighbors.astype(float)), symmetric_mode=True))
     orders = [np.arange(len(neighbors)), found, found[::-1]]
-    return min(orders, key=lambda order: int((np.arange(3 * len(order)) - _first_elements(neighbors, order)).sum()))
+    return min(
+        orders, key=lambda order: int((np.arange(3 * len(order)) - _first_elements(neighbors, order)).sum())
+    )
 
 
 def _first_elements(neighbors: Array, order: Indices) -> Indices:

@@ -22,7 +22,6 @@ from musclesolve.dynamics.model.mass_matrix import inertia_force, mass_matrix, w
 from musclesolve.dynamics.model.model import Model
 from musclesolve.errors import InputError, MuscleSolveError
 
-
 _START = 1e-6  # A start may violate a constraint by so much [m or 1], or a rate by so much [m/s or 1/s]
 
 _CLOSED = 1e-13

@@ -8,6 +8,8 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Indices, Mask
 
+WORK = 47
+"""Length of the work array of `separation`."""
 SINGULAR, UNSETTLED = -1, -2
 """In place of the number of iterations: no positive definite matrix; still moving."""
 ACCELERATE, RETURN, HOLD = 0, 1, 2
@@ -136,7 +138,9 @@ class State(NamedTuple):
     qd: Array  # (N, 3)
     force: Array  # (N, 3)
     mass: Array  # (elements,) of the mass matrix
-    numbers: Array  # (4,) penalty; of the stabilisation: 2 mu omega, omega^2; how often multipliers are polished
+    numbers: (
+        Array  # (4,) penalty; of the stabilisation: 2 mu omega, omega^2; how often multipliers are polished
+    )
 
 
 class Solved(NamedTuple):

@@ -110,7 +110,5 @@ MOVE = _on_disk(move, _MATRIX, _MATRIX, _BODIES, _MOTIONS, types.intp)
 TOUCH = _on_disk(touch, _MOTIONS, _SHAPES, _PAIRS, _PLACED, _TOUCHES)
 GATHER = _on_disk(gather, _MATRIX, _TOUCHES, _SHAPES, _PAIRS, _MATRIX)
 PUSH = _on_disk(push, _PAIR, _BODIES, _MOTIONS, types.intp, _MATRIX, _MATRIX)
-RESIST = _on_disk(
-    resist, _PAIR, _BODIES, _MOTIONS, _JOINTS, types.Tuple([_STOPS, _CONES]), _MATRIX, _MATRIX
-)
+RESIST = _on_disk(resist, _PAIR, _BODIES, _MOTIONS, _JOINTS, types.Tuple([_STOPS, _CONES]), _MATRIX, _MATRIX)
 SOLVE = _on_disk(solve, _STATE, _ROWS, _SOLVED, types.intp)

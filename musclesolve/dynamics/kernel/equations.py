@@ -16,6 +16,7 @@ from musclesolve.dynamics.kernel.compile import compiled
 TOLERANCE = 1e-12
 ITERATIONS = 40
 
+
 @compiled
 def set_lines(q, rows, out):
     """The two lines of every scalar product."""
@@ -164,7 +165,7 @@ def solve_factored(rows, matrix, right):
 
 @compiled
 def set_missing(state, rows, out, multipliers):
-    """force - M qdd - Phi_q^T multipliers, in the order of the matrix, as the next right-hand side."""
+    """Force - M qdd - Phi_q^T multipliers, in the order of the matrix, as the next right-hand side."""
     need, none = out.step, rows.place.size
     for slot in range(none):
         for x in range(3):

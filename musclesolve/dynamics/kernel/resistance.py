@@ -40,7 +40,9 @@ def damp_joints(q, joints, motions, wrench):
         distal, proximal = joints.distal[k], joints.proximal[k]
         rate = 0.0
         for x in range(3):
-            rate += axis_of(q, joints, motions, k, x) * (motions.twist[distal, x] - motions.twist[proximal, x])
+            rate += axis_of(q, joints, motions, k, x) * (
+                motions.twist[distal, x] - motions.twist[proximal, x]
+            )
         for x in range(3):
             moment = -joints.damping[k] * rate * axis_of(q, joints, motions, k, x)
             add_couple(wrench, distal, proximal, x, moment)
@@ -55,7 +57,9 @@ def stop_joints(q, joints, stops, motions, wrench):
         sine, trace = 0.0, -1.0
         for x in range(3):
             y, z = (x + 1) % 3, (x + 2) % 3
-            for g in range(3):  # the relative rotation is that of the proximal body, transposed, times the distal one
+            for g in range(
+                3
+            ):  # the relative rotation is that of the proximal body, transposed, times the distal one
                 one, two = motions.rotation[proximal, g, x], motions.rotation[distal, g, x]
                 trace += one * two
                 up = motions.rotation[proximal, g, z] * motions.rotation[distal, g, y]
@@ -136,5 +140,7 @@ def hand(frame, cone):
     value = 0.0
     for x in range(3):
         y, z = (x + 1) % 3, (x + 2) % 3
-        value += frame[cone, 0, x] * (frame[cone, 1, y] * frame[cone, 2, z] - frame[cone, 1, z] * frame[cone, 2, y])
+        value += frame[cone, 0, x] * (
+            frame[cone, 1, y] * frame[cone, 2, z] - frame[cone, 1, z] * frame[cone, 2, y]
+        )
     return value

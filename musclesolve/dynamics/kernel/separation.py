@@ -16,7 +16,6 @@ FLOOR = 1e-3
 """Smallest curvature that divides a step, as a share of the largest."""
 
 NORMAL, TRIED, OFFSET, TANGENTS, SLOPE, STEP, LOCAL, WEIGHT, POINT, REACH = 0, 3, 6, 9, 15, 18, 21, 27, 33, 45
-WORK = 47
 """Places in the work array; the last four hold what belongs to the two surfaces one after the other."""
 
 
