@@ -15,6 +15,9 @@ from musclesolve.dynamics.model.data_files import read_table
 from musclesolve.dynamics.model.model import Model
 from musclesolve.errors import InputError
 
+SLIP_SPEED = 0.05
+"""Of friction with the body [m/s]: friction over it is the stiffest part of a fall, a fifth of it costs three times."""
+
 
 def body_surfaces(model: Model, called: str = "") -> list[Surface]:
     """The twenty-six surfaces of a forward human model, scaled with the lengths of its segments (3.1).
@@ -52,7 +55,9 @@ def body_laws(surfaces: Iterable[Surface], **options: float) -> dict[str, HertzC
         if name not in stiffness:
             raise unknown_name(name, "surface of the body", tuple(stiffness))
         size = stiffness[name]
-        found[surface.name] = laws.setdefault(size, HertzContact(size, **options))
+        found[surface.name] = laws.setdefault(
+            size, HertzContact(size, **{"slip_speed": SLIP_SPEED} | options)
+        )
     return found
 
 
@@ -71,7 +76,9 @@ def _rows() -> tuple[dict, ...]:
     for row in read_table("definitions", "forward_surfaces.toml")["surface"]:
         rows.append(row)
         if row["name"].endswith("_r"):
-            rows.append(row | {key: _left(row[key]) for key in ("name", "body")} | {"line": _left(row["line"])})
+            rows.append(
+                row | {key: _left(row[key]) for key in ("name", "body")} | {"line": _left(row["line"])}
+            )
     return tuple(rows)
 
 

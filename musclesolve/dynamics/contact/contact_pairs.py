@@ -42,7 +42,7 @@ class BodyStates:
         return cls(tuple(models), kept, motions)
 
     def generalized(self, wrench: Array) -> list[Array]:
-        """Generalized force (N, 3) on every model of moments about the global origin and forces (B, 6) on all bodies."""
+        """Generalized force (N, 3) on every model of wrenches (B, 6) on all bodies: moments about the origin, forces."""
         from musclesolve.dynamics.kernel.entry import PUSH
 
         found, first, push = [], 0, PUSH.load()

@@ -46,14 +46,20 @@ class Surface:
 
 
 def plane(
-    name: str, point: Sequence[float], normal: Sequence[float], body: str = "", model: str = ""
+    name: str,
+    point: Sequence[float] | Array,
+    normal: Sequence[float] | Array,
+    body: str = "",
+    model: str = "",
 ) -> Surface:
     """A plane through a point [m] with an outward normal."""
     center, third = _vector(point, name, "point"), _direction(normal, name, "normal")
     return Surface(name, center, _axes_about(third), is_plane=True, body=body, model=model)
 
 
-def sphere(name: str, center: Sequence[float], radius: float, body: str = "", model: str = "") -> Surface:
+def sphere(
+    name: str, center: Sequence[float] | Array, radius: float, body: str = "", model: str = ""
+) -> Surface:
     """A sphere [m]."""
     radius = _size(radius, name, "radius")
     return Surface(name, _vector(center, name, "center"), radius=radius, body=body, model=model)
@@ -61,8 +67,8 @@ def sphere(name: str, center: Sequence[float], radius: float, body: str = "", mo
 
 def ellipsoid(
     name: str,
-    center: Sequence[float],
-    semi_axes: Sequence[float],
+    center: Sequence[float] | Array,
+    semi_axes: Sequence[float] | Array,
     axes: Array | None = None,
     order: float = 2.0,
     body: str = "",
@@ -82,7 +88,12 @@ def ellipsoid(
 
 
 def cylinder(
-    name: str, start: Sequence[float], end: Sequence[float], radius: float, body: str = "", model: str = ""
+    name: str,
+    start: Sequence[float] | Array,
+    end: Sequence[float] | Array,
+    radius: float,
+    body: str = "",
+    model: str = "",
 ) -> Surface:
     """A cylinder about the line from start to end [m], with round ends that do not reach beyond them.
 
@@ -99,7 +110,7 @@ def cylinder(
     return Surface(name, 0.5 * (first + last), axes, inner, 2.0, radius - bulge, body=body, model=model)
 
 
-def _vector(given: Sequence[float], name: str, what: str) -> Array:
+def _vector(given: Sequence[float] | Array, name: str, what: str) -> Array:
     return check_array(given, f"{what} of {name!r}", (3,), axis=0, where=name)
 
 
@@ -107,7 +118,7 @@ def _size(given: float, name: str, what: str) -> float:
     return check_number(given, f"{what} of {name!r}", "a positive number of meters", above=0.0, where=name)
 
 
-def _direction(given: Sequence[float], name: str, what: str) -> Array:
+def _direction(given: Sequence[float] | Array, name: str, what: str) -> Array:
     vector = _vector(given, name, what)
     _size(float(np.linalg.norm(vector)), name, what)
     return vector / np.linalg.norm(vector)

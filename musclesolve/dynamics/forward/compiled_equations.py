@@ -1,8 +1,9 @@
-"""The equations of motion of one model for compiled code: constraint rows by their slots, matrices by their elements."""
+"""The equations of motion of one model for compiled code: rows by their slots, matrices by their elements."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -48,7 +49,7 @@ class CompiledEquations:
         """From constraints and the slots of the bodies (B, 6)."""
         start, slot, weight = _sparse(rows.weights)
         groups = [*bodies, *np.hstack([rows.first, rows.second])]
-        groups += [slot[one:two] for one, two in zip(start[:-1], start[1:], strict=True)]
+        groups += [slot[one:two] for one, two in pairwise(start)]
         neighbors = np.eye(rows.size, dtype=bool)
         for group in groups:
             own = group[group < rows.size]
@@ -62,12 +63,16 @@ class CompiledEquations:
         column = np.concatenate([coordinate[b : k + 1] for k, b in enumerate(begin)])
         place = np.argsort(order)
         arrays = Rows(
-            *(contiguous(each.reshape(-1, 2), np.intp) for each in (rows.first, rows.second)),
-            contiguous(rows.constant),
-            *(contiguous(each, np.intp) for each in (start, slot)),
-            contiguous(weight),
-            contiguous(rows.target.reshape(-1, 3)),
-            *(contiguous(each, np.intp) for each in (place, begin, ends - length - begin)),
+            first=contiguous(rows.first.reshape(-1, 2), np.intp),
+            second=contiguous(rows.second.reshape(-1, 2), np.intp),
+            constant=contiguous(rows.constant),
+            start=contiguous(start, np.intp),
+            slot=contiguous(slot, np.intp),
+            weight=contiguous(weight),
+            target=contiguous(rows.target.reshape(-1, 3)),
+            place=contiguous(place, np.intp),
+            begin=contiguous(begin, np.intp),
+            element=contiguous(ends - length - begin, np.intp),
         )
         return cls(arrays, row, column)
 
@@ -98,16 +103,19 @@ class CompiledEquations:
         products = len(rows.constant)
         count = products + rows.target.size
         numbers = np.array([mass[1], 2.0 * DAMPING * FREQUENCY, FREQUENCY**2, polishes])
-        vectors = np.empty((4, count))
-        flat = np.empty((2, 3 * slots))
+        multipliers, right, off, pushed = np.empty((4, count))
+        step, flat = np.empty((2, 3 * slots))
         out = Solved(
-            np.empty((slots, 3)),
-            vectors[0],
-            np.empty(len(self.row)),
-            np.empty((products, 2, 3)),
-            *vectors[1:],
-            *flat,
-            np.empty((slots, 3)),
+            qdd=np.empty((slots, 3)),
+            multipliers=multipliers,
+            factor=np.empty(len(self.row)),
+            lines=np.empty((products, 2, 3)),
+            right=right,
+            off=off,
+            pushed=pushed,
+            step=step,
+            flat=flat,
+            missing=np.empty((slots, 3)),
         )
         state = State(contiguous(q), contiguous(qd), contiguous(force), mass[0], numbers)
         done = SOLVE.load()(state, rows, out, kind)

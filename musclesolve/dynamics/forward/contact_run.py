@@ -19,6 +19,8 @@ PULL = 10.0
 """Acceleration [m/s2] that surfaces may have towards each other before they touch, for the longest step."""
 OVERLAP = 20.0
 """Force of a contact at the start, in weights of all models together, beyond which it is refused."""
+SMALLEST, PATIENCE = 1e-9, 20
+"""So many steps [s] shorter than that one after the other, and a contact is too stiff to be followed."""
 FOLLOWED = 1e-3
 """Constraint error [m or 1] over the tolerance of the steps beyond which a step is projected."""
 
@@ -49,6 +51,7 @@ class Run:
     contacts: list[tuple[Array, Mask]] = field(default_factory=list)
     events: list[ContactEvent] = field(default_factory=list)
     drift: float = 0.0
+    tiny: int = 0
     steps: int = 0
     evaluations: int = 0
 
@@ -91,11 +94,16 @@ class Run:
                 "" if isinstance(fault, MuscleSolveError) else f"the simulation stops at {self.now:.4f} s: "
             )
             raise MuscleSolveError(f"{where}{fault}{self._pressing()}") from fault
-        if solver.status == "failed":
-            raise MuscleSolveError(
-                f"the simulation stops at {solver.t:.4f} s: {message.rstrip('.')}.{self._pressing()}"
-            )
         self.steps += 1
+        self.tiny = self.tiny + 1 if solver.t - solver.t_old < SMALLEST else 0
+        if solver.status != "failed" and self.tiny <= PATIENCE:
+            return
+        what = (
+            message.rstrip(".")
+            if message
+            else f"{self.tiny} steps of less than {SMALLEST:g} s follow each other"
+        )
+        raise MuscleSolveError(f"the simulation stops at {solver.t:.4f} s: {what}.{self._pressing()}")
 
     def _settle(self, end: float, solver: Any, is_event: bool) -> None:
         """Project the state at the end of a step where it has left the constraints."""
@@ -165,7 +173,7 @@ class Run:
         touch = self.touch = self.world.touch(end, self.state, self.approach, self.touching)
         for p in np.flatnonzero(self.touching & (touch.depth < 0.0) & (touch.rate < 0.0)):
 
-            def gap(at: float, p: int = p) -> float:
+            def gap(at: float, p: int = int(p)) -> float:
                 return float(self.world.gaps(at, between(at))[p])
 
             time = float(brentq(gap, begin, end, xtol=1e-12)) if gap(begin) < 0.0 < gap(end) else end

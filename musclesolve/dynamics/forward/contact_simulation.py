@@ -137,14 +137,15 @@ def _simulation(run: Run) -> ContactSimulation:
         for time, state, contact in zip(run.times, run.states, run.contacts, strict=True)
     ]
     touches = [touch for touch, _ in whole]
-    cost = {"drift": run.drift, "steps": run.steps, "evaluations": run.evaluations}
     motions = {
         name: simulated(
             system,
             run.times,
             np.stack([world.parts(state)[k] for state in run.states]),
             [force[k] for _, force in whole],
-            **cost,
+            run.drift,
+            run.steps,
+            run.evaluations,
         )
         for k, (name, system) in enumerate(world.systems.items())
     }

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from musclesolve._util.arrays import Array, Mask
 from musclesolve.dynamics.contact.contact_pairs import BodyStates, ContactPairs, Touch
 from musclesolve.dynamics.forward.compiled_equations import UnsolvableError
 from musclesolve.dynamics.forward.ode_system import System
+from musclesolve.errors import InputError, MuscleSolveError
 
 EXTRA = 2
 """Numbers behind the states of the models: energy [J] that the contacts have lost, work [J] of the applied forces."""
@@ -25,8 +27,9 @@ class World:
     pairs: ContactPairs
 
     @cached_property
-    def _ends(self) -> Array:
-        return np.cumsum([6 * len(system.model.standing) for system in self.systems.values()])
+    def _slices(self) -> list[slice]:
+        ends = np.cumsum([0, *(6 * len(system.model.standing) for system in self.systems.values())]).tolist()
+        return [slice(*pair) for pair in pairwise(ends)]
 
     @cached_property
     def _bodies(self) -> int:
@@ -40,7 +43,7 @@ class World:
 
     def parts(self, state: Array) -> list[Array]:
         """The state of every model."""
-        return np.split(state, self._ends)[:-1]
+        return [state[own] for own in self._slices]
 
     def split(self, time: float, state: Array) -> list[tuple[Array, Array]]:
         """Positions and velocities (N, 3) of every model; refuses what is no finite number."""
@@ -75,9 +78,9 @@ class World:
             return np.full(len(state), np.nan)
         touch, forces = self.contact_forces(time, state, approach, touching)
         rates, work = [], 0.0
-        for system, part, force in zip(self.systems.values(), self.parts(state), forces, strict=True):
-            q, qd = part.reshape(2, -1, 3)
-            applied = system.applied(time, q, qd)
+        for name, part, force in zip(self.systems, self.parts(state), forces, strict=True):
+            system, (q, qd) = self.systems[name], part.reshape(2, -1, 3)
+            applied = self._applied(name, time, q, qd)
             try:
                 found = system.accelerated(time, q, qd, applied + force, polished=False)
             except UnsolvableError:
@@ -85,6 +88,15 @@ class World:
             rates += [part[part.size // 2 :], found.qdd]
             work += float(applied.ravel() @ qd.ravel())
         return np.concatenate([*rates, [touch.loss, work]])
+
+    def _applied(self, name: str, time: float, q: Array, qd: Array) -> Array:
+        """The forces on one model; where there are several, an error names it."""
+        try:
+            return self.systems[name].applied(time, q, qd)
+        except MuscleSolveError as fault:
+            if len(self.systems) == 1 or isinstance(fault, InputError):
+                raise
+            raise MuscleSolveError(f"{name}: {fault}") from fault
 
     def violation(self, state: Array) -> float:
         """How far the worst constraint of all models is from being met [m or 1]."""

@@ -129,9 +129,13 @@ class JointResistance:
         balls, fixed_axes = tree.spherical.ravel(), np.zeros((tree.joint_count, 3))
         scale = tree.sign / tree.axis_length
         scale[balls], fixed_axes[balls] = 0.0, tree.fixed_axes.reshape(-1, 3)
-        whole = (self.couples.proximal, self.couples.distal, tree.axis)
         joints = Joints(
-            *(contiguous(each, np.intp) for each in whole), scale, fixed_axes, contiguous(self.damping)
+            proximal=contiguous(self.couples.proximal, np.intp),
+            distal=contiguous(self.couples.distal, np.intp),
+            axis=contiguous(tree.axis, np.intp),
+            scale=scale,
+            fixed_axis=fixed_axes,
+            damping=contiguous(self.damping),
         )
         standing = tree.axes(self.couples.model.standing[None])[0, stops.joint]
         ends = np.column_stack([stops.lower, stops.upper, stops.margin, stops.moment])
@@ -139,7 +143,7 @@ class JointResistance:
             np.column_stack(pair) for pair in ((cones.parent, cones.child), (cones.pivot, cones.tip))
         )
         return joints, (
-            StopArrays(*(contiguous(stops.joint, np.intp), contiguous(standing), contiguous(ends))),
+            StopArrays(contiguous(stops.joint, np.intp), contiguous(standing), contiguous(ends)),
             ConeArrays(
                 contiguous(bodies, np.intp),
                 contiguous(lines, np.intp),

@@ -213,7 +213,10 @@ class System:
                 expected=f"generalized forces (1, {len(self.model.standing)}, 3)",
             )
         bad = np.flatnonzero(~np.isfinite(applied.reshape(-1, 3)).all(axis=1))
-        names = [self.model.topology.coordinate_names[k] for k in bad[:_SHOWN]]
+        topology = self.model.topology
+        names = {topology.coordinate_names[k] for k in bad}
+        bodies = [body.name for body in topology.bodies if names & set(body.members)]
         raise MuscleSolveError(
-            f"the simulation stops at {time:.4f} s: the force {kind} on {', '.join(names)} is not finite"
+            f"the simulation stops at {time:.4f} s: the force {kind} on {', '.join(sorted(names)[:_SHOWN])} "
+            f"(body {', '.join(bodies[:_SHOWN])}) is not finite"
         )

@@ -122,8 +122,7 @@ def simulate(
         rows = rows.with_linear(*fixed(model.topology, np.asarray(q0), held))
     system = System(model, rows, tuple(forces), how.method)
     run = _integrate(system, times, system.checked_start(q0, qd0), how)
-    cost = {"drift": run.drift, "steps": run.steps, "evaluations": run.evaluations}
-    return simulated(system, times, run.states, [0.0] * len(times), **cost)
+    return simulated(system, times, run.states, [0.0] * len(times), run.drift, run.steps, run.evaluations)
 
 
 def simulated(

@@ -37,8 +37,9 @@ class Motions(NamedTuple):
     @classmethod
     def of(cls, count: int) -> Motions:
         """Bodies at rest in the standing pose."""
-        rotation = np.tile(np.eye(3), (count, 1, 1))
-        return cls(rotation, np.zeros((count, 3)), np.zeros((count, 6)), np.zeros((3, 3, 3)))
+        rotation = np.zeros((count, 3, 3))
+        rotation[:, (0, 1, 2), (0, 1, 2)] = 1.0
+        return cls(rotation, np.zeros((count, 3)), np.zeros((count, 6)), np.empty((3, 3, 3)))
 
 
 class Shapes(NamedTuple):

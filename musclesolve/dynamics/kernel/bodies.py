@@ -64,9 +64,10 @@ def move_body(q, qd, bodies, b, motions, at):
 
 @compiled
 def push_body(q, qd, bodies, b, motions, at, wrench, force):
-    """Add to a generalized force (N, 3) what does the work of the wrench of body b: moment about the global origin, force.
+    """Add to a generalized force (N, 3) what does the work of the wrench of body b.
 
-    See `RigidBodies.moment_forces` and `slot_forces`.
+    A wrench (6,) is the moment about the global origin, then the force; see `RigidBodies.moment_forces`
+    and `slot_forces`.
     """
     work, slots, rotation = motions.work, bodies.slots, motions.rotation
     set_columns(q, qd, bodies, b, work)

@@ -182,7 +182,7 @@ def set_missing(state, rows, out, multipliers):
 
 @compiled
 def constrained(state, rows, out, kind):
-    """M x + Phi_q^T lambda = force and Phi_q x = right: x in qdd and lambda in multipliers; the number of iterations."""
+    """M x + Phi_q^T lambda = force, Phi_q x = right: x in qdd, lambda in multipliers; the number of iterations."""
     penalty = state.numbers[0]
     set_lines(state.q, rows, out)
     set_right(state, rows, out, kind)

@@ -44,7 +44,7 @@ def point_along(shapes, placed, s, reach, local, weight, point):
 
 @compiled
 def bend_along(shapes, placed, s, reach, support, tangents):
-    """Second derivatives of the reach along two tangents in work: (1, 1), (1, 2), (2, 2); support: local, weight, point."""
+    """Second derivatives of the reach along two tangents in work: (1, 1), (1, 2), (2, 2)."""
     local, weight, point = support
     work, p = placed.work, shapes.order[s] / (shapes.order[s] - 1.0)
     scale = reach if reach > 0.0 else 1.0

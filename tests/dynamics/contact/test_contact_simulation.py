@@ -17,7 +17,7 @@ from musclesolve.errors import InputError, MuscleSolveError
 
 FLOOR = plane("floor", (0, 0, 0), (0, 0, 1))
 G = 9.80665
-FINE = Integration(tolerance=1e-9, stepper="dop853")
+FINE = Integration(tolerance=1e-9, stepper="rk45")
 
 
 def on_floor(skin, law, start, duration, integration=FINE):
@@ -205,5 +205,34 @@ def test_a_force_that_is_not_finite_says_when():
     def broken(time, q, qd):
         return np.where(time[0] > 0.1, np.nan, 0.0) * q
 
-    with pytest.raises(MuscleSolveError, match=r"0\.1"):
+    with pytest.raises(MuscleSolveError, match=r"0\.1.*ball"):
         on_floor(skin, HertzContact(1e5), Start(start.model, start.q, start.qd, [broken]), 0.3)
+
+
+def test_a_contact_too_stiff_for_the_steps_says_which_and_when():
+    skin = sphere("skin", (0, 0, 0), 0.1, body="ball")
+    with pytest.raises(MuscleSolveError, match=r"0\.14.* floor and skin"):
+        on_floor(skin, HertzContact(1e21), starting(free_body(), (0, 0, 0.2)), 0.3)
+
+
+def test_a_body_without_mass_is_refused():
+    skin = sphere("skin", (0, 0, 0), 0.1, body="ball")
+    with refused("bad_model", "ball"):
+        on_floor(skin, HertzContact(1e5), starting(free_body(0.0, (0.0, 0.0, 0.0)), (0, 0, 0.2)), 0.3)
+
+
+def test_a_small_heavy_ball_passes_no_other_in_a_long_step():
+    """Two small balls that meet far away within a few milliseconds."""
+    law = HertzContact(1e6, restitution=1.0, friction=0.0)
+    starts = {
+        name: Start(*weightless(starting(free_body(0.05, (8e-6,) * 3, name), at, velocity)))
+        for name, at, velocity in (("one", (0, 0, 0), (5.0, 0, 0)), ("two", (4.0, 0, 0), (-5.0, 0, 0)))
+    }
+    skins = [sphere(f"of {name}", (0, 0, 0), 0.02, name, name) for name in starts]
+    models = {name: start.model for name, start in starts.items()}
+    pairs = ContactPairs.build(models, skins, {("of one", "of two"): law})
+    run = simulate_contact(starts, pairs, 0.8, FINE)
+    assert run.motions["one"].qd[-1, 0, 0] == pytest.approx(-5.0, abs=1e-4)
+    begins = [event for event in run.events if event.begins]
+    assert len(begins) == 1 and begins[0].time == pytest.approx(3.96 / 10.0, abs=1e-9)
+    assert begins[0].speed == pytest.approx(10.0, abs=1e-9)
