@@ -177,8 +177,9 @@ class Run:
                 return float(self.world.gaps(at, between(at))[p])
 
             time = float(brentq(gap, begin, end, xtol=1e-12)) if gap(begin) < 0.0 < gap(end) else end
+            left = self.world.touch(time, between(time), self.approach, self.touching)
             self.touching[p], self.approach[p] = False, np.inf
-            self.events.append(ContactEvent(time, self.world.pairs.names[p], False, float(touch.rate[p])))
+            self.events.append(ContactEvent(time, self.world.pairs.names[p], False, float(left.rate[p])))
 
     def _store_frames(self, between: Any, end: float) -> None:
         wanted = self.times[len(self.states) : int(np.searchsorted(self.times, end, side="right"))]
