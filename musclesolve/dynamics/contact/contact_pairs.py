@@ -42,7 +42,7 @@ class BodyStates:
         return cls(tuple(models), kept, motions)
 
     def generalized(self, wrench: Array) -> list[Array]:
-        """Generalized force (N, 3) on every model of wrenches (B, 6) on all bodies: moments about the origin, forces."""
+        """Generalized force (N, 3) on every model of wrenches (B, 6), moments about the origin and forces."""
         from musclesolve.dynamics.kernel.entry import PUSH
 
         found, first, push = [], 0, PUSH.load()
