@@ -150,8 +150,9 @@ def _simulation(run: Run) -> ContactSimulation:
         for k, (name, system) in enumerate(world.systems.items())
     }
     depth = np.stack([touch.depth for touch in touches])
-    laws = world.pairs.laws
-    stored = np.column_stack([law.stored_energy(depth[:, p]) for p, law in enumerate(laws)])
+    stored = np.zeros(depth.shape)
+    for p, law in enumerate(world.pairs.laws):
+        stored[:, p] = law.stored_energy(depth[:, p])
     force, point = (np.stack([getattr(touch, name) for touch in touches]) for name in ("force", "point"))
     lost, work = np.stack([state[-EXTRA:] for state in run.states]).T
     events = tuple(sorted(run.events, key=lambda event: event.time))

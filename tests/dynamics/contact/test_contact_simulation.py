@@ -236,3 +236,10 @@ def test_a_small_heavy_ball_passes_no_other_in_a_long_step():
     begins = [event for event in run.events if event.begins]
     assert len(begins) == 1 and begins[0].time == pytest.approx(3.96 / 10.0, abs=1e-9)
     assert begins[0].speed == pytest.approx(10.0, abs=1e-9)
+
+
+def test_without_pairs_a_body_falls_freely():
+    start = starting(free_body(), (0, 0, 1.0))
+    run = simulate_contact({"ball": start}, ContactPairs.build({"ball": start.model}, [FLOOR], {}), 0.3)
+    assert run.motions["ball"].q[-1, 0, 2] == pytest.approx(1.0 - 0.5 * G * 0.3**2, abs=1e-9)
+    assert run.events == () and run.stored.shape == (101, 0)
