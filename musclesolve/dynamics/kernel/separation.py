@@ -15,6 +15,9 @@ LONGEST = 0.7
 FLOOR = 1e-3
 """Smallest curvature that divides a step, as a share of the largest."""
 
+AHEAD = 0.5
+"""How steep the gap may fall where a step ends, over how steep it rose where it began."""
+
 NORMAL, TRIED, OFFSET, TANGENTS, SLOPE, STEP, LOCAL, WEIGHT, POINT, REACH = 0, 3, 6, 9, 15, 18, 21, 27, 33, 45
 """Places in the work array; the last four hold what belongs to the two surfaces one after the other."""
 
@@ -133,8 +136,13 @@ def _tangents(work):
 
 @compiled
 def _improve(shapes, placed, one, two, bare):
-    """Take the step, halved until it does not lessen the gap; the gap there."""
-    work = placed.work
+    """Take the step, shortened until it neither lessens the gap nor runs far beyond the largest; the gap there.
+
+    Flat faces make the gap almost a ridge, over which steps of Newton's method would leap to and fro.
+    """
+    work, before = placed.work, 0.0
+    for x in range(3):
+        before += work[SLOPE + x] * work[STEP + x]
     for _ in range(ROUNDS):
         size = 0.0
         for x in range(3):
@@ -144,10 +152,27 @@ def _improve(shapes, placed, one, two, bare):
         for x in range(3):
             work[TRIED + x] /= size
         gap = _reaches(shapes, placed, one, two, TRIED)
-        if gap >= bare - 1e-14 * max(abs(bare), 1.0):
+        after = _slope_ahead(shapes, placed, one, two)
+        if gap >= bare - 1e-14 * max(abs(bare), 1.0) and after >= -AHEAD * before:
             for x in range(3):
                 work[NORMAL + x] = work[TRIED + x]
             return gap
+        share = before / (before - after) if after < 0.0 else 0.5
         for x in range(3):
-            work[STEP + x] *= 0.5
+            work[STEP + x] *= min(max(share, 0.1), 0.7)
     return _reaches(shapes, placed, one, two, NORMAL)
+
+
+@compiled
+def _slope_ahead(shapes, placed, one, two):
+    """Change of the gap with the step, at the normal that is tried."""
+    work = placed.work
+    point_along(shapes, placed, one, work[REACH], LOCAL, WEIGHT, POINT)
+    point_along(shapes, placed, two, work[REACH + 1], LOCAL + 3, WEIGHT + 3, POINT + 6)
+    along, radial, slope = 0.0, 0.0, 0.0
+    for x in range(3):
+        apart = work[OFFSET + x] - work[POINT + x] - work[POINT + 6 + x]
+        slope += apart * work[STEP + x]
+        radial += apart * work[TRIED + x]
+        along += work[STEP + x] * work[TRIED + x]
+    return slope - radial * along
