@@ -2,6 +2,9 @@ from .checking.check import check as check
 from .errors import InputError as InputError
 from .errors import MuscleSolveError as MuscleSolveError
 from .motion.events.gait_events import gait_events as gait_events
+from .motion.signals.injury_criteria import HeadInjury as HeadInjury
+from .motion.signals.injury_criteria import head_injury_criterion as head_injury_criterion
+from .motion.signals.injury_criteria import severity_index as severity_index
 from .motion.signals.low_pass import low_pass as low_pass
 from .motion.signals.residual_analysis import residual_analysis as residual_analysis
 from .motion.signals.smoothing_spline import smoothing_spline as smoothing_spline

@@ -14,7 +14,8 @@ from musclesolve._util.arrays import Array
 from musclesolve.errors import MuscleSolveError
 
 PENALTY = 1e6
-"""alpha of (2.37); the solution does not depend on it, the number of iterations does (2.31: 1e4 to 1e7)."""
+"""alpha of (2.37) over the mean of the masses on the diagonal of M; the solution does not depend on it, the number of
+iterations does (2.31: 1e4 to 1e7)."""
 
 _TOLERANCE = 1e-12
 _ITERATIONS = 40
@@ -32,6 +33,11 @@ class Accelerations:
     iterations: int
 
 
+def scaled_penalty(mass: Array, penalty: float = PENALTY) -> float:
+    """The penalty that suits a mass matrix (n, n): light bodies need a small one, heavy ones a large one."""
+    return penalty * (float(np.trace(mass)) / max(len(mass), 1) or 1.0)
+
+
 def augmented_lagrangian(
     mass: Array, jacobian: Array, force: Array, right: Array, penalty: float = PENALTY
 ) -> Accelerations:
@@ -40,11 +46,12 @@ def augmented_lagrangian(
     Each iteration solves for the change, (M + Phi_q^T alpha Phi_q) d = g - M qdd - Phi_q^T (lambda + alpha (Phi_q qdd -
     right)), and adds alpha (Phi_q qdd - right) to lambda (2.33): the same iterates without accumulated round-off.
     mass (n, n) may be semidefinite, if definite on the allowed directions; rows of jacobian (c, n) may be redundant;
-    force (n,) g; right (c,) gamma - 2 omega mu Phi_dot - omega^2 Phi; penalty alpha.
+    force (n,) g; right (c,) gamma - 2 omega mu Phi_dot - omega^2 Phi; penalty: alpha over the mean mass.
 
     Raises:
         MuscleSolveError: a direction that is allowed has no mass, or the iteration does not converge.
     """
+    penalty = scaled_penalty(mass, penalty)
     try:
         factor = _Factor.of(mass + penalty * _product(np.ascontiguousarray(jacobian.T), jacobian))
     except np.linalg.LinAlgError as fault:

@@ -15,12 +15,14 @@ from __future__ import annotations
 
 import tomllib
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 
 from musclesolve._util.arrays import Array, Indices
 from musclesolve.dynamics.inverse.joint_couples import Couples
+from musclesolve.dynamics.kernel.arrays import ConeArrays, Joints, Motions, StopArrays, contiguous
 from musclesolve.dynamics.kinematics.joint_coordinates import revolute_angles, single_joints
 from musclesolve.dynamics.model.data_files import locate, read_text
 from musclesolve.dynamics.model.model import Model
@@ -104,8 +106,51 @@ class JointResistance:
 
     def __call__(self, time: Array, q: Array, qd: Array) -> Array:
         """Generalized force (T, N, 3)."""
+        if len(q) == 1 and not self.couples.groups:
+            return self._of_one(q[0], qd[0])[None]
         moments = self.moments(q, qd)
         return self.couples.force(q, moments) + self.couples.body_force(q, self.cone_couples(q))
+
+    def _of_one(self, q: Array, qd: Array) -> Array:
+        """The same of one state (N, 3), in compiled code."""
+        from musclesolve.dynamics.kernel.entry import RESIST
+
+        bodies = len(self.couples.spread)
+        force, wrench, motions = np.zeros(q.shape), np.zeros((bodies, 6)), Motions.of(bodies)
+        state = contiguous(q), contiguous(qd)
+        joints, limits = self._compiled
+        RESIST.load()(state, self.couples.model.rigid_bodies.compiled, motions, joints, limits, wrench, force)
+        return force
+
+    @cached_property
+    def _compiled(self) -> tuple[Joints, tuple[StopArrays, ConeArrays]]:
+        """Joints, and stops and cones, for compiled code."""
+        tree, cones, stops = self.couples.model.tree, self.cones, self.stops
+        balls, fixed_axes = tree.spherical.ravel(), np.zeros((tree.joint_count, 3))
+        scale = tree.sign / tree.axis_length
+        scale[balls], fixed_axes[balls] = 0.0, tree.fixed_axes.reshape(-1, 3)
+        joints = Joints(
+            proximal=contiguous(self.couples.proximal, np.intp),
+            distal=contiguous(self.couples.distal, np.intp),
+            axis=contiguous(tree.axis, np.intp),
+            scale=scale,
+            fixed_axis=fixed_axes,
+            damping=contiguous(self.damping),
+        )
+        standing = tree.axes(self.couples.model.standing[None])[0, stops.joint]
+        ends = np.column_stack([stops.lower, stops.upper, stops.margin, stops.moment])
+        bodies, lines = (
+            np.column_stack(pair) for pair in ((cones.parent, cones.child), (cones.pivot, cones.tip))
+        )
+        return joints, (
+            StopArrays(contiguous(stops.joint, np.intp), contiguous(standing), contiguous(ends)),
+            ConeArrays(
+                contiguous(bodies, np.intp),
+                contiguous(lines, np.intp),
+                contiguous(cones.frame),
+                np.column_stack([cones.limits, cones.margin, cones.moment]),
+            ),
+        )
 
     def moments(self, q: Array, qd: Array) -> Array:
         """Damping of all joints and stops of the single ones, (T, K) [N m] about the joint axes (3.3, 3.8)."""

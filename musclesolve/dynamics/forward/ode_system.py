@@ -9,20 +9,18 @@ import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_array
-from musclesolve.dynamics.forward.accelerations import (
-    ROUTES,
-    Accelerations,
-    augmented_lagrangian,
-    massless_motion,
-)
+from musclesolve.dynamics.forward.accelerations import Accelerations, direct, massless_motion
 from musclesolve.dynamics.forward.applied_forces import Force
+from musclesolve.dynamics.forward.compiled_equations import (
+    DAMPING,
+    FREQUENCY,
+    CompiledEquations,
+    UnsolvableError,
+)
 from musclesolve.dynamics.model.joint_and_body_constraints import Constraints
 from musclesolve.dynamics.model.mass_matrix import inertia_force, mass_matrix, weight_force
 from musclesolve.dynamics.model.model import Model
 from musclesolve.errors import InputError, MuscleSolveError
-
-DAMPING, FREQUENCY = 1.0, 10.0
-"""mu and omega [1/s] of (2.30): the stabilisation within a step."""
 
 _START = 1e-6  # A start may violate a constraint by so much [m or 1], or a rate by so much [m/s or 1/s]
 
@@ -41,14 +39,22 @@ class System:
     method: str
 
     @cached_property
-    def _constant(self) -> tuple[Array, Array] | None:
-        """Mass matrix and weight, where no body needs a cross product and they do not depend on the pose (2.62)."""
+    def _constant(self) -> tuple[Array, Array, tuple[Array, float]] | None:
+        """Mass matrix, weight and compiled mass matrix, where no body needs a cross product and they do not depend on
+        the pose (2.62).
+        """
         model = self.model
         if model.rigid_bodies.crossed.any():
             return None
         q = model.standing[None]
         weight = weight_force(model.rigid_bodies, model.mass, q, model.gravity)[0]
-        return self._mass_matrix(q[0]), weight
+        mass = self._mass_matrix(q[0])
+        return mass, weight, self.equations.elements(mass)
+
+    @cached_property
+    def equations(self) -> CompiledEquations:
+        """The same for compiled code."""
+        return CompiledEquations.build(self.constraints, self.model.rigid_bodies.slots)
 
     def _mass_matrix(self, q: Array) -> Array:
         return mass_matrix(self.model.rigid_bodies, self.model.basic_mass, q[None])[0]
@@ -57,38 +63,57 @@ class System:
         """Mass matrix (3N, 3N) of a pose (N, 3)."""
         return self._mass_matrix(q) if self._constant is None else self._constant[0]
 
+    def _compiled_mass(self, q: Array) -> tuple[Array, float]:
+        return self.equations.elements(self._mass_matrix(q)) if self._constant is None else self._constant[2]
+
     def force(self, time: float, q: Array, qd: Array) -> Array:
         """Right-hand side g (N, 3): weight, velocity-dependent inertia (2.71) and the forces of this simulation."""
-        model, q, qd = self.model, q[None], qd[None]
-        if self._constant is None:
-            total = weight_force(model.rigid_bodies, model.mass, q, model.gravity)[0]
-            total = total - inertia_force(model.rigid_bodies, model.basic_mass, q, qd, np.zeros_like(q))[0]
-        else:
-            total = self._constant[1]
-        at = np.array([time])
+        return self._own_force(q[None], qd[None]) + self.applied(time, q, qd)
+
+    def _own_force(self, q: Array, qd: Array) -> Array:
+        if self._constant is not None:
+            return self._constant[1]
+        bodies, model = self.model.rigid_bodies, self.model
+        weight = weight_force(bodies, model.mass, q, model.gravity)[0]
+        return np.asarray(weight - inertia_force(bodies, model.basic_mass, q, qd, np.zeros_like(q))[0])
+
+    def applied(self, time: float, q: Array, qd: Array) -> Array:
+        """The forces of this simulation (N, 3)."""
+        at, total = np.array([time]), np.zeros(q.shape)
         for force in self.forces:
-            applied = np.asarray(force(at, q, qd))
+            applied = np.asarray(force(at, q[None], qd[None]))
             if applied.size != total.size or not np.isfinite(applied).all():
                 self._refuse_force(force, applied, time)
-            total = total + applied.reshape(total.shape)
+            total += applied.reshape(total.shape)
         return total
 
-    def accelerations(self, time: float, q: Array, qd: Array) -> Accelerations:
-        """Accelerations (3N,) and multipliers of one state, with stabilisation (2.30, 2.37)."""
-        rows = self.constraints
-        jacobian = rows.jacobian(q[None])[0].reshape(len(rows.names), -1)
-        right = rows.gamma(qd[None])[0] - FREQUENCY**2 * rows.value(q[None])[0]
-        right -= 2.0 * DAMPING * FREQUENCY * (jacobian @ qd.ravel())
-        force = self.force(time, q, qd).ravel()
+    def accelerations(
+        self, time: float, q: Array, qd: Array, contact: Array | float = 0.0, polished: bool = True
+    ) -> Accelerations:
+        """Accelerations (3N,) and multipliers of one state, with stabilisation (2.30, 2.37).
+
+        contact (N, 3): generalized force of contacts with other bodies, beyond the forces of the system; polished:
+        multipliers free of round-off.
+        """
+        return self.accelerated(time, q, qd, self.applied(time, q, qd) + contact, polished)
+
+    def accelerated(self, time: float, q: Array, qd: Array, applied: Array, polished: bool) -> Accelerations:
+        """The same under given forces (N, 3) beside the weight."""
+        force = self._own_force(q[None], qd[None]) + applied
         try:
-            return ROUTES[self.method](self.mass(q), jacobian, force, right)
+            if self.method == "augmented_lagrangian":
+                return self.equations.accelerations(q, qd, force, self._compiled_mass(q), polished)
+            jacobian = self._jacobian(q)
+            right = self.constraints.gamma(qd[None])[0] - FREQUENCY**2 * self.constraints.value(q[None])[0]
+            right -= 2.0 * DAMPING * FREQUENCY * (jacobian @ qd.ravel())
+            return direct(self.mass(q), jacobian, force.ravel(), right)
         except (MuscleSolveError, np.linalg.LinAlgError) as fault:
-            raise MuscleSolveError(f"the simulation stops at {time:.4f} s: {fault}") from fault
+            raise UnsolvableError(f"the simulation stops at {time:.4f} s: {fault}") from fault
 
     def derivative(self, time: float, state: Array) -> Array:
         """dy/dt (6N,)."""
         q, qd = self.split(time, state)
-        return np.concatenate([state[state.size // 2 :], self.accelerations(time, q, qd).qdd])
+        return np.concatenate([state[state.size // 2 :], self.accelerations(time, q, qd, polished=False).qdd])
 
     def split(self, time: float, state: Array) -> tuple[Array, Array]:
         """Positions and velocities (N, 3) of a state; refuses what is no finite number."""
@@ -108,27 +133,29 @@ class System:
         Phi_q qd = 0: the equations of (2.37) with M (q* - q) or M qd* for the force.
         """
         before, moving = self.split(time, state)
-        rows, mass = self.constraints, self.mass(before)
+        rows, mass, compiled = self.constraints, self.mass(before), self._compiled_mass(before)
         q = before
-        drift = float(np.abs(rows.violation(q[None])).max(initial=0.0))
+        drift = self.violation(q)
         worst = drift
         for _ in range(_PROJECTIONS):
             if worst < _CLOSED:
                 break
-            back = mass @ (before - q).ravel()
-            step = augmented_lagrangian(mass, self._jacobian(q), back, -rows.value(q[None])[0]).qdd
-            q, last = q + step.reshape(q.shape), worst
-            worst = float(np.abs(rows.violation(q[None])).max())
+            back = (mass @ (before - q).ravel()).reshape(q.shape)
+            q, last = q + self.equations.returned(q, back, compiled), worst
+            worst = self.violation(q)
             if worst > 0.1 * last and worst < 1e-10:
                 break
-        if worst > 1e-9:
+        if not worst <= 1e-9:
             raise MuscleSolveError(
                 f"the simulation stops at {time:.4f} s: a loop cannot close, {self._worst(rows.violation(q[None])[0])}"
             )
-        jacobian = self._jacobian(q)
-        still = np.zeros(len(jacobian))
-        qd = augmented_lagrangian(self.mass(q), jacobian, self.mass(q) @ moving.ravel(), still).qdd
-        return np.concatenate([q.ravel(), qd]), drift
+        push = (self.mass(q) @ moving.ravel()).reshape(q.shape)
+        qd = self.equations.held(q, push, self._compiled_mass(q))
+        return np.concatenate([q.ravel(), qd.ravel()]), drift
+
+    def violation(self, q: Array) -> float:
+        """How far the worst constraint of a pose (N, 3) is from being met [m or 1]."""
+        return float(np.abs(self.constraints.violation(q[None])).max(initial=0.0))
 
     def _jacobian(self, q: Array) -> Array:
         return self.constraints.jacobian(q[None])[0].reshape(len(self.constraints.names), -1)
@@ -186,7 +213,10 @@ class System:
                 expected=f"generalized forces (1, {len(self.model.standing)}, 3)",
             )
         bad = np.flatnonzero(~np.isfinite(applied.reshape(-1, 3)).all(axis=1))
-        names = [self.model.topology.coordinate_names[k] for k in bad[:_SHOWN]]
+        topology = self.model.topology
+        names = {topology.coordinate_names[k] for k in bad}
+        bodies = [body.name for body in topology.bodies if names & set(body.members)]
         raise MuscleSolveError(
-            f"the simulation stops at {time:.4f} s: the force {kind} on {', '.join(names)} is not finite"
+            f"the simulation stops at {time:.4f} s: the force {kind} on {', '.join(sorted(names)[:_SHOWN])} "
+            f"(body {', '.join(bodies[:_SHOWN])}) is not finite"
         )

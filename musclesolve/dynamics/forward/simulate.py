@@ -8,9 +8,10 @@ matrix, so that the constraints do not drift and the projection does no work at 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -24,6 +25,9 @@ from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.model.joint_and_body_constraints import Constraints, fixed
 from musclesolve.dynamics.model.model import Model
 from musclesolve.errors import InputError, MuscleSolveError
+
+STEPPERS = ("dop853", "rk45", "radau")
+"""Names of the integrators of scipy that take the steps."""
 
 
 @dataclass(frozen=True)
@@ -62,15 +66,18 @@ class Integration:
     """How a motion is integrated.
 
     method of the accelerations: "augmented_lagrangian" or "direct"; tolerance: error allowed in a step, relative and
-    [m, m/s]; largest_step [s], needed only where forces are too short to be noticed.
+    [m, m/s]; largest_step [s], needed only where forces are too short to be noticed; stepper: "dop853", of order eight
+    for smooth forces, "rk45" for short contacts, or "radau", implicit, for stiff forces.
     """
 
     method: str = "augmented_lagrangian"
     tolerance: float = 1e-9
     largest_step: float = np.inf
+    stepper: str = "dop853"
 
     def __post_init__(self) -> None:
         check_choice(self.method, "method", tuple(ROUTES))
+        check_choice(self.stepper, "stepper", STEPPERS)
         check_number(
             self.tolerance, "tolerance", "a number between 0 and 1, such as 1e-9", above=0.0, below=1.0
         )
@@ -107,21 +114,29 @@ def simulate(
             mass resists; names rows, bodies and coordinates.
         MuscleSolveError: a loop that cannot close, forces that are not finite, steps that become too small; says when.
     """
-    times = _times(duration)
-    _check_forces(forces)
+    times = frame_times(duration)
+    check_forces(forces)
     how = Integration() if integration is None else integration
     rows = model.constraints if constraints is None else constraints
     if held:
         rows = rows.with_linear(*fixed(model.topology, np.asarray(q0), held))
     system = System(model, rows, tuple(forces), how.method)
     run = _integrate(system, times, system.checked_start(q0, qd0), how)
-    return _simulated(system, times, run)
+    return simulated(system, times, run.states, [0.0] * len(times), run.drift, run.steps, run.evaluations)
 
 
-def _simulated(system: System, times: Array, run: _Run) -> Simulation:
-    """Accelerations, multipliers and errors at the times of the frames."""
-    q, qd = np.moveaxis(run.states.reshape(len(times), 2, -1, 3), 1, 0)
-    found = [system.accelerations(t, *pair) for t, *pair in zip(times, q, qd, strict=True)]
+def simulated(
+    system: System,
+    times: Array,
+    states: Array,
+    contact: Sequence[Array | float],
+    drift: float,
+    steps: int,
+    evaluations: int,
+) -> Simulation:
+    """Accelerations, multipliers and errors at the times (T,) of frames with states (T, 6N) and forces of contact."""
+    q, qd = np.moveaxis(states.reshape(len(times), 2, -1, 3), 1, 0)
+    found = [system.accelerations(*frame) for frame in zip(times, q, qd, contact, strict=True)]
     rows = system.constraints
     rates = np.einsum("tcnx,tnx->tc", rows.jacobian(q), qd)
     return Simulation(
@@ -133,9 +148,9 @@ def _simulated(system: System, times: Array, run: _Run) -> Simulation:
         np.stack([one.multipliers for one in found]),
         np.abs(rows.violation(q)).max(axis=1, initial=0.0),
         np.abs(rates).max(axis=1, initial=0.0),
-        run.drift,
-        run.steps,
-        run.evaluations,
+        drift,
+        steps,
+        evaluations,
     )
 
 
@@ -151,17 +166,7 @@ class _Run:
 
 def _integrate(system: System, times: Array, start: Array, how: Integration) -> _Run:
     """Steps of the integrator, each followed by the projection."""
-    from scipy.integrate import DOP853
-
-    solver = DOP853(
-        system.derivative,
-        times[0],
-        start,
-        times[-1],
-        rtol=max(how.tolerance, 1e-13),
-        atol=how.tolerance,
-        max_step=how.largest_step,
-    )
+    solver = stepper(system.derivative, float(times[0]), start, float(times[-1]), how)
     states, drift, steps = [start], 0.0, 0
     while solver.status == "running":
         message = solver.step()
@@ -181,14 +186,27 @@ def _integrate(system: System, times: Array, start: Array, how: Integration) -> 
     return _Run(np.stack(states), drift, steps, solver.nfev + steps)
 
 
-def _times(duration: float | Array) -> Array:
+def stepper(
+    derivative: Callable[[float, Array], Array], begin: float, state: Array, end: float, how: Integration
+) -> Any:
+    """The integrator of scipy that an `Integration` names, at the beginning of its first step."""
+    from scipy import integrate
+
+    kind = {"dop853": integrate.DOP853, "rk45": integrate.RK45, "radau": integrate.Radau}[how.stepper]
+    limits = {"rtol": max(how.tolerance, 1e-13), "atol": how.tolerance, "max_step": how.largest_step}
+    return kind(derivative, begin, state, end, **limits)
+
+
+def frame_times(duration: float | Array) -> Array:
+    """The times (T,) of the frames: those given, or a hundred and one over a duration."""
     if np.ndim(duration):
         return check_increasing(duration, 2)
     end = check_number(duration, "duration", "a positive number of seconds, or times of frames", above=0.0)
     return np.linspace(0.0, end, 101)
 
 
-def _check_forces(forces: Sequence[Force]) -> None:
+def check_forces(forces: Sequence[Force]) -> None:
+    """Refuse what is no list of forces."""
     if callable(forces) or not all(callable(force) for force in forces):
         raise InputError(
             f"forces = {forces!r:.60}",

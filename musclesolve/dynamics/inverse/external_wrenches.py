@@ -67,3 +67,12 @@ def check_frames(wrenches: list[Wrench], frames: int) -> None:
                 code="bad_shape",
                 expected="a force and a moment for every frame of the motion",
             )
+
+
+def force_on_bodies(model: Model, q: Array, force: Array, moment: Array) -> Array:
+    """Generalized force (T, N, 3) of forces and moments about the global origin (T, B, 3) on all bodies."""
+    rigid_bodies = model.rigid_bodies
+    couple = moment - np.cross(q[:, rigid_bodies.slots[:, 0]], force)
+    basic = rigid_bodies.moment_forces(q, couple)
+    basic[:, :, 0] += force
+    return rigid_bodies.generalized(q, basic)

@@ -57,9 +57,9 @@ class Tree:
     def build(cls, topology: Topology, standing: Array) -> Tree:
         """Joint arrays of a topology for a standing layout (N, 3)."""
         frames, dofs = topology.frame_index, topology.dofs
-        parent = np.array([frames[dof.parent] for dof in dofs])
-        child = np.array([frames[dof.child] for dof in dofs])
-        axis = np.array([topology.slots_of(dof.axis) for dof in dofs])
+        parent = np.array([frames[dof.parent] for dof in dofs], dtype=int)
+        child = np.array([frames[dof.child] for dof in dofs], dtype=int)
+        axis = np.array([topology.slots_of(dof.axis) for dof in dofs], dtype=int).reshape(-1, 2)
         padded = np.vstack([standing, np.zeros(3)])
         length = np.linalg.norm(padded[axis[:, 1]] - padded[axis[:, 0]], axis=1)
         spherical, fixed_axes, fixed_weights = _spherical(topology, standing)
@@ -72,8 +72,8 @@ class Tree:
             child=child,
             axis=axis,
             axis_length=length,
-            sign=np.array([dof.sign for dof in dofs]),
-            pivot=np.array([topology.slot[dof.pivot] for dof in dofs]),
+            sign=np.array([dof.sign for dof in dofs], dtype=int),
+            pivot=np.array([topology.slot[dof.pivot] for dof in dofs], dtype=int),
             owner=owner,
             distal_slots=distal[owner],
             distal_frames=distal,
@@ -117,7 +117,7 @@ class Tree:
                 rotation[c] = rotation[p]
         # A joint holds its pivot: t_child - t_parent = (R_parent - R_child) o, summed on the way to each frame.
         stays = _applied(rotation[self.parent] - rotation[self.child], self._pivots)
-        steps = self.distal_frames @ stays.reshape(len(stays), -1)
+        steps = self.distal_frames @ stays.reshape(len(stays), 3 * len(angles))
         shift = base_position.T + steps.reshape(-1, 3, len(angles))
         shift[np.isnan(rotation).all(axis=(1, 2, 3))] = np.nan
         return rotation, shift

@@ -19,10 +19,12 @@ Forces travel the other way by virtual power; no matrix is formed.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
 from musclesolve._util.arrays import Array, Indices, Mask
+from musclesolve.dynamics.kernel.arrays import Bodies, contiguous
 from musclesolve.dynamics.model.topology import Body, Topology
 from musclesolve.errors import InputError
 
@@ -96,6 +98,17 @@ class RigidBodies:
         c_i, c_j, c_u, c_v = coefficients
         c_u, c_v = c_u / self.length_u[body], c_v / self.length_v[body]
         return self.incidence[:, body] @ np.array([c_i, c_j, -c_u, c_u, -c_v, c_v])
+
+    @cached_property
+    def compiled(self) -> Bodies:
+        """The same for compiled code."""
+        return Bodies(
+            contiguous(self.slots, np.intp),
+            contiguous(self.crossed, bool),
+            np.column_stack([self.length_u, self.length_v]),
+            contiguous(self.inverse),
+            contiguous(self.origin),
+        )
 
     def basic(self, q: Array) -> Array:
         """r_i, r_j, u, v of every body, (T, B, 4, 3), from q (T, N, 3)."""

@@ -1,0 +1,1 @@
+"""Surfaces on bodies, the distance between them, and the forces of contact."""

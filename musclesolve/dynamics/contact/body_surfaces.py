@@ -1,0 +1,101 @@
+"""The contact surfaces of the human body (Silva 2003, Table 3.3), and pairs of many surfaces with one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import cache
+
+import numpy as np
+
+from musclesolve._util.arrays import Array
+from musclesolve._util.names import unknown_name
+from musclesolve.dynamics.contact.contact_law import ContactLaw, HertzContact
+from musclesolve.dynamics.contact.surfaces import Surface, cylinder, ellipsoid, sphere
+from musclesolve.dynamics.model.data_files import read_table
+from musclesolve.dynamics.model.model import Model
+from musclesolve.errors import InputError
+
+SLIP_SPEED = 0.05
+"""Of friction with the body [m/s]: friction over it is the stiffest part of a fall, a fifth of it costs three times."""
+
+
+def body_surfaces(model: Model, called: str = "") -> list[Surface]:
+    """The twenty-six surfaces of a forward human model, scaled with the lengths of its segments (3.1).
+
+    called: the name of the model where a simulation has several; its surfaces are then "{called} head" and so on.
+
+    Raises:
+        InputError: a model without the bodies and points of `forward_human`.
+    """
+    known = dict(zip(model.topology.coordinate_names, model.standing, strict=True))
+    known["mid_hip"] = np.zeros(3)
+    missing = {name for row in _rows() for name in row["line"]} - set(known)
+    missing |= {row["body"] for row in _rows()} - set(model.topology.body_index)
+    if missing:
+        raise InputError(
+            f"the model {model.topology.name!r} has no {', '.join(sorted(missing)[:4])}",
+            code="bad_model",
+            expected="the forward human model, or one with the same points and bodies",
+            remedy="make surfaces with sphere, cylinder and ellipsoid",
+        )
+    return [_surface(row, known, called) for row in _rows()]
+
+
+def body_laws(surfaces: Iterable[Surface], **options: float) -> dict[str, HertzContact]:
+    """Contact laws of the surfaces of the body with a hard floor, by surface; options: other than the stiffness.
+
+    Raises:
+        InputError: a surface that is not one of `body_surfaces`.
+    """
+    stiffness = {row["name"]: row["stiffness"] for row in _rows()}
+    laws: dict[float, HertzContact] = {}
+    found = {}
+    for surface in surfaces:
+        name = surface.name.removeprefix(f"{surface.model} ")
+        if name not in stiffness:
+            raise unknown_name(name, "surface of the body", tuple(stiffness))
+        size = stiffness[name]
+        found[surface.name] = laws.setdefault(
+            size, HertzContact(size, **{"slip_speed": SLIP_SPEED} | options)
+        )
+    return found
+
+
+def pairs_with(
+    first: Surface, surfaces: Iterable[Surface], law: ContactLaw | Mapping[str, ContactLaw]
+) -> dict[tuple[str, str], ContactLaw]:
+    """Pairs of one surface, such as the floor, with many others: all under one law, or each under its own by name."""
+    names = [surface.name for surface in surfaces]
+    return {(first.name, name): law[name] if isinstance(law, Mapping) else law for name in names}
+
+
+@cache
+def _rows() -> tuple[dict, ...]:
+    """The table with both sides."""
+    rows = []
+    for row in read_table("definitions", "forward_surfaces.toml")["surface"]:
+        rows.append(row)
+        if row["name"].endswith("_r"):
+            rows.append(
+                row | {key: _left(row[key]) for key in ("name", "body")} | {"line": _left(row["line"])}
+            )
+    return tuple(rows)
+
+
+def _left(name: str | list[str]) -> str | list[str]:
+    if isinstance(name, list):
+        return [str(_left(one)) for one in name]
+    return name[:-1] + "l" if name.endswith("_r") else name
+
+
+def _surface(row: dict, known: Mapping[str, Array], called: str) -> Surface:
+    """One surface in the standing layout."""
+    start, end = (known[name] for name in row["line"])
+    factor = float(np.linalg.norm(end - start)) / row["length"]
+    name, body = f"{called} {row['name']}".strip(), row["body"]
+    if row["kind"] == "cylinder":
+        return cylinder(name, start, end, factor * row["radius"], body, called)
+    center = start + row["at"] * (end - start) + factor * np.array(row.get("offset", (0.0, 0.0, 0.0)))
+    if row["kind"] == "sphere":
+        return sphere(name, center, factor * row["radius"], body, called)
+    return ellipsoid(name, center, factor * np.array(row["semi_axes"]), body=body, model=called)

@@ -1,0 +1,223 @@
+"""Pairs of surfaces of one or several models: where they touch, and the forces they exert on their bodies."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from musclesolve._util.arrays import Array, Indices, Mask
+from musclesolve._util.names import unknown_name
+from musclesolve.dynamics.contact.contact_law import ContactLaw
+from musclesolve.dynamics.contact.separation import pair_arrays, placed_arrays, shape_arrays
+from musclesolve.dynamics.contact.surfaces import Surface
+from musclesolve.dynamics.kernel.arrays import Motions, Pairs, Shapes, Touches, contiguous
+from musclesolve.dynamics.model.model import Model
+from musclesolve.errors import InputError
+
+
+@dataclass(frozen=True)
+class BodyStates:
+    """The bodies of all models below each other, the ground last, and what moves them: positions and velocities (N, 3)
+    of every model.
+    """
+
+    models: tuple[Model, ...]
+    states: tuple[tuple[Array, Array], ...]
+    motions: Motions
+
+    @classmethod
+    def of(cls, models: Sequence[Model], states: Sequence[tuple[Array, Array]]) -> BodyStates:
+        """From positions and velocities (N, 3) of every model."""
+        from musclesolve.dynamics.kernel.entry import MOVE
+
+        counts = [len(model.topology.bodies) for model in models]
+        motions, first, move = Motions.of(sum(counts) + 1), 0, MOVE.load()
+        kept = tuple((contiguous(q), contiguous(qd)) for q, qd in states)
+        for model, (q, qd), count in zip(models, kept, counts, strict=True):
+            move(q, qd, model.rigid_bodies.compiled, motions, first)
+            first += count
+        return cls(tuple(models), kept, motions)
+
+    def generalized(self, wrench: Array) -> list[Array]:
+        """Generalized force (N, 3) on every model of wrenches (B, 6), moments about the origin and forces."""
+        from musclesolve.dynamics.kernel.entry import PUSH
+
+        found, first, push = [], 0, PUSH.load()
+        for model, state in zip(self.models, self.states, strict=True):
+            force = np.zeros(state[0].shape)
+            push(state, model.rigid_bodies.compiled, self.motions, first, wrench, force)
+            found.append(force)
+            first += len(model.topology.bodies)
+        return found
+
+
+@dataclass(frozen=True)
+class Touch:
+    """What pairs (P) do: depth [m] and its rate [m/s], normal (P, 3) and point (P, 3), sliding velocity (P, 3) of the
+    second surface on the first, the force (P, 3) [N] on the second, and the power [W] that all laws together lose.
+    """
+
+    depth: Array
+    rate: Array
+    normal: Array
+    point: Array
+    slip: Array
+    force: Array
+    loss: float
+
+    @property
+    def gap(self) -> Array:
+        """Distance (P,) [m]."""
+        return -self.depth
+
+
+@dataclass(frozen=True)
+class ContactPairs:
+    """Pairs of surfaces that may touch: first and second surface by number, and the law of each."""
+
+    surfaces: tuple[Surface, ...]
+    first: Indices
+    second: Indices
+    laws: tuple[ContactLaw, ...]
+    body: Indices  # (S,) number of the body of each surface among all
+    fixed: Mask  # (P,) pairs whose first surface is a plane
+
+    @classmethod
+    def build(
+        cls,
+        models: Mapping[str, Model],
+        surfaces: Sequence[Surface],
+        pairs: Mapping[tuple[str, str], ContactLaw],
+    ) -> ContactPairs:
+        """Pairs by the names of their surfaces, each with its law.
+
+        Raises:
+            InputError: surfaces of one name, or of a body or model that there is not; a pair of unknown surfaces,
+                of two planes, or of surfaces on one body.
+        """
+        number = _numbers(surfaces)
+        body = np.array([_body_number(models, surface) for surface in surfaces], dtype=int)
+        chosen = []
+        for names in pairs:
+            one, two = (number[_known(name, number)] for name in names)
+            if surfaces[two].is_plane:
+                one, two = two, one
+            _check_pair(surfaces[one], surfaces[two], body[one] == body[two])
+            chosen.append((one, two))
+        first, second = np.array(chosen, dtype=int).reshape(-1, 2).T
+        fixed = np.array([surfaces[k].is_plane for k in first], dtype=bool)
+        return cls(tuple(surfaces), first, second, tuple(pairs.values()), body, fixed)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The pairs as messages print them."""
+        named = zip(self.first, self.second, strict=True)
+        return tuple(f"{self.surfaces[a].name} and {self.surfaces[b].name}" for a, b in named)
+
+    @cached_property
+    def _arrays(self) -> tuple[Shapes, Pairs]:
+        """Surfaces and pairs for compiled code."""
+        pairs = pair_arrays(self.first, self.second, self.fixed.tolist())
+        return shape_arrays(self.surfaces, self.body), pairs
+
+    @cached_property
+    def _by_law(self) -> list[tuple[ContactLaw, Indices]]:
+        """Every law with the pairs that it holds for."""
+        groups: dict[int, list[int]] = {}
+        for pair, law in enumerate(self.laws):
+            groups.setdefault(id(law), []).append(pair)
+        return [(self.laws[group[0]], np.array(group)) for group in groups.values()]
+
+    @cached_property
+    def thickness(self) -> Array:
+        """How far (P,) [m] a pair can overlap and still be seen to; infinite with a plane."""
+        shapes, _ = self._arrays
+        thin = np.array(
+            [np.inf if one.is_plane else one.radius + one.semi_axes.min() for one in self.surfaces]
+        )
+        return np.minimum(thin[self.first], thin[self.second]) if len(shapes.body) else np.zeros(0)
+
+    def gaps(self, states: BodyStates) -> Array:
+        """Gap (P,) [m] of every pair; those far apart have a lower bound."""
+        return self._touches(states).gap
+
+    def _touches(self, states: BodyStates) -> Touches:
+        from musclesolve.dynamics.kernel.entry import TOUCH
+
+        shapes, pairs = self._arrays
+        touches = Touches.of(len(self.first))
+        TOUCH.load()(states.motions, shapes, pairs, placed_arrays(len(self.surfaces)), touches)
+        return touches
+
+    def touch(self, states: BodyStates, approach: Array, pressing: Mask) -> Touch:
+        """What every pair does; approach (P,): rate [m/s] at which each began to touch; pressing (P,): which have a
+        force.
+        """
+        found = self._touches(states)
+        force, loss = np.zeros((len(found.gap), 3)), 0.0
+        with np.errstate(over="ignore", invalid="ignore"):
+            for law, pairs in self._by_law:
+                chosen = pairs[pressing[pairs] & (found.gap[pairs] < 0.0)]
+                if len(chosen):
+                    force[chosen], lost = _law_forces(law, chosen, found, approach[chosen])
+                    loss += lost
+        return Touch(-found.gap, -found.rate, found.normal, found.point, found.slip, force, loss)
+
+    def wrenches(self, touch: Touch, count: int) -> Array:
+        """Moment about the global origin and force (B, 6) on every body, the ground last."""
+        from musclesolve.dynamics.kernel.entry import GATHER
+
+        shapes, pairs = self._arrays
+        wrench = np.zeros((count, 6))
+        touches = Touches(-touch.depth, -touch.rate, touch.normal, touch.point, touch.slip)
+        GATHER.load()(touch.force, touches, shapes, pairs, wrench)
+        return wrench
+
+
+def _law_forces(law: ContactLaw, chosen: Indices, found: Touches, approach: Array) -> tuple[Array, float]:
+    """Forces (p, 3) of pairs of one law, and the power that it loses: damping and friction."""
+    depth, rate, slip = -found.gap[chosen], -found.rate[chosen], found.slip[chosen]
+    pressed = law.normal_force(depth, rate, approach)
+    elastic = law.normal_force(depth, np.zeros(len(depth)), approach)
+    square = np.einsum("px,px->p", slip, slip)
+    rubbing = law.friction * pressed / np.sqrt(square + law.slip_speed**2)
+    force = pressed[:, None] * found.normal[chosen] - rubbing[:, None] * slip
+    return force, float(np.sum((pressed - elastic) * rate + rubbing * square))
+
+
+def _numbers(surfaces: Sequence[Surface]) -> dict[str, int]:
+    number = {surface.name: k for k, surface in enumerate(surfaces)}
+    if len(number) < len(surfaces):
+        names = [surface.name for surface in surfaces]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise InputError(f"two surfaces are called {twice!r}", code="duplicate_name", where=twice)
+    return number
+
+
+def _known(name: str, number: Mapping[str, int]) -> str:
+    if name not in number:
+        raise unknown_name(name, "surface", tuple(number), " in a pair")
+    return name
+
+
+def _body_number(models: Mapping[str, Model], surface: Surface) -> int:
+    """Number of a surface's body among those of all models; the ground is the last."""
+    counts = [len(model.topology.bodies) for model in models.values()]
+    if not surface.body:
+        return sum(counts)
+    names = list(models)
+    owner = surface.model or (names[0] if len(names) == 1 else "")
+    if owner not in models:
+        raise unknown_name(owner, "model", tuple(names), f" to carry the surface {surface.name!r}")
+    return sum(counts[: names.index(owner)]) + models[owner].body(surface.body)
+
+
+def _check_pair(first: Surface, second: Surface, together: bool) -> None:
+    pair = f"{first.name} and {second.name}"
+    if second.is_plane:
+        raise InputError(f"{pair} are two planes", code="bad_model", where=pair)
+    if together:
+        raise InputError(f"{pair} are on the same body and cannot touch", code="bad_model", where=pair)

@@ -1,0 +1,131 @@
+"""Surfaces that bodies or the ground carry: planes, and convex shapes that are a ball rolled over an ellipsoid.
+
+A sphere is the ball alone, an ellipsoid of any order has no ball, and a cylinder is a ball rolled over a thin
+ellipsoid: its ends are round, and its side bulges by a twentieth of its length, so that the point of contact moves
+continuously from one end to the other as it tips.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from musclesolve._util.arrays import Array
+from musclesolve._util.checks import check_array, check_number
+from musclesolve.errors import InputError
+
+BULGE = 0.05
+"""Half-width of the ellipsoid inside a cylinder, as a share of its half-length."""
+
+
+@dataclass(frozen=True)
+class Surface:
+    """A surface on a body.
+
+    name; model, body: what carries it, both empty for the ground; center (3,) and axes (3, 3), its own axes as columns,
+    as they lie in the standing layout of the model [m]; semi_axes (3,) and order of the ellipsoid and radius of the
+    ball [m]. A plane has no size: its outward normal is the third axis, and it fills all that lies behind it.
+    """
+
+    name: str
+    center: Array
+    axes: Array = field(default_factory=lambda: np.eye(3))
+    semi_axes: Array = field(default_factory=lambda: np.zeros(3))
+    order: float = 2.0
+    radius: float = 0.0
+    is_plane: bool = False
+    body: str = ""
+    model: str = ""
+
+    @property
+    def extent(self) -> float:
+        """Radius [m] of a sphere about the center that holds the surface; infinite for a plane."""
+        return np.inf if self.is_plane else self.radius + float(np.linalg.norm(self.semi_axes))
+
+
+def plane(
+    name: str,
+    point: Sequence[float] | Array,
+    normal: Sequence[float] | Array,
+    body: str = "",
+    model: str = "",
+) -> Surface:
+    """A plane through a point [m] with an outward normal."""
+    center, third = _vector(point, name, "point"), _direction(normal, name, "normal")
+    return Surface(name, center, _axes_about(third), is_plane=True, body=body, model=model)
+
+
+def sphere(
+    name: str, center: Sequence[float] | Array, radius: float, body: str = "", model: str = ""
+) -> Surface:
+    """A sphere [m]."""
+    radius = _size(radius, name, "radius")
+    return Surface(name, _vector(center, name, "center"), radius=radius, body=body, model=model)
+
+
+def ellipsoid(
+    name: str,
+    center: Sequence[float] | Array,
+    semi_axes: Sequence[float] | Array,
+    axes: Array | None = None,
+    order: float = 2.0,
+    body: str = "",
+    model: str = "",
+) -> Surface:
+    """An ellipsoid of semi-axes (3,) [m] along the columns of axes (3, 3); orders above 2 approach a box (4.5)."""
+    sizes = _vector(semi_axes, name, "semi_axes")
+    for size in sizes:
+        _size(size, name, "semi_axes")
+    check_number(order, "order", "2 to 20", least=2.0, most=20.0, where=name)
+    turned = np.eye(3) if axes is None else check_array(axes, f"axes of {name!r}", (3, 3), axis=0)
+    if not np.allclose(turned.T @ turned, np.eye(3), atol=1e-9):
+        raise InputError(
+            f"the axes of {name!r} are not perpendicular unit vectors", code="bad_model", where=name
+        )
+    return Surface(name, _vector(center, name, "center"), turned, sizes, order, body=body, model=model)
+
+
+def cylinder(
+    name: str,
+    start: Sequence[float] | Array,
+    end: Sequence[float] | Array,
+    radius: float,
+    body: str = "",
+    model: str = "",
+) -> Surface:
+    """A cylinder about the line from start to end [m], with round ends that do not reach beyond them.
+
+    Raises:
+        InputError: a line without length.
+    """
+    first, last = _vector(start, name, "start"), _vector(end, name, "end")
+    radius, length = _size(radius, name, "radius"), float(np.linalg.norm(last - first))
+    _size(length, name, "length")
+    half = max(0.5 * length - radius, 0.0)
+    bulge = min(BULGE * half, 0.5 * radius)
+    axes = _axes_about((last - first) / length)
+    inner = np.array([bulge, bulge, half + bulge])
+    return Surface(name, 0.5 * (first + last), axes, inner, 2.0, radius - bulge, body=body, model=model)
+
+
+def _vector(given: Sequence[float] | Array, name: str, what: str) -> Array:
+    return check_array(given, f"{what} of {name!r}", (3,), axis=0, where=name)
+
+
+def _size(given: float, name: str, what: str) -> float:
+    return check_number(given, f"{what} of {name!r}", "a positive number of meters", above=0.0, where=name)
+
+
+def _direction(given: Sequence[float] | Array, name: str, what: str) -> Array:
+    vector = _vector(given, name, what)
+    _size(float(np.linalg.norm(vector)), name, what)
+    return vector / np.linalg.norm(vector)
+
+
+def _axes_about(third: Array) -> Array:
+    """A right-handed triad (3, 3), as columns, with a given third axis."""
+    across = np.cross(third, np.eye(3)[np.argmin(np.abs(third))])
+    first = across / np.linalg.norm(across)
+    return np.column_stack([first, np.cross(third, first), third])

@@ -1,0 +1,164 @@
+"""The arrays of the compiled parts of a simulation."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from musclesolve._util.arrays import Array, Indices, Mask
+
+WORK = 47
+"""Length of the work array of `separation`."""
+SINGULAR, UNSETTLED = -1, -2
+"""In place of the number of iterations: no positive definite matrix; still moving."""
+ACCELERATE, RETURN, HOLD = 0, 1, 2
+"""What the rows ask of the unknown x: Phi_q x = gamma - 2 mu omega Phi_dot - omega^2 Phi, -Phi, or zero."""
+
+
+class Bodies(NamedTuple):
+    """The bodies of one model: see `RigidBodies`."""
+
+    slots: Indices  # (B, 6)
+    crossed: Mask  # (B,)
+    length: Array  # (B, 2) of u and v
+    inverse: Array  # (B, 3, 3)
+    origin: Array  # (B, 3)
+
+
+class Motions(NamedTuple):
+    """Where bodies are and how they move."""
+
+    rotation: Array  # (B, 3, 3) from the standing pose
+    place: Array  # (B, 3) of the standing origin [m]
+    twist: Array  # (B, 6) angular velocity, velocity of the material point at the global origin
+    work: Array  # (3, 3, 3)
+
+    @classmethod
+    def of(cls, count: int) -> Motions:
+        """Bodies at rest in the standing pose."""
+        rotation = np.zeros((count, 3, 3))
+        rotation[:, (0, 1, 2), (0, 1, 2)] = 1.0
+        return cls(rotation, np.zeros((count, 3)), np.zeros((count, 6)), np.empty((3, 3, 3)))
+
+
+class Shapes(NamedTuple):
+    """Surfaces on bodies: see `Surface`."""
+
+    body: Indices  # (S,)
+    center: Array  # (S, 3)
+    axes: Array  # (S, 3, 3)
+    semi_axes: Array  # (S, 3)
+    order: Array  # (S,)
+    radius: Array  # (S,)
+    extent: Array  # (S,) zero for a plane
+
+
+class Pairs(NamedTuple):
+    """Which surfaces may touch; the first of a pair may be a plane."""
+
+    first: Indices  # (P,)
+    second: Indices  # (P,)
+    plane: Mask  # (P,)
+
+
+class Placed(NamedTuple):
+    """Surfaces in space."""
+
+    center: Array  # (S, 3)
+    axes: Array  # (S, 3, 3)
+    work: Array  # (WORK,)
+
+
+class Touches(NamedTuple):
+    """What pairs of surfaces do."""
+
+    gap: Array  # (P,) [m]
+    rate: Array  # (P,) of the gap [m/s]
+    normal: Array  # (P, 3)
+    point: Array  # (P, 3) [m]
+    slip: Array  # (P, 3) [m/s]
+
+    @classmethod
+    def of(cls, count: int) -> Touches:
+        """For so many pairs."""
+        return cls(np.zeros(count), np.zeros(count), *np.zeros((3, count, 3)))
+
+
+class Joints(NamedTuple):
+    """Axes and damping of the joints: see `Tree` and `JointResistance`."""
+
+    proximal: Indices  # (K,)
+    distal: Indices  # (K,)
+    axis: Indices  # (K, 2)
+    scale: Array  # (K,) sign / length; 0 where the axis is fixed in the proximal body
+    fixed_axis: Array  # (K, 3)
+    damping: Array  # (K,)
+
+
+class StopArrays(NamedTuple):
+    """See `Stops`; axis in the standing pose."""
+
+    joint: Indices  # (S,)
+    axis: Array  # (S, 3)
+    limits: Array  # (S, 4) lower, upper, margin, moment
+
+
+class ConeArrays(NamedTuple):
+    """See `Cones`."""
+
+    bodies: Indices  # (C, 2) parent, child
+    line: Indices  # (C, 2) pivot, tip
+    frame: Array  # (C, 3, 3)
+    limits: Array  # (C, 6) front, side, back, opposite, margin, moment
+
+
+class Rows(NamedTuple):
+    """Constraint rows and where the elements of the symmetric matrices of a system lie.
+
+    place (N,): of every slot in the order in which the matrix is factored; begin (3N,): first column of a row that is
+    not zero; element (3N,): where that row starts among all elements, less `begin`.
+    """
+
+    first: Indices  # (s, 2)
+    second: Indices  # (s, 2)
+    constant: Array  # (s,)
+    start: Indices  # (l + 1,)
+    slot: Indices
+    weight: Array
+    target: Array  # (l, 3)
+    place: Indices  # (N,)
+    begin: Indices  # (3N,)
+    element: Indices  # (3N,)
+
+
+class State(NamedTuple):
+    """A state under forces."""
+
+    q: Array  # (N, 3)
+    qd: Array  # (N, 3)
+    force: Array  # (N, 3)
+    mass: Array  # (elements,) of the mass matrix
+    numbers: (
+        Array  # (4,) penalty; of the stabilisation: 2 mu omega, omega^2; how often multipliers are polished
+    )
+
+
+class Solved(NamedTuple):
+    """What comes out, and what is used on the way."""
+
+    qdd: Array  # (N, 3)
+    multipliers: Array  # (c,)
+    factor: Array  # (elements,)
+    lines: Array  # (s, 2, 3)
+    right: Array  # (c,)
+    off: Array  # (c,)
+    pushed: Array  # (c,)
+    step: Array  # (3N,)
+    flat: Array  # (3N,)
+    missing: Array  # (N, 3)
+
+
+def contiguous(values: Any, kind: type = float) -> Any:
+    """An array as the compiled code takes it: of one kind, in C order and writable; copied where it is not."""
+    return np.require(values, kind, ["C", "W"])

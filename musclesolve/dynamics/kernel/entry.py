@@ -1,0 +1,114 @@
+"""The compiled functions that Python calls, kept in numba's cache."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from numba import types
+
+from musclesolve._util.compiled_code import CompiledFunction, source_version
+from musclesolve.dynamics.kernel.arrays import (
+    Bodies,
+    ConeArrays,
+    Joints,
+    Motions,
+    Pairs,
+    Placed,
+    Rows,
+    Shapes,
+    Solved,
+    State,
+    StopArrays,
+    Touches,
+)
+from musclesolve.dynamics.kernel.bodies import move_body, push_body
+from musclesolve.dynamics.kernel.compile import OPTIONS
+from musclesolve.dynamics.kernel.contact import find_gap, find_slip, gather_forces, place_surfaces
+from musclesolve.dynamics.kernel.equations import constrained
+from musclesolve.dynamics.kernel.resistance import damp_joints, limit_cones, stop_joints
+
+MESSAGE = "compiling the simulation for this machine, once (some ten seconds)"
+
+_KINDS = {"r": types.float64, "i": types.intp, "b": types.boolean}
+
+
+def _tuple(kind: Any, fields: str) -> types.NamedTuple:
+    """A tuple of arrays, each as its kind and its number of axes."""
+    return types.NamedTuple([types.Array(_KINDS[f[0]], int(f[1]), "C") for f in fields.split()], kind)
+
+
+_BODIES = _tuple(Bodies, "i2 b1 r2 r3 r2")
+_MOTIONS = _tuple(Motions, "r3 r2 r2 r3")
+_SHAPES = _tuple(Shapes, "i1 r2 r3 r2 r1 r1 r1")
+_PAIRS = _tuple(Pairs, "i1 i1 b1")
+_PLACED = _tuple(Placed, "r2 r3 r1")
+_TOUCHES = _tuple(Touches, "r1 r1 r2 r2 r2")
+_JOINTS = _tuple(Joints, "i1 i1 i2 r1 r2 r1")
+_STOPS = _tuple(StopArrays, "i1 r2 r2")
+_CONES = _tuple(ConeArrays, "i2 i2 r3 r2")
+_ROWS = _tuple(Rows, "i2 i2 r1 i1 i1 r1 r2 i1 i1 i1")
+_STATE = _tuple(State, "r2 r2 r2 r1 r1")
+_SOLVED = _tuple(Solved, "r2 r1 r1 r3 r1 r1 r1 r1 r1 r2")
+_MATRIX = types.Array(types.float64, 2, "C")
+
+
+def move(q, qd, bodies, motions, first):
+    """Rotations, places and twists of all bodies of a model, put from the number `first` on."""
+    for b in range(bodies.crossed.size):
+        move_body(q, qd, bodies, b, motions, first + b)
+
+
+def touch(motions, shapes, pairs, placed, touches):
+    """Gaps, normals, points and relative velocities of all pairs."""
+    place_surfaces(motions, shapes, placed)
+    for pair in range(pairs.first.size):
+        find_gap(shapes, placed, pairs, pair, touches)
+        find_slip(motions, shapes, pairs, pair, touches)
+
+
+def gather(force, touches, shapes, pairs, wrench):
+    """See `gather_forces`."""
+    gather_forces(force, touches, shapes, pairs, wrench)
+
+
+def push(state, bodies, motions, first, wrench, force):
+    """Add the generalized force (N, 3) of wrenches on the bodies of a model; state: positions and velocities."""
+    for b in range(bodies.crossed.size):
+        push_body(state[0], state[1], bodies, b, motions, first + b, wrench, force)
+
+
+def resist(state, bodies, motions, joints, limits, wrench, force):
+    """Add the generalized force (N, 3) of joint resistance; state: positions, velocities; limits: stops and cones."""
+    q, qd = state
+    for b in range(bodies.crossed.size):
+        move_body(q, qd, bodies, b, motions, b)
+        for k in range(6):
+            wrench[b, k] = 0.0
+    damp_joints(q, joints, motions, wrench)
+    stop_joints(q, joints, limits[0], motions, wrench)
+    limit_cones(q, limits[1], motions, wrench)
+    # the couples of `add_couple` are the first three of a wrench
+    for b in range(bodies.crossed.size):
+        push_body(q, qd, bodies, b, motions, b, wrench, force)
+
+
+def solve(state, rows, out, kind):
+    """See `constrained`."""
+    return constrained(state, rows, out, kind)
+
+
+_VERSION = source_version(Path(__file__).parent)
+
+
+def _on_disk(function: Any, *signature: Any) -> CompiledFunction:
+    return CompiledFunction(function, signature, OPTIONS, _VERSION, MESSAGE)
+
+
+_PAIR = types.UniTuple(_MATRIX, 2)
+MOVE = _on_disk(move, _MATRIX, _MATRIX, _BODIES, _MOTIONS, types.intp)
+TOUCH = _on_disk(touch, _MOTIONS, _SHAPES, _PAIRS, _PLACED, _TOUCHES)
+GATHER = _on_disk(gather, _MATRIX, _TOUCHES, _SHAPES, _PAIRS, _MATRIX)
+PUSH = _on_disk(push, _PAIR, _BODIES, _MOTIONS, types.intp, _MATRIX, _MATRIX)
+RESIST = _on_disk(resist, _PAIR, _BODIES, _MOTIONS, _JOINTS, types.Tuple([_STOPS, _CONES]), _MATRIX, _MATRIX)
+SOLVE = _on_disk(solve, _STATE, _ROWS, _SOLVED, types.intp)

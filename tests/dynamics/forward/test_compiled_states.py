@@ -1,0 +1,84 @@
+"""Compiled evaluations of one state against the plain ones over arrays of frames."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from musclesolve.dynamics.contact.contact_pairs import BodyStates
+from musclesolve.dynamics.forward.accelerations import augmented_lagrangian, direct
+from musclesolve.dynamics.forward.joint_resistance import JointResistance
+from musclesolve.dynamics.forward.ode_system import DAMPING, FREQUENCY, System
+from musclesolve.dynamics.inverse.external_wrenches import force_on_bodies
+from musclesolve.dynamics.model.human_model import forward_human_model, human_model
+from musclesolve.dynamics.model.joint_and_body_constraints import fixed
+from musclesolve.dynamics.model.mass_matrix import MassProperties
+from musclesolve.dynamics.model.model import Model
+
+BODY = forward_human_model()
+MODELS = {"forward": BODY, "inverse": human_model()}
+
+
+def states(model, count, spread=0.7):
+    """Random poses and velocities that the joints allow."""
+    rng, joints = np.random.default_rng(11), model.tree.joint_count
+    q = model.tree.pose(
+        spread * rng.normal(size=(count, joints)), np.zeros((count, 3)), np.tile(np.eye(3), (count, 1, 1))
+    )
+    directions = model.tree.allowed(q, np.zeros((count, 3)))
+    return q, np.einsum("tnxk,tk->tnx", directions, rng.normal(size=(count, joints + 6)))
+
+
+@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("held", [(), ("hip_r", "hip_l")], ids=["free", "held"])
+def test_accelerations_are_those_of_full_matrices(name, held):
+    """Sparse rows and elements, bodies with a cross product, and linear rows."""
+    model = MODELS[name]
+    (q,), (qd,) = states(model, 1)
+    rows = model.constraints.with_linear(*fixed(model.topology, q, held))
+    system = System(model, rows, (), "augmented_lagrangian")
+    jacobian = rows.jacobian(q[None])[0].reshape(len(rows.names), -1)
+    right = rows.gamma(qd[None])[0] - FREQUENCY**2 * rows.value(q[None])[0]
+    right -= 2.0 * DAMPING * FREQUENCY * jacobian @ qd.ravel()
+    force = system.force(0.0, q, qd).ravel()
+    found = system.accelerations(0.0, q, qd)
+    for route in (augmented_lagrangian, direct):
+        plain = route(system.mass(q), jacobian, force, right)
+        assert np.abs(found.qdd - plain.qdd).max() < 1e-9 * np.abs(plain.qdd).max()
+    reaction = jacobian.T @ (found.multipliers - plain.multipliers)
+    assert np.abs(reaction).max() < 1e-8 * np.abs(force).max()
+
+
+def test_joint_resistance_of_one_state_is_that_of_many():
+    resist = JointResistance.build(BODY)
+    q, qd = states(BODY, 30, spread=1.5)
+    many = resist(np.zeros(30), q, qd)
+    alone = np.concatenate([resist(np.zeros(1), q[[k]], qd[[k]]) for k in range(30)])
+    np.testing.assert_allclose(alone, many, atol=1e-12 * np.abs(many).max())
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_bodies_and_their_wrenches_are_those_of_many_frames(name):
+    model = MODELS[name]
+    q, qd = states(model, 1)
+    bodies, moved = model.rigid_bodies, BodyStates.of([model], [(q[0], qd[0])])
+    np.testing.assert_allclose(moved.motions.rotation[:-1], bodies.rotation(q)[0], atol=1e-13)
+    np.testing.assert_allclose(moved.motions.twist[:-1], bodies.twists(q, qd)[0], atol=1e-12)
+    wrench = np.random.default_rng(5).normal(size=(len(bodies.slots) + 1, 6))
+    (force,) = moved.generalized(wrench)
+    plain = force_on_bodies(model, q, wrench[None, :-1, 3:], wrench[None, :-1, :3])[0]
+    np.testing.assert_allclose(force, plain, atol=1e-12 * np.abs(plain).max())
+
+
+@pytest.mark.parametrize("factor", [1e-6, 1e6])
+def test_accelerations_do_not_depend_on_the_unit_of_mass(factor):
+    """The penalty follows the masses: a body a million times lighter falls alike."""
+    mass = BODY.mass
+    scaled = MassProperties(factor * mass.mass, mass.center, factor * mass.inertia)
+    light = Model(BODY.topology, BODY.standing, scaled)
+    (q,), (qd,) = states(BODY, 1)
+    one, other = (
+        System(m, m.constraints, (), "augmented_lagrangian").accelerations(0.0, q, qd) for m in (BODY, light)
+    )
+    np.testing.assert_allclose(other.qdd, one.qdd, atol=1e-9 * np.abs(one.qdd).max())
+    assert other.iterations == one.iterations
