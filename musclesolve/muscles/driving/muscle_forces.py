@@ -15,7 +15,7 @@ from functools import cached_property
 import numpy as np
 
 from musclesolve._util.arrays import Array, Indices
-from musclesolve.dynamics.inverse.joint_couples import Couples
+from musclesolve.dynamics.inverse.joint_couples import Couples, body_spin
 from musclesolve.dynamics.kinematics.joint_coordinates import joint_angles, revolute_angles, single_joints
 from musclesolve.dynamics.model.model import Model
 from musclesolve.dynamics.model.rigid_body import RigidBodies
@@ -67,9 +67,13 @@ class MuscleForces:
 
     def rate(self, path: PathState, qd: Array) -> Array:
         """dL_MT/dt (T, n) [m/s] of paths for velocities (T, N, 3)."""
-        rates = np.zeros((len(qd), len(self.model.topology.dof_names)))
-        if path.moving_dofs.size:
-            rates[:, : len(self._couples.distal)] = self._couples.rates(path.q, qd)
+        rates, dofs = np.zeros((len(qd), len(self.model.topology.dof_names))), path.moving_dofs
+        if dofs.size:
+            distal, proximal = self._couples.distal[dofs], self._couples.proximal[dofs]
+            spin = body_spin(self._bodies[1], path.q, qd)
+            places = np.searchsorted(self._bodies[0], [distal, proximal])
+            relative = spin[:, places[0]] - spin[:, places[1]]
+            rates[:, dofs] = np.einsum("tdx,tdx->td", self._axes(path.q, dofs), relative)
         return path.rate(qd, rates)
 
     def generalized(self, path: PathState, tension: Array) -> Array:
@@ -79,7 +83,7 @@ class MuscleForces:
         wrench = self._gather @ of_groups
         if path.moving_dofs.size:
             moment = -np.einsum("tnd,tn->td", path.explicit, tension)
-            couple = self._couples.axes(path.q)[:, path.moving_dofs] * moment[..., None]
+            couple = self._axes(path.q, path.moving_dofs) * moment[..., None]
             wrench[..., :3] += self._couples.spread[np.ix_(bodies, path.moving_dofs)] @ couple
         at = path.q[:, own.slots[:, 0]]
         force = own.moment_forces(path.q, wrench[..., :3] - np.cross(at, wrench[..., 3:]))
@@ -91,6 +95,15 @@ class MuscleForces:
             return self.course(time)
         capacity, passive = self.muscles.tendon_force(path.length, self.rate(path, qd))
         return self.course(time) * capacity + passive
+
+    def _axes(self, q: Array, dofs: Indices) -> Array:
+        """Directions (T, D, 3) of the couples of some joints; only those across a massless cross are not the axes."""
+        return (self._couples.axes(q) if self._crossed else self.model.tree.axes(q))[:, dofs]
+
+    @cached_property
+    def _crossed(self) -> bool:
+        """Whether L_MT depends on an angle of a joint with a massless cross."""
+        return any(np.isin(self.muscles.paths.frames.dof, group).any() for group in self._couples.groups)
 
     @cached_property
     def _couples(self) -> Couples:

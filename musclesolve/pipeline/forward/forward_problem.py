@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from musclesolve._util.arrays import Array
-from musclesolve._util.checks import check_array, check_choice, check_number
+from musclesolve._util.arrays import Array, true_runs
+from musclesolve._util.checks import check_array, check_choice, check_integer, check_number
 from musclesolve.dynamics.forward.applied_forces import Force
 from musclesolve.dynamics.forward.simulate import Integration, Simulation, simulate
 from musclesolve.dynamics.inverse.external_wrenches import Wrench
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
-from musclesolve.dynamics.kinematics.motion_derivatives import Motion
+from musclesolve.dynamics.kinematics.motion_derivatives import Motion, motion_from
 from musclesolve.dynamics.model.model import Model
 from musclesolve.errors import InputError
 from musclesolve.muscles.driving.muscle_forces import MuscleForces, muscle_forces
@@ -43,8 +43,8 @@ REPLAYS = ("activation", "force")
 class ForwardProblem:
     """A start and the forces of a simulation that follows a recorded motion.
 
-    motion: the recorded one, over all its frames; first: the frame in which the simulation starts; net (T, K+6): the
-    generalized forces of inverse dynamics, muscles included.
+    motion: the recorded one, over all its frames; net (T, K+6): the generalized forces of inverse dynamics, muscles
+    included; first: the frame in which the simulation starts; every: of so many frames one is put out.
     """
 
     model: Model
@@ -53,6 +53,7 @@ class ForwardProblem:
     loads: RecordedLoads
     net: Array
     first: int = 0
+    every: int = 1
 
     @property
     def q0(self) -> Array:
@@ -71,9 +72,10 @@ class ForwardProblem:
 
     def starting(self, time: float) -> ForwardProblem:
         """The same from the first frame at or after some time [s] on."""
-        first, last = float(self.motion.time[0]), float(self.motion.time[-2])
+        first, last = float(self.motion.time[0]), float(self.motion.time[-1 - self.every])
         time = check_number(time, "start", f"a time from {first:g} to {last:g} s", least=first, most=last)
-        return replace(self, first=int(np.searchsorted(self.motion.time, time - 1e-9)))
+        first_after = int(np.searchsorted(self.motion.time[:: self.every], time - 1e-9))
+        return replace(self, first=first_after * self.every)
 
     def tracking(self, frequency: float, damping_ratio: float = 1.0) -> Tracking:
         """Feedback on the joint angles: critically damped with this frequency [rad/s], joint by joint."""
@@ -89,7 +91,7 @@ class ForwardProblem:
 
         extra: further forces, such as `tracking`.
         """
-        time = self.motion.time[self.first :]
+        time = self.motion.time[self.first :: self.every]
         longest = float(time[-1] - time[0])
         if duration is not None:
             shortest = float(time[1] - time[0])
@@ -111,6 +113,7 @@ def forward_problem(
     *,
     result: xr.Dataset | None = None,
     between: str = "linear",
+    refine: int = 1,
 ) -> ForwardProblem:
     """The forward problem of a trial: its muscles replayed, and all other forces as inverse dynamics has them.
 
@@ -119,7 +122,9 @@ def forward_problem(
         replay: "activation": forces follow from the shared activations and the simulated state; "force": the shared
             tendon forces are prescribed.
         result: activations of this result of the same trial instead of those of a run made now.
-        between: "linear" or "spline" between the samples of activations or forces.
+        between: "linear" or "spline" between the samples of activations, forces and moments.
+        refine: so many samples of all forces for each recorded frame, from inverse dynamics of smooth curves through
+            the recording (see `refined`). They remove what the forces miss between the frames.
 
     Raises:
         InputError: a trial that cannot be analysed; no frames with a valid solution; a result without activations, or
@@ -132,10 +137,35 @@ def forward_problem(
     activation = analysis.activation if result is None else _of_result(result, names, recorded.motion.time)
     keep = _solved(activation)
     motion, wrenches = recorded.motion.frames(keep), [wrench.frames(keep) for wrench in recorded.wrenches]
-    return problem_of(recorded.model, motion, wrenches, legs, activation[keep], replay, between)
+    finer = refined(recorded.model, motion, wrenches, activation[keep], check_integer(refine, "refine", 1))
+    problem = problem_of(recorded.model, *finer[:2], legs, finer[2], replay, between)
+    return replace(problem, every=refine)
 
 
-def problem_of(  # noqa: PLR0917
+def refined(
+    model: Model, motion: Motion, wrenches: list[Wrench], activation: Array, refine: int
+) -> tuple[Motion, list[Wrench], Array]:
+    """Motion, wrenches and activations (T, n) with `refine` frames for each: (T - 1) refine + 1.
+
+    Joint coordinates follow quintic splines, with their derivatives; wrenches cubic splines; activations monotone cubics
+    (Fritsch and Carlson 1980), which leave no range. At one frame for each all is as it was given.
+    """
+    from scipy.interpolate import CubicSpline, PchipInterpolator, make_interp_spline
+
+    if refine == 1:
+        return motion, wrenches, activation
+    old = motion.time
+    time = np.interp(np.arange((len(old) - 1) * refine + 1) / refine, np.arange(len(old)), old)
+    spline = make_interp_spline(old, motion.coordinates, k=5)
+    finer = [
+        Wrench(wrench.body, CubicSpline(old, wrench.force)(time), CubicSpline(old, wrench.moment)(time))
+        for wrench in wrenches
+    ]
+    smooth = motion_from(model, time, spline(time), spline(time, 1), spline(time, 2))
+    return smooth, finer, np.clip(PchipInterpolator(old, activation)(time), 0.0, 1.0)
+
+
+def problem_of(
     model: Model,
     motion: Motion,
     wrenches: list[Wrench],
@@ -181,8 +211,6 @@ def _muscle_moments(model: Model, states: Sequence[MuscleState], tension: Array)
 
 def _solved(activation: Array) -> slice:
     """The longest run of frames in which all activations are known."""
-    from musclesolve._util.arrays import true_runs
-
     runs = true_runs(np.isfinite(activation).all(axis=1))
     first, last = max(runs, key=lambda run: run[1] - run[0], default=(0, 0))
     if last - first < 6:
