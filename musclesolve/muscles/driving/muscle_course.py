@@ -66,7 +66,9 @@ def muscle_course(names: Sequence[str], given: Given, sampling: Sampling, kind: 
         return _by_name(tuple(names), given, sampling, kind)
     if callable(given):
         return _function(tuple(names), given, kind)
-    values = check_array(given, f"the {kind.name}", _shape(np.ndim(given), len(names)), real=True, finite=False)
+    values = check_array(
+        given, f"the {kind.name}", _shape(np.ndim(given), len(names)), real=True, finite=False
+    )
     checked = _checked(values, tuple(names), kind, sampling.time)
     if values.ndim == 2:
         return _sampled(checked, sampling, kind)
@@ -128,7 +130,9 @@ def _sampled(values: Array, sampling: Sampling, kind: Kind) -> Course:
             code="bad_shape",
             remedy="pass time= with as many entries as there are samples",
         )
-    curve = CubicSpline(time, values) if sampling.between == "spline" else make_interp_spline(time, values, k=1)
+    curve = (
+        CubicSpline(time, values) if sampling.between == "spline" else make_interp_spline(time, values, k=1)
+    )
     first, last = float(time[0]), float(time[-1])
 
     def within(at: Array) -> Array:
@@ -151,7 +155,9 @@ def _checked(values: Array, names: tuple[str, ...], kind: Kind, time: Array | No
         return np.clip(values, 0.0, kind.most)
     first = tuple(np.argwhere(wrong)[0].tolist()) if values.ndim else ()
     whose = f" of {names[first[-1]]}" if first else ""
-    when = f" at {time[first[0]]:g} s" if len(first) == 2 and time is not None and first[0] < len(time) else ""
+    when = (
+        f" at {time[first[0]]:g} s" if len(first) == 2 and time is not None and first[0] < len(time) else ""
+    )
     value = float(values[first])
     raise InputError(
         f"the {kind.name}{whose} is {value:g}{when}",

@@ -186,6 +186,8 @@ def muscle_forces(
         how = ActivationDynamics() if dynamics is None else dynamics
         return MuscleForces(model, driven, how.activation(driven.names, course, sampling.time))
     if force is not None:
-        return MuscleForces(model, driven, muscle_course(driven.names, force, sampling, FORCE), prescribed=True)
+        return MuscleForces(
+            model, driven, muscle_course(driven.names, force, sampling, FORCE), prescribed=True
+        )
     assert activation is not None
     return MuscleForces(model, driven, muscle_course(driven.names, activation, sampling, ACTIVATION))

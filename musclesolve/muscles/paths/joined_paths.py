@@ -67,4 +67,6 @@ def _joined(parts: Sequence[Array | Indices]) -> Array | Indices:
 def _renumbered(parts: Sequence[Indices], counts: Sequence[int]) -> Indices:
     """Indices into parts of so many entries as indices into all of them; -1 stands for none."""
     before = np.cumsum([0, *counts[:-1]])
-    return np.concatenate([np.where(part < 0, part, part + shift) for part, shift in zip(parts, before, strict=True)])
+    return np.concatenate(
+        [np.where(part < 0, part, part + shift) for part, shift in zip(parts, before, strict=True)]
+    )

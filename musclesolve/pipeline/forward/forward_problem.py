@@ -35,6 +35,9 @@ from musclesolve.recording.data import Trial
 if TYPE_CHECKING:
     import xarray as xr
 
+INTEGRATION = Integration(tolerance=1e-8, largest_step=0.002)
+"""Force-velocity curves damp at rates up to some thousand a second, which longer steps of the method do not bear."""
+
 REPLAYS = ("activation", "force")
 """What of the muscles is replayed: activations, with forces from the simulated lengths and velocities, or forces."""
 
@@ -89,7 +92,7 @@ class ForwardProblem:
     ) -> Simulation:
         """The motion from the start on, for a duration [s] or to the last frame, in the frames of the recording.
 
-        extra: further forces, such as `tracking`.
+        extra: further forces, such as `tracking`. integration: `INTEGRATION` unless given.
         """
         time = self.motion.time[self.first :: self.every]
         longest = float(time[-1] - time[0])
@@ -99,7 +102,12 @@ class ForwardProblem:
             bounds = {"least": shortest - 1e-9, "most": longest + 1e-9}
             time = time[time <= time[0] + check_number(duration, "duration", expected, **bounds) + 1e-9]
         return simulate(
-            self.model, self.q0, self.qd0, time, [*self.forces, *extra], integration=integration
+            self.model,
+            self.q0,
+            self.qd0,
+            time,
+            [*self.forces, *extra],
+            integration=integration or INTEGRATION,
         )
 
     def drift(self, simulation: Simulation) -> Drift:
@@ -225,7 +233,9 @@ def _solved(activation: Array) -> slice:
 
 def _of_result(result: xr.Dataset, names: list[str], time: Array) -> Array:
     """The activations (T, n) of a result for the muscles and frames of a run."""
-    if missing := [name for name in ("activation", "time", "muscle") if name not in getattr(result, "variables", ())]:
+    if missing := [
+        name for name in ("activation", "time", "muscle") if name not in getattr(result, "variables", ())
+    ]:
         raise InputError(
             f"the result has no {' and no '.join(missing)}",
             code="bad_result",

@@ -34,7 +34,8 @@ class Tracking:
     def build(cls, model: Model, motion: Motion, frequency: float, damping_ratio: float = 1.0) -> Tracking:
         """Gains from a frequency w [rad/s]: w^2 I and 2 z w I, I the inertia of each joint in the first pose.
 
-        I = (D^T M D)_kk is what a rotation of the joint moves while the others are held.
+        1 / I = ((D^T M D)^-1)_kk: what a moment at the joint accelerates while all others, and the base, are free. So
+        no joint answers faster than w, and the feedback does not make the equations stiff.
 
         Raises:
             InputError: a frequency or damping ratio that is no positive number; a model with spherical joints.
@@ -68,8 +69,9 @@ class Tracking:
 
 
 def joint_inertia(model: Model, motion: Motion) -> Array:
-    """(D^T M D)_kk of the joints (K,) in the first pose of a motion [kg m2]."""
+    """1 / ((D^T M D)^-1)_kk of the joints (K,) in the first pose of a motion [kg m2]."""
     q = motion.q[:1]
-    directions = model.tree.allowed(q, motion.origin[:1])[0].reshape(3 * q.shape[1], -1)[:, : model.tree.joint_count]
+    directions = model.tree.allowed(q, motion.origin[:1])[0].reshape(3 * q.shape[1], -1)
     mass = mass_matrix(model.rigid_bodies, model.basic_mass, q)[0]
-    return np.asarray(np.einsum("ik,ij,jk->k", directions, mass, directions, optimize=True))
+    mobility = np.linalg.inv(directions.T @ mass @ directions)
+    return np.asarray(1.0 / np.diag(mobility)[: model.tree.joint_count])

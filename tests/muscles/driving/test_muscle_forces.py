@@ -74,7 +74,9 @@ def test_both_legs_together_are_the_sum_of_each(model, legs, walking):
 
 def test_forces_on_the_whole_body_are_in_balance(model, legs, walking):
     """Muscles are internal: neither force nor moment on the body as a whole."""
-    project = model.tree.project(walking.q, walking.origin, muscle_forces(model, legs, 0.5)(AT, walking.q, walking.qd))
+    project = model.tree.project(
+        walking.q, walking.origin, muscle_forces(model, legs, 0.5)(AT, walking.q, walking.qd)
+    )
     assert np.abs(project[:, -6:]).max() < 1e-9 * np.abs(project).max()
 
 

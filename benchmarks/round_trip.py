@@ -1,0 +1,193 @@
+"""The round trip: muscle forces shared from a recording drive the same body from the same start. How far does it go?
+
+    python -m benchmarks.round_trip [TRIAL.toml] [--start SECONDS] [--duration SECONDS] [--picture drift.png]
+
+Three tables: what the simulated motion is off the recorded one, by how the forces run between the frames and with
+a little feedback on the joint angles; how fast disturbances grow; and the bundled stride, which is in balance at any
+time, by its sampling interval.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from rich.table import Table
+
+import muscle_db
+from benchmarks.timing import console
+from musclesolve._util.arrays import Array
+from musclesolve.data.bundled import reference_stride as bundled_trial
+from musclesolve.errors import MuscleSolveError
+from musclesolve.muscles.leg_muscle_state import muscle_state
+from musclesolve.muscles.placing.place_muscles import place_muscles
+from musclesolve.pipeline.forward.drift import Drift
+from musclesolve.pipeline.forward.forward_problem import ForwardProblem, forward_problem, problem_of
+from musclesolve.pipeline.forward.growth import growth
+from musclesolve.pipeline.forward.tracking import Tracking
+from musclesolve.pipeline.run import prepare, share
+from musclesolve.pipeline.types import Analysis
+from musclesolve.sharing.problem import Problem
+from musclesolve.sharing.solving import solve
+from musclesolve.synthetic.stride.reference_stride import reference_stride
+
+SHOWN = (0.05, 0.10, 0.15, 0.20, 0.25, 0.30)
+FREQUENCY = 100.0
+"""Of the feedback [rad/s]."""
+
+
+@dataclass(frozen=True)
+class Trip:
+    """One simulation: its drift, the largest moment of the feedback [N m], and the time that it took [s]."""
+
+    label: str
+    drift: Drift | None
+    feedback: float
+    seconds: float
+    evaluations: int
+
+
+def trip(label: str, problem: ForwardProblem, duration: float, tracking: Tracking | None = None) -> Trip:
+    """Simulate one problem; None for the drift of a simulation that breaks down."""
+    extra, began, added = ([] if tracking is None else [tracking]), time.perf_counter(), 0.0
+    try:
+        found = problem.simulate(duration, extra)
+    except MuscleSolveError:
+        return Trip(label, None, 0.0, time.perf_counter() - began, 0)
+    if tracking is not None:
+        added = float(np.abs(tracking.moments(found.time, found.q, found.qd)).max())
+    return Trip(label, problem.drift(found), added, time.perf_counter() - began, found.evaluations)
+
+
+def trips(analysis: Analysis, start: float | None, duration: float) -> Iterator[Trip]:
+    """The ways to replay a recording."""
+    for replay in ("activation", "force"):
+        for refine in (1, 5, 20, 50):
+            between = "linear" if refine == 1 else "spline"
+            problem = started(forward_problem(analysis, replay, between=between, refine=refine), start)
+            yield trip(f"{replay}, {refine} a frame", problem, duration)
+        problem = started(forward_problem(analysis, replay), start)
+        yield trip(f"{replay}, 1 a frame, feedback", problem, duration, problem.tracking(FREQUENCY))
+
+
+def started(problem: ForwardProblem, start: float | None) -> ForwardProblem:
+    """The problem from some time on; from its first frame if that is None."""
+    return problem if start is None else problem.starting(start)
+
+
+def drift_table(found: list[Trip], duration: float) -> Table:
+    """Largest distance of a point and largest error of a joint angle after some times."""
+    times = [at for at in SHOWN if at <= duration + 1e-9]
+    table = Table(
+        "replayed", *(f"{at:.2f} s\n[mm, deg]" for at in times), "feedback\n[N m]", "evaluations", "[s]"
+    )
+    for each in found:
+        cells = ["" if each.drift is None else cell(each.drift, at) for at in times]
+        table.add_row(
+            each.label, *cells, f"{each.feedback:.2f}", str(each.evaluations), f"{each.seconds:.1f}"
+        )
+    return table
+
+
+def cell(drift: Drift, after: float) -> str:
+    """Millimetres and degrees in the frame nearest to a time after the start."""
+    k = int(np.argmin(np.abs(drift.time - drift.time[0] - after)))
+    return f"{1e3 * drift.largest_distance[k]:.2g}, {np.degrees(drift.largest_angle[k]):.2g}"
+
+
+def joint_table(found: list[Trip]) -> Table:
+    """Error of the joint angles of the legs at the end of the simulations."""
+    shown = [each for each in found if each.drift is not None]
+    table = Table("joint [deg]", *(each.label.replace(", ", "\n") for each in shown))
+    assert shown[0].drift is not None
+    for k, dof in enumerate(shown[0].drift.dofs):
+        if dof.startswith(("hip", "knee", "ankle")):
+            table.add_row(
+                dof, *(f"{np.degrees(each.drift.angle[-1, k]):+.2g}" for each in shown if each.drift)
+            )
+    return table
+
+
+def growth_table(analysis: Analysis) -> Table:
+    """e-folding times of the fastest disturbance, with muscles and with prescribed forces, and with feedback."""
+    live, still = forward_problem(analysis), forward_problem(analysis, "force")
+    held = live.tracking(FREQUENCY)
+    table = Table("time [s]", "activations\n[ms]", "forces\n[ms]", "with feedback\n[ms]", "what moves")
+    for frame in np.linspace(3, len(live.motion.time) - 4, 7).astype(int):
+        forces = (live.forces, still.forces, (*live.forces, held))
+        rates = [growth(live.model, each, live.motion, frame) for each in forces]
+        e_folding = [f"{1e3 * each.e_folding:.3g}" for each in rates]
+        table.add_row(f"{live.motion.time[frame]:.2f}", *e_folding, ", ".join(rates[0].leading(3)))
+    return table
+
+
+def stride_problem(interval: float, duration: float, between: str) -> ForwardProblem:
+    """The bundled stride sampled every so many seconds, its moments shared among 43 muscles of each leg."""
+    stride = reference_stride()
+    at = 0.15 + interval * np.arange(round((duration + 0.1) / interval) + 1)
+    motion, wrenches = stride.motion(at), stride.wrenches(at)
+    net = stride.joint_moments(at)
+    legs = [place_muscles(stride.model, muscle_db.load("gait2392"), side, passive="none") for side in "rl"]
+    found: list[Array] = []
+    for leg in legs:
+        state = muscle_state(stride.model, leg, motion)
+        rows = [stride.model.dof(dof) for dof in leg.dof_names[:5]]
+        capacity, strength = state.force_capacity, leg.max_isometric_force
+        shared = Problem(state.moment_arm[:, :5], net[:, rows], capacity, strength, reserve_weight=0.01)
+        found.append(solve(shared, "stress_cubed").activation)
+    activation = np.clip(np.hstack(found), 0.0, 1.0)
+    return problem_of(stride.model, motion, wrenches, legs, activation, "activation", between)
+
+
+def stride_trips(duration: float) -> list[Trip]:
+    """The bundled stride by its sampling interval."""
+    cases = [(0.010, "linear"), (0.005, "linear"), (0.0025, "linear"), (0.00125, "linear")]
+    cases += [(0.010, "spline"), (0.005, "spline"), (0.0025, "spline"), (0.00125, "spline")]
+    return [
+        trip(f"{1e3 * interval:g} ms, {between}", stride_problem(interval, duration, between), duration)
+        for interval, between in cases
+    ]
+
+
+def picture(found: list[Trip], path: str) -> None:
+    """The drift through time, logarithmic, with the limits of 20 mm and 3 degrees."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(9.0, 4.2), layout="constrained")
+    distance, angle = figure.subplots(1, 2)
+    for each in found:
+        if each.drift is not None:
+            since, line = each.drift.time - each.drift.time[0], "--" if "force" in each.label else "-"
+            distance.semilogy(since[1:], 1e3 * each.drift.largest_distance[1:], line, label=each.label)
+            angle.semilogy(since[1:], np.degrees(each.drift.largest_angle[1:]), line)
+    for axes, limit, what in (
+        (distance, 20.0, "largest distance of a point [mm]"),
+        (angle, 3.0, "largest angle [deg]"),
+    ):
+        axes.axhline(limit, color="0.6", linewidth=0.8)
+        axes.set(xlabel="time after the start [s]", ylabel=what, ylim=(1e-6, 1e3))
+    distance.legend(fontsize=6.5)
+    figure.savefig(path, dpi=130)
+
+
+def main() -> None:
+    """Print the tables."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("trial", nargs="?", default=str(bundled_trial()))
+    parser.add_argument("--start", type=float)
+    parser.add_argument("--duration", type=float, default=0.3)
+    parser.add_argument("--picture")
+    given = parser.parse_args()
+    analysis = share(prepare(given.trial))
+    found = list(trips(analysis, given.start, given.duration))
+    console.print(drift_table(found, given.duration), joint_table(found), growth_table(analysis))
+    console.print(drift_table(stride_trips(given.duration), given.duration))
+    if given.picture:
+        picture(found, given.picture)
+
+
+if __name__ == "__main__":
+    main()
