@@ -12,7 +12,7 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from rich.table import Table
@@ -21,11 +21,17 @@ import muscle_db
 from benchmarks.timing import console
 from musclesolve._util.arrays import Array
 from musclesolve.data.bundled import reference_stride as bundled_trial
+from musclesolve.dynamics.forward.simulate import simulate
 from musclesolve.errors import MuscleSolveError
 from musclesolve.muscles.leg_muscle_state import muscle_state
 from musclesolve.muscles.placing.place_muscles import place_muscles
 from musclesolve.pipeline.forward.drift import Drift
-from musclesolve.pipeline.forward.forward_problem import ForwardProblem, forward_problem, problem_of
+from musclesolve.pipeline.forward.forward_problem import (
+    INTEGRATION,
+    ForwardProblem,
+    forward_problem,
+    problem_of,
+)
 from musclesolve.pipeline.forward.growth import growth
 from musclesolve.pipeline.forward.tracking import Tracking
 from musclesolve.pipeline.run import prepare, share
@@ -37,6 +43,9 @@ from musclesolve.synthetic.stride.reference_stride import reference_stride
 SHOWN = (0.05, 0.10, 0.15, 0.20, 0.25, 0.30)
 FREQUENCY = 100.0
 """Of the feedback [rad/s]."""
+
+LOST, PIECE = np.radians(20.0), 3
+"""A simulation whose worst angle is off by so much [rad] is not continued; pieces of so many frames."""
 
 
 @dataclass(frozen=True)
@@ -51,15 +60,36 @@ class Trip:
 
 
 def trip(label: str, problem: ForwardProblem, duration: float, tracking: Tracking | None = None) -> Trip:
-    """Simulate one problem; None for the drift of a simulation that breaks down."""
-    extra, began, added = ([] if tracking is None else [tracking]), time.perf_counter(), 0.0
-    try:
-        found = problem.simulate(duration, extra)
-    except MuscleSolveError:
-        return Trip(label, None, 0.0, time.perf_counter() - began, 0)
-    if tracking is not None:
-        added = float(np.abs(tracking.moments(found.time, found.q, found.qd)).max())
-    return Trip(label, problem.drift(found), added, time.perf_counter() - began, found.evaluations)
+    """Simulate one problem piece by piece, until it is lost; None for the drift if it breaks down at once."""
+    forces = [*problem.forces, *([] if tracking is None else [tracking])]
+    time_left = problem.motion.time[problem.first :: problem.every]
+    time_left = time_left[time_left <= time_left[0] + duration + 1e-9]
+    q, qd, began = problem.q0, problem.qd0, time.perf_counter()
+    parts, added, evaluations = [], 0.0, 0
+    while len(time_left) > 1 and (not parts or parts[-1].largest_angle[-1] < LOST):
+        try:
+            found = simulate(problem.model, q, qd, time_left[: PIECE + 1], forces, integration=INTEGRATION)
+        except MuscleSolveError:
+            break
+        parts.append(problem.drift(found))
+        q, qd, time_left = found.q[-1], found.qd[-1], time_left[PIECE:]
+        evaluations += found.evaluations
+        if tracking is not None:
+            added = max(added, float(np.abs(tracking.moments(found.time, found.q, found.qd)).max()))
+    return Trip(label, joined(parts), added, time.perf_counter() - began, evaluations)
+
+
+def joined(parts: list[Drift]) -> Drift | None:
+    """The drift of simulations of which each goes on where the one before ended."""
+    if not parts:
+        return None
+    later = [slice(k > 0, None) for k in range(len(parts))]
+    names = ("time", "angle", "tilt", "distance")
+    whole = {
+        name: np.concatenate([getattr(part, name)[keep] for part, keep in zip(parts, later, strict=True)])
+        for name in names
+    }
+    return replace(parts[0], **whole)
 
 
 def trips(analysis: Analysis, start: float | None, duration: float) -> Iterator[Trip]:
@@ -94,7 +124,10 @@ def drift_table(found: list[Trip], duration: float) -> Table:
 
 def cell(drift: Drift, after: float) -> str:
     """Millimetres and degrees in the frame nearest to a time after the start."""
-    k = int(np.argmin(np.abs(drift.time - drift.time[0] - after)))
+    since = drift.time - drift.time[0]
+    if since[-1] < after - 1e-6:
+        return "lost"
+    k = int(np.argmin(np.abs(since - after)))
     return f"{1e3 * drift.largest_distance[k]:.2g}, {np.degrees(drift.largest_angle[k]):.2g}"
 
 
@@ -139,7 +172,8 @@ def stride_problem(interval: float, duration: float, between: str) -> ForwardPro
         shared = Problem(state.moment_arm[:, :5], net[:, rows], capacity, strength, reserve_weight=0.01)
         found.append(solve(shared, "stress_cubed").activation)
     activation = np.clip(np.hstack(found), 0.0, 1.0)
-    return problem_of(stride.model, motion, wrenches, legs, activation, "activation", between)
+    found_problem = problem_of(stride.model, motion, wrenches, legs, activation, "activation", between)
+    return replace(found_problem, every=round(0.01 / interval))
 
 
 def stride_trips(duration: float) -> list[Trip]:

@@ -59,8 +59,8 @@ class DrivenMuscles:
         passive = PassiveElement(*map(np.concatenate, zip(*(leg.passive for leg in legs), strict=True)))
         names = tuple(name for leg in legs for name in leg.names)
         paths = joined_paths([leg.paths for leg in legs])
-        numbers = [np.concatenate([getattr(leg, name) for leg in legs]) for name in _PARAMETERS]
-        return cls(names, paths, *numbers, legs[0].curves, passive)
+        numbers = {name: np.concatenate([getattr(leg, name) for leg in legs]) for name in _PARAMETERS}
+        return cls(names, paths, curves=legs[0].curves, passive=passive, **numbers)
 
     def tendon_force(self, length: Array, velocity: Array) -> TendonForce:
         """Capacity and passive force [N] for musculotendon lengths [m] and their rates [m/s], (T, n) each.

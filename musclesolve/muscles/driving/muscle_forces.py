@@ -173,7 +173,20 @@ def muscle_forces(
     """
     legs = [muscles] if isinstance(muscles, LegMuscles) else list(muscles)
     driven, sampling = DrivenMuscles.of_legs(legs), Sampling(time, between)
-    given = {"activation": activation, "excitation": excitation, "force": force}
+    _check_one({"activation": activation, "excitation": excitation, "force": force})
+    if excitation is not None:
+        course = muscle_course(driven.names, excitation, sampling, EXCITATION)
+        how = ActivationDynamics() if dynamics is None else dynamics
+        return MuscleForces(model, driven, how.activation(driven.names, course, sampling.time))
+    if force is not None:
+        course = muscle_course(driven.names, force, sampling, FORCE)
+        return MuscleForces(model, driven, course, prescribed=True)
+    assert activation is not None
+    return MuscleForces(model, driven, muscle_course(driven.names, activation, sampling, ACTIVATION))
+
+
+def _check_one(given: dict[str, Given | None]) -> None:
+    """Refuse none, or more than one, of what can drive muscles."""
     named = [name for name, value in given.items() if value is not None]
     if len(named) != 1:
         raise InputError(
@@ -181,13 +194,3 @@ def muscle_forces(
             code="conflict" if named else "missing_argument",
             expected="one of activation, excitation and force",
         )
-    if excitation is not None:
-        course = muscle_course(driven.names, excitation, sampling, EXCITATION)
-        how = ActivationDynamics() if dynamics is None else dynamics
-        return MuscleForces(model, driven, how.activation(driven.names, course, sampling.time))
-    if force is not None:
-        return MuscleForces(
-            model, driven, muscle_course(driven.names, force, sampling, FORCE), prescribed=True
-        )
-    assert activation is not None
-    return MuscleForces(model, driven, muscle_course(driven.names, activation, sampling, ACTIVATION))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Indices
+from musclesolve._util.arrays import AnyArray, Indices
 from musclesolve.muscles.paths.carriers import WrapObjects
 from musclesolve.muscles.paths.layout import PathLayout
 from musclesolve.muscles.paths.moving_frames import MovingFrames
@@ -49,10 +49,11 @@ def _layout(parts: Sequence[PathLayout]) -> PathLayout:
     objects = [len(part.kind) for part in parts]
     return PathLayout(
         _renumbered([part.point_muscle for part in parts], muscles),
-        *(
-            _joined([getattr(part, name) for part in parts])
-            for name in ("kind", "radii", "half_length", "side_axis", "side_sign")
-        ),
+        _joined([part.kind for part in parts]),
+        _joined([part.radii for part in parts]),
+        _joined([part.half_length for part in parts]),
+        _joined([part.side_axis for part in parts]),
+        _joined([part.side_sign for part in parts]),
         _renumbered([part.wrap_muscle for part in parts], muscles),
         _renumbered([part.wrap_object for part in parts], objects),
         _renumbered([part.wrap_first for part in parts], points),
@@ -60,13 +61,12 @@ def _layout(parts: Sequence[PathLayout]) -> PathLayout:
     )
 
 
-def _joined(parts: Sequence[Array | Indices]) -> Array | Indices:
+def _joined(parts: Sequence[AnyArray]) -> AnyArray:
     return np.concatenate(parts)
 
 
 def _renumbered(parts: Sequence[Indices], counts: Sequence[int]) -> Indices:
     """Indices into parts of so many entries as indices into all of them; -1 stands for none."""
     before = np.cumsum([0, *counts[:-1]])
-    return np.concatenate(
-        [np.where(part < 0, part, part + shift) for part, shift in zip(parts, before, strict=True)]
-    )
+    numbered = [np.where(part < 0, part, part + shift) for part, shift in zip(parts, before, strict=True)]
+    return np.concatenate(numbered).astype(np.intp)

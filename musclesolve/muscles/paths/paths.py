@@ -162,7 +162,8 @@ class PathState:
             place = np.searchsorted(self.moving_dofs, self.paths.frames.dof)[frame]
             screw = screws(self.frames.spin, self.frames.velocity, self.frames.origin)[:, frame]
             moved = (screw * self.wrench[:, on]).sum(axis=2)
-            np.add.at(found, (slice(None), groups.muscle[on], place), moved)
+            for k, muscle in enumerate(groups.muscle[on]):
+                found[:, muscle, place[k]] += moved[:, k]
         return found
 
     @cached_property

@@ -98,9 +98,14 @@ class ForwardProblem:
         longest = float(time[-1] - time[0])
         if duration is not None:
             shortest = float(time[1] - time[0])
-            expected = f"{shortest:g} to {longest:g} s, for which forces are known"
-            bounds = {"least": shortest - 1e-9, "most": longest + 1e-9}
-            time = time[time <= time[0] + check_number(duration, "duration", expected, **bounds) + 1e-9]
+            wanted = check_number(
+                duration,
+                "duration",
+                f"{shortest:g} to {longest:g} s, for which forces are known",
+                least=shortest - 1e-9,
+                most=longest + 1e-9,
+            )
+            time = time[time <= time[0] + wanted + 1e-9]
         return simulate(
             self.model,
             self.q0,
@@ -155,8 +160,8 @@ def refined(
 ) -> tuple[Motion, list[Wrench], Array]:
     """Motion, wrenches and activations (T, n) with `refine` frames for each: (T - 1) refine + 1.
 
-    Joint coordinates follow quintic splines, with their derivatives; wrenches cubic splines; activations monotone cubics
-    (Fritsch and Carlson 1980), which leave no range. At one frame for each all is as it was given.
+    Joint coordinates follow quintic splines, with their derivatives; wrenches cubic splines; activations monotone
+    cubics (Fritsch and Carlson 1980), which leave no range. At one frame for each all is as it was given.
     """
     from scipy.interpolate import CubicSpline, PchipInterpolator, make_interp_spline
 
@@ -191,8 +196,8 @@ def problem_of(
     names = [name for leg in legs for name in leg.names]
     activation = check_array(activation, "the activation", (len(motion.time), len(names)), tuple(names))
     tension = activation * _side_by_side(states, "force_capacity") + _side_by_side(states, "passive_force")
-    given = activation if replay == "activation" else tension
-    muscles = muscle_forces(model, legs, time=motion.time, between=between, **{replay: given})
+    given = {"activation": (activation, None), "force": (None, tension)}[replay]
+    muscles = muscle_forces(model, legs, given[0], motion.time, force=given[1], between=between)
     net, joints = projected_moments(model, motion, wrenches), model.tree.joint_count
     moments = net[:, :joints] - _muscle_moments(model, states, tension)
     force, about = net[:, joints : joints + 3], net[:, joints + 3 :]
@@ -219,7 +224,7 @@ def _muscle_moments(model: Model, states: Sequence[MuscleState], tension: Array)
 
 def _solved(activation: Array) -> slice:
     """The longest run of frames in which all activations are known."""
-    runs = true_runs(np.isfinite(activation).all(axis=1))
+    runs = true_runs(np.asarray(np.isfinite(activation).all(axis=1)))
     first, last = max(runs, key=lambda run: run[1] - run[0], default=(0, 0))
     if last - first < 6:
         raise InputError(

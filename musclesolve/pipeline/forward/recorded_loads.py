@@ -18,12 +18,13 @@ from musclesolve.errors import InputError
 class RecordedLoads:
     """Joint moments and wrenches on bodies as one force of a simulation.
 
-    bodies (W,): those with wrenches. course: at times (T,), moments of all joints (K) [N m], then force [N] and moment
-    about the global origin [N m] of each wrench, (T, K + 6 W).
+    bodies (W,): those with wrenches; onto (B, W): one where a wrench acts on a body. course: at times (T,), moments of
+    all joints (K) [N m], then force [N] and moment about the global origin [N m] of each wrench, (T, K + 6 W).
     """
 
     couples: Couples
     bodies: Indices
+    onto: Array
     time: Array
     course: Callable[[Array], Array]
 
@@ -37,7 +38,8 @@ class RecordedLoads:
         samples = np.hstack([moments, *(np.hstack([each.force, each.moment]) for each in wrenches)])
         bodies = np.array([model.body(wrench.body) for wrench in wrenches], dtype=np.intp)
         spline = make_interp_spline(time, samples, k=3 if between == "spline" else 1)
-        return cls(Couples.build(model), bodies, time, spline)
+        onto = (np.arange(len(model.topology.bodies))[:, None] == bodies).astype(float)
+        return cls(Couples.build(model), bodies, onto, time, spline)
 
     def joint_moments(self, time: Array) -> Array:
         """The moments (T, K) [N m] at times (T,) [s]."""
@@ -57,7 +59,7 @@ class RecordedLoads:
         couple = self.couples.spread @ (self.couples.axes(q) * values[:, :joints, None])
         wrench = values[:, joints:].reshape(len(q), -1, 2, 3)
         at = q[:, rigid_bodies.slots[self.bodies, 0]]
-        np.add.at(couple, (slice(None), self.bodies), wrench[:, :, 1] - np.cross(at, wrench[:, :, 0]))
+        couple = couple + self.onto @ (wrench[:, :, 1] - np.cross(at, wrench[:, :, 0]))
         force = rigid_bodies.moment_forces(q, couple)
-        np.add.at(force[:, :, 0], (slice(None), self.bodies), wrench[:, :, 0])
+        force[:, :, 0] += self.onto @ wrench[:, :, 0]
         return rigid_bodies.generalized(q, force)
