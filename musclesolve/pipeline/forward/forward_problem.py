@@ -144,7 +144,7 @@ def forward_problem(
             of other muscles or times.
     """
     check_choice(replay, "replay", REPLAYS)
-    analysis = trial if isinstance(trial, Analysis) else share(prepare(trial))
+    analysis = _analysed(trial)
     legs = [leg.state.muscles for leg in analysis.legs]
     recorded, names = analysis.prepared.mechanics, analysis.muscle_names
     activation = analysis.activation if result is None else _of_result(result, names, recorded.motion.time)
@@ -153,6 +153,20 @@ def forward_problem(
     finer = refined(recorded.model, motion, wrenches, activation[keep], check_integer(refine, "refine", 1))
     problem = problem_of(recorded.model, *finer[:2], legs, finer[2], replay, between)
     return replace(problem, every=refine)
+
+
+def _analysed(trial: object) -> Analysis:
+    """The analysis of a trial, made now unless given."""
+    if isinstance(trial, Analysis):
+        return trial
+    if not isinstance(trial, Trial | str | Path):
+        raise InputError(
+            f"a {type(trial).__name__} instead of a trial",
+            code="bad_type",
+            expected="a trial, the path of its file, or its analysis",
+            remedy="a result knows no subject and no recording: pass its trial, and the result as result=",
+        )
+    return share(prepare(trial))
 
 
 def refined(

@@ -5,6 +5,7 @@ import pytest
 from refusals import refused
 
 import muscle_db
+from musclesolve.dynamics.forward.simulate import simulate
 from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
 from musclesolve.muscles.driving.muscle_forces import muscle_forces
 from musclesolve.muscles.leg_muscle_state import muscle_state
@@ -118,3 +119,11 @@ def test_what_contradicts_itself_is_refused(model, legs):
         muscle_forces(model, legs, float("nan"))
     with refused("unknown_name", "between"):
         muscle_forces(model, legs, 0.1, between="steps")
+
+
+def test_an_activation_that_fails_on_the_way_is_reported_with_muscle_and_time(model, legs):
+    late = {legs[0].names[0]: lambda t: np.where(t > 0.0005, np.nan, 0.1)}
+    with refused("not_finite", legs[0].names[0], " s"):
+        simulate(
+            model, model.standing, 0.0 * model.standing, 0.002, forces=[muscle_forces(model, legs, late)]
+        )

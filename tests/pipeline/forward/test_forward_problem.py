@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import xarray as xr
 from refusals import refused
 
 import muscle_db
@@ -25,6 +26,11 @@ QUICK = Integration(tolerance=1e-7, largest_step=0.002)
 @pytest.fixture(scope="module")
 def analysis():
     return share(prepare(bundled_trial()))
+
+
+@pytest.fixture(scope="module")
+def recorded(default_walk_trial):
+    return share(prepare(default_walk_trial))
 
 
 @pytest.fixture(scope="module")
@@ -60,6 +66,18 @@ def test_in_every_frame_forward_dynamics_gives_back_the_motion(analysis, replay)
     for frame in range(0, len(problem.motion.time), 12):
         expected = problem.motion.qdd[frame]
         assert np.abs(accelerations(problem, frame) - expected).max() < 1e-9 * np.abs(expected).max()
+
+
+def test_a_recorded_walk_goes_on_as_recorded(recorded):
+    """Finer samples take away what the forces miss between frames; 0.3 s of it: python -m benchmarks.round_trip."""
+    off = []
+    for refine in (1, 10):
+        problem = forward_problem(recorded, refine=refine, between="spline")
+        expected = problem.motion.qdd[60 * refine]
+        assert np.abs(accelerations(problem, 60 * refine) - expected).max() < 1e-9 * np.abs(expected).max()
+        off.append(problem.drift(problem.starting(0.9).simulate(0.03, integration=QUICK)))
+    assert off[0].largest_distance[-1] < 1e-3 and off[1].largest_distance[-1] < 1e-6
+    assert np.degrees(off[1].largest_angle[-1]) < 1e-3
 
 
 def test_a_static_pose_holds(model):
@@ -164,6 +182,8 @@ def test_what_cannot_be_replayed_is_refused(analysis, tmp_path):
         forward_problem(analysis, refine=0)
     with refused("missing_file", "absent.toml"):
         forward_problem(tmp_path / "absent.toml")
+    with refused("bad_type", "Dataset"):
+        forward_problem(xr.Dataset())
     problem = forward_problem(analysis)
     with refused("bad_number", "duration"):
         problem.simulate(50.0)
