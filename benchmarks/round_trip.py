@@ -25,7 +25,7 @@ from musclesolve.data.bundled import reference_stride as bundled_trial
 from musclesolve.dynamics.forward.simulate import simulate
 from musclesolve.errors import MuscleSolveError
 from musclesolve.muscles.leg_muscle_state import muscle_state
-from musclesolve.muscles.placing.place_muscles import place_muscles
+from musclesolve.muscles.placing.place_muscles import LegMuscles, place_muscles
 from musclesolve.pipeline.forward.drift import Drift
 from musclesolve.pipeline.forward.forward_problem import (
     INTEGRATION,
@@ -39,7 +39,7 @@ from musclesolve.pipeline.run import prepare, share
 from musclesolve.pipeline.types import Analysis
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solving import solve
-from musclesolve.synthetic.stride.reference_stride import reference_stride
+from musclesolve.synthetic.stride.reference_stride import Stride, reference_stride
 
 console = Console(width=150, markup=False)
 
@@ -163,12 +163,26 @@ def growth_table(analysis: Analysis) -> Table:
 
 
 def stride_problem(interval: float, duration: float, between: str) -> ForwardProblem:
-    """The bundled stride sampled every so many seconds, its moments shared among 43 muscles of each leg."""
+    """The bundled stride sampled every so many seconds, its moments shared among 43 muscles of each leg.
+
+    The activations are those of frames 10 ms apart, with the same smooth curves between them for every interval.
+    """
+    from scipy.interpolate import PchipInterpolator
+
     stride = reference_stride()
+    every = round(0.01 / interval)
     at = 0.15 + interval * np.arange(round((duration + 0.1) / interval) + 1)
     motion, wrenches = stride.motion(at), stride.wrenches(at)
-    net = stride.joint_moments(at)
     legs = [place_muscles(stride.model, muscle_db.load("gait2392"), side, passive="none") for side in "rl"]
+    shared = stride_activations(stride, legs, at[::every])
+    activation = np.clip(PchipInterpolator(at[::every], shared)(at), 0.0, 1.0)
+    problem = problem_of(stride.model, motion, wrenches, legs, activation, "activation", between)
+    return replace(problem, every=every)
+
+
+def stride_activations(stride: Stride, legs: list[LegMuscles], at: Array) -> Array:
+    """Activations (T, n) of both legs that produce the moments of hip, knee and dorsiflexion."""
+    motion, net = stride.motion(at), stride.joint_moments(at)
     found: list[Array] = []
     for leg in legs:
         state = muscle_state(stride.model, leg, motion)
@@ -176,9 +190,7 @@ def stride_problem(interval: float, duration: float, between: str) -> ForwardPro
         capacity, strength = state.force_capacity, leg.max_isometric_force
         shared = Problem(state.moment_arm[:, :5], net[:, rows], capacity, strength, reserve_weight=0.01)
         found.append(solve(shared, "stress_cubed").activation)
-    activation = np.clip(np.hstack(found), 0.0, 1.0)
-    found_problem = problem_of(stride.model, motion, wrenches, legs, activation, "activation", between)
-    return replace(found_problem, every=round(0.01 / interval))
+    return np.hstack(found)
 
 
 def stride_trips(duration: float) -> list[Trip]:
@@ -195,7 +207,7 @@ def picture(found: list[Trip], path: str) -> None:
     """The drift through time, logarithmic, with the limits of 20 mm and 3 degrees."""
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(9.0, 4.2), layout="constrained")
+    figure = Figure(figsize=(10.0, 4.2), layout="constrained")
     distance, angle = figure.subplots(1, 2)
     for each in found:
         if each.drift is not None:
@@ -208,7 +220,7 @@ def picture(found: list[Trip], path: str) -> None:
     ):
         axes.axhline(limit, color="0.6", linewidth=0.8)
         axes.set(xlabel="time after the start [s]", ylabel=what, ylim=(1e-6, 1e3))
-    distance.legend(fontsize=6.5)
+    figure.legend(loc="outside right upper", fontsize=7)
     figure.savefig(path, dpi=130)
 
 

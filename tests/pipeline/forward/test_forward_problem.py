@@ -75,7 +75,7 @@ def test_a_recorded_walk_goes_on_as_recorded(recorded):
         problem = forward_problem(recorded, refine=refine, between="spline")
         expected = problem.motion.qdd[60 * refine]
         assert np.abs(accelerations(problem, 60 * refine) - expected).max() < 1e-9 * np.abs(expected).max()
-        off.append(problem.drift(problem.starting(0.9).simulate(0.03, integration=QUICK)))
+        off.append(problem.drift(problem.starting(0.9).simulate(0.02, integration=QUICK)))
     assert off[0].largest_distance[-1] < 1e-3 and off[1].largest_distance[-1] < 1e-6
     assert np.degrees(off[1].largest_angle[-1]) < 1e-3
 
@@ -103,7 +103,7 @@ def test_the_muscles_bear_what_the_sharing_gave_them(analysis):
 def test_drift_falls_with_the_sampling_interval(stride, legs):
     """Between samples forces run straight: halving the interval divides what they miss by four."""
     off = [
-        (problem := sampled(stride, legs, interval)).drift(problem.simulate(0.02, integration=QUICK))
+        (problem := sampled(stride, legs, interval)).drift(problem.simulate(0.01, integration=QUICK))
         for interval in (0.01, 0.005, 0.0025)
     ]
     last = [each.largest_distance[-1] for each in off]
@@ -114,14 +114,14 @@ def test_drift_falls_with_the_sampling_interval(stride, legs):
 def test_mirrored_start_and_activations_give_the_mirrored_motion(stride):
     """Left and right exchanged half a stride later: the stride is symmetric, and so is its simulation."""
     legs = [place_muscles(stride.model, muscle_db.load("gait2392"), side) for side in "rl"]
-    time = 0.2 + 0.005 * np.arange(9)
+    time = 0.2 + 0.005 * np.arange(7)
     own = 0.05 + 0.1 * np.abs(np.sin(np.arange(43.0) + 8.0 * time[:, None]))
     other = 0.12 - own / 3.0
     found = []
     for shift, activation in ((0.0, (own, other)), (0.5 * stride.period, (other, own))):
         motion, wrenches = stride.motion(time + shift), stride.wrenches(time + shift)
         problem = problem_of(stride.model, motion, wrenches, legs, np.hstack(activation))
-        found.append(problem.simulate(0.02, integration=QUICK).motion)
+        found.append(problem.simulate(0.01, integration=QUICK).motion)
     names, mirror = stride.model.topology.coordinate_names, np.array([1.0, -1.0, 1.0])
     points = names[: stride.model.topology.point_count]
     twins = [
@@ -139,7 +139,7 @@ def test_feedback_is_zero_on_the_motion_and_small_beside_it(analysis):
     inner = motion.frames(slice(5, -5))
     on_it = tracking.moments(inner.time, inner.q, inner.qd)
     assert np.abs(on_it).max() < 0.02 * np.abs(problem.net[:, :38]).max()
-    found = problem.simulate(0.03, [tracking], QUICK)
+    found = problem.simulate(0.02, [tracking], QUICK)
     assert problem.drift(found).largest_distance.max() < 5e-4
 
 
