@@ -8,8 +8,12 @@ from .motion.signals.injury_criteria import severity_index as severity_index
 from .motion.signals.low_pass import low_pass as low_pass
 from .motion.signals.residual_analysis import residual_analysis as residual_analysis
 from .motion.signals.smoothing_spline import smoothing_spline as smoothing_spline
+from .muscles.driving.muscle_forces import MuscleForces as MuscleForces
+from .muscles.driving.muscle_forces import muscle_forces as muscle_forces
 from .muscles.pose_geometry import muscle_geometry as muscle_geometry
 from .opensim.read_model import read_osim as read_osim
+from .pipeline.forward.forward_problem import ForwardProblem as ForwardProblem
+from .pipeline.forward.forward_problem import forward_problem as forward_problem
 from .pipeline.opensim.model_problem import opensim_problem as opensim_problem
 from .recording.cameras.calibration import calibrate as calibrate
 from .recording.cameras.camera import Camera as Camera

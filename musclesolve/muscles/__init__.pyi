@@ -1,3 +1,6 @@
+from .driving.activation_dynamics import ActivationDynamics as ActivationDynamics
+from .driving.muscle_forces import MuscleForces as MuscleForces
+from .driving.muscle_forces import muscle_forces as muscle_forces
 from .leg_muscle_state import MuscleState as MuscleState
 from .leg_muscle_state import muscle_state as muscle_state
 from .parameter_derivatives import MuscleChange as MuscleChange

@@ -14,6 +14,10 @@ NEARLY_ZERO = 1e-4
 """Rotations below this are expanded in a series [rad]."""
 
 
+_CROSS = np.cross(np.eye(3)[:, None], np.eye(3)[None])
+"""Cross products of the unit vectors, (3, 3, 3): (r x s)_x = sum of c_yzx r_y s_z."""
+
+
 class FramePoses(NamedTuple):
     """Frames (F) at T angles, each relative to its body in standing.
 
@@ -69,8 +73,6 @@ def rotation_and_spin(vector: Array, rate: Array) -> tuple[Array, Array]:
     third = np.where(small, 1.0 / 6.0 - square / 120.0, (phi - np.sin(phi)) / (phi * safe))[..., None]
     crossed = np.cross(vector, rate)
     spin = rate + second * crossed + third * np.cross(vector, crossed)
-    columns = []
-    for axis in np.eye(3):
-        once = np.cross(vector, axis)
-        columns.append(axis + first * once + second * np.cross(vector, once))
-    return np.stack(columns, axis=-1), spin
+    skew = np.einsum("yzx,...y->...xz", _CROSS, vector)
+    rotation = np.eye(3) + first[..., None] * skew + second[..., None] * (skew @ skew)
+    return rotation, spin

@@ -162,11 +162,14 @@ class PathState:
         """dL_MT / dtheta (T, n, D) [m] for the bodies at rest."""
         groups = self.paths.groups
         found = np.zeros((len(self.q), self.paths.count, len(self.moving_dofs)))
-        place = np.searchsorted(self.moving_dofs, self.paths.frames.dof)
-        for g in np.flatnonzero(groups.frame >= 0):
-            f = groups.frame[g]
-            screw = screws(self.frames.spin[:, f], self.frames.velocity[:, f], self.frames.origin[:, f])
-            found[:, groups.muscle[g], place[f]] += (screw * self.wrench[:, g]).sum(axis=1)
+        (on,) = np.nonzero(groups.frame >= 0)
+        if on.size:
+            frame = groups.frame[on]
+            place = np.searchsorted(self.moving_dofs, self.paths.frames.dof)[frame]
+            screw = screws(self.frames.spin, self.frames.velocity, self.frames.origin)[:, frame]
+            moved = (screw * self.wrench[:, on]).sum(axis=2)
+            for k, muscle in enumerate(groups.muscle[on]):
+                found[:, muscle, place[k]] += moved[:, k]
         return found
 
     @cached_property

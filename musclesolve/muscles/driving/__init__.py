@@ -1,0 +1,1 @@
+"""Muscles that drive a simulation: activation through time, activation dynamics, the forces on the skeleton."""

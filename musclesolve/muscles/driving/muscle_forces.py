@@ -1,0 +1,196 @@
+"""Muscles as a force of a simulation: tension from activation, length and rate of the path, and what it does.
+
+The generalized force of tensions F is -F dL_MT/dq (paths.py). It is formed from the wrenches of the path nodes on the
+bodies, not from the rows dL_MT/dq themselves: what is added up on a body goes over to the generalized coordinates once.
+Where L_MT depends on a joint angle explicitly, as over a patella, F dL_MT/dtheta is a moment about that joint. Both
+together work as the rows do on every motion that the constraints allow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from musclesolve._util.arrays import Array, Indices
+from musclesolve.dynamics.inverse.joint_couples import Couples, body_spin
+from musclesolve.dynamics.kinematics.joint_coordinates import joint_angles, revolute_angles, single_joints
+from musclesolve.dynamics.model.model import Model
+from musclesolve.dynamics.model.rigid_body import RigidBodies
+from musclesolve.errors import InputError
+from musclesolve.muscles.driving.activation_dynamics import ActivationDynamics
+from musclesolve.muscles.driving.driven_muscles import DrivenMuscles
+from musclesolve.muscles.driving.muscle_course import (
+    ACTIVATION,
+    EXCITATION,
+    FORCE,
+    Course,
+    Given,
+    Sampling,
+    muscle_course,
+)
+from musclesolve.muscles.paths.paths import PathState
+from musclesolve.muscles.placing.place_muscles import LegMuscles
+
+
+@dataclass(frozen=True, eq=False)
+class MuscleForces:
+    """Muscles (n) of a model as a force of `simulate`.
+
+    course: activation, or tendon force [N] where `prescribed`, (T, n) at times (T,) [s].
+    """
+
+    model: Model
+    muscles: DrivenMuscles
+    course: Course
+    prescribed: bool = False
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of the muscles."""
+        return self.muscles.names
+
+    def __call__(self, time: Array, q: Array, qd: Array) -> Array:
+        """Generalized force (T, N, 3)."""
+        path = self.path(q)
+        return self.generalized(path, self._tension(time, path, qd))
+
+    def tension(self, time: Array, q: Array, qd: Array) -> Array:
+        """Tendon forces (T, n) [N] in some states."""
+        return self._tension(time, self.path(q), qd)
+
+    def path(self, q: Array) -> PathState:
+        """The paths in poses (T, N, 3)."""
+        return self.muscles.paths.evaluate(q, self._coordinates(q))
+
+    def rate(self, path: PathState, qd: Array) -> Array:
+        """dL_MT/dt (T, n) [m/s] of paths for velocities (T, N, 3)."""
+        rates, dofs = np.zeros((len(qd), len(self.model.topology.dof_names))), path.moving_dofs
+        if dofs.size:
+            distal, proximal = self._couples.distal[dofs], self._couples.proximal[dofs]
+            spin = body_spin(self._bodies[1], path.q, qd)
+            places = np.searchsorted(self._bodies[0], [distal, proximal])
+            relative = spin[:, places[0]] - spin[:, places[1]]
+            rates[:, dofs] = np.einsum("tdx,tdx->td", self._axes(path.q, dofs), relative)
+        return path.rate(qd, rates)
+
+    def generalized(self, path: PathState, tension: Array) -> Array:
+        """Generalized force (T, N, 3) of tendon forces (T, n) [N]."""
+        bodies, own = self._bodies
+        of_groups = -tension[:, path.paths.groups.muscle, None] * path.wrench
+        wrench = self._gather @ of_groups
+        if path.moving_dofs.size:
+            moment = -np.einsum("tnd,tn->td", path.explicit, tension)
+            couple = self._axes(path.q, path.moving_dofs) * moment[..., None]
+            wrench[..., :3] += self._couples.spread[np.ix_(bodies, path.moving_dofs)] @ couple
+        at = path.q[:, own.slots[:, 0]]
+        force = own.moment_forces(path.q, wrench[..., :3] - np.cross(at, wrench[..., 3:]))
+        force[:, :, 0] += wrench[..., 3:]
+        return own.generalized(path.q, force)
+
+    def _tension(self, time: Array, path: PathState, qd: Array) -> Array:
+        if self.prescribed:
+            return self.course(time)
+        capacity, passive = self.muscles.tendon_force(path.length, self.rate(path, qd))
+        return self.course(time) * capacity + passive
+
+    def _axes(self, q: Array, dofs: Indices) -> Array:
+        """Directions (T, D, 3) of the couples of some joints; only those across a massless cross are not the axes."""
+        return (self._couples.axes(q) if self._crossed else self.model.tree.axes(q))[:, dofs]
+
+    @cached_property
+    def _crossed(self) -> bool:
+        """Whether L_MT depends on an angle of a joint with a massless cross."""
+        return any(np.isin(self.muscles.paths.frames.dof, group).any() for group in self._couples.groups)
+
+    @cached_property
+    def _couples(self) -> Couples:
+        return Couples.build(self.model)
+
+    @cached_property
+    def _bodies(self) -> tuple[Indices, RigidBodies]:
+        """The bodies that muscles pull at, or that are joined where L_MT depends on the angle."""
+        dofs, couples = self.muscles.paths.frames.dof, self._couples
+        every = [self.muscles.paths.groups.body, couples.distal[dofs], couples.proximal[dofs]]
+        bodies = np.unique(np.concatenate(every))
+        return bodies, self.model.rigid_bodies.subset(bodies)
+
+    @cached_property
+    def _gather(self) -> Array:
+        """(b, G): one where a group of nodes is on a body."""
+        return (self._bodies[0][:, None] == self.muscles.paths.groups.body).astype(float)
+
+    @cached_property
+    def _angles(self) -> tuple[Indices, bool]:
+        """The joints whose angles paths depend on, and whether each of them is between two bodies about one axis."""
+        paths = self.muscles.paths
+        needed = np.unique(np.concatenate([paths.frames.dof, paths.switch_dof])).astype(np.intp)
+        return needed, bool(np.isin(needed, single_joints(self.model)).all())
+
+    def _coordinates(self, q: Array) -> Array:
+        """Joint coordinates (T, K+6), zero where no path depends on them."""
+        coordinates = np.zeros((len(q), len(self.model.topology.dof_names)))
+        needed, single = self._angles
+        if needed.size:
+            rotation = self.model.rigid_bodies.rotation(q)
+            if single:
+                coordinates[:, needed] = revolute_angles(self.model, rotation, needed)
+            else:
+                coordinates[:, needed] = joint_angles(self.model, rotation)[:, needed]
+        return coordinates
+
+
+def muscle_forces(
+    model: Model,
+    muscles: LegMuscles | Sequence[LegMuscles],
+    activation: Given | None = None,
+    time: Array | None = None,
+    *,
+    excitation: Given | None = None,
+    force: Given | None = None,
+    between: str = "linear",
+    dynamics: ActivationDynamics | None = None,
+) -> MuscleForces:
+    """Muscles on a model as a force of `musclesolve.dynamics.simulate`.
+
+    One of activation, excitation and force is given: a number for all muscles, (n,), samples (T, n) at `time`, a
+    function of times (T,) that returns (T, n), or a mapping from names to such for one muscle (others: zero).
+
+    Args:
+        model: the subject.
+        muscles: of one leg or of both, from `place_muscles` (model, set, side).
+        activation: 0 to 1.
+        time: (T,) [s] of the samples; for an excitation that is not sampled, from when to when it is needed.
+        excitation: 0 to 1; the activation follows from it by first-order activation dynamics.
+        force: prescribed tendon forces [N] instead, whatever length and velocity.
+        between: "linear" or "spline": what runs between samples. A spline is kept within the range.
+        dynamics: of activation, for an excitation (10 and 40 ms by Thelen (2003) unless given).
+
+    Raises:
+        InputError: none or more than one of the three; what `muscle_course` refuses.
+    """
+    legs = [muscles] if isinstance(muscles, LegMuscles) else list(muscles)
+    driven, sampling = DrivenMuscles.of_legs(legs), Sampling(time, between)
+    _check_one({"activation": activation, "excitation": excitation, "force": force})
+    if excitation is not None:
+        course = muscle_course(driven.names, excitation, sampling, EXCITATION)
+        how = ActivationDynamics() if dynamics is None else dynamics
+        return MuscleForces(model, driven, how.activation(driven.names, course, sampling.time))
+    if force is not None:
+        course = muscle_course(driven.names, force, sampling, FORCE)
+        return MuscleForces(model, driven, course, prescribed=True)
+    assert activation is not None
+    return MuscleForces(model, driven, muscle_course(driven.names, activation, sampling, ACTIVATION))
+
+
+def _check_one(given: dict[str, Given | None]) -> None:
+    """Refuse none, or more than one, of what can drive muscles."""
+    named = [name for name, value in given.items() if value is not None]
+    if len(named) != 1:
+        raise InputError(
+            f"{' and '.join(named) or 'no activation'} given for the muscles",
+            code="conflict" if named else "missing_argument",
+            expected="one of activation, excitation and force",
+        )

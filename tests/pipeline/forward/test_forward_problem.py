@@ -1,0 +1,214 @@
+"""Back from muscle forces to the motion: exact in every frame, and along a simulation as near as the samples are."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import xarray as xr
+from refusals import refused
+
+import muscle_db
+from musclesolve.data.bundled import reference_stride as bundled_trial
+from musclesolve.dynamics.forward.ode_system import System
+from musclesolve.dynamics.forward.simulate import Integration
+from musclesolve.dynamics.inverse.external_wrenches import Wrench
+from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
+from musclesolve.muscles.placing.place_muscles import place_muscles
+from musclesolve.pipeline.forward.forward_problem import forward_problem, problem_of
+from musclesolve.pipeline.forward.growth import growth
+from musclesolve.pipeline.forward.tracking import Tracking
+from musclesolve.pipeline.run import prepare, share
+from musclesolve.synthetic.stride.reference_stride import reference_stride
+
+QUICK = Integration(tolerance=1e-7, largest_step=0.002)
+
+
+@pytest.fixture(scope="module")
+def analysis():
+    return share(prepare(bundled_trial()))
+
+
+@pytest.fixture(scope="module")
+def recorded(default_walk_trial):
+    return share(prepare(default_walk_trial))
+
+
+@pytest.fixture(scope="module")
+def stride():
+    return reference_stride()
+
+
+@pytest.fixture(scope="module")
+def legs(stride):
+    return [place_muscles(stride.model, muscle_db.load("gait2392"), side) for side in "rl"]
+
+
+def sampled(stride, legs, interval, between="linear", replay="activation"):
+    """The bundled stride, exact at its samples, with smooth activations that differ from muscle to muscle."""
+    time = 0.2 + np.arange(0.0, 0.16, interval)
+    phase = np.arange(sum(len(leg.names) for leg in legs))
+    activation = 0.08 + 0.05 * np.sin(12.0 * time[:, None] + phase)
+    motion, wrenches = stride.motion(time), stride.wrenches(time)
+    return problem_of(stride.model, motion, wrenches, legs, activation, replay, between)
+
+
+def accelerations(problem, frame):
+    motion, model = problem.motion, problem.model
+    system = System(model, model.constraints, problem.forces, "direct")
+    found = system.accelerations(float(motion.time[frame]), motion.q[frame], motion.qd[frame]).qdd
+    return found.reshape(motion.q[frame].shape)
+
+
+@pytest.mark.parametrize("replay", ["activation", "force"])
+def test_in_every_frame_forward_dynamics_gives_back_the_motion(analysis, replay):
+    """Without integration: the accelerations of inverse dynamics, to round-off."""
+    problem = forward_problem(analysis, replay)
+    for frame in range(0, len(problem.motion.time), 12):
+        expected = problem.motion.qdd[frame]
+        assert np.abs(accelerations(problem, frame) - expected).max() < 1e-9 * np.abs(expected).max()
+
+
+def test_a_recorded_walk_goes_on_as_recorded(recorded):
+    """Finer samples take away what the forces miss between frames; 0.3 s of it: python -m benchmarks.round_trip."""
+    off = []
+    for refine in (1, 10):
+        problem = forward_problem(recorded, refine=refine, between="spline")
+        expected = problem.motion.qdd[60 * refine]
+        assert np.abs(accelerations(problem, 60 * refine) - expected).max() < 1e-9 * np.abs(expected).max()
+        off.append(problem.drift(problem.starting(0.9).simulate(0.02, integration=QUICK)))
+    assert off[0].largest_distance[-1] < 1e-3 and off[1].largest_distance[-1] < 1e-6
+    assert np.degrees(off[1].largest_angle[-1]) < 1e-3
+
+
+def test_a_static_pose_holds(model):
+    """Muscles activated in a pose at rest: what they do not balance the other moments do, and nothing accelerates."""
+    legs = [place_muscles(model, muscle_db.load("gait2392"), side) for side in "rl"]
+    still = np.zeros((8, 44))
+    still[:, model.dof("knee_flexion_r")], still[:, model.dof("hip_flexion_r")] = 0.4, 0.3
+    motion = motion_from(model, 0.01 * np.arange(8), still, 0.0 * still, 0.0 * still)
+    weight = Wrench("foot_r", np.tile([0.0, 0.0, 700.0], (8, 1)), np.zeros((8, 3)))
+    problem = problem_of(model, motion, [weight], legs, np.full((8, 86), 0.2))
+    assert np.abs(accelerations(problem, 4)).max() < 1e-8
+
+
+def test_the_muscles_bear_what_the_sharing_gave_them(analysis):
+    """The moments left to the joints are the reserves on shared degrees of freedom."""
+    problem = forward_problem(analysis)
+    left = problem.loads.joint_moments(problem.motion.time)
+    for leg in analysis.legs:
+        columns = [problem.model.dof(dof) for dof in leg.dofs]
+        np.testing.assert_allclose(left[:, columns], leg.solution.reserve, atol=1e-4)
+
+
+def test_drift_falls_with_the_sampling_interval(stride, legs):
+    """Between samples forces run straight: halving the interval divides what they miss by four."""
+    off = [
+        (problem := sampled(stride, legs, interval)).drift(problem.simulate(0.01, integration=QUICK))
+        for interval in (0.01, 0.005, 0.0025)
+    ]
+    last = [each.largest_distance[-1] for each in off]
+    assert 3.0 < last[0] / last[1] < 5.0 and 3.0 < last[1] / last[2] < 5.0
+    assert last[2] < 1e-5
+
+
+def test_mirrored_start_and_activations_give_the_mirrored_motion(stride):
+    """Left and right exchanged half a stride later: the stride is symmetric, and so is its simulation."""
+    legs = [place_muscles(stride.model, muscle_db.load("gait2392"), side) for side in "rl"]
+    time = 0.2 + 0.005 * np.arange(7)
+    own = 0.05 + 0.1 * np.abs(np.sin(np.arange(43.0) + 8.0 * time[:, None]))
+    other = 0.12 - own / 3.0
+    found = []
+    for shift, activation in ((0.0, (own, other)), (0.5 * stride.period, (other, own))):
+        motion, wrenches = stride.motion(time + shift), stride.wrenches(time + shift)
+        problem = problem_of(stride.model, motion, wrenches, legs, np.hstack(activation))
+        found.append(problem.simulate(0.01, integration=QUICK).motion)
+    names, mirror = stride.model.topology.coordinate_names, np.array([1.0, -1.0, 1.0])
+    points = names[: stride.model.topology.point_count]
+    twins = [
+        stride.model.slot(name[:-2] + {"_r": "_l", "_l": "_r"}.get(name[-2:], name[-2:])) for name in points
+    ]
+    apart = found[0].q[:, : len(points)] - mirror * found[1].q[:, twins]
+    np.testing.assert_allclose(apart, np.broadcast_to(apart[0, 0], apart.shape), atol=1e-6)
+    assert apart[0, 0, 0] == pytest.approx(-0.5 * stride.length, abs=1e-3)
+
+
+def test_feedback_is_zero_on_the_motion_and_small_beside_it(analysis):
+    problem = forward_problem(analysis)
+    tracking = problem.tracking(100.0)
+    motion = problem.motion
+    inner = motion.frames(slice(5, -5))
+    on_it = tracking.moments(inner.time, inner.q, inner.qd)
+    assert np.abs(on_it).max() < 0.02 * np.abs(problem.net[:, :38]).max()
+    found = problem.simulate(0.02, [tracking], QUICK)
+    assert problem.drift(found).largest_distance.max() < 5e-4
+
+
+def test_feedback_pulls_towards_the_recorded_angle(analysis):
+    problem = forward_problem(analysis)
+    motion, model = problem.motion, problem.model
+    knee = model.dof("knee_flexion_l")
+    bent = replace(motion, coordinates=motion.coordinates.copy())
+    bent.coordinates[:, knee] += 0.1
+    moved = motion_from(model, motion.time, bent.coordinates, motion.rates, motion.second)
+    tracking = Tracking.build(model, motion, 10.0)
+    change = tracking.moments(motion.time, moved.q, moved.qd) - tracking.moments(
+        motion.time, motion.q, motion.qd
+    )
+    np.testing.assert_allclose(change[:, knee], -0.1 * tracking.stiffness[knee], rtol=1e-6)
+
+
+def test_the_stance_foot_is_what_leaves_the_motion_first(analysis):
+    """A ground force that does not answer the foot makes it an inverted pendulum: e-fold within 10 to 30 ms."""
+    problem = forward_problem(analysis)
+    free = growth(problem.model, problem.forces, problem.motion, 20)
+    assert 0.005 < free.e_folding < 0.03 and any("ankle" in name for name in free.leading(2))
+    held = growth(problem.model, (*problem.forces, problem.tracking(100.0)), problem.motion, 20)
+    assert held.e_folding > 5.0 * free.e_folding
+
+
+def test_finer_samples_pass_through_the_recorded_frames(analysis):
+    plain, finer = forward_problem(analysis), forward_problem(analysis, refine=4)
+    np.testing.assert_allclose(finer.motion.q[::4], plain.motion.q, atol=1e-9)
+    at = plain.motion.time[1:-1]
+    np.testing.assert_allclose(finer.muscles.course(at), plain.muscles.course(at), atol=1e-6)
+    later = finer.starting(float(at[10]) - 1e-4)
+    assert later.motion.time[later.first] == pytest.approx(at[10])
+
+
+def test_what_cannot_be_replayed_is_refused(analysis, tmp_path):
+    with refused("unknown_name", "replay"):
+        forward_problem(analysis, "excitation")
+    with refused("bad_number", "refine"):
+        forward_problem(analysis, refine=0)
+    with refused("missing_file", "absent.toml"):
+        forward_problem(tmp_path / "absent.toml")
+    with refused("bad_type", "Dataset"):
+        forward_problem(xr.Dataset())
+    problem = forward_problem(analysis)
+    with refused("bad_number", "duration"):
+        problem.simulate(50.0)
+    with refused("bad_number", "start"):
+        problem.starting(-5.0)
+    with refused("bad_number", "frequency"):
+        problem.tracking(0.0)
+
+
+def test_a_result_drives_the_motion_that_it_came_from(analysis):
+    from musclesolve.results.dataset.assemble import assemble
+
+    result = assemble(analysis)
+    own, read = forward_problem(analysis), forward_problem(analysis, result=result)
+    at = own.motion.time[3:9]
+    np.testing.assert_allclose(read.muscles.course(at), own.muscles.course(at), atol=1e-12)
+    with refused("bad_result", "activation"):
+        forward_problem(analysis, result=result.drop_vars("activation"))
+    with refused("bad_result", "soleus_r"):
+        forward_problem(
+            analysis, result=result.sel(muscle=[m for m in result.muscle.values if m != "soleus_r"])
+        )
+    with refused("not_comparable"):
+        forward_problem(analysis, result=result.isel(time=slice(0, 20)))
+    unsolved = result.copy(deep=True)
+    unsolved.activation[::3] = np.nan
+    with refused("too_few_frames"):
+        forward_problem(analysis, result=unsolved)
