@@ -40,7 +40,11 @@ SLIP = 0.1
 def rollover_case() -> None:
     """Simulate the truck alone and with its driver, and print."""
     table = Table(
-        "rollover", "wheels touch [s]", "cage touches [s]", "roll at 1.6 s, 2 s [deg]", "lap belt [kN]"
+        "rollover",
+        "wheels touch [s]",
+        "cage touches [s]",
+        "roll at 1.6 s, 2 s [deg]",
+        "lap belt before, after 1 s [kN]",
     )
     for column in ("seconds", "imbalance / lost"):
         table.add_column(column)
@@ -133,7 +137,7 @@ def _height(base: Model, start: dict) -> float:
 
 
 def figures(run: ContactSimulation) -> list[str]:
-    """First touches of wheels and cage, roll angle, largest pull of the lap belt."""
+    """First touches of wheels and cage, roll angle, largest pull of the lap belt in the first second and later."""
     first = {}
     for event in run.events:
         kind = event.pair.split(" and ")[1].split()[0]
@@ -144,4 +148,7 @@ def figures(run: ContactSimulation) -> list[str]:
     roll = np.degrees(np.unwrap(np.arctan2(up[:, 1], up[:, 2])))
     angles = ", ".join(f"{np.interp(at, run.time, roll):.0f}" for at in (1.6, 2.0))
     when = [f"{first[kind]:.2f}" if kind in first else "-" for kind in ("wheel", "cage")]
-    return [*when, angles, f"{1e-3 * run.tension[:, 0].max():.1f}" if run.tension.size else "-"]
+    if not run.tension.size:
+        return [*when, angles, "-"]
+    lap, early = 1e-3 * run.tension[:, 0], run.time < 1.0
+    return [*when, angles, f"{lap[early].max():.1f}, {lap[~early].max():.1f}"]

@@ -36,7 +36,7 @@ def main() -> None:
         {"person": model}, [floor, *surfaces], pairs_with(floor, surfaces, body_laws(surfaces))
     )
     start = Start(model, q, 0.0 * q, [JointResistance.build(model)])
-    fall = simulate_contact({"person": start}, pairs, np.linspace(0.0, 2.0, 2001))
+    fall = simulate_contact({"person": start}, pairs, np.linspace(0.0, 2.0, 1001))
 
     for name in ("knee_r", "hand_r", "head"):
         hit = next(
@@ -51,7 +51,7 @@ def main() -> None:
     print(
         f"energy: {fall.lost[-1]:.0f} J lost in contacts, {abs(fall.imbalance).max():.4f} J unaccounted for"
     )
-    carried, weight = fall.force_on("floor")[-200:, 2].mean(), 9.80665 * model.mass.total
+    carried, weight = fall.force_on("floor")[-100:, 2].mean(), 9.80665 * model.mass.total
     print(f"the floor carries {-carried / weight:.2f} body weights at the end")
 
 

@@ -38,6 +38,14 @@ class RigidSeat:
     floor: float
     cushion: CushionContact
 
+    def __post_init__(self) -> None:
+        """Refuse what is no seat."""
+        for name in ("pan_deg", "back_deg"):
+            check_number(getattr(self, name), name, "0 to 80 degrees", least=0.0, most=80.0)
+        for name in ("pan_thickness", "back_thickness"):
+            check_number(getattr(self, name), name, "zero or more meters", least=0.0)
+        check_number(self.floor, "floor", "a height in meters")
+
     @classmethod
     def printed(cls) -> RigidSeat:
         """The seat of the source."""

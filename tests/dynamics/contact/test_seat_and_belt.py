@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from free_bodies import free_body, starting
@@ -203,6 +205,28 @@ def test_bad_straps_and_pulses_are_refused(person):
             {"ball": Start(*run_parts(start), pulse=lambda t: np.full((1, 3), np.nan))}, NOTHING, 0.1
         )
     assert not isinstance(caught.value, InputError)
+
+
+def test_what_stops_a_simulation_is_named():
+    """A force that fails while a strap is taut, without any pair."""
+
+    def failing(time, q, qd):
+        return np.full(q.shape, np.nan if time[0] > 0.2 else 0.0)
+
+    start = starting(free_body(), (0.0, 0.0, 0.0))
+    strap = Strap(
+        "rope", ((Attachment((0, 0, 1.0)), Attachment((0, 0, 0), "ball")),), Webbing((0.0, 1.0), (0.0, 400.0))
+    )
+    with pytest.raises(MuscleSolveError) as caught:
+        simulate_contact({"ball": Start(*run_parts(start), [failing])}, NOTHING, 1.0, straps=[strap])
+    assert "failing" in str(caught.value) and "strap rope carries" in str(caught.value)
+
+
+def test_a_seat_that_is_none_is_refused():
+    good = RigidSeat.printed()
+    for change in ({"pan_deg": 95.0}, {"back_thickness": -0.1}, {"floor": np.nan}):
+        with refused("bad_number", next(iter(change))):
+            replace(good, **change)
 
 
 def run_parts(start):
