@@ -1,4 +1,4 @@
-"""Application cases of chapter 4 for which the source prints numbers: a frontal and an offset tackle (Silva 2003, 4.1).
+"""Application cases of chapter 4 of Silva (2003): tackles (4.1), a belted occupant on a sled (4.2), a rollover (4.3).
 
     python -m benchmarks.impact_cases [FOLDER]
 
@@ -17,6 +17,8 @@ import numpy as np
 from rich.table import Table
 
 from benchmarks.contact import FLOOR, LINES, bent_person
+from benchmarks.rollover import rollover_case
+from benchmarks.sled import sled_case
 from benchmarks.timing import console
 from musclesolve._util.arrays import Array
 from musclesolve.dynamics.contact.body_surfaces import body_laws, body_surfaces, pairs_with
@@ -84,6 +86,8 @@ def main() -> None:
             draw(run, folder / f"tackle_{name}.png")
     console.print(table)
     console.print(REASONS)
+    sled_case(folder)
+    rollover_case()
 
 
 def tackle(offset: float, harder: float = 1.0) -> ContactSimulation:

@@ -1,9 +1,15 @@
+from .contact.belt import Attachment as Attachment
+from .contact.belt import Strap as Strap
+from .contact.belt import Webbing as Webbing
 from .contact.body_surfaces import body_laws as body_laws
 from .contact.body_surfaces import body_surfaces as body_surfaces
 from .contact.body_surfaces import pairs_with as pairs_with
 from .contact.contact_law import CushionContact as CushionContact
 from .contact.contact_law import HertzContact as HertzContact
 from .contact.contact_pairs import ContactPairs as ContactPairs
+from .contact.seat import RigidSeat as RigidSeat
+from .contact.seat import sled_model as sled_model
+from .contact.seat import three_point_belt as three_point_belt
 from .contact.separation import separation as separation
 from .contact.surfaces import Surface as Surface
 from .contact.surfaces import cylinder as cylinder
@@ -15,6 +21,8 @@ from .forward.applied_forces import JointMoments as JointMoments
 from .forward.contact_simulation import ContactSimulation as ContactSimulation
 from .forward.contact_simulation import Start as Start
 from .forward.contact_simulation import simulate_contact as simulate_contact
+from .forward.driven import half_sine as half_sine
+from .forward.driven import no_pulse as no_pulse
 from .forward.joint_resistance import JointResistance as JointResistance
 from .forward.simulate import Integration as Integration
 from .forward.simulate import Simulation as Simulation

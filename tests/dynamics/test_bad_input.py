@@ -253,7 +253,7 @@ def test_forces_through_time_that_are_none(body):
 
 def test_a_table_of_resistance_of_another_model(model):
     with refused("bad_model", "forward_resistance.toml", "inverse_human"):
-        JointResistance.build(model)
+        JointResistance.build(model, "forward_resistance")
 
 
 def test_complex_numbers_pass(model):

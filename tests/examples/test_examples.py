@@ -25,6 +25,7 @@ EXPECTED = {
     "compare_costs": ([r"force_squared: 66 frames", r"differ most in soleus_r"], []),
     "benchmark_solvers": ([r"batch .*5 solved", r"slsqp .*5 solved", r"linprog .*unfit_solver"], []),
     "plot_activations": ([], ["contact_forces.png", "five_muscles.png"]),
+    "fall": ([r"head +meets the floor after 0\.9", r"carries (1\.0|0\.9)"], []),
     "emg_overlay": ([r"SOL +r = 0\.9\d at \d+ ms"], ["emg.png"]),
     "opensim_model": ([r"soleus_r +peak +\d{4} N", r"66 of 66 frames solved"], ["ik.mot", "walk_force.sto"]),
     "uncertainty": ([r"all sources, soleus", r"samples \d{4} ± \d{2,3} N"], []),

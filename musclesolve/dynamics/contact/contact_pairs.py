@@ -99,7 +99,7 @@ class ContactPairs:
                 of two planes, or of surfaces on one body.
         """
         number = _numbers(surfaces)
-        body = np.array([_body_number(models, surface) for surface in surfaces], dtype=int)
+        body = np.array([body_number(models, one.body, one.model, one.name) for one in surfaces], dtype=int)
         chosen = []
         for names in pairs:
             one, two = (number[_known(name, number)] for name in names)
@@ -203,16 +203,16 @@ def _known(name: str, number: Mapping[str, int]) -> str:
     return name
 
 
-def _body_number(models: Mapping[str, Model], surface: Surface) -> int:
-    """Number of a surface's body among those of all models; the ground is the last."""
-    counts = [len(model.topology.bodies) for model in models.values()]
-    if not surface.body:
+def body_number(models: Mapping[str, Model], body: str, model: str, what: str) -> int:
+    """Number among the bodies of all models; the ground, which has no name, is the last. what: who asks."""
+    counts = [len(one.topology.bodies) for one in models.values()]
+    if not body:
         return sum(counts)
     names = list(models)
-    owner = surface.model or (names[0] if len(names) == 1 else "")
+    owner = model or (names[0] if len(names) == 1 else "")
     if owner not in models:
-        raise unknown_name(owner, "model", tuple(names), f" to carry the surface {surface.name!r}")
-    return sum(counts[: names.index(owner)]) + models[owner].body(surface.body)
+        raise unknown_name(owner, "model", tuple(names), f" to carry {what!r}")
+    return sum(counts[: names.index(owner)]) + models[owner].body(body)
 
 
 def _check_pair(first: Surface, second: Surface, together: bool) -> None:

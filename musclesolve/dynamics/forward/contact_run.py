@@ -205,13 +205,18 @@ class Run:
         )
 
     def _pressing(self) -> str:
-        """The pair that presses most at the last good state, for a message."""
-        touch = self._touch()
-        size = np.linalg.norm(touch.force, axis=1)
-        worst = int(np.argmax(size)) if size.any() else int(np.argmax(np.where(self.touching, 1.0, 0.0)))
-        if not self.touching.any():
-            return ""
-        return (
-            f" {self.world.pairs.names[worst]} press most, {size[worst]:.3g} N at {self.now:.4f} s. A contact that is "
-            "too stiff for the steps is softer with less stiffness, a larger slip_speed or the stepper 'radau'."
-        )
+        """What presses and what pulls most at the last good state, for a message."""
+        text = ""
+        loads = self.world.loads(self.now, self.state, self.approach, self.touching)
+        if self.touching.any():
+            size = np.linalg.norm(loads.touch.force, axis=1)
+            worst = int(np.argmax(size)) if size.any() else int(np.argmax(self.touching))
+            text += (
+                f" {self.world.pairs.names[worst]} press most, {size[worst]:.3g} N at {self.now:.4f} s. A contact that "
+                "is too stiff for the steps is softer with less stiffness, a larger slip_speed or the stepper 'radau'."
+            )
+        if loads.pull is not None and self.world.straps is not None and loads.pull.tension.any():
+            worst = int(np.argmax(loads.pull.tension))
+            name = self.world.straps.straps[worst].name
+            text += f" The strap {name} carries {loads.pull.tension[worst]:.3g} N at {self.now:.4f} s."
+        return text

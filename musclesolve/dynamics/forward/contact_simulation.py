@@ -13,10 +13,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from musclesolve._util.arrays import Array
+from musclesolve.dynamics.contact.belt import Pull, Strap
 from musclesolve.dynamics.contact.contact_pairs import ContactPairs
 from musclesolve.dynamics.forward.applied_forces import Force
 from musclesolve.dynamics.forward.contact_run import ContactEvent, Run
 from musclesolve.dynamics.forward.contact_world import EXTRA, World
+from musclesolve.dynamics.forward.driven import DrivenSystem, Pulse
 from musclesolve.dynamics.forward.ode_system import System
 from musclesolve.dynamics.forward.simulate import (
     Integration,
@@ -35,13 +37,26 @@ CONTACT = Integration(tolerance=1e-6, stepper="rk45")
 
 @dataclass(frozen=True)
 class Start:
-    """A model and how it starts: positions q and velocities qd (N, 3); forces and held points as in `simulate`."""
+    """A model and how it starts: positions q and velocities qd (N, 3); forces and held points as in `simulate`.
+
+    pulse: where it is given, the model does not turn and has this acceleration (T, 3) [m/s2] at times (T,), whatever
+    acts on it (`half_sine`, `no_pulse`, or a function of your own).
+    """
 
     model: Model
     q: Array
     qd: Array
     forces: Sequence[Force] = ()
     held: Sequence[str] = ()
+    pulse: Pulse | None = None
+
+    def __post_init__(self) -> None:
+        if self.pulse is not None and (self.held or not callable(self.pulse)):
+            raise InputError(
+                "a pulse that cannot be called, or beside held points",
+                code="conflict" if self.held else "bad_type",
+                expected="a function of times (T,) that returns accelerations (T, 3), and no held points",
+            )
 
 
 @dataclass(frozen=True)
@@ -49,8 +64,9 @@ class ContactSimulation:
     """Simulated motions by model, and what the pairs of surfaces (P) did at the times (T,) of the frames.
 
     depth (T, P) [m], negative while apart; force (T, P, 3) [N] on the second surface and its point (T, P, 3) [m];
-    stored (T, P) [J] elastic energy; lost (T,) [J] what damping and friction of the contacts took since the start;
-    work (T,) [J] what the applied forces did since then; events in their order.
+    stored (T, P) [J] elastic energy; lost (T,) [J] what damping and friction of contacts and straps took since the
+    start; work (T,) [J] what applied forces and drives did since then; tension [N] and stretched [J], (T, S) each, of
+    the straps; events in their order.
     """
 
     time: Array
@@ -62,12 +78,15 @@ class ContactSimulation:
     stored: Array
     lost: Array
     work: Array
+    tension: Array
+    stretched: Array
     events: tuple[ContactEvent, ...]
 
     @property
     def energy(self) -> Array:
         """Kinetic, potential and elastic energy of all models together (T,) [J]."""
-        return np.sum([motion.energy for motion in self.motions.values()], axis=0) + self.stored.sum(axis=1)
+        moving = np.sum([motion.energy for motion in self.motions.values()], axis=0)
+        return np.asarray(moving + self.stored.sum(axis=1) + self.stretched.sum(axis=1))
 
     @property
     def imbalance(self) -> Array:
@@ -94,6 +113,8 @@ def simulate_contact(
     pairs: ContactPairs,
     duration: float | Array,
     integration: Integration = CONTACT,
+    *,
+    straps: Sequence[Strap] = (),
 ) -> ContactSimulation:
     """Motion of models that touch each other and the ground, under gravity and forces.
 
@@ -102,6 +123,7 @@ def simulate_contact(
         pairs: `ContactPairs.build` of the same models.
         duration: [s], for a hundred and one frames, or the times (T,) of the frames, from the start on.
         integration: tolerance, stepper and method.
+        straps: belts between bodies, without tension at the start.
 
     Raises:
         InputError: starts that are no states of their models, or surfaces that overlap deeply at the start.
@@ -109,13 +131,14 @@ def simulate_contact(
     """
     times = frame_times(duration)
     systems = {name: _system(start, integration) for name, start in starts.items()}
-    world = World(systems, pairs)
-    begin = [
-        systems[name].checked_start(np.asarray(start.q), np.asarray(start.qd))
-        for name, start in starts.items()
-    ]
-    run = Run(world, integration, times)
-    run.start(np.concatenate(begin))
+    begin = np.concatenate(
+        [
+            systems[name].checked_start(np.asarray(start.q), np.asarray(start.qd))
+            for name, start in starts.items()
+        ]
+    )
+    run = Run(World.build(systems, pairs, straps, begin), integration, times)
+    run.start(begin)
     while len(run.states) < len(times):
         run.go_to_next_event()
     return _simulation(run)
@@ -126,6 +149,8 @@ def _system(start: Start, how: Integration) -> System:
     rows = start.model.constraints
     if start.held:
         rows = rows.with_linear(*fixed(start.model.topology, np.asarray(start.q), start.held))
+    if start.pulse is not None:
+        return DrivenSystem(start.model, rows, tuple(start.forces), how.method, start.pulse)
     return System(start.model, rows, tuple(start.forces), how.method)
 
 
@@ -133,16 +158,16 @@ def _simulation(run: Run) -> ContactSimulation:
     """Everything at the times of the frames."""
     world = run.world
     whole = [
-        world.contact_forces(time, state, *contact)
+        world.loads(time, state, *contact)
         for time, state, contact in zip(run.times, run.states, run.contacts, strict=True)
     ]
-    touches = [touch for touch, _ in whole]
+    touches = [loads.touch for loads in whole]
     motions = {
         name: simulated(
             system,
             run.times,
             np.stack([world.parts(state)[k] for state in run.states]),
-            [force[k] for _, force in whole],
+            [loads.forces[k] for loads in whole],
             run.drift,
             run.steps,
             run.evaluations,
@@ -155,5 +180,29 @@ def _simulation(run: Run) -> ContactSimulation:
         stored[:, p] = law.stored_energy(depth[:, p])
     force, point = (np.stack([getattr(touch, name) for touch in touches]) for name in ("force", "point"))
     lost, work = np.stack([state[-EXTRA:] for state in run.states]).T
+    tension, stretched = _strap_courses([loads.pull for loads in whole])
     events = tuple(sorted(run.events, key=lambda event: event.time))
-    return ContactSimulation(run.times, motions, world.pairs, depth, force, point, stored, lost, work, events)
+    return ContactSimulation(
+        *(
+            run.times,
+            motions,
+            world.pairs,
+            depth,
+            force,
+            point,
+            stored,
+            lost,
+            work,
+            tension,
+            stretched,
+            events,
+        )
+    )
+
+
+def _strap_courses(pulls: Sequence[Pull | None]) -> tuple[Array, Array]:
+    """Tension and elastic energy (T, S) of the straps."""
+    found = [pull for pull in pulls if pull is not None]
+    if not found:
+        return np.zeros((len(pulls), 0)), np.zeros((len(pulls), 0))
+    return np.stack([pull.tension for pull in found]), np.stack([pull.stored for pull in found])

@@ -1,8 +1,8 @@
-"""Several models and what touches between them as one system of differential equations."""
+"""Several models and what touches and pulls between them as one system of differential equations."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -10,13 +10,28 @@ from itertools import pairwise
 import numpy as np
 
 from musclesolve._util.arrays import Array, Mask
+from musclesolve.dynamics.contact.belt import Pull, Strap, Straps
 from musclesolve.dynamics.contact.contact_pairs import BodyStates, ContactPairs, Touch
 from musclesolve.dynamics.forward.compiled_equations import UnsolvableError
 from musclesolve.dynamics.forward.ode_system import System
 from musclesolve.errors import InputError, MuscleSolveError
 
 EXTRA = 2
-"""Numbers behind the states of the models: energy [J] that the contacts have lost, work [J] of the applied forces."""
+"""Numbers behind the states of the models: energy [J] lost in contacts and straps, work [J] of what is applied."""
+
+
+@dataclass(frozen=True)
+class Loads:
+    """What the pairs do, what the straps do (None without any), and the generalized force (N, 3) on every model."""
+
+    touch: Touch
+    pull: Pull | None
+    forces: list[Array]
+
+    @property
+    def loss(self) -> float:
+        """Power [W] that contacts and straps lose."""
+        return self.touch.loss + (0.0 if self.pull is None else self.pull.loss)
 
 
 @dataclass(frozen=True)
@@ -25,6 +40,19 @@ class World:
 
     systems: Mapping[str, System]
     pairs: ContactPairs
+    straps: Straps | None = None
+
+    @classmethod
+    def build(
+        cls, systems: Mapping[str, System], pairs: ContactPairs, straps: Sequence[Strap], start: Array
+    ) -> World:
+        """A world whose straps are without tension in the first state, that of the models alone."""
+        bare = cls(systems, pairs)
+        if not straps:
+            return bare
+        models = {name: system.model for name, system in systems.items()}
+        motions = bare.bodies(bare.split(0.0, np.concatenate([start, np.zeros(EXTRA)]))).motions
+        return cls(systems, pairs, Straps.build(models, straps, motions))
 
     @cached_property
     def _slices(self) -> list[slice]:
@@ -62,23 +90,26 @@ class World:
         """What the pairs do."""
         return self.pairs.touch(self.bodies(self.split(time, state)), approach, touching)
 
-    def contact_forces(
-        self, time: float, state: Array, approach: Array, touching: Mask
-    ) -> tuple[Touch, list[Array]]:
-        """What the pairs do, and the generalized force (N, 3) of the contacts on every model."""
+    def loads(self, time: float, state: Array, approach: Array, touching: Mask) -> Loads:
+        """What pairs and straps do."""
         bodies = self.bodies(self.split(time, state))
         touch = self.pairs.touch(bodies, approach, touching)
-        if not touch.force.any():
-            return touch, [np.zeros(q.shape) for q, _ in bodies.states]
-        return touch, bodies.generalized(self.pairs.wrenches(touch, self._bodies))
+        pull = None if self.straps is None else self.straps.pull(bodies.motions)
+        is_pulled = pull is not None and pull.tension.any()
+        if not (touch.force.any() or is_pulled):
+            return Loads(touch, pull, [np.zeros(q.shape) for q, _ in bodies.states])
+        wrench = self.pairs.wrenches(touch, self._bodies)
+        if self.straps is not None and pull is not None:
+            self.straps.add_wrenches(pull, wrench)
+        return Loads(touch, pull, bodies.generalized(wrench))
 
     def derivative(self, time: float, state: Array, approach: Array, touching: Mask) -> Array:
         """dy/dt; not a number where a step went too far for the equations to have a solution."""
         if not np.isfinite(state).all():
             return np.full(len(state), np.nan)
-        touch, forces = self.contact_forces(time, state, approach, touching)
+        loads = self.loads(time, state, approach, touching)
         rates, work = [], 0.0
-        for name, part, force in zip(self.systems, self.parts(state), forces, strict=True):
+        for name, part, force in zip(self.systems, self.parts(state), loads.forces, strict=True):
             system, (q, qd) = self.systems[name], part.reshape(2, -1, 3)
             applied = self._applied(name, time, q, qd)
             try:
@@ -86,8 +117,8 @@ class World:
             except UnsolvableError:
                 return np.full(len(state), np.nan)
             rates += [part[part.size // 2 :], found.qdd]
-            work += float(applied.ravel() @ qd.ravel())
-        return np.concatenate([*rates, [touch.loss, work]])
+            work += system.power(q, qd, found.qdd.reshape(q.shape), applied, force)
+        return np.concatenate([*rates, [loads.loss, work]])
 
     def _applied(self, name: str, time: float, q: Array, qd: Array) -> Array:
         """The forces on one model; where there are several, an error names it."""

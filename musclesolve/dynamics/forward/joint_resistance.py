@@ -23,10 +23,13 @@ import numpy as np
 from musclesolve._util.arrays import Array, Indices
 from musclesolve.dynamics.inverse.joint_couples import Couples
 from musclesolve.dynamics.kernel.arrays import ConeArrays, Joints, Motions, StopArrays, contiguous
-from musclesolve.dynamics.kinematics.joint_coordinates import revolute_angles, single_joints
+from musclesolve.dynamics.kinematics.joint_coordinates import joint_angles
 from musclesolve.dynamics.model.data_files import locate, read_text
 from musclesolve.dynamics.model.model import Model
 from musclesolve.errors import InputError
+
+FORWARD = "forward_resistance"
+_BUNDLED = {"inverse_human": "inverse_resistance"}
 
 
 @dataclass(frozen=True)
@@ -47,7 +50,10 @@ class Cones:
 
 @dataclass(frozen=True)
 class Stops:
-    """Ends of the range of single angles (S): joints, lower and upper [rad], margin [rad], moment [N m]."""
+    """Ends of the range of angles (S), those of universal joints too.
+
+    joint: which; lower, upper [rad], margin [rad], moment [N m].
+    """
 
     joint: Indices
     lower: Array
@@ -67,16 +73,16 @@ class JointResistance:
 
     @classmethod
     def build(
-        cls, model: Model, table: str | Path = "forward_resistance", damping: bool = True, limits: bool = True
+        cls, model: Model, table: str | Path | None = None, damping: bool = True, limits: bool = True
     ) -> JointResistance:
-        """Resistance from a data file, bundled (by name) or a user's own (by path).
+        """Resistance from a data file, bundled (by name) or a user's own (by path); None: that of the human model.
 
         `damping` and `limits` say whether viscous and motion-limiting moments are included.
 
         Raises:
             InputError: the file is no such table, or names what the model does not have.
         """
-        path = locate(table)
+        path = locate(_BUNDLED.get(model.topology.name, FORWARD) if table is None else table)
         raw = tomllib.loads(read_text(path, "table of joint resistance"))
         what = f"not a table of joint resistance for the model {model.topology.name!r}"
         try:
@@ -158,7 +164,7 @@ class JointResistance:
         stops = self.stops
         if len(stops.joint):
             model = self.couples.model
-            angles = revolute_angles(model, model.rigid_bodies.rotation(q), stops.joint)
+            angles = joint_angles(model, model.rigid_bodies.rotation(q))[:, stops.joint]
             middle = 0.5 * (stops.lower + stops.upper)
             angles = middle + (angles - middle + np.pi) % (2.0 * np.pi) - np.pi
             beyond = rise((angles - stops.upper) / stops.margin) - rise((stops.lower - angles) / stops.margin)
@@ -232,8 +238,11 @@ def _cones(model: Model, rows: list[dict]) -> Cones:
 def _stops(model: Model, rows: list[dict]) -> Stops:
     lower, upper = (np.array([row[key] for row in rows], dtype=float) for key in ("lower_deg", "upper_deg"))
     joints = np.array([model.dof(row["dof"]) for row in rows], dtype=int)
-    if others := [row["dof"] for row in rows if model.dof(row["dof"]) not in single_joints(model)]:
-        raise ValueError(f"a limit for {others[0]}, which is not the only rotation between two bodies")
+    balls = set(model.tree.spherical.ravel().tolist())
+    if others := [row["dof"] for row in rows if model.joint(row["dof"]) in balls]:
+        raise ValueError(
+            f"a limit for {others[0]}, one of the rotations of a spherical joint, which needs a cone"
+        )
     if (lower >= upper).any():
         raise ValueError(f"the range of {rows[int(np.argmax(lower - upper))]['dof']} is empty")
     return Stops(joints, np.deg2rad(lower), np.deg2rad(upper), *_margin_and_moment(rows))

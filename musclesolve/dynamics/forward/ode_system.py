@@ -110,6 +110,10 @@ class System:
         except (MuscleSolveError, np.linalg.LinAlgError) as fault:
             raise UnsolvableError(f"the simulation stops at {time:.4f} s: {fault}") from fault
 
+    def power(self, q: Array, qd: Array, qdd: Array, applied: Array, contact: Array) -> float:
+        """That of what acts beside weight and contact [W]: the applied forces (N, 3)."""
+        return float(applied.ravel() @ qd.ravel())
+
     def derivative(self, time: float, state: Array) -> Array:
         """dy/dt (6N,)."""
         q, qd = self.split(time, state)

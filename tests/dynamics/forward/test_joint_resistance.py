@@ -6,7 +6,7 @@ from refusals import refused
 from scipy.integrate import quad
 
 from musclesolve.dynamics.forward.joint_resistance import JointResistance, rise
-from musclesolve.dynamics.forward.simulate import potential_energy, simulate
+from musclesolve.dynamics.forward.simulate import Integration, potential_energy, simulate
 from musclesolve.dynamics.inverse.joint_couples import body_spin
 from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
 from musclesolve.dynamics.model.human_model import forward_human_model
@@ -197,3 +197,62 @@ def test_a_table_that_cannot_be_is_refused(body, tmp_path, text, words):
     file.write_text(text)
     with refused(*words):
         JointResistance.build(body, file)
+
+
+class TestInverseModel:
+    """The 33-body model has the resistance of the forward model, and that of the joints which only it has."""
+
+    def test_every_joint_is_damped(self, model):
+        assert (JointResistance.build(model).damping > 0.0).all()
+
+    def test_nothing_resists_a_standing_person(self, model):
+        q = model.standing[None]
+        assert not JointResistance.build(model)(np.zeros(1), q, 0.0 * q).any()
+
+    @pytest.mark.parametrize(
+        ("dof", "degrees"),
+        [
+            *(("hip_flexion_r", 108.0), ("hip_flexion_l", -50.0), ("hip_adduction_l", 37.0)),
+            *(("knee_flexion_r", 130.0), ("elbow_flexion_l", 150.0), ("head_flexion", -12.0)),
+            *(("shoulder_adduction_r", -135.0), ("trunk_flexion", 75.0), ("neck_bending_right", 45.0)),
+        ],
+    )
+    def test_both_models_resist_alike(self, model, body, limits, dof, degrees):
+        """The power on a rotation of that joint, in the same pose."""
+        powers = []
+        for one, resist in ((model, JointResistance.build(model, damping=False)), (body, limits)):
+            coordinates, rates = np.zeros((2, 1, len(one.topology.dof_names)))
+            coordinates[0, one.dof(dof)], rates[0, one.dof(dof)] = np.deg2rad(degrees), 1.0
+            now = motion_from(one, np.zeros(1), coordinates, rates, 0.0 * rates)
+            powers.append(np.sum(resist(now.time, now.q, now.qd) * now.qd))
+        assert abs(powers[1]) > 20.0
+        assert powers[0] == pytest.approx(powers[1], rel=1e-6)
+
+    @pytest.mark.parametrize(
+        ("dof", "degrees", "moment"),
+        [
+            ("ankle_dorsiflexion_r", 20.0 + 5.75, -113.0),
+            ("ankle_dorsiflexion_l", -35.0 - 20.0, 226.0),
+            ("ankle_inversion_l", 35.0 + 5.75, -113.0),
+            ("wrist_flexion_r", -65.0 - 5.75, 11.3),
+            ("girdle_elevation_l", -10.0 - 5.75, 113.0),
+        ],
+    )
+    def test_universal_joints_stop_too(self, model, dof, degrees, moment):
+        coordinates = np.zeros((1, 44))
+        coordinates[0, model.dof(dof)] = np.deg2rad(degrees)
+        beyond = motion_from(model, np.zeros(1), coordinates, *np.zeros((2, 1, 44)))
+        found = JointResistance.build(model, damping=False).moments(beyond.q, beyond.qd)[0]
+        assert found[model.dof(dof)] == pytest.approx(moment, abs=1e-6)
+        assert np.count_nonzero(np.abs(found) > 1e-6) == 1
+
+    def test_a_limp_arm_hangs_from_its_girdle(self, model):
+        """Held by the pelvis, the person sinks by less than the margins and loses energy all the time."""
+        held, fine = ["hip_r", "hip_l", "back", "pelvis_forward"], Integration(tolerance=1e-6, stepper="rk45")
+        resist = JointResistance.build(model)
+        sim = simulate(
+            model, model.standing, 0.0 * model.standing, 0.15, [resist], held=held, integration=fine
+        )
+        assert (np.diff(sim.energy) < 1e-9).all() and sim.energy[-1] < sim.energy[0] - 0.1
+        assert sim.violation.max() < 1e-9
+        assert -13.0 < np.degrees(sim.motion.coordinates[-1, model.dof("girdle_elevation_r")]) < -1.0
