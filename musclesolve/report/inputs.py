@@ -12,7 +12,7 @@ import xarray as xr
 
 from musclesolve.errors import InputError
 from musclesolve.recording.text.text_file import sha256
-from musclesolve.report.attributes import listed
+from musclesolve.results.dataset.attributes import listed
 from musclesolve.results.dataset.checked import MODEL
 from musclesolve.results.files.result_netcdf import read_result
 

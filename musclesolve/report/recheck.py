@@ -11,7 +11,7 @@ from musclesolve.checking.finding import Report
 from musclesolve.errors import InputError
 from musclesolve.recording.text.text_file import sha256
 from musclesolve.recording.trial.trial_file import read_trial
-from musclesolve.report.attributes import listed, text
+from musclesolve.results.dataset.attributes import listed, text
 from musclesolve.results.dataset.checked import MODEL
 
 

@@ -102,7 +102,7 @@ def _curves(axes: Axes, legs: Legs, values: Mapping[str, Array], unit: str, *, l
 
 def _bursts(legs: Legs, joint: str, powers: Mapping[str, Array]) -> str:
     """The bursts that Winter names, of the right and the left leg; nothing where the axis is no gait cycle."""
-    if legs.x.limits != (0.0, 100.0):
+    if not legs.x.is_cycle:
         return ""
     found = []
     for name, (sign, first, last) in bundled_toml(__package__, "power_bursts.toml")[joint].items():

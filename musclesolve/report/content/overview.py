@@ -7,13 +7,13 @@ from collections.abc import Sequence
 import numpy as np
 import xarray as xr
 
-from musclesolve.report.attributes import listed, number, text
-from musclesolve.report.content.contact import contact_peaks
+from musclesolve.report.content.contact import peaks_of_joints
 from musclesolve.report.content.emg import correlations
 from musclesolve.report.content.headline import Headline, counts
 from musclesolve.report.content.pieces import DASH, Table, cell
 from musclesolve.report.inputs import Inputs
 from musclesolve.results.cycles.gait_cycles import METHODS
+from musclesolve.results.dataset.attributes import listed, number, text
 from musclesolve.results.dataset.frame_validity import split_side
 from musclesolve.results.dataset.result_quantities import LEG_JOINTS
 
@@ -46,7 +46,7 @@ def overview(inputs: Inputs, headlines: Sequence[Headline], titles: Sequence[str
 
 
 def _contact(result: xr.Dataset) -> list[str]:
-    peaks = contact_peaks(result)
+    peaks = peaks_of_joints(result)
     own = {joint: [p.body_weights for p in peaks if split_side(p.joint)[0] == joint] for joint in LEG_JOINTS}
     return [" / ".join(cell(value, 2) for value in values) or DASH for values in own.values()]
 
