@@ -5,7 +5,7 @@ from __future__ import annotations
 from musclesolve.errors import InputError, MuscleSolveError
 
 DAMAGE = (MuscleSolveError, LookupError, ValueError, TypeError, ArithmeticError)
-"""A report says so in the place of the part, and has the others. Anything else is a fault of the program, and raised."""
+"""A report says so in the place of the part and has the others. Anything else is a fault of the program, and raised."""
 
 
 def reason(error: Exception) -> str:

@@ -11,9 +11,10 @@ import xarray as xr
 from markupsafe import Markup
 
 from musclesolve._util.progress import Progress, no_progress
+from musclesolve.checking.finding import Report
 from musclesolve.report.content.citations import Citations
 from musclesolve.report.content.contact import others
-from musclesolve.report.content.headline import Headline, headline
+from musclesolve.report.content.headline import Headline, headline, no_headline
 from musclesolve.report.content.methods import methods
 from musclesolve.report.content.overview import differences, overview, subjects
 from musclesolve.report.content.provenance import given_files, versions
@@ -65,7 +66,7 @@ def report_page(inputs: Inputs, progress: Progress | None = None, workers: int =
         "overview": overview(inputs, [each.headline for each in trials], [each.title for each in trials]),
         "subjects": subjects(inputs),
         "averages": _averages(inputs, jobs, made),
-        "methods": [methods(trial, citations) for trial in inputs.trials[:1]],
+        "methods": _methods(inputs, citations),
         "differences": differences(inputs),
         "citations": citations,
         "contact_sources": _contact_sources(citations),
@@ -109,9 +110,24 @@ def _trial_pages(inputs: Inputs, jobs: Sequence[Job], made: dict[str, Made]) -> 
     for number, (trial, title) in enumerate(zip(inputs.trials, titles, strict=True), start=1):
         key = f"t{number}"
         own = [job for job in jobs if job.key.startswith(f"{key}-")]
-        top = headline(trial.base, made[f"{key}-check"].content)
+        top = _headline(trial, made[f"{key}-check"].content)
         pages.append(TrialPage(key, title, top, sections_of(trial, number, own, made)))
     return pages
+
+
+def _headline(trial: TrialFiles, checked: Report | str | None) -> Headline:
+    try:
+        return headline(trial.base, checked)
+    except DAMAGE as error:
+        return no_headline(reason(error))
+
+
+def _methods(inputs: Inputs, citations: Citations) -> list[list[Any]]:
+    """The paragraph of the first trial; none of a damaged one."""
+    try:
+        return [methods(trial, citations) for trial in inputs.trials[:1]]
+    except DAMAGE:
+        return []
 
 
 def _titles(trials: Sequence[TrialFiles]) -> list[str]:

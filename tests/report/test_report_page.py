@@ -158,6 +158,13 @@ def test_a_part_that_is_damaged_is_said_and_the_rest_is_there(page):
     assert [name for name in found.sections if name != "further"] == ALWAYS
 
 
+@pytest.mark.parametrize("name", ["joint_reaction", "kkt_residual", "reserve_moment"])
+def test_damage_of_what_the_headline_states_leaves_the_page_whole(page, name):
+    data = with_troubles(small())
+    found = page(data.assign({name: data[name].astype(str)}), small(trial_file="/b.toml", inputs=[]))
+    assert [each for each in found.sections if each != "further"] == 2 * ALWAYS
+
+
 def test_results_of_different_subjects_are_pointed_out(page):
     other = small(subject="S02", trial_file="/other/b.toml", inputs=["markers x sha256:cc"])
     text = page(small(), other).text

@@ -56,6 +56,11 @@ def headline(result: xr.Dataset, checked: Report | str | None = None) -> Headlin
     return Headline(verdict, why, _contact(peaks_of_joints(result)), _emg(result), careful)
 
 
+def no_headline(why: str) -> Headline:
+    """That of a file which is damaged."""
+    return Headline(NOT, sentence("This file is damaged: {}.", why), [], Markup("not known"), [])
+
+
 def counts(result: xr.Dataset) -> dict[str, int]:
     """Leg-frames that were analysed, that are valid, and that needed a reserve."""
     sides = frames.sides(result)

@@ -11,6 +11,7 @@ from musclesolve.report.content.contact import peaks_of_joints
 from musclesolve.report.content.emg import correlations
 from musclesolve.report.content.headline import Headline, counts
 from musclesolve.report.content.pieces import DASH, Table, cell
+from musclesolve.report.damage import DAMAGE
 from musclesolve.report.inputs import Inputs
 from musclesolve.results.cycles.gait_cycles import METHODS
 from musclesolve.results.dataset.attributes import listed, number, text
@@ -24,25 +25,21 @@ def overview(inputs: Inputs, headlines: Sequence[Headline], titles: Sequence[str
         return None
     rows = []
     for trial, top, title in zip(inputs.trials, headlines, titles, strict=True):
-        found = counts(trial.base)
-        valid = f"{found['valid']} of {found['analysed']}"
-        r = list(correlations(trial.base).values())
-        speed = _speed(trial.base)
-        emg = cell(float(np.median(r)), 2) if r else DASH
-        rows.append(
-            (
-                title,
-                text(trial.base, "subject"),
-                f"{top.mark} {top.label}",
-                valid,
-                speed,
-                *_contact(trial.base),
-                emg,
-            )
-        )
+        try:
+            found = _found(trial.base)
+        except DAMAGE:
+            found = [DASH] * (3 + len(LEG_JOINTS))
+        rows.append((title, text(trial.base, "subject"), f"{top.mark} {top.label}", *found))
     joints = [f"{joint} peak [BW]" for joint in LEG_JOINTS]
     columns = ("trial", "subject", "verdict", "valid leg-frames", "speed [m/s]", *joints, "EMG, median r")
     return Table("The trials side by side; contact forces of the right / left leg", columns, rows)
+
+
+def _found(result: xr.Dataset) -> list[str]:
+    """Valid leg-frames, speed, contact forces and agreement with EMG of a trial."""
+    found, r = counts(result), list(correlations(result).values())
+    emg = cell(float(np.median(r)), 2) if r else DASH
+    return [f"{found['valid']} of {found['analysed']}", _speed(result), *_contact(result), emg]
 
 
 def _contact(result: xr.Dataset) -> list[str]:
@@ -58,7 +55,7 @@ def _speed(result: xr.Dataset) -> str:
 
 
 def subjects(inputs: Inputs) -> list[str]:
-    """The subjects of the files, each once; one is told by name, mass and stature."""
+    """The subjects of the files, each once; those of one name and mass are one."""
     found: dict[tuple[str, float | None], str] = {}
     for source in inputs.sources:
         name, mass = text(source.data, "subject"), number(source.data, "subject_mass_kg")
