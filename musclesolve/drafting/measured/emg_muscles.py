@@ -60,7 +60,7 @@ def emg_channels(names: Iterable[str]) -> EmgChannels:
 
 
 def _telling(muscles: dict[str, tuple[str, ...]]) -> bool:
-    """Whether names are those of muscles beyond doubt: two letters may mean anything among other channels."""
+    """Whether names are certainly those of muscles: two letters may mean anything among other channels."""
     return sum(len(re.sub(r"[^a-z]", "", name.casefold())) > 3 for name in muscles) >= 2
 
 
