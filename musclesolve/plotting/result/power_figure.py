@@ -107,7 +107,7 @@ def _bursts(legs: Legs, joint: str, powers: Mapping[str, Array]) -> str:
     found = []
     for name, (sign, first, last) in bundled_toml(__package__, "power_bursts.toml")[joint].items():
         peaks = [_peak(legs, side, power, sign, (first, last)) for side, power in powers.items()]
-        found.append(f"{name} {' / '.join(f'{peak:.2f}' for peak in peaks)}")
+        found.append(f"{name} {' / '.join('–' if np.isnan(peak) else f'{peak:.2f}' for peak in peaks)}")
     return ",  ".join(found)
 
 
