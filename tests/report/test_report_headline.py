@@ -85,7 +85,7 @@ def test_peaks_leave_out_frames_without_valid_solution():
     data = small()
     set_status(data, Status.INVALID_MOTION, 30, 0)
     data["joint_reaction"][30, 0] = 1e6
-    peak = next(each for each in top.contact_peaks(data) if each.joint == "hip_r")
+    peak = next(each for each in top.peaks_of_joints(data) if each.joint == "hip_r")
     assert peak.body_weights < 10.0
 
 

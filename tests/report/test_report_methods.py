@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 import shutil
 
+import numpy as np
 import pytest
 from report_inputs import IDENTITY, small, with_emg
+from synthetic_result import set_status
 
 import musclesolve as ms
 from musclesolve.checking.finding import Report
@@ -17,6 +19,7 @@ from musclesolve.report.content.methods import cost_words, methods, texts
 from musclesolve.report.inputs import RESULT, TrialFiles
 from musclesolve.report.recheck import recheck
 from musclesolve.sharing.cost.cost_registry import costs
+from musclesolve.sharing.status import Status
 
 
 def paragraph(data):
@@ -132,3 +135,13 @@ def test_a_recording_that_changed_is_not_checked(computed, tmp_path):
 def test_a_recording_that_is_elsewhere_is_not_checked():
     assert "not at hand" in recheck(small())
     assert "OpenSim model" in recheck(small(model_file="/x/model.osim"))
+
+
+def test_a_motion_that_was_not_made_consistent_is_described_by_its_violation_and_shares_nothing():
+    data = small(consistency_method="none", consistency_derivatives="splines", consistency_weights=[])
+    data = data.assign(constraint_violation=("time", np.full(data.sizes["time"], 0.13)))
+    set_status(data, Status.INVALID_MOTION, slice(None))
+    text, _ = paragraph(data)
+    assert "0.13" in text and "mm rms" not in text
+    for name in ("sharing", "certificate", "no_reserves", "contact"):
+        assert texts()["always"][name][:25] not in text

@@ -9,10 +9,10 @@ import numpy as np
 import xarray as xr
 
 from musclesolve._util.bundled_toml import bundled_toml
-from musclesolve.report.attributes import number
 from musclesolve.report.content.pieces import DASH, Absent, Table, cell, plain
 from musclesolve.report.inputs import TrialFiles
 from musclesolve.results.dataset import frame_validity as frames
+from musclesolve.results.dataset.attributes import number
 from musclesolve.results.dataset.result_quantities import body_weight, magnitude
 
 
@@ -31,7 +31,7 @@ def others() -> dict[str, Any]:
     return bundled_toml("musclesolve.report", "texts", "contact_forces.toml")
 
 
-def contact_peaks(result: xr.Dataset) -> list[ContactPeak]:
+def peaks_of_joints(result: xr.Dataset) -> list[ContactPeak]:
     """The peaks of all joints that have a valid frame; none of a result without contact forces."""
     if "joint_reaction" in result:
         force = magnitude(result["joint_reaction"])
@@ -58,7 +58,7 @@ def contact(trial: TrialFiles) -> dict[str, object]:
     result = trial.base
     if not {"joint_reaction", "contact_force"} & set(map(str, result.data_vars)):
         raise Absent("This file holds no joint contact forces.")
-    peaks = contact_peaks(result)
+    peaks = peaks_of_joints(result)
     if not peaks:
         raise Absent("No frame has a valid solution, so no contact force is known.")
     rows, known = [], others()
@@ -76,5 +76,4 @@ def contact(trial: TrialFiles) -> dict[str, object]:
         "at [s]",
         "measured in implants [body weights]",
     )
-    sources = [key for each in known.values() for key in each["sources"]]
-    return {"tables": [Table("Peak contact forces", columns, rows)], "sources": sources}
+    return {"tables": [Table("Peak contact forces", columns, rows)]}

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import xarray as xr
 
-from musclesolve.report.attributes import listed, number
 from musclesolve.report.content.pieces import Absent, Number, sentence
 from musclesolve.report.inputs import TrialFiles
+from musclesolve.results.dataset.attributes import listed, number
 from musclesolve.results.dataset.filter_variables import filter_line
 from musclesolve.results.dataset.result_quantities import body_weight, pelvis_residual
 from musclesolve.results.tables.run_summary import consistency_sentences

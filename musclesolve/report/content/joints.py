@@ -6,10 +6,10 @@ import numpy as np
 import xarray as xr
 
 from musclesolve._util.arrays import Array
-from musclesolve.report.attributes import number
 from musclesolve.report.content.pieces import Absent, Table, cell, plain
 from musclesolve.report.inputs import TrialFiles
 from musclesolve.results.dataset import frame_validity as frames
+from musclesolve.results.dataset.attributes import number
 from musclesolve.results.dataset.result_quantities import OPPOSITE, along_heading, body_weight
 
 AXES = {"z": "vertical", "x": "fore-aft (+ forward)", "y": "sideways (+ to the left)"}

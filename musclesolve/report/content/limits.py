@@ -5,19 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-import numpy as np
 import xarray as xr
 from markupsafe import Markup
 
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve.checking.finding import SEVERITIES, Report
-from musclesolve.report.attributes import listed, text
-from musclesolve.report.content.contact import contact_peaks, others
+from musclesolve.report.content.contact import others, peaks_of_joints
 from musclesolve.report.content.emg import correlations, why_none
 from musclesolve.report.content.fit import residual_peak
 from musclesolve.report.content.muscles import muscles_at_limit
 from musclesolve.report.content.pieces import Number, joined, muscle_names, plain, sentence
+from musclesolve.report.damage import DAMAGE
 from musclesolve.results.dataset import frame_validity as frames
+from musclesolve.results.dataset.attributes import listed, text
+from musclesolve.results.tables.leg_outcome import LegOutcome
 from musclesolve.version import __version__
 
 USUAL_RESIDUAL = 5.0
@@ -47,7 +48,7 @@ def limits(result: xr.Dataset, checked: Report | str | None = None) -> list[Limi
     for of in KINDS:
         try:
             found += of(result)
-        except (KeyError, ValueError, TypeError, IndexError):
+        except DAMAGE:
             continue
     return [*_of_check(checked), *found]
 
@@ -92,20 +93,16 @@ def _frames(result: xr.Dataset) -> Iterator[Limit]:
 
 def _reserves(result: xr.Dataset) -> Iterator[Limit]:
     for side in frames.sides(result):
-        helped = frames.solved_with_reserve(result, side)
-        if not helped.any():
+        outcome = LegOutcome.of(result, side)
+        if (largest := outcome.largest_reserve) is None:
             continue
-        dofs = [str(dof) for dof in result["dof"].values if frames.side_of(str(dof)) == side]
-        size = np.abs(result["reserve_moment"].sel(dof=dofs).transpose("time", "dof").values)
-        size = np.where(helped[:, None] & np.isfinite(size), size, 0.0)
-        frame, dof = np.unravel_index(int(size.argmax()), size.shape)
         yield Limit(
             sentence(
                 "{} frames of the {} leg need a reserve, up to {} N m ({}): muscle forces there are a lower bound.",
-                Number(f"with_reserve {side}", helped.sum(), 0),
+                Number(f"with_reserve {side}", outcome.with_reserve, 0),
                 frames.SIDE_NAMES.get(side, "–"),
-                Number(f"largest_reserve {side}", size[frame, dof], 1),
-                plain(dofs[dof]),
+                Number(f"largest_reserve {side}", largest.moment, 1),
+                plain(largest.dof),
             )
         )
 
@@ -125,7 +122,7 @@ def _at_bounds(result: xr.Dataset) -> Iterator[Limit]:
 def _contact(result: xr.Dataset) -> Iterator[Limit]:
     known = others()
     for joint, of_others in known.items():
-        peaks = [each for each in contact_peaks(result) if frames.split_side(each.joint)[0] == joint]
+        peaks = [each for each in peaks_of_joints(result) if frames.split_side(each.joint)[0] == joint]
         if "measured" not in of_others or not peaks:
             continue
         most = max(peaks, key=lambda each: each.body_weights)

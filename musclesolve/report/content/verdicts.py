@@ -9,11 +9,11 @@ import xarray as xr
 
 from musclesolve._util.arrays import true_runs
 from musclesolve._util.bundled_toml import bundled_toml
-from musclesolve.report.attributes import listed
 from musclesolve.report.content.pieces import Table
 from musclesolve.report.figures.verdict_strip import verdict_strip
 from musclesolve.report.inputs import TrialFiles
 from musclesolve.results.dataset import frame_validity as frames
+from musclesolve.results.dataset.attributes import listed
 
 LEG = {"r": "right leg", "l": "left leg", frames.OTHER: "muscles"}
 
