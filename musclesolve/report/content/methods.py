@@ -39,7 +39,10 @@ def methods(trial: TrialFiles, citations: Citations) -> list[Any]:
     always, model = texts()["always"], texts()["model"]
     if trial.of_model:
         filtered = [model["filter"]] if "cutoff_hz" in result.attrs else []
-        sentences = [model["software"], *filtered, *_of_choices(result, ("passive",)), model["sharing"]]
+        roles = {line.partition(" ")[0] for line in listed(result, "inputs")}
+        moments = [model[role] for role in ("loads", "moments") if role in roles]
+        passive = _of_choices(result, ("passive",))
+        sentences = [model["software"], *filtered, *moments, *passive, model["sharing"]]
     else:
         mechanics = _of_choices(result, ORDER[:5])
         sentences = [
