@@ -120,7 +120,7 @@ def _content(
         if name == "limits":
             checked = made.get(f"{key}-check")
             own = limits(trial.base, checked.content if checked else None)
-            return {"own": [each.sentence for each in own], "general": general()}, ""
+            return {"own": [each.sentence for each in own], "general": general(trial.of_model)}, ""
         return BUILDERS[name](trial), ""
     except Absent as why:
         return {}, str(why)

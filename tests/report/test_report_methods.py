@@ -90,6 +90,16 @@ def test_the_paragraph_of_a_model_names_it_and_has_no_mechanics_of_ours():
     assert "natural coordinates" not in text and "Marker" not in text
 
 
+@pytest.mark.parametrize(
+    ("role", "words"), [("loads", "by inverse dynamics of the model from"), ("moments", "were given")]
+)
+def test_the_paragraph_of_a_model_says_where_its_moments_come_from(role, words):
+    text, _ = paragraph(
+        small(model_file="/x/m.osim", inputs=["model m.osim sha256:0", f"{role} a.sto sha256:0"])
+    )
+    assert words in text and text.count("Joint moments") == 1
+
+
 def test_choices_that_a_result_does_not_state_are_left_out():
     data = small()
     data.attrs = {key: value for key, value in IDENTITY.items() if key in ("cost",)}

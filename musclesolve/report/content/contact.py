@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,6 +30,12 @@ class ContactPeak:
 def others() -> dict[str, Any]:
     """What others report, by joint without side."""
     return bundled_toml("musclesolve.report", "texts", "contact_forces.toml")
+
+
+def of_others(joint: str) -> Mapping[str, Any]:
+    """What others report of a joint without side; that of an OpenSim model may have a longer name, walker_knee."""
+    known = others()
+    return known.get(joint) or known.get(joint.rpartition("_")[2], {})
 
 
 def peaks_of_joints(result: xr.Dataset) -> list[ContactPeak]:
@@ -61,13 +68,14 @@ def contact(trial: TrialFiles) -> dict[str, object]:
     peaks = peaks_of_joints(result)
     if not peaks:
         raise Absent("No frame has a valid solution, so no contact force is known.")
-    rows, known = [], others()
+    rows = []
     order = list(dict.fromkeys(frames.split_side(peak.joint)[0] for peak in peaks))
     for peak in sorted(peaks, key=lambda each: order.index(frames.split_side(each.joint)[0])):
         stem, side = frames.split_side(peak.joint)
-        of_others = known.get(stem, {}).get("words", DASH)
         values = (cell(peak.body_weights, 2), cell(peak.newton, 0), cell(peak.time, 2))
-        rows.append((plain(stem), frames.SIDE_NAMES.get(side, DASH), *values, of_others))
+        rows.append(
+            (plain(stem), frames.SIDE_NAMES.get(side, DASH), *values, of_others(stem).get("words", DASH))
+        )
     columns = (
         "joint",
         "leg",
@@ -76,4 +84,5 @@ def contact(trial: TrialFiles) -> dict[str, object]:
         "at [s]",
         "measured in implants [body weights]",
     )
-    return {"tables": [Table("Peak contact forces", columns, rows)]}
+    sources = [key for each in others().values() for key in each["sources"]]
+    return {"tables": [Table("Peak contact forces", columns, rows)], "sources": sources}

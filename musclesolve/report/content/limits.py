@@ -10,7 +10,7 @@ from markupsafe import Markup
 
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve.checking.finding import SEVERITIES, Report
-from musclesolve.report.content.contact import others, peaks_of_joints
+from musclesolve.report.content.contact import ContactPeak, of_others, peaks_of_joints
 from musclesolve.report.content.emg import correlations, why_none
 from musclesolve.report.content.fit import residual_peak
 from musclesolve.report.content.muscles import muscles_at_limit
@@ -37,9 +37,11 @@ class Limit:
     in_headline: bool = True
 
 
-def general() -> list[str]:
-    """The limits of the method."""
-    return list(bundled_toml("musclesolve.report", "texts", "limits.toml")["general"].values())
+def general(of_model: bool = False) -> list[str]:
+    """The limits of the method, with our skeleton or with that of an OpenSim model."""
+    texts = bundled_toml("musclesolve.report", "texts", "limits.toml")
+    tables = ("method", "opensim" if of_model else "skeleton", "use")
+    return [sentence for table in tables for sentence in texts[table].values()]
 
 
 def limits(result: xr.Dataset, checked: Report | str | None = None) -> list[Limit]:
@@ -120,18 +122,19 @@ def _at_bounds(result: xr.Dataset) -> Iterator[Limit]:
 
 
 def _contact(result: xr.Dataset) -> Iterator[Limit]:
-    known = others()
-    for joint, of_others in known.items():
-        peaks = [each for each in peaks_of_joints(result) if frames.split_side(each.joint)[0] == joint]
-        if "measured" not in of_others or not peaks:
+    by_joint: dict[str, list[ContactPeak]] = {}
+    for peak in peaks_of_joints(result):
+        by_joint.setdefault(frames.split_side(peak.joint)[0], []).append(peak)
+    for joint, peaks in by_joint.items():
+        if "measured" not in of_others(joint):
             continue
         most = max(peaks, key=lambda each: each.body_weights)
-        low, high = of_others["measured"]
+        low, high = of_others(joint)["measured"]
         if most.body_weights > high:
             yield Limit(
                 sentence(
                     "The contact force of the {} peaks at {} body weights; implants measured {} to {} in walking.",
-                    joint,
+                    plain(joint),
                     Number(f"contact_peak {most.joint}", most.body_weights),
                     f"{low:g}",
                     f"{high:g}",

@@ -38,7 +38,10 @@ def methods(trial: TrialFiles, citations: Citations) -> list[Any]:
     always, model = texts()["always"], texts()["model"]
     if trial.of_model:
         filtered = [model["filter"]] if "cutoff_hz" in result.attrs else []
-        sentences = [model["software"], *filtered, *_of_choices(result, ("passive",))]
+        roles = {line.partition(" ")[0] for line in listed(result, "inputs")}
+        moments = [model[role] for role in ("loads", "moments") if role in roles]
+        passive = _of_choices(result, ("passive",))
+        sentences = [model["software"], *filtered, *moments, *passive]
     else:
         sentences = [always["software"], always["subject"], *_of_choices(result, MARKERS)]
         sentences += [always["inertia"], *_of_choices(result, MOTION), always["inverse"]]
