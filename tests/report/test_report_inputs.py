@@ -80,3 +80,12 @@ def test_gait_cycles_and_parts_of_results_are_no_result(tmp_path, dropped):
     data = gait_cycles(small(), "r") if dropped == "muscle" else small().drop_vars("status")
     with refused("bad_result"):
         read_inputs([written(data, tmp_path, "a.nc")])
+
+
+def test_a_leg_without_status_or_a_status_without_names_is_refused(tmp_path):
+    nameless = small()
+    nameless["status"].attrs.clear()
+    with refused("bad_result", "status"):
+        read_inputs([written(nameless, tmp_path, "a.nc")])
+    with refused("bad_result", "side"):
+        read_inputs([written(small().sel(side=["r"]), tmp_path, "b.nc")])
