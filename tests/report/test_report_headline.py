@@ -138,3 +138,7 @@ def test_one_muscle_is_not_several():
     text = " ".join(str(each.sentence) for each in limits(data))
     assert "muscle works at full activation" in text
     assert "muscles work " not in text
+
+
+def test_frames_without_certificate_are_to_be_used_with_care():
+    assert top.usability(small().drop_vars("kkt_residual"))[0] == top.WITH_CARE

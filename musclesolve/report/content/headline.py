@@ -104,6 +104,8 @@ def usability(result: xr.Dataset, checked: Report | str | None = None) -> tuple[
         mostly = found["with_reserve"] > MOST * found["valid"]
         return IN_PART if mostly else WITH_CARE, text + " " + proved
     text = sentence("All {} analysed {} are solved without a reserve.", analysed, legs)
+    if not np.isfinite(certificate.value):
+        return WITH_CARE, text + " " + proved
     if isinstance(checked, Report) and not checked.ok:
         return WITH_CARE, text + " " + proved + " " + Markup("<code>check</code> calls the recording faulty.")
     if (residual := root_residual_percent(result)) is not None and residual > LARGE_RESIDUAL:
