@@ -12,7 +12,7 @@ import xarray as xr
 from musclesolve.errors import InputError
 from musclesolve.recording.text.text_file import sha256
 from musclesolve.results.dataset.attributes import listed
-from musclesolve.results.dataset.checked import MODEL
+from musclesolve.results.dataset.checked import MODEL, check_status
 from musclesolve.results.files.result_netcdf import read_result
 
 RESULT, UNCERTAINTY, COMPARISON, AVERAGE = "result", "uncertainty", "comparison", "average"
@@ -111,6 +111,7 @@ def _kind(data: xr.Dataset, path: Path) -> str:
     if "percent" in data.dims and "cycles" in names:
         return AVERAGE
     if {"status", "muscle", "time", "side"} <= names and data.sizes.get("time", 0) > 0:
+        check_status(data)
         if data.sizes.get("cost"):
             return COMPARISON
         return UNCERTAINTY if "quantile_samples" in data.attrs else RESULT

@@ -88,3 +88,12 @@ def test_a_file_with_two_muscles_of_one_name_is_refused(tmp_path):
     file = written(data.assign_coords(muscle=twice), tmp_path, "twice.nc")
     with refused("bad_result", "muscle", str(twice[0])):
         read_inputs([file])
+
+
+def test_a_leg_without_status_or_a_status_without_names_is_refused(tmp_path):
+    nameless = small()
+    nameless["status"].attrs.clear()
+    with refused("bad_result", "status"):
+        read_inputs([written(nameless, tmp_path, "a.nc")])
+    with refused("bad_result", "side"):
+        read_inputs([written(small().sel(side=["r"]), tmp_path, "b.nc")])

@@ -23,6 +23,14 @@ def residual_peak(result: xr.Dataset) -> tuple[float, float] | None:
     return 100.0 * float(force.max()) / body_weight(result), float(moment.max())
 
 
+def root_residual_percent(result: xr.Dataset) -> float | None:
+    """Greatest residual force at the root of an OpenSim model [% of body weight]; None where none is known."""
+    force = number(result, "root_residual_n")
+    if not force or not number(result, "subject_mass_kg"):
+        return None
+    return 100.0 * force / body_weight(result)
+
+
 def fit(trial: TrialFiles) -> dict[str, object]:
     """Sentences on the filter, the consistent motion and the residual at the pelvis; notes of the analysis."""
     result, found = trial.base, []

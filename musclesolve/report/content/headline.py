@@ -11,6 +11,7 @@ from markupsafe import Markup
 from musclesolve.checking.finding import Report
 from musclesolve.report.content.contact import ContactPeak, peaks_of_joints
 from musclesolve.report.content.emg import correlations
+from musclesolve.report.content.fit import root_residual_percent
 from musclesolve.report.content.limits import limits
 from musclesolve.report.content.pieces import Number, plain, sentence
 from musclesolve.results.dataset import frame_validity as frames
@@ -19,6 +20,8 @@ from musclesolve.results.dataset.result_quantities import largest_kkt_residual
 USABLE, WITH_CARE, IN_PART, NOT = "usable", "with care", "in part", "not usable"
 LABELS = {USABLE: "Usable", WITH_CARE: "Usable with care", IN_PART: "Usable in part", NOT: "Not usable"}
 MARKS = {USABLE: "✓", WITH_CARE: "!", IN_PART: "◐", NOT: "✕"}
+LARGE_RESIDUAL = 30.0
+"""Per cent of body weight; a run calls frames beyond about this residual invalid, on an OpenSim model none is."""
 MOST = 0.5
 """Where more than this share of the valid frames needs a reserve, muscle forces are mostly lower bounds."""
 
@@ -95,8 +98,14 @@ def usability(result: xr.Dataset, checked: Report | str | None = None) -> tuple[
         mostly = found["with_reserve"] > MOST * found["valid"]
         return IN_PART if mostly else WITH_CARE, text + " " + proved
     text = sentence("All {} analysed {} are solved without a reserve.", analysed, legs)
+    if not np.isfinite(certificate.value):
+        return WITH_CARE, text + " " + proved
     if isinstance(checked, Report) and not checked.ok:
         return WITH_CARE, text + " " + proved + " " + Markup("<code>check</code> calls the recording faulty.")
+    if (residual := root_residual_percent(result)) is not None and residual > LARGE_RESIDUAL:
+        return WITH_CARE, text + " " + proved + " " + Markup(
+            "The loads do not carry the motion in every frame."
+        )
     return USABLE, text + " " + proved
 
 

@@ -12,7 +12,7 @@ from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve.checking.finding import SEVERITIES, Report
 from musclesolve.report.content.contact import ContactPeak, of_others, peaks_of_joints
 from musclesolve.report.content.emg import correlations, why_none
-from musclesolve.report.content.fit import residual_peak
+from musclesolve.report.content.fit import residual_peak, root_residual_percent
 from musclesolve.report.content.muscles import muscles_at_limit
 from musclesolve.report.content.pieces import Number, joined, muscle_names, plain, sentence
 from musclesolve.report.damage import DAMAGE
@@ -113,9 +113,10 @@ def _at_bounds(result: xr.Dataset) -> Iterator[Limit]:
     if full := muscles_at_limit(result):
         yield Limit(
             sentence(
-                "{} muscles work at full activation in some frames: {}. Others take over what they lack, and their "
+                "{} {} at full activation in some frames: {}. Others take over what is lacking, and their "
                 "forces may change abruptly there.",
                 Number("muscles_at_limit", len(full), 0),
+                "muscle works" if len(full) == 1 else "muscles work",
                 muscle_names([each.muscle for each in full]),
             )
         )
@@ -150,6 +151,19 @@ def _residual(result: xr.Dataset) -> Iterator[Limit]:
                 "Motion and ground forces do not fit fully: the residual at the pelvis peaks at {} % of body weight; "
                 "less than {} % of the peak ground force is advised.",
                 Number("residual_force_percent", peak[0], 1),
+                f"{USUAL_RESIDUAL:g}",
+            )
+        )
+
+
+def _root_residual(result: xr.Dataset) -> Iterator[Limit]:
+    peak = root_residual_percent(result)
+    if peak is not None and peak > USUAL_RESIDUAL:
+        yield Limit(
+            sentence(
+                "Motion and loads do not fit: the residual at the root of the model peaks at {} % of body weight; less "
+                "than {} % of the peak load is advised. Where a load was not measured, moments and forces are wrong.",
+                Number("root_residual_percent", peak, 0),
                 f"{USUAL_RESIDUAL:g}",
             )
         )
@@ -224,5 +238,17 @@ def _version(result: xr.Dataset) -> Iterator[Limit]:
 
 
 KINDS: tuple[Callable[[xr.Dataset], Iterator[Limit]], ...] = (
-    *(_frames, _reserves, _version, _at_bounds, _contact, _residual, _emg, _fibers, _events, _choices),
+    *(
+        _frames,
+        _reserves,
+        _version,
+        _at_bounds,
+        _contact,
+        _residual,
+        _root_residual,
+        _emg,
+        _fibers,
+        _events,
+        _choices,
+    ),
 )
