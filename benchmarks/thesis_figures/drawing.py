@@ -45,6 +45,7 @@ def over_cycle(axes: Axes, study: Study, unit: str, labelled: bool = True) -> No
         ends = study.percent[first], study.percent[stop - 1]
         axes.axvspan(*ends, ymax=0.02, color=STANCE, linewidth=0.0, zorder=0.1)
     axes.set_ylabel(unit, fontsize=TEXT)
+    axes.tick_params(labelbottom=labelled)  # numbers of a row above would lie on the headings of the next
     if labelled:
         axes.set_xlabel("gait cycle of the right leg [%]", fontsize=TEXT)
 

@@ -32,6 +32,7 @@ def active_curves(study: Study) -> Finding:
         panel.set(xlabel=across, ylabel=FORCE)
         panel.set_ylim(-0.05, 1.75)
         key(panel, loc="upper left")
+    right.locator_params(axis="x", nbins=5)
     right.plot([-1.0, 0.0, 0.2], PRINTED.velocity([-1.0, 0.0, 0.2]), "o", color=COLORS[0], markersize=3.5)
     _sizes(axes)
     at = {length: float(PRINTED.active(length)) for length in (0.5, 0.95, 1.0, 1.5)}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from musclesolve._util.arrays import Array
@@ -176,7 +176,7 @@ def _emg(files: MotionFiles, trial: Path, case: Case | None) -> tuple[DraftTable
     inside = files.emg.path == files.motion.path
     tables = emg_tables(files.emg, name_from(files.emg.path, trial), inside, case)
     unclear = files.unclear.get("emg")
-    return (tables[0] if not unclear else DraftTable(**{**vars(tables[0]), "todo": unclear}), *tables[1:])
+    return (tables[0] if not unclear else replace(tables[0], todo=unclear), *tables[1:])
 
 
 def _muscles(contents: FolderContents, trial: Path, case: Case | None) -> DraftTable:

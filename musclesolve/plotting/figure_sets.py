@@ -30,7 +30,7 @@ from musclesolve.plotting.result.joint_figures import contact_forces, joint_angl
 from musclesolve.plotting.result.muscle_figures import activations, muscle_forces
 from musclesolve.plotting.result.power_figure import joint_powers
 from musclesolve.plotting.result.residual_figures import consistency_shift, reserves_and_residual
-from musclesolve.results.dataset.checked import MODEL, checked_result
+from musclesolve.results.dataset.checked import MODEL, checked_result, other_kind
 from musclesolve.results.files.atomic_writing import write_files
 
 FIGURES: dict[str, Callable[[xr.Dataset], Figure]] = {
@@ -161,6 +161,14 @@ def chosen(figures: Figures, names: Collection[str]) -> Figures:
 
 def check(result: xr.Dataset) -> None:
     """Refuse a dataset that lacks what the figures are drawn from, or is damaged."""
+    if kind := other_kind(result):
+        raise InputError(
+            f"this is {kind}",
+            code="bad_result",
+            file=result.encoding.get("source"),
+            expected="result.nc or uncertainty.nc of `musclesolve run`",
+            remedy="its figures lie beside it; the command that wrote it draws them again",
+        )
     of_model = MODEL in getattr(result, "attrs", {})
     missing = [name for name in (NEEDED_OF_MODEL if of_model else NEEDED) if name not in result.variables]
     missing += [] if of_model or "subject_mass_kg" in result.attrs else ["attribute subject_mass_kg"]

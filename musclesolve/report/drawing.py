@@ -12,6 +12,7 @@ import xarray as xr
 
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve._util.worker_pool import Lost, Pool
+from musclesolve.report.damage import DAMAGE, reason
 
 FIGURE, CHECK, PICTURE = "figure", "check", "picture"
 FEW = 9
@@ -60,12 +61,12 @@ def _results(datasets: Sequence[xr.Dataset], jobs: Sequence[Job], workers: int) 
 
 
 def work(datasets: Sequence[xr.Dataset], job: Job, progress: Progress) -> Made:
-    """Do a job; whatever keeps it from being done is a sentence of the report."""
+    """Do a job; what is wrong with the file that keeps it from being done is a sentence of the report."""
     progress("drawing", 0.0)
     try:
         return _work(datasets[job.dataset], job)
-    except Exception as fault:
-        return Made(fault=f"{type(fault).__name__}: {fault}".partition("\n")[0])
+    except DAMAGE as error:
+        return Made(fault=reason(error))
 
 
 def _work(data: xr.Dataset, job: Job) -> Made:

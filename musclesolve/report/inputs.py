@@ -7,13 +7,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import numpy as np
 import xarray as xr
 
 from musclesolve.errors import InputError
 from musclesolve.recording.text.text_file import sha256
-from musclesolve.report.attributes import listed
-from musclesolve.results.dataset.checked import MODEL
+from musclesolve.results.dataset.attributes import listed
+from musclesolve.results.dataset.checked import MODEL, check_status
 from musclesolve.results.files.result_netcdf import read_result
 
 RESULT, UNCERTAINTY, COMPARISON, AVERAGE = "result", "uncertainty", "comparison", "average"
@@ -108,10 +107,12 @@ def _once(paths: Sequence[str | Path]) -> list[Path]:
 def _kind(data: xr.Dataset, path: Path) -> str:
     """What a dataset is; one that is nothing of musclesolve is refused."""
     names = set(map(str, data.variables))
+    _check_labels(data, path)
     if "percent" in data.dims and "cycles" in names:
         return AVERAGE
     if {"status", "muscle", "time", "side"} <= names and data.sizes.get("time", 0) > 0:
-        if "cost" in data.dims:
+        check_status(data)
+        if data.sizes.get("cost"):
             return COMPARISON
         return UNCERTAINTY if "quantile_samples" in data.attrs else RESULT
     raise InputError(
@@ -121,6 +122,20 @@ def _kind(data: xr.Dataset, path: Path) -> str:
         expected="result.nc of `run` or `share`, uncertainty.nc, comparison.nc of `compare`, average.nc of `average`",
         remedy="name the files that these commands wrote",
     )
+
+
+def _check_labels(data: xr.Dataset, path: Path) -> None:
+    """Refuse a file in which two muscles, joints or frames have one name: nothing in it can be looked up."""
+    for name, index in data.indexes.items():
+        if not index.is_unique:
+            raise InputError(
+                f"two entries of {name} have the same name: {index[index.duplicated()][0]}",
+                code="bad_result",
+                file=path,
+                where=str(name),
+                expected="names that occur once",
+                remedy="compute it again: musclesolve run TRIAL.toml -o FOLDER",
+            )
 
 
 def _trials(sources: Iterable[Source]) -> list[TrialFiles]:
@@ -164,9 +179,9 @@ def identity(data: xr.Dataset) -> frozenset[str]:
 
 def first_cost(comparison: xr.Dataset) -> xr.Dataset:
     """The result under the first cost of a comparison."""
-    name = str(np.atleast_1d(comparison["cost"].values)[0])
+    name = str(comparison["cost"].values[0])
     own = [each for each in comparison.data_vars if "other" not in comparison[each].dims]
-    result = comparison[own].sel(cost=name).drop_vars("cost")
+    result = comparison[own].isel(cost=0).drop_vars("cost")
     if "least_cost" in result:
         result = result.rename(least_cost="cost")
     return result.assign_attrs(cost=name)

@@ -5,32 +5,31 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
-from pathlib import Path
 from typing import Any
 
 import xarray as xr
 from markupsafe import Markup
 
 from musclesolve._util.progress import Progress, no_progress
-from musclesolve.report.attributes import text, trial_name
+from musclesolve.checking.finding import Report
 from musclesolve.report.content.citations import Citations
 from musclesolve.report.content.contact import others
-from musclesolve.report.content.headline import Headline, headline
+from musclesolve.report.content.headline import Headline, headline, no_headline
 from musclesolve.report.content.methods import methods
 from musclesolve.report.content.overview import differences, overview, subjects
 from musclesolve.report.content.provenance import given_files, versions
 from musclesolve.report.content.studies import average
+from musclesolve.report.damage import DAMAGE, reason
 from musclesolve.report.drawing import CHECK, FIGURE, Job, Made, make
 from musclesolve.report.figures.figure_choice import caption, figures_of
 from musclesolve.report.inputs import AVERAGE, Inputs, TrialFiles
 from musclesolve.report.sections import Picture, Section, jobs_of, sections_of
+from musclesolve.results.dataset.attributes import text, trial_name
 from musclesolve.version import __version__
 
 MOST_BYTES = 9_500_000
 """A page is kept below 10 MB: figures of the last trials are left out where it would not be."""
 LEFT_OUT = "left out to keep the page below 10 MB: make a report of this trial alone"
-DATASETS = 3
-"""Of each trial: result, uncertainty, comparison."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +66,7 @@ def report_page(inputs: Inputs, progress: Progress | None = None, workers: int =
         "overview": overview(inputs, [each.headline for each in trials], [each.title for each in trials]),
         "subjects": subjects(inputs),
         "averages": _averages(inputs, jobs, made),
-        "methods": [methods(trial, citations) for trial in inputs.trials[:1]],
+        "methods": _methods(inputs, citations),
         "differences": differences(inputs),
         "citations": citations,
         "contact_sources": _contact_sources(citations),
@@ -111,9 +110,24 @@ def _trial_pages(inputs: Inputs, jobs: Sequence[Job], made: dict[str, Made]) -> 
     for number, (trial, title) in enumerate(zip(inputs.trials, titles, strict=True), start=1):
         key = f"t{number}"
         own = [job for job in jobs if job.key.startswith(f"{key}-")]
-        top = headline(trial.base, made[f"{key}-check"].content)
+        top = _headline(trial, made[f"{key}-check"].content)
         pages.append(TrialPage(key, title, top, sections_of(trial, number, own, made)))
     return pages
+
+
+def _headline(trial: TrialFiles, checked: Report | str | None) -> Headline:
+    try:
+        return headline(trial.base, checked)
+    except DAMAGE as error:
+        return no_headline(reason(error))
+
+
+def _methods(inputs: Inputs, citations: Citations) -> list[list[Any]]:
+    """The paragraph of the first trial; none of a damaged one."""
+    try:
+        return [methods(trial, citations) for trial in inputs.trials[:1]]
+    except DAMAGE:
+        return []
 
 
 def _titles(trials: Sequence[TrialFiles]) -> list[str]:
@@ -148,8 +162,8 @@ def _averages(inputs: Inputs, jobs: Sequence[Job], made: dict[str, Made]) -> lis
         ]
         try:
             content, fault = average(source.data), ""
-        except (KeyError, ValueError, TypeError) as error:
-            content, fault = {}, f"{type(error).__name__}: {error}"
+        except DAMAGE as error:
+            content, fault = {}, reason(error)
         found.append(
             {"key": f"a{number}", "file": source.path.name, "figures": figures, "fault": fault, **content}
         )
@@ -163,8 +177,3 @@ def _contact_sources(citations: Citations) -> Markup:
 
 def _version(inputs: Inputs) -> str:
     return next((text(each.data, "musclesolve_version") for each in inputs.sources), "") or __version__
-
-
-def default_output(paths: Sequence[str | Path]) -> Path:
-    """Where a report goes unless told otherwise: beside the first file."""
-    return Path(paths[0]).parent / "report.html"

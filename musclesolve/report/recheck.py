@@ -11,7 +11,7 @@ from musclesolve.checking.finding import Report
 from musclesolve.errors import InputError
 from musclesolve.recording.text.text_file import sha256
 from musclesolve.recording.trial.trial_file import read_trial
-from musclesolve.report.attributes import listed, text
+from musclesolve.results.dataset.attributes import listed, text
 from musclesolve.results.dataset.checked import MODEL
 
 
@@ -24,7 +24,7 @@ def recheck(result: xr.Dataset) -> Report | str:
         return "The result does not name the trial file that it was computed from."
     if not listed(result, "inputs"):
         return (
-            "The result holds no hashes of its files: whether the recording is still the same cannot be told."
+            "The result holds no hashes of its files: whether the recording is still the same is not known."
         )
     path = Path(name)
     if not path.is_file():

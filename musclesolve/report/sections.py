@@ -22,6 +22,7 @@ from musclesolve.report.content.provenance import provenance
 from musclesolve.report.content.recording_facts import recording_facts
 from musclesolve.report.content.studies import costs, uncertainty
 from musclesolve.report.content.verdicts import verdicts
+from musclesolve.report.damage import DAMAGE, reason
 from musclesolve.report.drawing import CHECK, FIGURE, PICTURE, Job, Made
 from musclesolve.report.figures.figure_choice import caption, figures_of
 from musclesolve.report.inputs import COMPARISON, RESULT, UNCERTAINTY, TrialFiles
@@ -57,7 +58,7 @@ class Section:
 
 
 def specifications() -> dict[str, dict[str, Any]]:
-    """Title, figures and origin of every section."""
+    """Title, lead and figures of every section."""
     return bundled_toml("musclesolve.report", "texts", "sections.toml")
 
 
@@ -119,14 +120,12 @@ def _content(
         if name == "limits":
             checked = made.get(f"{key}-check")
             own = limits(trial.base, checked.content if checked else None)
-            return {"own": [each.sentence for each in own], "general": general()}, ""
+            return {"own": [each.sentence for each in own], "general": general(trial.of_model)}, ""
         return BUILDERS[name](trial), ""
     except Absent as why:
         return {}, str(why)
-    except Exception as fault:
-        return {}, f"This section cannot be made of this file: {type(fault).__name__}: {fault}".partition(
-            "\n"
-        )[0]
+    except DAMAGE as error:
+        return {}, f"This section cannot be made of this file: {reason(error)}"
 
 
 def _check(made: Made | None) -> dict[str, Any]:

@@ -9,10 +9,10 @@ from pathlib import Path
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve.errors import InputError
 from musclesolve.report.inputs import Inputs, read_inputs
-from musclesolve.report.page import default_output, report_page
+from musclesolve.report.page import report_page
 from musclesolve.results.files.atomic_writing import reserved, write_files
 
-SUFFIXES = (".html", ".htm")
+NAME, SUFFIXES = "report.html", (".html", ".htm")
 
 
 def write_report(
@@ -24,7 +24,7 @@ def write_report(
     """Write a report of results, with what was computed of the same trials besides.
 
     Args:
-        paths: result.nc, uncertainty.nc, comparison.nc and average.nc, in any order; they are told by their content.
+        paths: result.nc, uncertainty.nc, comparison.nc and average.nc, in any order; their content says which is which.
         output: the page (.html), or a folder for report.html; beside the first file unless given.
         progress: called with the name of each stage and the share of the work that is done.
         workers: how many processes draw figures side by side.
@@ -46,9 +46,9 @@ def write_report(
 
 
 def _target(paths: Sequence[str | Path], output: str | Path | None) -> Path:
-    target = default_output(paths) if output is None else Path(output)
+    target = Path(paths[0]).parent if output is None else Path(output)
     if target.is_dir():
-        target = target / "report.html"
+        target = target / NAME
     if target.suffix.casefold() not in SUFFIXES:
         raise InputError(
             f"a report is a page of HTML, not {target.suffix or 'a file without suffix'}",

@@ -29,14 +29,14 @@ NAMES = {code for code, entry in texts().items() if "what" in entry} | {
 
 def test_the_most_serious_come_first_and_causes_before_consequences() -> None:
     given = [
-        Finding("caution", "note", "a", "b"),
+        Finding("remark", "note", "a", "b"),
         Finding("mass", "error", "c", "d"),
         Finding("marker_units", "error", "e", "f"),
         Finding("leap", "warning", "g", "h"),
         Finding("mass", "error", "c", "d"),
     ]
     report = Report(Path("trial.toml"), sorted_findings(given))
-    assert [f.code for f in report.findings] == ["marker_units", "mass", "leap", "caution"]
+    assert [f.code for f in report.findings] == ["marker_units", "mass", "leap", "remark"]
     assert not report.ok
     assert "2 errors, 1 warning, 1 note" in report.verdict
 

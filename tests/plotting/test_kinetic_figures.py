@@ -56,6 +56,16 @@ def test_bursts_are_printed_with_their_sign_where_winter_has_them():
     assert any("A2 3.00 / 0.00" in text for text in notes)
 
 
+def test_a_burst_that_was_not_recorded_has_no_number():
+    data = result(n_frames=251)
+    phase = (data["time"].values - 0.2) % 1.0
+    data["joint_power"].loc[{"dof": "ankle_dorsiflexion_r"}] = np.where(
+        (phase > 0.3) & (phase < 0.8), np.nan, 1.0
+    )
+    notes = [text.get_text() for text in panel(joint_powers(data), "ankle: power of flexion").texts]
+    assert any("A2 – / " in text for text in notes) and not any("nan" in text for text in notes)
+
+
 def test_the_support_moment_extends_the_leg():
     data = result()
     data["joint_moment"][:] = 0.0

@@ -92,3 +92,13 @@ def test_numbers_and_grid_of_a_panel_are_where_the_ticks_are():
     (left, bottom), (right, _) = panels[0, 0].bbox.get_points()
     assert (drawn["2.0"].x0 + drawn["2.0"].x1) / 2 == pytest.approx((left + right) / 2, abs=2.0)
     assert drawn["2.0"].y1 < bottom and drawn["12"].x1 < left
+
+
+@pytest.mark.parametrize("style", [COLUMN, PAGE, PageStyle()], ids=["column", "page", "A4"])
+def test_the_label_of_a_low_page_is_on_it(style):
+    one_group = every_muscle(n_frames=31)
+    one_group["group"] = one_group["group"].copy(data=["hip_flexors"] * one_group.sizes["muscle"])
+    with page_style(style):
+        figure = FIGURES["function_groups"](one_group)
+    assert not outside(figure)
+    assert not overprinted(figure)

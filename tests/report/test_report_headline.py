@@ -85,7 +85,7 @@ def test_peaks_leave_out_frames_without_valid_solution():
     data = small()
     set_status(data, Status.INVALID_MOTION, 30, 0)
     data["joint_reaction"][30, 0] = 1e6
-    peak = next(each for each in top.contact_peaks(data) if each.joint == "hip_r")
+    peak = next(each for each in top.peaks_of_joints(data) if each.joint == "hip_r")
     assert peak.body_weights < 10.0
 
 
@@ -120,3 +120,25 @@ def test_a_damaged_part_leaves_the_other_limits():
     data = small().drop_vars(["pelvis_residual", "joint_reaction", "reserve_moment"])
     assert any("EMG" in each.sentence for each in limits(data))
     assert frames.sides(data) == ["r", "l"]
+
+
+@pytest.mark.parametrize(
+    ("percent", "verdict"), [(2.0, top.USABLE), (20.0, top.USABLE), (114.0, top.WITH_CARE)]
+)
+def test_loads_that_do_not_carry_the_motion_of_a_model_are_in_the_headline(percent, verdict):
+    data = small(root_residual_n=percent / 100.0 * WEIGHT).drop_vars("pelvis_residual")
+    found = top.headline(data)
+    assert found.verdict == verdict
+    assert any("residual at the root" in sentence for sentence in found.careful) == (percent > 5.0)
+
+
+def test_one_muscle_is_not_several():
+    data = small()
+    data["activation"][5, 1] = 1.0
+    text = " ".join(str(each.sentence) for each in limits(data))
+    assert "muscle works at full activation" in text
+    assert "muscles work " not in text
+
+
+def test_frames_without_certificate_are_to_be_used_with_care():
+    assert top.usability(small().drop_vars("kkt_residual"))[0] == top.WITH_CARE

@@ -1,4 +1,4 @@
-"""Files are told by their content, and put together by trial."""
+"""Files are recognised by their content, and put together by trial."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from musclesolve.results.cycles.gait_cycles import gait_cycles
 from musclesolve.studies.average import average_results
 
 
-def test_kinds_are_told_by_content_in_any_order(tmp_path):
+def test_kinds_are_recognised_by_content_in_any_order(tmp_path):
     data = small()
     paths = [
         written(compared(data), tmp_path, "a.nc"),
@@ -80,3 +80,20 @@ def test_gait_cycles_and_parts_of_results_are_no_result(tmp_path, dropped):
     data = gait_cycles(small(), "r") if dropped == "muscle" else small().drop_vars("status")
     with refused("bad_result"):
         read_inputs([written(data, tmp_path, "a.nc")])
+
+
+def test_a_file_with_two_muscles_of_one_name_is_refused(tmp_path):
+    data = small()
+    twice = [data["muscle"].values[0], *data["muscle"].values[:-1]]
+    file = written(data.assign_coords(muscle=twice), tmp_path, "twice.nc")
+    with refused("bad_result", "muscle", str(twice[0])):
+        read_inputs([file])
+
+
+def test_a_leg_without_status_or_a_status_without_names_is_refused(tmp_path):
+    nameless = small()
+    nameless["status"].attrs.clear()
+    with refused("bad_result", "status"):
+        read_inputs([written(nameless, tmp_path, "a.nc")])
+    with refused("bad_result", "side"):
+        read_inputs([written(small().sel(side=["r"]), tmp_path, "b.nc")])

@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 import shutil
 
+import numpy as np
 import pytest
 from report_inputs import IDENTITY, small, with_emg
+from synthetic_result import set_status
 
 import musclesolve as ms
 from musclesolve.checking.finding import Report
@@ -17,6 +19,7 @@ from musclesolve.report.content.methods import cost_words, methods, texts
 from musclesolve.report.inputs import RESULT, TrialFiles
 from musclesolve.report.recheck import recheck
 from musclesolve.sharing.cost.cost_registry import costs
+from musclesolve.sharing.status import Status
 
 
 def paragraph(data):
@@ -87,6 +90,16 @@ def test_the_paragraph_of_a_model_names_it_and_has_no_mechanics_of_ours():
     assert "natural coordinates" not in text and "Marker" not in text
 
 
+@pytest.mark.parametrize(
+    ("role", "words"), [("loads", "by inverse dynamics of the model from"), ("moments", "were given")]
+)
+def test_the_paragraph_of_a_model_says_where_its_moments_come_from(role, words):
+    text, _ = paragraph(
+        small(model_file="/x/m.osim", inputs=["model m.osim sha256:0", f"{role} a.sto sha256:0"])
+    )
+    assert words in text and text.count("Joint moments") == 1
+
+
 def test_choices_that_a_result_does_not_state_are_left_out():
     data = small()
     data.attrs = {key: value for key, value in IDENTITY.items() if key in ("cost",)}
@@ -132,3 +145,13 @@ def test_a_recording_that_changed_is_not_checked(computed, tmp_path):
 def test_a_recording_that_is_elsewhere_is_not_checked():
     assert "not at hand" in recheck(small())
     assert "OpenSim model" in recheck(small(model_file="/x/model.osim"))
+
+
+def test_a_motion_that_was_not_made_consistent_is_described_by_its_violation_and_shares_nothing():
+    data = small(consistency_method="none", consistency_derivatives="splines", consistency_weights=[])
+    data = data.assign(constraint_violation=("time", np.full(data.sizes["time"], 0.13)))
+    set_status(data, Status.INVALID_MOTION, slice(None))
+    text, _ = paragraph(data)
+    assert "0.13" in text and "mm rms" not in text
+    for name in ("sharing", "certificate", "no_reserves", "contact"):
+        assert texts()["always"][name][:25] not in text

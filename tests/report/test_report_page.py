@@ -9,6 +9,7 @@ import pytest
 from report_inputs import Parsed, compared, small, uncertain, with_emg, written
 from synthetic_result import as_before, set_status, with_troubles
 
+from musclesolve.report import sections
 from musclesolve.report.content.verdicts import meanings, stretches
 from musclesolve.report.inputs import read_inputs
 from musclesolve.report.page import report_page
@@ -46,6 +47,20 @@ def whole(tmp_path_factory):
 def test_every_section_is_there_in_its_order(whole):
     assert [name for name in whole.sections if name != "further"] == ALWAYS
     assert "averages" in whole.ids and "methods" in whole.ids
+
+
+def test_nothing_of_a_whole_file_is_at_fault(whole):
+    for fault in ("is not here", "cannot be made of this file", "could not be", "cannot be shown"):
+        assert fault not in whole.text
+
+
+def test_a_fault_of_the_program_is_raised_and_no_sentence_of_the_page(page, monkeypatch):
+    def wrong(trial):
+        return trial.no_such_attribute
+
+    monkeypatch.setitem(sections.BUILDERS, "joints", wrong)
+    with pytest.raises(AttributeError):
+        page(small())
 
 
 def test_the_page_asks_for_nothing(whole):
@@ -143,6 +158,13 @@ def test_a_part_that_is_damaged_is_said_and_the_rest_is_there(page):
     assert [name for name in found.sections if name != "further"] == ALWAYS
 
 
+@pytest.mark.parametrize("name", ["joint_reaction", "kkt_residual", "reserve_moment"])
+def test_damage_of_what_the_headline_states_leaves_the_page_whole(page, name):
+    data = with_troubles(small())
+    found = page(data.assign({name: data[name].astype(str)}), small(trial_file="/b.toml", inputs=[]))
+    assert [each for each in found.sections if each != "further"] == 2 * ALWAYS
+
+
 def test_results_of_different_subjects_are_pointed_out(page):
     other = small(subject="S02", trial_file="/other/b.toml", inputs=["markers x sha256:cc"])
     text = page(small(), other).text
@@ -181,3 +203,14 @@ def test_every_status_and_every_fault_of_a_motion_has_a_meaning():
     known = meanings()
     assert {status.name.lower() for status in Status} | set(MOTION_FAULTS.values()) <= set(known)
     assert {each["pattern"] for each in known.values()} <= set(PATTERNS)
+
+
+def test_a_figure_that_a_section_names_is_one_that_a_file_may_have():
+    from musclesolve.plotting.figure_sets import FIGURES, OF_MODEL
+    from musclesolve.plotting.study import comparison_figures, uncertainty_figures
+    from musclesolve.report.figures.figure_choice import EMG
+
+    compared_legs = {f"{name}_{side}" for name in comparison_figures.FIGURES for side in "rl"}
+    known = {*FIGURES, *OF_MODEL, EMG, *uncertainty_figures.FIGURES, *compared_legs}
+    named = [name for spec in specifications().values() for name in spec.get("figures", [])]
+    assert set(named) == known - {"further"} and len(named) == len(set(named))

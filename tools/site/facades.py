@@ -50,10 +50,7 @@ def facade_page(facade: Facade) -> str:
     """
     earlier = {name for other in FACADES[: FACADES.index(facade)] for name in public_names(other)}
     names = sorted({*public_names(facade)} - earlier, key=lambda pair: (*order(facade, pair[0]), *pair))
-    whence = (
-        f"from {facade.package} import ..." if facade.stub.is_file() else f"from {names[0][0]} import ..."
-    )
-    lines = [f"# {facade.package}", "", f"`{whence}`", ""]
+    lines = [f"# {facade.package}", "", f"`from {facade.package} import ...`", ""]
     if also := sorted(earlier.intersection(public_names(facade)), key=lambda pair: pair[1].lower()):
         links = ", ".join(f"[`{name}`][{module}.{name}]" for module, name in also)
         lines += [f"Also here, described where they stand first: {links}.", ""]
@@ -66,23 +63,10 @@ def facade_page(facade: Facade) -> str:
 
 def public_names(facade: Facade) -> Iterator[tuple[str, str]]:
     """Modules and the names that they lend to the facade."""
-    if not facade.stub.is_file():
-        yield from figure_functions(facade)
-        return
     for node in ast.parse(facade.stub.read_text(encoding="utf-8")).body:
         if isinstance(node, ast.ImportFrom) and node.module:
             module = f"{facade.package}.{node.module}" if node.level else node.module
             yield from ((module, each.name) for each in node.names if each.name != "__version__")
-
-
-def figure_functions(facade: Facade) -> Iterator[tuple[str, str]]:
-    """Functions of the figures, of a package without a list of names."""
-    for file in sorted([*facade.folder.glob("result/*.py"), *facade.folder.glob("study/*.py")]):
-        module = ".".join(file.relative_to(ROOT).with_suffix("").parts)
-        for node in ast.parse(file.read_text(encoding="utf-8")).body:
-            if isinstance(node, ast.FunctionDef) and not node.name.startswith("_"):
-                if isinstance(node.returns, ast.Name) and node.returns.id == "Figure":
-                    yield module, node.name
 
 
 def part_of(facade: Facade, module: str) -> str:

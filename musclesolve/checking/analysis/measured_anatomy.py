@@ -127,4 +127,4 @@ def _remarks(case: Case, body: Anatomy) -> Iterator[Finding]:
         known.update(notes if case.found(cause) else ())
     for note in body.notes:
         if note not in known:
-            yield finding("caution", "note", {"sentence": note})
+            yield finding("remark", "note", {"sentence": note})

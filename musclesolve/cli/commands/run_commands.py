@@ -16,7 +16,7 @@ from musclesolve.cli.options import Cost, Output, Side, Sides, Solver
 from musclesolve.cli.printing import complain
 from musclesolve.cli.progress_bar import progress
 from musclesolve.data.bundled import reference_stride
-from musclesolve.plotting.page.page_style import page_style
+from musclesolve.plotting.page.page_style import A4_PAGE, page_style
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -52,8 +52,8 @@ def run(
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the random numbers of the samples.")] = 0,
     file_format: page_options.Format = page_options.FileFormat.png,
-    width: page_options.Width = 210.0,
-    font: page_options.Font = 8.0,
+    width: page_options.Width = A4_PAGE.width_mm,
+    font: page_options.Font = A4_PAGE.font_pt,
 ) -> None:
     """Compute the muscle forces of one trial: result.nc, figures and a printed summary.
 

@@ -15,6 +15,7 @@ from musclesolve.cli.finishing import finish
 from musclesolve.cli.options import Side, Sides, Solver, TrialFile
 from musclesolve.cli.printing import print_files
 from musclesolve.cli.progress_bar import progress
+from musclesolve.plotting.page.page_style import A4_PAGE, page_style
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -121,14 +122,13 @@ def plot(
         typer.Option(help="Name of a figure, such as activations; repeatable; default: all."),
     ] = None,
     file_format: page_options.Format = page_options.FileFormat.png,
-    width: page_options.Width = 210.0,
-    font: page_options.Font = 8.0,
+    width: page_options.Width = A4_PAGE.width_mm,
+    font: page_options.Font = A4_PAGE.font_pt,
     titles: page_options.Titles = True,
     norms: page_options.Norms = True,
 ) -> None:
     """Draw the figures of a result again, also for a paper; they replace those of the folder, of whatever format."""
     from musclesolve.plotting.figure_sets import figures_again
-    from musclesolve.plotting.page.page_style import page_style
     from musclesolve.results.files.atomic_writing import reserved, write_files
     from musclesolve.results.files.result_netcdf import read_result
 

@@ -9,14 +9,15 @@ import xarray as xr
 
 from musclesolve.cli.documents.uncertainty_document import uncertainty_document
 from musclesolve.results.dataset import frame_validity as frames
+from musclesolve.results.dataset.attributes import listed
 from musclesolve.results.dataset.result_quantities import (
     body_weight,
     contact_peaks,
+    largest_kkt_residual,
     moved_points,
     pelvis_residual,
 )
 from musclesolve.results.tables.leg_outcome import LegOutcome
-from musclesolve.results.tables.run_summary import sentences
 
 SUBJECT = {"name": "subject", "mass_kg": "subject_mass_kg", "stature_m": "subject_stature_m"}
 CHOICES = {
@@ -52,15 +53,15 @@ def run_document(result: xr.Dataset, uncertainty: xr.Dataset | None = None) -> d
         "choices": {key: given.get(name) for key, name in CHOICES.items()},
         "frames": {"count": time.size, "start_s": time[0], "end_s": time[-1]},
         "legs": {name(side): leg_document(result, side) for side in frames.sides(result)},
-        "largest_kkt_residual": _largest_kkt_residual(result),
+        "largest_kkt_residual": largest_kkt_residual(result),
         "fiber_lengths": _fiber_lengths(result),
         "contact_force_peaks_body_weights": _contact_peaks(result),
         "consistency": _consistency(result),
         "pelvis_residual": _residual(result),
         "emg": _emg(result),
         "strides": [_stride(result.isel(stride=k)) for k in range(result.sizes.get("stride", 0))],
-        "notes": sentences(given.get("notes", [])),
-        "completed": sentences(given.get("completed", [])),
+        "notes": listed(result, "notes"),
+        "completed": listed(result, "completed"),
         "uncertainty": None if uncertainty is None else uncertainty_document(uncertainty),
     }
 
@@ -86,13 +87,8 @@ def leg_document(result: xr.Dataset, side: str) -> dict[str, Any]:
             {"reason": reason, "frames": count, "stretches_s": stretches}
             for reason, (count, stretches) in found.failures.items()
         ],
-        "reasons": sentences(result.attrs.get(f"reasons_{side}", [])),
+        "reasons": listed(result, f"reasons_{side}"),
     }
-
-
-def _largest_kkt_residual(result: xr.Dataset) -> float | None:
-    valid = [result["kkt_residual"].sel(side=s).values[frames.valid(result, s)] for s in frames.sides(result)]
-    return float(np.concatenate(valid).max()) if any(map(len, valid)) else None
 
 
 def _fiber_lengths(result: xr.Dataset) -> dict[str, Any] | None:

@@ -18,7 +18,8 @@ _ROLE_OF = {
     **dict.fromkeys(("moment", "moments", "torque", "torques", "m", "t", "free"), "moment"),
 }
 _IDLE = {"ground", "reaction", "plate", "fp", "the", "on"}
-_SIDES: dict[str, Side] = {"r": "r", "right": "r", "l": "l", "left": "l"}
+SIDE_WORDS: dict[str, Side] = {"right": "r", "left": "l", "r": "r", "l": "l"}
+"""What states a side in a name; whole words before letters."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,7 @@ class PlateNames:
     @property
     def side(self) -> Side | None:
         """The side that the names state, None where they state none or both."""
-        sides = {_SIDES[word] for word in self.words if word in _SIDES}
+        sides = {SIDE_WORDS[word] for word in self.words if word in SIDE_WORDS}
         return sides.pop() if len(sides) == 1 else None
 
     @property

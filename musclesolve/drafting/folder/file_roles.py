@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeVar
 
@@ -77,9 +77,7 @@ def file_roles(contents: FolderContents) -> FileRoles:
     left_out += [f"{file.path.name}: another standing trial" for file in standing if file is not static]
     found = [_with_tables(contents, motion, static, motions) for motion in motions]
     if unclear:
-        found = [
-            MotionFiles(**{**vars(each), "unclear": {"static": unclear, **each.unclear}}) for each in found
-        ]
+        found = [replace(each, unclear={"static": unclear, **each.unclear}) for each in found]
     return FileRoles(tuple(found), static, tuple(functional), tuple(left_out))
 
 

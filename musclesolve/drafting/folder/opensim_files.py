@@ -42,7 +42,6 @@ class ScaleSetup:
     name: str | None
     mass: float | None
     stature: float | None
-    static: str | None
 
 
 def read_opensim(path: Path) -> LoadsFile | ScaleSetup | str:
@@ -92,16 +91,12 @@ def columns_of(load: StatedLoad, table: Table) -> dict[str, tuple[str, str, str]
 
 
 def _setup(path: Path, element: Element) -> ScaleSetup:
-    static = next(
-        (each for each in element.descendants() if each.tag == "marker_file" and _words(each)), None
-    )
     mass, height = _number(element, "mass"), _number(element, "height")
     return ScaleSetup(
         path,
         element.name or None,
         mass,
         None if height is None else height * (0.001 if height > 3.0 else 1.0),
-        None if static is None else _file_name(static.text.strip()),
     )
 
 
@@ -117,10 +112,6 @@ def _number(element: Element, tag: str) -> float | None:
 def _text(element: Element, tag: str) -> str:
     found = element.find(tag)
     return "" if found is None else found.text.strip()
-
-
-def _words(element: Element) -> bool:
-    return element.text.strip() not in ("", "Unassigned")
 
 
 def _file_name(text: str) -> str:

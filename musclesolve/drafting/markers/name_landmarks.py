@@ -9,11 +9,10 @@ from functools import cache
 from typing import Any
 
 from musclesolve._util.bundled_toml import bundled_toml
+from musclesolve.drafting.folder.column_triples import SIDE_WORDS
 from musclesolve.recording.data import SIDES, Side
 from musclesolve.recording.markers.landmark_names import landmarks
 from musclesolve.recording.markers.marker_names import split_label
-
-_SIDE_WORDS: tuple[tuple[str, Side], ...] = (("right", "r"), ("left", "l"), ("r", "r"), ("l", "l"))
 
 
 @dataclass(frozen=True)
@@ -67,14 +66,14 @@ def _splits(name: str) -> list[tuple[str, Side]]:
     """What is left of a name without the word of its side, and the side; every way to read it, the surest first."""
     words = re.findall(r"[A-Za-z]+|\d+", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name))
     ways: list[tuple[str, Side]] = []
-    for word, side in _SIDE_WORDS:
+    for word, side in SIDE_WORDS.items():
         ways += [
             (folded("".join(words[:k] + words[k + 1 :])), side)
             for k in range(len(words))
             if words[k].casefold() == word and len(words) > 1
         ]
     whole = folded(name)
-    for word, side in _SIDE_WORDS:
+    for word, side in SIDE_WORDS.items():
         if whole.startswith(word):
             ways.append((whole[len(word) :], side))
         if whole.endswith(word):

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from functools import cache
 
 from musclesolve._util.bundled_toml import bundled_toml
+from musclesolve.drafting.folder.column_triples import SIDE_WORDS
 from musclesolve.recording.data import Side
 
-_SIDES: dict[str, Side] = {"r": "r", "right": "r", "l": "l", "left": "l"}
 _MOST_CHANNELS = 32
 """Nobody records more muscles than this at once: a file with more was computed by a model."""
 _SHARE = 0.5
@@ -60,7 +60,7 @@ def emg_channels(names: Iterable[str]) -> EmgChannels:
 
 
 def _telling(muscles: dict[str, tuple[str, ...]]) -> bool:
-    """Whether names are those of muscles beyond doubt: two letters may mean anything among other channels."""
+    """Whether names are certainly those of muscles: two letters may mean anything among other channels."""
     return sum(len(re.sub(r"[^a-z]", "", name.casefold())) > 3 for name in muscles) >= 2
 
 
@@ -69,15 +69,15 @@ def _muscle_and_side(name: str) -> tuple[tuple[str, ...], Side | None]:
     known, idle = muscles_by_name(), set(bundled_toml(__package__, "emg_muscles.toml")["idle"]["words"])
     split = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name.rpartition(":")[2])
     words = [word for word in re.findall(r"[a-z]+", split.casefold()) if word not in idle]
-    sides: set[Side] = {_SIDES[word] for word in words if word in _SIDES}
-    stem = "".join(word for word in words if word not in _SIDES)
+    sides: set[Side] = {SIDE_WORDS[word] for word in words if word in SIDE_WORDS}
+    stem = "".join(word for word in words if word not in SIDE_WORDS)
     side = sides.pop() if len(sides) == 1 else None
     if stem in known:
         return known[stem], side
     # "RSOL", "LTA", "SOLR": one letter of a side before or behind the name.
     for letter in ("r", "l"):
         if side is None and stem.startswith(letter) and stem[1:] in known:
-            return known[stem[1:]], _SIDES[letter]
+            return known[stem[1:]], SIDE_WORDS[letter]
         if side is None and stem.endswith(letter) and stem[:-1] in known:
-            return known[stem[:-1]], _SIDES[letter]
+            return known[stem[:-1]], SIDE_WORDS[letter]
     return (), None

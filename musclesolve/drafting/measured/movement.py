@@ -46,5 +46,5 @@ def description(case: Case | None) -> str:
     first, last = int(known[0]), int(known[-1])
     way = float(np.linalg.norm((pelvis[last] - pelvis[first])[:2]))
     duration = (last - first) / sampling_rate(markers.time)
-    kind = "running" if runs(case) else "walking or other, no flight"
+    kind = "running" if runs(case) else "no flight: walking or the like"
     return f"{kind}, {way / duration:.2f} m/s over {way:.1f} m"

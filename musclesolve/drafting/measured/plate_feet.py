@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from musclesolve._util.arrays import Array
-from musclesolve.drafting.folder.column_triples import PlateNames, common_beginning
+from musclesolve.drafting.folder.column_triples import ROLES, PlateNames, common_beginning
 from musclesolve.drafting.folder.folder_contents import ForceFile
 from musclesolve.drafting.folder.opensim_files import LoadsFile, StatedLoad, columns_of
 from musclesolve.drafting.markers.choose_mapping import MarkerChoice
@@ -19,7 +19,6 @@ from musclesolve.recording.plates.plate_assignment import Contact, Feet, Foot, c
 from musclesolve.recording.plates.plate_wrench import Plate, PlateRecording
 
 UNLOADED_N = 20.0
-ROLES = ("force", "point", "moment")
 # Columns state no corners; these lie where no foot is.
 _NOWHERE = Plate(
     1, 2, np.array([[1, 1, 0], [-1, 1, 0], [-1, -1, 0], [1, -1, 0]]) + 1e6, np.zeros(3), np.eye(6)

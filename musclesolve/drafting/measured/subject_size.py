@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from musclesolve._util.arrays import Array
 from musclesolve.checking.case.case import Case
 from musclesolve.checking.forces.newtons_law import law, total_force
 from musclesolve.constants import STANDARD_GRAVITY
@@ -262,14 +261,10 @@ def _floor(markers: Markers, mapping: Mapping[str, Any]) -> float:
     heights = [
         seen(path)[:, 2]
         for name in both("heel", "toe")
-        if (path := _path(markers, mapping, name)) is not None
+        if (path := path_of(markers, mapping, name)) is not None
     ]
     lowest = min((float(np.median(z)) for z in heights if z.size), default=0.0)
     return 0.0 if -0.02 < lowest < LOW_FLOOR else lowest - 0.03
-
-
-def _path(markers: Markers, mapping: Mapping[str, Any], landmark: str) -> Array | None:
-    return path_of(markers, mapping, landmark)
 
 
 def _shoes(case: Case) -> Iterator[Line]:

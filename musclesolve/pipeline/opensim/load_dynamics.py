@@ -47,13 +47,19 @@ class LoadDynamics:
         """Joint reactions without muscle forces."""
         return joint_reactions(model, self.dynamics, self.motion)
 
-    def residual_notes(self, model: OpenSimModel) -> list[str]:
-        """What the ground would have to give a freely moving model beside the loads."""
+    def root_residual(self, model: OpenSimModel) -> Array | None:
+        """(T,) [N] what the ground would have to give a freely moving model beside the loads; None of a fixed one."""
         roots = [joint for joint in model.joints if joint.parent.body == GROUND]
         if any(len(joint.coordinates) < _FREE for joint in roots):
-            return []
+            return None
         total = carried_by_joints(model, self.dynamics.wrench)[:, model.body_number[GROUND], 3:]
-        size = np.linalg.norm(total, axis=1)
+        return np.asarray(np.linalg.norm(total, axis=1))
+
+    def residual_notes(self, model: OpenSimModel) -> list[str]:
+        """The same in words."""
+        size = self.root_residual(model)
+        if size is None:
+            return []
         rms = np.sqrt(np.mean(size**2))
         return [f"Residual force at the root of the model: {rms:.3g} N rms, at most {size.max():.3g} N."]
 

@@ -29,7 +29,7 @@ class NormBands:
     @classmethod
     def of(cls, result: xr.Dataset, x: Abscissa) -> NormBands:
         """None on an axis of time, for a leg that does not walk, or in a style without norms."""
-        if not current_style().norms or x.limits != (0.0, 100.0):
+        if not current_style().norms or not x.is_cycle:
             return cls(())
         every, speed = [norm(name) for name in NORMS], walking_speed(result)
         if speed is None:

@@ -34,11 +34,7 @@ class Abscissa:
     label: str  # text below the axis
     limits: tuple[float, float]  # ends of the axis
     passes: dict[str, list[Pass]]  # by side, one curve per gait cycle, that with the most valid frames first
-
-    @property
-    def is_cycle(self) -> bool:
-        """Whether it is the gait cycle of each leg, not time."""
-        return self.limits == (0.0, 100.0)
+    is_cycle: bool = False  # whether it is the gait cycle of each leg, not time
 
     def apply(self, axes: Axes, *, labelled: bool, with_label: bool = True) -> None:
         """Set limits and ticks of a panel; on the lowest one of a column also numbers and label."""
@@ -58,7 +54,7 @@ def percents(axes: Axes) -> list[int]:
 
 def cycle_axis(passes: dict[str, list[Pass]] | None = None) -> Abscissa:
     """Per cent of the gait cycle, each leg from its own heel strike."""
-    return Abscissa("gait cycle of each leg [%]", (0.0, 100.0), passes or {})
+    return Abscissa("gait cycle of each leg [%]", (0.0, 100.0), passes or {}, is_cycle=True)
 
 
 def abscissa(result: xr.Dataset) -> Abscissa:

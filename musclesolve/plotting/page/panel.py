@@ -101,12 +101,12 @@ class Panel(Axes):
         )
 
     def _arrange(self) -> None:
-        """Put the notes in one line, the heading above it or beside the right note; tell the page the height."""
+        """Put the notes in one line, the heading above it or beside the right note; report the height to the page."""
         size, room, below = self.style.note_pt, self.panel_width + self.beyond, 0.0
         notes = [note for note in (self._note, self._right) if note is not None]
         widths = [text_width(note.get_text(), size) for note in notes]
         if len(notes) == 2 and sum(widths) + BETWEEN > room:
-            notes.pop(0).set_visible(False)  # what the note on the right says is not said elsewhere
+            notes.pop(0).set_visible(False)  # what the note on the right states is nowhere else
         last = text_width(self._name, self.style.font_pt)
         beside = notes == [self._right] and self._note is None and last + widths[-1] + BETWEEN < room
         if notes and not beside:

@@ -134,10 +134,10 @@ class Sheet(Figure):
         self.fit()
 
     def label_axes(self, x: str, y: str) -> None:
-        """Label the axes of all panels together, once."""
+        """Label the axes of all panels together, once; the vertical one in two lines where the page is low."""
+        rooms = {"x": self.grid.inner_width(self.style), "y": float(self.get_figheight()) - 2.0 * EDGE}
         for key, text, rotation in (("x", x, 0.0), ("y", y, 90.0)):
-            room = 10.0 if key == "y" else self.grid.inner_width(self.style)
-            wrapped = broken(text, self.style.font_pt, room)
+            wrapped = broken(text, self.style.font_pt, rooms[key])
             self._outer[key] = self.text(
                 0.0, 0.0, wrapped, fontsize=self.style.font_pt, rotation=rotation, ha="center", va="center"
             )
@@ -175,9 +175,17 @@ class Sheet(Figure):
                 )
         middle = 0.5 * (bottom + height - top) / height
         places = {"x": (0.5 + 0.5 * (edge - RIGHT * scale) / width, 0.16 * scale / height)}
-        places["y"] = (0.12 * scale / width, middle)
+        lines = self._outer["y"].get_text().count("\n") if self._outer else 0
+        places["y"] = ((0.12 + 0.04 * lines) * scale / width, self._within(middle, height))
         for key, text in self._outer.items():
             text.set_position(places[key])
+
+    def _within(self, middle: float, height: float) -> float:
+        """The middle of the label of the vertical axis, so that its ends are on the page [share of its height]."""
+        label = self._outer.get("y")
+        half = 0.5 * text_width(label.get_text(), self.style.font_pt) if label is not None else 0.0
+        least = min(0.5, (half + EDGE) / height)
+        return min(max(middle, least), 1.0 - least)
 
     def _place_header(self) -> float:
         """Put its lines and the legend below each other; returns where they end, from the top [inch]."""

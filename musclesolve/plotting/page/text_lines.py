@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import lru_cache
 
 from matplotlib.font_manager import FontProperties, findfont, get_font
@@ -64,8 +63,3 @@ def _words(text: str, points: float, width: float) -> list[str]:
 def _parts(text: str, points: float, width: float) -> list[str]:
     """The text, or its parts between wide spaces where it does not fit a line."""
     return [text] if text_width(text, points) <= width else [part.strip() for part in text.split("   ")]
-
-
-def longest_word(texts: Sequence[str], points: float) -> float:
-    """Width of the widest word of texts, which no line break helps [inch]."""
-    return max((text_width(word, points) for text in texts for word in text.split()), default=0.0)

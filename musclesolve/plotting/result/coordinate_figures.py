@@ -39,7 +39,9 @@ def reserves(result: xr.Dataset) -> Figure:
     legs, stems = Legs.of(result, analysed=False), _stems(result)
     rows = -(-len(stems) // 2)
     height = min(1.0, 0.12 + 0.2 * rows)
-    figure, panels = page(result, "Reserve moments", rows, 2, height=height, labels=True)
+    needed = any(each.reserve.any() or each.failed.any() for each in legs.validity.values())
+    title = "Reserve moments" if needed else "Reserve moments: no frame needs one"
+    figure, panels = page(result, title, rows, 2, height=height, labels=True)
     for number, axes in enumerate(panels.flat):
         axes.set_visible(number < len(stems))
         legs.x.apply(axes, labelled=number + 2 >= len(stems))

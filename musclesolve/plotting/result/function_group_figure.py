@@ -13,7 +13,7 @@ from musclesolve.plotting.page.style import note
 from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.dataset.kinetics.leg_kinetics import group_force
 
-UNIT = "sum of the forces over the sum of the maximum isometric forces [%]  (each panel has its own scale)"
+UNIT = "sum of forces over sum of maximum isometric forces [%]  (each panel has its own scale)"
 
 
 def function_groups(result: xr.Dataset) -> Figure:

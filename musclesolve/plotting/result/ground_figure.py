@@ -51,6 +51,7 @@ def ground_reaction(result: xr.Dataset) -> Figure:
         axes.axhline(0.0, color="black", linewidth=0.4)
         low, high = axes.get_ylim()
         axes.set_ylim(min(low, -LEAST), max(high, LEAST))
+        axes.locator_params(axis="y", steps=[1, 2, 5, 10])  # no third decimal, which reaches the label
         legs.x.apply(axes, labelled=axis == "y")
     if paths:
         _from_above(figure, rows - 1, panels[-1, 0], paths)
@@ -89,7 +90,7 @@ def _from_above(figure: Sheet, row: int, axes: Axes, paths: dict[str, Array]) ->
         for start in _contacts(path):
             axes.plot(*path[start], color=color, marker="o", markersize=3.0)
     axes.set_aspect("equal", adjustable="datalim")
-    heading(axes, "center of pressure from above, vertical force above 20 N; dot: where contact begins")
+    heading(axes, "center of pressure from above, vertical force above 20 N; dot: first frame")
     figure.make_room_above(row, LABEL_INCH * figure.style.scale)
     axes.set_xlabel("in the walking direction [m]")
     axes.set_ylabel("to the left [m]")

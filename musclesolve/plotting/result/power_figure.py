@@ -14,6 +14,7 @@ from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve.plotting.norms.norm_bands import NormBands
 from musclesolve.plotting.page.curves import Legs
 from musclesolve.plotting.page.style import heading, page
+from musclesolve.plotting.page.text_lines import KEPT
 from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.dataset.kinetics.leg_kinetics import (
     joint_dofs,
@@ -102,12 +103,13 @@ def _curves(axes: Axes, legs: Legs, values: Mapping[str, Array], unit: str, *, l
 
 def _bursts(legs: Legs, joint: str, powers: Mapping[str, Array]) -> str:
     """The bursts that Winter names, of the right and the left leg; nothing where the axis is no gait cycle."""
-    if legs.x.limits != (0.0, 100.0):
+    if not legs.x.is_cycle:
         return ""
     found = []
     for name, (sign, first, last) in bundled_toml(__package__, "power_bursts.toml")[joint].items():
         peaks = [_peak(legs, side, power, sign, (first, last)) for side, power in powers.items()]
-        found.append(f"{name} {' / '.join(f'{peak:.2f}' for peak in peaks)}")
+        shown = ["–" if np.isnan(peak) else f"{peak:.2f}" for peak in peaks]
+        found.append(f"{name} {' / '.join(shown)}".replace(" ", KEPT))
     return ",  ".join(found)
 
 

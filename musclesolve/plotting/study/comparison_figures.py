@@ -30,7 +30,7 @@ DASHES: tuple[Any, ...] = (
     *("-", (0, (5, 1.2)), (0, (9, 1.2, 1.2, 1.2, 1.2, 1.2)), (0, (7, 1.5, 1.5, 1.5))),
     *("-", (0, (3, 1))),
 )
-"""Curves whose gray is alike are told apart by dashes. Dots mean a reserve."""
+"""Curves whose gray is alike differ by their dashes. Dots mean a reserve."""
 NEEDED = (
     *("cost", "activation", "group_force", "co_contraction", "joint_reaction"),
     *("status", "group", "least_cost"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,10 +10,10 @@ import numpy as np
 import xarray as xr
 
 from musclesolve._util.bundled_toml import bundled_toml
-from musclesolve.report.attributes import number
 from musclesolve.report.content.pieces import DASH, Absent, Table, cell, plain
 from musclesolve.report.inputs import TrialFiles
 from musclesolve.results.dataset import frame_validity as frames
+from musclesolve.results.dataset.attributes import number
 from musclesolve.results.dataset.result_quantities import body_weight, magnitude
 
 
@@ -31,7 +32,13 @@ def others() -> dict[str, Any]:
     return bundled_toml("musclesolve.report", "texts", "contact_forces.toml")
 
 
-def contact_peaks(result: xr.Dataset) -> list[ContactPeak]:
+def of_others(joint: str) -> Mapping[str, Any]:
+    """What others report of a joint without side; that of an OpenSim model may have a longer name, walker_knee."""
+    known = others()
+    return known.get(joint) or known.get(joint.rpartition("_")[2], {})
+
+
+def peaks_of_joints(result: xr.Dataset) -> list[ContactPeak]:
     """The peaks of all joints that have a valid frame; none of a result without contact forces."""
     if "joint_reaction" in result:
         force = magnitude(result["joint_reaction"])
@@ -58,16 +65,17 @@ def contact(trial: TrialFiles) -> dict[str, object]:
     result = trial.base
     if not {"joint_reaction", "contact_force"} & set(map(str, result.data_vars)):
         raise Absent("This file holds no joint contact forces.")
-    peaks = contact_peaks(result)
+    peaks = peaks_of_joints(result)
     if not peaks:
         raise Absent("No frame has a valid solution, so no contact force is known.")
-    rows, known = [], others()
+    rows = []
     order = list(dict.fromkeys(frames.split_side(peak.joint)[0] for peak in peaks))
     for peak in sorted(peaks, key=lambda each: order.index(frames.split_side(each.joint)[0])):
         stem, side = frames.split_side(peak.joint)
-        of_others = known.get(stem, {}).get("words", DASH)
         values = (cell(peak.body_weights, 2), cell(peak.newton, 0), cell(peak.time, 2))
-        rows.append((plain(stem), frames.SIDE_NAMES.get(side, DASH), *values, of_others))
+        rows.append(
+            (plain(stem), frames.SIDE_NAMES.get(side, DASH), *values, of_others(stem).get("words", DASH))
+        )
     columns = (
         "joint",
         "leg",
@@ -76,5 +84,5 @@ def contact(trial: TrialFiles) -> dict[str, object]:
         "at [s]",
         "measured in implants [body weights]",
     )
-    sources = [key for each in known.values() for key in each["sources"]]
+    sources = [key for each in others().values() for key in each["sources"]]
     return {"tables": [Table("Peak contact forces", columns, rows)], "sources": sources}

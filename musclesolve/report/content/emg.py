@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import xarray as xr
 
-from musclesolve.report.attributes import text
 from musclesolve.report.content.pieces import Absent, Table, cell, plain
 from musclesolve.report.inputs import TrialFiles
+from musclesolve.results.dataset.attributes import text
 
 
 def has_emg(result: xr.Dataset) -> bool:

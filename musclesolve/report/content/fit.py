@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import xarray as xr
 
-from musclesolve.report.attributes import listed, number
 from musclesolve.report.content.pieces import Absent, Number, sentence
 from musclesolve.report.inputs import TrialFiles
+from musclesolve.results.dataset.attributes import listed, number
 from musclesolve.results.dataset.filter_variables import filter_line
 from musclesolve.results.dataset.result_quantities import body_weight, pelvis_residual
 from musclesolve.results.tables.run_summary import consistency_sentences
@@ -21,6 +21,14 @@ def residual_peak(result: xr.Dataset) -> tuple[float, float] | None:
     if not force.size:
         return None
     return 100.0 * float(force.max()) / body_weight(result), float(moment.max())
+
+
+def root_residual_percent(result: xr.Dataset) -> float | None:
+    """Greatest residual force at the root of an OpenSim model [% of body weight]; None where none is known."""
+    force = number(result, "root_residual_n")
+    if not force or not number(result, "subject_mass_kg"):
+        return None
+    return 100.0 * force / body_weight(result)
 
 
 def fit(trial: TrialFiles) -> dict[str, object]:

@@ -9,15 +9,19 @@ import xarray as xr
 from markupsafe import Markup
 
 from musclesolve.checking.finding import Report
-from musclesolve.report.content.contact import ContactPeak, contact_peaks
+from musclesolve.report.content.contact import ContactPeak, peaks_of_joints
 from musclesolve.report.content.emg import correlations
+from musclesolve.report.content.fit import root_residual_percent
 from musclesolve.report.content.limits import limits
 from musclesolve.report.content.pieces import Number, plain, sentence
 from musclesolve.results.dataset import frame_validity as frames
+from musclesolve.results.dataset.result_quantities import largest_kkt_residual
 
 USABLE, WITH_CARE, IN_PART, NOT = "usable", "with care", "in part", "not usable"
 LABELS = {USABLE: "Usable", WITH_CARE: "Usable with care", IN_PART: "Usable in part", NOT: "Not usable"}
 MARKS = {USABLE: "✓", WITH_CARE: "!", IN_PART: "◐", NOT: "✕"}
+LARGE_RESIDUAL = 30.0
+"""Per cent of body weight; a run calls frames beyond about this residual invalid, on an OpenSim model none is."""
 MOST = 0.5
 """Where more than this share of the valid frames needs a reserve, muscle forces are mostly lower bounds."""
 
@@ -52,7 +56,12 @@ def headline(result: xr.Dataset, checked: Report | str | None = None) -> Headlin
     """The headline of one trial."""
     verdict, why = usability(result, checked)
     careful = [each.sentence for each in limits(result, checked) if each.in_headline]
-    return Headline(verdict, why, _contact(contact_peaks(result)), _emg(result), careful)
+    return Headline(verdict, why, _contact(peaks_of_joints(result)), _emg(result), careful)
+
+
+def no_headline(why: str) -> Headline:
+    """That of a file which is damaged."""
+    return Headline(NOT, sentence("This file is damaged: {}.", why), [], Markup("not known"), [])
 
 
 def counts(result: xr.Dataset) -> dict[str, int]:
@@ -65,18 +74,6 @@ def counts(result: xr.Dataset) -> dict[str, int]:
     }
 
 
-def largest_certificate(result: xr.Dataset) -> float:
-    """The largest residual of the optimality conditions over the valid frames; NaN where there is none."""
-    if "kkt_residual" not in result:
-        return float("nan")
-    values = [
-        result["kkt_residual"].sel(side=side).values[frames.valid(result, side)]
-        for side in frames.sides(result)
-    ]
-    known = np.concatenate(values)
-    return float(known.max()) if known.size else float("nan")
-
-
 def usability(result: xr.Dataset, checked: Report | str | None = None) -> tuple[str, Markup]:
     """Whether the result may be used, and why."""
     found = counts(result)
@@ -86,7 +83,7 @@ def usability(result: xr.Dataset, checked: Report | str | None = None) -> tuple[
         return NOT, Markup("No frame was analysed: ground forces were not measured.")
     if not found["valid"]:
         return NOT, sentence("None of the {} analysed {} has a valid solution.", analysed, legs)
-    certificate = Number("largest_kkt_residual", largest_certificate(result), -2)
+    certificate = Number("largest_kkt_residual", largest_kkt_residual(result), -2)
     proved = sentence("The optimality of every one of them is certified (largest residual {}).", certificate)
     if not np.isfinite(certificate.value):
         proved = Markup("The file does not hold their certificates.")
@@ -101,8 +98,14 @@ def usability(result: xr.Dataset, checked: Report | str | None = None) -> tuple[
         mostly = found["with_reserve"] > MOST * found["valid"]
         return IN_PART if mostly else WITH_CARE, text + " " + proved
     text = sentence("All {} analysed {} are solved without a reserve.", analysed, legs)
+    if not np.isfinite(certificate.value):
+        return WITH_CARE, text + " " + proved
     if isinstance(checked, Report) and not checked.ok:
         return WITH_CARE, text + " " + proved + " " + Markup("<code>check</code> calls the recording faulty.")
+    if (residual := root_residual_percent(result)) is not None and residual > LARGE_RESIDUAL:
+        return WITH_CARE, text + " " + proved + " " + Markup(
+            "The loads do not carry the motion in every frame."
+        )
     return USABLE, text + " " + proved
 
 

@@ -6,10 +6,11 @@ import numpy as np
 import xarray as xr
 
 from musclesolve._util.arrays import Array
-from musclesolve.report.attributes import number
 from musclesolve.report.content.pieces import Absent, Table, cell, plain
 from musclesolve.report.inputs import TrialFiles
 from musclesolve.results.dataset import frame_validity as frames
+from musclesolve.results.dataset.attributes import number
+from musclesolve.results.dataset.checked import MODEL
 from musclesolve.results.dataset.result_quantities import OPPOSITE, along_heading, body_weight
 
 AXES = {"z": "vertical", "x": "fore-aft (+ forward)", "y": "sideways (+ to the left)"}
@@ -43,7 +44,8 @@ def _extremes(result: xr.Dataset, name: str, title: str, factor: float, digits: 
     sides = [side for side in frames.ALL_SIDES if side in {frames.side_of(dof) for dof in dofs}]
     stems = list(dict.fromkeys(frames.split_side(dof)[0] for dof in dofs))
     legs = set(OPPOSITE)
-    shown = [stem for stem in stems if stem in legs] or stems
+    # A model's own coordinates are few, and only some of them have these names.
+    shown = [stem for stem in stems if MODEL in result.attrs or stem in legs] or stems
     shown_sides = [side for side in sides if any(frames.with_side(stem, side) in dofs for stem in shown)]
     rows = []
     for stem in shown:

@@ -5,19 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-import numpy as np
 import xarray as xr
 from markupsafe import Markup
 
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve.checking.finding import SEVERITIES, Report
-from musclesolve.report.attributes import listed, text
-from musclesolve.report.content.contact import contact_peaks, others
+from musclesolve.report.content.contact import ContactPeak, of_others, peaks_of_joints
 from musclesolve.report.content.emg import correlations, why_none
-from musclesolve.report.content.fit import residual_peak
+from musclesolve.report.content.fit import residual_peak, root_residual_percent
 from musclesolve.report.content.muscles import muscles_at_limit
 from musclesolve.report.content.pieces import Number, joined, muscle_names, plain, sentence
+from musclesolve.report.damage import DAMAGE
 from musclesolve.results.dataset import frame_validity as frames
+from musclesolve.results.dataset.attributes import listed, text
+from musclesolve.results.tables.leg_outcome import LegOutcome
 from musclesolve.version import __version__
 
 USUAL_RESIDUAL = 5.0
@@ -36,9 +37,11 @@ class Limit:
     in_headline: bool = True
 
 
-def general() -> list[str]:
-    """The limits of the method."""
-    return list(bundled_toml("musclesolve.report", "texts", "limits.toml")["general"].values())
+def general(of_model: bool = False) -> list[str]:
+    """The limits of the method, with our skeleton or with that of an OpenSim model."""
+    texts = bundled_toml("musclesolve.report", "texts", "limits.toml")
+    tables = ("method", "opensim" if of_model else "skeleton", "use")
+    return [sentence for table in tables for sentence in texts[table].values()]
 
 
 def limits(result: xr.Dataset, checked: Report | str | None = None) -> list[Limit]:
@@ -47,7 +50,7 @@ def limits(result: xr.Dataset, checked: Report | str | None = None) -> list[Limi
     for of in KINDS:
         try:
             found += of(result)
-        except (KeyError, ValueError, TypeError, IndexError):
+        except DAMAGE:
             continue
     return [*_of_check(checked), *found]
 
@@ -92,20 +95,16 @@ def _frames(result: xr.Dataset) -> Iterator[Limit]:
 
 def _reserves(result: xr.Dataset) -> Iterator[Limit]:
     for side in frames.sides(result):
-        helped = frames.solved_with_reserve(result, side)
-        if not helped.any():
+        outcome = LegOutcome.of(result, side)
+        if (largest := outcome.largest_reserve) is None:
             continue
-        dofs = [str(dof) for dof in result["dof"].values if frames.side_of(str(dof)) == side]
-        size = np.abs(result["reserve_moment"].sel(dof=dofs).transpose("time", "dof").values)
-        size = np.where(helped[:, None] & np.isfinite(size), size, 0.0)
-        frame, dof = np.unravel_index(int(size.argmax()), size.shape)
         yield Limit(
             sentence(
                 "{} frames of the {} leg need a reserve, up to {} N m ({}): muscle forces there are a lower bound.",
-                Number(f"with_reserve {side}", helped.sum(), 0),
+                Number(f"with_reserve {side}", outcome.with_reserve, 0),
                 frames.SIDE_NAMES.get(side, "–"),
-                Number(f"largest_reserve {side}", size[frame, dof], 1),
-                plain(dofs[dof]),
+                Number(f"largest_reserve {side}", largest.moment, 1),
+                plain(largest.dof),
             )
         )
 
@@ -114,27 +113,29 @@ def _at_bounds(result: xr.Dataset) -> Iterator[Limit]:
     if full := muscles_at_limit(result):
         yield Limit(
             sentence(
-                "{} muscles work at full activation in some frames: {}. Others take over what they lack, and their "
+                "{} {} at full activation in some frames: {}. Others take over what is lacking, and their "
                 "forces may change abruptly there.",
                 Number("muscles_at_limit", len(full), 0),
+                "muscle works" if len(full) == 1 else "muscles work",
                 muscle_names([each.muscle for each in full]),
             )
         )
 
 
 def _contact(result: xr.Dataset) -> Iterator[Limit]:
-    known = others()
-    for joint, of_others in known.items():
-        peaks = [each for each in contact_peaks(result) if frames.split_side(each.joint)[0] == joint]
-        if "measured" not in of_others or not peaks:
+    by_joint: dict[str, list[ContactPeak]] = {}
+    for peak in peaks_of_joints(result):
+        by_joint.setdefault(frames.split_side(peak.joint)[0], []).append(peak)
+    for joint, peaks in by_joint.items():
+        if "measured" not in of_others(joint):
             continue
         most = max(peaks, key=lambda each: each.body_weights)
-        low, high = of_others["measured"]
+        low, high = of_others(joint)["measured"]
         if most.body_weights > high:
             yield Limit(
                 sentence(
                     "The contact force of the {} peaks at {} body weights; implants measured {} to {} in walking.",
-                    joint,
+                    plain(joint),
                     Number(f"contact_peak {most.joint}", most.body_weights),
                     f"{low:g}",
                     f"{high:g}",
@@ -150,6 +151,19 @@ def _residual(result: xr.Dataset) -> Iterator[Limit]:
                 "Motion and ground forces do not fit fully: the residual at the pelvis peaks at {} % of body weight; "
                 "less than {} % of the peak ground force is advised.",
                 Number("residual_force_percent", peak[0], 1),
+                f"{USUAL_RESIDUAL:g}",
+            )
+        )
+
+
+def _root_residual(result: xr.Dataset) -> Iterator[Limit]:
+    peak = root_residual_percent(result)
+    if peak is not None and peak > USUAL_RESIDUAL:
+        yield Limit(
+            sentence(
+                "Motion and loads do not fit: the residual at the root of the model peaks at {} % of body weight; less "
+                "than {} % of the peak load is advised. Where a load was not measured, moments and forces are wrong.",
+                Number("root_residual_percent", peak, 0),
                 f"{USUAL_RESIDUAL:g}",
             )
         )
@@ -224,5 +238,17 @@ def _version(result: xr.Dataset) -> Iterator[Limit]:
 
 
 KINDS: tuple[Callable[[xr.Dataset], Iterator[Limit]], ...] = (
-    *(_frames, _reserves, _version, _at_bounds, _contact, _residual, _emg, _fibers, _events, _choices),
+    *(
+        _frames,
+        _reserves,
+        _version,
+        _at_bounds,
+        _contact,
+        _residual,
+        _root_residual,
+        _emg,
+        _fibers,
+        _events,
+        _choices,
+    ),
 )

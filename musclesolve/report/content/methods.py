@@ -10,19 +10,18 @@ import xarray as xr
 
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve.errors import InputError
-from musclesolve.report.attributes import choice_name, listed, number, text
 from musclesolve.report.content.citations import Citations
 from musclesolve.report.content.emg import correlations
-from musclesolve.report.content.headline import counts, largest_certificate
+from musclesolve.report.content.headline import counts
 from musclesolve.report.inputs import TrialFiles
 from musclesolve.results.dataset import frame_validity as frames
-from musclesolve.results.dataset.result_quantities import moved_points
+from musclesolve.results.dataset.attributes import choice_name, listed, number, text
+from musclesolve.results.dataset.result_quantities import largest_kkt_residual, moved_points
 from musclesolve.sharing.cost.cost_registry import find_cost
 
-ORDER = (
-    *("filter_method", "cutoff_choice", "hip_method", "consistency_method", "consistency_derivatives"),
-    *("muscle_database", "fiber_lengths", "passive", "strength"),
-)
+MARKERS = ("filter_method", "cutoff_choice", "hip_method")
+MOTION = ("consistency_method", "consistency_derivatives")
+MUSCLES = ("muscle_database", "fiber_lengths", "passive", "strength")
 """Attributes in the order of the sentences about them."""
 _PARAMETER = re.compile(r"(\w+)=")
 
@@ -39,18 +38,17 @@ def methods(trial: TrialFiles, citations: Citations) -> list[Any]:
     always, model = texts()["always"], texts()["model"]
     if trial.of_model:
         filtered = [model["filter"]] if "cutoff_hz" in result.attrs else []
-        sentences = [model["software"], *filtered, *_of_choices(result, ("passive",)), model["sharing"]]
+        roles = {line.partition(" ")[0] for line in listed(result, "inputs")}
+        moments = [model[role] for role in ("loads", "moments") if role in roles]
+        passive = _of_choices(result, ("passive",))
+        sentences = [model["software"], *filtered, *moments, *passive]
     else:
-        mechanics = _of_choices(result, ORDER[:5])
-        sentences = [
-            always["software"],
-            always["subject"],
-            *mechanics[:-2],
-            always["inertia"],
-            *mechanics[-2:],
-        ]
-        sentences += [always["inverse"], *_of_choices(result, ORDER[5:]), always["sharing"]]
-    sentences += [*_solution(result, always), *_studies(trial)]
+        sentences = [always["software"], always["subject"], *_of_choices(result, MARKERS)]
+        sentences += [always["inertia"], *_of_choices(result, MOTION), always["inverse"]]
+        sentences += _of_choices(result, MUSCLES)
+    if counts(result)["valid"]:
+        sentences += [(model if trial.of_model else always)["sharing"], *_solution(result, always)]
+    sentences += _studies(trial)
     shown = []
     for each in sentences:
         try:
@@ -72,9 +70,8 @@ def _of_choices(result: xr.Dataset, names: tuple[str, ...]) -> list[str]:
 
 
 def _solution(result: xr.Dataset, always: dict[str, str]) -> list[str]:
-    found = [always["certificate"]] if counts(result)["valid"] else []
-    found.append(always["reserves" if counts(result)["with_reserve"] else "no_reserves"])
-    return found + ([always["contact"]] if "joint_reaction" in result else [])
+    reserves = always["reserves" if counts(result)["with_reserve"] else "no_reserves"]
+    return [always["certificate"], reserves] + ([always["contact"]] if "joint_reaction" in result else [])
 
 
 def _studies(trial: TrialFiles) -> list[str]:
@@ -102,7 +99,7 @@ def _values(trial: TrialFiles) -> dict[str, object]:
         "dofs": _dofs(result),
         "cost": cost_words(text(result, "cost")),
         "solver": text(result, "solver"),
-        "kkt": f"{largest_certificate(result):.1e}",
+        "kkt": f"{largest_kkt_residual(result):.1e}",
         "valid": found["valid"],
         "analysed": found["analysed"],
         "helped": found["with_reserve"],
@@ -112,6 +109,8 @@ def _values(trial: TrialFiles) -> dict[str, object]:
     }
     if time.size > 1:
         values["rate"] = f"{1.0 / np.median(np.diff(time)):.0f}"
+    if "constraint_violation" in result:
+        values["violated"] = f"{float(result['constraint_violation'].max()):.2g}"
     if "consistency_shift" in result:
         values["moved"] = f"{1000.0 * float(np.sqrt(np.mean(moved_points(result)[1] ** 2))):.1f}"
     if "reserve_moment" in result and np.isfinite(result["reserve_moment"].values).any():

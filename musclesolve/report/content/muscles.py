@@ -8,10 +8,11 @@ import numpy as np
 import xarray as xr
 
 from musclesolve._util.arrays import Array
-from musclesolve.report.attributes import number
 from musclesolve.report.content.pieces import Absent, Table, cell, plain, sided
 from musclesolve.report.inputs import TrialFiles
 from musclesolve.results.dataset import frame_validity as frames
+from musclesolve.results.dataset.attributes import number
+from musclesolve.results.dataset.kinetics.leg_kinetics import group_muscles
 from musclesolve.results.dataset.result_quantities import body_weight
 
 FULL = 0.99
@@ -43,7 +44,7 @@ def muscles(trial: TrialFiles) -> dict[str, object]:
         tables.append(
             Table(f"Muscles at full activation (at least {FULL:g})", columns, rows, compact=len(rows) > 8)
         )
-    return {"tables": tables, "at_limit": full}
+    return {"tables": tables}
 
 
 def _groups(result: xr.Dataset) -> Table:
@@ -53,11 +54,7 @@ def _groups(result: xr.Dataset) -> Table:
     rows = []
     for group in groups:
         for side in frames.sides(result):
-            own = [
-                str(name)
-                for name, of in zip(result["muscle"].values, result["group"].values, strict=True)
-                if str(of) == group and frames.side_of(str(name)) == side
-            ]
+            own = group_muscles(result, group, side)
             if own and (row := _peak(result, own, side, weight)):
                 rows.append((plain(group), frames.SIDE_NAMES.get(side, "–"), *row))
     columns = ("function group", "leg", "peak [N]", "peak [body weights]", "at [s]", "largest parts then")

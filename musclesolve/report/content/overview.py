@@ -7,13 +7,14 @@ from collections.abc import Sequence
 import numpy as np
 import xarray as xr
 
-from musclesolve.report.attributes import listed, number, text
-from musclesolve.report.content.contact import contact_peaks
+from musclesolve.report.content.contact import peaks_of_joints
 from musclesolve.report.content.emg import correlations
 from musclesolve.report.content.headline import Headline, counts
 from musclesolve.report.content.pieces import DASH, Table, cell
+from musclesolve.report.damage import DAMAGE
 from musclesolve.report.inputs import Inputs
 from musclesolve.results.cycles.gait_cycles import METHODS
+from musclesolve.results.dataset.attributes import listed, number, text
 from musclesolve.results.dataset.frame_validity import split_side
 from musclesolve.results.dataset.result_quantities import LEG_JOINTS
 
@@ -24,29 +25,25 @@ def overview(inputs: Inputs, headlines: Sequence[Headline], titles: Sequence[str
         return None
     rows = []
     for trial, top, title in zip(inputs.trials, headlines, titles, strict=True):
-        found = counts(trial.base)
-        valid = f"{found['valid']} of {found['analysed']}"
-        r = list(correlations(trial.base).values())
-        speed = _speed(trial.base)
-        emg = cell(float(np.median(r)), 2) if r else DASH
-        rows.append(
-            (
-                title,
-                text(trial.base, "subject"),
-                f"{top.mark} {top.label}",
-                valid,
-                speed,
-                *_contact(trial.base),
-                emg,
-            )
-        )
+        try:
+            found = _found(trial.base)
+        except DAMAGE:
+            found = [DASH] * (3 + len(LEG_JOINTS))
+        rows.append((title, text(trial.base, "subject"), f"{top.mark} {top.label}", *found))
     joints = [f"{joint} peak [BW]" for joint in LEG_JOINTS]
     columns = ("trial", "subject", "verdict", "valid leg-frames", "speed [m/s]", *joints, "EMG, median r")
     return Table("The trials side by side; contact forces of the right / left leg", columns, rows)
 
 
+def _found(result: xr.Dataset) -> list[str]:
+    """Valid leg-frames, speed, contact forces and agreement with EMG of a trial."""
+    found, r = counts(result), list(correlations(result).values())
+    emg = cell(float(np.median(r)), 2) if r else DASH
+    return [f"{found['valid']} of {found['analysed']}", _speed(result), *_contact(result), emg]
+
+
 def _contact(result: xr.Dataset) -> list[str]:
-    peaks = contact_peaks(result)
+    peaks = peaks_of_joints(result)
     own = {joint: [p.body_weights for p in peaks if split_side(p.joint)[0] == joint] for joint in LEG_JOINTS}
     return [" / ".join(cell(value, 2) for value in values) or DASH for values in own.values()]
 
@@ -58,7 +55,7 @@ def _speed(result: xr.Dataset) -> str:
 
 
 def subjects(inputs: Inputs) -> list[str]:
-    """The subjects of the files, each once; one is told by name, mass and stature."""
+    """The subjects of the files, each once; those of one name and mass are one."""
     found: dict[tuple[str, float | None], str] = {}
     for source in inputs.sources:
         name, mass = text(source.data, "subject"), number(source.data, "subject_mass_kg")

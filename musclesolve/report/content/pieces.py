@@ -33,7 +33,7 @@ class Number:
             return DASH
         if self.digits < 0:
             return f"{self.value:.{-self.digits}g}"
-        return f"{self.value:.{self.digits}f}"
+        return f"{self.value:z.{self.digits}f}"
 
     def __html__(self) -> Markup:
         """As an element of a page."""
@@ -64,7 +64,7 @@ def sentence(text: str, *values: object) -> Markup:
 
 def cell(value: float, digits: int = 2) -> str:
     """A number of a table; a dash where there is none."""
-    return f"{value:.{digits}f}" if np.isfinite(value) else DASH
+    return f"{value:z.{digits}f}" if np.isfinite(value) else DASH
 
 
 def plain(name: str) -> str:

@@ -6,9 +6,9 @@ import platform
 
 import numpy as np
 
-from musclesolve.report.attributes import listed, text
 from musclesolve.report.content.pieces import Table, digest
 from musclesolve.report.inputs import KIND_NAMES, Inputs, TrialFiles
+from musclesolve.results.dataset.attributes import listed, text
 from musclesolve.version import __version__
 
 APART = {"inputs", "notes", "completed", "recipe", "measures", "reasons_r", "reasons_l", "reasons_other"}

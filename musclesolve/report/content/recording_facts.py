@@ -7,10 +7,10 @@ from pathlib import PurePath
 import numpy as np
 import xarray as xr
 
-from musclesolve.report.attributes import listed, number, text
 from musclesolve.report.content.pieces import Table, cell
 from musclesolve.report.inputs import KIND_NAMES, RESULT, TrialFiles
 from musclesolve.results.dataset import frame_validity as frames
+from musclesolve.results.dataset.attributes import listed, number, text
 
 STRIDE = {
     "time [s]": ("stride_time", 2),

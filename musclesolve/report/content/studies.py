@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import xarray as xr
 
-from musclesolve.report.attributes import listed, number
 from musclesolve.report.content.pieces import DASH, Absent, Table, cell, from_rich, sided
 from musclesolve.report.inputs import TrialFiles
 from musclesolve.results.dataset import frame_validity as frames
+from musclesolve.results.dataset.attributes import listed, number
 from musclesolve.results.dataset.result_quantities import body_weight
 from musclesolve.results.tables import average_table, comparison_tables
 from musclesolve.results.tables.uncertainty_summary import Peak, peak

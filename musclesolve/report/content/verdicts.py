@@ -9,12 +9,13 @@ import xarray as xr
 
 from musclesolve._util.arrays import true_runs
 from musclesolve._util.bundled_toml import bundled_toml
-from musclesolve.report.attributes import listed
 from musclesolve.report.content.pieces import Table
 from musclesolve.report.figures.verdict_strip import verdict_strip
 from musclesolve.report.inputs import TrialFiles
 from musclesolve.results.dataset import frame_validity as frames
+from musclesolve.results.dataset.attributes import listed
 
+NO_BREAK = "\N{NO-BREAK SPACE}"
 LEG = {"r": "right leg", "l": "left leg", frames.OTHER: "muscles"}
 
 
@@ -63,7 +64,12 @@ def verdicts(trial: TrialFiles, key: str) -> dict[str, object]:
     known = meanings()
     used = [name for name in known if name in {each.verdict for each in every}]
     rows = [
-        (LEG[each.side], f"{each.start:.3f} to {each.end:.3f} s", each.count, known[each.verdict]["label"])
+        (
+            LEG[each.side],
+            NO_BREAK.join((f"{each.start:.3f}", "to", f"{each.end:.3f}", "s")),
+            each.count,
+            known[each.verdict]["label"],
+        )
         for each in every
     ]
     return {

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
@@ -33,7 +35,10 @@ def emg_and_activation(result: xr.Dataset) -> Figure:
     figure = small_multiples(
         result, ("EMG beside activation", "share of the maximum [1]"), legs.x, panels, fill, grid
     )
-    legs.legend(figure, shaded=ENVELOPE, of={side_of(own[0]) for own in drawn.values()})
+    shown = {side_of(own[0]) for own in drawn.values()}
+    replace(legs, sides=[side for side in legs.sides if side in shown]).legend(
+        figure, shaded=ENVELOPE, of=shown
+    )
     return figure
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 
 import xarray as xr
 from matplotlib.figure import Figure
 
-from musclesolve.plotting import figure_sets as result_figures
+from musclesolve.plotting import figure_sets
+from musclesolve.plotting.page.figure_files import drawable
 from musclesolve.plotting.study import average_figures, comparison_figures, uncertainty_figures
 from musclesolve.report.figures.emg_figure import emg_and_activation
 from musclesolve.report.inputs import AVERAGE, COMPARISON, UNCERTAINTY
@@ -25,7 +26,7 @@ NEEDS = {EMG: "emg_delayed"}
 def figures_of(data: xr.Dataset, kind: str) -> dict[str, Draw]:
     """The figures of a dataset by name, without those of a variable that it does not have."""
     if kind == UNCERTAINTY:
-        return _possible(uncertainty_figures.FIGURES, uncertainty_figures.NEEDS, data)
+        return dict(drawable(data, uncertainty_figures.FIGURES, uncertainty_figures.NEEDS))
     if kind == AVERAGE:
         return dict(average_figures.FIGURES)
     if kind == COMPARISON:
@@ -34,12 +35,9 @@ def figures_of(data: xr.Dataset, kind: str) -> dict[str, Draw]:
             f"{name}_{side}": partial(draw, side=side) for name, draw in pages for side in frames.sides(data)
         }
     of_model = MODEL in data.attrs
-    named = result_figures.OF_MODEL if of_model else result_figures.FIGURES
-    return _possible({**named, EMG: emg_and_activation}, {**result_figures.NEEDS, **NEEDS}, data)
-
-
-def _possible(named: Mapping[str, Draw], needs: Mapping[str, str], data: xr.Dataset) -> dict[str, Draw]:
-    return {name: draw for name, draw in named.items() if name not in needs or needs[name] in data}
+    named = figure_sets.OF_MODEL if of_model else figure_sets.FIGURES
+    needs = {**figure_sets.NEEDS, **NEEDS}
+    return dict(drawable(data, {**named, EMG: emg_and_activation}, needs))
 
 
 def caption(name: str, draw: Draw) -> str:

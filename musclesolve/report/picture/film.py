@@ -210,10 +210,10 @@ def _mp4(pictures: Iterator[AnyArray], program: str) -> bytes:
             finally:
                 code = process.wait()
             log.seek(0)
-            said = log.read().decode("utf-8", "replace").strip()
+            printed = log.read().decode("utf-8", "replace").strip()
         if code or not file.is_file():
             raise InputError(
-                f"ffmpeg ended with exit code {code}: {said[-300:]}",
+                f"ffmpeg ended with exit code {code}: {printed[-300:]}",
                 code="missing_package",
                 expected="an ffmpeg with libx264",
                 remedy="install a complete ffmpeg, or write a .gif or .html",

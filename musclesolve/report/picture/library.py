@@ -58,5 +58,5 @@ def _not_there(why: str) -> InputError:
         f"three.js, which draws the moving picture, is not found in {version} ({why})",
         code="missing_package",
         expected=f"{'/'.join(PLACE)} with {TEMPLATE} in the package trimesh, as in version 4.5 to 5.2",
-        remedy="pip install 'trimesh>=4.5,<=5.2'; GIF and MP4 need neither",
+        remedy="pip install 'trimesh>=4.5,<6'; GIF and MP4 need neither",
     )

@@ -16,8 +16,8 @@ from musclesolve.results.dataset.result_quantities import identity
 
 SCRIPTS = ("data.js", "tubes.js", "camera.js", "scene.js", "page.js")
 NOTHING = (
-    "There is no moving picture: this result holds no points of skeleton and muscle paths, as results before version "
-    "0.1 did not. Compute it again: musclesolve run TRIAL.toml -o FOLDER"
+    "There is no moving picture: this result holds no points of skeleton and muscle paths, as those of earlier "
+    "versions do not. Compute it again: musclesolve run TRIAL.toml -o FOLDER"
 )
 
 

@@ -14,6 +14,7 @@ from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.errors import InputError
 from musclesolve.report.picture.forces import Arrows, contact_arrows, ground_arrows
 from musclesolve.results.dataset import frame_validity as frames
+from musclesolve.results.dataset.checked import check_status, other_kind
 
 NEEDED = ("time", "muscle", "side", "status", "valid")
 MOST_BYTES = 5_000_000
@@ -118,10 +119,7 @@ def check_kind(result: xr.Dataset) -> None:
     """Refuse a dataset that is not the result of a single run."""
     missing = [name for name in NEEDED if name not in getattr(result, "variables", ())]
     missing += [name for name in NEEDED[:3] if not missing and name not in result.dims]
-    others = {"cost": "a comparison of costs", "percent": "an average of gait cycles"}
-    kind = next((text for dim, text in others.items() if dim in getattr(result, "dims", ())), None)
-    if "quantile_samples" in getattr(result, "attrs", {}):
-        kind = "uncertainty.nc, the spread of a result"
+    kind = other_kind(result)
     if missing or kind:
         raise InputError(
             f"this is {kind}"
@@ -139,6 +137,7 @@ def check_kind(result: xr.Dataset) -> None:
             file=result.encoding.get("source"),
             expected="at least one frame and one muscle",
         )
+    check_status(result)
 
 
 def _every(result: xr.Dataset) -> int:

@@ -33,8 +33,8 @@ def picture_file(
             expected="a file that ends in .html, .gif or .mp4",
             remedy=f"for instance -o {path.with_suffix('.html').name or 'walk.html'}",
         )
-    loaded = read_result(result)
     report("reading", 0.0)
+    loaded = read_result(result)
     content = picture_page(loaded).encode() if kind in PAGES else film(loaded, kind, speed, report)
     report("writing", 1.0)
     write_files(path.parent, {path.name: content})

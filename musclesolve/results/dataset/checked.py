@@ -50,6 +50,20 @@ def checked_result(result: object, needed: Collection[str] = ()) -> xr.Dataset:
     return result
 
 
+def check_status(result: xr.Dataset) -> None:
+    """Refuse a dataset with muscles of a leg that has no status, or whose status has no names."""
+    _check_sides(result)
+    _check_flags(result)
+
+
+def other_kind(result: object) -> str | None:
+    """What a dataset is instead of the result of a single run, in words; None where nothing shows it."""
+    if "quantile_samples" in getattr(result, "attrs", {}):
+        return "uncertainty.nc, the spread of a result"
+    others = {"cost": "a comparison of costs", "percent": "an average of gait cycles"}
+    return next((text for dim, text in others.items() if dim in getattr(result, "dims", ())), None)
+
+
 def _refused(result: xr.Dataset, problem: str, where: str | None = None) -> InputError:
     return InputError(
         problem,
@@ -78,6 +92,10 @@ def _check_names(result: xr.Dataset, needed: Collection[str]) -> None:
             raise _refused(result, f"it is over ({found}), not over ({', '.join(sorted(dims))})", name)
     if empty := sorted(str(dim) for dim in names & set(result.dims) - {"time"} if result.sizes[dim] == 0):
         raise _refused(result, f"there is nothing in {', '.join(empty)}")
+    _check_sides(result)
+
+
+def _check_sides(result: xr.Dataset) -> None:
     if not frames.sides(result):
         raise _refused(result, "none of these muscles is of the right or the left leg", "muscle")
     if lost := set(frames.sides(result)) - set(map(str, result["side"].values)):
@@ -96,7 +114,7 @@ def _check_time(result: xr.Dataset) -> None:
         raise _refused(result, "the times of its frames do not increase", "time")
 
 
-def _check_status(result: xr.Dataset) -> None:
+def _check_flags(result: xr.Dataset) -> None:
     given = result["status"].attrs
     values = np.atleast_1d(given.get("flag_values", []))
     meanings = str(given.get("flag_meanings", "")).split()
@@ -108,6 +126,12 @@ def _check_status(result: xr.Dataset) -> None:
     unknown = np.unique(status[~np.isin(status, values)])
     if unknown.size:
         raise _refused(result, f"the status {unknown[0]} has no meaning among its flags", "status")
+
+
+def _check_status(result: xr.Dataset) -> None:
+    _check_flags(result)
+    given = result["status"].attrs
+    values, meanings = np.atleast_1d(given["flag_values"]), str(given["flag_meanings"]).split()
     if result["valid"].dtype != bool:
         raise _refused(result, "these are no truth values", "valid")
     solved = [code for code, name in zip(values, meanings, strict=True) if name.lower() in frames.VALID]

@@ -65,18 +65,18 @@ def filter_attributes(chosen: FilterChoice) -> dict[str, object]:
 def filter_line(result: xr.Dataset) -> str:
     """The filter in a few words; nothing where the result has none."""
     given = result.attrs
-    name = "low-pass filter"
+    name, order = "low-pass filter", ""
     if given.get("filter_method") == "spline":
         name = {2: "cubic", 3: "quintic"}[int(given["filter_order"])] + " smoothing spline"
     elif given.get("filter_order", 2) != 2:
-        name += f" of order {given['filter_order']}"
+        order = f" of order {given['filter_order']},"
     if "cutoff_hz" in given:
         forces = f" (forces {given['force_cutoff_hz']:g} Hz)" if "force_cutoff_hz" in given else ""
-        return f"{name} {given['cutoff_hz']:g} Hz{forces}"
+        return f"{name}{order} {given['cutoff_hz']:g} Hz{forces}"
     if "marker_cutoff" not in result:
         return ""
     cutoff, noise = result["marker_cutoff"].values, 1000.0 * result["marker_noise"].values
     return (
-        f"{name}, cut-off {cutoff.min():.1f} to {cutoff.max():.1f} Hz from the data (forces "
+        f"{name}{order.rstrip(',')}, cut-off {cutoff.min():.1f} to {cutoff.max():.1f} Hz from the data (forces "
         f"{given['force_cutoff_hz']:.1f} Hz), noise {np.median(noise):.2g} mm"
     )

@@ -69,6 +69,16 @@ def contact_peaks(result: xr.Dataset, joint: str) -> dict[str, float]:
     return peaks
 
 
+def largest_kkt_residual(result: xr.Dataset) -> float:
+    """The certificate of the worst valid frame of all legs; NaN where no frame is valid, or it is not in the file."""
+    if "kkt_residual" not in result:
+        return float("nan")
+    residual = result["kkt_residual"]
+    of_legs = [residual.sel(side=side).values[frames.valid(result, side)] for side in frames.sides(result)]
+    valid = np.concatenate([np.empty(0), *of_legs])
+    return float(valid.max()) if valid.size else float("nan")
+
+
 def identity(result: xr.Dataset) -> str:
     """Who, which trial and with what choices, in a line for the margin of a figure."""
     given = result.attrs

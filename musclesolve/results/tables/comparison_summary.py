@@ -13,7 +13,7 @@ from rich import box
 from rich.table import Table
 
 from musclesolve.results.dataset import frame_validity as frames
-from musclesolve.results.dataset.result_quantities import contact_peaks
+from musclesolve.results.dataset.result_quantities import contact_peaks, largest_kkt_residual
 from musclesolve.results.tables.comparison_tables import COUNTS, co_contraction_means, most_different, peaks
 from musclesolve.results.tables.lines import decimal
 
@@ -40,10 +40,8 @@ def frame_counts(comparison: xr.Dataset) -> Titled:
         one = comparison.sel(cost=name)
         legs = frames.sides(one)
         counts = [_pair(f"{count(one, side).sum()}" for side in legs) for count in COUNTS.values()]
-        residual = np.concatenate(
-            [one["kkt_residual"].sel(side=side).values[frames.valid(one, side)] for side in legs]
-        )
-        cells = [*counts, f"{residual.max():.1e}" if residual.size else "-"]
+        residual = largest_kkt_residual(one)
+        cells = [*counts, "-" if np.isnan(residual) else f"{residual:.1e}"]
         table.add_row(name, *cells, *([_emg(one["emg_correlation"].values)] if emg else []))
     return f"frames ({_legs(comparison)})", table
 

@@ -8,12 +8,14 @@ import xarray as xr
 from musclesolve._util.arrays import Array
 from musclesolve.motion.motion_plausibility import BALANCE_LIMIT
 from musclesolve.results.dataset import frame_validity as frames
+from musclesolve.results.dataset.attributes import listed
 from musclesolve.results.dataset.filter_variables import filter_line
 from musclesolve.results.dataset.result_quantities import (
     CONSISTENCY_METHODS,
     body_weight,
     contact_peaks,
     identity,
+    largest_kkt_residual,
     moved_points,
     pelvis_residual,
 )
@@ -43,9 +45,9 @@ def summary(result: xr.Dataset) -> str:
     choices = {"trial": identity(result), "methods": _methods(result)}
     text = [line(subject, choice) for subject, choice in choices.items() if choice]
     text.append(line("frames", f"{time.size}, {time[0]:.3f} to {time[-1]:.3f} s"))
-    text += lines("analysed", sentences(result.attrs.get("analysed", [])))
+    text += lines("analysed", listed(result, "analysed"))
     for side in frames.sides(result):
-        found, reasons = LegOutcome.of(result, side), sentences(result.attrs.get(f"reasons_{side}", []))
+        found, reasons = LegOutcome.of(result, side), listed(result, f"reasons_{side}")
         text += lines(LEG[side], [_counts(found), *_failures(found), *reasons])
     text.append(line("optimality", _optimality(result)))
     if "least_normalized_fiber_length" in result:
@@ -59,7 +61,7 @@ def summary(result: xr.Dataset) -> str:
     text += lines("EMG", emg_lines(result))
     text += lines("strides", _strides(result))
     for name in ("notes", "completed"):
-        text += lines(name, sentences(result.attrs.get(name, [])))
+        text += lines(name, listed(result, name))
     return "\n".join(text)
 
 
@@ -124,22 +126,21 @@ def _contact_peaks(result: xr.Dataset) -> str:
 
 
 def _optimality(result: xr.Dataset) -> str:
-    valid = np.concatenate(
-        [result["kkt_residual"].sel(side=s).values[frames.valid(result, s)] for s in frames.sides(result)]
-    )
-    if not valid.size:
+    largest = largest_kkt_residual(result)
+    if np.isnan(largest):
         return "no frame has a valid solution"
-    return f"largest KKT residual {valid.max():.1e} of the frames with a solution"
+    return f"largest KKT residual {largest:.1e} of the frames with a solution"
 
 
 def consistency_sentences(result: xr.Dataset) -> list[str]:
     """How the motion was made consistent, where not as usual, and what that moved."""
     given = result.attrs
     found = [_unchanged(result) if given.get("consistency_method") == "none" else _moved(result)]
-    if weights := _listed(given.get("consistency_weights")):
-        found.append(f"measured points weighted: {weights}")
-    if borrowed := _listed(given.get("borrowed_dofs")):
-        found.append(f"angles not measured on any body are those of the nearest pose: {borrowed}")
+    if weights := listed(result, "consistency_weights"):
+        found.append(f"measured points weighted: {', '.join(weights)}")
+    if borrowed := listed(result, "borrowed_dofs"):
+        names = ", ".join(borrowed)
+        found.append(f"angles not measured on any body are those of the nearest pose: {names}")
     if given.get("consistency_derivatives") == "splines":
         velocity, acceleration = (
             float(result[f"{rate}_violation"].max()) for rate in ("velocity", "acceleration")
@@ -169,11 +170,6 @@ def _moved(result: xr.Dataset) -> str:
         + ", ".join(f"{names[k]} {1000.0 * rms[k]:.1f}" for k in most)
         + " mm rms"
     )
-
-
-def _listed(names: object) -> str:
-    """An attribute that holds names: a list, or one text where there is only one (as NetCDF likes it)."""
-    return "" if names is None else ", ".join(str(name) for name in np.atleast_1d(np.asarray(names)).tolist())
 
 
 def _pelvis_residual(result: xr.Dataset) -> str:
@@ -220,10 +216,3 @@ def _plain(value: float, digits: int) -> str:
 
 def _rms(values: Array) -> float:
     return float(np.sqrt(np.mean(values**2)))
-
-
-def sentences(value: object) -> list[str]:
-    """An attribute that holds sentences: a list, or one text with a sentence per line (as NetCDF likes it)."""
-    if isinstance(value, str):
-        return value.splitlines()
-    return [str(sentence) for sentence in np.atleast_1d(np.asarray(value, dtype=object)).tolist()]

@@ -9,6 +9,7 @@ import os
 import pickle
 import sys
 from collections.abc import Iterable, Mapping
+from dataclasses import asdict
 from pathlib import Path
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
@@ -32,7 +33,11 @@ def input_hashes(trial: Trial) -> dict[str, str]:
 
 def recipe(hashes: Mapping[str, str], options: Mapping[str, object], written: Iterable[str]) -> str:
     """JSON with version, options, `input_hashes`, and the names of the files that are written with the result."""
-    made = _choices(options) | {"files": dict(hashes), "written": sorted(written), "page": _page()}
+    made = _choices(options) | {
+        "files": dict(hashes),
+        "written": sorted(written),
+        "page": _page(current_style()),
+    }
     return json.dumps(made, sort_keys=True)
 
 
@@ -45,7 +50,7 @@ def is_current(text: str, trial: Path, folder: Path, options: Mapping[str, objec
         given = json.loads(text)
         made = {key: given[key] for key in ("version", "options")}
         files, written = dict(given["files"]), list(given["written"])
-        page = list(given.get("page", _page(PageStyle())))
+        page = dict(given.get("page", _page(PageStyle())))
     except (ValueError, KeyError, TypeError):
         return False
     # The files of the recipe are all of the trial: one that names other files has another hash itself.
@@ -54,14 +59,18 @@ def is_current(text: str, trial: Path, folder: Path, options: Mapping[str, objec
         and trial.name in files
         and all(_unchanged(trial.resolve().parent / name, sha) for name, sha in files.items())
         and all((folder / name).is_file() for name in written)
-        and (not figures or (page == _page() and any(name.endswith(page[-1]) for name in written)))
+        and (not figures or _drawn(page, written))
     )
 
 
-def _page(style: PageStyle | None = None) -> list[float | str]:
-    """The style of figures as JSON has it, the format last."""
-    style = style or current_style()
-    return [style.width_mm, style.font_pt, style.titled, style.file_format]
+def _drawn(page: dict[str, Any], written: list[str]) -> bool:
+    """Whether figures were written, in the style in force."""
+    return page == _page(current_style()) and any(name.endswith(page["file_format"]) for name in written)
+
+
+def _page(style: PageStyle) -> dict[str, Any]:
+    """The style of figures as JSON has it."""
+    return asdict(style)
 
 
 def _choices(options: Mapping[str, object]) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from musclesolve.checking.finding import Finding, Report, Where
 from musclesolve.checking.repair import Recorded
 from musclesolve.checking.stages import Check, Stage
 from musclesolve.cli.app import app
-from musclesolve.cli.tables.recording_tables import json_text
+from musclesolve.cli.documents.json_text import json_text
 from musclesolve.errors import InputError, MuscleSolveError, PoseError
 from musclesolve.synthetic.faults.fault_registry import plant, plant_all
 from musclesolve.synthetic.faults.trial_copy import Copy, open_copy, write_copy
@@ -185,7 +185,7 @@ def test_input_errors_are_json_too(make, tmp_path: Path) -> None:
 def test_json_holds_what_it_can(tmp_path: Path) -> None:
     where = Where(Path("a\udcff.trc"), np.int64(3), None, ("ä",), None, ((np.float64(0.5), float("nan")),))
     report = Report(tmp_path, (Finding("gap", "error", "≥ 3", "ü", where),))
-    text = json_text(report)
+    text = json_text(report.as_dict())
     assert text.isascii()
     (printed,) = json.loads(text)["findings"]
     assert printed["where"]["times"] == [[0.5, None]]

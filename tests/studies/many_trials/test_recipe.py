@@ -9,6 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 from musclesolve import expression_cost
+from musclesolve.plotting.page.page_style import PageStyle, page_style
 from musclesolve.sharing.cost.named.power_costs import ActivationPower
 from musclesolve.studies.many_trials import recipe as recipes
 from musclesolve.studies.many_trials.recipe import input_hashes, is_current, recipe
@@ -88,3 +89,9 @@ def test_figures_that_are_wanted_and_files_that_were_written_have_to_be_there(st
 @pytest.mark.parametrize("text", ["", "x", "[]", "{}", '{"files": 3}', '{"version": "1", "options": {}}'])
 def test_no_recipe_is_not(study, text):
     assert not current(study, text)
+
+
+def test_figures_in_another_style_are_not(study):
+    made_before = made(study)
+    with page_style(PageStyle(norms=False)):
+        assert not current(study, made_before) and current(study, made_before, figures=False)

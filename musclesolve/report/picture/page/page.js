@@ -129,7 +129,7 @@ class Picture {
     if (!this.scene.orbit || !this.width) return;
     this.scene.draw(this.frame, this.options);
     this.find("canvas").dataset.frame = this.frame;
-    this.tell();
+    this.describe();
     this.bar();
     this.names();
   }
@@ -145,7 +145,7 @@ class Picture {
   legsShown() { return this.data.legs.filter((leg) => shown(leg.side, this.options.legs)); }
 
   // Time, place in the gait cycle and verdict of the frame.
-  tell() {
+  describe() {
     const { data, frame } = this, lost = [];
     this.find("clock").textContent = `${data.time[frame].toFixed(3)} s`;
     this.find("count").textContent = `frame ${frame * data.every + 1} of ${(data.frames - 1) * data.every + 1}`;

@@ -62,15 +62,16 @@ class GroupForce:
         return self.force / self.capacity
 
 
+def group_muscles(result: xr.Dataset, group: str, side: str) -> list[str]:
+    """The muscles of a group of the muscle set (`group` of its muscles) on one side."""
+    pairs = zip(result["muscle"].values, result["group"].values, strict=True)
+    return [str(name) for name, of in pairs if str(of) == group and frames.side_of(str(name)) == side]
+
+
 def group_force(result: xr.Dataset, group: str, side: str) -> GroupForce | None:
-    """The force of a group of the muscle set (`group` of its muscles); None where a side has none of its muscles."""
-    names, groups = result["muscle"].values, result["group"].values
-    own = [
-        k
-        for k, (name, given) in enumerate(zip(names, groups, strict=True))
-        if str(given) == group and frames.side_of(str(name)) == side
-    ]
+    """The force of a group; None where a side has none of its muscles."""
+    own = group_muscles(result, group, side)
     if not own:
         return None
-    force = result["muscle_force"].isel(muscle=own).sum("muscle", skipna=False).values
-    return GroupForce(np.asarray(force), float(result["max_isometric_force"].isel(muscle=own).sum()))
+    force = result["muscle_force"].sel(muscle=own).sum("muscle", skipna=False).values
+    return GroupForce(np.asarray(force), float(result["max_isometric_force"].sel(muscle=own).sum()))

@@ -8,14 +8,18 @@ import numpy as np
 import xarray as xr
 
 
-def listed(data: xr.Dataset, name: str) -> list[str]:
-    """An attribute that holds texts: a list, or one text where there is only one (as NetCDF likes it)."""
-    value = data.attrs.get(name)
+def texts(value: object) -> list[str]:
+    """An attribute that holds texts: a list, or one text with a line for each (as NetCDF likes it); none of None."""
     if value is None:
         return []
     if isinstance(value, str):
         return value.splitlines()
     return [str(each) for each in np.atleast_1d(np.asarray(value, dtype=object)).tolist()]
+
+
+def listed(data: xr.Dataset, name: str) -> list[str]:
+    """The texts of the attribute of a name, none where there is no such attribute."""
+    return texts(data.attrs.get(name))
 
 
 def number(data: xr.Dataset, name: str) -> float | None:
