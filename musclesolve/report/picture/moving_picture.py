@@ -1,4 +1,4 @@
-"""The moving picture as HTML: a page of its own, or a fragment of another page; nothing is fetched from anywhere."""
+"""The moving picture of a result or a simulation as HTML: a page of its own, or a fragment of another page; nothing is fetched from anywhere."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from musclesolve.report.picture.picture_data import PictureData, check_kind, pic
 from musclesolve.results.dataset.frame_validity import SIDE_NAMES
 from musclesolve.results.dataset.result_quantities import identity
 
-SCRIPTS = ("data.js", "tubes.js", "camera.js", "scene.js", "page.js")
+SCRIPTS = ("data.js", "tubes.js", "shapes.js", "camera.js", "scene.js", "page.js")
 NOTHING = (
     "There is no moving picture: this result holds no points of skeleton and muscle paths, as results before version "
     "0.1 did not. Compute it again: musclesolve run TRIAL.toml -o FOLDER"
@@ -71,7 +71,9 @@ def _words(data: PictureData, result: xr.Dataset) -> dict[str, Any]:
         "muscles": bool(data.muscles),
         "ground": bool(data.ground.names),
         "contact": bool(data.contact.names),
-        "unit": "1 kN" if data.weight is None else "body weight",
+        "unit": data.unit,
+        "simulated": data.simulated,
+        "shapes": data.shapes is not None and bool(data.shapes.names),
     }
 
 
