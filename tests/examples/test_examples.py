@@ -28,6 +28,7 @@ EXPECTED = {
     "emg_overlay": ([r"SOL +r = 0\.9\d at \d+ ms"], ["emg.png"]),
     "opensim_model": ([r"soleus_r +peak +\d{4} N", r"66 of 66 frames solved"], ["ik.mot", "walk_force.sto"]),
     "uncertainty": ([r"all sources, soleus", r"samples \d{4} ± \d{2,3} N"], []),
+    "fall": ([r"meets the floor after 0\.\d\d s at \d\.\d m/s"], ["fall.html"]),
     "many_trials": (
         [r"walk2-trial +computed", r"wrong +refused", r"mean of 3 cycles"],
         ["results/trials.csv"],

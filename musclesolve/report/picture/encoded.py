@@ -44,7 +44,7 @@ def as_dict(data: PictureData, result: xr.Dataset) -> dict[str, Any]:
     verdicts = list(dict.fromkeys(name for leg in data.legs for name in leg.verdict.tolist()))
     return {
         "title": str(result.attrs.get("subject", "")) or "Moving picture",
-        "subtitle": identity(result),
+        "subtitle": subtitle(data, result),
         "missing": list(data.missing),
         "frames": len(data.time),
         "every": data.every,
@@ -62,12 +62,7 @@ def as_dict(data: PictureData, result: xr.Dataset) -> dict[str, Any]:
         "shapes": _shapes(data.shapes, table["shape"]),
         "events": [vars(each) for each in data.events],
         "skeleton": packed(_relative(data.position, offset), "<i2"),
-        "muscles": [
-            {"name": name, "label": short, "side": side, "size": round(float(size), 3), "first": int(first)}
-            for name, short, side, size, first in zip(
-                data.muscles, data.short_names, data.sides, data.size, data.first[:-1], strict=True
-            )
-        ],
+        "muscles": _muscles(data),
         "pathPoints": int(data.first[-1]),
         "path": packed(_relative(data.path, offset), "<i2"),
         "quantities": [_quantity(each) for each in data.quantities],
@@ -87,9 +82,29 @@ def as_dict(data: PictureData, result: xr.Dataset) -> dict[str, Any]:
     }
 
 
+def subtitle(data: PictureData, result: xr.Dataset) -> str:
+    """Who, which trial and with what choices; of a simulation, its models and how long it lasts."""
+    if not data.simulated:
+        return identity(result)
+    names = ", ".join(before.strip() for before in data.subjects if before)
+    what = f"simulated ({names})" if names else "simulated"
+    begun = sum(each.begins for each in data.events)
+    return f"{what}: {float(np.ptp(data.time)):.4g} s{f', {begun} contacts' if begun else ''}"
+
+
 def packed(values: AnyArray, kind: str) -> str:
     """An array as base64 of its bytes in C order."""
     return base64.b64encode(np.ascontiguousarray(values).astype(kind).tobytes()).decode("ascii")
+
+
+def _muscles(data: PictureData) -> list[dict[str, Any]]:
+    """Names, sides and sizes, and the first point of each."""
+    return [
+        {"name": name, "label": short, "side": side, "size": round(float(size), 3), "first": int(first)}
+        for name, short, side, size, first in zip(
+            data.muscles, data.short_names, data.sides, data.size, data.first[:-1], strict=True
+        )
+    ]
 
 
 def _offsets(position: Array) -> AnyArray:
@@ -211,7 +226,9 @@ def quaternions(rotation: Array) -> Array:
 
     if not rotation.size:
         return np.zeros((*rotation.shape[:2], 4))
-    return np.asarray(Rotation.from_matrix(rotation.reshape(-1, 3, 3)).as_quat()).reshape(*rotation.shape[:2], 4)
+    return np.asarray(Rotation.from_matrix(rotation.reshape(-1, 3, 3)).as_quat()).reshape(
+        *rotation.shape[:2], 4
+    )
 
 
 def _arrows(arrows: Arrows) -> dict[str, Any]:

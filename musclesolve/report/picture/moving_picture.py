@@ -1,4 +1,4 @@
-"""The moving picture of a result or a simulation as HTML: a page of its own, or a fragment of another page; nothing is fetched from anywhere."""
+"""The moving picture as HTML: a page of its own, or a fragment of another page; nothing is fetched from anywhere."""
 
 from __future__ import annotations
 
@@ -8,11 +8,10 @@ from typing import Any
 import xarray as xr
 
 from musclesolve.errors import InputError
-from musclesolve.report.picture.encoded import encoded
+from musclesolve.report.picture.encoded import encoded, subtitle
 from musclesolve.report.picture.library import three_js
 from musclesolve.report.picture.picture_data import PictureData, check_kind, picture_data
 from musclesolve.results.dataset.frame_validity import SIDE_NAMES
-from musclesolve.results.dataset.result_quantities import identity
 
 SCRIPTS = ("data.js", "tubes.js", "shapes.js", "camera.js", "scene.js", "page.js")
 NOTHING = (
@@ -64,7 +63,7 @@ def _words(data: PictureData, result: xr.Dataset) -> dict[str, Any]:
     """What the page says before its script runs."""
     return {
         "title": str(result.attrs.get("subject", "")) or "Moving picture",
-        "subtitle": identity(result),
+        "subtitle": subtitle(data, result),
         "missing": data.missing,
         "quantities": [each.about["label"] for each in data.quantities],
         "legs": [(leg.side, SIDE_NAMES.get(leg.side, "neither")) for leg in data.legs],

@@ -12,6 +12,7 @@ from musclesolve._util.arrays import AnyArray, Array, Indices
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.errors import InputError
+from musclesolve.report.picture.contact_events import Event, contact_events
 from musclesolve.report.picture.forces import Arrows, contact_arrows, ground_arrows, pressing_arrows
 from musclesolve.report.picture.shapes import Shapes, shapes_of
 from musclesolve.results.dataset import frame_validity as frames
@@ -48,17 +49,6 @@ class Leg:
     def valid(self) -> AnyArray:
         """(T,) whether there is a solution."""
         return np.isin(self.verdict, frames.VALID)
-
-
-@dataclass(frozen=True, eq=False)
-class Event:
-    """Two surfaces of a simulation begin to touch, or part: when [s], in which frame, and how fast [m/s]."""
-
-    time: float
-    frame: int
-    pair: str
-    begins: bool
-    speed: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,7 +149,7 @@ def picture_data(result: xr.Dataset) -> PictureData:
         heading=_heading(result),
         missing=tuple(_missing(result, every)),
         shapes=shapes_of(result),
-        events=_events(result),
+        events=contact_events(result),
     )
 
 
@@ -290,18 +280,6 @@ def _arrow_force(arrows: Arrows) -> float | None:
     size = np.linalg.norm(arrows.force, axis=2)
     greatest = float(np.nanmax(size, initial=0.0, where=np.isfinite(size)))
     return _round_above(np.array([greatest / 3.0])) if greatest > 0.0 else None
-
-
-def _events(result: xr.Dataset) -> tuple[Event, ...]:
-    """Each in the first frame at or after it."""
-    if "event_time" not in result.variables:
-        return ()
-    time, last = result["time"].values, result.sizes["time"] - 1
-    columns = (result[f"event_{name}"].values for name in ("time", "pair", "begins", "speed"))
-    return tuple(
-        Event(float(at), min(int(np.searchsorted(time, at)), last), str(pair), bool(begins), float(speed))
-        for at, pair, begins, speed in zip(*columns, strict=True)
-    )
 
 
 def _heading(result: xr.Dataset) -> float:

@@ -87,7 +87,12 @@ class View:
     def lines(self, frame: int) -> Lines:
         """Everything that is drawn in a frame."""
         data = self.data
-        found = [self._bones(frame), self._muscles(frame), self._arrows(data.ground, frame), self._rims(frame)]
+        found = [
+            self._bones(frame),
+            self._muscles(frame),
+            self._arrows(data.ground, frame),
+            self._rims(frame),
+        ]
         ends = np.concatenate([part[0] for part in found])
         placed = self.flat(ends.reshape(-1, 3), frame).reshape(-1, 2, 3)
         (known,) = np.nonzero(np.isfinite(placed).all(axis=(1, 2)))
@@ -176,9 +181,10 @@ class View:
         tip, away = start + force, self.axes[2]
         across = np.cross(force, away)
         size = np.linalg.norm(across, axis=1, keepdims=True)
-        across = 0.025 * across / np.where(size > 1e-9, size, 1.0)
         length = np.linalg.norm(force, axis=1, keepdims=True)
-        back = tip - 0.06 * force / np.where(length > 1e-9, length, 1.0)
+        head = np.minimum(0.06, 0.6 * length)
+        across = 0.42 * head * across / np.where(size > 1e-9, size, 1.0)
+        back = tip - head * force / np.where(length > 1e-9, length, 1.0)
         ends = np.concatenate(
             [np.stack(pair, 1) for pair in ((start, tip), (tip, back + across), (tip, back - across))]
         )

@@ -1,4 +1,4 @@
-"""The surfaces of a simulation's bodies, as they are drawn about the bones: planes, and balls rolled over ellipsoids."""
+"""The surfaces of a simulation's bodies, drawn about the bones: planes, and balls rolled over ellipsoids."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import xarray as xr
 
-from musclesolve._util.arrays import Array, Indices, Mask
+from musclesolve._util.arrays import Array, Indices
 
 ON_GROUND, ON_BODY = 1.5, 0.25
 """Half the side [m] of the square that is drawn of a plane."""
@@ -74,14 +74,17 @@ def shapes_of(result: xr.Dataset) -> Shapes | None:
     kept = np.flatnonzero(~(floors & (np.cumsum(floors) == 1)))
     prefixes = list(np.atleast_1d(result.attrs["prefixes"]))
     owner = np.array(
-        [-1 if still else prefixes.index(own) for still, own in zip(ground, _text(result), strict=True)], np.intp
+        [-1 if still else prefixes.index(own) for still, own in zip(ground, _text(result), strict=True)],
+        np.intp,
     )
     half = np.where(flat, np.where(ground, ON_GROUND, ON_BODY), 0.0)
     return Shapes(
         tuple(str(name) for name in result["surface"].values[kept]),
         center[kept],
         axes[kept],
-        *(result[f"surface_{name}"].values[kept] for name in ("semi_axes", "order", "radius")),
+        result["surface_semi_axes"].values[kept],
+        result["surface_order"].values[kept],
+        result["surface_radius"].values[kept],
         half[kept],
         result["surface_body"].values[kept].astype(np.intp),
         owner[kept],
@@ -93,8 +96,3 @@ def shapes_of(result: xr.Dataset) -> Shapes | None:
 
 def _text(result: xr.Dataset) -> list[str]:
     return [str(each) for each in result["surface_prefix"].values]
-
-
-def planes(shapes: Shapes) -> Mask:
-    """(S,) which are planes."""
-    return np.asarray(shapes.half > 0.0)

@@ -2,7 +2,7 @@
 
 Its variables bear the names of a result where they mean the same: skeleton_position with bone_start and bone_end,
 path_position with path_muscle, activation, muscle_force. Those of contact are its own: contact_force and contact_point
-of every pair of surfaces that ever pressed, event_time, event_pair, event_begins and event_speed, and the surfaces as
+of every pair of surfaces that ever pressed; contact_event_time and so on, when surfaces met and parted; the surfaces as
 they lie in the standing layout of their bodies (surface_center and so on), with body_place and body_rotation of these.
 """
 
@@ -47,7 +47,11 @@ def simulation_picture(
     parts = [
         _skeletons(motions),
         _muscles(motions, given),
-        *([_contacts(simulation), _surfaces(simulation)] if isinstance(simulation, ContactSimulation) else []),
+        *(
+            [_contacts(simulation), _surfaces(simulation)]
+            if isinstance(simulation, ContactSimulation)
+            else []
+        ),
     ]
     variables: dict[str, Variable] = {}
     coordinates: dict[str, object] = {"time": np.asarray(simulation.time), "axis": list("xyz")}
@@ -158,17 +162,15 @@ def _contacts(simulation: ContactSimulation) -> Part:
     pressing = np.linalg.norm(simulation.force, axis=2) > 0.0
     (kept,) = np.nonzero(pressing.any(axis=0))
     apart = ~pressing[:, kept, None]
-    force, point = (
-        np.where(apart, np.nan, whole[:, kept]) for whole in (simulation.force, simulation.point)
-    )
+    force, point = (np.where(apart, np.nan, whole[:, kept]) for whole in (simulation.force, simulation.point))
     over, events = ("time", "contact_pair", "axis"), simulation.events
     variables: dict[str, Variable] = {
         "contact_force": (over, force),
         "contact_point": (over, point),
-        "event_time": (("event",), np.array([each.time for each in events], float)),
-        "event_pair": (("event",), np.array([each.pair for each in events], np.str_)),
-        "event_begins": (("event",), np.array([each.begins for each in events], bool)),
-        "event_speed": (("event",), np.array([each.speed for each in events], float)),
+        "contact_event_time": (("contact_event",), np.array([each.time for each in events], float)),
+        "contact_event_pair": (("contact_event",), np.array([each.pair for each in events], np.str_)),
+        "contact_event_begins": (("contact_event",), np.array([each.begins for each in events], bool)),
+        "contact_event_speed": (("contact_event",), np.array([each.speed for each in events], float)),
     }
     return variables, {"contact_pair": np.array([simulation.pairs.names[k] for k in kept], np.str_)}
 
@@ -181,7 +183,13 @@ def _surfaces(simulation: ContactSimulation) -> Part:
     owners = [_prefix(name, simulation.motions) for name in _owners(simulation)]
     several = {
         name: np.array([getattr(each, name) for each in surfaces], float).reshape(len(surfaces), *shape)
-        for name, shape in (("center", (3,)), ("axes", (3, 3)), ("semi_axes", (3,)), ("order", ()), ("radius", ()))
+        for name, shape in (
+            ("center", (3,)),
+            ("axes", (3, 3)),
+            ("semi_axes", (3,)),
+            ("order", ()),
+            ("radius", ()),
+        )
     }
     variables: dict[str, Variable] = {
         f"surface_{name}": (("surface", "axis", "own_axis")[: values.ndim], values)

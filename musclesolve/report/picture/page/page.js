@@ -187,6 +187,7 @@ class Picture {
     this.barOf = quantity;
     const number = (value) => Number(value.toPrecision(3)).toString(), unitText = quantity.unit === "1" ? "" : ` [${quantity.unit}]`;
     this.find("bar-label").textContent = quantity.label + unitText;
+    this.find("bar-gray").parentElement.hidden = this.data.simulated;
     this.find("bar-gray").textContent = quantity.key === "emg" ? "not measured, or no valid solution" : "no valid solution";
     this.find("bar-colors").style.background = `linear-gradient(to right, ${quantity.colors.join(",")})`;
     this.find("bar-low").textContent = (quantity.below ? "≤ " : "") + number(quantity.low);

@@ -133,7 +133,8 @@ class Scene {
   view(name, left) {
     const turned = { side: left ? Math.PI / 2 : -Math.PI / 2, front: 0, back: Math.PI, reset: left ? 1.15 : -1.15 }[name];
     const high = 0.5 * this.height * 1.12, wide = this.wide;
-    const distance = Math.max(high, wide / this.camera.aspect) / Math.tan(FOV * Math.PI / 360);
+    const near = this.data.simulated ? 0.7 * wide : 0;
+    const distance = Math.max(high, wide / this.camera.aspect) / Math.tan(FOV * Math.PI / 360) + near;
     this.orbit.look(this.data.heading + turned, name === "reset" ? 0.16 : 0.04, distance);
   }
 
@@ -152,7 +153,9 @@ class Scene {
     this.scene.fog.far = this.orbit.distance + 4.5;
     this.drawBones(frame);
     this.shapes.draw(frame, options.shapes);
-    data.heads.forEach((head, number) => this.drawHead(frame, head, this.heads[number], !(data.shapes && options.shapes)));
+    const bare = !(data.shapes && options.shapes);
+    this.ribs.mesh.visible = bare;
+    data.heads.forEach((head, number) => this.drawHead(frame, head, this.heads[number], bare));
     this.drawMuscles(frame, options);
     this.drawArrows(frame, options);
     this.renderer.render(this.scene, this.camera);
