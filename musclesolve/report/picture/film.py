@@ -35,13 +35,13 @@ def film(result: xr.Dataset, kind: str, speed: float = 0.5, progress: Progress |
     """The content of a GIF or MP4 file.
 
     Args:
-        result: of a run.
+        result: of a run, or the dataset of a simulation.
         kind: "gif" or "mp4".
         speed: share of the true speed.
         progress: called before every picture.
 
     Raises:
-        InputError: the dataset is not the result of a run, holds no points to draw, or ffmpeg is missing (MP4).
+        InputError: the dataset is neither of the two, holds no points to draw, or ffmpeg is missing (MP4).
     """
     data, report = picture_data(result), progress or no_progress
     if data.empty:

@@ -23,8 +23,10 @@ NOTHING = (
 def picture_page(result: xr.Dataset) -> str:
     """A whole page with the moving picture of a result, or with a sentence where it has no points to draw.
 
+    result: of a run, or the dataset of a simulation (`simulated.simulation_picture`).
+
     Raises:
-        InputError: the dataset is not the result of a run, or three.js is not where it should be.
+        InputError: the dataset is neither of the two, or three.js is not where it should be.
     """
     title = str(result.attrs.get("subject", "")) or "Result"
     return _rendered("page.html", title=title, fragment=_trusted(_fragment(result, "page")))
