@@ -1,8 +1,8 @@
-"""A person who falls: seconds, energy balance, the effect of the tolerance, drift of two integrators, and a picture.
+"""A person who falls: seconds, energy balance, the effect of the tolerance, drift of two integrators, and pictures.
 
     python -m benchmarks.contact [FOLDER]
 
-A picture of the fall goes to the folder (the working one unless given).
+Stick figures and a moving picture of the fall go to the folder (the working one unless given).
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from musclesolve.dynamics.forward.simulate import Integration, Simulation, simul
 from musclesolve.dynamics.model.human_model import forward_human_model
 from musclesolve.dynamics.model.joint_and_body_constraints import fixed
 from musclesolve.dynamics.model.model import Model
+from musclesolve.report.picture.save_picture import save_picture
 
 FLOOR = plane("floor", (0, 0, 0), (0, 0, 1))
 LINES = (
@@ -71,6 +72,14 @@ def main() -> None:
     folder = Path(sys.argv[1]) if len(sys.argv) > 1 else Path()
     folder.mkdir(parents=True, exist_ok=True)
     draw(run, folder / "fall.png")
+    save_picture(person_falling(), folder / "fall.html", title="Collapse")
+    console.print(f"moving picture: {folder / 'fall.html'}")
+
+
+def person_falling() -> ContactSimulation:
+    """The fall in so many frames that a slow picture of it runs smoothly."""
+    start, pairs = person_on_floor()
+    return simulate_contact({"person": start}, pairs, np.linspace(0.0, 1.5, 601))
 
 
 def falls() -> ContactSimulation:

@@ -3,7 +3,8 @@
     python -m benchmarks.impact_cases [FOLDER]
 
 A standing man of the 50th percentile is met at the level of his lower torso by a player of 75 kg at 3 m/s. Where the
-players stand exactly, their poses, stiffness and friction are in figures or nowhere: chosen here.
+players stand exactly, their poses, stiffness and friction are in figures or nowhere: chosen here. Stick figures and
+moving pictures of both go to the folder (the working one unless given).
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from musclesolve.dynamics.forward.joint_resistance import JointResistance
 from musclesolve.dynamics.model.human_model import forward_human_model, human_model
 from musclesolve.dynamics.model.model import Model
 from musclesolve.motion.signals.injury_criteria import head_injury_criterion, severity_index
+from musclesolve.report.picture.save_picture import save_picture
 
 SPEED, OFFSET = 3.0, 0.15
 """Of the incoming player [m/s]; how far to the side he runs in the offset case [m]."""
@@ -84,6 +86,8 @@ def main() -> None:
             peak, severity, criterion = PRINTED[name]
             table.add_row("  printed", "0.63", "", peak, severity, criterion)
             draw(run, folder / f"tackle_{name}.png")
+            save_picture(run, folder / f"tackle_{name}.html", title=f"Tackle, {name}")
+            console.print(f"moving picture: {folder / f'tackle_{name}.html'}")
     console.print(table)
     console.print(REASONS)
     sled_case(folder)

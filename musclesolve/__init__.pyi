@@ -29,6 +29,7 @@ from .recording.text.mot_file import write_mot as write_mot
 from .recording.text.trc_file import read_trc as read_trc
 from .recording.text.trc_file import write_trc as write_trc
 from .recording.trial.trial_file import read_trial as read_trial
+from .report.picture.save_picture import save_picture as save_picture
 from .results.cycles.cycle_averages import average_cycles as average_cycles
 from .results.cycles.gait_cycles import gait_cycles as gait_cycles
 from .results.dataset.leg_problem import leg_problem as leg_problem

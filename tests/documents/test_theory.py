@@ -62,4 +62,6 @@ def test_numbers_of_the_stabilisation_are_those_of_the_code():
     simulate = importlib.import_module("musclesolve.dynamics.forward.simulate")
     assert (accelerations.PENALTY, system.DAMPING, system.FREQUENCY) == (1e6, 1.0, 10.0)
     assert simulate.Integration().tolerance == 1e-9
-    assert "alpha = 1e6, mu = 1 and omega = 10 1/s" in text_of(CORRECTIONS)
+    assert "alpha = 1e6 times the mean mass on the diagonal,\nmu = 1 and omega = 10 1/s" in text_of(
+        CORRECTIONS
+    )

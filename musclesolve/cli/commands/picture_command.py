@@ -30,12 +30,12 @@ def picture(
     ] = 0.5,
 ) -> None:
     """Show the subject in motion: skeleton, muscles colored by activation, ground and contact forces."""
-    from musclesolve.report.picture.picture_file import picture_file
+    from musclesolve.report.picture.save_picture import save_picture
     from musclesolve.results.files.atomic_writing import reserved
 
     path = output or result.parent / "picture.html"
     with progress() as report, reserved(path.parent):
-        missing = picture_file(result, path, speed, report)
+        missing = save_picture(result, path, speed, report)
     if missing:
         print_summary("\n".join(lines("note", missing)))
     print_files([path])

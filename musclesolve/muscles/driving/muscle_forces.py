@@ -31,6 +31,7 @@ from musclesolve.muscles.driving.muscle_course import (
     Sampling,
     muscle_course,
 )
+from musclesolve.muscles.paths.layout import PathLines
 from musclesolve.muscles.paths.paths import PathState
 from musclesolve.muscles.placing.place_muscles import LegMuscles
 
@@ -64,6 +65,10 @@ class MuscleForces:
     def path(self, q: Array) -> PathState:
         """The paths in poses (T, N, 3)."""
         return self.muscles.paths.evaluate(q, self._coordinates(q))
+
+    def lines(self, q: Array) -> PathLines:
+        """The paths in poses (T, N, 3) as lines through points, for drawing."""
+        return self.muscles.paths.lines(q, self._coordinates(q))
 
     def rate(self, path: PathState, qd: Array) -> Array:
         """dL_MT/dt (T, n) [m/s] of paths for velocities (T, N, 3)."""

@@ -1,7 +1,7 @@
 """The data of a picture as text of a page: numbers in base64, positions in tenths of a millimetre.
 
 Positions are 16-bit integers relative to the place of the body in each frame, values 16-bit shares of their range,
-forces floats of 32 bits; the last integer stands for "none".
+forces floats of 32 bits; the last integer stands for "none". Rotations of bodies are quaternions of 16-bit integers.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from musclesolve._util.arrays import AnyArray, Array
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve.report.picture.forces import Arrows
 from musclesolve.report.picture.picture_data import PictureData, Quantity
+from musclesolve.report.picture.shapes import Shapes
 from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.dataset.result_quantities import identity
 
@@ -26,6 +27,8 @@ NO_PLACE = -32768
 NO_VALUE, FULL = 65535, 65534
 """Of values: none, and the upper end of their range. Values beyond the range are its ends."""
 COLORS = 64
+TURN = 32767
+"""Of quaternions: one."""
 
 
 def encoded(data: PictureData, result: xr.Dataset) -> str:
@@ -41,26 +44,25 @@ def as_dict(data: PictureData, result: xr.Dataset) -> dict[str, Any]:
     verdicts = list(dict.fromkeys(name for leg in data.legs for name in leg.verdict.tolist()))
     return {
         "title": str(result.attrs.get("subject", "")) or "Moving picture",
-        "subtitle": identity(result),
+        "subtitle": subtitle(data, result),
         "missing": list(data.missing),
         "frames": len(data.time),
         "every": data.every,
         "time": packed(data.time, "<f8"),
         "step": STEP,
         "offset": packed(offset, "<i4"),
-        "floor": floor(every),
+        "simulated": data.simulated,
+        "floor": data.floor,
+        "level": data.level,
         "heading": data.heading,
         "points": list(data.points),
         "bones": data.bones.tolist(),
-        "head": head_of(data.points, table["head"]),
-        "ribs": _ribs(data.points, table["ribs"]),
+        "heads": heads_of(data, table["head"]),
+        "ribs": _ribs(data, table["ribs"]),
+        "shapes": _shapes(data.shapes, table["shape"]),
+        "events": [vars(each) for each in data.events],
         "skeleton": packed(_relative(data.position, offset), "<i2"),
-        "muscles": [
-            {"name": name, "label": short, "side": side, "size": round(float(size), 3), "first": int(first)}
-            for name, short, side, size, first in zip(
-                data.muscles, data.short_names, data.sides, data.size, data.first[:-1], strict=True
-            )
-        ],
+        "muscles": _muscles(data),
         "pathPoints": int(data.first[-1]),
         "path": packed(_relative(data.path, offset), "<i2"),
         "quantities": [_quantity(each) for each in data.quantities],
@@ -80,9 +82,29 @@ def as_dict(data: PictureData, result: xr.Dataset) -> dict[str, Any]:
     }
 
 
+def subtitle(data: PictureData, result: xr.Dataset) -> str:
+    """Who, which trial and with what choices; of a simulation, its models and how long it lasts."""
+    if not data.simulated:
+        return identity(result)
+    names = ", ".join(before.strip() for before in data.subjects if before)
+    what = f"simulated ({names})" if names else "simulated"
+    begun = sum(each.begins for each in data.events)
+    return f"{what}: {float(np.ptp(data.time)):.4g} s{f', {begun} contacts' if begun else ''}"
+
+
 def packed(values: AnyArray, kind: str) -> str:
     """An array as base64 of its bytes in C order."""
     return base64.b64encode(np.ascontiguousarray(values).astype(kind).tobytes()).decode("ascii")
+
+
+def _muscles(data: PictureData) -> list[dict[str, Any]]:
+    """Names, sides and sizes, and the first point of each."""
+    return [
+        {"name": name, "label": short, "side": side, "size": round(float(size), 3), "first": int(first)}
+        for name, short, side, size, first in zip(
+            data.muscles, data.short_names, data.sides, data.size, data.first[:-1], strict=True
+        )
+    ]
 
 
 def _offsets(position: Array) -> AnyArray:
@@ -99,12 +121,6 @@ def _relative(position: Array, offset: AnyArray) -> AnyArray:
         axis=2, keepdims=True
     )
     return np.where(known, np.rint(np.nan_to_num(steps)), NO_PLACE).astype(np.int16)
-
-
-def floor(position: Array) -> float:
-    """Height of the ground [m]: that of the laboratory, or of the lowest point where that is far from it."""
-    lowest = float(np.nanmin(position[..., 2], initial=np.inf))
-    return lowest if 0.3 < abs(lowest) < np.inf else 0.0
 
 
 def _quantity(quantity: Quantity) -> dict[str, Any]:
@@ -143,25 +159,76 @@ def _verdict(name: str, known: dict[str, dict[str, str]]) -> dict[str, str]:
     return known.get(name, {"kind": "none", "text": f"no valid solution: {name.replace('_', ' ')}"})
 
 
-def head_of(points: tuple[str, ...], heads: dict[str, dict[str, Any]]) -> dict[str, Any] | None:
-    """The first head whose points there are, by their numbers."""
-    for head in heads.values():
-        if set(head["points"]) <= set(points):
-            return {
-                "points": [points.index(name) for name in head["points"]],
-                "weights": head["weights"],
-                "up": [points.index(name) for name in head["up"]],
-                "radii": head["radii"],
-            }
-    return None
+def heads_of(data: PictureData, heads: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:
+    """For every subject the first head whose points there are, by their numbers."""
+    found = []
+    for before in data.subjects:
+        head = next((head for head in heads.values() if _has(data, before, head["points"])), None)
+        if head is not None:
+            found.append(
+                {
+                    "points": _numbers(data, before, head["points"]),
+                    "weights": head["weights"],
+                    "up": _numbers(data, before, head["up"]),
+                    "radii": head["radii"],
+                }
+            )
+    return found
 
 
-def _ribs(points: tuple[str, ...], ribs: dict[str, dict[str, Any]]) -> dict[str, Any] | None:
-    """The first ribs whose points there are, by their numbers."""
-    for lines in ribs.values():
-        if {*lines["spine"], *lines["across"]} <= set(points):
-            return {name: [points.index(point) for point in ends] for name, ends in lines.items()}
-    return None
+def _ribs(data: PictureData, ribs: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:
+    """For every subject the first ribs whose points there are, by their numbers."""
+    found = []
+    for before in data.subjects:
+        for lines in ribs.values():
+            if _has(data, before, [*lines["spine"], *lines["across"]]):
+                found.append({name: _numbers(data, before, ends) for name, ends in lines.items()})
+                break
+    return found
+
+
+def _has(data: PictureData, before: str, points: list[str]) -> bool:
+    return {before + name for name in points} <= set(data.points)
+
+
+def _numbers(data: PictureData, before: str, points: list[str]) -> list[int]:
+    return [data.points.index(before + name) for name in points]
+
+
+def _shapes(shapes: Shapes | None, about: dict[str, Any]) -> dict[str, Any] | None:
+    """The surfaces in their own axes, and the poses of the bodies."""
+    if shapes is None:
+        return None
+    return {
+        "colors": shape_colors(shapes, about),
+        "center": shapes.center.tolist(),
+        "axes": shapes.axes.tolist(),
+        "semi": shapes.semi_axes.tolist(),
+        "order": shapes.order.tolist(),
+        "radius": shapes.radius.tolist(),
+        "half": shapes.half.tolist(),
+        "body": shapes.body.tolist(),
+        "bodies": shapes.place.shape[1],
+        "place": packed(shapes.place, "<f4"),
+        "turn": packed(np.rint(TURN * quaternions(shapes.rotation)), "<i2"),
+    }
+
+
+def shape_colors(shapes: Shapes, about: dict[str, Any]) -> list[str]:
+    """By the subject that carries each, "#rrggbb"."""
+    every = about["subjects"]
+    return [about["ground"] if k < 0 else str(every[k % len(every)]) for k in shapes.owner.tolist()]
+
+
+def quaternions(rotation: Array) -> Array:
+    """(T, B, 4) x, y, z, w of rotations (T, B, 3, 3)."""
+    from scipy.spatial.transform import Rotation
+
+    if not rotation.size:
+        return np.zeros((*rotation.shape[:2], 4))
+    return np.asarray(Rotation.from_matrix(rotation.reshape(-1, 3, 3)).as_quat()).reshape(
+        *rotation.shape[:2], 4
+    )
 
 
 def _arrows(arrows: Arrows) -> dict[str, Any]:

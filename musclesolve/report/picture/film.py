@@ -18,7 +18,7 @@ from musclesolve._util.arrays import AnyArray, Array
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve.errors import InputError
-from musclesolve.report.picture.encoded import colors
+from musclesolve.report.picture.encoded import colors, shape_colors
 from musclesolve.report.picture.picture_data import PictureData, picture_data
 from musclesolve.report.picture.projection import BONE, GRAY, GROUND, View
 from musclesolve.results.dataset.frame_validity import SIDE_NAMES
@@ -27,21 +27,21 @@ from musclesolve.results.dataset.result_quantities import identity
 RATES = {"gif": 20.0, "mp4": 30.0}
 """Pictures a second; those of a GIF last for whole hundredths of a second."""
 PAPER, INK, SOFT, LOST = "#f5f6f8", "#1d232b", "#5b6672", "#8a1c1c"
-SIZE = (5.4, 7.2)
-"""Of a picture [inch], 100 dots each."""
+SIZE, WIDE = (5.4, 7.2), (8.4, 6.0)
+"""Of a picture [inch], 100 dots each; of one of a simulation, in which bodies lie down."""
 
 
 def film(result: xr.Dataset, kind: str, speed: float = 0.5, progress: Progress | None = None) -> bytes:
     """The content of a GIF or MP4 file.
 
     Args:
-        result: of a run.
+        result: of a run, or the dataset of a simulation.
         kind: "gif" or "mp4".
         speed: share of the true speed.
         progress: called before every picture.
 
     Raises:
-        InputError: the dataset is not the result of a run, holds no points to draw, or ffmpeg is missing (MP4).
+        InputError: the dataset is neither of the two, holds no points to draw, or ffmpeg is missing (MP4).
     """
     data, report = picture_data(result), progress or no_progress
     if data.empty:
@@ -82,14 +82,16 @@ class _Sheet:
         from matplotlib.figure import Figure
 
         self.view = view
-        figure = Figure(figsize=SIZE, dpi=100, facecolor=PAPER)
+        size = WIDE if view.data.simulated else SIZE
+        figure = Figure(figsize=size, dpi=100, facecolor=PAPER)
         self.canvas = FigureCanvasAgg(figure)
         axes = figure.add_axes((0.0, 0.04, 1.0, 0.82))
         axes.set_axis_off()
         axes.set_aspect("equal")
-        axes.set_ylim(-0.12 * view.height, 1.02 * view.height)
-        half = 0.57 * view.height * SIZE[0] / (0.82 * SIZE[1])
-        axes.set_xlim(-half, half)
+        half = 0.57 * view.height * size[0] / (0.82 * size[1])
+        scale = max(1.0, view.reach / half)
+        axes.set_ylim(-0.12 * scale * view.height, 1.02 * scale * view.height)
+        axes.set_xlim(-scale * half, scale * half)
         self.floor: Any = axes.add_collection(LineCollection([], colors="#dde1e6", linewidths=0.8))
         self.lines: Any = axes.add_collection(LineCollection([], capstyle="round"))
         figure.text(0.03, 0.975, title, fontsize=6.5, va="top", color=SOFT, wrap=True)
@@ -97,6 +99,8 @@ class _Sheet:
         self.verdicts = figure.text(0.30, 0.925, "", fontsize=7.5, va="top", color=INK, linespacing=1.5)
         if view.data.quantities:
             _color_bar(figure, view)
+        if view.data.quantities or view.data.simulated:
+            _arrow_scale(figure, view.data)
 
     def draw(self, frame: int) -> AnyArray:
         """Pixels of a frame."""
@@ -106,7 +110,7 @@ class _Sheet:
         self.lines.set_linewidths(lines.widths)
         self.lines.set_color(lines.colors)
         self.clock.set_text(f"{self.view.data.time[frame]:.2f} s")
-        text, lost = _verdicts(self.view.data, frame)
+        text, lost = (_pressing if self.view.data.simulated else _verdicts)(self.view.data, frame)
         self.verdicts.set_text(text)
         self.verdicts.set_color(LOST if lost else INK)
         self.canvas.draw()
@@ -125,6 +129,13 @@ def _verdicts(data: PictureData, frame: int) -> tuple[str, bool]:
     return "\n".join(lines), not all(leg.valid[frame] for leg in data.legs)
 
 
+def _pressing(data: PictureData, frame: int) -> tuple[str, bool]:
+    """The greatest contact forces of a simulation, a line each."""
+    size = np.nan_to_num(np.linalg.norm(data.ground.force[frame], axis=1))
+    most = [k for k in np.argsort(-size, kind="stable")[:3] if size[k] > 0.0]
+    return "\n".join(f"{data.ground.names[k]}: {size[k]:.0f} N" for k in most), False
+
+
 def _color_bar(figure: Any, view: View) -> None:
     """The scale of the quantity below the picture, and the gray of muscles without a solution."""
     from matplotlib.cm import ScalarMappable
@@ -140,9 +151,15 @@ def _color_bar(figure: Any, view: View) -> None:
     bar.ax.tick_params(labelsize=6.5, length=2)
     unit = "" if quantity.about["unit"] == "1" else f" [{quantity.about['unit']}]"
     figure.text(0.62, 0.085, f"{quantity.about['label']}{unit}", fontsize=7.5, va="bottom")
-    scale_of = "1 kN" if view.data.weight is None else "body weight"
-    figure.text(0.03, 0.05, f"blue: ground force, 0.5 m for {scale_of}", fontsize=6.5, color=GROUND)
-    figure.text(0.03, 0.03, "gray muscles: no valid solution", fontsize=6.5, color=GRAY)
+    if not view.data.simulated:
+        figure.text(0.03, 0.03, "gray muscles: no valid solution", fontsize=6.5, color=GRAY)
+
+
+def _arrow_scale(figure: Any, data: PictureData) -> None:
+    """What an arrow's length means."""
+    kind = "contact" if data.simulated else "ground"
+    if data.ground.names or not data.simulated:
+        figure.text(0.03, 0.05, f"blue: {kind} force, 0.5 m for {data.unit}", fontsize=6.5, color=GROUND)
 
 
 def _gif(pictures: Iterator[AnyArray], palette: AnyArray) -> bytes:
@@ -163,8 +180,11 @@ def _palette(data: PictureData) -> AnyArray:
     """Colors (k, 3), at most 256: those of the muscles and of everything else, and blends with the background."""
     from matplotlib.colors import to_rgb
 
-    own = colors(data.quantities[0].about)[::2] if data.quantities else []
+    own = colors(data.quantities[0].about)[:: 2 if data.shapes is None else 3] if data.quantities else []
     paper = np.array(to_rgb(PAPER))
+    if data.shapes is not None:
+        own += shape_colors(data.shapes, bundled_toml(__package__, "picture.toml")["shape"])
+    own = list(dict.fromkeys(own))
     full = np.array([to_rgb(each) for each in (*own, BONE, GRAY, GROUND, INK, SOFT, LOST)])
     blends = [paper + share * (full - paper) for share in np.linspace(0.16, 1.0, 6)]
     return np.rint(255.0 * np.concatenate([[paper], *blends]))

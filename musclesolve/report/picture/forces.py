@@ -1,4 +1,4 @@
-"""Forces that are drawn as arrows: of the ground on the feet, and at the joints."""
+"""Forces that are drawn as arrows: of the ground on the feet, at the joints, and where surfaces press."""
 
 from __future__ import annotations
 
@@ -42,6 +42,19 @@ def ground_arrows(result: xr.Dataset) -> Arrows:
     labels = tuple(str(name) for name in result[dim].values)
     sides = labels if dim == "side" else tuple(side_of(name) for name in labels)
     return Arrows(labels, sides, force, place=place)
+
+
+def pressing_arrows(result: xr.Dataset) -> Arrows:
+    """Of a simulation: forces on the second surface of every pair, where it presses."""
+    frames = result.sizes["time"]
+    if not {"contact_force", "contact_point"} <= set(result.variables):
+        return Arrows((), (), np.zeros((frames, 0, 3)), np.zeros((frames, 0, 3)))
+    names = tuple(str(name) for name in result["contact_pair"].values)
+    force, place = (
+        np.array(result[name].transpose("time", "contact_pair", "axis").values, dtype=float)
+        for name in ("contact_force", "contact_point")
+    )
+    return Arrows(names, tuple(map(side_of, names)), force, place=place)
 
 
 def contact_arrows(result: xr.Dataset, points: tuple[str, ...]) -> Arrows:

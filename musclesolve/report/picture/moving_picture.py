@@ -8,13 +8,12 @@ from typing import Any
 import xarray as xr
 
 from musclesolve.errors import InputError
-from musclesolve.report.picture.encoded import encoded
+from musclesolve.report.picture.encoded import encoded, subtitle
 from musclesolve.report.picture.library import three_js
 from musclesolve.report.picture.picture_data import PictureData, check_kind, picture_data
 from musclesolve.results.dataset.frame_validity import SIDE_NAMES
-from musclesolve.results.dataset.result_quantities import identity
 
-SCRIPTS = ("data.js", "tubes.js", "camera.js", "scene.js", "page.js")
+SCRIPTS = ("data.js", "tubes.js", "shapes.js", "camera.js", "scene.js", "page.js")
 NOTHING = (
     "There is no moving picture: this result holds no points of skeleton and muscle paths, as those of earlier "
     "versions do not. Compute it again: musclesolve run TRIAL.toml -o FOLDER"
@@ -24,8 +23,10 @@ NOTHING = (
 def picture_page(result: xr.Dataset) -> str:
     """A whole page with the moving picture of a result, or with a sentence where it has no points to draw.
 
+    result: of a run, or the dataset of a simulation (`simulated.simulation_picture`).
+
     Raises:
-        InputError: the dataset is not the result of a run, or three.js is not where it should be.
+        InputError: the dataset is neither of the two, or three.js is not where it should be.
     """
     title = str(result.attrs.get("subject", "")) or "Result"
     return _rendered("page.html", title=title, fragment=_trusted(_fragment(result, "page")))
@@ -64,14 +65,16 @@ def _words(data: PictureData, result: xr.Dataset) -> dict[str, Any]:
     """What the page says before its script runs."""
     return {
         "title": str(result.attrs.get("subject", "")) or "Moving picture",
-        "subtitle": identity(result),
+        "subtitle": subtitle(data, result),
         "missing": data.missing,
         "quantities": [each.about["label"] for each in data.quantities],
         "legs": [(leg.side, SIDE_NAMES.get(leg.side, "neither")) for leg in data.legs],
         "muscles": bool(data.muscles),
         "ground": bool(data.ground.names),
         "contact": bool(data.contact.names),
-        "unit": "1 kN" if data.weight is None else "body weight",
+        "unit": data.unit,
+        "simulated": data.simulated,
+        "shapes": data.shapes is not None and bool(data.shapes.names),
     }
 
 

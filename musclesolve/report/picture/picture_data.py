@@ -1,4 +1,4 @@
-"""What a picture shows, as plain arrays: read from a result, with a sentence for everything that it lacks."""
+"""What a picture shows, as plain arrays: read from a result or the dataset of a simulation."""
 
 from __future__ import annotations
 
@@ -12,13 +12,21 @@ from musclesolve._util.arrays import AnyArray, Array, Indices
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.errors import InputError
-from musclesolve.report.picture.forces import Arrows, contact_arrows, ground_arrows
+from musclesolve.report.picture.contact_events import Event, contact_events
+from musclesolve.report.picture.forces import Arrows, contact_arrows, ground_arrows, pressing_arrows
+from musclesolve.report.picture.shapes import Shapes, shapes_of
 from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.dataset.checked import check_status, other_kind
 
 NEEDED = ("time", "muscle", "side", "status", "valid")
+KIND = "simulation"
+"""The attribute `kind` of a simulation's dataset."""
+SIMULATED = ("time", "muscle", "skeleton_position")
+"""What the dataset of a simulation has at least."""
 MOST_BYTES = 5_000_000
 """Of positions; a longer result is shown with fewer frames."""
+BYTES = {"skeleton_point": 6, "path_point": 6, "surface_body_number": 20, "contact_pair": 24}
+"""Of one in one frame."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,15 +54,17 @@ class Leg:
 
 @dataclass(frozen=True, eq=False)
 class PictureData:
-    """A result as it is drawn: T frames, `every` one of the result.
+    """A result or a simulation as it is drawn: T frames, `every` one of the result.
 
     points (S), position (T, S, 3) [m], bones (B, 2) by number; muscles (n) with their sides and sizes (n,), 0 to 1;
     path (T, P, 3) [m] and first (n+1,): the points of each muscle; weight [N]; heading [rad] from x to the left;
-    missing: sentences.
+    missing: sentences. subjects: what stands before the names of each one's points; shapes, events: of a simulation.
     """
 
     time: Array
     every: int
+    simulated: bool
+    subjects: tuple[str, ...]
     points: tuple[str, ...]
     position: Array
     bones: Indices
@@ -70,6 +80,30 @@ class PictureData:
     weight: float | None
     heading: float
     missing: tuple[str, ...]
+    shapes: Shapes | None
+    events: tuple[Event, ...]
+
+    @property
+    def unit(self) -> str:
+        """For which the arrow of a force of the ground is half a meter long."""
+        if self.weight is None:
+            return "1 kN"
+        if not self.simulated:
+            return "body weight"
+        return f"{self.weight / 1000.0:g} kN" if self.weight >= 1000.0 else f"{self.weight:g} N"
+
+    @property
+    def floor(self) -> float:
+        """Height of the ground [m]: of the plane, of the laboratory, or of the lowest point where that is far off."""
+        if self.shapes is not None and self.shapes.floor is not None:
+            return self.shapes.floor
+        lowest = min(float(np.nanmin(each[..., 2], initial=np.inf)) for each in (self.position, self.path))
+        return lowest if 0.3 < abs(lowest) < np.inf else 0.0
+
+    @property
+    def level(self) -> bool:
+        """Whether a floor is drawn: not where all planes are steep."""
+        return self.shapes is None or self.shapes.floor is not None
 
     @property
     def sides(self) -> list[str]:
@@ -89,14 +123,17 @@ def picture_data(result: xr.Dataset) -> PictureData:
         InputError: this is no result of a run: an average, a comparison, uncertainties, or something else.
     """
     check_kind(result)
-    every = _every(result)
+    simulated, every = is_simulation(result), _every(result)
     result = result.isel(time=slice(None, None, every))
     points, position, bones = _skeleton(result)
     kept, path, first = _paths(result)
     muscles = result.isel(muscle=kept)
+    ground = pressing_arrows(result) if simulated else ground_arrows(result)
     return PictureData(
         time=np.asarray(result["time"].values, dtype=float),
         every=every,
+        simulated=simulated,
+        subjects=tuple(map(str, np.atleast_1d(result.attrs["prefixes"]))) if simulated else ("",),
         points=points,
         position=position,
         bones=bones,
@@ -105,18 +142,22 @@ def picture_data(result: xr.Dataset) -> PictureData:
         size=_size(muscles),
         path=path,
         first=first,
-        legs=tuple(_leg(result, side) for side in frames.sides(result)),
+        legs=() if simulated else tuple(_leg(result, side) for side in frames.sides(result)),
         quantities=_quantities(muscles),
-        ground=ground_arrows(result),
+        ground=ground,
         contact=contact_arrows(result, points),
-        weight=_weight(result),
+        weight=_arrow_force(ground) if simulated else _weight(result),
         heading=_heading(result),
         missing=tuple(_missing(result, every)),
+        shapes=shapes_of(result),
+        events=contact_events(result),
     )
 
 
 def check_kind(result: xr.Dataset) -> None:
-    """Refuse a dataset that is not the result of a single run."""
+    """Refuse a dataset that is neither the result of a single run nor made from a simulation."""
+    if is_simulation(result) and set(SIMULATED) <= set(result.variables) and result.sizes["time"]:
+        return
     missing = [name for name in NEEDED if name not in getattr(result, "variables", ())]
     missing += [name for name in NEEDED[:3] if not missing and name not in result.dims]
     kind = other_kind(result)
@@ -140,10 +181,15 @@ def check_kind(result: xr.Dataset) -> None:
     check_status(result)
 
 
+def is_simulation(result: xr.Dataset) -> bool:
+    """Whether a dataset was made from a simulation."""
+    return getattr(result, "attrs", {}).get("kind") == KIND
+
+
 def _every(result: xr.Dataset) -> int:
     """Show every n-th frame: so many that the positions fit into a page."""
-    points = sum(result.sizes.get(dim, 0) for dim in ("skeleton_point", "path_point"))
-    return max(1, int(np.ceil(6.0 * points * result.sizes["time"] / MOST_BYTES)))
+    frame = sum(size * result.sizes.get(dim, 0) for dim, size in BYTES.items())
+    return max(1, int(np.ceil(frame * result.sizes["time"] / MOST_BYTES)))
 
 
 def _skeleton(result: xr.Dataset) -> tuple[tuple[str, ...], Array, Indices]:
@@ -196,7 +242,7 @@ def _leg(result: xr.Dataset, side: str) -> Leg:
 def _quantities(muscles: xr.Dataset) -> tuple[Quantity, ...]:
     """Those of picture.toml of which the result has a number; NaN for a leg without a valid solution."""
     lost = np.zeros((muscles.sizes["time"], muscles.sizes["muscle"]), dtype=bool)
-    for column, name in enumerate(muscles["muscle"].values):
+    for column, name in enumerate(muscles["muscle"].values if "status" in muscles else ()):
         lost[:, column] = frames.failed(muscles, frames.side_of(str(name)))
     found = []
     for about in bundled_toml(__package__, "picture.toml")["quantity"]:
@@ -228,6 +274,13 @@ def _weight(result: xr.Dataset) -> float | None:
     return float(mass) * STANDARD_GRAVITY if mass is not None and float(mass) > 0.0 else None
 
 
+def _arrow_force(arrows: Arrows) -> float | None:
+    """A round force [N] such that the greatest arrow is a meter and a half at most."""
+    size = np.linalg.norm(arrows.force, axis=2)
+    greatest = float(np.nanmax(size, initial=0.0, where=np.isfinite(size)))
+    return _round_above(np.array([greatest / 3.0])) if greatest > 0.0 else None
+
+
 def _heading(result: xr.Dataset) -> float:
     if "heading" not in result:
         return 0.0
@@ -239,7 +292,9 @@ def _heading(result: xr.Dataset) -> float:
 def _missing(result: xr.Dataset, every: int) -> list[str]:
     """What is not drawn, and why."""
     again = "compute it again with this version"
-    found = []
+    found = [f"One of every {every} frames is shown, to keep the page small."] if every > 1 else []
+    if is_simulation(result):
+        return found
     if "skeleton_position" not in result:
         found.append(f"No skeleton: the result holds no points of it; {again}.")
     if "path_position" not in result:
@@ -248,6 +303,4 @@ def _missing(result: xr.Dataset, every: int) -> list[str]:
         found.append("No ground force: it is not in the result.")
     if "joint_reaction" not in result:
         found.append("No contact forces: they are not in the result.")
-    if every > 1:
-        found.append(f"One of every {every} frames is shown, to keep the page small.")
     return found

@@ -10,13 +10,15 @@ import numpy as np
 
 from musclesolve._util.arrays import AnyArray, Array
 from musclesolve._util.bundled_toml import bundled_toml
-from musclesolve.report.picture.encoded import colors, floor, head_of
+from musclesolve.report.picture.encoded import colors, heads_of, shape_colors
 from musclesolve.report.picture.forces import Arrows
 from musclesolve.report.picture.picture_data import PictureData
 
 TURN, TILT = np.radians(24.0), np.radians(6.0)
 """The side view is turned by so much about the vertical, and seen from so much above."""
 BONE, GRAY, GROUND = "#c3c8ce", "#9aa1aa", "#0072b2"
+RIM = 36
+"""Lines of the outline of a surface."""
 GROUND_SCALE = 0.5
 """Length of the ground force of one body weight, or of one kilonewton [m]."""
 
@@ -51,10 +53,18 @@ class View:
         top = float(np.nanmax(every[..., 2], initial=self.floor + 1.0))
         return top - self.floor + 0.08
 
-    @cached_property
+    @property
     def floor(self) -> float:
         """Height of the ground [m]."""
-        return floor(np.concatenate([self.data.position, self.data.path], axis=1))
+        return self.data.floor
+
+    @cached_property
+    def reach(self) -> float:
+        """How far to the side of the middle anything gets [m]."""
+        if not self.data.simulated:
+            return 0.0
+        away = (self.data.position - self.centers[:, None]) @ self.axes[0]
+        return float(np.nanmax(np.abs(away), initial=0.0)) + 0.1
 
     @cached_property
     def centers(self) -> Array:
@@ -77,7 +87,12 @@ class View:
     def lines(self, frame: int) -> Lines:
         """Everything that is drawn in a frame."""
         data = self.data
-        found = [self._bones(frame), self._muscles(frame), self._arrows(data.ground, frame)]
+        found = [
+            self._bones(frame),
+            self._muscles(frame),
+            self._arrows(data.ground, frame),
+            self._rims(frame),
+        ]
         ends = np.concatenate([part[0] for part in found])
         placed = self.flat(ends.reshape(-1, 3), frame).reshape(-1, 2, 3)
         (known,) = np.nonzero(np.isfinite(placed).all(axis=(1, 2)))
@@ -87,6 +102,8 @@ class View:
 
     def grid(self, frame: int) -> Array:
         """Lines of the floor (k, 2, 2), half a metre apart, which stay where they are while the view moves."""
+        if not self.data.level:
+            return np.zeros((0, 2, 2))
         x, y = np.round(2.0 * self.centers[frame, :2]) / 2.0
         steps = np.arange(-2.0, 2.01, 0.5)
         low, high = np.full(steps.shape, -2.0), np.full(steps.shape, 2.0)
@@ -96,19 +113,35 @@ class View:
         return self.flat(ends.reshape(-1, 3), frame).reshape(-1, 2, 3)[..., :2]
 
     def _bones(self, frame: int) -> tuple[Array, Array, AnyArray]:
-        """Those of the head are drawn as its outline."""
-        bones, outline = self.data.bones, np.zeros((0, 2, 3))
-        if self._head is not None:
-            points: list[int] = self._head["points"]
+        """Those of a head of more than a line are drawn as its outline."""
+        bones, outlines = self.data.bones, [np.zeros((0, 2, 3))]
+        for head in self._heads:
+            points: list[int] = head["points"]
             if len(points) > 2:
-                bones = np.array([bone for bone in bones.tolist() if not set(bone) <= set(points)], np.intp)
-            outline = self._outline(frame, self._head)
-        ends = np.concatenate([self.data.position[frame][bones], outline])
+                kept = [bone for bone in bones.tolist() if not set(bone) <= set(points)]
+                bones = np.array(kept, np.intp).reshape(-1, 2)
+            outlines.append(self._outline(frame, head))
+        ends = np.concatenate([self.data.position[frame][bones], *outlines])
         return ends, np.full(len(ends), 3.4), _painted(BONE, len(ends))
 
     @cached_property
-    def _head(self) -> dict[str, Any] | None:
-        return head_of(self.data.points, bundled_toml(__package__, "picture.toml")["head"])
+    def _heads(self) -> list[dict[str, Any]]:
+        """None where surfaces are drawn."""
+        table = bundled_toml(__package__, "picture.toml")["head"]
+        return [] if self.data.shapes is not None else heads_of(self.data, table)
+
+    def _rims(self, frame: int) -> tuple[Array, Array, AnyArray]:
+        """The outlines of surfaces, as seen from the viewer."""
+        from matplotlib.colors import to_rgba_array
+
+        shapes = self.data.shapes
+        if shapes is None or not shapes.names:
+            return np.zeros((0, 2, 3)), np.zeros(0), np.zeros((0, 4))
+        angle = np.linspace(0.0, 2.0 * np.pi, RIM + 1)[:, None]
+        rims = shapes.rims(frame, np.cos(angle) * self.axes[0] + np.sin(angle) * self.axes[1])
+        ends = np.stack([rims[:, :-1], rims[:, 1:]], axis=2).reshape(-1, 2, 3)
+        hues = to_rgba_array(shape_colors(shapes, bundled_toml(__package__, "picture.toml")["shape"]))
+        return ends, np.full(len(ends), 0.9), np.repeat(hues, RIM, axis=0)
 
     def _outline(self, frame: int, head: dict[str, Any]) -> Array:
         """An ellipse that faces the viewer, as segments (k, 2, 3)."""
@@ -148,9 +181,10 @@ class View:
         tip, away = start + force, self.axes[2]
         across = np.cross(force, away)
         size = np.linalg.norm(across, axis=1, keepdims=True)
-        across = 0.025 * across / np.where(size > 1e-9, size, 1.0)
         length = np.linalg.norm(force, axis=1, keepdims=True)
-        back = tip - 0.06 * force / np.where(length > 1e-9, length, 1.0)
+        head = np.minimum(0.06, 0.6 * length)
+        across = 0.42 * head * across / np.where(size > 1e-9, size, 1.0)
+        back = tip - head * force / np.where(length > 1e-9, length, 1.0)
         ends = np.concatenate(
             [np.stack(pair, 1) for pair in ((start, tip), (tip, back + across), (tip, back - across))]
         )

@@ -21,8 +21,8 @@ from musclesolve.report.picture.film import film
 from musclesolve.report.picture.library import library_of, three_js
 from musclesolve.report.picture.moving_picture import picture_fragment, picture_page
 from musclesolve.report.picture.picture_data import picture_data
-from musclesolve.report.picture.picture_file import picture_file
 from musclesolve.report.picture.projection import View
+from musclesolve.report.picture.save_picture import save_picture
 from musclesolve.results.files.result_netcdf import write_result
 
 
@@ -104,7 +104,7 @@ def test_the_command_writes_beside_the_result_unless_a_file_is_named(walk: Path,
 def test_a_file_of_another_kind_is_refused(walk: Path, tmp_path: Path) -> None:
     for name in ("walk.avi", "walk"):
         with refused("unknown_name", name):
-            picture_file(walk, tmp_path / name)
+            save_picture(walk, tmp_path / name)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -114,7 +114,7 @@ def test_what_is_no_result_ends_in_one_message(troubled: xr.Dataset, tmp_path: P
     done = call("picture", path, "-o", tmp_path / "x.html")
     assert done.exit_code == 2 and not (tmp_path / "x.html").exists()
     with refused("missing_file", "nowhere.nc"):
-        picture_file(tmp_path / "nowhere.nc", tmp_path / "x.html")
+        save_picture(tmp_path / "nowhere.nc", tmp_path / "x.html")
 
 
 def test_an_older_result_makes_a_page_with_a_sentence_and_no_film(tmp_path: Path) -> None:
@@ -123,7 +123,7 @@ def test_an_older_result_makes_a_page_with_a_sentence_and_no_film(tmp_path: Path
     done = call("picture", path, "-o", tmp_path / "old.html")
     assert done.exit_code == 0 and "note" in done.output
     with refused("bad_result"):
-        picture_file(path, tmp_path / "old.gif")
+        save_picture(path, tmp_path / "old.gif")
 
 
 def test_one_frame_is_a_still(stride: xr.Dataset) -> None:

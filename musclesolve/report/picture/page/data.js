@@ -19,6 +19,10 @@ class PictureData {
       leg.verdict = unpacked(leg.verdict, Uint8Array);
       leg.percent = unpacked(leg.percent, Float32Array);
     }
+    if (json.shapes) {
+      this.shapes.place = unpacked(json.shapes.place, Float32Array);
+      this.shapes.turn = unpacked(json.shapes.turn, Int16Array);
+    }
     for (const arrows of [this.ground, this.contact]) {
       arrows.force = unpacked(arrows.force, Float32Array);
       if (arrows.place) arrows.place = unpacked(arrows.place, Float32Array);

@@ -1,6 +1,6 @@
 // The controls of a picture: time, colors, parts, views, keys; starts when it comes into view.
 
-const NAMES = 14, NEAR = 12;  // names shown at most; how near the pointer must be to a muscle [px]
+const NAMES = 14, NEAR = 12, PRESSING = 4;  // names shown at most; how near the pointer must be to a muscle [px]; contacts listed
 
 class Picture {
   constructor(root) {
@@ -10,7 +10,7 @@ class Picture {
     this.wholePage = root.dataset.mode === "page";
     this.frame = 0;
     this.clock = this.data.time[0];
-    this.options = { quantity: this.data.quantities[0] || null, legs: "both", muscles: true, ground: true, contact: false, names: false };
+    this.options = { quantity: this.data.quantities[0] || null, legs: "both", muscles: true, ground: true, contact: false, names: false, shapes: true };
     for (const each of this.data.quantities) each.rgb = each.colors.map((color) => new THREE.Color(color).toArray());
     this.scene = new Scene(this.find("canvas"), this.data, () => this.changed(),
       (event) => this.wholePage || event.ctrlKey || root.contains(document.activeElement));
@@ -37,7 +37,7 @@ class Picture {
     on("time", "input", () => { this.pause(); this.show(Number(this.find("time").value)); });
     on("quantity", "change", () => this.set("quantity", this.data.quantities[this.find("quantity").value] || null));
     on("legs", "change", () => this.set("legs", this.find("legs").value));
-    for (const part of ["muscles", "ground", "contact", "names"]) {
+    for (const part of ["muscles", "ground", "contact", "names", "shapes"]) {
       on(part, "change", () => this.set(part, this.find(part).checked));
       if (this.find(part)) this.options[part] = this.find(part).checked;
     }
@@ -73,7 +73,7 @@ class Picture {
   }
 
   // From the side of the leg that is shown.
-  view(name) { this.scene.view(name, this.legsShown().every((leg) => leg.side === "l")); }
+  view(name) { this.scene.view(name, this.data.legs.length > 0 && this.legsShown().every((leg) => leg.side === "l")); }
 
   play() {
     if (this.data.frames < 2) return;
@@ -157,10 +157,27 @@ class Picture {
       row.append(element("b", "", legName(leg)), " ", element("span", "", place), " ", element("i", "", verdict.text));
       return row;
     });
+    if (data.simulated) rows.push(...this.pressing());
     this.find("verdict").replaceChildren(...rows);
     this.find("alert").hidden = !lost.length;
     this.find("alert").textContent = lost.length ? `No valid solution in this frame: ${lost.join(" and ")}. Muscles without one are gray.` : "";
     this.find("stage").classList.toggle("msp-lost", lost.length > 0 && lost.length === this.legsShown().length);
+  }
+
+  // The greatest contact forces of the frame, and since when and how fast their surfaces have touched.
+  pressing() {
+    const { data, frame } = this, { names, force } = data.ground;
+    const size = (k) => Math.hypot(...force.subarray((frame * names.length + k) * 3, (frame * names.length + k) * 3 + 3));
+    const pressing = names.map((name, k) => [name, size(k)]).filter(([, each]) => each > 0).sort((a, b) => b[1] - a[1]);
+    const rows = pressing.slice(0, PRESSING).map(([name, newtons]) => {
+      const begun = data.events.filter((event) => event.begins && event.pair === name && event.time <= data.time[frame]).pop();
+      const row = element("div", "msp-row msp-good");
+      row.append(element("b", "", name), " ", element("span", "", `${newtons.toPrecision(newtons < 1000 ? 2 : 3) * 1} N`), " ",
+        element("i", "", begun ? `since ${begun.time.toFixed(3)} s, met at ${begun.speed.toFixed(2)} m/s` : ""));
+      return row;
+    });
+    if (pressing.length > PRESSING) rows.push(element("div", "msp-count", `and ${pressing.length - PRESSING} more`));
+    return rows;
   }
 
   bar() {
@@ -170,6 +187,7 @@ class Picture {
     this.barOf = quantity;
     const number = (value) => Number(value.toPrecision(3)).toString(), unitText = quantity.unit === "1" ? "" : ` [${quantity.unit}]`;
     this.find("bar-label").textContent = quantity.label + unitText;
+    this.find("bar-gray").parentElement.hidden = this.data.simulated;
     this.find("bar-gray").textContent = quantity.key === "emg" ? "not measured, or no valid solution" : "no valid solution";
     this.find("bar-colors").style.background = `linear-gradient(to right, ${quantity.colors.join(",")})`;
     this.find("bar-low").textContent = (quantity.below ? "≤ " : "") + number(quantity.low);
@@ -177,12 +195,17 @@ class Picture {
     this.find("bar-high").textContent = (quantity.above ? "≥ " : "") + number(quantity.high);
   }
 
-  // Under the slider: one row a leg, a column a frame, by the verdict.
+  // Under the slider: one row a leg, a column a frame, by the verdict; of a simulation, where contacts begin and end.
   strip() {
-    const canvas = this.find("strip"), { data } = this, rows = Math.max(data.legs.length, 1);
+    const canvas = this.find("strip"), { data } = this, rows = data.simulated ? 2 : Math.max(data.legs.length, 1);
     const scale = Math.max(1, Math.ceil(1200 / data.frames));
     [canvas.width, canvas.height] = [data.frames * scale, rows * 6];
     const pen = canvas.getContext("2d"), colors = { good: "#8fb4cf", reserve: "#e69f00", none: "#3d434b" };
+    const wide = Math.max(scale, Math.ceil(canvas.width / 400));
+    for (const event of data.events) {
+      pen.fillStyle = event.begins ? colors.reserve : colors.none;
+      pen.fillRect(event.frame * scale, event.begins ? 0 : 6, wide, 5);
+    }
     data.legs.forEach((leg, row) => {
       for (let frame = 0; frame < data.frames; frame++) {
         pen.fillStyle = colors[data.verdict(leg, frame).kind];
@@ -273,7 +296,7 @@ function start(root) {
     root.querySelector('[data-msp="failed"]').hidden = false;
     root.querySelector('[data-msp="failed"]').textContent =
       "The moving picture needs WebGL, which this browser does not offer or has switched off. "
-      + "Another browser shows it; GIF and MP4 need no WebGL: musclesolve picture RESULT.nc -o walk.gif";
+      + "Another browser shows it; GIF and MP4 need no WebGL: musclesolve picture RESULT.nc -o walk.gif, or save_picture in Python";
     if (error.message !== "no WebGL") throw error;
   }
 }

@@ -27,14 +27,14 @@ class Scene {
 
   body() {
     const data = this.data, material = () => new THREE.MeshLambertMaterial({ vertexColors: true, side: THREE.DoubleSide });
-    const ofHead = new Set(data.head ? data.head.points : []);
-    this.bonesDrawn = data.bones.filter(([a, b]) => !(ofHead.has(a) && ofHead.has(b) && data.head.points.length > 2));
+    this.bonesDrawn = data.bones.filter(([a, b]) => !data.heads.some(({ points }) =>
+      points.length > 2 && points.includes(a) && points.includes(b)));
     this.bones = new Tubes(this.bonesDrawn.map(() => 2), material());
     this.muscles = new Tubes(data.muscles.map((muscle) => muscle.count), material());
-    this.ribs = new Tubes(data.ribs ? RIBS.map(() => CORNERS + 1) : [], material());
+    this.ribs = new Tubes(data.ribs.flatMap(() => RIBS.map(() => CORNERS + 1)), material());
     this.scene.add(this.bones.mesh, this.muscles.mesh, this.ribs.mesh);
     const shadow = new THREE.MeshBasicMaterial({ color: SHADOW, side: THREE.DoubleSide });
-    for (const tubes of [this.bones, this.muscles]) {
+    for (const tubes of data.level ? [this.bones, this.muscles] : []) {
       const flat = new THREE.Mesh(tubes.geometry, shadow);
       flat.frustumCulled = false;
       flat.scale.z = 1e-4;
@@ -45,9 +45,9 @@ class Scene {
     this.balls = new THREE.InstancedMesh(new THREE.SphereGeometry(1, 14, 10), plain, Math.max(data.points.length, 1));
     this.balls.frustumCulled = false;
     this.balls.visible = data.points.length > 0;
-    this.head = new THREE.Mesh(new THREE.SphereGeometry(1, 28, 20), plain);
-    this.head.visible = Boolean(data.head);
-    this.scene.add(this.balls, this.head);
+    this.heads = data.heads.map(() => new THREE.Mesh(new THREE.SphereGeometry(1, 28, 20), plain));
+    this.scene.add(this.balls, ...this.heads);
+    this.shapes = new Shapes(data, this.scene);
     this.ground = data.ground.names.map(() => this.arrow(GROUND, 0.011));
     this.contact = data.contact.names.map(() => this.arrow(CONTACT, 0.007));
     this.boneSizes();
@@ -99,9 +99,22 @@ class Scene {
       const mean = (axis) => around.reduce((sum, each) => sum + each[axis], 0) / around.length;
       return [mean(0), mean(1), data.floor + 0.5 * this.height];
     });
+    this.wide = data.simulated ? this.reach() : 0.75;
+  }
+
+  // How far from the middle anything gets over the ground.
+  reach() {
+    let most = 0.65;
+    this.centers.forEach((center, frame) => this.data.points.forEach((_, point) => {
+      const place = this.data.joint(frame, point, []), far = Math.hypot(place[0] - center[0], place[1] - center[1]);
+      if (far > most) most = far;
+    }));
+    return most + 0.1;
   }
 
   floor() {
+    this.scene.fog = new THREE.Fog(BACKGROUND, 4, 9);
+    if (!this.data.level) return;
     const along = (axis) => this.centers.map((center) => center[axis]);
     const [x, y] = [0, 1].map((axis) => [
       Math.floor(2 * (Math.min(...along(axis)) - 3)) / 2, Math.ceil(2 * (Math.max(...along(axis)) + 3)) / 2,
@@ -113,15 +126,15 @@ class Scene {
     geometry.setAttribute("position", new THREE.Float32BufferAttribute(corners, 3));
     const lines = new THREE.LineSegments(geometry, new THREE.LineBasicMaterial({ color: GRID }));
     lines.position.z = this.data.floor;
-    this.scene.fog = new THREE.Fog(BACKGROUND, 4, 9);
     this.scene.add(lines);
   }
 
   // A view by its name; the walking direction points to the right in the side view of the right leg.
   view(name, left) {
     const turned = { side: left ? Math.PI / 2 : -Math.PI / 2, front: 0, back: Math.PI, reset: left ? 1.15 : -1.15 }[name];
-    const high = 0.5 * this.height * 1.12, wide = 0.75;
-    const distance = Math.max(high, wide / this.camera.aspect) / Math.tan(FOV * Math.PI / 360);
+    const high = 0.5 * this.height * 1.12, wide = this.wide;
+    const near = this.data.simulated ? 0.7 * wide : 0;
+    const distance = Math.max(high, wide / this.camera.aspect) / Math.tan(FOV * Math.PI / 360) + near;
     this.orbit.look(this.data.heading + turned, name === "reset" ? 0.16 : 0.04, distance);
   }
 
@@ -133,11 +146,16 @@ class Scene {
   }
 
   draw(frame, options) {
+    const { data } = this;
     this.orbit.center = this.centers[frame];
     this.orbit.place();
     this.scene.fog.near = this.orbit.distance + 0.5;
     this.scene.fog.far = this.orbit.distance + 4.5;
     this.drawBones(frame);
+    this.shapes.draw(frame, options.shapes);
+    const bare = !(data.shapes && options.shapes);
+    this.ribs.mesh.visible = bare;
+    data.heads.forEach((head, number) => this.drawHead(frame, head, this.heads[number], bare));
     this.drawMuscles(frame, options);
     this.drawArrows(frame, options);
     this.renderer.render(this.scene, this.camera);
@@ -158,12 +176,12 @@ class Scene {
       this.balls.setMatrixAt(point, matrix);
     });
     this.balls.instanceMatrix.needsUpdate = true;
-    if (data.head) this.drawHead(frame);
-    if (data.ribs) this.drawRibs(frame);
+    data.ribs.forEach((ribs, number) => this.drawRibs(frame, ribs, number * RIBS.length));
+    this.ribs.done();
   }
 
-  drawRibs(frame) {
-    const { spine, across } = this.data.ribs, at = (point) => this.data.joint(frame, point, []);
+  drawRibs(frame, { spine, across }, first) {
+    const at = (point) => this.data.joint(frame, point, []);
     const [low, high, right, left] = [...spine, ...across].map(at);
     const up = unit(difference(high, low)), forward = unit(cross(difference(left, right), up)), side = cross(up, forward);
     const half = 0.5 * distance(left, right);
@@ -175,23 +193,21 @@ class Scene {
         line.push(low.map((each, axis) => each + share * (high[axis] - each)
           + ahead * forward[axis] + sideways * side[axis] + higher * up[axis]));
       }
-      this.ribs.lay(number, line, () => 0.0038, BONE);
+      this.ribs.lay(first + number, line, () => 0.0038, BONE);
     });
-    this.ribs.done();
   }
 
-  drawHead(frame) {
-    const { points, weights, up, radii } = this.data.head;
+  drawHead(frame, { points, weights, up, radii }, head, visible) {
     const center = [0, 0, 0];
     points.forEach((point, k) => {
       this.data.joint(frame, point, []).forEach((each, axis) => { center[axis] += weights[k] * each; });
     });
     const [low, high] = up.map((point) => this.data.joint(frame, point, []));
-    this.head.visible = center[0] === center[0];
-    if (!this.head.visible) return;
-    this.head.position.set(...center);
-    this.head.scale.set(radii[0], radii[1], radii[0]);
-    this.head.quaternion.setFromUnitVectors(new THREE.Vector3(0, 1, 0), new THREE.Vector3(...unit(difference(high, low))));
+    head.visible = visible && center[0] === center[0];
+    if (!head.visible) return;
+    head.position.set(...center);
+    head.scale.set(radii[0], radii[1], radii[0]);
+    head.quaternion.setFromUnitVectors(new THREE.Vector3(0, 1, 0), new THREE.Vector3(...unit(difference(high, low))));
   }
 
   drawMuscles(frame, { quantity, legs, muscles }) {

@@ -1,0 +1,88 @@
+"""A moving picture as a file, by its suffix."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import xarray as xr
+
+from musclesolve._util.checks import check_number
+from musclesolve._util.progress import Progress, no_progress
+from musclesolve.errors import InputError
+from musclesolve.report.picture.film import RATES, film
+from musclesolve.report.picture.moving_picture import picture_page
+from musclesolve.report.picture.picture_data import picture_data
+from musclesolve.results.files.atomic_writing import write_files
+from musclesolve.results.files.result_netcdf import read_result
+
+if TYPE_CHECKING:
+    from musclesolve.dynamics.forward.contact_simulation import ContactSimulation
+    from musclesolve.dynamics.forward.simulate import Simulation
+    from musclesolve.muscles.driving.muscle_forces import MuscleForces
+
+PAGES = ("html", "htm")
+
+
+def save_picture(
+    shown: xr.Dataset | str | Path | Simulation | ContactSimulation,
+    path: str | Path,
+    speed: float = 0.5,
+    progress: Progress | None = None,
+    *,
+    muscles: MuscleForces | Sequence[MuscleForces] = (),
+    title: str = "",
+) -> tuple[str, ...]:
+    """Write the moving picture of a result or a simulation; returns sentences on what it does not show.
+
+    Args:
+        shown: a result or the path of its file, or what `simulate`, `simulate_contact` and `ForwardProblem.simulate`
+            return.
+        path: a file that ends in .html, .gif or .mp4.
+        speed: share of the true speed, of .gif and .mp4.
+        progress: called with what is done, and how much of it.
+        muscles: of a simulation: those that drove it (`problem.muscles`), drawn and colored by their activation.
+        title: of a simulation's picture; else the names of the models.
+
+    Raises:
+        InputError: another suffix, no result and no simulation, one without points to draw, muscles of another model,
+            or a program that is missing.
+    """
+    path, report = Path(path), progress or no_progress
+    kind = path.suffix.casefold().removeprefix(".")
+    if kind not in (*PAGES, *RATES):
+        raise InputError(
+            f"a moving picture is not written as {path.suffix or 'a file without suffix'!r}",
+            code="unknown_name",
+            file=path,
+            expected="a file that ends in .html, .gif or .mp4",
+            remedy=f"for instance {path.with_suffix('.html').name or 'walk.html'}",
+        )
+    check_number(speed, "speed", "a positive share of the true speed", above=0.0)
+    loaded = _dataset(shown, muscles, title)
+    report("reading", 0.0)
+    content = picture_page(loaded).encode() if kind in PAGES else film(loaded, kind, speed, report)
+    report("writing", 1.0)
+    write_files(path.parent, {path.name: content})
+    return picture_data(loaded).missing
+
+
+def _dataset(
+    shown: xr.Dataset | str | Path | Simulation | ContactSimulation,
+    muscles: MuscleForces | Sequence[MuscleForces],
+    title: str,
+) -> xr.Dataset:
+    """A result as it is, or the dataset of a simulation."""
+    if not isinstance(shown, str | Path | xr.Dataset):
+        from musclesolve.report.picture.simulated import simulation_picture
+
+        return simulation_picture(shown, muscles, title)
+    if muscles or title:
+        raise InputError(
+            "muscles or a title for the picture of a result",
+            code="conflict",
+            expected="a result alone, which has both itself",
+            remedy="leave them out",
+        )
+    return shown if isinstance(shown, xr.Dataset) else read_result(Path(shown))

@@ -1,0 +1,226 @@
+"""A simulation as the dataset that a picture is drawn from.
+
+Its variables bear the names of a result where they mean the same: skeleton_position with bone_start and bone_end,
+path_position with path_muscle, activation, muscle_force. Those of contact are its own: contact_force and contact_point
+of every pair of surfaces that ever pressed; contact_event_time and so on, when surfaces met and parted; the surfaces as
+they lie in the standing layout of their bodies (surface_center and so on), with body_place and body_rotation of these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import xarray as xr
+
+from musclesolve._util.arrays import Array
+from musclesolve.dynamics.forward.contact_simulation import ContactSimulation
+from musclesolve.dynamics.forward.simulate import Simulation
+from musclesolve.dynamics.model.topology import Topology
+from musclesolve.errors import InputError
+from musclesolve.muscles.driving.muscle_forces import MuscleForces
+from musclesolve.report.picture.picture_data import KIND
+from musclesolve.results.dataset.picture.skeleton import MusclePaths, Skeleton, Variable
+from musclesolve.results.dataset.picture.subject_skeleton import subject_skeleton
+
+SUBJECT = "inverse_human"
+"""The model whose bones skeleton.toml lists."""
+
+
+def simulation_picture(
+    simulation: Simulation | ContactSimulation,
+    muscles: MuscleForces | Sequence[MuscleForces] = (),
+    title: str = "",
+) -> xr.Dataset:
+    """What is drawn of a simulation: skeletons, contact forces, surfaces and, where they are given, the muscles.
+
+    Args:
+        simulation: of `simulate`, `simulate_contact` or `ForwardProblem.simulate`.
+        muscles: those that drove it (`problem.muscles`); they are colored by their activation.
+        title: of the picture; else the names of the models.
+
+    Raises:
+        InputError: something else than a simulation, or muscles of a model that is not in it.
+    """
+    motions = _motions(simulation)
+    given = [muscles] if isinstance(muscles, MuscleForces) else list(muscles)
+    parts = [
+        _skeletons(motions),
+        _muscles(motions, given),
+        *(
+            [_contacts(simulation), _surfaces(simulation)]
+            if isinstance(simulation, ContactSimulation)
+            else []
+        ),
+    ]
+    variables: dict[str, Variable] = {}
+    coordinates: dict[str, object] = {"time": np.asarray(simulation.time), "axis": list("xyz")}
+    for own_variables, own_coordinates in parts:
+        variables |= own_variables
+        coordinates |= own_coordinates
+    names = title or ", ".join(name or motion.model.topology.name for name, motion in motions.items())
+    subjects = [_prefix(name, motions) for name in motions]
+    return xr.Dataset(variables, coordinates, {"kind": KIND, "subject": names, "prefixes": subjects})
+
+
+def _motions(simulation: Simulation | ContactSimulation) -> dict[str, Simulation]:
+    """The simulated motions by the names of their models; a single one may have none."""
+    if isinstance(simulation, ContactSimulation):
+        return simulation.motions
+    if isinstance(simulation, Simulation):
+        return {"": simulation}
+    raise InputError(
+        f"a {type(simulation).__name__} cannot be drawn",
+        code="bad_type",
+        expected="a result, or a simulation of simulate, simulate_contact or ForwardProblem.simulate",
+    )
+
+
+def _prefix(name: str, motions: dict[str, Simulation]) -> str:
+    """What stands before the names of a model's points, where there are several models."""
+    return f"{name} " if len(motions) > 1 else ""
+
+
+Part = tuple[dict[str, Variable], dict[str, object]]
+
+
+def _skeletons(motions: dict[str, Simulation]) -> Part:
+    """Points and bones of all models."""
+    points: list[str] = []
+    bones: list[tuple[str, str]] = []
+    places = []
+    for name, motion in motions.items():
+        own, before = model_bones(motion), _prefix(name, motions)
+        points += [before + point for point in own.points]
+        bones += [(before + start, before + end) for start, end in own.bones]
+        places.append(own.position)
+    whole = Skeleton(tuple(points), np.concatenate(places, axis=1), tuple(bones))
+    return whole.variables, whole.coordinates
+
+
+def model_bones(motion: Simulation) -> Skeleton:
+    """Points of a model, and bones between those of each body.
+
+    A body with a further point is drawn from there to its others; every other one as lines between all of its points.
+    """
+    topology = motion.model.topology
+    if topology.name == SUBJECT:
+        return subject_skeleton(motion.model, motion.motion)
+    names = tuple(point.name for point in topology.points)
+    bones = dict.fromkeys(bone for body in topology.bodies for bone in _body_bones(topology, body.name))
+    return Skeleton(names, motion.q[:, : len(names)].astype(np.float32), tuple(bones))
+
+
+def _body_bones(topology: Topology, name: str) -> list[tuple[str, str]]:
+    body = topology.bodies[topology.body_index[name]]
+    extra = [each for each in body.extra if each in {point.name for point in topology.points}]
+    if extra:
+        return [(extra[0], point) for point in (*body.points, *extra[1:])]
+    return [(start, end) for k, start in enumerate(body.points) for end in body.points[k + 1 :]]
+
+
+def _muscles(motions: dict[str, Simulation], given: Sequence[MuscleForces]) -> Part:
+    """Paths, activation and force of all muscles; where forces are prescribed there is no activation."""
+    names: list[str] = []
+    lines, activation, tension, strength = [], [], [], []
+    for muscles in given:
+        name, motion = _driven(motions, muscles)
+        own = [_prefix(name, motions) + muscle for muscle in muscles.names]
+        names += own
+        lines.append((own, muscles.lines(motion.q)))
+        course = muscles.course(motion.time)
+        activation.append(np.full(course.shape, np.nan) if muscles.prescribed else course)
+        tension.append(muscles.tension(motion.time, motion.q, motion.qd))
+        strength.append(muscles.muscles.max_isometric_force)
+    if not names:
+        return {}, {"muscle": np.zeros(0, np.str_)}
+    paths, over = MusclePaths.of(lines), ("time", "muscle")
+    values: dict[str, Variable] = {
+        "activation": (over, np.concatenate(activation, axis=1)),
+        "muscle_force": (over, np.concatenate(tension, axis=1)),
+        "max_isometric_force": (("muscle",), np.concatenate(strength)),
+    }
+    return paths.variables | values, paths.coordinates | {"muscle": names}
+
+
+def _driven(motions: dict[str, Simulation], muscles: MuscleForces) -> tuple[str, Simulation]:
+    """The motion of the model that muscles are on, with its name."""
+    for name, motion in motions.items():
+        if isinstance(muscles, MuscleForces) and motion.model is muscles.model:
+            return name, motion
+    raise InputError(
+        "muscles of a model that is not in the simulation"
+        if isinstance(muscles, MuscleForces)
+        else f"a {type(muscles).__name__} as muscles",
+        code="conflict" if isinstance(muscles, MuscleForces) else "bad_type",
+        expected="the muscles that drove the simulation, from muscle_forces or forward_problem",
+    )
+
+
+def _contacts(simulation: ContactSimulation) -> Part:
+    """Forces on the second surface of the pairs that ever pressed, NaN while they do not, and all events."""
+    pressing = np.linalg.norm(simulation.force, axis=2) > 0.0
+    (kept,) = np.nonzero(pressing.any(axis=0))
+    apart = ~pressing[:, kept, None]
+    force, point = (np.where(apart, np.nan, whole[:, kept]) for whole in (simulation.force, simulation.point))
+    over, events = ("time", "contact_pair", "axis"), simulation.events
+    variables: dict[str, Variable] = {
+        "contact_force": (over, force),
+        "contact_point": (over, point),
+        "contact_event_time": (("contact_event",), np.array([each.time for each in events], float)),
+        "contact_event_pair": (("contact_event",), np.array([each.pair for each in events], np.str_)),
+        "contact_event_begins": (("contact_event",), np.array([each.begins for each in events], bool)),
+        "contact_event_speed": (("contact_event",), np.array([each.speed for each in events], float)),
+    }
+    return variables, {"contact_pair": np.array([simulation.pairs.names[k] for k in kept], np.str_)}
+
+
+def _surfaces(simulation: ContactSimulation) -> Part:
+    """All surfaces of the pairs, and where the bodies are that carry them; the ground is the last of all bodies."""
+    surfaces = simulation.pairs.surfaces
+    carrying, body = np.unique(simulation.pairs.body, return_inverse=True)
+    place, rotation = _poses(simulation)
+    owners = [_prefix(name, simulation.motions) for name in _owners(simulation)]
+    several = {
+        name: np.array([getattr(each, name) for each in surfaces], float).reshape(len(surfaces), *shape)
+        for name, shape in (
+            ("center", (3,)),
+            ("axes", (3, 3)),
+            ("semi_axes", (3,)),
+            ("order", ()),
+            ("radius", ()),
+        )
+    }
+    variables: dict[str, Variable] = {
+        f"surface_{name}": (("surface", "axis", "own_axis")[: values.ndim], values)
+        for name, values in several.items()
+    }
+    variables |= {
+        "surface_is_plane": (("surface",), np.array([each.is_plane for each in surfaces], bool)),
+        "surface_body": (("surface",), body.reshape(-1)),
+        "surface_on_ground": (("surface",), np.array([not each.body for each in surfaces], bool)),
+        "surface_prefix": (("surface",), np.array(owners, np.str_)),
+        "body_place": (("time", "surface_body_number", "axis"), place[:, carrying]),
+        "body_rotation": (("time", "surface_body_number", "axis", "own_axis"), rotation[:, carrying]),
+    }
+    return variables, {"surface": np.array([each.name for each in surfaces], np.str_)}
+
+
+def _owners(simulation: ContactSimulation) -> list[str]:
+    """The model of every surface; that of one on the ground is empty."""
+    only = next(iter(simulation.motions))
+    return [each.model or only if each.body else "" for each in simulation.pairs.surfaces]
+
+
+def _poses(simulation: ContactSimulation) -> tuple[Array, Array]:
+    """Place (T, B, 3) of the standing layout's origin and rotation (T, B, 3, 3) of all bodies; the ground rests."""
+    places, rotations = [], []
+    for motion in simulation.motions.values():
+        bodies = motion.model.rigid_bodies
+        turned = bodies.rotation(motion.q)
+        places.append(bodies.basic(motion.q)[:, :, 0] - np.einsum("tbij,bj->tbi", turned, bodies.origin))
+        rotations.append(turned)
+    frames = len(simulation.time)
+    places.append(np.zeros((frames, 1, 3)))
+    rotations.append(np.tile(np.eye(3), (frames, 1, 1, 1)))
+    return np.concatenate(places, axis=1), np.concatenate(rotations, axis=1)
