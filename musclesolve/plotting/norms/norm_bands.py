@@ -33,7 +33,7 @@ class NormBands:
             return cls(())
         every, speed = [norm(name) for name in NORMS], walking_speed(result)
         if speed is None:
-            return cls(tuple(every))
+            return cls((), "no normative bands: the walking speed is not known")
         fitting = [each for each in every if each.speed_range[0] <= speed <= each.speed_range[1]]
         low, high = every[0].speed_range
         why = "" if fitting else f"no normative bands: {speed:.2f} m/s is not within {low:g} to {high:g} m/s"

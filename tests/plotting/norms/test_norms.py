@@ -115,8 +115,9 @@ def test_no_bands_at_another_speed_but_a_note(speed):
     assert not bands(drawn) and f"{speed:.2f} m/s" in texts(drawn)
 
 
-def test_bands_are_drawn_where_the_speed_is_not_known():
-    assert bands(joint_powers(walking(None)))
+def test_no_bands_but_a_note_where_the_speed_is_not_known():
+    drawn = joint_powers(walking(None))
+    assert not bands(drawn) and "not known" in texts(drawn)
 
 
 def test_bands_can_be_left_out():
