@@ -11,7 +11,6 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Mask
 from musclesolve.dynamics.contact.contact_pairs import BodyStates, ContactPairs, Touch
-from musclesolve.dynamics.forward.compiled_equations import UnsolvableError
 from musclesolve.dynamics.forward.ode_system import System
 from musclesolve.errors import InputError, MuscleSolveError
 
@@ -73,18 +72,13 @@ class World:
         return touch, bodies.generalized(self.pairs.wrenches(touch, self._bodies))
 
     def derivative(self, time: float, state: Array, approach: Array, touching: Mask) -> Array:
-        """dy/dt; not a number where a step went too far for the equations to have a solution."""
-        if not np.isfinite(state).all():
-            return np.full(len(state), np.nan)
+        """dy/dt."""
         touch, forces = self.contact_forces(time, state, approach, touching)
         rates, work = [], 0.0
         for name, part, force in zip(self.systems, self.parts(state), forces, strict=True):
             system, (q, qd) = self.systems[name], part.reshape(2, -1, 3)
             applied = self._applied(name, time, q, qd)
-            try:
-                found = system.accelerated(time, q, qd, applied + force, polished=False)
-            except UnsolvableError:
-                return np.full(len(state), np.nan)
+            found = system.accelerated(time, q, qd, applied + force, polished=False)
             rates += [part[part.size // 2 :], found.qdd]
             work += float(applied.ravel() @ qd.ravel())
         return np.concatenate([*rates, [touch.loss, work]])
