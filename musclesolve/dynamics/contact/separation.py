@@ -69,5 +69,5 @@ def pair_arrays(first: Indices, second: Indices, plane: Sequence[bool]) -> Pairs
 
 
 def placed_arrays(count: int) -> Placed:
-    """Room for so many surfaces in space."""
+    """Arrays for so many surfaces in space."""
     return Placed(np.zeros((count, 3)), np.zeros((count, 3, 3)), np.zeros(WORK))

@@ -22,6 +22,7 @@ from musclesolve.dynamics.forward.simulate import (
     Integration,
     Simulation,
     check_forces,
+    check_integration,
     frame_times,
     simulated,
 )
@@ -109,6 +110,7 @@ def simulate_contact(
         MuscleSolveError: steps that become too small, forces that are not finite; says when, and which pair presses.
     """
     times = frame_times(duration)
+    check_integration(integration)
     _check_starts(starts)
     models = pairs.in_order({name: start.model for name, start in starts.items()})
     systems = {name: _system(starts[name], integration) for name in models}

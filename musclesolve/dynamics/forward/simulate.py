@@ -120,6 +120,7 @@ def simulate(
     times = frame_times(duration)
     check_forces(forces)
     how = Integration() if integration is None else integration
+    check_integration(how)
     rows = model.constraints if constraints is None else constraints
     if held:
         rows = rows.with_linear(*fixed(model.topology, np.asarray(q0), held))
@@ -238,6 +239,16 @@ def frame_times(duration: float | Array) -> Array:
         return check_increasing(duration, 2)
     end = check_number(duration, "duration", "a positive number of seconds, or times of frames", above=0.0)
     return np.linspace(0.0, end, 101)
+
+
+def check_integration(how: Integration) -> None:
+    """Refuse what is no `Integration`."""
+    if not isinstance(how, Integration):
+        raise InputError(
+            f"integration = {how!r:.60}",
+            code="bad_type",
+            expected='Integration(stepper="radau"), for instance',
+        )
 
 
 def check_forces(forces: Sequence[Force]) -> None:
