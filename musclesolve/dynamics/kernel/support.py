@@ -8,8 +8,8 @@ from musclesolve.dynamics.kernel.compile import compiled
 
 EDGE = 1e-5
 """Added to the squared components of the normal for orders above 2, whose second derivatives would be infinite where a
-component is zero. Flat faces bulge, and reach farther by 0.07 % of the semi-axis for order 4, 0.3 % for order 10 and 0.4 %
-for order 20 (equal semi-axes)."""
+component is zero. Flat faces bulge, and reach farther by 0.07 % of the semi-axis for order 4, 0.3 % for order 10 and
+0.4 % for order 20 (equal semi-axes)."""
 
 
 @compiled

@@ -170,9 +170,9 @@ def muscle_forces(
 
     Raises:
         InputError: none or more than one of the three; dynamics without an excitation; muscles that are not those of
-            `place_muscles`; what `muscle_course` refuses.
+            `place_muscles`, or of joints that the model lacks; what `muscle_course` refuses.
     """
-    legs = _legs(muscles)
+    legs = _legs(model, muscles)
     driven, sampling = DrivenMuscles.of_legs(legs), Sampling(time, between)
     _check_one({"activation": activation, "excitation": excitation, "force": force})
     if dynamics is not None and excitation is None:
@@ -193,7 +193,8 @@ def muscle_forces(
     return MuscleForces(model, driven, muscle_course(driven.names, activation, sampling, ACTIVATION))
 
 
-def _legs(muscles: LegMuscles | Sequence[LegMuscles]) -> list[LegMuscles]:
+def _legs(model: Model, muscles: LegMuscles | Sequence[LegMuscles]) -> list[LegMuscles]:
+    """The legs, whose joints the model must have."""
     legs = [muscles] if isinstance(muscles, LegMuscles) else muscles
     if not isinstance(legs, Sequence) or not all(isinstance(leg, LegMuscles) for leg in legs):
         raise InputError(
@@ -202,6 +203,8 @@ def _legs(muscles: LegMuscles | Sequence[LegMuscles]) -> list[LegMuscles]:
             where="muscles",
             expected="the muscles of a leg from place_muscles (model, set, side), or a list of these",
         )
+    for name in [name for leg in legs for name in leg.dof_names]:
+        model.dof(name)
     return list(legs)
 
 
