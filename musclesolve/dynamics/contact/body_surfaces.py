@@ -16,7 +16,7 @@ from musclesolve.dynamics.model.model import Model
 from musclesolve.errors import InputError
 
 SLIP_SPEED = 0.05
-"""Of friction with the body [m/s]: friction over it is the stiffest part of a fall, a fifth of it costs three times."""
+"""Of friction with the body [m/s]: friction is the stiffest part of a fall, a fifth of it costs twice as long."""
 
 
 def body_surfaces(model: Model, called: str = "") -> list[Surface]:
@@ -64,8 +64,14 @@ def body_laws(surfaces: Iterable[Surface], **options: float) -> dict[str, HertzC
 def pairs_with(
     first: Surface, surfaces: Iterable[Surface], law: ContactLaw | Mapping[str, ContactLaw]
 ) -> dict[tuple[str, str], ContactLaw]:
-    """Pairs of one surface, such as the floor, with many others: all under one law, or each under its own by name."""
+    """Pairs of one surface, such as the floor, with many others: all under one law, or each under its own by name.
+
+    Raises:
+        InputError: a surface without a law.
+    """
     names = [surface.name for surface in surfaces]
+    if isinstance(law, Mapping) and (missing := [name for name in names if name not in law]):
+        raise unknown_name(missing[0], "law for the surface", tuple(law))
     return {(first.name, name): law[name] if isinstance(law, Mapping) else law for name in names}
 
 

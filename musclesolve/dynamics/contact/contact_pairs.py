@@ -76,8 +76,12 @@ class Touch:
 
 @dataclass(frozen=True)
 class ContactPairs:
-    """Pairs of surfaces that may touch: first and second surface by number, and the law of each."""
+    """Pairs of surfaces that may touch: first and second surface by number, and the law of each.
 
+    models: names of all models in the order in which their bodies are numbered, each with the names of its bodies.
+    """
+
+    models: Mapping[str, tuple[str, ...]]
     surfaces: tuple[Surface, ...]
     first: Indices
     second: Indices
@@ -96,20 +100,46 @@ class ContactPairs:
 
         Raises:
             InputError: surfaces of one name, or of a body or model that there is not; a pair of unknown surfaces,
-                of two planes, or of surfaces on one body.
+                of two planes, or of surfaces on one body; a pair that is given twice, or whose law is none.
         """
         number = _numbers(surfaces)
         body = np.array([body_number(models, one.body, one.model, one.name) for one in surfaces], dtype=int)
-        chosen = []
-        for names in pairs:
+        chosen: list[tuple[int, int]] = []
+        for names, law in pairs.items():
             one, two = (number[_known(name, number)] for name in names)
             if surfaces[two].is_plane:
                 one, two = two, one
             _check_pair(surfaces[one], surfaces[two], body[one] == body[two])
+            _check_law(names, law)
+            if {(one, two), (two, one)} & set(chosen):
+                pair = " and ".join(names)
+                raise InputError(f"the pair {pair} is given twice", code="duplicate_name", where=pair)
             chosen.append((one, two))
         first, second = np.array(chosen, dtype=int).reshape(-1, 2).T
         fixed = np.array([surfaces[k].is_plane for k in first], dtype=bool)
-        return cls(tuple(surfaces), first, second, tuple(pairs.values()), body, fixed)
+        bodies = {name: _body_names(model) for name, model in models.items()}
+        return cls(bodies, tuple(surfaces), first, second, tuple(pairs.values()), body, fixed)
+
+    def in_order(self, models: Mapping[str, Model]) -> dict[str, Model]:
+        """Models in the order in which the pairs number their bodies.
+
+        Raises:
+            InputError: other models than the pairs were built with, by their names or bodies.
+        """
+        if set(models) != set(self.models):
+            raise InputError(
+                f"a start of {_listed(models)}, but pairs of {_listed(self.models)}",
+                code="conflict",
+                expected="one start for each model that the pairs were built with",
+            )
+        for name, model in models.items():
+            if _body_names(model) != self.models[name]:
+                raise InputError(
+                    f"the model {name!r} has other bodies than the one that the pairs were built with",
+                    code="conflict",
+                    where=name,
+                )
+        return {name: models[name] for name in self.models}
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -213,6 +243,26 @@ def body_number(models: Mapping[str, Model], body: str, model: str, what: str) -
     if owner not in models:
         raise unknown_name(owner, "model", tuple(names), f" to carry {what!r}")
     return sum(counts[: names.index(owner)]) + models[owner].body(body)
+
+
+def _body_names(model: Model) -> tuple[str, ...]:
+    return tuple(body.name for body in model.topology.bodies)
+
+
+def _listed(models: Mapping[str, object]) -> str:
+    return ", ".join(repr(name) for name in models) or "no model"
+
+
+def _check_law(pair: tuple[str, str], law: ContactLaw) -> None:
+    """Refuse what cannot be asked for a force."""
+    if not all(hasattr(law, name) for name in ("normal_force", "stored_energy", "friction", "slip_speed")):
+        names = " and ".join(pair)
+        raise InputError(
+            f"the law of {names} is {law!r:.60}",
+            code="bad_type",
+            where=names,
+            expected="HertzContact, CushionContact, or an object with the same methods",
+        )
 
 
 def _check_pair(first: Surface, second: Surface, together: bool) -> None:

@@ -10,7 +10,10 @@ n (its support function), for an ellipsoid of any order (Silva 2003, 4.5)
     h(n) = |(a_1 n_1, a_2 n_2, a_3 n_3)|_p,    1/p + 1/order = 1,    plus the radius of the ball rolled over it;
 
 its gradient is the point where n is the normal, its second derivatives are the radii of curvature. Newton's method on
-the sphere of normals finds the largest gap, from the line of centers (`kernel.separation`).
+the sphere of normals finds the largest gap, from the line of centers (`kernel.separation`). Where surfaces overlap by
+about half their size, the gap may have several maxima; the one found then need not be the largest.
+
+Orders above 2 have flat faces; these are made to bulge by up to 0.4 % of the semi-axes (`kernel.support.EDGE`).
 """
 
 from __future__ import annotations
@@ -69,5 +72,5 @@ def pair_arrays(first: Indices, second: Indices, plane: Sequence[bool]) -> Pairs
 
 
 def placed_arrays(count: int) -> Placed:
-    """Room for so many surfaces in space."""
+    """Arrays for so many surfaces in space."""
     return Placed(np.zeros((count, 3)), np.zeros((count, 3, 3)), np.zeros(WORK))

@@ -76,7 +76,7 @@ def ellipsoid(
 ) -> Surface:
     """An ellipsoid of semi-axes (3,) [m] along the columns of axes (3, 3); orders above 2 approach a box (4.5)."""
     sizes = _vector(semi_axes, name, "semi_axes")
-    for size in sizes:
+    for size in sizes.tolist():
         _size(size, name, "semi_axes")
     check_number(order, "order", "2 to 20", least=2.0, most=20.0, where=name)
     turned = np.eye(3) if axes is None else check_array(axes, f"axes of {name!r}", (3, 3), axis=0)

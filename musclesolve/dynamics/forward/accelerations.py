@@ -1,12 +1,15 @@
 """Accelerations of a constrained system, M qdd + Phi_q^T lambda = g with Phi_q qdd = gamma, by two routes.
 
 The augmented Lagrangian iteration (Silva 2003, 2.37) needs one factorization of a positive definite matrix and does
-not mind redundant rows; the direct route splits the coordinates by the null space of Phi_q.
+not mind redundant rows; the direct route splits the coordinates by the null space of Phi_q. Both are with full matrices
+here; simulations take the first in compiled code (`kernel.equations`), which is tested against this one.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -21,7 +24,6 @@ _TOLERANCE = 1e-12
 _ITERATIONS = 40
 _RANK = 1e-9
 _POLISHES = 2
-_STRIP = 150_000
 
 
 @dataclass(frozen=True)
@@ -51,9 +53,11 @@ def augmented_lagrangian(
     Raises:
         MuscleSolveError: a direction that is allowed has no mass, or the iteration does not converge.
     """
+    from scipy.linalg import cho_factor, cho_solve
+
     penalty = scaled_penalty(mass, penalty)
     try:
-        factor = _Factor.of(mass + penalty * _product(np.ascontiguousarray(jacobian.T), jacobian))
+        solve = partial(cho_solve, cho_factor(mass + penalty * jacobian.T @ jacobian))
     except np.linalg.LinAlgError as fault:
         raise MuscleSolveError(
             "the mass matrix is singular on the motions that the constraints allow"
@@ -61,12 +65,12 @@ def augmented_lagrangian(
     qdd, multipliers = np.zeros(len(force)), np.zeros(len(right))
     for iteration in range(1, _ITERATIONS + 1):
         pushed = multipliers + penalty * (jacobian @ qdd - right)
-        step = factor.solve(force - mass @ qdd - jacobian.T @ pushed)
+        step = solve(force - mass @ qdd - jacobian.T @ pushed)
         qdd = qdd + step
         multipliers = multipliers + penalty * (jacobian @ qdd - right)
         if np.abs(step).max() <= _TOLERANCE * max(1.0, float(np.abs(qdd).max())):
             return Accelerations(
-                qdd, _polished(factor, jacobian, penalty, force - mass @ qdd, multipliers), iteration
+                qdd, _polished(solve, jacobian, penalty, force - mass @ qdd, multipliers), iteration
             )
     raise MuscleSolveError(
         f"the augmented Lagrangian iteration still moves accelerations by {np.abs(step).max():.2g} after {_ITERATIONS} "
@@ -74,46 +78,14 @@ def augmented_lagrangian(
     )
 
 
-def _polished(factor: _Factor, jacobian: Array, penalty: float, needed: Array, multipliers: Array) -> Array:
+def _polished(
+    solve: Callable[[Array], Array], jacobian: Array, penalty: float, needed: Array, multipliers: Array
+) -> Array:
     """Multipliers of Phi_q^T lambda = needed freed of alpha times the round-off of Phi_q qdd: (2.25) at the end."""
     for _ in range(_POLISHES):
-        missing = factor.solve(needed - jacobian.T @ multipliers)
+        missing = solve(needed - jacobian.T @ multipliers)
         multipliers = multipliers + penalty * (jacobian @ missing)
     return multipliers
-
-
-@dataclass(frozen=True)
-class _Factor:
-    """Cholesky factor in two halves: inverses of the triangles on the diagonal, and the block between them.
-
-    A hundred coordinates are so few that whole matrices would wake the threads of the linear algebra library to no
-    purpose, which on a busy machine takes a thousand times the arithmetic; halves and strips do not.
-    """
-
-    first: Array
-    across: Array
-    second: Array
-
-    @classmethod
-    def of(cls, matrix: Array) -> _Factor:
-        half = len(matrix) // 2
-        first = np.linalg.inv(np.linalg.cholesky(matrix[:half, :half]))
-        across = _product(first, matrix[:half, half:])
-        second = np.linalg.inv(np.linalg.cholesky(matrix[half:, half:] - _product(across.T, across)))
-        return cls(first, across, second)
-
-    def solve(self, right: Array) -> Array:
-        """Solution of A x = right (n,)."""
-        half = len(self.first)
-        upper = self.first @ right[:half]
-        lower = self.second.T @ (self.second @ (right[half:] - self.across.T @ upper))
-        return np.concatenate([self.first.T @ (upper - self.across @ lower), lower])
-
-
-def _product(left: Array, right: Array) -> Array:
-    """Matrix product in strips that are too small for threads."""
-    strips = 1 + left.shape[0] * left.shape[1] * right.shape[1] // _STRIP
-    return np.hstack([left @ part for part in np.array_split(right, strips, axis=1)])
 
 
 def direct(mass: Array, jacobian: Array, force: Array, right: Array) -> Accelerations:

@@ -10,7 +10,7 @@ import numpy as np
 from musclesolve._util.arrays import Array, Indices, Mask
 from musclesolve.dynamics.contact.contact_pairs import Touch
 from musclesolve.dynamics.forward.contact_world import EXTRA, World
-from musclesolve.dynamics.forward.simulate import Integration, stepper
+from musclesolve.dynamics.forward.simulate import Integration, SmallSteps, stepper
 from musclesolve.errors import InputError, MuscleSolveError
 
 LOOKS = np.array([0.25, 0.5, 0.75, 1.0])
@@ -19,8 +19,6 @@ PULL = 10.0
 """Acceleration [m/s2] that surfaces may have towards each other before they touch, for the longest step."""
 OVERLAP = 20.0
 """Force of a contact at the start, in weights of all models together, beyond which it is refused."""
-SMALLEST, PATIENCE = 1e-9, 20
-"""So many steps [s] shorter than that one after the other, and a contact is too stiff to be followed."""
 FOLLOWED = 1e-3
 """Constraint error [m or 1] over the tolerance of the steps beyond which a step is projected."""
 
@@ -51,7 +49,7 @@ class Run:
     contacts: list[tuple[Array, Mask]] = field(default_factory=list)
     events: list[ContactEvent] = field(default_factory=list)
     drift: float = 0.0
-    tiny: int = 0
+    small: SmallSteps = field(default_factory=SmallSteps)
     steps: int = 0
     evaluations: int = 0
 
@@ -79,7 +77,7 @@ class Run:
                 self.state = between(end)
             self._settle(end, solver, len(met) > 0)
             self._part(between)
-            self.now = end
+            self.now = float(end)
             if len(met):
                 self._begin(met)
                 break
@@ -88,22 +86,12 @@ class Run:
     def _step(self, solver: Any) -> None:
         """One step of the integrator, or an error that says when it failed and what presses most."""
         try:
-            message = solver.step()
-        except (MuscleSolveError, ValueError, np.linalg.LinAlgError) as fault:
-            where = (
-                "" if isinstance(fault, MuscleSolveError) else f"the simulation stops at {self.now:.4f} s: "
-            )
-            raise MuscleSolveError(f"{where}{fault}{self._pressing()}") from fault
+            fault = self.small.step(solver)
+        except MuscleSolveError as error:
+            raise MuscleSolveError(f"{error}{self._pressing()}") from error
         self.steps += 1
-        self.tiny = self.tiny + 1 if solver.t - solver.t_old < SMALLEST else 0
-        if solver.status != "failed" and self.tiny <= PATIENCE:
-            return
-        what = (
-            message.rstrip(".")
-            if message
-            else f"{self.tiny} steps of less than {SMALLEST:g} s follow each other"
-        )
-        raise MuscleSolveError(f"the simulation stops at {solver.t:.4f} s: {what}.{self._pressing()}")
+        if fault:
+            raise MuscleSolveError(f"the simulation stops at {solver.t:.4f} s: {fault}{self._pressing()}")
 
     def _settle(self, end: float, solver: Any, is_event: bool) -> None:
         """Project the state at the end of a step where it has left the constraints."""
@@ -176,7 +164,7 @@ class Run:
             def gap(at: float, p: int = int(p)) -> float:
                 return float(self.world.gaps(at, between(at))[p])
 
-            time = float(brentq(gap, begin, end, xtol=1e-12)) if gap(begin) < 0.0 < gap(end) else end
+            time = float(brentq(gap, begin, end, xtol=1e-12) if gap(begin) < 0.0 < gap(end) else end)
             left = self.world.touch(time, between(time), self.approach, self.touching)
             self.touching[p], self.approach[p] = False, np.inf
             self.events.append(ContactEvent(time, self.world.pairs.names[p], False, float(left.rate[p])))

@@ -24,6 +24,7 @@ from musclesolve.dynamics.forward.simulate import (
     Integration,
     Simulation,
     check_forces,
+    check_integration,
     frame_times,
     simulated,
 )
@@ -119,22 +120,26 @@ def simulate_contact(
     """Motion of models that touch each other and the ground, under gravity and forces.
 
     Args:
-        starts: name -> model and start; the names are those that the pairs were built with.
+        starts: name -> model and start; the names and models are those that the pairs were built with, in any order.
         pairs: `ContactPairs.build` of the same models.
         duration: [s], for a hundred and one frames, or the times (T,) of the frames, from the start on.
         integration: tolerance, stepper and method.
         straps: belts between bodies, without tension at the start.
 
     Raises:
-        InputError: starts that are no states of their models, or surfaces that overlap deeply at the start.
+        InputError: starts that are no states of their models, or not of the models of the pairs; surfaces that overlap
+            deeply at the start.
         MuscleSolveError: steps that become too small, forces that are not finite; says when, and which pair presses.
     """
     times = frame_times(duration)
-    systems = {name: _system(start, integration) for name, start in starts.items()}
+    check_integration(integration)
+    _check_starts(starts)
+    models = pairs.in_order({name: start.model for name, start in starts.items()})
+    systems = {name: _system(starts[name], integration) for name in models}
     begin = np.concatenate(
         [
-            systems[name].checked_start(np.asarray(start.q), np.asarray(start.qd))
-            for name, start in starts.items()
+            system.checked_start(np.asarray(starts[name].q), np.asarray(starts[name].qd))
+            for name, system in systems.items()
         ]
     )
     run = Run(World.build(systems, pairs, straps, begin), integration, times)
@@ -142,6 +147,18 @@ def simulate_contact(
     while len(run.states) < len(times):
         run.go_to_next_event()
     return _simulation(run)
+
+
+def _check_starts(starts: Mapping[str, Start]) -> None:
+    """Refuse what is no mapping from names to starts."""
+    if not isinstance(starts, Mapping) or not all(isinstance(start, Start) for start in starts.values()):
+        raise InputError(
+            f"starts = {starts!r:.60}",
+            code="bad_type",
+            expected="a mapping from the name of each model to its Start",
+        )
+    if not starts:
+        raise InputError("there is no model to simulate", code="missing_argument", where="starts")
 
 
 def _system(start: Start, how: Integration) -> System:

@@ -12,7 +12,6 @@ import numpy as np
 from musclesolve._util.arrays import Array, Mask
 from musclesolve.dynamics.contact.belt import Pull, Strap, Straps
 from musclesolve.dynamics.contact.contact_pairs import BodyStates, ContactPairs, Touch
-from musclesolve.dynamics.forward.compiled_equations import UnsolvableError
 from musclesolve.dynamics.forward.ode_system import System
 from musclesolve.errors import InputError, MuscleSolveError
 
@@ -104,18 +103,13 @@ class World:
         return Loads(touch, pull, bodies.generalized(wrench))
 
     def derivative(self, time: float, state: Array, approach: Array, touching: Mask) -> Array:
-        """dy/dt; not a number where a step went too far for the equations to have a solution."""
-        if not np.isfinite(state).all():
-            return np.full(len(state), np.nan)
+        """dy/dt."""
         loads = self.loads(time, state, approach, touching)
         rates, work = [], 0.0
         for name, part, force in zip(self.systems, self.parts(state), loads.forces, strict=True):
             system, (q, qd) = self.systems[name], part.reshape(2, -1, 3)
             applied = self._applied(name, time, q, qd)
-            try:
-                found = system.accelerated(time, q, qd, applied + force, polished=False)
-            except UnsolvableError:
-                return np.full(len(state), np.nan)
+            found = system.accelerated(time, q, qd, applied + force, polished=False)
             rates += [part[part.size // 2 :], found.qdd]
             work += system.power(q, qd, found.qdd.reshape(q.shape), applied, force)
         return np.concatenate([*rates, [loads.loss, work]])

@@ -125,7 +125,7 @@ class System:
         if not np.isfinite(state).all():
             names = self.model.topology.coordinate_names
             bad = [name for k, name in enumerate(names) if not np.isfinite([q[k], qd[k]]).all()]
-            raise MuscleSolveError(
+            raise UnsolvableError(
                 f"the simulation stops at {time:.4f} s: the coordinates of {', '.join(bad[:_SHOWN])} are not finite"
             )
         return q, qd

@@ -19,6 +19,7 @@ from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_choice, check_increasing, check_number
 from musclesolve.dynamics.forward.accelerations import ROUTES
 from musclesolve.dynamics.forward.applied_forces import Force
+from musclesolve.dynamics.forward.compiled_equations import UnsolvableError
 from musclesolve.dynamics.forward.ode_system import System
 from musclesolve.dynamics.kinematics.joint_coordinates import motion_of
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
@@ -28,6 +29,8 @@ from musclesolve.errors import InputError, MuscleSolveError
 
 STEPPERS = ("dop853", "rk45", "radau")
 """Names of the integrators of scipy that take the steps."""
+SMALLEST, PATIENCE = 1e-9, 20
+"""So many steps [s] shorter than that one after the other, and forces are too stiff to be followed."""
 
 
 @dataclass(frozen=True)
@@ -117,6 +120,7 @@ def simulate(
     times = frame_times(duration)
     check_forces(forces)
     how = Integration() if integration is None else integration
+    check_integration(how)
     rows = model.constraints if constraints is None else constraints
     if held:
         rows = rows.with_linear(*fixed(model.topology, np.asarray(q0), held))
@@ -167,12 +171,11 @@ class _Run:
 def _integrate(system: System, times: Array, start: Array, how: Integration) -> _Run:
     """Steps of the integrator, each followed by the projection."""
     solver = stepper(system.derivative, float(times[0]), start, float(times[-1]), how)
-    states, drift, steps = [start], 0.0, 0
+    states, drift, steps, small = [start], 0.0, 0, SmallSteps()
     while solver.status == "running":
-        message = solver.step()
-        if solver.status == "failed":
+        if fault := small.step(solver):
             raise MuscleSolveError(
-                f"the simulation stops at {solver.t:.4f} s: {message} Forces that jump, or are very stiff, are the "
+                f"the simulation stops at {solver.t:.4f} s: {fault} Forces that jump, or are very stiff, are the "
                 "usual reason."
             )
         steps += 1
@@ -189,12 +192,45 @@ def _integrate(system: System, times: Array, start: Array, how: Integration) -> 
 def stepper(
     derivative: Callable[[float, Array], Array], begin: float, state: Array, end: float, how: Integration
 ) -> Any:
-    """The integrator of scipy that an `Integration` names, at the beginning of its first step."""
+    """The integrator of scipy that an `Integration` names, at the beginning of its first step.
+
+    A trial state without a solution is not a number for it, so that it tries a shorter step.
+
+    Raises:
+        UnsolvableError: the first state has no solution.
+    """
     from scipy import integrate
 
+    def tried(time: float, at: Array) -> Array:
+        try:
+            return derivative(time, at)
+        except UnsolvableError:
+            return np.full(len(at), np.nan)
+
+    derivative(begin, state)  # with a first derivative that is not a number scipy would never end
     kind = {"dop853": integrate.DOP853, "rk45": integrate.RK45, "radau": integrate.Radau}[how.stepper]
     limits = {"rtol": max(how.tolerance, 1e-13), "atol": how.tolerance, "max_step": how.largest_step}
-    return kind(derivative, begin, state, end, **limits)
+    return kind(tried, begin, state, end, **limits)
+
+
+@dataclass
+class SmallSteps:
+    """Counts the steps shorter than `SMALLEST` that follow each other."""
+
+    count: int = 0
+
+    def step(self, solver: Any) -> str:
+        """Take one step; a sentence that says why it failed, empty where it did not."""
+        try:
+            message = solver.step()
+        except (ValueError, np.linalg.LinAlgError) as fault:
+            return f"{str(fault).rstrip('.')}."
+        self.count = self.count + 1 if solver.t - solver.t_old < SMALLEST else 0
+        if solver.status == "failed":
+            return f"{str(message).rstrip('.')}."
+        if self.count > PATIENCE:
+            return f"{self.count} steps of less than {SMALLEST:g} s follow each other."
+        return ""
 
 
 def frame_times(duration: float | Array) -> Array:
@@ -203,6 +239,16 @@ def frame_times(duration: float | Array) -> Array:
         return check_increasing(duration, 2)
     end = check_number(duration, "duration", "a positive number of seconds, or times of frames", above=0.0)
     return np.linspace(0.0, end, 101)
+
+
+def check_integration(how: Integration) -> None:
+    """Refuse what is no `Integration`."""
+    if not isinstance(how, Integration):
+        raise InputError(
+            f"integration = {how!r:.60}",
+            code="bad_type",
+            expected='Integration(stepper="radau"), for instance',
+        )
 
 
 def check_forces(forces: Sequence[Force]) -> None:

@@ -138,7 +138,7 @@ def _tangents(work):
 def _improve(shapes, placed, one, two, bare):
     """Take the step, shortened until it neither lessens the gap nor runs far beyond the largest; the gap there.
 
-    Flat faces make the gap almost a ridge, over which steps of Newton's method would leap to and fro.
+    Flat faces make the gap almost a ridge, over which steps of Newton's method would jump to and fro.
     """
     work, before = placed.work, 0.0
     for x in range(3):

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from musclesolve._util.arrays import Array
+from musclesolve._util.checks import check_array, check_number
 from musclesolve._util.names import unknown_name
 from musclesolve.dynamics.model.data_files import read_table
 from musclesolve.dynamics.model.mass_matrix import MassProperties
@@ -24,6 +25,8 @@ PLACE = "segments"
 
 _LEFT = (0.5, 2.0)
 """What is left for the other segments, as a share of their mass in the table, that a body can have."""
+_ROUNDED = 0.01
+"""By so much of the mass of the body, masses that are stated of all segments may miss it."""
 
 
 @dataclass(frozen=True)
@@ -40,6 +43,29 @@ class StatedSegment:
     center: float | None = None
     inertia: tuple[float, float, float] | None = None
 
+    def __post_init__(self) -> None:
+        """Refuse what no segment has."""
+        if self.mass is not None:
+            check_number(self.mass, "the mass of a segment", "0 or more [kg]", least=0.0)
+        if self.mass_factor is not None:
+            check_number(self.mass_factor, "mass_factor", "a positive number", above=0.0)
+        if self.mass is not None and self.mass_factor is not None:
+            raise InputError(
+                "both mass and mass_factor of a segment are given", code="conflict", expected="one of them"
+            )
+        if self.center is not None:
+            check_number(self.center, "center", "a share of the length, -0.5 to 1.5", least=-0.5, most=1.5)
+        if self.inertia is not None:
+            inertia = check_array(self.inertia, "inertia", (3,), axis=0)
+            if inertia.min() < 0.0 or 2.0 * inertia.max() > inertia.sum() * (1.0 + 1e-9):
+                raise InputError(
+                    f"the moments of inertia {inertia.tolist()} are those of no segment",
+                    code="bad_number",
+                    expected="three moments above 0 [kg m2], each at most the sum of the other two",
+                )
+            if self.mass == 0.0 and inertia.any():
+                raise InputError("a segment without mass has moments of inertia", code="conflict")
+
 
 def with_stated(
     topology: Topology, standing: Array, table: MassProperties, segments: Mapping[str, StatedSegment]
@@ -48,12 +74,17 @@ def with_stated(
 
     Raises:
         InputError: an unknown segment, an inertia that no body can have, or masses that leave the rest of the body less
-            than half or more than twice of what it has in the table.
+            than half or more than twice of what it has in the table, or miss that of the body where all are stated.
     """
     bodies = topology.bodies
     known = list(dict.fromkeys(body.segment for body in bodies))
     for name in sorted(set(segments) - set(known)):
         raise unknown_name(name, "segment", known)
+    for name, stated in segments.items():
+        if not isinstance(stated, StatedSegment):
+            raise InputError(
+                f"segments[{name!r}] is {stated!r:.60}", code="bad_type", expected="a StatedSegment"
+            )
     masses, centers, inertias = table.mass.copy(), table.center.copy(), table.inertia.copy()
     others = np.array([body.segment not in segments for body in bodies])
     for name, stated in segments.items():
@@ -63,6 +94,8 @@ def with_stated(
         for k in own:
             share = table.mass[k] / whole[0]
             masses[k], centers[k], inertias[k] = share * mass, center, share * inertia
+    if not others.any():
+        return _all_stated(replace(table, mass=masses, center=centers, inertia=inertias), table.total)
     left = (table.total - float(masses[~others].sum())) / float(table.mass[others].sum())
     if not _LEFT[0] < left < _LEFT[1]:
         raise InputError(
@@ -75,6 +108,18 @@ def with_stated(
     masses[others] *= left
     inertias[others] *= left
     return replace(table, mass=masses, center=centers, inertia=inertias)
+
+
+def _all_stated(stated: MassProperties, total: float) -> MassProperties:
+    """Mass properties without any of the table, if their masses are those of the body."""
+    if abs(stated.total - total) > _ROUNDED * total:
+        raise InputError(
+            f"all segments are stated and weigh {stated.total:g} kg together, the body {total:g} kg",
+            code="conflict",
+            where=PLACE,
+            expected="masses of the segments that add up to the mass of the body",
+        )
+    return stated
 
 
 def _stated(name: str, whole: Part, stated: StatedSegment, where: dict[str, Array]) -> Part:

@@ -94,7 +94,7 @@ def landmark_difference(
 ) -> Sensitivity:
     """The difference quotient (5.15) for an error `by` [m] of one measured point, coordinate by coordinate [per m].
 
-    It tells from `landmark_sensitivity` by what is not linear within so large an error: the source takes 1 cm and 1 dm
+    It differs from `landmark_sensitivity` by what is not linear in so large an error: the source takes 1 cm and 1 dm
     (1 mm at the knee). Other arguments and exceptions are those of `landmark_sensitivity`.
     """
     place = _chosen(model, targets, [name])[0]

@@ -154,7 +154,7 @@ def _checked(values: Array, names: tuple[str, ...], kind: Kind, time: Array | No
     if not wrong.any():
         return np.clip(values, 0.0, kind.most)
     first = tuple(np.argwhere(wrong)[0].tolist()) if values.ndim else ()
-    whose = f" of {names[first[-1]]}" if first else ""
+    whose = f" of {names[first[-1] if first else 0]}" if first or len(names) == 1 else ""
     when = (
         f" at {time[first[0]]:g} s" if len(first) == 2 and time is not None and first[0] < len(time) else ""
     )

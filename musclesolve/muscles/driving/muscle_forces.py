@@ -174,11 +174,19 @@ def muscle_forces(
         dynamics: of activation, for an excitation (10 and 40 ms by Thelen (2003) unless given).
 
     Raises:
-        InputError: none or more than one of the three; what `muscle_course` refuses.
+        InputError: none or more than one of the three; dynamics without an excitation; muscles that are not those of
+            `place_muscles`, or of joints that the model lacks; what `muscle_course` refuses.
     """
-    legs = [muscles] if isinstance(muscles, LegMuscles) else list(muscles)
+    legs = _legs(model, muscles)
     driven, sampling = DrivenMuscles.of_legs(legs), Sampling(time, between)
     _check_one({"activation": activation, "excitation": excitation, "force": force})
+    if dynamics is not None and excitation is None:
+        raise InputError(
+            "dynamics of activation are given, but no excitation",
+            code="conflict",
+            where="dynamics",
+            remedy="pass excitation= instead of activation= or force=, or leave dynamics out",
+        )
     if excitation is not None:
         course = muscle_course(driven.names, excitation, sampling, EXCITATION)
         how = ActivationDynamics() if dynamics is None else dynamics
@@ -188,6 +196,21 @@ def muscle_forces(
         return MuscleForces(model, driven, course, prescribed=True)
     assert activation is not None
     return MuscleForces(model, driven, muscle_course(driven.names, activation, sampling, ACTIVATION))
+
+
+def _legs(model: Model, muscles: LegMuscles | Sequence[LegMuscles]) -> list[LegMuscles]:
+    """The legs, whose joints the model must have."""
+    legs = [muscles] if isinstance(muscles, LegMuscles) else muscles
+    if not isinstance(legs, Sequence) or not all(isinstance(leg, LegMuscles) for leg in legs):
+        raise InputError(
+            f"muscles = {muscles!r:.60}",
+            code="bad_type",
+            where="muscles",
+            expected="the muscles of a leg from place_muscles (model, set, side), or a list of these",
+        )
+    for name in [name for leg in legs for name in leg.dof_names]:
+        model.dof(name)
+    return list(legs)
 
 
 def _check_one(given: dict[str, Given | None]) -> None:

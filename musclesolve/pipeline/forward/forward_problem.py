@@ -35,8 +35,8 @@ from musclesolve.recording.data import Trial
 if TYPE_CHECKING:
     import xarray as xr
 
-INTEGRATION = Integration(tolerance=1e-8, largest_step=0.002)
-"""Force-velocity curves damp at rates up to some thousand a second, which longer steps of the method do not bear."""
+INTEGRATION = Integration(tolerance=1e-8)
+"""Steps shorten themselves where force-velocity curves damp fast, at rates up to some thousand a second."""
 
 REPLAYS = ("activation", "force")
 """What of the muscles is replayed: activations, with forces from the simulated lengths and velocities, or forces."""

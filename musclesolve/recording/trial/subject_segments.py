@@ -28,7 +28,7 @@ def segments_of(document: Document, given: Mapping[str, Any]) -> dict[str, Segme
             raise document.unknown("there is no such segment", name, rules["segments"], table)
         found[name] = _segment(document, table, values, rules["keys"])
     stated = sum(each.mass or 0.0 for each in found.values())
-    if stated > 0.9 * given["mass_kg"]:
+    if stated > 0.9 * given["mass_kg"] and set(found) != set(rules["segments"]):
         problem = f"the stated segments weigh {stated:g} kg together, the body {given['mass_kg']:g} kg"
         expected = "segments that are parts of the body"
         remedy = "correct mass_kg of [subject], which counts prostheses in, or of the segments"

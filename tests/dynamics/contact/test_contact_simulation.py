@@ -137,7 +137,8 @@ def test_the_result_depends_neither_on_tolerance_nor_on_the_order_of_bodies():
             [FLOOR, *skins],
             dict.fromkeys(touching, law),
         )
-        run = simulate_contact(chosen, pairs, 0.5, Integration(tolerance=tolerance, stepper="rk45"))
+        run = simulate_contact(chosen, pairs, 0.35, Integration(tolerance=tolerance, stepper="rk45"))
+        assert {event.pair for event in run.events} >= {"of one and of two", "floor and of one"}
         ends.append(np.concatenate([run.motions[name].q[-1, 0] for name in names]))
     np.testing.assert_allclose(ends[1], ends[0], atol=1e-3)
     np.testing.assert_allclose(ends[2], ends[0], atol=1e-3)
@@ -196,6 +197,49 @@ def test_bad_starts_and_pairs_are_refused():
         HertzContact(0.0)
     with pytest.raises(InputError):
         cylinder("rod", (0, 0, 0), (0, 0, 0), 0.1)
+
+
+def test_starts_may_come_in_another_order_than_the_models_of_the_pairs_but_not_be_others():
+    """The bodies are numbered by the pairs: the floor must not act on another body than the surface is on."""
+    starts = {
+        "low": starting(free_body(name="low"), (0, 0, 0.3)),
+        "high": starting(free_body(name="high"), (0, 0, 5.0)),
+    }
+    skin, law = sphere("skin", (0, 0, 0), 0.1, "low", "low"), HertzContact(1e5)
+    models = {name: start.model for name, start in starts.items()}
+    pairs = ContactPairs.build(models, [FLOOR, skin], {("floor", "skin"): law})
+    runs = [
+        simulate_contact({name: starts[name] for name in order}, pairs, 0.3)
+        for order in (models, ("high", "low"))
+    ]
+    assert runs[0].events and runs[0].motions["low"].q[-1, 0, 2] == runs[1].motions["low"].q[-1, 0, 2]
+    for wrong in ({"low": starts["low"]}, {"low": starts["low"], "other": starts["high"]}):
+        with refused("conflict"):
+            simulate_contact(wrong, pairs, 0.3)
+    with refused("conflict", "low"):
+        simulate_contact({"low": starts["high"], "high": starts["high"]}, pairs, 0.3)
+    with refused("missing_argument", "starts"):
+        simulate_contact({}, pairs, 0.3)
+    with refused("bad_type"):
+        simulate_contact(models, pairs, 0.3)
+
+
+def test_pairs_without_a_law_or_given_twice_are_refused():
+    model, skin, law = free_body(), sphere("skin", (0, 0, 0), 0.1, body="ball"), HertzContact(1e5)
+    with refused("bad_type", "floor and skin"):
+        ContactPairs.build({"ball": model}, [FLOOR, skin], {("floor", "skin"): 1e5})
+    with refused("duplicate_name", "skin and floor"):
+        ContactPairs.build({"ball": model}, [FLOOR, skin], {("floor", "skin"): law, ("skin", "floor"): law})
+
+
+@pytest.mark.parametrize("stepper", ["rk45", "radau"])
+def test_equations_without_a_solution_at_the_start_are_refused(stepper):
+    """A first derivative that is not a number would keep the integrator halving its step for ever."""
+    start = starting(free_body(), (0, 0, 0.3))
+    forces = [lambda time, q, qd: np.full(q.shape, 1e305)]
+    skin, how = sphere("skin", (0, 0, 0), 0.1, body="ball"), Integration(tolerance=1e-6, stepper=stepper)
+    with pytest.raises(MuscleSolveError, match=r"stops at 0\.0"):
+        on_floor(skin, HertzContact(1e5), Start(start.model, start.q, start.qd, forces), 0.3, how)
 
 
 def test_a_force_that_is_not_finite_says_when():

@@ -161,3 +161,13 @@ def test_a_rod_on_a_rounded_box_is_found_on_its_flat_side():
     around /= np.linalg.norm(around, axis=1, keepdims=True)
     rod = cylinder("rod", center - 0.2 * along, center + 0.2 * along, 0.06)
     assert found.gap >= plane_gaps(box, rod, np.vstack([around, normals(20_000)])).max() - 1e-12
+
+
+@pytest.mark.parametrize("order, bulge", [(2.0, 0.0), (4.0, 7.0e-4), (10.0, 3.0e-3), (20.0, 4.4e-3)])
+def test_flat_faces_bulge_by_a_few_thousandths(order, bulge):
+    """The rounding that keeps the curvature of flat faces finite, as its docstring states it."""
+    box, floor = (
+        ellipsoid("box", (0, 0, 0), (0.1, 0.1, 0.1), order=order),
+        plane("floor", (0, 0, -0.3), (0, 0, 1)),
+    )
+    assert (0.2 - separation(floor, box).gap) / 0.1 == pytest.approx(bulge, abs=1e-4)

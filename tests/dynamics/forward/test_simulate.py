@@ -226,6 +226,7 @@ def refusals():
             lambda m, q, v: simulate(m, q, v, 0.1, integration=Integration(method="magic")),
             ("unknown_name", "augmented_lagrangian"),
         ),
+        (lambda m, q, v: simulate(m, q, v, 0.1, integration="radau"), ("bad_type", "radau")),
         (lambda m, q, v: simulate(m, q, v, 0.1, held=("tail",)), ("unknown_name", "tail")),
         (lambda m, q, v: simulate(m, q, v, 0.1, [lambda t, q, qd: np.zeros(4)]), ("bad_shape", "(4,)")),
         (lambda m, q, v: simulate(m, q, v, 0.1, [lambda t, q, qd: nan * q]), (None, "0.0000")),
@@ -269,6 +270,13 @@ def test_forces_that_explode_stop_the_simulation_with_the_time(body):
 
     with refused(None, "0.0", error=MuscleSolveError):
         simulate(body, start.q[0], start.qd[0], 0.1, [blow], integration=Integration(largest_step=0.01))
+
+
+def test_steps_that_become_too_small_stop_the_simulation(body):
+    """At time zero no step is below the spacing of numbers: the integrator would go on for ever."""
+    start = standing_start(body)
+    with refused(None, "0.0000", error=MuscleSolveError):
+        simulate(body, start.q[0], start.qd[0], 0.1, [lambda t, q, qd: np.full(q.shape, 1e60)])
 
 
 def test_gravity_is_the_models(body):

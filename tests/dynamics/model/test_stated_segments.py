@@ -119,7 +119,41 @@ def test_a_missing_hand_has_neither_mass_nor_weight(motion):
 def test_what_no_body_has_is_refused():
     with refused("unknown_name", "tail"):
         human_model(*SIZE, segments={"tail": StatedSegment(1.0)})
-    with refused("bad_model"):
-        human_model(*SIZE, segments={"shank_r": StatedSegment(1.4, inertia=(0.001, 0.001, 0.01))})
     with refused("conflict"):
         human_model(*SIZE, segments={"upper_torso": StatedSegment(60.0)})
+    with refused("bad_type", "shank_r"):
+        human_model(*SIZE, segments={"shank_r": 1.4})
+
+
+@pytest.mark.parametrize(
+    "values, code",
+    [
+        ({"mass": -1.0}, "bad_number"),
+        ({"mass": float("nan")}, "bad_number"),
+        ({"mass": 1.0, "mass_factor": 2.0}, "conflict"),
+        ({"mass_factor": 0.0}, "bad_number"),
+        ({"center": 50.0}, "bad_number"),
+        ({"inertia": (0.01, 0.01)}, "bad_shape"),
+        ({"inertia": (0.01, -0.01, 0.01)}, "bad_number"),
+        ({"inertia": (0.001, 0.001, 0.01)}, "bad_number"),
+        ({"mass": 0.0, "inertia": (0.01, 0.01, 0.01)}, "conflict"),
+    ],
+)
+def test_a_segment_that_cannot_be_is_refused(values, code):
+    with refused(code):
+        StatedSegment(**values)
+
+
+def test_all_segments_may_be_stated_if_they_weigh_what_the_body_does():
+    """A subject of whom everything was measured, such as a child: nothing of the table is left."""
+    plain = human_model(*SIZE)
+    masses = {body.segment: 0.0 for body in plain.topology.bodies}
+    for body, mass in zip(plain.topology.bodies, plain.mass.mass, strict=True):
+        masses[body.segment] += mass
+    head, torso = masses["head"], masses["upper_torso"]
+    masses |= {"head": head + 1.0, "upper_torso": torso - 1.0}
+    other = human_model(*SIZE, segments={name: StatedSegment(mass) for name, mass in masses.items()})
+    assert whole(other, "head")[0] == pytest.approx(head + 1.0)
+    assert other.mass.total == pytest.approx(SIZE[0])
+    with refused("conflict"):
+        human_model(*SIZE, segments={name: StatedSegment(1.1 * mass) for name, mass in masses.items()})

@@ -88,6 +88,7 @@ def test_dynamics_that_cannot_be_are_refused(options, code):
         (np.where(np.arange(41)[:, None] == [[7, -1]], np.nan, 0.5), "not_finite", ("soleus_r", "0.035 s")),
         ({"soleus": 0.5}, "unknown_name", ("soleus_r",)),
         ({"soleus_r": np.full(41, 2.0)}, "bad_number", ("soleus_r",)),
+        ({"soleus_r": np.nan}, "not_finite", ("soleus_r",)),
         (np.zeros((40, 2)), "bad_shape", ("40",)),
         (np.zeros((41, 3)), "bad_shape", ()),
         ("half", "not_numbers", ()),

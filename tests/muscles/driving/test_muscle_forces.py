@@ -7,6 +7,8 @@ from refusals import refused
 import muscle_db
 from musclesolve.dynamics.forward.simulate import simulate
 from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
+from musclesolve.dynamics.model.human_model import forward_human_model
+from musclesolve.muscles.driving.activation_dynamics import ActivationDynamics
 from musclesolve.muscles.driving.muscle_forces import muscle_forces
 from musclesolve.muscles.leg_muscle_state import muscle_state
 from musclesolve.muscles.paths.muscle_rows import muscle_rows
@@ -117,6 +119,13 @@ def test_what_contradicts_itself_is_refused(model, legs):
         muscle_forces(model, legs, {legs[0].names[0] + "x": 0.1})
     with refused("not_finite"):
         muscle_forces(model, legs, float("nan"))
+    with refused("conflict", "dynamics"):
+        muscle_forces(model, legs, 0.1, dynamics=ActivationDynamics())
+    with refused("unknown_name"):
+        muscle_forces(forward_human_model(), legs, 0.1)
+    for wrong in (None, "gait2392", [legs[0], 1]):
+        with refused("bad_type", "muscles"):
+            muscle_forces(model, wrong, 0.1)
     with refused("unknown_name", "between"):
         muscle_forces(model, legs, 0.1, between="steps")
 

@@ -20,7 +20,7 @@ from musclesolve.pipeline.forward.tracking import Tracking
 from musclesolve.pipeline.run import prepare, share
 from musclesolve.synthetic.stride.reference_stride import reference_stride
 
-QUICK = Integration(tolerance=1e-7, largest_step=0.002)
+QUICK = Integration(tolerance=1e-7)
 
 
 @pytest.fixture(scope="module")
