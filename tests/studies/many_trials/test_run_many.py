@@ -21,6 +21,15 @@ def outcomes(records):
     return {record.name: record.outcome for record in records}
 
 
+@pytest.fixture
+def interruptible():
+    """A shell lets what it starts in the background ignore Ctrl-C."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interruptible")
 def test_a_dead_process_takes_only_its_own_trial_and_stopping_leaves_what_is_done(tmp_path):
     trials = [
         write_stride(tmp_path / "a", "walk"),
