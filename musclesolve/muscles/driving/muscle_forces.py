@@ -179,14 +179,7 @@ def muscle_forces(
     """
     legs = _legs(model, muscles)
     driven, sampling = DrivenMuscles.of_legs(legs), Sampling(time, between)
-    _check_one({"activation": activation, "excitation": excitation, "force": force})
-    if dynamics is not None and excitation is None:
-        raise InputError(
-            "dynamics of activation are given, but no excitation",
-            code="conflict",
-            where="dynamics",
-            remedy="pass excitation= instead of activation= or force=, or leave dynamics out",
-        )
+    _check_one({"activation": activation, "excitation": excitation, "force": force}, dynamics)
     if excitation is not None:
         course = muscle_course(driven.names, excitation, sampling, EXCITATION)
         how = ActivationDynamics() if dynamics is None else dynamics
@@ -213,12 +206,19 @@ def _legs(model: Model, muscles: LegMuscles | Sequence[LegMuscles]) -> list[LegM
     return list(legs)
 
 
-def _check_one(given: dict[str, Given | None]) -> None:
-    """Refuse none, or more than one, of what can drive muscles."""
+def _check_one(given: dict[str, Given | None], dynamics: ActivationDynamics | None) -> None:
+    """Refuse none, or more than one, of what can drive muscles, and dynamics without an excitation."""
     named = [name for name, value in given.items() if value is not None]
     if len(named) != 1:
         raise InputError(
             f"{' and '.join(named) or 'no activation'} given for the muscles",
             code="conflict" if named else "missing_argument",
             expected="one of activation, excitation and force",
+        )
+    if dynamics is not None and given["excitation"] is None:
+        raise InputError(
+            "dynamics of activation are given, but no excitation",
+            code="conflict",
+            where="dynamics",
+            remedy="pass excitation= instead of activation= or force=, or leave dynamics out",
         )
