@@ -9,7 +9,7 @@ import xarray as xr
 
 from musclesolve.cli.documents.run_document import leg_document, name
 from musclesolve.results.dataset import frame_validity as frames
-from musclesolve.results.dataset.result_quantities import contact_peaks
+from musclesolve.results.dataset.kinetics.contact_peaks import contact_peaks
 from musclesolve.results.tables.average_table import MEASURES
 from musclesolve.results.tables.comparison_tables import OF_PAIR, co_contraction_means, peaks
 

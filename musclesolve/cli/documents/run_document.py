@@ -10,12 +10,11 @@ import xarray as xr
 from musclesolve.cli.documents.uncertainty_document import uncertainty_document
 from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.dataset.attributes import listed
+from musclesolve.results.dataset.kinetics.contact_peaks import contact_peaks
 from musclesolve.results.dataset.result_quantities import (
-    body_weight,
-    contact_peaks,
     largest_kkt_residual,
     moved_points,
-    pelvis_residual,
+    residual_size,
 )
 from musclesolve.results.tables.leg_outcome import LegOutcome
 
@@ -132,15 +131,13 @@ def _consistency(result: xr.Dataset) -> dict[str, Any] | None:
 def _residual(result: xr.Dataset) -> dict[str, Any] | None:
     if "pelvis_residual" not in result:
         return None
-    force, moment = (size[np.isfinite(size)] for size in pelvis_residual(result))
-    if not force.size:
+    if (size := residual_size(result)) is None:
         return None
-    percent = 100.0 * force / body_weight(result)
     return {
-        "peak_force_percent_body_weight": percent.max(),
-        "rms_force_percent_body_weight": np.sqrt(np.mean(percent**2)),
-        "peak_moment_nm": moment.max(),
-        "rms_moment_nm": np.sqrt(np.mean(moment**2)),
+        "peak_force_percent_body_weight": size.peak_percent,
+        "rms_force_percent_body_weight": size.rms_percent,
+        "peak_moment_nm": size.peak_moment,
+        "rms_moment_nm": size.rms_moment,
     }
 
 

@@ -121,7 +121,7 @@ def _standing_trial(files: list[MarkerFile], moves: dict[Path, float]) -> tuple[
             if len(ranked[0].markers.names) > len(ranked[1].markers.names)
             else "the least motion"
         )
-        + ": name the one of this session"
+        + ": name the one of this recording"
     )
 
 

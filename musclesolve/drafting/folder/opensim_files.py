@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from musclesolve.opensim.inverse.plate_columns import identified_columns
 from musclesolve.opensim.read_context import last_part
 from musclesolve.opensim.xml_tree import Element, read_xml
 from musclesolve.recording.data import Side, Table
@@ -83,8 +84,7 @@ def columns_of(load: StatedLoad, table: Table) -> dict[str, tuple[str, str, str]
     """The columns that a load names, by role; without those that the table does not have."""
     found = {}
     for role, stem in load.identifiers.items():
-        exact = [f"{stem}{axis}" for axis in "xyz"]
-        names = exact if set(exact) <= set(table.names) else [n for n in table.names if n.startswith(stem)]
+        names = identified_columns(table, stem)
         if len(names) == 3:
             found[role] = (names[0], names[1], names[2])
     return found

@@ -44,6 +44,12 @@ def plate_columns(table: Table) -> list[PlateColumns]:
     return plates
 
 
+def identified_columns(table: Table, stem: str) -> tuple[str, ...]:
+    """The columns that an identifier of an ExternalForce names: those of x, y and z, else all that begin with it."""
+    exact = tuple(f"{stem}{axis}" for axis in _AXES)
+    return exact if set(exact) <= set(table.names) else tuple(n for n in table.names if n.startswith(stem))
+
+
 def _plate(table: Table, stem: str) -> PlateColumns:
     force, point = (tuple(f"{stem}{kind}{axis}" for axis in _AXES) for kind in "vp")
     for name in (*force, *point):

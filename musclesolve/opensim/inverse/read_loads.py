@@ -10,7 +10,7 @@ import numpy as np
 from musclesolve._util.arrays import Array
 from musclesolve.errors import InputError
 from musclesolve.opensim.inverse.external_load import ExternalLoad
-from musclesolve.opensim.inverse.plate_columns import plate_columns
+from musclesolve.opensim.inverse.plate_columns import identified_columns, plate_columns
 from musclesolve.opensim.inverse.plate_feet import foot_of_plate
 from musclesolve.opensim.kinematics import BodyMotion
 from musclesolve.opensim.model import GROUND, OpenSimModel
@@ -19,7 +19,6 @@ from musclesolve.opensim.xml_tree import Element, read_xml
 from musclesolve.recording.data import Table
 from musclesolve.recording.text.mot_file import read_mot
 
-_AXES = "xyz"
 _KINDS = ("force", "point", "torque")
 
 
@@ -133,12 +132,7 @@ def _columns(element: Element, tag: str, table: Table) -> tuple[str, ...]:
     stem = holder.text.strip() if holder is not None else ""
     if not stem:
         return ()
-    exact = tuple(f"{stem}{axis}" for axis in _AXES)
-    found = (
-        exact
-        if all(each in table.names for each in exact)
-        else tuple(each for each in table.names if each.startswith(stem))
-    )
+    found = identified_columns(table, stem)
     if len(found) != 3:
         element.fail(
             f"{tag} '{stem}' fits {len(found)} columns of {table.path.name}",

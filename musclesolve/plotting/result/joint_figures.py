@@ -11,10 +11,10 @@ from musclesolve.plotting.page.curves import Legs
 from musclesolve.plotting.page.panels import dof_rows, joint_rows
 from musclesolve.plotting.page.style import heading, note, page
 from musclesolve.results.dataset import frame_validity as frames
+from musclesolve.results.dataset.kinetics.contact_peaks import contact_peaks
 from musclesolve.results.dataset.result_quantities import (
     OPPOSITE,
     body_weight,
-    contact_peaks,
     magnitude,
 )
 

@@ -3,28 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
-
-import numpy as np
-import xarray as xr
 
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve.report.content.pieces import DASH, Absent, Table, cell, plain
 from musclesolve.report.inputs import TrialFiles
 from musclesolve.results.dataset import frame_validity as frames
-from musclesolve.results.dataset.attributes import number
-from musclesolve.results.dataset.result_quantities import body_weight, magnitude
-
-
-@dataclass(frozen=True)
-class ContactPeak:
-    """The greatest contact force of a joint over the valid frames of its leg."""
-
-    joint: str  # with its side, hip_r
-    newton: float
-    body_weights: float
-    time: float  # [s]
+from musclesolve.results.dataset.kinetics.contact_peaks import peaks_of_joints
 
 
 def others() -> dict[str, Any]:
@@ -36,28 +21,6 @@ def of_others(joint: str) -> Mapping[str, Any]:
     """What others report of a joint without side; that of an OpenSim model may have a longer name, walker_knee."""
     known = others()
     return known.get(joint) or known.get(joint.rpartition("_")[2], {})
-
-
-def peaks_of_joints(result: xr.Dataset) -> list[ContactPeak]:
-    """The peaks of all joints that have a valid frame; none of a result without contact forces."""
-    if "joint_reaction" in result:
-        force = magnitude(result["joint_reaction"])
-    elif "contact_force" in result:
-        force = result["contact_force"]
-    else:
-        return []
-    weight = body_weight(result) if number(result, "subject_mass_kg") else np.nan
-    found = []
-    for joint in map(str, force["joint"].values):
-        side = frames.side_of(joint)
-        if side not in result["side"].values:
-            continue
-        values = np.where(frames.valid(result, side), force.sel(joint=joint).values, np.nan)
-        if np.isfinite(values).any():
-            frame = int(np.nanargmax(values))
-            peak = float(values[frame])
-            found.append(ContactPeak(joint, peak, peak / weight, float(result["time"].values[frame])))
-    return found
 
 
 def contact(trial: TrialFiles) -> dict[str, object]:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import numpy as np
 import xarray as xr
 
 from musclesolve.report.content.pieces import Absent, Number, sentence
 from musclesolve.report.inputs import TrialFiles
 from musclesolve.results.dataset.attributes import listed, number
 from musclesolve.results.dataset.filter_variables import filter_line
-from musclesolve.results.dataset.result_quantities import body_weight, pelvis_residual
+from musclesolve.results.dataset.result_quantities import body_weight, residual_size
 from musclesolve.results.tables.run_summary import consistency_sentences
 
 
@@ -17,10 +16,8 @@ def residual_peak(result: xr.Dataset) -> tuple[float, float] | None:
     """Greatest residual force [% of body weight] and moment [N m] at the pelvis; None where none is known."""
     if "pelvis_residual" not in result or not number(result, "subject_mass_kg"):
         return None
-    force, moment = (size[np.isfinite(size)] for size in pelvis_residual(result))
-    if not force.size:
-        return None
-    return 100.0 * float(force.max()) / body_weight(result), float(moment.max())
+    size = residual_size(result)
+    return None if size is None else (size.peak_percent, size.peak_moment)
 
 
 def root_residual_percent(result: xr.Dataset) -> float | None:

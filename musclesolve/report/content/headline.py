@@ -9,12 +9,12 @@ import xarray as xr
 from markupsafe import Markup
 
 from musclesolve.checking.finding import Report
-from musclesolve.report.content.contact import ContactPeak, peaks_of_joints
 from musclesolve.report.content.emg import correlations
 from musclesolve.report.content.fit import root_residual_percent
 from musclesolve.report.content.limits import limits
 from musclesolve.report.content.pieces import Number, plain, sentence
 from musclesolve.results.dataset import frame_validity as frames
+from musclesolve.results.dataset.kinetics.contact_peaks import ContactPeak, peaks_of_joints
 from musclesolve.results.dataset.result_quantities import largest_kkt_residual
 
 USABLE, WITH_CARE, IN_PART, NOT = "usable", "with care", "in part", "not usable"

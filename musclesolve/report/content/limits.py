@@ -10,7 +10,7 @@ from markupsafe import Markup
 
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve.checking.finding import SEVERITIES, Report
-from musclesolve.report.content.contact import ContactPeak, of_others, peaks_of_joints
+from musclesolve.report.content.contact import of_others
 from musclesolve.report.content.emg import correlations, why_none
 from musclesolve.report.content.fit import residual_peak, root_residual_percent
 from musclesolve.report.content.muscles import muscles_at_limit
@@ -18,6 +18,7 @@ from musclesolve.report.content.pieces import Number, joined, muscle_names, plai
 from musclesolve.report.damage import DAMAGE
 from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.dataset.attributes import listed, text
+from musclesolve.results.dataset.kinetics.contact_peaks import ContactPeak, peaks_of_joints
 from musclesolve.results.tables.leg_outcome import LegOutcome
 from musclesolve.version import __version__
 

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 import numpy as np
 import xarray as xr
 
-from musclesolve.report.content.contact import peaks_of_joints
 from musclesolve.report.content.emg import correlations
 from musclesolve.report.content.headline import Headline, counts
 from musclesolve.report.content.pieces import DASH, Table, cell
@@ -16,6 +15,7 @@ from musclesolve.report.inputs import Inputs
 from musclesolve.results.cycles.gait_cycles import METHODS
 from musclesolve.results.dataset.attributes import listed, number, text
 from musclesolve.results.dataset.frame_validity import split_side
+from musclesolve.results.dataset.kinetics.contact_peaks import peaks_of_joints
 from musclesolve.results.dataset.result_quantities import LEG_JOINTS
 
 

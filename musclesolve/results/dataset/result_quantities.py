@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -58,17 +59,6 @@ def body_weight(result: xr.Dataset) -> float:
     return float(result.attrs["subject_mass_kg"]) * STANDARD_GRAVITY
 
 
-def contact_peaks(result: xr.Dataset, joint: str) -> dict[str, float]:
-    """Greatest contact force [body weights] at a joint of each leg over its valid frames; none without."""
-    peaks = {}
-    for side in frames.sides(result):
-        name, valid = f"{joint}_{side}", frames.valid(result, side)
-        if name in result["joint"].values and valid.any():
-            force = magnitude(result["joint_reaction"]).sel(joint=name).values[valid]
-            peaks[side] = float(np.nanmax(force)) / body_weight(result)
-    return peaks
-
-
 def largest_kkt_residual(result: xr.Dataset) -> float:
     """The certificate of the worst valid frame of all legs; NaN where no frame is valid, or it is not in the file."""
     if "kkt_residual" not in result:
@@ -104,6 +94,26 @@ def pelvis_residual(result: xr.Dataset) -> tuple[Array, Array]:
     residual = result["pelvis_residual"].transpose("time", "component").values
     is_force = np.array([str(name).startswith("f") for name in result["component"].values])
     return np.linalg.norm(residual[:, is_force], axis=1), np.linalg.norm(residual[:, ~is_force], axis=1)
+
+
+@dataclass(frozen=True)
+class ResidualSize:
+    """Peak and root mean square over the frames of the pelvis residual."""
+
+    peak_percent: float  # of the force, of body weight
+    rms_percent: float
+    peak_moment: float  # [N m]
+    rms_moment: float
+
+
+def residual_size(result: xr.Dataset) -> ResidualSize | None:
+    """Size of the residual at the pelvis; None where both feet were measured in no frame."""
+    force, moment = (size[np.isfinite(size)] for size in pelvis_residual(result))
+    if not force.size:
+        return None
+    percent = 100.0 * force / body_weight(result)
+    rms = [float(np.sqrt(np.mean(values**2))) for values in (percent, moment)]
+    return ResidualSize(float(percent.max()), rms[0], float(moment.max()), rms[1])
 
 
 def moved_points(result: xr.Dataset) -> tuple[list[str], Array, Array]:

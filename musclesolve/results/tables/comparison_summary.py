@@ -13,7 +13,8 @@ from rich import box
 from rich.table import Table
 
 from musclesolve.results.dataset import frame_validity as frames
-from musclesolve.results.dataset.result_quantities import contact_peaks, largest_kkt_residual
+from musclesolve.results.dataset.kinetics.contact_peaks import contact_peaks
+from musclesolve.results.dataset.result_quantities import largest_kkt_residual
 from musclesolve.results.tables.comparison_tables import COUNTS, co_contraction_means, most_different, peaks
 from musclesolve.results.tables.lines import decimal
 

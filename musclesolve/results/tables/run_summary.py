@@ -5,19 +5,17 @@ from __future__ import annotations
 import numpy as np
 import xarray as xr
 
-from musclesolve._util.arrays import Array
 from musclesolve.motion.motion_plausibility import BALANCE_LIMIT
 from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.dataset.attributes import listed
 from musclesolve.results.dataset.filter_variables import filter_line
+from musclesolve.results.dataset.kinetics.contact_peaks import contact_peaks
 from musclesolve.results.dataset.result_quantities import (
     CONSISTENCY_METHODS,
-    body_weight,
-    contact_peaks,
     identity,
     largest_kkt_residual,
     moved_points,
-    pelvis_residual,
+    residual_size,
 )
 from musclesolve.results.tables.emg_agreement import emg_lines
 from musclesolve.results.tables.leg_outcome import LegOutcome
@@ -174,17 +172,15 @@ def _moved(result: xr.Dataset) -> str:
 
 def _pelvis_residual(result: xr.Dataset) -> str:
     """Peak and root mean square over the frames of the size of the residual force and moment."""
-    force, moment = (size[np.isfinite(size)] for size in pelvis_residual(result))
-    if not force.size:
+    if (size := residual_size(result)) is None:
         return "not known: both feet were measured in no frame"
-    percent = 100.0 * force / body_weight(result)
     bound = result.attrs.get("balance_limit")
     limit = "" if bound is None else f" (limit {_plain(100.0 * bound, 2)} %)"
     peak_force = 100.0 * (BALANCE_LIMIT if bound is None else bound) / BALANCE_LIMIT
-    large = "; large: see masses, synchronisation, filter" if _rms(percent) > LARGE * peak_force else ""
+    large = "; large: see masses, synchronisation, filter" if size.rms_percent > LARGE * peak_force else ""
     return (
-        f"force: peak {_plain(percent.max(), 2)} %, rms {_plain(_rms(percent), 2)} % of body weight{limit}; "
-        f"moment: peak {_plain(moment.max(), 3)} N m, rms {_plain(_rms(moment), 3)} N m{large}"
+        f"force: peak {_plain(size.peak_percent, 2)} %, rms {_plain(size.rms_percent, 2)} % of body weight{limit}; "
+        f"moment: peak {_plain(size.peak_moment, 3)} N m, rms {_plain(size.rms_moment, 3)} N m{large}"
     )
 
 
@@ -212,7 +208,3 @@ def _strides(result: xr.Dataset) -> list[str]:
 def _plain(value: float, digits: int) -> str:
     """A number to so many digits, never as a power of ten."""
     return f"{value:.0f}" if abs(value) >= 10 ** (digits - 1) else f"{value:.{digits}g}"
-
-
-def _rms(values: Array) -> float:
-    return float(np.sqrt(np.mean(values**2)))

@@ -166,11 +166,11 @@ def test_the_certificate_detects_a_changed_result(spoil):
 def test_a_multiplier_of_a_limit_that_is_not_met_is_refused():
     problem, time = burst()
     cost, coupling = find_cost("stress_cubed"), Coupling.of(RateLimits(0.0, 0.0), time)
-    nothing, price = np.zeros_like(problem.moment), np.zeros((2, 23, 6))
+    nothing, multiplier = np.zeros_like(problem.moment), np.zeros((2, 23, 6))
     single = solve(problem, cost)
     for value, least in ((0.0, 0.0), (50.0, 1e-4), (-50.0, 1e-4)):
-        price[1, 3, 0] = value
-        given = (single.activation, nothing, single.multiplier, price, nothing)
+        multiplier[1, 3, 0] = value
+        given = (single.activation, nothing, single.multiplier, multiplier, nothing)
         residual = coupled_residual(problem, coupling, cost, *given)
         assert residual.max() < 1e-6 if value == 0 else residual.max() > least
 
@@ -240,8 +240,8 @@ def test_no_proof_for_a_motion_within_reach():
     problem, time = burst()
     coupling, random = Coupling.of(RateLimits(), time), np.random.default_rng(1)
     for _ in range(50):
-        direction, price = random.standard_normal((24, 2)), random.uniform(0, 5, (2, 23, 6))
-        assert farkas_ratio(problem, coupling, direction, price) < 0
+        direction, multiplier = random.standard_normal((24, 2)), random.uniform(0, 5, (2, 23, 6))
+        assert farkas_ratio(problem, coupling, direction, multiplier) < 0
 
 
 @pytest.mark.parametrize("cost", COSTS)
