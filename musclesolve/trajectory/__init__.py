@@ -1,0 +1,1 @@
+"""Force sharing over a whole motion: tendons that stretch, activations that take time."""

@@ -1,0 +1,144 @@
+"""Tendon force, and what the fiber bears, as functions of the tendon coordinate z and its rate y, with derivatives.
+
+Over the maximum isometric force F0, a muscle in one frame has (muscles/elastic/elastic_muscles.py)
+
+    tendon     f(z)
+    capacity   g(z, y) = f_l(l / L0) f_v(v / v_max) cos(alpha)
+    passive    p(z)    = F_p / F0 f_p(s) cos(alpha),      s = (l / L0 - 1 - e_0) / (e_1 - e_0)
+
+and is in balance where f(z) = a g(z, y) + p(z) at the activation a.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from musclesolve._util.arrays import Array
+from musclesolve.muscles.elastic.elastic_muscles import LEAST_ALONG, ElasticMuscles
+from musclesolve.muscles.elastic.sampled_curves import Curved
+
+
+class Capacity(NamedTuple):
+    """G and its derivatives by z and y."""
+
+    value: Array
+    z: Array
+    y: Array
+    zz: Array
+    zy: Array
+    yy: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Equilibrium:
+    """Muscles (T, n) in some states, all forces over F0.
+
+    active: the force that the contractile element must bear along the tendon, f - p.
+    """
+
+    tendon: Curved
+    passive: Curved
+    capacity: Capacity
+    fiber_length: Array
+    fiber_velocity: Array
+    cos_pennation: Array
+
+    @property
+    def active(self) -> Curved:
+        """F - p by z."""
+        return Curved(*(whole - part for whole, part in zip(self.tendon, self.passive, strict=True)))
+
+    def imbalance(self, activation: Array) -> Array:
+        """F(z) - a g(z, y) - p(z), (T, n)."""
+        return self.tendon.value - activation * self.capacity.value - self.passive.value
+
+
+def equilibrium(muscles: ElasticMuscles, length: Array, velocity: Array, z: Array, y: Array) -> Equilibrium:
+    """In states z, y [1/s] (T, n), for musculotendon lengths [m] and their rates [m/s], (T, n)."""
+    optimal, stretch, curves = muscles.optimal_fiber_length, muscles.stretch, muscles.curves
+    # along the tendon, kept above zero: x = (u + root) / 2 of u = L_MT - l_T
+    width = LEAST_ALONG * optimal
+    free = length - muscles.rest - stretch * z
+    root = np.hypot(free, width)
+    along = muscles.along(length, z)
+    along_z = -stretch * along / root
+    along_zz = 0.5 * np.square(stretch * width) / root**3
+    fiber = np.hypot(along, muscles.thickness)
+    cosine = along / fiber
+    bend = np.square(muscles.thickness) / fiber**3  # d cos / d along
+    fiber_z = cosine * along_z
+    fiber_zz = bend * np.square(along_z) + cosine * along_zz
+    cosine_z = bend * along_z
+    cosine_zz = bend * along_zz - 3.0 * bend * cosine / fiber * np.square(along_z)
+    active = _of_z(curves.active(fiber / optimal), fiber_z / optimal, fiber_zz / optimal)
+    factor, moved = _velocity(muscles, velocity, y, (cosine, cosine_z, cosine_zz))
+    along_tendon = Curved(cosine, cosine_z, cosine_zz)
+    return Equilibrium(
+        tendon=curves.tendon(z),
+        passive=_passive(muscles, along_tendon, (fiber, fiber_z, fiber_zz)),
+        capacity=_capacity(_product(active, along_tendon), factor),
+        fiber_length=fiber,
+        fiber_velocity=moved,
+        cos_pennation=cosine,
+    )
+
+
+def _of_z(curve: Curved, first: Array, second: Array) -> Curved:
+    """A curve of x(z) by z, with dx/dz and its derivative."""
+    return Curved(
+        curve.value, curve.slope * first, curve.curvature * np.square(first) + curve.slope * second
+    )
+
+
+def _product(one: Curved, other: Curved) -> Curved:
+    return Curved(
+        one.value * other.value,
+        one.slope * other.value + one.value * other.slope,
+        one.curvature * other.value + 2.0 * one.slope * other.slope + one.value * other.curvature,
+    )
+
+
+def _velocity(
+    muscles: ElasticMuscles, velocity: Array, y: Array, cosine: tuple[Array, Array, Array]
+) -> tuple[Capacity, Array]:
+    """The force-velocity factor by z and y, and the fiber velocity [m/s]."""
+    fastest = muscles.max_shortening_velocity * muscles.optimal_fiber_length
+    along = (velocity - muscles.stretch * y) / fastest
+    by_y = -muscles.stretch / fastest
+    v, v_z, v_zz = (along * part for part in cosine)
+    v_y, v_zy = by_y * cosine[0], by_y * cosine[1]
+    curve = muscles.curves.velocity(v)
+    slope, bend = curve.slope, curve.curvature
+    found = Capacity(
+        curve.value,
+        slope * v_z,
+        slope * v_y,
+        bend * np.square(v_z) + slope * v_zz,
+        bend * v_z * v_y + slope * v_zy,
+        bend * np.square(v_y),
+    )
+    return found, v * fastest
+
+
+def _passive(muscles: ElasticMuscles, cosine: Curved, fiber: tuple[Array, Array, Array]) -> Curved:
+    element, optimal = muscles.passive, muscles.optimal_fiber_length
+    span = (element.at_one - element.at_zero) * optimal
+    share = (fiber[0] - (1.0 + element.at_zero) * optimal) / span
+    force = _of_z(muscles.curves.passive(share), fiber[1] / span, fiber[2] / span)
+    strength = element.force / muscles.max_isometric_force
+    return Curved(*(strength * part for part in _product(force, cosine)))
+
+
+def _capacity(length: Curved, velocity: Capacity) -> Capacity:
+    """The product of a factor of z and one of z and y."""
+    return Capacity(
+        length.value * velocity.value,
+        length.slope * velocity.value + length.value * velocity.z,
+        length.value * velocity.y,
+        length.curvature * velocity.value + 2.0 * length.slope * velocity.z + length.value * velocity.zz,
+        length.slope * velocity.y + length.value * velocity.zy,
+        length.value * velocity.yy,
+    )

@@ -1,0 +1,90 @@
+"""The tendon coordinate through time: a cubic spline with knots at the frames, twice continuously differentiable.
+
+    z(t) = sum_j c_j B_j(t),     z_t = (Z c)_t,     dz/dt_t = (Y c)_t
+
+with as many coefficients as frames: the third derivative is zero in the first and in the last interval. In each frame
+three coefficients count. Rates of a smooth motion are exact to the fourth order of the time between frames; a
+trapezoid rule would be exact to the second, and leaves rates free to alternate from frame to frame.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from musclesolve._util.arrays import Array, Indices
+
+ROW = 3
+"""Coefficients that count in a frame."""
+
+
+@dataclass(frozen=True, eq=False)
+class TimeBasis:
+    """first (T,): the first of the three coefficients of a frame; value, rate (T, 3): what they count for in z_t and in
+    dz/dt_t [1/s]."""
+
+    first: Indices
+    value: Array
+    rate: Array
+
+    @classmethod
+    def of(cls, time: Array) -> TimeBasis:
+        """For frames at these times (T,) [s], four or more."""
+        from scipy.interpolate import BSpline
+
+        count = len(time)
+        knots = _knots(time)
+        rows = np.arange(count)
+        spline = BSpline(knots, np.eye(count + 2), 3)
+        third = spline.derivative(3)(0.5 * (time[[0, -2]] + time[[1, -1]]))
+        inner = np.zeros((count + 2, count))
+        inner[1:-1] = np.eye(count)
+        inner[0], inner[-1] = -third[0, 1:-1] / third[0, 0], -third[1, 1:-1] / third[1, -1]
+        first = np.clip(rows - 1, 0, count - ROW)
+        columns = first[:, None] + np.arange(ROW)
+        value, rate = (
+            (matrix @ inner)[rows[:, None], columns] for matrix in (spline(time), spline.derivative()(time))
+        )
+        return cls(first.astype(np.intp), value, rate)
+
+    def values(self, coefficient: Array) -> Array:
+        """Z c of coefficients (T, n)."""
+        return self._times(self.value, coefficient)
+
+    def rates(self, coefficient: Array) -> Array:
+        """Y c."""
+        return self._times(self.rate, coefficient)
+
+    def gather(self, of_value: Array, of_rate: Array) -> Array:
+        """Z^T p + Y^T q of p and q (T, n)."""
+        total = np.zeros_like(of_value)
+        for k in range(ROW):
+            part = self.value[:, k, None] * of_value + self.rate[:, k, None] * of_rate
+            np.add.at(total, self.first + k, part)
+        return total
+
+    def coefficients(self, value: Array) -> Array:
+        """The c with Z c = value, (T, n)."""
+        from scipy.linalg import solve_banded
+
+        count = len(self.first)
+        band = np.zeros((2 * ROW - 1, count))
+        for k in range(ROW):
+            column = self.first + k
+            band[ROW - 1 + np.arange(count) - column, column] = self.value[:, k]
+        return np.asarray(solve_banded((ROW - 1, ROW - 1), band, value))
+
+    def _times(self, row: Array, coefficient: Array) -> Array:
+        total = row[:, :1] * coefficient[self.first]
+        for k in range(1, ROW):
+            total = total + row[:, k, None] * coefficient[self.first + k]
+        return np.asarray(total)
+
+
+def _knots(time: Array) -> Array:
+    """The frames, with three more knots on either side at the distance of the nearest two."""
+    steps = np.arange(1, 4)
+    before = time[0] - steps[::-1] * (time[1] - time[0])
+    after = time[-1] + steps * (time[-1] - time[-2])
+    return np.concatenate([before, time, after])
