@@ -13,8 +13,8 @@ class MotionAttempt:
 
     coordinate z and activation a (T, n); multiplier of the moments (T, m) [cost per N m]; balance_multiplier of tendon
     and fiber (T, n); coordinate_multiplier of the bounds of z (T, n), positive at the lower and negative at the upper
-    one; limit_multiplier (2, T-1, n), never negative, of falling and of rising; all belong to the cost divided by
-    `unit`. message: why it ended, if it was not at a solution.
+    one; limit_multiplier (2, T-1, n), never negative, of falling and of rising. method: its name; message: why it ended,
+    if it was not at a solution.
     """
 
     coordinate: Array
@@ -23,6 +23,6 @@ class MotionAttempt:
     balance_multiplier: Array
     coordinate_multiplier: Array
     limit_multiplier: Array
-    unit: float
     iterations: int
+    method: str
     message: str = ""

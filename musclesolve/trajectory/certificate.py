@@ -78,17 +78,17 @@ def _misses(
     state: Equilibrium,
 ) -> Misses:
     a, mu, capacity, active = found.activation, found.balance_multiplier, state.capacity, state.active
-    scale, weight = found.unit, problem.weight[:, None]
+    weight = problem.weight[:, None]
     by_force, _, by_activation, _ = cost.slopes(active.value, a)
-    pull = np.einsum("tkn,tk->tn", problem.lever, found.multiplier) / scale
+    pull = np.einsum("tkn,tk->tn", problem.lever, found.multiplier)
     of_z = [
-        weight * by_force / scale * active.slope,
+        weight * by_force * active.slope,
         -pull * state.tendon.slope,
         -mu * (active.slope - a * capacity.z),
         -found.coordinate_multiplier,
     ]
     limits = ActivationLimits.of(problem.limits, problem.time)
-    of_a = [weight * by_activation / scale, mu * capacity.value, -limits.pull(found.limit_multiplier)]
+    of_a = [weight * by_activation, mu * capacity.value, -limits.pull(found.limit_multiplier)]
     moment_scale = np.maximum(1.0, np.abs(problem.moment))
     produced = np.einsum("tkn,tn->tk", problem.lever, state.tendon.value)
     of_moments = [produced + reserve - problem.moment, reserve - problem.compliance * found.multiplier]

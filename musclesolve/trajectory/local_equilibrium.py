@@ -88,9 +88,7 @@ def equilibrium(muscles: ElasticMuscles, length: Array, velocity: Array, z: Arra
 
 def _of_z(curve: Curved, first: Array, second: Array) -> Curved:
     """A curve of x(z) by z, with dx/dz and its derivative."""
-    return Curved(
-        curve.value, curve.slope * first, curve.curvature * np.square(first) + curve.slope * second
-    )
+    return Curved(curve.value, curve.slope * first, curve.curvature * np.square(first) + curve.slope * second)
 
 
 def _product(one: Curved, other: Curved) -> Curved:

@@ -32,8 +32,7 @@ _REMEDY = 'choose a cost of forces or of activations, or use rigid tendons (tend
 class MotionCost:
     """Costs with their factors: those of the active force x = F / F0 (T, n), and those of the activation a (T, n).
 
-    isometric: the problem with F0 for the capacity; unit: one over the typical marginal cost, by which everything is
-    divided.
+    isometric: the problem with F0 for the capacity.
     """
 
     cost: Cost

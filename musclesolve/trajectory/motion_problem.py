@@ -120,9 +120,7 @@ class MotionProblem:
         return Problem(
             moment_arm=self.moment_arm,
             moment=self.moment,
-            force_capacity=np.broadcast_to(
-                self.muscles.max_isometric_force, self.musculotendon_length.shape
-            ),
+            force_capacity=np.broadcast_to(self.muscles.max_isometric_force, self.musculotendon_length.shape),
             max_isometric_force=self.muscles.max_isometric_force,
             lower=self.lower,
             upper=self.upper,

@@ -49,7 +49,9 @@ class ElasticMuscles:
     strain_by_coordinate: Array
 
     @classmethod
-    def of(cls, muscles: Any, families: Families, tendon_strain: Array, elastic: bool = True) -> ElasticMuscles:
+    def of(
+        cls, muscles: Any, families: Families, tendon_strain: Array, elastic: bool = True
+    ) -> ElasticMuscles:
         """From any record of muscles that has the parameters under these names.
 
         tendon_strain (n,): at one maximum isometric force. A tendon of no length is rigid, however `elastic`.
