@@ -10,7 +10,14 @@ from numba import types
 from musclesolve._util.compiled_code import CompiledFunction, source_version
 from musclesolve.trajectory.kernel import coupling
 from musclesolve.trajectory.kernel.arrays import Basis, Nodes
-from musclesolve.trajectory.kernel.chain import assemble_chain, factor_chain, factor_convex, solve_chain
+from musclesolve.trajectory.kernel.chain import (
+    GROWTH,
+    ROUND_OFF,
+    assemble_chain,
+    factor_chain,
+    factor_convex,
+    solve_chain,
+)
 from musclesolve.trajectory.kernel.compile import OPTIONS
 
 MESSAGE = "compiling the elastic-tendon kernel for this machine, once (some five seconds)"
@@ -31,7 +38,9 @@ def factor_as_is(basis, nodes, band, out):
     negative = 0
     for i in range(out.shape[0]):
         assemble_chain(basis, nodes, i, 0.0, band)
-        found = factor_chain(band, 0.0, out[i])
+        found, shift = factor_chain(band, 0.0, out[i]), ROUND_OFF
+        while found < 0 and shift < 1e4 * ROUND_OFF:
+            found, shift = factor_chain(band, shift, out[i]), GROWTH * shift
         if found < 0:
             return -1
         negative += found
