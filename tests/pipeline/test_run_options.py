@@ -64,7 +64,7 @@ def test_a_fault_in_a_muscle_file_points_at_that_file(tmp_path):
         (
             'curves = "de_groote_2016"\n',
             'curves = "de_groote"\n',
-            "own.toml, line 16, curves",
+            "own.toml, line 17, curves",
             ("de_groote", '"de_groote_2016"'),
         ),
         (

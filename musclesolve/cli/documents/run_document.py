@@ -25,6 +25,7 @@ CHOICES = {
     "muscle_set": "muscle_database",
     "passive": "passive",
     "strength": "strength",
+    "tendon": "tendon",
     "cutoff_hz": "cutoff_hz",
     "hip_method": "hip_method",
     "consistency_method": "consistency_method",

@@ -13,6 +13,7 @@ from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve.dynamics.model.model import Model
 from musclesolve.motion.motion_plausibility import FOOT_LIMIT
 from musclesolve.muscles.placing.place_muscles import LEG_DOFS
+from musclesolve.muscles.tendon_strain import stated_texts
 from musclesolve.pipeline.types import Analysis, LegResult, Prepared
 from musclesolve.recording.data import SIDES
 from musclesolve.recording.text.text_file import sha256
@@ -258,6 +259,7 @@ def _provenance(analysis: Analysis) -> dict[str, object]:
     """What the numbers were made of: version, inputs, subject, options, and what a reader should know."""
     trial, mechanics, legs = analysis.prepared.trial, analysis.prepared.mechanics, analysis.legs
     subject, consistency, measured = trial.subject, trial.consistency, mechanics.measured
+    options = analysis.prepared.options
     return {
         "musclesolve_version": __version__,
         "subject": subject.name,
@@ -277,12 +279,13 @@ def _provenance(analysis: Analysis) -> dict[str, object]:
         "consistency_derivatives": consistency.derivatives,
         "consistency_weights": [f"{name} {weight:g}" for name, weight in consistency.weights.items()],
         "muscle_database": trial.muscles.database,
-        "muscle_coordinates": [
-            f"{dof} {name}" for dof, name in analysis.prepared.options.database.coordinates.items()
-        ],
+        "muscle_coordinates": [f"{dof} {name}" for dof, name in options.database.coordinates.items()],
         "passive": trial.muscles.passive,
         "strength": trial.muscles.strength,
-        "fiber_lengths": analysis.prepared.options.fiber_length_rule,
+        "fiber_lengths": options.fiber_length_rule,
+        "tendon": options.tendon,
+        "tendon_strain": stated_texts(options.tendon_strain),
+        "curves": options.curve_name,
         "balance_limit": mechanics.balance_limit,
         "foot_limit_m": FOOT_LIMIT,
         "shared_dofs": [dof for leg in legs for dof in leg.dofs],

@@ -10,6 +10,7 @@ import xarray as xr
 
 from musclesolve._util.arrays import AnyArray, Array, Mask
 from musclesolve._util.bundled_toml import bundled_toml
+from musclesolve.muscles.tendon_strain import stated_texts
 from musclesolve.opensim.kinematics import coordinate_values
 from musclesolve.opensim.model import Joint
 from musclesolve.pipeline.opensim.coordinate_motion import ORDER
@@ -202,7 +203,7 @@ def _method(problem: ModelProblem) -> list[str]:
             f"low-pass filtered as OpenSim does (order {ORDER}, zero-lag, amplitude halved at {cutoff:g} Hz)"
         )
     )
-    return [f"Coordinates {filtered}, rates by a quintic spline; tendons rigid."]
+    return [f"Coordinates {filtered}, rates by a quintic spline; tendons {problem.options.tendon}."]
 
 
 def _provenance(found: ModelResult) -> dict[str, object]:
@@ -219,6 +220,8 @@ def _provenance(found: ModelResult) -> dict[str, object]:
         "solver": solution.solver,
         "muscle_database": model.file.name,
         "passive": problem.options.passive,
+        "tendon": problem.options.tendon,
+        "tendon_strain": stated_texts(problem.options.tendon_strain),
         "shared_dofs": list(problem.choice.dofs),
     }
     if model.masses:
