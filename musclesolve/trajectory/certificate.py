@@ -9,13 +9,14 @@ where kappa > 0 holds z at its lower, kappa < 0 at its upper bound. The conditio
 
     states         Z^T (w phi_z - lambda R f' - mu E_z - kappa) + Y^T (-mu E_y) = 0
     activations    a = clip(a - (w phi_a - mu E_a - G^T eta) / S, lower, upper)
-    moments        R f + s - M = 0,   s = lambda / w_s
+    moments        R f + s - M = 0    with  s = lambda / w_s,  zero without a reserve weight
     balance        E = 0
     bounds of z    z = clip(z - kappa / S, lower, upper)
     limits         c = max(c - eta / S, 0),   c = G a - h
 
-Z, Y: time_basis.py. Misses of the states are divided by the sum of the sizes of their terms, and by no less than 1e-6
-of the largest such sum: the first two lines are without unit, as those of single frames are (sharing/certificate.py).
+Z, Y: time_basis.py. S is the sum of the sizes of the terms in the line, and no less than a thousandth of the largest
+such sum of the muscle in the motion, and a millionth of that of all muscles; the misses of the states are divided by
+their S. So the residual has no unit, as that of single frames has none (sharing/certificate.py).
 Moments are divided by max(1 N m, |M|); E, z and a have no unit. The residual of a frame is its largest miss. A motion is
 solved where all are at most 1e-6.
 
@@ -25,7 +26,7 @@ better is not proved.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -38,7 +39,7 @@ from musclesolve.trajectory.motion_cost import MotionCost
 from musclesolve.trajectory.motion_problem import MotionProblem
 from musclesolve.trajectory.time_basis import TimeBasis
 
-LEAST_SHARE = 1e-6
+LEAST_OF_MUSCLE, LEAST_OF_ALL = 1e-3, 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,57 +60,74 @@ class Misses:
         return np.where(np.isfinite(every).all(axis=0), every.max(axis=0), np.inf)
 
 
-def misses(problem: MotionProblem, cost: MotionCost, found: MotionAttempt, reserve: Array) -> Misses:
-    """Recomputed from the problem and the numbers of an attempt alone; reserve (T, m) [N m]."""
-    basis = TimeBasis.of(problem.time)
-    rate = basis.rates(basis.coefficients(found.coordinate))
-    lengths = problem.musculotendon_length, problem.musculotendon_velocity
-    with np.errstate(all="ignore"):
-        state = equilibrium(problem.muscles, *lengths, found.coordinate, rate)
-        return _misses(problem, cost, found, reserve, basis, state)
+class Certifier:
+    """Recomputes the certificate from the problem and the numbers of an attempt alone."""
 
+    def __init__(self, problem: MotionProblem, cost: MotionCost) -> None:
+        self.problem, self.cost = problem, cost
+        self.basis = TimeBasis.of(problem.time)
+        self.limits = ActivationLimits.of(problem.limits, problem.time)
+        self.bounds = coordinate_bounds(problem, cost)
 
-def _misses(
-    problem: MotionProblem,
-    cost: MotionCost,
-    found: MotionAttempt,
-    reserve: Array,
-    basis: TimeBasis,
-    state: Equilibrium,
-) -> Misses:
-    a, mu, capacity, active = found.activation, found.balance_multiplier, state.capacity, state.active
-    weight = problem.weight[:, None]
-    by_force, _, by_activation, _ = cost.slopes(active.value, a)
-    pull = np.einsum("tkn,tk->tn", problem.lever, found.multiplier)
-    of_z = [
-        weight * by_force * active.slope,
-        -pull * state.tendon.slope,
-        -mu * (active.slope - a * capacity.z),
-        -found.coordinate_multiplier,
-    ]
-    limits = ActivationLimits.of(problem.limits, problem.time)
-    of_a = [weight * by_activation, mu * capacity.value, -limits.pull(found.limit_multiplier)]
-    moment_scale = np.maximum(1.0, np.abs(problem.moment))
-    produced = np.einsum("tkn,tn->tk", problem.lever, state.tendon.value)
-    of_moments = [produced + reserve - problem.moment, reserve - problem.compliance * found.multiplier]
-    bounds = coordinate_bounds(problem, cost)
-    size_z, size_a = _size(of_z), _size([*of_a, *found.limit_multiplier.max(axis=(0, 1), keepdims=True)[0]])
-    return Misses(
-        states=_states(basis, of_z, mu * a * capacity.y),
-        activations=_projected(a, sum(of_a), size_a, problem.lower, problem.upper),
-        moments=np.max(np.abs(np.stack(of_moments)) / moment_scale, axis=(0, 2)),
-        balance=np.abs(state.imbalance(a)).max(axis=1),
-        coordinates=_projected(found.coordinate, found.coordinate_multiplier, size_z, *bounds),
-        limits=_limits(limits, a, found.limit_multiplier, size_a),
-    )
+    def state(self, coordinate: Array) -> Equilibrium:
+        """Muscles where the tendon coordinate is z (T, n), with the rates of its spline."""
+        problem = self.problem
+        rate = self.basis.rates(self.basis.coefficients(coordinate))
+        lengths = problem.musculotendon_length, problem.musculotendon_velocity
+        return equilibrium(problem.muscles, *lengths, coordinate, rate)
+
+    def misses(self, found: MotionAttempt) -> Misses:
+        """By how much an attempt misses each condition; reserves are what the multipliers make them."""
+        with np.errstate(all="ignore"):
+            state = self.state(found.coordinate)
+            of_z, of_y, of_a = self._slopes(found, state)
+            size_z = _size(of_z)
+            size_a = _size([*of_a, _around(found.limit_multiplier.sum(axis=0))])
+            bounds = self.problem.lower, self.problem.upper
+            moved = found.coordinate_multiplier
+            return Misses(
+                states=_states(self.basis, of_z, of_y),
+                activations=_projected(found.activation, np.sum(of_a, axis=0), size_a, *bounds),
+                moments=self._moments(found, state),
+                balance=np.abs(state.imbalance(found.activation)).max(axis=1),
+                coordinates=_projected(found.coordinate, moved, size_z, *self.bounds),
+                limits=_limits(self.limits, found.activation, found.limit_multiplier, size_a),
+            )
+
+    def _slopes(self, found: MotionAttempt, state: Equilibrium) -> tuple[list[Array], Array, list[Array]]:
+        """The terms by z, by its rate and by the activation, (T, n) each."""
+        a, mu, capacity, active = found.activation, found.balance_multiplier, state.capacity, state.active
+        weight = self.problem.weight[:, None]
+        by_force, _, by_activation, _ = self.cost.slopes(active.value, a)
+        pull = np.einsum("tkn,tk->tn", self.problem.lever, found.multiplier)
+        of_z = [
+            weight * by_force * active.slope,
+            -pull * state.tendon.slope,
+            -mu * (active.slope - a * capacity.z),
+            -found.coordinate_multiplier,
+        ]
+        of_a = [weight * by_activation, mu * capacity.value, -self.limits.pull(found.limit_multiplier)]
+        return of_z, mu * a * capacity.y, of_a
+
+    def _moments(self, found: MotionAttempt, state: Equilibrium) -> Array:
+        problem = self.problem
+        produced = np.einsum("tkn,tn->tk", problem.lever, state.tendon.value)
+        short = produced + problem.compliance * found.multiplier - problem.moment
+        return np.asarray((np.abs(short) / np.maximum(1.0, np.abs(problem.moment))).max(axis=1))
 
 
 def _states(basis: TimeBasis, of_z: list[Array], of_y: Array) -> Array:
     """The first line: its sum over the sum of the sizes of its terms."""
     total = basis.gather(np.sum(of_z, axis=0), of_y)
-    absolute = TimeBasis(basis.first, np.abs(basis.value), np.abs(basis.rate))
+    absolute = replace(basis, value=np.abs(basis.value), rate=np.abs(basis.rate))
     size = absolute.gather(np.abs(of_z).sum(axis=0), np.abs(of_y))
     return np.asarray((np.abs(total) / _above_least(size)).max(axis=1))
+
+
+def _around(between: Array) -> Array:
+    """(T, n) the sum of what is between a frame and its neighbors, (T-1, n)."""
+    nothing = np.zeros((1, between.shape[1]))
+    return np.vstack([nothing, between]) + np.vstack([between, nothing])
 
 
 def _size(terms: list[Array]) -> Array:
@@ -117,8 +135,8 @@ def _size(terms: list[Array]) -> Array:
 
 
 def _above_least(size: Array) -> Array:
-    largest = size.max(initial=0.0)
-    return np.maximum(size, LEAST_SHARE * largest if largest > 0.0 else 1.0)
+    largest = np.maximum(LEAST_OF_MUSCLE * size.max(axis=0), LEAST_OF_ALL * size.max())
+    return np.maximum(size, np.where(largest > 0.0, largest, 1.0))
 
 
 def _projected(value: Array, slope: Array, size: Array, lower: Array, upper: Array) -> Array:

@@ -21,12 +21,17 @@ ROW = 3
 
 @dataclass(frozen=True, eq=False)
 class TimeBasis:
-    """first (T,): the first of the three coefficients of a frame; value, rate (T, 3): what they count for in z_t and in
-    dz/dt_t [1/s]."""
+    """Rows of Z and Y.
+
+    first (T,): the first of the three coefficients of a frame; value, rate (T, 3): what they count for in z_t and in
+    dz/dt_t [1/s]; knots and ends (2, T): of the spline, whose first and last coefficient the others determine.
+    """
 
     first: Indices
     value: Array
     rate: Array
+    knots: Array
+    ends: Array
 
     @classmethod
     def of(cls, time: Array) -> TimeBasis:
@@ -46,7 +51,7 @@ class TimeBasis:
         value, rate = (
             (matrix @ inner)[rows[:, None], columns] for matrix in (spline(time), spline.derivative()(time))
         )
-        return cls(first.astype(np.intp), value, rate)
+        return cls(first.astype(np.intp), value, rate, knots, inner[[0, -1]])
 
     def values(self, coefficient: Array) -> Array:
         """Z c of coefficients (T, n)."""
@@ -74,6 +79,14 @@ class TimeBasis:
             column = self.first + k
             band[ROW - 1 + np.arange(count) - column, column] = self.value[:, k]
         return np.asarray(solve_banded((ROW - 1, ROW - 1), band, value))
+
+    def between(self, coefficient: Array, time: Array) -> tuple[Array, Array]:
+        """Z(t) and dz/dt at other times (k,) [s], (k, n)."""
+        from scipy.interpolate import BSpline
+
+        first, last = self.ends @ coefficient
+        spline = BSpline(self.knots, np.vstack([first, coefficient, last]), 3)
+        return spline(time), spline.derivative()(time)
 
     def _times(self, row: Array, coefficient: Array) -> Array:
         total = row[:, :1] * coefficient[self.first]

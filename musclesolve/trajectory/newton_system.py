@@ -1,0 +1,142 @@
+"""The Newton system of a motion: factored once, solved for many right-hand sides (kernel/__init__.py)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from musclesolve._util.arrays import Array
+from musclesolve.trajectory.kernel.arrays import HALF, Basis, Nodes
+from musclesolve.trajectory.time_basis import TimeBasis
+
+REACH = 24
+"""Frames up to which the blocks of S are factored."""
+ALL = 60
+"""Frames of a motion so short that all blocks are."""
+_ENOUGH = 1e-11
+_FEW_STEPS = 25
+LITTLE = (1e-14, 1e-12, 1e-10, 1e-8)
+"""Added to the unit diagonal of the blocks of S, the first that makes them positive definite."""
+
+
+class NewtonSystem:
+    """The system of n muscles, m moments and T frames; step: the mean time between frames [s]."""
+
+    def __init__(self, time: TimeBasis, step: float, moments: int, muscles: int) -> None:
+        frames = len(time.first)
+        self.step = step
+        rows = (time.first, time.value, step * time.rate)
+        self.basis = Basis(*(np.ascontiguousarray(array) for array in rows))
+        self.time, self.shape = time, (frames, moments, muscles)
+        self.reach = frames - 1 if frames <= ALL else REACH
+        self.share = np.zeros(muscles)
+        self.factors = np.zeros((muscles, frames, HALF + 1))
+
+    def factor(self, nodes: Nodes, lever: Array, compliance: Array) -> bool:
+        """Factor the system for second derivatives, levers by the coordinate (T, m, n) and compliances (T, m).
+
+        Chains that are not convex are made so (kernel/chain.py). False where numbers broke down.
+        """
+        from musclesolve.trajectory.kernel import entry
+
+        frames, _, _ = self.shape
+        band = np.empty((frames, HALF + 1))
+        entry.FACTOR.load()(self.basis, nodes, self.share, band, self.factors)
+        if not (np.isfinite(self.share).all() and np.isfinite(self.factors).all()):
+            return False
+        self.lever, self.compliance = np.ascontiguousarray(lever), np.ascontiguousarray(compliance)
+        self.by_muscle = np.ascontiguousarray(lever.transpose(2, 0, 1))
+        return self._factor_coupling()
+
+    def solve(self, right: Array, short: Array) -> tuple[Array, Array]:
+        """Dc (T, n) and dlambda (T, m) for r (T, n) and b (T, m)."""
+        from musclesolve.trajectory.kernel import entry
+
+        solve = entry.SOLVE.load()
+        own = np.ascontiguousarray(right.T)
+        solve(self.factors, own)
+        asked = short - np.einsum("tkn,tn->tk", self.lever, self.time.values(own.T))
+        multiplier = self._solve_coupling(asked)
+        pull = self.time.gather(np.einsum("tkn,tk->tn", self.lever, multiplier), np.zeros_like(right))
+        more = np.ascontiguousarray(pull.T)
+        solve(self.factors, more)
+        return (own + more).T, multiplier
+
+    def _factor_coupling(self) -> bool:
+        from musclesolve.trajectory.kernel import entry
+
+        frames, moments, muscles = self.shape
+        while True:
+            band = np.empty((moments * (self.reach + 1), frames * moments))
+            entry.COUPLE.load()(
+                self.basis,
+                self.factors,
+                self.lever,
+                self.compliance,
+                np.empty((frames, self.reach + HALF + 1)),
+                np.empty((frames, self.reach + 1, muscles)),
+                band,
+                np.empty((moments, muscles)),
+            )
+            if self._factor_band(band):
+                return True
+            if self.reach >= frames - 1 or not np.isfinite(band).all():
+                return False
+            self.reach = min(2 * self.reach, frames - 1)
+
+    def _factor_band(self, band: Array) -> bool:
+        """Factor blocks of S with a unit diagonal and, where round-off needs it, a little more on it."""
+        from scipy.linalg import LinAlgError, cholesky_banded
+
+        self.scale = 1.0 / np.sqrt(np.where(band[0] > 0.0, band[0], 1.0))
+        band *= self.scale
+        for below in range(len(band)):
+            band[below, : band.shape[1] - below] *= self.scale[below:]
+        if not np.isfinite(band).all():
+            return False
+        for little in LITTLE:
+            band[0] = 1.0 + little
+            try:
+                self.band = cholesky_banded(band, lower=True, check_finite=False)
+                return True
+            except LinAlgError:
+                continue
+        return False
+
+    def _precondition(self, b: Array) -> Array:
+        from scipy.linalg import cho_solve_banded
+
+        x = cho_solve_banded((self.band, True), b.reshape(-1) * self.scale, check_finite=False)
+        return (x * self.scale).reshape(b.shape)
+
+    def _times(self, x: Array) -> Array:
+        from musclesolve.trajectory.kernel import entry
+
+        out = np.empty_like(x)
+        entry.MULTIPLY.load()(
+            self.basis, self.factors, self.by_muscle, self.compliance, x, out, np.empty(len(x))
+        )
+        return out
+
+    def _solve_coupling(self, b: Array) -> Array:
+        """Conjugate gradients for S x = b; the reach is doubled for the next time where they take many steps."""
+        x = np.zeros_like(b)
+        left = np.ascontiguousarray(b)
+        pushed = self._precondition(left)
+        along, now = pushed.copy(), float((left * pushed).sum())
+        first = now
+        self.steps = 0
+        while now > _ENOUGH**2 * first and self.steps < 4 * _FEW_STEPS:
+            moved = self._times(along)
+            curvature = float((along * moved).sum())
+            if not curvature > 0.0:
+                break
+            length = now / curvature
+            x += length * along
+            left = left - length * moved
+            pushed = self._precondition(left)
+            before, now = now, float((left * pushed).sum())
+            along = pushed + now / before * along
+            self.steps += 1
+        if self.steps > _FEW_STEPS:
+            self.reach = min(2 * self.reach, self.shape[0] - 1)
+        return x
