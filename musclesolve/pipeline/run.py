@@ -55,7 +55,7 @@ def prepare_legs(
         state, loads = leg_mechanics(options, recorded, segments, side)
         own = leg_moments(model, moments, side)
         expected = None if emg is None else emg.expected(motion.time, state.muscles.names)
-        legs.append(LegMechanics(state, loads, own, validity.of_leg(side), expected))
+        legs.append(LegMechanics(state, loads, own, validity.of_leg(side), motion.time, expected))
     gait = Gait.of(trial, recorded.measured)
     return Prepared(trial, options, recorded, moments, validity, gait, tuple(legs), emg)
 

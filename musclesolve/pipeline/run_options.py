@@ -33,6 +33,9 @@ The model's axes of ankle inversion and adduction are nominal, not those of the 
 bones and ligaments bear about the true axes would be assigned to muscles, which then work against each other.
 """
 
+MOTION_METHODS = {"batch": "structured", "ipopt": "collocation"}
+"""What solves whole motions with elastic tendons, by the solver that is asked for."""
+
 _SIDES = {"r": ("r",), "l": ("l",), "both": ("r", "l")}
 
 Found = TypeVar("Found")
@@ -149,6 +152,36 @@ def check_consistent(trial: Trial, study: str) -> None:
         expected = "a motion that satisfies the constraints of the model"
         remedy = 'choose method = "nearest"'
         raise trial.document.error(problem, "consistency", "method", 0, expected, remedy, code="conflict")
+
+
+def check_rigid(trial: Trial, study: str) -> None:
+    """Refuse a study that knows tendons as rigid alone."""
+    if trial.muscles.tendon == "elastic":
+        raise trial.document.error(
+            f"{study} with elastic tendons",
+            "muscles",
+            "tendon",
+            expected="rigid tendons",
+            remedy='write tendon = "rigid"',
+            code="conflict",
+        )
+
+
+def motion_method(solver: Solver) -> str:
+    """The method for whole motions that belongs to a solver of single frames: compiled, or with Ipopt.
+
+    Raises:
+        InputError: a solver without such a method.
+    """
+    if solver.name not in MOTION_METHODS:
+        raise InputError(
+            f"the solver {solver.name} solves frames one by one, elastic tendons need whole motions",
+            code="unfit_solver",
+            where="solver",
+            expected=" or ".join(MOTION_METHODS),
+            remedy=f'choose {" or ".join(MOTION_METHODS)}, or rigid tendons (tendon = "rigid")',
+        )
+    return MOTION_METHODS[solver.name]
 
 
 def check_choices(cost: str | Cost | None, solver: str | Solver | None, side: str) -> None:
