@@ -141,8 +141,8 @@ def forward_problem(
             the recording (see `refined`). They remove what the forces miss between the frames.
 
     Raises:
-        InputError: a trial that cannot be analysed, or with elastic tendons; no frames with a valid solution; a result without activations, or
-            of other muscles or times.
+        InputError: a trial that cannot be analysed, or with elastic tendons; no frames with a valid solution; a result
+            without activations, or of other muscles, tendons or times.
     """
     check_choice(replay, "replay", REPLAYS)
     analysis = _analysed(trial)

@@ -75,7 +75,8 @@ class ModelProblem:
 
     problem: all of it; groups: coordinates and muscles, by number, that are shared apart; motion: of the coordinates;
     angle (T, m) [rad or m] and moment (T, m) [N m or N] of the shared coordinates; musculotendon_length (T, n) [m],
-    musculotendon_velocity (T, n) [m/s]; fiber: the fibers behind rigid tendons, or solved ones; dynamics: where loads were given.
+    musculotendon_velocity (T, n) [m/s]; fiber: the fibers behind rigid tendons, or as solved behind elastic ones;
+    dynamics: where loads were given.
     """
 
     model: OpenSimModel
