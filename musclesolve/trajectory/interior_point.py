@@ -30,7 +30,9 @@ from musclesolve.trajectory.time_basis import TimeBasis
 
 FIRST_ACTIVATION = 0.3
 FIRST_SIGMA = 0.1
-FIRST_LEAST = 1e-13
+FIRST_LEAST = 1e-14
+LEAST_OMEGA = 1e-4
+UNWEIGHED = 1e-11
 TO_BOUNDARY = 0.995
 LEAST_WIDTH = 1e-7
 """Between two bounds: those that coincide are drawn apart by it."""
@@ -54,9 +56,9 @@ class Barrier:
         """By which share of its step a distance or a multiplier would vanish, one over it."""
         return float(max((-dx / self.x).max(initial=0.0), (-dk / self.k).max(initial=0.0)))
 
-    def gap(self, t: float, dx: Array, dk: Array) -> float:
-        """Sum of the products after a step of length t."""
-        return float(((self.x + t * dx) * (self.k + t * dk)).sum())
+    def gap(self, t: float, dx: Array, dk: Array, weight: Array) -> float:
+        """Sum of the products after a step of length t, over the weights (n,) of the muscles."""
+        return float(((self.x + t * dx) * (self.k + t * dk) / weight).sum())
 
 
 @dataclass
@@ -128,6 +130,7 @@ class InteriorPoint:
         self.system = NewtonSystem(self.basis, self.step_size, problem.moment.shape[1], z.shape[1])
         self.multiplier = np.zeros_like(problem.moment)
         self.balance = np.zeros_like(z)
+        self.omega = np.ones(z.shape[1])
         self.sigma, self.length, self.least = FIRST_SIGMA, 1.0, FIRST_LEAST
         self._start(z, a)
 
@@ -167,6 +170,7 @@ class InteriorPoint:
         here = self.linearise()
         if not self._factor(here):
             return False
+        self._weigh(here)
         nothing = tuple(np.zeros_like(barrier.x) for barrier in self.barriers)
         guess = self._direction(here, nothing)
         length = self._length(guess, 1.0)
@@ -174,7 +178,7 @@ class InteriorPoint:
         sigma = max((then / now) ** 3 * now, self.least)
         bent = length * length
         pairs = zip(self.barriers, guess.bounds, strict=True)
-        pushes = tuple((sigma - bent * dx * dk) / barrier.x for barrier, (dx, dk) in pairs)
+        pushes = tuple((sigma * self.omega - bent * dx * dk) / barrier.x for barrier, (dx, dk) in pairs)
         move = self._direction(here, pushes)
         self.sigma, self.length = sigma, self._length(move, TO_BOUNDARY)
         self._advance(move, self.length)
@@ -271,7 +275,18 @@ class InteriorPoint:
 
     def _gap(self, t: float, step: Step) -> float:
         pairs = zip(self.barriers, step.bounds, strict=True)
-        return sum(barrier.gap(t, *change) for barrier, change in pairs) / self.barriers.count
+        return sum(barrier.gap(t, *change, self.omega) for barrier, change in pairs) / self.barriers.count
+
+    def _weigh(self, here: Linearised) -> None:
+        """Each muscle's share in sigma: the largest marginal cost of its activation, over that of all muscles.
+
+        So a muscle whose multipliers are small gets as near to its bounds as one whose multipliers are large.
+        """
+        if self.sigma > UNWEIGHED:
+            return
+        marginal = np.abs(here.slope_a) + np.abs(self.balance * here.state.capacity.value)
+        largest = marginal.max(axis=0)
+        self.omega = np.clip(largest / largest.max(), LEAST_OMEGA, 1.0)
 
     def _advance(self, step: Step, t: float) -> None:
         self.c, self.a = self.c + t * step.c, self.a + t * step.a

@@ -14,7 +14,7 @@ ALL = 60
 """Frames of a motion so short that all blocks are."""
 _ENOUGH = 1e-11
 _FEW_STEPS = 25
-LITTLE = (1e-14, 1e-12, 1e-10, 1e-8)
+LITTLE = (1e-14, 1e-12, 1e-10, 1e-8, 1e-6, 1e-4)
 """Added to the unit diagonal of the blocks of S, the first that makes them positive definite."""
 
 

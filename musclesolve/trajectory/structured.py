@@ -13,12 +13,12 @@ from musclesolve.trajectory.interior_point import InteriorPoint
 from musclesolve.trajectory.motion_cost import MotionCost
 from musclesolve.trajectory.motion_problem import MotionProblem
 
-GOOD, GOOD_ENOUGH = 1e-8, 1e-6
+GOOD, GOOD_ENOUGH = 1e-7, 1e-6
 """Certificates with which it ends: at once, and when it gets no better."""
 PATIENCE = 4
 CLOSE = 1e-9
 """Products of multipliers and distances from which on certificates are worth computing."""
-LEAST_EVER = 1e-20
+LEAST_EVER = 1e-18
 STUCK, STUCK_STEPS = 0.02, 12
 
 
