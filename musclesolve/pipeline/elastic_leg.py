@@ -14,6 +14,7 @@ import numpy as np
 from musclesolve.muscles.elastic.elastic_muscles import ElasticMuscles
 from musclesolve.muscles.leg_muscle_state import MuscleState
 from musclesolve.muscles.placing.place_muscles import LegMuscles
+from musclesolve.pipeline.elastic_choices import motion_method
 from musclesolve.pipeline.elastic_motion import MotionFrames, SharedMotion, share_motion
 from musclesolve.pipeline.rigid_leg import (
     leg_result,
@@ -22,7 +23,7 @@ from musclesolve.pipeline.rigid_leg import (
     shared_rows,
     sharing_problem,
 )
-from musclesolve.pipeline.run_options import Options, motion_method
+from musclesolve.pipeline.run_options import Options
 from musclesolve.pipeline.types import LegMechanics, LegResult
 
 
@@ -34,7 +35,7 @@ def share_elastic_leg(leg: LegMechanics, options: Options) -> LegResult:
     Raises:
         InputError: see `share_motion`.
     """
-    found = share_motion(_frames(leg, options), options.cost, motion_method(options.solver))
+    found = share_motion(_frames(leg, options), options.cost, motion_method(options.cost, options.solver))
     leg = replace(leg, state=_solved_state(leg.state, found))
     result = leg_result(leg, sharing_problem(leg, options), found.solution, options)
     return replace(result, tendons=found.tendons, notes=found.notes)

@@ -33,9 +33,6 @@ The model's axes of ankle inversion and adduction are nominal, not those of the 
 bones and ligaments bear about the true axes would be assigned to muscles, which then work against each other.
 """
 
-MOTION_METHODS = {"batch": "structured", "ipopt": "collocation"}
-"""What solves whole motions with elastic tendons, by the solver that is asked for."""
-
 _SIDES = {"r": ("r",), "l": ("l",), "both": ("r", "l")}
 
 Found = TypeVar("Found")
@@ -157,31 +154,15 @@ def check_consistent(trial: Trial, study: str) -> None:
 def check_rigid(trial: Trial, study: str) -> None:
     """Refuse a study that knows tendons as rigid alone."""
     if trial.muscles.tendon == "elastic":
+        stated = "" if trial.muscles.tendon_strain is None else ", and remove tendon_strain"
         raise trial.document.error(
             f"{study} with elastic tendons",
             "muscles",
             "tendon",
             expected="rigid tendons",
-            remedy='write tendon = "rigid"',
+            remedy=f'write tendon = "rigid"{stated}',
             code="conflict",
         )
-
-
-def motion_method(solver: Solver) -> str:
-    """The method for whole motions that belongs to a solver of single frames: compiled, or with Ipopt.
-
-    Raises:
-        InputError: a solver without such a method.
-    """
-    if solver.name not in MOTION_METHODS:
-        raise InputError(
-            f"the solver {solver.name} solves frames one by one, elastic tendons need whole motions",
-            code="unfit_solver",
-            where="solver",
-            expected=" or ".join(MOTION_METHODS),
-            remedy=f'choose {" or ".join(MOTION_METHODS)}, or rigid tendons (tendon = "rigid")',
-        )
-    return MOTION_METHODS[solver.name]
 
 
 def check_choices(cost: str | Cost | None, solver: str | Solver | None, side: str) -> None:

@@ -9,10 +9,10 @@ import numpy as np
 from musclesolve._util.arrays import Indices
 from musclesolve.muscles.elastic.elastic_muscles import ElasticMuscles
 from musclesolve.muscles.hill_model import FiberState
+from musclesolve.pipeline.elastic_choices import motion_method
 from musclesolve.pipeline.elastic_motion import MotionFrames, share_motion
 from musclesolve.pipeline.opensim.group_result import GroupResult, ModelResult, group_problem
 from musclesolve.pipeline.opensim.model_problem import ModelProblem
-from musclesolve.pipeline.run_options import motion_method
 from musclesolve.pipeline.tendon_states import TendonStates
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.solver.solver_base import Solver
@@ -26,7 +26,7 @@ def share_elastic_groups(found: ModelProblem, cost: Cost, solver: Solver) -> Mod
     """
     muscles = ElasticMuscles.of(found.muscles, found.muscles.families, found.muscles.tendon_strain)
     tendons = TendonStates.empty(*found.musculotendon_length.shape)
-    numbers, motions, method = found.group_numbers, [], motion_method(solver)
+    numbers, motions, method = found.group_numbers, [], motion_method(cost, solver)
     for dofs, own in numbers:
         motions.append(share_motion(_frames(found, muscles, dofs, own), cost, method))
         tendons.store_columns(own, motions[-1].tendons)
