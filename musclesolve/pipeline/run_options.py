@@ -151,6 +151,20 @@ def check_consistent(trial: Trial, study: str) -> None:
         raise trial.document.error(problem, "consistency", "method", 0, expected, remedy, code="conflict")
 
 
+def check_rigid(trial: Trial, study: str) -> None:
+    """Refuse a study that knows tendons as rigid alone."""
+    if trial.muscles.tendon == "elastic":
+        stated = "" if trial.muscles.tendon_strain is None else ", and remove tendon_strain"
+        raise trial.document.error(
+            f"{study} with elastic tendons",
+            "muscles",
+            "tendon",
+            expected="rigid tendons",
+            remedy=f'write tendon = "rigid"{stated}',
+            code="conflict",
+        )
+
+
 def check_choices(cost: str | Cost | None, solver: str | Solver | None, side: str) -> None:
     """Refuse unknown names before a trial is read; None is left to the trial."""
     check_choice(side, "side", _SIDES)

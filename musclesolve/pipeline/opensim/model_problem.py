@@ -9,7 +9,7 @@ from typing import TypedDict, Unpack
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Mask
+from musclesolve._util.arrays import Array, Indices, Mask
 from musclesolve._util.checks import check_choice, check_number
 from musclesolve.errors import InputError
 from musclesolve.muscles.hill_model import FiberState
@@ -75,7 +75,8 @@ class ModelProblem:
 
     problem: all of it; groups: coordinates and muscles, by number, that are shared apart; motion: of the coordinates;
     angle (T, m) [rad or m] and moment (T, m) [N m or N] of the shared coordinates; musculotendon_length (T, n) [m],
-    musculotendon_velocity (T, n) [m/s]; fiber: the fibers behind rigid tendons; dynamics: where loads were given.
+    musculotendon_velocity (T, n) [m/s]; fiber: the fibers behind rigid tendons, or as solved behind elastic ones;
+    dynamics: where loads were given.
     """
 
     model: OpenSimModel
@@ -93,6 +94,11 @@ class ModelProblem:
     moment_file: Path | None
     dynamics: LoadDynamics | None
     notes: tuple[str, ...]
+
+    @property
+    def group_numbers(self) -> list[tuple[Indices, Indices]]:
+        """Coordinates and muscles of each group as arrays of numbers."""
+        return [(np.array(dofs, dtype=np.intp), np.array(own, dtype=np.intp)) for dofs, own in self.groups]
 
 
 def opensim_problem(
