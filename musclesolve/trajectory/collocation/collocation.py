@@ -132,10 +132,10 @@ class Collocation:
     def _reported(self, problem: MotionProblem, programme: Programme, found: _Found) -> CollocationReport:
         transcription = programme.transcription
         z, rate, activation, reserve = programme.unknowns(found.x)
-        frames, at = transcription.frame, np.searchsorted(transcription.moment, transcription.frame)
+        frames = transcription.frame
         attempt = MotionAttempt(
             coordinate=z[frames],
-            activation=transcription.at_frames(activation, problem.lower, problem.upper),
+            activation=activation[frames],
             **_multipliers(problem, programme, found),
             iterations=found.iterations,
             method=f"{self.name}, {self._label}",
@@ -146,7 +146,7 @@ class Collocation:
             kkt_residual=programme_residual(programme, found.x, found.row_multiplier, found.bound_multiplier),
             defect=defects(problem, transcription, z, rate, activation),
             cost=found.objective * programme.size,
-            reserve=reserve[at],
+            reserve=reserve[transcription.moment_frame],
         )
 
     @property
@@ -186,11 +186,10 @@ def _multipliers(problem: MotionProblem, programme: Programme, found: _Found) ->
     """With the signs of certificate.py, which subtracts what CasADi adds."""
     rows = split(-programme.size * found.row_multiplier, programme.row_shapes)
     states = split(-programme.size * found.bound_multiplier, programme.shapes)[0]
-    times = programme.transcription.time[programme.transcription.moment]
-    by_frame = moment_interpolation(problem.time, times)
+    by_frame = moment_interpolation(problem.time, programme.held.time)
     shape = problem.musculotendon_length.shape
     between_frames = (2, shape[0] - 1, shape[1])
-    kept = programme.states is problem
+    kept = programme.problem is problem
     limits = np.maximum(rows[3], 0.0) if rows[3].size else np.zeros(between_frames)
     return {
         "multiplier": rows[0] / programme.row if kept else by_frame.T @ (rows[0] / programme.row),
@@ -202,11 +201,11 @@ def _multipliers(problem: MotionProblem, programme: Programme, found: _Found) ->
 
 def _check_freedom(programme: Programme, options: Collocation) -> None:
     """Refuse a scheme with more moments than there are forces to be chosen."""
-    (points, muscles), (moments, dofs) = programme.shapes[1], programme.row.shape
-    free = (points if options.scheme == "spline" else points + 1) * muscles
-    if programme.states.reserve_weight is None and moments * dofs > free:
+    equations, points = programme.transcription.by_rate.shape
+    moments, free = programme.row.size, (2 * points - equations) * len(programme.problem.muscles.names)
+    if programme.problem.reserve_weight is None and moments > free:
         raise InputError(
-            f"{moments * dofs} moments at the points and frames, and {free} forces to be chosen",
+            f"{moments} moments, and {free} forces to choose",
             code="conflict",
             where="Collocation",
             expected="no more moments than forces",

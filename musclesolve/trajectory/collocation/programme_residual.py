@@ -62,8 +62,7 @@ def _row_size(jacobian: Any, size: Array) -> Array:
 
 
 def _row_unit(programme: Programme) -> Array:
-    moment = programme.states.moment[programme.transcription.moment]
-    unit = programme.row / np.maximum(1.0, np.abs(moment))
+    unit = programme.row / np.maximum(1.0, np.abs(programme.held.moment))
     return joined(unit, *(np.ones(shape) for shape in programme.row_shapes[1:]))
 
 
