@@ -13,7 +13,9 @@ from musclesolve.trajectory.local_equilibrium import equilibrium
 from musclesolve.trajectory.motion_problem import MotionProblem
 
 
-def small_muscles(family: str = "de_groote_2016", strain: float = 0.05, elastic: bool = True) -> ElasticMuscles:
+def small_muscles(
+    family: str = "de_groote_2016", strain: float = 0.05, elastic: bool = True
+) -> ElasticMuscles:
     """Four muscles: two long tendons, one short, one stiff."""
     record = SimpleNamespace(
         names=("flexor", "long_flexor", "extensor", "short_extensor"),
@@ -35,7 +37,9 @@ def small_motion(
     muscles, time = small_muscles(family), step * np.arange(frames)
     phase = np.pi * time / time[-1]
     angle = np.stack([0.5 * np.sin(phase), 0.3 * np.cos(2.0 * phase)], axis=1)[:, :moments]
-    speed = np.stack([0.5 * np.cos(phase), -0.6 * np.sin(2.0 * phase)], axis=1)[:, :moments] * np.pi / time[-1]
+    speed = (
+        np.stack([0.5 * np.cos(phase), -0.6 * np.sin(2.0 * phase)], axis=1)[:, :moments] * np.pi / time[-1]
+    )
     arm = np.array([[0.04, 0.03, -0.05, -0.03], [0.02, -0.03, 0.02, -0.02]])[:moments]
     neutral = muscles.optimal_fiber_length * np.cos(muscles.pennation_angle) + muscles.tendon_slack_length
     length, velocity = 1.02 * neutral - angle @ arm, -speed @ arm

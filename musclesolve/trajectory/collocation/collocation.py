@@ -34,6 +34,8 @@ from musclesolve.trajectory.motion_problem import MotionProblem
 
 HIGHEST_ORDER = 9
 """Of the tables of points in CasADi."""
+LOWEST_ORDER = {"legendre": 2}
+"""With a single Gauss point moments hold at the nodes alone and the cost counts between them: states alternate."""
 COMPLEMENTARITY = 1e-6
 """Tolerance of the products of multipliers and distances from bounds, over that of Ipopt.
 
@@ -47,7 +49,7 @@ class CollocationReport:
 
     kkt_residual: the largest miss of the conditions of its own programme (programme_residual.py); defect (T-1, n): the
     error of the transcription between two frames, in units of activation (defects.py); cost: the integral over time,
-    over the mean time between frames; reserve: (T, m) [N m].
+    reserves included, over the mean time between frames; reserve: (T, m) [N m].
     """
 
     attempt: MotionAttempt
@@ -63,7 +65,7 @@ class Collocation:
 
     Args:
         scheme: "spline", "legendre" or "radau".
-        order: points in each interval of the schemes "legendre" and "radau", from 1 to 9.
+        order: points in each interval of the schemes "legendre" (2 to 9) and "radau" (1 to 9).
         mesh: intervals from one frame to the next.
         tolerance: Ipopt's `tol`, on the scaled programme.
         max_iterations: of Ipopt.
@@ -84,13 +86,14 @@ class Collocation:
         check_choice(self.scheme, "the scheme", SCHEMES, where="Collocation.scheme")
         for option in ("order", "mesh", "max_iterations"):
             check_integer(getattr(self, option), option, 1, where=f"Collocation.{option}")
-        if self.order > HIGHEST_ORDER:
+        lowest = LOWEST_ORDER.get(self.scheme, 1)
+        if not lowest <= self.order <= HIGHEST_ORDER:
             raise InputError(
                 f"order is {self.order}",
                 code="bad_number",
                 where="Collocation.order",
-                expected=f"from 1 to {HIGHEST_ORDER}",
-                remedy="take more intervals with `mesh` instead",
+                expected=f'from {lowest} to {HIGHEST_ORDER} for scheme="{self.scheme}"',
+                remedy='refine the mesh instead of a higher order; scheme="radau" instead of a lower one',
             )
         expected = "a positive number below 1e-2"
         check_number(
