@@ -15,6 +15,7 @@ ATTRIBUTES = {
     "optimal_fiber_length": "optimal_fiber_length",
     "tendon_slack_length": "tendon_slack_length",
     "max_shortening_velocity": "max_shortening_velocity",
+    "tendon_strain": "tendon_strain",
 }
 """Attributes of `Muscle` by the keys of the file."""
 _POINT_FIELDS = ("point", "position", "active")

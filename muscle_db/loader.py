@@ -26,6 +26,8 @@ from muscle_db.model import (
     DEGREES_OF_FREEDOM,
     FIBER_LENGTHS,
     FRAMES,
+    LARGEST_TENDON_STRAIN,
+    TENDON_STRAIN,
     MovingFrame,
     Muscle,
     MuscleDatabase,
@@ -43,10 +45,11 @@ _MUSCLE_NUMBERS = ("max_isometric_force", "pennation_deg", "optimal_fiber_length
 _REMARKS = ("origin", "insertion", "action")
 _REFERENCE_LENGTHS = ("thigh_length", "shank_length", "hip_width")
 _VELOCITY = "max_shortening_velocity"
+_TENDON_STRAIN = "tendon_strain"
 _LENGTH_KEYS = ("fiber_lengths", "operating_range_of")
 _SET_KEYS = ("groups", "deviation", "frame", "wrap", "curves", "license", "calibrated_passive", "coordinates")
-_OPTIONAL = (_VELOCITY, *_SET_KEYS, *_LENGTH_KEYS)
-_MUSCLE_OPTIONAL = (_VELOCITY, *_REMARKS, "deviation", "wraps", "passive")
+_OPTIONAL = (_VELOCITY, _TENDON_STRAIN, *_SET_KEYS, *_LENGTH_KEYS)
+_MUSCLE_OPTIONAL = (_VELOCITY, _TENDON_STRAIN, *_REMARKS, "deviation", "wraps", "passive")
 _ROUNDED = 1e-3
 """Largest contradiction between a joint center and the length of a segment [m]."""
 
@@ -137,6 +140,7 @@ class _Common:
     """What every muscle of a file refers to."""
 
     velocity: float
+    tendon_strain: float
     groups: dict[str, str]
     frames: dict[str, MovingFrame]
     wraps: dict[str, WrapObject]
@@ -146,7 +150,8 @@ def _database(root: Table) -> MuscleDatabase:
     root.require_keys(("name", "source", "reference", "muscle"), _OPTIONAL)
     frames = read_frames(root)
     wraps = read_wrap_objects(root, (*FRAMES, *frames))
-    common = _Common(_velocity(root, default=10.0), _groups(root), frames, wraps)
+    numbers = _velocity(root, default=10.0), _tendon_strain(root, default=TENDON_STRAIN)
+    common = _Common(*numbers, _groups(root), frames, wraps)
     tables = root.tables("muscle", "muscle", "muscle")
     if not tables:
         root.fail("muscle", "there is no muscle", expected="at least one [[muscle]]")
@@ -175,6 +180,12 @@ def _velocity(table: Table, default: float) -> float:
     if _VELOCITY not in table.values:
         return default
     return table.number(_VELOCITY, 0.0, 100.0, "optimal fiber lengths per second", open_low=True)
+
+
+def _tendon_strain(table: Table, default: float) -> float:
+    if _TENDON_STRAIN not in table.values:
+        return default
+    return table.number(_TENDON_STRAIN, 0.0, LARGEST_TENDON_STRAIN, "", open_low=True, closed_high=True)
 
 
 def _fiber_lengths(root: Table) -> str:
@@ -241,6 +252,7 @@ def _muscle(table: Table, common: _Common) -> Muscle:
         path=path,
         wraps=read_path_wraps(table, len(path), common.wraps),
         passive=read_passive(table),
+        tendon_strain=_tendon_strain(table, common.tendon_strain),
         deviations=read_deviations(table, "muscle.deviation"),
         **{key: table.text(key, default="") for key in _REMARKS},
     )

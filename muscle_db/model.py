@@ -24,6 +24,9 @@ FIBER_LENGTHS = ("operating_range", "standing")
 """Rules by which optimal fiber and tendon slack lengths are carried over to a subject."""
 CURVES = ("silva_2003", "thelen_2003", "millard_2013", "millard_2013_rajagopal", "de_groote_2016")
 """Families of Hill curves, as musclesolve has them."""
+TENDON_STRAIN = 0.049
+"""Strain of a tendon at one maximum isometric force where a set states none (Millard et al. 2013)."""
+LARGEST_TENDON_STRAIN = 0.5
 
 Vector = tuple[float, float, float]
 WRAP_KINDS = ("cylinder", "sphere", "ellipsoid")
@@ -216,7 +219,7 @@ class Muscle:
     max_isometric_force [N]; pennation_angle at optimal fiber length [rad]; max_shortening_velocity [optimal fiber
     lengths / s]; optimal_fiber_length and tendon_slack_length [m] of the skeleton before scaling
     (`ReferenceSkeleton.position_scale`). wraps: in the order of the path. passive: None where the set gives none.
-    origin, insertion, action: a few words.
+    tendon_strain: strain of the tendon at one maximum isometric force. origin, insertion, action: a few words.
     """
 
     name: str
@@ -230,6 +233,7 @@ class Muscle:
     path: tuple[PathPoint, ...]
     wraps: tuple[PathWrap, ...] = ()
     passive: PassiveStrain | None = None
+    tendon_strain: float = TENDON_STRAIN
     origin: str = ""
     insertion: str = ""
     action: str = ""

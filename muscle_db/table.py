@@ -84,13 +84,24 @@ class Table:
             self.fail(key, f'unknown {key} "{value}"', expected=expected, remedy=nearest(value, allowed))
         return value
 
-    def number(self, key: str, low: float, high: float, unit: str, *, open_low: bool = False) -> float:
-        """A finite number in [low, high), or in (low, high) where `open_low`."""
+    def number(
+        self,
+        key: str,
+        low: float,
+        high: float,
+        unit: str,
+        *,
+        open_low: bool = False,
+        closed_high: bool = False,
+    ) -> float:
+        """A finite number in [low, high); without low where `open_low`, with high where `closed_high`."""
         value = self._finite(key, self.values[key])
         below = value <= low if open_low else value < low
-        if below or value >= high:
+        beyond = value > high if closed_high else value >= high
+        if below or beyond:
             sense = "above" if open_low else "from"
-            upper = f", below {high:g}" if math.isfinite(high) else ""
+            limit = "at most" if closed_high else "below"
+            upper = f", {limit} {high:g}" if math.isfinite(high) else ""
             self.fail(
                 key, f"{value:g} is out of range", expected=f"a number {sense} {low:g}{upper} {unit}".strip()
             )

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal
 
 from muscle_db.deviations import ATTRIBUTES
 from muscle_db.model import (
+    TENDON_STRAIN,
     CalibratedPassive,
     Deviation,
     MovingFrame,
@@ -20,6 +21,9 @@ from muscle_db.model import (
     WrapObject,
 )
 
+_NUMBERS_OF_SETS: dict[str, float | None] = {"max_shortening_velocity": None, "tendon_strain": TENDON_STRAIN}
+"""Numbers that a set states once for its muscles, with the value that need not be stated; None: always stated."""
+
 
 def to_toml(database: MuscleDatabase, header: str = "") -> str:
     """The text of a set; header: remarks at the top, lines without "#".
@@ -27,17 +31,11 @@ def to_toml(database: MuscleDatabase, header: str = "") -> str:
     Deviations of the set as a whole and of points are left out. Angles are written with seven digits after the point,
     everything else in full.
     """
-    velocities = [muscle.max_shortening_velocity for muscle in database]
-    velocity = max(velocities, key=velocities.count)
+    usual = {key: _most_common(getattr(muscle, key) for muscle in database) for key in _NUMBERS_OF_SETS}
     lines = [f"# {line}".rstrip() for line in header.splitlines()]
     lines += [f"{key} = {_text(value)}" for key, value in _facts(database)]
-    lines += [
-        f"max_shortening_velocity = {_number(velocity)}",
-        "",
-        *_reference(database.reference),
-        "",
-        "[groups]",
-    ]
+    lines += [f"{key} = {_number(value)}" for key, value in usual.items() if value != _NUMBERS_OF_SETS[key]]
+    lines += ["", *_reference(database.reference), "", "[groups]"]
     lines += [f"{group} = {_text(remark)}" for group, remark in database.groups.items()]
     if database.coordinates:
         lines += ["", "[coordinates]"]
@@ -46,10 +44,15 @@ def to_toml(database: MuscleDatabase, header: str = "") -> str:
     for part in parts:
         lines += ["", *part]
     for muscle in database:
-        lines += ["", *_muscle(muscle, velocity)]
+        lines += ["", *_muscle(muscle, usual)]
     if database.calibrated_passive is not None:
         lines += ["", *calibrated_lines(database.calibrated_passive)]
     return "\n".join(lines) + "\n"
+
+
+def _most_common(values: Iterable[float]) -> float:
+    values = list(values)
+    return max(values, key=values.count)
 
 
 def calibrated_lines(calibrated: CalibratedPassive) -> Iterator[str]:
@@ -112,7 +115,7 @@ def _wrap(wrap: WrapObject) -> Iterator[str]:
     yield f"axes = [{', '.join(map(_row, wrap.axes))}]"
 
 
-def _muscle(muscle: Muscle, velocity: float) -> Iterator[str]:
+def _muscle(muscle: Muscle, usual: Mapping[str, float]) -> Iterator[str]:
     yield "[[muscle]]"
     for key in ("name", "short_name", "group", "origin", "insertion", "action"):
         if getattr(muscle, key):
@@ -121,8 +124,9 @@ def _muscle(muscle: Muscle, velocity: float) -> Iterator[str]:
     yield f"pennation_deg = {_number(_degrees(muscle.pennation_angle))}"
     yield f"optimal_fiber_length = {_number(muscle.optimal_fiber_length)}"
     yield f"tendon_slack_length = {_number(muscle.tendon_slack_length)}"
-    if muscle.max_shortening_velocity != velocity:
-        yield f"max_shortening_velocity = {_number(muscle.max_shortening_velocity)}"
+    for key, value in usual.items():
+        if getattr(muscle, key) != value:
+            yield f"{key} = {_number(getattr(muscle, key))}"
     if muscle.passive is not None:
         yield f"passive = {_strain(muscle.passive)}"
     yield "path = ["

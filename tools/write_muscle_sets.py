@@ -72,7 +72,10 @@ point p of the bone to translation + R(rotation vector) p; natural cubic splines
 {more}"""
 
 MORE = {
-    "gait2392": "Moving points are the patella's part of the quadriceps, with the gliding of the knee in one.",
+    "gait2392": (
+        "Moving points are the patella's part of the quadriceps, with the gliding of the knee in one.\n"
+        "tendon_strain: strain of a tendon at max_isometric_force, FmaxTendonStrain of the model."
+    ),
     "rajagopal_2023": "Wrap objects: columns of `axes` are their own x, y, z; the axis of a cylinder is z.",
 }
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
+from muscle_db.model import TENDON_STRAIN
 from musclesolve._util.arrays import Array
 from musclesolve._util.names import Names
 from musclesolve.constants import STANDARD_GRAVITY
@@ -16,6 +17,12 @@ from musclesolve.errors import InputError
 from musclesolve.opensim.functions import Function
 
 GROUND = "ground"
+_TENDON_STRAINS = (
+    "FmaxTendonStrain",
+    "TendonForceLengthCurve.strain_at_one_norm_force",
+    "tendon_strain_at_one_norm_force",
+)
+"""The parameter of Thelen (2003), Millard et al. (2013) and De Groote et al. (2016)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,6 +161,11 @@ class OpenSimMuscle:
     wraps: tuple[Wrap, ...]
     curve: Mapping[str, float] = field(default_factory=dict)
     enabled: bool = True
+
+    @property
+    def tendon_strain(self) -> float:
+        """Strain of the tendon at one maximum isometric force."""
+        return next((self.curve[name] for name in _TENDON_STRAINS if name in self.curve), TENDON_STRAIN)
 
 
 @dataclass(frozen=True, eq=False)

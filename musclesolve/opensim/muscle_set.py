@@ -166,6 +166,7 @@ class _Writer:
                 self._wrap(wrap, carrier) for wrap in muscle.wraps if self.model.surfaces[wrap.surface].active
             ),
             passive=_passive(muscle),
+            tendon_strain=_digits(muscle.tendon_strain, DIGITS),
             origin=texts.get("origin", ""),
             insertion=texts.get("insertion", ""),
             action=texts.get("action", ""),

@@ -10,6 +10,7 @@ from pathlib import Path
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve.dynamics.inverse.newton_euler import segment_motion
 from musclesolve.motion.events.gait import Gait
+from musclesolve.pipeline.elastic_choices import motion_method
 from musclesolve.pipeline.legs import leg_mechanics, leg_moments, share_leg
 from musclesolve.pipeline.measured_activation import MeasuredActivation
 from musclesolve.pipeline.mechanics import measured_moments, mechanics
@@ -31,6 +32,8 @@ def prepare(
     """Everything that comes before the sharing of forces, the same for every cost; arguments as in `run`."""
     trial = loaded(trial)
     options = find_options(trial, cost, solver, side)
+    if options.tendon == "elastic":
+        motion_method(options.cost, options.solver)
     return prepare_legs(trial, options, mechanics(trial, progress), progress)
 
 
@@ -55,7 +58,7 @@ def prepare_legs(
         state, loads = leg_mechanics(options, recorded, segments, side)
         own = leg_moments(model, moments, side)
         expected = None if emg is None else emg.expected(motion.time, state.muscles.names)
-        legs.append(LegMechanics(state, loads, own, validity.of_leg(side), expected))
+        legs.append(LegMechanics(state, loads, own, validity.of_leg(side), motion.time, expected))
     gait = Gait.of(trial, recorded.measured)
     return Prepared(trial, options, recorded, moments, validity, gait, tuple(legs), emg)
 

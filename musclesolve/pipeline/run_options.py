@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeVar
+from functools import partial
+from typing import Any, TypeVar
 
 import muscle_db
 from musclesolve._util.checks import check_choice
 from musclesolve._util.names import unknown_name
 from musclesolve.dynamics.model.model import Model
 from musclesolve.errors import InputError
+from musclesolve.muscles.curves.curve_registry import curve_family
 from musclesolve.muscles.passive.passive_element import checked_passive
 from musclesolve.muscles.placing.fiber_lengths import operating_range
 from musclesolve.muscles.placing.place_muscles import LEG_DOFS, LegMuscles, place_muscles
 from musclesolve.muscles.strength import checked_strength
+from musclesolve.muscles.tendon_strain import TendonStrain, check_tendon_strains, set_tendon_strains
 from musclesolve.opensim.leg.find_muscle_set import find_muscle_set
 from musclesolve.pipeline.measured_activation import Channels, channel_muscles
 from musclesolve.recording.data import SIDE_NAMES, Trial
@@ -39,7 +42,8 @@ Found = TypeVar("Found")
 class Options:
     """The legs to analyse, the muscles with their strength, passive forces and lengths, and how forces are shared.
 
-    dofs are without side; channels: the muscles of every channel of EMG.
+    dofs are without side; channels: the muscles of every channel of EMG. tendon: "rigid" or "elastic"; curves and
+    tendon_strain: see `place_muscles`.
     """
 
     sides: tuple[str, ...]
@@ -52,6 +56,14 @@ class Options:
     fiber_lengths: str | None = None  # None: the rule of the set
     reserve_weight: float | None = None
     channels: Channels = ()
+    tendon: str = "rigid"
+    curves: str | None = None  # None: the family of the set
+    tendon_strain: TendonStrain | None = None  # None: the strains of the set
+
+    @property
+    def curve_name(self) -> str:
+        """The family of Hill curves: `curves`, or that of the set."""
+        return self.curves or self.database.curves
 
     @property
     def fiber_length_rule(self) -> str:
@@ -60,7 +72,7 @@ class Options:
 
     def muscles(self, model: Model, side: str) -> LegMuscles:
         """The muscles of one leg of a subject (see `place_muscles`)."""
-        rules = (self.strength, self.passive, self.fiber_lengths)
+        rules = (self.strength, self.passive, self.fiber_lengths, self.curves, self.tendon_strain)
         return place_muscles(model, self.database, side, *rules)
 
 
@@ -71,16 +83,7 @@ def find_options(
     check_choice(side, "side", _SIDES)
     sides, sharing, muscles = _SIDES[side], trial.sharing, trial.muscles
     _check_measured(trial, sides)
-
-    def in_trial(table: str, key: str, find: Callable[..., Found], name: object) -> Found:
-        """What the trial file names; an error without a file points at the key."""
-        try:
-            return find(name)
-        except InputError as error:
-            if error.file is not None:
-                raise
-            raise trial.document.placed(error, table, key) from error
-
+    in_trial = partial(_in_trial, trial)
     rule = muscles.fiber_lengths
     database = in_trial("muscles", "database", lambda name: _fitting_set(name, rule), muscles.database)
     found = in_trial("sharing", "cost", find_cost, sharing.cost) if cost is None else find_cost(cost)
@@ -93,14 +96,41 @@ def find_options(
         if solver is None
         else find_solver(solver),
         dofs=in_trial("sharing", "dofs", _dofs, sharing.dofs or SHARED_DOFS),
-        strength=in_trial(
-            "muscles", "strength", lambda rule: checked_strength(rule, database), muscles.strength
-        ),
-        passive=in_trial("muscles", "passive", lambda rule: checked_passive(rule, database), muscles.passive),
-        fiber_lengths=rule,
         reserve_weight=sharing.reserve_weight,
         channels=channel_muscles(trial, database),
+        **_muscle_rules(trial, database),
     )
+
+
+def _in_trial(trial: Trial, table: str, key: str, find: Callable[..., Found], name: object) -> Found:
+    """What the trial file names; an error without a file points at the key."""
+    try:
+        return find(name)
+    except InputError as error:
+        if error.file is not None:
+            raise
+        raise trial.document.placed(error, table, key) from error
+
+
+def _muscle_rules(trial: Trial, database: muscle_db.MuscleDatabase) -> dict[str, Any]:
+    """The options on muscles of a set, looked up."""
+    given, in_trial = trial.muscles, partial(_in_trial, trial, "muscles")
+    strain = in_trial(
+        "tendon_strain", lambda stated: set_tendon_strains(database, stated), given.tendon_strain
+    )
+    if given.tendon == "elastic":
+        names = [muscle.name for muscle in database]
+        in_trial("database", lambda found: check_tendon_strains(found, names, database.name), strain)
+    if given.curves is not None:
+        in_trial("curves", curve_family, given.curves)
+    return {
+        "strength": in_trial("strength", lambda rule: checked_strength(rule, database), given.strength),
+        "passive": in_trial("passive", lambda rule: checked_passive(rule, database), given.passive),
+        "fiber_lengths": given.fiber_lengths,
+        "tendon": given.tendon,
+        "curves": given.curves,
+        "tendon_strain": given.tendon_strain,
+    }
 
 
 def check_emg(trial: Trial, cost: Cost) -> None:
@@ -119,6 +149,20 @@ def check_consistent(trial: Trial, study: str) -> None:
         expected = "a motion that satisfies the constraints of the model"
         remedy = 'choose method = "nearest"'
         raise trial.document.error(problem, "consistency", "method", 0, expected, remedy, code="conflict")
+
+
+def check_rigid(trial: Trial, study: str) -> None:
+    """Refuse a study that knows tendons as rigid alone."""
+    if trial.muscles.tendon == "elastic":
+        stated = "" if trial.muscles.tendon_strain is None else ", and remove tendon_strain"
+        raise trial.document.error(
+            f"{study} with elastic tendons",
+            "muscles",
+            "tendon",
+            expected="rigid tendons",
+            remedy=f'write tendon = "rigid"{stated}',
+            code="conflict",
+        )
 
 
 def check_choices(cost: str | Cost | None, solver: str | Solver | None, side: str) -> None:

@@ -30,6 +30,7 @@ from musclesolve.motion.motion_plausibility import (
 from musclesolve.muscles.leg_muscle_state import MuscleState
 from musclesolve.pipeline.measured_activation import MeasuredActivation
 from musclesolve.pipeline.run_options import Options
+from musclesolve.pipeline.tendon_states import TendonStates
 from musclesolve.recording.data import SIDES, Trial
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solution import Solution
@@ -142,6 +143,7 @@ class LegMechanics:
     loads: JointLoads  # forces at the joints by tendon forces
     moment: Array  # (T, 7) net joint moments over `LEG_DOFS` [N m]; NaN in frames that were not measured
     usable: Mask  # (T,) frames with a valid motion; the others are not shared
+    time: Array  # (T,) [s]
     emg: Array | None = (
         None  # (T, n) activations that EMG lets expect, NaN where not measured; None without EMG
     )
@@ -154,7 +156,11 @@ class LegMechanics:
 
 @dataclass(frozen=True)
 class LegResult:
-    """Muscles of one leg and the forces they share; force (T, 3) [N] at each joint without and with muscle forces."""
+    """Muscles of one leg and the forces they share; force (T, 3) [N] at each joint without and with muscle forces.
+
+    tendons: fibers and tendons as they were solved where tendons are elastic, None where they are rigid; notes: what a
+    user should know of how they were.
+    """
 
     side: str
     state: MuscleState
@@ -162,6 +168,8 @@ class LegResult:
     solution: Solution
     net_reaction: dict[str, Array]
     contact_force: dict[str, Array]
+    tendons: TendonStates | None = None
+    notes: tuple[str, ...] = ()
 
     @property
     def dofs(self) -> tuple[str, ...]:

@@ -18,6 +18,7 @@ from .result.passive_moment_figure import passive_moment_figure as passive_momen
 from .result.power_figure import joint_powers as joint_powers
 from .result.residual_figures import consistency_shift as consistency_shift
 from .result.residual_figures import reserves_and_residual as reserves_and_residual
+from .result.tendon_figure import fibers_and_tendons as fibers_and_tendons
 
 # Of an average, a comparison, an uncertainty, of sensitivities.
 from .study.average_figures import average_activations as average_activations

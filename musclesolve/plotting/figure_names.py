@@ -5,12 +5,13 @@ from collections.abc import Iterable
 from musclesolve.plotting.page.page_style import FORMATS
 
 RESULT_FIGURES = (
-    *("activations.png", "muscle_forces.png", "function_groups.png", "joint_angles_and_moments.png"),
+    *("activations.png", "muscle_forces.png", "function_groups.png", "fibers_and_tendons.png"),
+    "joint_angles_and_moments.png",
     *("joint_powers.png", "contact_forces.png", "contact_force_components.png", "ground_reaction.png"),
     *("reserves_and_residual.png", "consistency_shift.png", "cutoff_and_noise.png"),
 )
 MODEL_FIGURES = (
-    *("activations.png", "muscle_forces.png", "function_groups.png"),
+    *("activations.png", "muscle_forces.png", "function_groups.png", "fibers_and_tendons.png"),
     *("coordinates_and_moments.png", "joint_powers.png", "reserves.png"),
 )
 """Of a result on an OpenSim model."""

@@ -30,6 +30,7 @@ from musclesolve.plotting.result.joint_figures import contact_forces, joint_angl
 from musclesolve.plotting.result.muscle_figures import activations, muscle_forces
 from musclesolve.plotting.result.power_figure import joint_powers
 from musclesolve.plotting.result.residual_figures import consistency_shift, reserves_and_residual
+from musclesolve.plotting.result.tendon_figure import fibers_and_tendons
 from musclesolve.results.dataset.checked import MODEL, checked_result, other_kind
 from musclesolve.results.files.atomic_writing import write_files
 
@@ -37,6 +38,7 @@ FIGURES: dict[str, Callable[[xr.Dataset], Figure]] = {
     "activations": activations,
     "muscle_forces": muscle_forces,
     "function_groups": function_groups,
+    "fibers_and_tendons": fibers_and_tendons,
     "joint_angles_and_moments": joint_angles_and_moments,
     "joint_powers": joint_powers,
     "contact_forces": contact_forces,
@@ -50,6 +52,7 @@ OF_MODEL: dict[str, Callable[[xr.Dataset], Figure]] = {
     "activations": activations,
     "muscle_forces": muscle_forces,
     "function_groups": function_groups,
+    "fibers_and_tendons": fibers_and_tendons,
     "coordinates_and_moments": coordinates_and_moments,
     "joint_powers": joint_powers,
     "reserves": reserves,
@@ -59,6 +62,7 @@ NEEDS = {
     "consistency_shift": "consistency_shift",
     "cutoff_and_noise": "marker_cutoff",
     "function_groups": "max_isometric_force",
+    "fibers_and_tendons": "tendon_strain",
     "joint_powers": "joint_power",
     "contact_force_components": "contact_force_component",
 }

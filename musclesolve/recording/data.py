@@ -210,13 +210,18 @@ class MuscleOptions:
 
     passive: strains of the passive elements, "calibrated" or of the "table", or "none": no passive force. strength:
     maximum isometric forces, those of the "table", "handsfield_2014", or a factor on those of the table. fiber_lengths:
-    "operating_range" or "standing"; None: the rule of the muscle set.
+    "operating_range" or "standing"; None: the rule of the muscle set. tendon: "rigid" or "elastic". curves: a family of
+    Hill curves; None: that of the set. tendon_strain: of elastic tendons at one maximum isometric force, of all muscles
+    or by a word for some ("all", a group, "achilles", a muscle); None: those of the set.
     """
 
     database: str = "gait2392"
     passive: str = "none"
     strength: str | float = "table"
     fiber_lengths: str | None = None
+    tendon: str = "rigid"
+    curves: str | None = None
+    tendon_strain: float | Mapping[str, float] | None = None
 
 
 @dataclass(frozen=True)

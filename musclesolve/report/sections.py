@@ -26,6 +26,7 @@ from musclesolve.report.damage import DAMAGE, reason
 from musclesolve.report.drawing import CHECK, FIGURE, PICTURE, Job, Made
 from musclesolve.report.figures.figure_choice import caption, figures_of
 from musclesolve.report.inputs import COMPARISON, RESULT, UNCERTAINTY, TrialFiles
+from musclesolve.results.dataset.tendons.tendon_variables import is_elastic
 
 ONE_PICTURE = (
     "The page holds the moving picture of the first trial only, to stay small; see `musclesolve picture`."
@@ -120,7 +121,10 @@ def _content(
         if name == "limits":
             checked = made.get(f"{key}-check")
             own = limits(trial.base, checked.content if checked else None)
-            return {"own": [each.sentence for each in own], "general": general(trial.of_model)}, ""
+            return {
+                "own": [each.sentence for each in own],
+                "general": general(trial.of_model, is_elastic(trial.base)),
+            }, ""
         return BUILDERS[name](trial), ""
     except Absent as why:
         return {}, str(why)

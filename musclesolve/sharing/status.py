@@ -42,3 +42,7 @@ class Status(IntEnum):
         7,
         "The forces on this leg were not all measured in this frame; it was not analysed for this leg.",
     )
+    TOO_FEW_FRAMES = (
+        8,
+        "Fewer than four usable frames follow each other, too few for the fiber velocities behind elastic tendons.",
+    )

@@ -15,6 +15,7 @@ from musclesolve.pipeline.run import loaded, prepare, share
 from musclesolve.pipeline.run_options import check_consistent
 from musclesolve.recording.data import Trial
 from musclesolve.results.dataset.assemble import assemble
+from musclesolve.results.dataset.tendons.tendon_variables import OF_SOLUTION, is_elastic
 from musclesolve.results.tables.cost_agreement import agreement
 from musclesolve.sharing.arguments import members
 from musclesolve.sharing.cost.cost_base import Cost
@@ -27,7 +28,7 @@ OF_A_COST = (
     *("status", "valid", "kkt_residual", "cost"),
     *("emg_correlation", "emg_delay", "emg_delayed"),
 )
-"""Variables of a result that depend on the cost."""
+"""Variables of a result that depend on the cost; with elastic tendons the state of muscles does so too."""
 RENAMED = {"cost": "least_cost"}
 """The name of the dimension, `cost`, cannot be that of a variable as well."""
 
@@ -66,7 +67,9 @@ def compare(
     results = []
     for number, cost in enumerate(found):
         report(f"cost {cost.label}", 0.7 + 0.25 * number / len(found))
-        able = prepared.options.solver if solver is not None else _able(prepared.options.solver, cost)
+        able = prepared.options.solver
+        if solver is None and prepared.options.tendon == "rigid":
+            able = _able(able, cost)
         results.append(assemble(share(prepared, replace(prepared.options, cost=cost, solver=able))))
     report("agreement", 0.95)
     return side_by_side(results, [cost.label for cost in found])
@@ -75,14 +78,15 @@ def compare(
 def side_by_side(results: Sequence[xr.Dataset], names: Sequence[str]) -> xr.Dataset:
     """Results of one trial under several costs, of the same legs and frames, with co-contraction and agreement."""
     first = results[0]
+    concerned = (*OF_A_COST, *OF_SOLUTION) if is_elastic(first) else OF_A_COST
     variables = {}
-    for name in OF_A_COST:
+    for name in concerned:
         if name in first:
             stacked = np.stack([result[name].values for result in results])
             variables[RENAMED.get(name, name)] = (("cost", *first[name].dims), stacked, first[name].attrs)
     if "least_cost" in variables:
         variables["least_cost"][2]["units"] = "unit of the cost"
-    shared = first.drop_vars([name for name in OF_A_COST if name in first])
+    shared = first.drop_vars([name for name in concerned if name in first])
     result = shared.assign(variables).assign_coords(cost=list(names))
     solvers = dict.fromkeys(str(each.attrs["solver"]) for each in results if "solver" in each.attrs)
     result.attrs |= {"cost": ", ".join(names)} | ({"solver": ", ".join(solvers)} if solvers else {})

@@ -26,7 +26,7 @@ from musclesolve.muscles.leg_muscle_state import MuscleState
 from musclesolve.muscles.parameter_derivatives import MuscleChange, muscle_change
 from musclesolve.muscles.path_point_derivatives import PointDerivatives, point_derivatives
 from musclesolve.pipeline.run import loaded, prepare, share
-from musclesolve.pipeline.run_options import check_consistent
+from musclesolve.pipeline.run_options import check_consistent, check_rigid
 from musclesolve.pipeline.types import JOINTS, LegResult
 from musclesolve.recording.data import Trial
 from musclesolve.sharing.cost.cost_base import Cost
@@ -173,11 +173,12 @@ def force_sensitivity(
         activation, where forces have a kink. Frames that have no derivative are NaN.
 
     Raises:
-        InputError: as in `run`; a cost without derivatives.
+        InputError: as in `run`; a cost without derivatives; elastic tendons.
     """
     report = progress or no_progress
     trial = loaded(trial)
     check_consistent(trial, "the force sensitivity")
+    check_rigid(trial, "the force sensitivity")
     prepared = prepare(trial, cost, solver, side, report)
     legs = share(prepared, progress=report).legs
     report("derivatives", 0.95)

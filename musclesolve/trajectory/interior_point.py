@@ -13,6 +13,7 @@ derivatives of a chain are not positive definite they get a shift.
 
 from __future__ import annotations
 
+import copy
 from dataclasses import dataclass, fields
 
 import numpy as np
@@ -30,7 +31,9 @@ from musclesolve.trajectory.time_basis import TimeBasis
 
 FIRST_ACTIVATION = 0.3
 FIRST_SIGMA = 0.1
-FIRST_LEAST = 1e-13
+FIRST_LEAST = 1e-14
+LEAST_OMEGA = 1e-4
+UNWEIGHED = 1e-11
 TO_BOUNDARY = 0.995
 LEAST_WIDTH = 1e-7
 """Between two bounds: those that coincide are drawn apart by it."""
@@ -54,9 +57,9 @@ class Barrier:
         """By which share of its step a distance or a multiplier would vanish, one over it."""
         return float(max((-dx / self.x).max(initial=0.0), (-dk / self.k).max(initial=0.0)))
 
-    def gap(self, t: float, dx: Array, dk: Array) -> float:
-        """Sum of the products after a step of length t."""
-        return float(((self.x + t * dx) * (self.k + t * dk)).sum())
+    def gap(self, t: float, dx: Array, dk: Array, weight: Array) -> float:
+        """Sum of the products after a step of length t, over the weights (n,) of the muscles."""
+        return float(((self.x + t * dx) * (self.k + t * dk) / weight).sum())
 
 
 @dataclass
@@ -128,6 +131,7 @@ class InteriorPoint:
         self.system = NewtonSystem(self.basis, self.step_size, problem.moment.shape[1], z.shape[1])
         self.multiplier = np.zeros_like(problem.moment)
         self.balance = np.zeros_like(z)
+        self.omega = np.ones(z.shape[1])
         self.sigma, self.length, self.least = FIRST_SIGMA, 1.0, FIRST_LEAST
         self._start(z, a)
 
@@ -147,6 +151,15 @@ class InteriorPoint:
         distances = (z - low, high - z, first - lower, lower + width - first, slack)
         self.barriers = Barriers(*(Barrier(x, FIRST_SIGMA / np.maximum(x, 0.1)) for x in distances))
 
+    def saved(self) -> dict[str, object]:
+        """The iterate, for `restore`."""
+        names = ("c", "a", "multiplier", "balance", "missing")
+        return {name: getattr(self, name) for name in names} | {"barriers": copy.deepcopy(self.barriers)}
+
+    def restore(self, saved: dict[str, object]) -> None:
+        """Back to an iterate that was saved."""
+        vars(self).update(saved | {"barriers": copy.deepcopy(saved["barriers"])})
+
     def attempt(self, iterations: int, message: str = "") -> MotionAttempt:
         """The iterate in the units of the cost."""
         bounds, unit = self.barriers, self.unit
@@ -162,11 +175,12 @@ class InteriorPoint:
             message=message,
         )
 
-    def step(self) -> bool:
-        """One step; False where it breaks down."""
+    def step(self, convex: bool = True) -> bool:
+        """One step, with chains made convex or as they are; False where it breaks down."""
         here = self.linearise()
-        if not self._factor(here):
+        if not self._factor(here, convex):
             return False
+        self._weigh(here)
         nothing = tuple(np.zeros_like(barrier.x) for barrier in self.barriers)
         guess = self._direction(here, nothing)
         length = self._length(guess, 1.0)
@@ -174,7 +188,7 @@ class InteriorPoint:
         sigma = max((then / now) ** 3 * now, self.least)
         bent = length * length
         pairs = zip(self.barriers, guess.bounds, strict=True)
-        pushes = tuple((sigma - bent * dx * dk) / barrier.x for barrier, (dx, dk) in pairs)
+        pushes = tuple((sigma * self.omega - bent * dx * dk) / barrier.x for barrier, (dx, dk) in pairs)
         move = self._direction(here, pushes)
         self.sigma, self.length = sigma, self._length(move, TO_BOUNDARY)
         self._advance(move, self.length)
@@ -222,7 +236,7 @@ class InteriorPoint:
     def _compliance(self) -> Array:
         return self.problem.compliance * self.unit
 
-    def _factor(self, here: Linearised) -> bool:
+    def _factor(self, here: Linearised, convex: bool) -> bool:
         """The second derivatives with da = by_z dz + by_y dy put in."""
         ratio, bend = self.barriers.limit.ratio, here.bend_aa
         g, h, between = here.by_z, here.by_y / self.step_size, self.step_size
@@ -237,7 +251,8 @@ class InteriorPoint:
             np.append(self.limits.beside(ratio), np.zeros((1, g.shape[1])), axis=0),
         )
         nodes = Nodes(*(np.ascontiguousarray(part.T) for part in parts))
-        return self.system.factor(nodes, here.lever, self._compliance)
+        factor = self.system.factor if convex else self.system.factor_as_is
+        return factor(nodes, here.lever, self._compliance)
 
     def _direction(self, here: Linearised, pushes: tuple[Array, ...]) -> Step:
         """The Newton step towards products sigma, with pushes = (sigma - second-order terms) / x of each barrier."""
@@ -271,7 +286,18 @@ class InteriorPoint:
 
     def _gap(self, t: float, step: Step) -> float:
         pairs = zip(self.barriers, step.bounds, strict=True)
-        return sum(barrier.gap(t, *change) for barrier, change in pairs) / self.barriers.count
+        return sum(barrier.gap(t, *change, self.omega) for barrier, change in pairs) / self.barriers.count
+
+    def _weigh(self, here: Linearised) -> None:
+        """Each muscle's share in sigma: the largest marginal cost of its activation, over that of all muscles.
+
+        So a muscle whose multipliers are small gets as near to its bounds as one whose multipliers are large.
+        """
+        if self.sigma > UNWEIGHED:
+            return
+        marginal = np.abs(here.slope_a) + np.abs(self.balance * here.state.capacity.value)
+        largest = marginal.max(axis=0)
+        self.omega = np.clip(largest / largest.max(), LEAST_OMEGA, 1.0)
 
     def _advance(self, step: Step, t: float) -> None:
         self.c, self.a = self.c + t * step.c, self.a + t * step.a

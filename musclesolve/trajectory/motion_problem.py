@@ -20,9 +20,12 @@ LONGEST_STEP = 0.05
 """Between frames [s]: in more time than this muscles activate and fall silent unseen."""
 
 
+_USUAL = RateLimits()
+
+
 @dataclass(frozen=True, eq=False)
 class MotionProblem:
-    """Which activations produce the joint moments of a motion, with tendons that stretch and activations that take time?
+    """Which activations produce the joint moments of a motion, with elastic tendons and activation dynamics?
 
     Minimise the integral of the cost over time subject to
 
@@ -61,7 +64,7 @@ class MotionProblem:
     dof: tuple[str, ...]
     lower: Array = 0.0  # type: ignore[assignment]
     upper: Array = 1.0  # type: ignore[assignment]
-    limits: RateLimits | None = RateLimits()
+    limits: RateLimits | None = _USUAL
     reserve_weight: Array | None = None
     emg: Array | None = None
 
@@ -97,10 +100,10 @@ class MotionProblem:
 
     @cached_property
     def compliance(self) -> Array:
-        """One over the reserve weight, (T, m); zero where there is none."""
+        """One over the weight of a reserve in the integral, (T, m); zero where there is none."""
         if self.reserve_weight is None:
             return np.zeros_like(self.moment)
-        return 1.0 / self.reserve_weight
+        return 1.0 / (self.weight[:, None] * self.reserve_weight)
 
     @cached_property
     def weight(self) -> Array:

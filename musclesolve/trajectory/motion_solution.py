@@ -33,7 +33,7 @@ class MotionSolution:
             fall or rise by one unit more between two frames.
         defect: (T-1, n) in the middle between two frames, where nothing holds the balance of tendon and fiber: the
             activation that balances them there, less the one between the two; an error of the time between frames.
-        solver: the method that found it; iterations: its steps; message: what a user should know of the way.
+        solver: the method that found it; iterations: its steps; notes: what a user should know, sentences.
     """
 
     time: Array
@@ -58,7 +58,7 @@ class MotionSolution:
     cost_name: str
     solver: str
     iterations: int
-    message: str = ""
+    notes: tuple[str, ...] = ()
 
     @property
     def solved(self) -> Mask:

@@ -32,7 +32,7 @@ from musclesolve.studies.benchmark.report import Report
 
 RUN_KEYS = {
     *("command", "exit_code", "version", "trial", "subject", "choices", "frames", "legs", "files"),
-    *("largest_kkt_residual", "fiber_lengths", "contact_force_peaks_body_weights", "consistency"),
+    *("largest_kkt_residual", "tendons", "fiber_lengths", "contact_force_peaks_body_weights", "consistency"),
     *("pelvis_residual", "emg", "strides", "notes", "completed", "uncertainty"),
 }
 LEG_KEYS = {

@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 from opensim_reader import read_by_opensim
+from refusals import refused
 from small_model import save_model
 from small_model_motion import DOFS, save_inputs
 from typer.testing import CliRunner, Result
 
 from musclesolve.cli import app as cli
+from musclesolve.cli.tendon_words import stated_strains
 from musclesolve.opensim.read_model import read_osim
 from musclesolve.plotting import figure_sets as save
 from musclesolve.recording.text.mot_file import read_mot
@@ -102,6 +104,12 @@ def test_reserves_are_named_and_written(inputs: list[Path], tmp_path: Path) -> N
         (None, ["--passive", "all"], ["passive", "all"]),
         (None, ["--cutoff-hz", "40"], ["cut-off", "40"]),
         (None, ["--start-s", "9"], ["9.0"]),
+        (None, ["--tendon", "stiff"], ["stiff", "elastic"]),
+        (None, ["--tendon-strain", "0.06"], ["tendon_strain", "rigid"]),
+        (None, ["--tendon", "elastic", "--tendon-strain", "two=0.6"], ["'two'", "0.6", "0.5"]),
+        (None, ["--tendon", "elastic", "--tendon-strain", "tow=0.06"], ["'tow'", "'two'"]),
+        (None, ["--tendon", "elastic", "--tendon-strain", "achilles"], ["--tendon-strain", "'achilles'"]),
+        (None, ["--tendon", "elastic", "--tendon-strain", "achilles=0.08"], ["soleus", "three_r"]),
     ],
 )
 def test_input_at_fault_ends_with_two(
@@ -115,6 +123,21 @@ def test_input_at_fault_ends_with_two(
     for part in parts:
         assert part in done.output
     assert not (tmp_path / "out").exists()
+
+
+def test_tendon_strains_by_word() -> None:
+    assert stated_strains([]) is None
+    assert stated_strains(["0.06", "achilles=0.08", "soleus_r = 1e-1"]) == {
+        "all": 0.06,
+        "achilles": 0.08,
+        "soleus_r": 0.1,
+    }
+    for given in (["0.06", "0.07"], ["all=0.06", "0.07"], ["achilles=0.06", "achilles=0.06"]):
+        with refused("duplicate_name", "--tendon-strain"):
+            stated_strains(given)
+    for text in ("", "soft", "achilles=", "achilles=8 %"):
+        with refused("bad_number", "--tendon-strain", repr(text)):
+            stated_strains([text])
 
 
 def test_the_result_of_another_trial_is_kept(inputs: list[Path], tmp_path: Path) -> None:

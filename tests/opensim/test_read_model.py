@@ -13,6 +13,7 @@ from small_model import TEXT, save_model
 
 from musclesolve.errors import InputError
 from musclesolve.opensim.geometry import opensim_geometry
+from musclesolve.opensim.leg.leg_muscle_set import leg_muscle_set
 from musclesolve.opensim.model import OpenSimModel
 from musclesolve.opensim.read_model import read_osim
 
@@ -268,6 +269,34 @@ def test_curves_of_de_groote(tmp_path: Path) -> None:
     curve = read_osim(save_model(tmp_path, text)).muscles["two_r"].curve
     assert curve["passive_fiber_strain_at_one_norm_force"] == 0.7
     assert curve["tendon_strain_at_one_norm_force"] == 0.049
+
+
+@pytest.mark.parametrize(
+    ("kind", "parameter", "strain"),
+    [
+        ("Thelen2003Muscle", "", 0.04),
+        ("Thelen2003Muscle", "<FmaxTendonStrain>0.033</FmaxTendonStrain>", 0.033),
+        ("Millard2012EquilibriumMuscle", "", 0.049),
+        (
+            "Millard2012EquilibriumMuscle",
+            "<TendonForceLengthCurve><strain_at_one_norm_force>0.1</strain_at_one_norm_force></TendonForceLengthCurve>",
+            0.1,
+        ),
+        ("DeGrooteFregly2016Muscle", "", 0.049),
+        (
+            "DeGrooteFregly2016Muscle",
+            "<tendon_strain_at_one_norm_force>0.06</tendon_strain_at_one_norm_force>",
+            0.06,
+        ),
+    ],
+)
+def test_strains_of_tendons(tmp_path: Path, kind: str, parameter: str, strain: float) -> None:
+    """Those of the file, or the defaults of OpenSim; sets made of the model have them."""
+    text = TEXT.replace("Thelen2003Muscle", kind)
+    text = text.replace("<optimal_fiber_length>", f"{parameter}<optimal_fiber_length>")
+    path = save_model(tmp_path, text)
+    assert {each.tendon_strain for each in read_osim(path).muscles.values()} == {strain}
+    assert {each.tendon_strain for each in leg_muscle_set(path)} == {strain}
 
 
 def test_angles_lengths_and_coupled_coordinates(public_model) -> None:

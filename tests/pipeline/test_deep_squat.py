@@ -61,7 +61,7 @@ def shared(model, squat, name, passive, strength="table") -> tuple[LegResult, Le
     state = muscle_state(model, place_muscles(model, options.database, "r", strength, passive), motion)
     loads = joint_loads(model, motion, segment_motion(model, motion), wrenches, state)
     moment = leg_moments(model, projected_moments(model, motion, wrenches), "r")
-    leg = LegMechanics(state, loads, moment, np.ones(FRAMES, dtype=bool))
+    leg = LegMechanics(state, loads, moment, np.ones(FRAMES, dtype=bool), motion.time)
     return share_leg(leg, options), leg, options
 
 

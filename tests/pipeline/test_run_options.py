@@ -6,9 +6,12 @@ from importlib.resources import files
 from pathlib import Path
 
 import pytest
+from small_model import TEXT, save_model
 from synthetic_trial import write_trial
 
 import musclesolve as ms
+from musclesolve.dynamics.model.human_model import human_model
+from musclesolve.pipeline.run_options import find_options
 
 
 def refusal(path: Path, *parts: str, **given: str) -> str:
@@ -64,7 +67,7 @@ def test_a_fault_in_a_muscle_file_points_at_that_file(tmp_path):
         (
             'curves = "de_groote_2016"\n',
             'curves = "de_groote"\n',
-            "own.toml, line 16, curves",
+            "own.toml, line 17, curves",
             ("de_groote", '"de_groote_2016"'),
         ),
         (
@@ -88,3 +91,53 @@ def test_run_reads_the_trial_file_itself(tmp_path):
         ms.run(tmp_path / "nowhere.toml")
     with pytest.raises(ms.InputError, match="'x'"):
         ms.run(str(write_trial(tmp_path)), cost="x")
+
+
+OLD = '[muscles]\ndatabase = "silva_2003"\npassive = "table"\n'
+
+
+@pytest.mark.parametrize(
+    ("lines", "parts"),
+    [
+        ('tendon = "elastic"\ntendon_strain = { soleus_r = 0.06 }', ["] tendon_strain", "'soleus'"]),
+        ('tendon = "elastic"\ntendon_strain.hamstring = 0.06', ["] tendon_strain", "'hamstrings'"]),
+        ('tendon = "elastic"\n[muscles.tendon_strain]\ncalf = 0.06', ["] tendon_strain", "'calf'"]),
+        ('curves = "millard"', ["] curves", "'millard_2013'"]),
+    ],
+)
+def test_words_of_elastic_tendons_are_looked_up_with_their_line(tmp_path, lines, parts):
+    path = write_trial(tmp_path, (OLD, OLD + lines + "\n"))
+    text = path.read_text(encoding="utf-8")
+    key = next(key for key in ("[muscles.tendon_strain]", "tendon_strain", "curves") if key in lines)
+    line = text[: text.index(key)].count("\n") + 1
+    assert refusal(path, *parts).startswith(f"{path}, line {line}, [muscles")
+    assert any(f"line {line}" in str(found.where) for found in ms.check(path).findings)
+
+
+def test_options_carry_tendons_curves_and_strains_to_the_muscles(tmp_path):
+    lines = 'tendon = "elastic"\ncurves = "millard_2013"\ntendon_strain = { achilles = 0.08 }\n'
+    options = find_options(ms.read_trial(write_trial(tmp_path, (OLD, OLD + lines))))
+    assert (options.tendon, options.curve_name) == ("elastic", "millard_2013")
+    muscles = options.muscles(human_model(), "l")
+    assert muscles.curves.name == "millard_2013"
+    stretched = {
+        name for name, strain in zip(muscles.names, muscles.tendon_strain, strict=True) if strain == 0.08
+    }
+    assert stretched == {"soleus_l", "gastrocnemius_medial_l", "gastrocnemius_lateral_l"}
+    usual = find_options(ms.read_trial(write_trial(tmp_path)))
+    assert (usual.tendon, usual.curve_name, usual.tendon_strain) == ("rigid", "silva_2003", None)
+
+
+def test_a_model_for_rigid_tendons_is_refused_for_elastic_ones_alone(tmp_path):
+    text = TEXT.replace(
+        ">0.5</FmaxMuscleStrain>", ">0.5</FmaxMuscleStrain><FmaxTendonStrain>0</FmaxTendonStrain>"
+    )
+    save_model(tmp_path, text)
+    model = OLD.replace("silva_2003", "small.osim") + 'fiber_lengths = "standing"\n'
+    assert find_options(ms.read_trial(write_trial(tmp_path, (OLD, model)))).tendon == "rigid"
+    path = write_trial(tmp_path, (OLD, model + 'tendon = "elastic"\n'))
+    refusal(path, "[muscles] database", "one", "tendon_strain")
+    stated = write_trial(tmp_path, (OLD, model + 'tendon = "elastic"\ntendon_strain = 0.05\n'))
+    assert (
+        find_options(ms.read_trial(stated)).muscles(human_model(), "r").tendon_strain.tolist() == [0.05] * 3
+    )

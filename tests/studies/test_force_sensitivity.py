@@ -52,7 +52,7 @@ class Walk:
         loads = joint_loads(self.model, self.motion, self.segments, self.wrenches, state)
         every = np.ones(len(self.moments), bool)
         moments = leg_moments(self.model, self.moments, self.side)
-        return share_leg(LegMechanics(state, loads, moments, every), options)
+        return share_leg(LegMechanics(state, loads, moments, every, self.motion.time), options)
 
     def differences(self, cost, changed):
         """Derivative of the force at the tendon by the step of `changed(step)`, and the frames where it is one."""

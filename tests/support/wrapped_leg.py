@@ -128,6 +128,6 @@ def wrapped_leg(model):
         side="r", names=names, short_names=names, groups=("all",) * count, paths=wrapped_paths(model),
         max_isometric_force=np.full(count, 1000.0), optimal_fiber_length=np.full(count, 0.1),
         tendon_slack_length=np.full(count, 0.1), pennation_angle=np.full(count, 0.1),
-        max_shortening_velocity=np.full(count, 10.0), curves=curves,
+        max_shortening_velocity=np.full(count, 10.0), tendon_strain=np.full(count, 0.049), curves=curves,
         passive=PassiveElement(np.full(count, 1000.0), *strains), segment_scale={},
     )  # fmt: skip

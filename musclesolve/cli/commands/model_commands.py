@@ -12,6 +12,7 @@ from musclesolve.cli.completion import cost_names, solver_names
 from musclesolve.cli.options import Output, Side, Sides
 from musclesolve.cli.printing import print_files, print_summary
 from musclesolve.cli.progress_bar import progress
+from musclesolve.cli.tendon_words import stated_strains
 from musclesolve.results.tables.lines import line
 
 NAN = "the TimeSeriesTable of OpenSim reads them, its Storage ends before the first of them"
@@ -28,6 +29,15 @@ Loads = Annotated[
 Cost = Annotated[str, typer.Option(help="Cost function.", autocompletion=cost_names)]
 Solver = Annotated[str, typer.Option(help="Solver.", autocompletion=solver_names)]
 Passive = Annotated[str, typer.Option(help="Passive forces: table (those of the model) or none.")]
+Tendon = Annotated[str, typer.Option(help="Tendons: rigid or elastic.")]
+TendonStrain = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="[WORD=]NUMBER",
+        help="Strain of elastic tendons at one maximum isometric force: of all muscles, or soleus=0.06, or "
+        "achilles=0.08; repeatable; default: those of the model.",
+    ),
+]
 Coordinate = Annotated[
     list[str] | None,
     typer.Option(
@@ -59,6 +69,8 @@ def share(
     cost: Cost = "stress_cubed",
     solver: Solver = "batch",
     passive: Passive = "table",
+    tendon: Tendon = "rigid",
+    tendon_strain: TendonStrain = None,
     side: Sides = Side.both,
     coordinate: Coordinate = None,
     muscle: Muscle = None,
@@ -76,6 +88,8 @@ def share(
         "dofs": coordinate,
         "side": side.value,
         "passive": passive,
+        "tendon": tendon,
+        "tendon_strain": stated_strains(tendon_strain or ()),
         "reserve_weight": reserve_weight,
         "cutoff_hz": cutoff_hz or None,
         "start_s": start_s,

@@ -16,7 +16,9 @@ from musclesolve.results.dataset.result_quantities import (
     moved_points,
     residual_size,
 )
+from musclesolve.results.dataset.tendons.tendon_variables import is_elastic
 from musclesolve.results.tables.leg_outcome import LegOutcome
+from musclesolve.results.tables.tendon_lines import achilles, balance_error, largest_strain
 
 SUBJECT = {"name": "subject", "mass_kg": "subject_mass_kg", "stature_m": "subject_stature_m"}
 CHOICES = {
@@ -25,6 +27,7 @@ CHOICES = {
     "muscle_set": "muscle_database",
     "passive": "passive",
     "strength": "strength",
+    "tendon": "tendon",
     "cutoff_hz": "cutoff_hz",
     "hip_method": "hip_method",
     "consistency_method": "consistency_method",
@@ -53,6 +56,7 @@ def run_document(result: xr.Dataset, uncertainty: xr.Dataset | None = None) -> d
         "frames": {"count": time.size, "start_s": time[0], "end_s": time[-1]},
         "legs": {name(side): leg_document(result, side) for side in frames.sides(result)},
         "largest_kkt_residual": largest_kkt_residual(result),
+        "tendons": _tendons(result),
         "fiber_lengths": _fiber_lengths(result),
         "contact_force_peaks_body_weights": _contact_peaks(result),
         "consistency": _consistency(result),
@@ -87,6 +91,22 @@ def leg_document(result: xr.Dataset, side: str) -> dict[str, Any]:
             for reason, (count, stretches) in found.failures.items()
         ],
         "reasons": listed(result, f"reasons_{side}"),
+    }
+
+
+def _tendons(result: xr.Dataset) -> dict[str, Any] | None:
+    """How elastic tendons were solved, and their largest strains; None where they are rigid."""
+    if not is_elastic(result):
+        return None
+    steps = dict(each.split(" ") for each in listed(result, "motion_iterations"))
+    strains = {"achilles": largest_strain(result, achilles(result)), "all": largest_strain(result)}
+    return {
+        "iterations": {name(side): int(count) for side, count in steps.items()},
+        "balance_error": balance_error(result),
+        "largest_strain": {
+            key: None if each is None else {"strain": each.strain, "muscle": each.muscle, "time_s": each.time}
+            for key, each in strains.items()
+        },
     }
 
 

@@ -78,6 +78,7 @@ def _facts(muscle: Muscle) -> Iterator[tuple[str, str]]:
     yield "maximum isometric force", f"{muscle.max_isometric_force:.0f} N"
     yield "optimal fiber length", f"{1e3 * muscle.optimal_fiber_length:.1f} mm"
     yield "tendon slack length", f"{1e3 * muscle.tendon_slack_length:.1f} mm"
+    yield "tendon strain at max. force", f"{100.0 * muscle.tendon_strain:.3g} %"
     yield "pennation angle", f"{math.degrees(muscle.pennation_angle):.3g} deg"
     yield "max. shortening velocity", f"{muscle.max_shortening_velocity:g} optimal fiber lengths / s"
 

@@ -18,7 +18,7 @@ from musclesolve.muscles.placing.place_muscles import LegMuscles
 
 _PARAMETERS = (
     *("max_isometric_force", "optimal_fiber_length", "tendon_slack_length", "pennation_angle"),
-    "max_shortening_velocity",
+    *("max_shortening_velocity", "tendon_strain"),
 )
 
 
@@ -33,6 +33,7 @@ class DrivenMuscles:
     tendon_slack_length: Array
     pennation_angle: Array
     max_shortening_velocity: Array
+    tendon_strain: Array
     curves: CurveFamily
     passive: PassiveElement
 

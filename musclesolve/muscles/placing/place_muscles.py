@@ -19,6 +19,7 @@ from musclesolve.muscles.placing.fiber_lengths import fiber_and_tendon_lengths
 from musclesolve.muscles.placing.frame_maps import frame_maps
 from musclesolve.muscles.placing.placed_paths import placed_paths
 from musclesolve.muscles.strength import strengths
+from musclesolve.muscles.tendon_strain import TendonStrain, set_tendon_strains
 
 LEG_DOFS = DEGREES_OF_FREEDOM
 """The degrees of freedom that leg muscles move, without side."""
@@ -29,8 +30,9 @@ class LegMuscles:
     """Muscles (n) of one side: paths on the skeleton and the parameters of the Hill model, each (n,).
 
     max_isometric_force [N]; optimal_fiber_length and tendon_slack_length [m] of the subject; pennation_angle [rad];
-    max_shortening_velocity [optimal fiber lengths / s]; curves: their family; passive: the passive elements;
-    segment_scale: factors of the positions by frame, forward, left, up.
+    max_shortening_velocity [optimal fiber lengths / s]; tendon_strain: of the tendon at one maximum isometric force,
+    of no use where tendons are rigid; curves: their family; passive: the passive elements; segment_scale: factors of
+    the positions by frame, forward, left, up.
     """
 
     side: str
@@ -43,6 +45,7 @@ class LegMuscles:
     tendon_slack_length: Array
     pennation_angle: Array
     max_shortening_velocity: Array
+    tendon_strain: Array
     curves: CurveFamily
     passive: PassiveElement
     segment_scale: dict[str, Array]
@@ -60,16 +63,19 @@ def place_muscles(
     strength: str | float = "table",
     passive: str = "table",
     fiber_lengths: str | None = None,
+    curves: str | None = None,
+    tendon_strain: TendonStrain | None = None,
 ) -> LegMuscles:
     """Put the muscles of a set on the leg "r" or "l" of a subject.
 
     Positions scale by segment (frame_maps.py), fiber and tendon lengths by one of `FIBER_LENGTHS`, that of the set
-    unless one is given (fiber_lengths.py). strength: see `strengths`; passive: see `passive_element`.
+    unless one is given (fiber_lengths.py). strength: see `strengths`; passive: see `passive_element`; curves: name of a
+    family of Hill curves instead of that of the set; tendon_strain: see `set_tendon_strains`.
 
     Raises:
-        InputError: a muscle for which no fiber and tendon lengths can be found.
+        InputError: a muscle for which no fiber and tendon lengths can be found; an unknown family, muscle or group.
     """
-    muscles, curves = database.legs[side], curve_family(database.curves)
+    muscles, family = database.legs[side], curve_family(curves or database.curves)
     maps = frame_maps(model, database, side)
     paths = adjust_switches(model, placed_paths(model, database, side, maps))
     optimal, slack = fiber_and_tendon_lengths(model, database, side, paths, fiber_lengths)
@@ -84,7 +90,8 @@ def place_muscles(
         tendon_slack_length=slack,
         pennation_angle=np.array([m.pennation_angle for m in muscles]),
         max_shortening_velocity=np.array([m.max_shortening_velocity for m in muscles]),
-        curves=curves,
-        passive=passive_element(database, curves, passive),
+        tendon_strain=set_tendon_strains(database, tendon_strain),
+        curves=family,
+        passive=passive_element(database, family, passive),
         segment_scale={frame: placed.scale for frame, placed in maps.items()},
     )

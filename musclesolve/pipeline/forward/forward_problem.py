@@ -29,6 +29,7 @@ from musclesolve.pipeline.forward.drift import Drift, drift_of
 from musclesolve.pipeline.forward.recorded_loads import RecordedLoads
 from musclesolve.pipeline.forward.tracking import Tracking
 from musclesolve.pipeline.run import prepare, share
+from musclesolve.pipeline.run_options import check_rigid
 from musclesolve.pipeline.types import Analysis
 from musclesolve.recording.data import Trial
 
@@ -140,11 +141,12 @@ def forward_problem(
             the recording (see `refined`). They remove what the forces miss between the frames.
 
     Raises:
-        InputError: a trial that cannot be analysed; no frames with a valid solution; a result without activations, or
-            of other muscles or times.
+        InputError: a trial that cannot be analysed, or with elastic tendons; no frames with a valid solution; a result
+            without activations, or of other muscles, tendons or times.
     """
     check_choice(replay, "replay", REPLAYS)
     analysis = _analysed(trial)
+    _check_tendons(analysis, result)
     legs = [leg.state.muscles for leg in analysis.legs]
     recorded, names = analysis.prepared.mechanics, analysis.muscle_names
     activation = analysis.activation if result is None else _of_result(result, names, recorded.motion.time)
@@ -167,6 +169,19 @@ def _analysed(trial: object) -> Analysis:
             remedy="a result knows no subject and no recording: pass its trial, and the result as result=",
         )
     return share(prepare(trial))
+
+
+def _check_tendons(analysis: Analysis, result: xr.Dataset | None) -> None:
+    """Refuse activations that were found with elastic tendons: the simulated ones are rigid."""
+    check_rigid(analysis.prepared.trial, "a forward problem")
+    if str(getattr(result, "attrs", {}).get("tendon", "rigid")) != "rigid":
+        raise InputError(
+            "the activations of the result are those of muscles with elastic tendons",
+            code="conflict",
+            where="result",
+            expected="a result with rigid tendons, as those of the simulation are",
+            remedy='run the trial with tendon = "rigid"',
+        )
 
 
 def refined(

@@ -9,10 +9,11 @@ from typing import TypedDict, Unpack
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Mask
+from musclesolve._util.arrays import Array, Indices, Mask
 from musclesolve._util.checks import check_choice, check_number
 from musclesolve.errors import InputError
 from musclesolve.muscles.hill_model import FiberState
+from musclesolve.muscles.tendon_strain import TendonStrain, check_tendon, check_tendon_strains
 from musclesolve.opensim.geometry import opensim_geometry
 from musclesolve.opensim.model import OpenSimModel
 from musclesolve.opensim.read_model import read_osim
@@ -40,6 +41,8 @@ class Choices(TypedDict, total=False):
     start_s: float | None
     end_s: float | None
     loads: str | Path | None
+    tendon: str
+    tendon_strain: TendonStrain | None
 
 
 @dataclass(frozen=True)
@@ -55,10 +58,13 @@ class ModelOptions:
     start_s: float | None = None
     end_s: float | None = None
     loads: str | Path | None = None
+    tendon: str = "rigid"
+    tendon_strain: TendonStrain | None = None
 
     def __post_init__(self) -> None:
         """Refuse what no model can be asked for."""
         check_choice(self.passive, "passive", PASSIVE)
+        check_tendon(self.tendon, self.tendon_strain)
         if self.reserve_weight is not None:
             check_number(self.reserve_weight, "reserve_weight", "a number above zero, or None", above=0.0)
 
@@ -69,7 +75,8 @@ class ModelProblem:
 
     problem: all of it; groups: coordinates and muscles, by number, that are shared apart; motion: of the coordinates;
     angle (T, m) [rad or m] and moment (T, m) [N m or N] of the shared coordinates; musculotendon_length (T, n) [m],
-    musculotendon_velocity (T, n) [m/s]; fiber: the fibers behind rigid tendons; dynamics: where loads were given.
+    musculotendon_velocity (T, n) [m/s]; fiber: the fibers behind rigid tendons, or as solved behind elastic ones;
+    dynamics: where loads were given.
     """
 
     model: OpenSimModel
@@ -87,6 +94,11 @@ class ModelProblem:
     moment_file: Path | None
     dynamics: LoadDynamics | None
     notes: tuple[str, ...]
+
+    @property
+    def group_numbers(self) -> list[tuple[Indices, Indices]]:
+        """Coordinates and muscles of each group as arrays of numbers."""
+        return [(np.array(dofs, dtype=np.intp), np.array(own, dtype=np.intp)) for dofs, own in self.groups]
 
 
 def opensim_problem(
@@ -115,13 +127,30 @@ def opensim_problem(
             reserve_weight: see `Problem`.
             cutoff_hz: low-pass filter of the coordinates, amplitude halved at this frequency; None: not filtered.
             start_s, end_s: of the time range.
+            tendon: "rigid"; "elastic" holds for `share_model` alone, which then solves the whole motion at once.
+            tendon_strain: of elastic tendons at one maximum isometric force, instead of those of the model: a number,
+                or numbers by word: "all", "achilles" (soleus and gastrocnemius), a muscle with or without its side.
             loads: path of an ExternalLoads file (.xml) or of ground reactions (.mot, .sto), from which inverse
                 dynamics computes the moments; see `read_external_loads`.
 
     Raises:
-        InputError: a name is unknown, a column is missing, a part of the model that is needed is not supported, ...
+        InputError: a name is unknown, a column is missing, a part of the model that is needed is not supported, tendons
+            are elastic, ...
     """
-    return model_problem(model, coordinates, moments, ModelOptions(**choices)).problem
+    options = ModelOptions(**choices)
+    _require_rigid(options)
+    return model_problem(model, coordinates, moments, options).problem
+
+
+def _require_rigid(options: ModelOptions) -> None:
+    if options.tendon != "rigid":
+        raise InputError(
+            f"a problem of single frames with {options.tendon} tendons",
+            code="conflict",
+            where="tendon",
+            expected='tendon = "rigid": how an elastic tendon stretches depends on the whole motion',
+            remedy='call share_model(..., tendon="elastic")',
+        )
 
 
 def model_problem(
@@ -167,7 +196,7 @@ def assemble_problem(
     dynamics = None if moments.loads is None else load_dynamics(model, motion, moments.loads)
     if dynamics is not None:
         notes += dynamics.residual_notes(model)
-    muscles = ModelMuscles.of(choice.muscles, with_passive=options.passive == "table")
+    muscles = _muscles(model, choice, options)
     length, velocity, arm = _geometry(model, choice, motion)
     fiber = muscles.fibers(length, velocity)
     return ModelProblem(
@@ -187,6 +216,14 @@ def assemble_problem(
         dynamics=dynamics,
         notes=tuple(notes),
     )
+
+
+def _muscles(model: OpenSimModel, choice: SharedChoice, options: ModelOptions) -> ModelMuscles:
+    passive, strain = options.passive == "table", options.tendon_strain
+    muscles = ModelMuscles.of(choice.muscles, with_passive=passive, tendon_strain=strain)
+    if options.tendon == "elastic":
+        check_tendon_strains(muscles.tendon_strain, muscles.names, f"the model {model.name}")
+    return muscles
 
 
 def _problem(

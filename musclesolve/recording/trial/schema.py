@@ -24,6 +24,7 @@ _KINDS = {
     "name_list": "a list of names",
     "columns": "a list of three column names, or their common beginning",
     "weights": "names with a number each",
+    "number_or_weights": "a number, or names with a number each",
     "truth": "true or false",
     "name_lists": "names with a name or a list of names each",
     "tables": "a table of its own for each name",
@@ -37,6 +38,7 @@ _FORMS = {
     "name_list": '["...", "..."]',
     "columns": '["...x", "...y", "...z"] or their common beginning "..."',
     "weights": "{ heel_r = 2.0 }",
+    "number_or_weights": "a number such as 1.5, or { ... = 1.5 }",
     "truth": "true or false, without quotes",
     "name_lists": '{ SOL = "soleus_r" }',
     "tables": "{ shank_r = { mass_kg = 1.5 } }",
@@ -138,21 +140,23 @@ class Document:
         raise self.placed(error, table, key, index)
 
     def line(self, table: str, key: str | None = None, index: int = 0) -> int | None:
-        """Return the line of a key, else that of its table, else None."""
-        header = re.compile(rf"\s*\[\[?\s*{re.escape(table)}\s*\]\]?")
-        starts = [k for k, line in enumerate(self.lines) if header.match(line)]
-        if index >= len(starts):
-            return None
-        start = starts[index]
+        """Return the line of a key, or of the heading [table.key], else that of its table, else None."""
+        start = self._heading(table, index)
         if key is None:
-            return start + 1
-        pattern = re.compile(rf"""\s*["']?{re.escape(key)}["']?\s*=""")
-        for k in range(start + 1, len(self.lines)):
+            return start
+        pattern = re.compile(rf"""\s*["']?{re.escape(key)}["']?\s*[=.]""")
+        for k in range(start or len(self.lines), len(self.lines)):
             if self.lines[k].lstrip().startswith("["):
                 break
             if pattern.match(self.lines[k]):
                 return k + 1
-        return start + 1
+        return (self._heading(f"{table}.{key}") if index == 0 else None) or start
+
+    def _heading(self, table: str, index: int = 0) -> int | None:
+        """Return the line of the heading of a table, of the list of them the one at an index; None without any."""
+        header = re.compile(rf"\s*\[\[?\s*{re.escape(table)}\s*\]\]?")
+        lines = [number for number, text in enumerate(self.lines, start=1) if header.match(text)]
+        return lines[index] if index < len(lines) else None
 
 
 def described_keys(file: str) -> dict[str, Any]:
@@ -288,11 +292,13 @@ class _Examination:
 
 def value_problem(value: Any, rule: Fields) -> tuple[str, str] | None:
     """Return what is wrong with a value and what was expected, or None."""
-    kind = rule["type"]
     if isinstance(value, str) and value in rule.get("words", ()):
         return None
     instead = f" or one of {_list(rule['words'])}" if "words" in rule else ""
-    expected = f"{_KINDS[kind]}{instead}: {rule['about']}"
+    expected = f"{_KINDS[rule['type']]}{instead}: {rule['about']}"
+    kind = rule["type"]
+    if kind == "number_or_weights":
+        kind = "weights" if isinstance(value, dict) else "number"
     if not is_kind(value, kind):
         return f"the value {_wrong_part(value, kind)}", expected
     if "choices" in rule and value not in rule["choices"]:
@@ -361,6 +367,8 @@ def is_kind(value: Any, kind: str) -> bool:
         return isinstance(value, list) and len(value) == 3 and all(is_kind(part, "number") for part in value)
     if kind == "weights":
         return isinstance(value, dict) and all(is_kind(part, "number") for part in value.values())
+    if kind == "number_or_weights":
+        return is_kind(value, "number") or is_kind(value, "weights")
     names = isinstance(value, list) and bool(value) and all(isinstance(part, str) and part for part in value)
     if kind == "columns":
         return (isinstance(value, str) and bool(value)) or (names and len(value) == 3)

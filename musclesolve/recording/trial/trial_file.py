@@ -289,7 +289,22 @@ def muscles_of(document: Document, given: dict[str, Any]) -> MuscleOptions:
         given["passive"],
         strength if isinstance(strength, str) else float(strength),
         given["fiber_lengths"],
+        given["tendon"],
+        given["curves"],
+        _tendon_strain(document, given),
     )
+
+
+def _tendon_strain(document: Document, given: dict[str, Any]) -> float | dict[str, float] | None:
+    """Return what is stated of the strain of tendons, which is of no use where they are rigid."""
+    stated = given["tendon_strain"]
+    if stated is None:
+        return None
+    if document.content["muscles"].get("tendon", "rigid") == "rigid":  # not the default of a faulty word
+        problem, expected = "a strain of rigid tendons", 'tendon = "elastic" beside tendon_strain'
+        remedy = 'write tendon = "elastic", or leave out tendon_strain'
+        raise document.error(problem, "muscles", "tendon_strain", 0, expected, remedy, code="conflict")
+    return {word: float(part) for word, part in stated.items()} if isinstance(stated, dict) else float(stated)
 
 
 def sharing_of(given: dict[str, Any]) -> SharingOptions:

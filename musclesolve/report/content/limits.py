@@ -38,11 +38,12 @@ class Limit:
     in_headline: bool = True
 
 
-def general(of_model: bool = False) -> list[str]:
-    """The limits of the method, with our skeleton or with that of an OpenSim model."""
+def general(of_model: bool = False, elastic: bool = False) -> list[str]:
+    """The limits of the method: with our skeleton or that of an OpenSim model, with rigid or elastic tendons."""
     texts = bundled_toml("musclesolve.report", "texts", "limits.toml")
     tables = ("method", "opensim" if of_model else "skeleton", "use")
-    return [sentence for table in tables for sentence in texts[table].values()]
+    other = "tendons" if elastic else "elastic_tendons"
+    return [text for table in tables for name, text in texts[table].items() if name != other]
 
 
 def limits(result: xr.Dataset, checked: Report | str | None = None) -> list[Limit]:

@@ -17,6 +17,7 @@ from musclesolve.report.inputs import TrialFiles
 from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.dataset.attributes import choice_name, listed, number, text
 from musclesolve.results.dataset.result_quantities import largest_kkt_residual, moved_points
+from musclesolve.results.dataset.tendons.tendon_variables import is_elastic
 from musclesolve.sharing.cost.cost_registry import find_cost
 
 MARKERS = ("filter_method", "cutoff_choice", "hip_method")
@@ -47,7 +48,8 @@ def methods(trial: TrialFiles, citations: Citations) -> list[Any]:
         sentences += [always["inertia"], *_of_choices(result, MOTION), always["inverse"]]
         sentences += _of_choices(result, MUSCLES)
     if counts(result)["valid"]:
-        sentences += [(model if trial.of_model else always)["sharing"], *_solution(result, always)]
+        kind = "elastic_sharing" if is_elastic(result) else "sharing"
+        sentences += [(model if trial.of_model else always)[kind], *_solution(result, always)]
     sentences += _studies(trial)
     shown = []
     for each in sentences:
@@ -70,7 +72,8 @@ def _of_choices(result: xr.Dataset, names: tuple[str, ...]) -> list[str]:
 
 
 def _solution(result: xr.Dataset, always: dict[str, str]) -> list[str]:
-    reserves = always["reserves" if counts(result)["with_reserve"] else "no_reserves"]
+    kind = "elastic_reserves" if is_elastic(result) else "reserves"
+    reserves = always[kind if counts(result)["with_reserve"] else "no_reserves"]
     return [always["certificate"], reserves] + ([always["contact"]] if "joint_reaction" in result else [])
 
 
@@ -96,6 +99,8 @@ def _values(trial: TrialFiles) -> dict[str, object]:
         "start": f"{time[0]:.3f}",
         "end": f"{time[-1]:.3f}",
         "model": text(result, "subject"),
+        "tendons": text(result, "tendon", "rigid"),
+        "curves": _curves(result),
         "dofs": _dofs(result),
         "cost": cost_words(text(result, "cost")),
         "solver": text(result, "solver"),
@@ -147,6 +152,13 @@ def _dofs(result: xr.Dataset) -> str:
         frames.split_side(name)[0].replace("_", " ") for name in listed(result, "shared_dofs")
     )
     return ", ".join(stems) or "the joints"
+
+
+def _curves(result: xr.Dataset) -> str:
+    """The Hill curves in words: those that the result states, or those of its muscle set."""
+    words = texts()["curves"]
+    usual = texts()["curves_of_set"].get(choice_name(result, "muscle_database"), "")
+    return words.get(text(result, "curves", usual), words["other"])
 
 
 def _count(result: xr.Dataset, side: str) -> int:

@@ -17,8 +17,10 @@ from musclesolve.results.cycles.gait_cycles import METHODS, SUBJECT, cycle_names
 MOST_COMMON = 0.5
 """Cycles of one recording that have more than this share of the shorter one in common are the same stride."""
 
-PROBLEM = ("cost", "muscle_database", "passive", "fiber_lengths")
+PROBLEM = ("cost", "muscle_database", "passive", "fiber_lengths", "tendon", "curves")
 """Choices that define the optimisation problem of which the muscle forces are the solution."""
+UNSTATED = {"tendon": "rigid"}
+"""Choices of results that are older than the choice."""
 
 
 class _Stride(NamedTuple):
@@ -61,7 +63,8 @@ def check_alike(cycles: Sequence[xr.Dataset]) -> None:
     """
     for key in PROBLEM:
         # A database is a name, or a file wherever it lies.
-        values = dict.fromkeys(Path(str(each.attrs[key])).name for each in cycles if key in each.attrs)
+        given = [each.attrs.get(key, UNSTATED.get(key)) for each in cycles]
+        values = dict.fromkeys(Path(str(value)).name for value in given if value is not None)
         if len(values) > 1:
             raise InputError(
                 f"these gait cycles are not computed with the same {key.replace('_', ' ')}: {' or '.join(values)}",

@@ -15,6 +15,8 @@ from musclesolve.results.cycles.normalise import sampled
 from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.dataset.checked import checked_result
 from musclesolve.results.dataset.result_quantities import along_heading
+from musclesolve.results.dataset.tendons.tendon_variables import BALANCE_ERROR
+from musclesolve.results.dataset.tendons.tendon_variables import OF_MUSCLES as OF_TENDONS
 
 POINTS = 101
 LABELS = ("dof", "muscle", "joint")
@@ -22,6 +24,7 @@ LABELS = ("dof", "muscle", "joint")
 OF_SHARING = {
     *("activation", "muscle_force", "joint_reaction", "contact_force_component"),
     *("reserve_moment", "unassigned_moment"),
+    *OF_TENDONS,
 }
 """What has no valid value in a frame without a valid solution."""
 OF_FORCES = {
@@ -34,6 +37,7 @@ METHODS = (
     *("musclesolve_version", "cost", "solver", "filter_method", "filter_order", "cutoff_hz", "cutoff_choice"),
     *("hip_method", "consistency_method", "consistency_derivatives", "consistency_weights"),
     *("muscle_database", "passive", "strength", "fiber_lengths", "shared_dofs"),
+    *("tendon", "tendon_strain", "curves"),
 )
 """Attributes that say how the numbers were made, as far as it is one choice for many recordings."""
 RESERVES = "with_reserve"
@@ -41,7 +45,7 @@ RESERVES = "with_reserve"
 NEARLY = 0.95
 """Share of a cycle that the frames have to cover: the measurement may end just before a strike beside the plates."""
 ROUND_OFF = 1e-6
-LEFT_OUT = {"center_of_pressure", "cost", "kkt_residual"}
+LEFT_OUT = {"center_of_pressure", "cost", "kkt_residual", BALANCE_ERROR}
 """Places in the laboratory, which differ from cycle to cycle, and figures of the solution."""
 
 

@@ -13,6 +13,7 @@ from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve.dynamics.model.model import Model
 from musclesolve.motion.motion_plausibility import FOOT_LIMIT
 from musclesolve.muscles.placing.place_muscles import LEG_DOFS
+from musclesolve.muscles.tendon_strain import stated_texts
 from musclesolve.pipeline.types import Analysis, LegResult, Prepared
 from musclesolve.recording.data import SIDES
 from musclesolve.recording.text.text_file import sha256
@@ -39,6 +40,10 @@ from musclesolve.results.dataset.kinetics.kinetic_variables import (
 from musclesolve.results.dataset.picture.skeleton import Drawn, MusclePaths
 from musclesolve.results.dataset.picture.subject_skeleton import subject_skeleton
 from musclesolve.results.dataset.reserve_reasons import reasons
+from musclesolve.results.dataset.tendons.tendon_variables import (
+    iterations,
+    tendon_variables,
+)
 from musclesolve.results.files.result_netcdf import storable
 from musclesolve.sharing.status import Status
 from musclesolve.version import __version__
@@ -67,6 +72,7 @@ def assemble(analysis: Analysis) -> xr.Dataset:
         **_remainders(legs, prepared),
         **_muscle_variables(legs, _dofs(prepared.mechanics.model)),
         **fiber_variables(legs),
+        **tendon_variables({leg.side: leg.tendons for leg in legs}),
         **_side_variables(analysis),
         **_ground_variables(analysis),
         **gait_variables(gait),
@@ -78,6 +84,7 @@ def assemble(analysis: Analysis) -> xr.Dataset:
     attributes = _provenance(analysis) | strike_times(gait) | _reasons(analysis)
     warnings = prepared.mechanics.warnings(prepared.trial.mapping, prepared.trial.consistency.method)
     own = [*map(str, warnings), *fiber_notes(legs, prepared.options), *measured.notes]
+    own += dict.fromkeys(note for leg in legs for note in leg.notes)
     attributes["notes"] = [*own, *prepared.options.database.notes, *gait.notes, *emg_notes(analysis)]
     result = xr.Dataset(
         variables,
@@ -258,6 +265,7 @@ def _provenance(analysis: Analysis) -> dict[str, object]:
     """What the numbers were made of: version, inputs, subject, options, and what a reader should know."""
     trial, mechanics, legs = analysis.prepared.trial, analysis.prepared.mechanics, analysis.legs
     subject, consistency, measured = trial.subject, trial.consistency, mechanics.measured
+    options = analysis.prepared.options
     return {
         "musclesolve_version": __version__,
         "subject": subject.name,
@@ -269,7 +277,7 @@ def _provenance(analysis: Analysis) -> dict[str, object]:
         "trial_file": os.path.realpath(trial.path),
         "inputs": [f"{role} {path.name} sha256:{sha256(path)}" for role, path in trial.files.items()],
         "cost": legs[0].solution.cost_name,
-        "solver": legs[0].solution.solver,
+        "solver": ", ".join(dict.fromkeys(leg.solution.solver for leg in legs if leg.solution.solver)),
         **filter_attributes(measured.filter),
         **emg_attributes(analysis),
         "hip_method": trial.hip_method,
@@ -277,12 +285,14 @@ def _provenance(analysis: Analysis) -> dict[str, object]:
         "consistency_derivatives": consistency.derivatives,
         "consistency_weights": [f"{name} {weight:g}" for name, weight in consistency.weights.items()],
         "muscle_database": trial.muscles.database,
-        "muscle_coordinates": [
-            f"{dof} {name}" for dof, name in analysis.prepared.options.database.coordinates.items()
-        ],
+        "muscle_coordinates": [f"{dof} {name}" for dof, name in options.database.coordinates.items()],
         "passive": trial.muscles.passive,
         "strength": trial.muscles.strength,
-        "fiber_lengths": analysis.prepared.options.fiber_length_rule,
+        "fiber_lengths": options.fiber_length_rule,
+        "tendon": options.tendon,
+        "tendon_strain": stated_texts(options.tendon_strain),
+        "curves": options.curve_name,
+        **iterations({leg.side: leg.solution for leg in legs if leg.tendons is not None}),
         "balance_limit": mechanics.balance_limit,
         "foot_limit_m": FOOT_LIMIT,
         "shared_dofs": [dof for leg in legs for dof in leg.dofs],

@@ -10,12 +10,13 @@ import xarray as xr
 
 from musclesolve._util.arrays import AnyArray, Array, Mask
 from musclesolve._util.bundled_toml import bundled_toml
+from musclesolve.muscles.tendon_strain import stated_texts
 from musclesolve.opensim.kinematics import coordinate_values
 from musclesolve.opensim.model import Joint
 from musclesolve.pipeline.opensim.coordinate_motion import ORDER
+from musclesolve.pipeline.opensim.group_result import GroupResult, ModelResult
 from musclesolve.pipeline.opensim.model_problem import ModelProblem
 from musclesolve.pipeline.opensim.muscle_crossing import joint_coordinates, rotational
-from musclesolve.pipeline.opensim.share_groups import GroupResult, ModelResult
 from musclesolve.recording.text.text_file import sha256
 from musclesolve.results.dataset.fiber_ranges import beyond_plausible
 from musclesolve.results.dataset.frame_validity import ALL_SIDES, side_of
@@ -23,6 +24,11 @@ from musclesolve.results.dataset.group_reasons import group_reasons
 from musclesolve.results.dataset.picture.model_loads import load_coordinates, load_variables
 from musclesolve.results.dataset.picture.model_skeleton import TO_GLOBAL, model_paths, model_skeleton
 from musclesolve.results.dataset.picture.skeleton import Drawn
+from musclesolve.results.dataset.tendons.tendon_variables import (
+    balance_error,
+    iterations,
+    tendon_variables,
+)
 from musclesolve.results.files.result_netcdf import storable
 from musclesolve.sharing.status import Status
 from musclesolve.version import __version__
@@ -36,6 +42,7 @@ def assemble_model(found: ModelResult) -> xr.Dataset:
     least, greatest = _fiber_range(found)
     picture = _drawn(problem)
     variables = _variables(found) | _of_sides(found) | _of_joints(found) | picture.variables
+    variables |= _of_tendons(found)
     variables |= load_variables(problem.model, problem.dynamics)
     variables["least_normalized_fiber_length"] = (("muscle",), least)
     variables["greatest_normalized_fiber_length"] = (("muscle",), greatest)
@@ -43,6 +50,7 @@ def assemble_model(found: ModelResult) -> xr.Dataset:
     attributes["notes"] = [
         *problem.notes,
         *_method(problem),
+        *found.notes,
         *beyond_plausible(problem.muscles.names, least, greatest),
     ]
     coordinates = {
@@ -180,6 +188,15 @@ def _fiber_range(found: ModelResult) -> tuple[Array, Array]:
     return np.where(known, least, np.nan), np.where(known, greatest, np.nan)
 
 
+def _of_tendons(found: ModelResult) -> dict[str, Variable]:
+    """Elastic tendons of all muscles, and the error of their balance on each side."""
+    if found.tendons is None:
+        return {}
+    sides = np.array([side_of(name) for name in found.problem.muscles.names])
+    defects = [found.tendons.defect[:, sides == side] for side in _sides(found)]
+    return tendon_variables({"": found.tendons}) | balance_error(defects)
+
+
 def _joints_crossed(problem: ModelProblem) -> list[str]:
     """The joints with shared coordinates that each muscle crosses, without side: "hip, walker_knee"."""
     joint_of = {name: joint.name for joint in problem.model.joints for name in joint_coordinates(joint)}
@@ -202,7 +219,7 @@ def _method(problem: ModelProblem) -> list[str]:
             f"low-pass filtered as OpenSim does (order {ORDER}, zero-lag, amplitude halved at {cutoff:g} Hz)"
         )
     )
-    return [f"Coordinates {filtered}, rates by a quintic spline; tendons rigid."]
+    return [f"Coordinates {filtered}, rates by a quintic spline; tendons {problem.options.tendon}."]
 
 
 def _provenance(found: ModelResult) -> dict[str, object]:
@@ -216,9 +233,12 @@ def _provenance(found: ModelResult) -> dict[str, object]:
         "model_file": os.path.realpath(model.file),
         "inputs": [f"{role} {path.name} sha256:{sha256(path)}" for role, path in files.items() if path],
         "cost": solution.cost_name,
-        "solver": solution.solver,
+        "solver": ", ".join(dict.fromkeys(each.solution.solver for each in found.groups)),
         "muscle_database": model.file.name,
         "passive": problem.options.passive,
+        "tendon": problem.options.tendon,
+        "tendon_strain": stated_texts(problem.options.tendon_strain),
+        **_iterations(found),
         "shared_dofs": list(problem.choice.dofs),
     }
     if model.masses:
@@ -231,6 +251,16 @@ def _provenance(found: ModelResult) -> dict[str, object]:
     if motion.cutoff_hz is not None:
         attributes |= {"filter_method": "butterworth", "filter_order": ORDER, "cutoff_hz": motion.cutoff_hz}
     return attributes
+
+
+def _iterations(found: ModelResult) -> dict[str, object]:
+    """Of the groups of each side that took most."""
+    if found.tendons is None:
+        return {}
+    groups = {side: [group.solution for group in _of_side(found, side)] for side in _sides(found)}
+    return iterations(
+        {side: max(own, key=lambda each: each.iterations.max()) for side, own in groups.items()}
+    )
 
 
 def _reasons(found: ModelResult) -> dict[str, list[str]]:

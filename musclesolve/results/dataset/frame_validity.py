@@ -17,6 +17,7 @@ WITH_RESERVE = "solved_with_reserve"
 NOT_MEASURED = "not_measured"
 VALID = (GOOD, WITH_RESERVE)
 INVALID_MOTION = "invalid_motion"
+TOO_FEW_FRAMES = "too_few_frames"
 LEAPING, DISPLACED, UNBALANCED = "leaping", "foot_displaced", "unbalanced"
 INCONSISTENT = "inconsistent"
 MOTION_FAULTS = {

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from musclesolve.pipeline.opensim.group_result import GroupResult
 from musclesolve.pipeline.opensim.model_problem import ModelProblem
-from musclesolve.pipeline.opensim.share_groups import GroupResult
+from musclesolve.results.dataset.tendons.elastic_reasons import elastic_reasons
 from musclesolve.sharing.analysis.diagnosis import diagnose
 from musclesolve.sharing.analysis.reserve_check import Verdict, check_reserves, worst_frames
 from musclesolve.sharing.status import Status
@@ -17,6 +18,8 @@ def group_reasons(found: ModelProblem, group: GroupResult) -> list[str]:
     helped = np.isin(solution.status, (Status.SOLVED_WITH_RESERVE, Status.INFEASIBLE))
     if not helped.any():
         return []
+    if found.options.tendon == "elastic":
+        return elastic_reasons(group.problem, solution, found.moment[:, group.dofs], found.motion.time)
     why = diagnose(group.problem, frames=worst_frames(helped, solution.reserve))
     sentences = []
     for k in np.argsort(-why.total, kind="stable"):

@@ -10,6 +10,7 @@ from musclesolve.pipeline.run_options import Options
 from musclesolve.pipeline.types import LegResult
 from musclesolve.results.dataset.passive_remedy import passive_remedy
 from musclesolve.results.dataset.result_quantities import directions
+from musclesolve.results.dataset.tendons.elastic_reasons import elastic_reasons
 from musclesolve.sharing.analysis.diagnosis import Diagnosis, diagnose
 from musclesolve.sharing.analysis.reserve_check import Verdict, check_reserves, worst_frames
 from musclesolve.sharing.status import Status
@@ -27,8 +28,10 @@ def reasons(leg: LegResult, moment: AnyArray, time: AnyArray, options: Options) 
     helped = np.isin(solution.status, (Status.SOLVED_WITH_RESERVE, Status.INFEASIBLE))
     if not helped.any():
         return []
-    found = diagnose(leg.problem, leg.state.passive_force, worst_frames(helped, solution.reserve))
     names = {dof: directions(dof) for dof in leg.dofs}
+    if leg.tendons is not None:
+        return elastic_reasons(leg.problem, solution, np.asarray(moment), np.asarray(time), names)
+    found = diagnose(leg.problem, leg.state.passive_force, worst_frames(helped, solution.reserve))
     sentences = [
         found.sentence(k, time, names) + _key(leg, options, found, k)
         for k in np.argsort(-found.total, kind="stable")

@@ -80,6 +80,7 @@ def identity(result: xr.Dataset) -> str:
         "muscles ": Path(str(given["muscle_database"])).name if "muscle_database" in given else None,
         "passive ": given.get("passive"),
         "strength ": _number_or_name(given.get("strength")),
+        "tendons ": given["tendon"] if given.get("tendon", "rigid") != "rigid" else None,
     }
     return ",  ".join(f"{label}{value}" for label, value in parts.items() if value)
 

@@ -20,6 +20,7 @@ from musclesolve.results.dataset.result_quantities import (
 from musclesolve.results.tables.emg_agreement import emg_lines
 from musclesolve.results.tables.leg_outcome import LegOutcome
 from musclesolve.results.tables.lines import line, lines
+from musclesolve.results.tables.tendon_lines import tendon_lines
 
 LEG = {side: f"{name} leg" for side, name in frames.SIDE_NAMES.items()} | {frames.OTHER: "muscles"}
 MOST_STRETCHES = 5
@@ -33,6 +34,7 @@ REASON = {
     frames.DISPLACED: "the foot lies far from where it was measured",
     frames.UNBALANCED: "the ground forces do not balance the motion",
     frames.INCONSISTENT: "the motion does not satisfy the constraints of the model",
+    frames.TOO_FEW_FRAMES: "fewer than four usable frames in a row, too few for elastic tendons",
 }
 """The fault of a frame in words, where its name is not plain."""
 
@@ -48,6 +50,7 @@ def summary(result: xr.Dataset) -> str:
         found, reasons = LegOutcome.of(result, side), listed(result, f"reasons_{side}")
         text += lines(LEG[side], [_counts(found), *_failures(found), *reasons])
     text.append(line("optimality", _optimality(result)))
+    text += lines("tendons", tendon_lines(result))
     if "least_normalized_fiber_length" in result:
         text.append(line("fiber lengths", _fiber_lengths(result)))
     if "joint_reaction" in result and (peaks := _contact_peaks(result)):

@@ -156,9 +156,9 @@ class Diagnosis:
         frame, names = int(self.frame[number]), directions or {}
         when = f"in frame {frame}" if time is None else f"at {np.asarray(time, dtype=float)[frame]:.3f} s"
         short = {dof: self.shortage[number, self.dof.index(dof)] for dof in self.lacking(number)}
-        parts = [f"{dof} lacks {_moment(value, dof, names)}" for dof, value in short.items()]
+        parts = [f"{dof} lacks {moment_text(value, dof, names)}" for dof, value in short.items()]
         clauses = (
-            f"{_listed(parts)} {when}",
+            f"{listed(parts)} {when}",
             self._limit(number),
             self._passive(number, names),
             self._remedy(number),
@@ -167,9 +167,7 @@ class Diagnosis:
 
     def _limit(self, number: int) -> str:
         """Which muscles could help, but are at their upper bound."""
-        names = self.limited_muscles(number)
-        verb, whose = ("is", "its") if len(names) == 1 else ("are", "their")
-        return f"{_shown(names)} {verb} at {whose} limit" if names else ""
+        return at_limit(self.limited_muscles(number))
 
     def _passive(self, number: int, directions: Directions) -> str:
         """Which passive forces oppose the motion, if that is the cause."""
@@ -178,9 +176,9 @@ class Diagnosis:
             return ""
         dof = self.dof[cause.dof]
         return (
-            f"the passive force of {_shown([self.muscle[i] for i in cause.muscles])} gives "
-            f"{_moment(cause.moment, dof, directions)} at {dof}, where the motion needs "
-            f"{_moment(cause.needed, dof, directions)}"
+            f"the passive force of {shown([self.muscle[i] for i in cause.muscles])} gives "
+            f"{moment_text(cause.moment, dof, directions)} at {dof}, where the motion needs "
+            f"{moment_text(cause.needed, dof, directions)}"
         )
 
     def _remedy(self, number: int) -> str:
@@ -321,12 +319,12 @@ def _box(problem: Problem, frame: int, more: int) -> list[tuple[float, float | N
     return [*inside, *([(0.0, None)] * more)]
 
 
-def _listed(parts: list[str]) -> str:
+def listed(parts: list[str]) -> str:
     """One, two and three."""
     return " and ".join(part for part in (", ".join(parts[:-1]), parts[-1]) if part)
 
 
-def _moment(moment: float, dof: str, directions: Directions) -> str:
+def moment_text(moment: float, dof: str, directions: Directions) -> str:
     """A signed moment [N m] as text."""
     size = abs(moment)
     if size < _ZERO:
@@ -335,10 +333,16 @@ def _moment(moment: float, dof: str, directions: Directions) -> str:
     return f"{size:{'.1f' if size >= 0.1 else '.2g'}} N m of {negative if moment < 0 else positive}"
 
 
-def _shown(names: list[str]) -> str:
+def at_limit(names: list[str]) -> str:
+    """Soleus_r is at its limit; nothing without names."""
+    verb, whose = ("is", "its") if len(names) == 1 else ("are", "their")
+    return f"{shown(names)} {verb} at {whose} limit" if names else ""
+
+
+def shown(names: list[str]) -> str:
     """The first names, and how many more."""
     more = [f"{len(names) - _NAMED} more"] if len(names) > _NAMED else []
-    return _listed(names[:_NAMED] + more)
+    return listed(names[:_NAMED] + more)
 
 
 def _digits(factor: float) -> int:

@@ -15,7 +15,8 @@ from itertools import product
 import numpy as np
 
 from musclesolve._util.arrays import AnyArray
-from musclesolve.pipeline.legs import sharing_problem
+from musclesolve.errors import InputError
+from musclesolve.pipeline.rigid_leg import sharing_problem
 from musclesolve.sharing.solving import solve
 from musclesolve.studies.uncertainty.leg_response import LegPoint, Response
 from musclesolve.studies.uncertainty.replay import Body, Errors, Replay, leg_dofs
@@ -55,6 +56,12 @@ class Linear:
     def responses(self) -> list[Response]:
         """The derivatives of each leg."""
         options, found = self.replay.options, []
+        if options.tendon == "elastic":
+            raise InputError(
+                "forces of elastic tendons have no derivatives here: frames depend on each other",
+                code="unsupported",
+                remedy='choose tendon = "rigid"',
+            )
         for leg in range(len(options.sides)):
             point = self._point(self._body, self._no_errors, leg)
             solution = solve(point.problem, options.cost, options.solver, on_infeasible="reserve")
@@ -62,7 +69,7 @@ class Linear:
         return found
 
     def differentiate(self) -> None:
-        """Compute the derivatives now; InputError for a cost that has none."""
+        """Compute the derivatives now; InputError for a cost that has none, and for elastic tendons."""
         assert self.responses
 
     @property

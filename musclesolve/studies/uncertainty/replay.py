@@ -164,7 +164,7 @@ class Replay:
         state = muscle_state(body.model, self.muscles(body.model, errors, leg), body.motion)
         loads = joint_loads(body.model, body.motion, body.segments, body.wrenches, state)
         moments = leg_moments(body.model, body.moments, side)
-        return LegMechanics(state, loads, moments, self.usable[side], self.emg[side])
+        return LegMechanics(state, loads, moments, self.usable[side], self.time, self.emg[side])
 
     def run(self, numbers: AnyArray) -> tuple[Body, list[LegResult]]:
         """The whole pipeline with standard normal numbers (count,) for errors; zeros give the nominal result."""

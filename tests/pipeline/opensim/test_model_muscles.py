@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from refusals import refused
 from small_model import TEXT, save_model
 
 from musclesolve.muscles.curves.de_groote_2016 import DeGroote2016
@@ -81,3 +83,36 @@ def test_a_file_without_curves_has_the_defaults(tmp_path: Path) -> None:
     ((family, _),) = muscles.families
     length = np.linspace(0.3, 1.8, 20)
     np.testing.assert_array_equal(family.active(length), Millard2013().active(length))
+
+
+def with_strains(muscle: str, parameter: str) -> str:
+    """The small model with a parameter of the tendon of one muscle."""
+    head, tail = TEXT.split(f'<Thelen2003Muscle name="{muscle}">', 1)
+    return f'{head}<Thelen2003Muscle name="{muscle}">{parameter}{tail}'
+
+
+def test_tendons_have_the_strain_of_their_own_curve(mixed: OpenSimModel, tmp_path: Path) -> None:
+    """The defaults of OpenSim where the file states none."""
+    muscles = ModelMuscles.of(list(mixed.muscles.values()), with_passive=True)
+    assert muscles.tendon_strain.tolist() == [0.04, 0.049, 0.049]
+    stated = read_osim(
+        save_model(tmp_path, with_strains("two_r", "<FmaxTendonStrain>0.033</FmaxTendonStrain>"))
+    )
+    found = ModelMuscles.of(list(stated.muscles.values()), with_passive=False).tendon_strain
+    assert found.tolist() == [0.04, 0.033, 0.04]
+
+
+def test_strains_of_tendons_by_word(mixed: OpenSimModel) -> None:
+    """Names with their side before those without, and these before "achilles" and "all"."""
+    one, two, three = mixed.muscles.values()
+    left = [replace(each, name=each.name.replace("_r", "_l")) for each in (one, two)]
+    calf = [replace(three, name=name) for name in ("soleus_r", "gasmed_r", "med_gas_l")]
+    every = [one, two, *left, *calf]
+    stated = {"all": 0.05, "achilles": 0.08, "one": 0.06, "one_l": 0.07, "gasmed_r": 0.1}
+    for words in (stated, dict(reversed(stated.items()))):
+        found = ModelMuscles.of(every, with_passive=True, tendon_strain=words)
+        assert found.tendon_strain.tolist() == [0.06, 0.05, 0.07, 0.05, 0.08, 0.1, 0.08]
+    with refused("unknown_name", "'gasmed'", "'gasmed_l'"):
+        ModelMuscles.of(every, with_passive=True, tendon_strain={"gasmed_l": 0.08})
+    with refused("unknown_name", "achilles", "one_r, two_r"):
+        ModelMuscles.of([one, two], with_passive=True, tendon_strain={"achilles": 0.08})

@@ -166,3 +166,45 @@ def test_a_muscle_that_acts_on_nothing_shared_is_left_out_with_a_note(small: Ope
     problem = found(small, dofs=["ankle_a_r"])
     assert problem.problem.muscle == ("two_r", "three_r")
     assert any("one_r" in note for note in problem.notes)
+
+
+def test_tendons_are_carried_and_change_no_problem_of_rigid_ones(small: OpenSimModel, tmp_path: Path) -> None:
+    from small_model import TEXT, save_model
+
+    from musclesolve.opensim.read_model import read_osim
+
+    usual, elastic = found(small), found(small, tendon="elastic", tendon_strain={"two": 0.08})
+    assert (usual.options.tendon, elastic.options.tendon) == ("rigid", "elastic")
+    assert usual.muscles.tendon_strain.tolist() == [0.04] * 3
+    assert elastic.muscles.tendon_strain.tolist() == [0.04, 0.08, 0.04]
+    text = TEXT.replace("<FmaxMuscleStrain>", "<FmaxTendonStrain>0</FmaxTendonStrain><FmaxMuscleStrain>")
+    stiff = read_osim(save_model(tmp_path, text))
+    again = found(stiff)
+    np.testing.assert_array_equal(again.problem.force_capacity, usual.problem.force_capacity)
+    np.testing.assert_array_equal(again.problem.moment, usual.problem.moment)
+    with refused("bad_number", "one_r", "small"):
+        found(stiff, tendon="elastic")
+    assert found(stiff, tendon="elastic", tendon_strain=0.05).muscles.tendon_strain.tolist() == [0.05] * 3
+
+
+@pytest.mark.parametrize(
+    ("choices", "code", "parts"),
+    [
+        ({"tendon": "stiff"}, "unknown_name", ["stiff", "elastic"]),
+        ({"tendon_strain": 0.06}, "conflict", ["tendon_strain", "rigid"]),
+        ({"tendon": "elastic", "tendon_strain": 0.6}, "bad_number", ["tendon_strain", "0.6"]),
+        ({"tendon": "elastic", "tendon_strain": {"two_r": -1}}, "bad_number", ["'two_r'", "-1"]),
+        ({"tendon": "elastic", "tendon_strain": {"tow_r": 0.06}}, "unknown_name", ["'tow_r'", "'two_r'"]),
+        ({"tendon": "elastic", "tendon_strain": {"achilles": 0.06}}, "unknown_name", ["soleus", "one_r"]),
+    ],
+)
+def test_tendons_that_cannot_be_are_refused(
+    small: OpenSimModel, choices: Choices, code: str, parts: list[str]
+) -> None:
+    with refused(code, *parts):
+        found(small, **choices)
+
+
+def test_a_problem_of_single_frames_has_rigid_tendons(small: OpenSimModel) -> None:
+    with refused("conflict", "elastic", "share_model"):
+        opensim_problem(small, small_motion(small), feasible_moments(small), dofs=DOFS, tendon="elastic")

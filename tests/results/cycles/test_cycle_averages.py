@@ -228,6 +228,8 @@ def test_the_table_says_how_many_strides_its_means_are_of(tmp_path):
         ("muscle_database", "a/own.toml", "b/other.toml"),
         ("passive", "calibrated", "none"),
         ("fiber_lengths", "operating_range", "standing"),
+        ("tendon", "rigid", "elastic"),
+        ("curves", "de_groote_2016", "millard_2013"),
     ],
 )
 def test_solutions_of_different_problems_have_no_mean(tmp_path, choice):
@@ -241,6 +243,11 @@ def test_solutions_of_different_problems_have_no_mean(tmp_path, choice):
     with refused("not_comparable", key.replace("_", " ")):
         average_results([tmp_path / "a.nc", tmp_path / "b.nc"])
     ms.average_cycles([first, of_recording("b")])  # an older result that does not say it
+
+
+def test_older_results_have_rigid_tendons():
+    with refused("not_comparable", "rigid", "elastic"):
+        ms.average_cycles([of_recording("a", tendon="elastic"), of_recording("b")])
 
 
 def test_several_subjects_are_listed(tmp_path):

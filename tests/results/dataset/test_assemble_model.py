@@ -13,6 +13,7 @@ from small_model_motion import DOFS, feasible_moments, small_motion
 from musclesolve.opensim.read_model import read_osim
 from musclesolve.results.dataset.checked import checked_result
 from musclesolve.results.dataset.leg_problem import leg_problem
+from musclesolve.results.dataset.result_quantities import identity
 from musclesolve.results.files.result_netcdf import netcdf_bytes, read_result
 from musclesolve.results.share_model import share_model
 from musclesolve.results.tables.run_summary import any_failed, summary
@@ -36,6 +37,14 @@ def test_every_variable_has_a_unit(shared: xr.Dataset) -> None:
     assert all(shared[name].attrs["units"] for name in shared.data_vars)
     assert shared["group"].values.tolist() == ["hip", "ankle", "ankle"]
     assert shared["side"].values.tolist() == ["r"] and not any_failed(shared)
+
+
+def test_it_says_that_tendons_are_rigid(shared: xr.Dataset) -> None:
+    assert (shared.attrs["tendon"], list(shared.attrs["tendon_strain"])) == ("rigid", [])
+    assert any(str(note).endswith("tendons rigid.") for note in shared.attrs["notes"])
+    assert "tendons" not in identity(shared) and "tendons elastic" in identity(
+        shared.assign_attrs(tendon="elastic")
+    )
 
 
 def test_its_problem_has_its_solution(shared: xr.Dataset) -> None:

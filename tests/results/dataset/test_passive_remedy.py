@@ -13,7 +13,8 @@ from muscle_db.model import CalibratedPassive, PassiveStrain
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion, motion_from
 from musclesolve.muscles.leg_muscle_state import muscle_state
 from musclesolve.muscles.placing.place_muscles import LEG_DOFS, place_muscles
-from musclesolve.pipeline.legs import share_leg, sharing_problem
+from musclesolve.pipeline.legs import share_leg
+from musclesolve.pipeline.rigid_leg import sharing_problem
 from musclesolve.pipeline.run_options import SHARED_DOFS, Options
 from musclesolve.pipeline.types import JointLoads, LegMechanics, LegResult
 from musclesolve.results.dataset.reserve_reasons import reasons
@@ -49,7 +50,7 @@ def leg_of(model, squat, database, rule) -> tuple[LegMechanics, Options]:
     moment[:, LEG_DOFS.index("knee_flexion")] = 1.0
     none = {"hip": np.zeros((FRAMES, 3))}
     loads = JointLoads(net=none, across={"hip": np.zeros((FRAMES, len(state.muscles.names), 3))})
-    return LegMechanics(state, loads, moment, np.ones(FRAMES, dtype=bool)), options
+    return LegMechanics(state, loads, moment, np.ones(FRAMES, dtype=bool), squat.time), options
 
 
 def told(model, squat, database) -> str:

@@ -33,7 +33,8 @@ def leg(moment, passive=0.0):
     needed = moment - np.einsum("tkm,tm->tk", rows, rest)
     problem = Problem(rows, needed, capacity, STRENGTH, muscle=names, dof=("ankle_dorsiflexion_r",))
     solution = solve(problem, "force_squared", on_infeasible="reserve")
-    return SimpleNamespace(side="r", state=state, problem=problem, dofs=problem.dof, solution=solution)
+    given = {"problem": problem, "dofs": problem.dof, "solution": solution, "tendons": None}
+    return SimpleNamespace(side="r", state=state, **given)
 
 
 def moments(**frames):

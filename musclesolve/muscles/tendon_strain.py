@@ -1,0 +1,171 @@
+"""Strains of tendons at one maximum isometric force: those of the muscle set or model, or what a user states instead.
+
+A user states a number for all tendons, or numbers by word: "all", a group, "achilles", a muscle. Where several words
+mean a muscle, the most specific one holds, in this order.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from itertools import combinations
+
+import numpy as np
+
+from muscle_db import MuscleDatabase
+from muscle_db.model import LARGEST_TENDON_STRAIN
+from musclesolve._util.arrays import Array
+from musclesolve._util.bundled_toml import bundled_toml
+from musclesolve._util.checks import check_choice, check_number
+from musclesolve._util.names import unknown_name
+from musclesolve.errors import InputError
+
+TENDONS = ("rigid", "elastic")
+ALL, ACHILLES = "all", "achilles"
+_EXPECTED = f"a strain above 0, at most {LARGEST_TENDON_STRAIN:g}, such as 0.05"
+
+TendonStrain = float | Mapping[str, float]
+"""What a user states: a number, or numbers by word."""
+Level = Mapping[str, Sequence[int]]
+"""Words that are equally specific, with the numbers of the muscles that they mean."""
+
+
+def check_tendon(tendon: str, stated: TendonStrain | None) -> None:
+    """See that a kind of tendon is known, and that what is stated of its strain can be, and is of use.
+
+    Raises:
+        InputError: another word; a strain that is not finite, not above 0 or above 0.5; a strain of rigid tendons.
+    """
+    check_choice(tendon, "tendon", TENDONS)
+    for word, value in by_word(stated).items():
+        named = "tendon_strain" if word == ALL else f"tendon_strain of {word!r}"
+        check_number(value, named, _EXPECTED, above=0.0, most=LARGEST_TENDON_STRAIN)
+    if stated is not None and tendon != "elastic":
+        raise InputError(
+            f"a tendon strain is stated, and tendons are {tendon}",
+            code="conflict",
+            where="tendon_strain",
+            expected="a tendon strain only where tendons are elastic",
+            remedy='choose tendon = "elastic", or leave out tendon_strain',
+        )
+
+
+def by_word(stated: TendonStrain | None) -> dict[str, float]:
+    """What is stated as numbers by word: a number alone is that of all muscles."""
+    if stated is None:
+        return {}
+    return dict(stated) if isinstance(stated, Mapping) else {ALL: stated}
+
+
+def stated_texts(stated: TendonStrain | None) -> list[str]:
+    """What is stated, "achilles 0.08" for each word."""
+    return [f"{word} {value:g}" for word, value in by_word(stated).items()]
+
+
+def set_tendon_strains(database: MuscleDatabase, stated: TendonStrain | None = None) -> Array:
+    """Strains of the tendons of a set at one maximum isometric force, (n,).
+
+    Args:
+        database: the set, of n muscles.
+        stated: instead of the strains of the set. Words are "all", groups of the set, "achilles" (soleus and
+            gastrocnemius), names and short names of muscles without side.
+
+    Raises:
+        InputError: see `stated_strains`.
+    """
+    own = np.array([muscle.tendon_strain for muscle in database])
+    groups: dict[str, list[int]] = {}
+    for k, muscle in enumerate(database):
+        groups.setdefault(muscle.group, []).append(k)
+    names = {name: [k] for k, muscle in enumerate(database) for name in (muscle.short_name, muscle.name)}
+    achilles = achilles_muscles([(muscle.name, muscle.short_name) for muscle in database])
+    return stated_strains(own, stated, (groups, {ACHILLES: achilles}, names), database.name)
+
+
+def stated_strains(own: Array, stated: TendonStrain | None, levels: Sequence[Level], whose: str) -> Array:
+    """The strains (n,) with what is stated, level by level, so that the more specific word holds.
+
+    Args:
+        own: strains of the set or model.
+        stated: what holds instead.
+        levels: from the general to the specific, below "all".
+        whose: name of the set or model, for messages.
+
+    Raises:
+        InputError: a word that means no muscle, or two words that mean the same one alike.
+    """
+    words = by_word(stated)
+    found, levels = own.copy(), ({ALL: range(len(own))}, *levels)
+    for word in words:
+        _require_known(word, levels, whose)
+    for level in levels:
+        own_words = [word for word in words if word in level]
+        _refuse_twice(own_words, level)
+        for word in own_words:
+            found[list(level[word])] = words[word]
+    return found
+
+
+def _refuse_twice(words: Sequence[str], level: Level) -> None:
+    """Refuse two words for one muscle of which neither is more specific, as its name and its short name."""
+    for one, other in combinations(words, 2):
+        if set(level[one]) & set(level[other]):
+            raise InputError(
+                f"{one!r} and {other!r} mean the same muscle",
+                code="duplicate_name",
+                where="tendon_strain",
+                expected="every muscle once",
+                remedy="remove one of them",
+            )
+
+
+def _require_known(word: str, levels: Sequence[Level], whose: str) -> None:
+    """Refuse a word that no level has, and "achilles" where no muscle pulls on that tendon."""
+    known = {name: numbers for level in levels for name, numbers in level.items()}
+    if word not in known:
+        raise unknown_name(word, "muscle or group", known, f" in {whose}")
+    if word == ACHILLES and not known[word]:
+        muscles = [name for name in levels[-1] if name not in (ALL, ACHILLES)]
+        raise InputError(
+            f"{whose} has neither a soleus nor a gastrocnemius, which {ACHILLES!r} means",
+            code="unknown_name",
+            where="tendon_strain",
+            expected=f"words for its muscles: {', '.join(muscles)}",
+            remedy="name muscles instead",
+        )
+
+
+def achilles_muscles(names: Iterable[Sequence[str]]) -> list[int]:
+    """The numbers of the muscles that are soleus or gastrocnemius by one of their names, with or without a side."""
+    return [k for k, own in enumerate(names) if any(_folded(name) in _achilles_names() for name in own)]
+
+
+@cache
+def _achilles_names() -> frozenset[str]:
+    """Every spelling, as `_folded` returns it."""
+    data = bundled_toml(__package__, "achilles.toml")
+    heads, stems = data["heads"], data["gastrocnemius"]
+    return frozenset(data["soleus"]) | {text for h in heads for s in stems for text in (h + s, s + h)}
+
+
+def _folded(name: str) -> str:
+    """Lower case without side, separators and digits: r_soleus, Soleus_R, GastrocnemiusLateralis1_r."""
+    words = re.findall("[a-z]+", name.casefold())
+    return "".join(word for word in words if word not in ("r", "l", "right", "left"))
+
+
+def check_tendon_strains(strain: Array, names: Sequence[str], whose: str) -> None:
+    """Refuse strains (n,) that no elastic tendon can have, as files may have them that are meant for rigid ones.
+
+    Raises:
+        InputError: the first muscle with such a strain.
+    """
+    for name, value in zip(names, strain.tolist(), strict=True):
+        if not 0.0 < value <= LARGEST_TENDON_STRAIN:
+            raise InputError(
+                f"the tendon strain of {name} in {whose} is {value:g}",
+                code="bad_number",
+                expected=_EXPECTED,
+                remedy='correct it there, state tendon_strain, or choose tendon = "rigid"',
+            )

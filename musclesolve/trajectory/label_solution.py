@@ -1,0 +1,101 @@
+"""From the numbers of an attempt to a solution: forces, fibers, tendons, statuses and notes."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from musclesolve._util.arrays import Array
+from musclesolve.sharing.certificate import needs_reserve
+from musclesolve.sharing.kernel.constants import TOLERANCE
+from musclesolve.sharing.status import Status
+from musclesolve.trajectory.attempt import MotionAttempt
+from musclesolve.trajectory.certificate import Certifier
+from musclesolve.trajectory.local_equilibrium import equilibrium
+from musclesolve.trajectory.motion_cost import MotionCost
+from musclesolve.trajectory.motion_problem import MotionProblem
+from musclesolve.trajectory.motion_solution import MotionSolution
+
+_LEAST_CAPACITY = 0.05
+
+
+def label_solution(
+    problem: MotionProblem, cost: MotionCost, found: MotionAttempt, notes: tuple[str, ...] = ()
+) -> MotionSolution:
+    """Certify an attempt; a motion is solved as a whole, or not at all."""
+    certifier, muscles = Certifier(problem, cost), problem.muscles
+    state, residual = certifier.state(found.coordinate), certifier.misses(found).residual
+    strongest, weight = muscles.max_isometric_force, problem.weight[:, None]
+    reserve = problem.compliance * found.multiplier
+    solved = bool((residual <= TOLERANCE).all())
+    helped = needs_reserve(reserve, problem.moment).any(axis=1)
+    status = np.where(helped, Status.SOLVED_WITH_RESERVE, Status.SOLVED)
+    fall, rise = found.limit_multiplier
+    return MotionSolution(
+        time=problem.time,
+        status=(status if solved else np.full_like(status, Status.SOLVER_FAILED)).astype(np.int8),
+        kkt_residual=residual,
+        cost=cost.value(state.active.value, found.activation),
+        activation=found.activation,
+        force=strongest * found.activation * state.capacity.value,
+        passive_force=strongest * state.passive.value,
+        force_capacity=strongest * state.capacity.value,
+        fiber_length=state.fiber_length,
+        fiber_velocity=state.fiber_velocity,
+        cos_pennation=state.cos_pennation,
+        tendon_length=muscles.rest + muscles.stretch * found.coordinate,
+        tendon_strain=np.where(muscles.elastic, muscles.strain(found.coordinate), 0.0),
+        tendon_energy=muscles.energy(found.coordinate),
+        reserve=reserve,
+        multiplier=found.multiplier / weight,
+        falling_multiplier=fall,
+        rising_multiplier=rise,
+        defect=defects(problem, certifier, found),
+        cost_name=cost.cost.label,
+        solver=found.method,
+        iterations=found.iterations,
+        notes=notes,
+    )
+
+
+def defects(problem: MotionProblem, certifier: Certifier, found: MotionAttempt) -> Array:
+    """By how much the balance of tendon and fiber is missed midway between frames, (T-1, n), as an activation.
+
+    Lengths run between frames as the cubic with their values and rates; activations straight. Where a fiber could bear
+    less than a twentieth of F0, the miss counts over that.
+    """
+    from scipy.interpolate import CubicHermiteSpline
+
+    middle = 0.5 * (problem.time[1:] + problem.time[:-1])
+    course = CubicHermiteSpline(problem.time, problem.musculotendon_length, problem.musculotendon_velocity)
+    z, y = certifier.basis.between(certifier.basis.coefficients(found.coordinate), middle)
+    state = equilibrium(problem.muscles, course(middle), course(middle, 1), z, y)
+    activation = 0.5 * (found.activation[1:] + found.activation[:-1])
+    return np.asarray(state.imbalance(activation) / np.maximum(state.capacity.value, _LEAST_CAPACITY))
+
+
+def unsolved(
+    problem: MotionProblem, cost_name: str, status: Status, notes: tuple[str, ...]
+) -> MotionSolution:
+    """A motion that was not solved: no numbers."""
+    shape, moments = problem.musculotendon_length.shape, problem.moment.shape
+    nothing = np.full(shape, np.nan)
+    fields = (
+        *("activation", "force", "passive_force", "force_capacity", "fiber_length", "fiber_velocity"),
+        *("cos_pennation", "tendon_length", "tendon_strain", "tendon_energy"),
+    )
+    return MotionSolution(
+        time=problem.time,
+        status=np.full(shape[0], status, dtype=np.int8),
+        kkt_residual=np.full(shape[0], np.inf),
+        cost=np.full(shape[0], np.nan),
+        **{name: nothing for name in fields},
+        reserve=np.full(moments, np.nan),
+        multiplier=np.full(moments, np.nan),
+        falling_multiplier=nothing[1:],
+        rising_multiplier=nothing[1:],
+        defect=nothing[1:],
+        cost_name=cost_name,
+        solver="",
+        iterations=0,
+        notes=notes,
+    )

@@ -1,0 +1,150 @@
+"""Solve a whole motion and certify the result."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Protocol
+
+import numpy as np
+
+from musclesolve._util.arrays import Array
+from musclesolve._util.checks import check_choice
+from musclesolve.sharing.arguments import check_type
+from musclesolve.sharing.certificate import needs_reserve
+from musclesolve.sharing.cost.cost_base import Cost
+from musclesolve.sharing.problem_scale import fallback_weight
+from musclesolve.sharing.solving import ON_INFEASIBLE
+from musclesolve.sharing.status import Status
+from musclesolve.trajectory.attempt import MotionAttempt
+from musclesolve.trajectory.label_solution import label_solution, unsolved
+from musclesolve.trajectory.motion_cost import MotionCost
+from musclesolve.trajectory.motion_problem import MotionProblem
+from musclesolve.trajectory.motion_solution import MotionSolution
+from musclesolve.trajectory.static_start import static_forces
+from musclesolve.trajectory.structured import Structured
+
+SOFT, STIFF = 1e-3, 1e6
+"""Of the usual weight of a reserve where muscles lack something, and how many times as much where they do not."""
+LACKING = 0.05
+"""Reserves beyond which muscles lack something [N m]: soft ones bear a little everywhere."""
+
+
+class Method(Protocol):
+    """A method for motions."""
+
+    @property
+    def name(self) -> str:
+        """For messages and results."""
+        ...
+
+    def solve(self, problem: MotionProblem, cost: MotionCost, force: Array) -> MotionAttempt:
+        """The best attempt from tendon forces over F0 (T, n) to begin with."""
+        ...
+
+
+METHODS = ("structured", "collocation")
+
+
+def find_method(name: str) -> Method:
+    """The method of a name, with its usual options."""
+    check_choice(name, "the method", METHODS, where="method")
+    if name == "structured":
+        return Structured()
+    from musclesolve.trajectory.collocation.collocation import Collocation  # CasADi, which few motions need
+
+    return Collocation()
+
+
+def solve_motion(
+    problem: MotionProblem,
+    cost: str | Cost = "stress_cubed",
+    method: str | Method = "structured",
+    on_infeasible: str = "report",
+) -> MotionSolution:
+    """The activations of least cost for a motion with elastic tendons and activation dynamics.
+
+    A motion that the structured method does not solve goes to the reference, collocation with Ipopt; `solver` and
+    `notes` of the solution say so. What the muscles cannot produce is found by a solution with reserves.
+
+    Args:
+        problem: the motion.
+        cost: a name or a Cost: smooth, convex, a sum over muscles of functions of force or of activation.
+        method: "structured" (structured.py), "collocation" (the reference), or one of these with options.
+        on_infeasible: "report": a motion that needs reserves is not solved, and `notes` name the moments that lack.
+            "reserve": it is solved with reserves where the muscles lack something.
+
+    Raises:
+        InputError: an unknown method, or a cost that cannot be used.
+    """
+    check_type(problem, MotionProblem, "problem", "a MotionProblem")
+    check_choice(on_infeasible, "on_infeasible", ON_INFEASIBLE)
+    if isinstance(method, str):
+        method = find_method(method)
+    chosen = MotionCost.of(problem, cost)
+    force = static_forces(problem, chosen.cost)
+    notes = _notes(problem)
+    found = _solved(problem, chosen, method, force, notes)
+    if found.solved.all() or problem.reserve_weight is not None:
+        return _or_reference(found, problem, chosen, method, force)
+    helped = _with_reserves(problem, chosen, method, force, notes)
+    if helped is not None and (helped.status == Status.SOLVED).all():
+        return helped  # no moment lacks: it is the optimum without reserves, to the certificate's tolerance
+    if helped is None or not helped.solved.all():
+        return _or_reference(found, problem, chosen, method, force)
+    lacking = _lacking(problem, helped.reserve)
+    if on_infeasible == "reserve":
+        return replace(helped, notes=(*helped.notes, lacking))
+    return unsolved(problem, chosen.cost.label, Status.SOLVER_FAILED, (*notes, lacking))
+
+
+def _solved(
+    problem: MotionProblem, cost: MotionCost, method: Method, force: Array, notes: tuple[str, ...]
+) -> MotionSolution:
+    return label_solution(problem, cost, method.solve(problem, cost, force), notes)
+
+
+def _or_reference(
+    found: MotionSolution, problem: MotionProblem, cost: MotionCost, method: Method, force: Array
+) -> MotionSolution:
+    """The solution; where there is none, and the reference was not the method, that of the reference."""
+    if found.solved.all() or method.name == "collocation":
+        return found
+    note = f"The {method.name} method found no solution; this is the reference, collocation with Ipopt."
+    return _solved(problem, cost, find_method("collocation"), force, (*found.notes, note))
+
+
+def _with_reserves(
+    problem: MotionProblem, cost: MotionCost, method: Method, force: Array, notes: tuple[str, ...]
+) -> MotionSolution | None:
+    """With reserves, soft first; then stiff wherever muscles suffice."""
+    soft = SOFT * fallback_weight(problem.isometric, cost.cost)
+    first = _solved(replace(problem, reserve_weight=soft), cost, method, force, notes)
+    if not first.solved.all():
+        return None
+    lacking = (np.abs(first.reserve) > LACKING).any(axis=1, keepdims=True)
+    weight = soft * np.where(lacking, 1.0, STIFF)
+    total = (first.force + first.passive_force) / problem.muscles.max_isometric_force
+    second = _solved(replace(problem, reserve_weight=weight), cost, method, total, notes)
+    return second if second.solved.all() else first
+
+
+def _lacking(problem: MotionProblem, reserve: Array) -> str:
+    """A sentence on the largest reserve of each moment."""
+    parts = []
+    for k in np.flatnonzero(needs_reserve(reserve, problem.moment).any(axis=0)):
+        t = int(np.abs(reserve[:, k]).argmax())
+        count = int(needs_reserve(reserve[:, k], problem.moment[:, k]).sum())
+        parts.append(
+            f"{problem.dof[k]} {abs(reserve[t, k]):.3g} N m at {problem.time[t]:.2f} s ({count} frames)"
+        )
+    return f"The muscles with elastic tendons lack: {', '.join(parts)}."
+
+
+def _notes(problem: MotionProblem) -> tuple[str, ...]:
+    """What is unusual about the muscles."""
+    muscles, found = problem.muscles, []
+    slack = (problem.musculotendon_length <= muscles.tendon_slack_length).all(axis=0)
+    if slack.any():
+        names = ", ".join(name for name, own in zip(muscles.names, slack, strict=True) if own)
+        found.append(f"The tendon is longer than the path throughout, so that there is no force: {names}.")
+    return tuple(found)

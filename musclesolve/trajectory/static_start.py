@@ -1,0 +1,31 @@
+"""Where a motion begins: tendon forces of single frames behind rigid tendons."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from musclesolve._util.arrays import Array
+from musclesolve.sharing.cost.cost_base import Cost
+from musclesolve.sharing.problem import Problem
+from musclesolve.sharing.solving import solve
+from musclesolve.trajectory.local_equilibrium import equilibrium
+from musclesolve.trajectory.motion_problem import MotionProblem
+
+
+def static_problem(problem: MotionProblem) -> tuple[Problem, Array]:
+    """The force-sharing problem of single frames behind rigid tendons, and their passive forces (T, n) [N]."""
+    rigid, strongest = problem.muscles.rigid(), problem.muscles.max_isometric_force
+    nothing = np.zeros_like(problem.musculotendon_length)
+    lengths = problem.musculotendon_length, problem.musculotendon_velocity
+    state = equilibrium(rigid, *lengths, nothing, nothing)
+    passive = strongest * state.passive.value
+    needed = problem.moment - np.einsum("tkn,tn->tk", problem.moment_arm, passive)
+    return problem.isometric._changed(force_capacity=strongest * state.capacity.value, moment=needed), passive
+
+
+def static_forces(problem: MotionProblem, cost: Cost) -> Array:
+    """Tendon forces over F0 (T, n) of the static optimum, with reserves where muscles do not suffice."""
+    static, passive = static_problem(problem)
+    found = solve(static, cost, on_infeasible="reserve")
+    force = (np.nan_to_num(found.force) + passive) / problem.muscles.max_isometric_force
+    return np.asarray(force)
