@@ -96,24 +96,24 @@ SCHEMES = [
     ("radau", 1, 0.012),
     ("radau", 2, 0.003),
     ("radau", 3, 0.0015),
-    ("legendre", 3, 0.002),
+    ("legendre", 2, 0.0035),
 ]
 
 
 @pytest.mark.parametrize(("scheme", "order", "tolerance"), SCHEMES)
 def test_schemes_converge_to_each_other(scheme, order, tolerance):
-    """Root mean square of the difference of activations, at one, two and four intervals per frame."""
+    """Root mean square of the difference of activations, at one and four intervals per frame."""
     finest = from_one_start("radau", 3, 6)
-    reports = [from_one_start(scheme, order, mesh) for mesh in (1, 2, 4)]
+    reports = [from_one_start(scheme, order, mesh) for mesh in (1, 4)]
     assert max(report.kkt_residual for report in reports) <= GOOD
     apart = [report.attempt.activation - finest.attempt.activation for report in reports]
     error = np.sqrt([np.square(each).mean() for each in apart])
-    assert (error <= tolerance * np.array([1.0, 0.7, 0.5])).all(), error
-    assert error[2] < 0.5 * error[0]
-    assert reports[2].cost == pytest.approx(finest.cost, rel=0.015 if order == 1 else 1e-3)
+    assert (error <= tolerance * np.array([1.0, 0.5])).all(), error
+    assert error[1] < 0.5 * error[0]
+    assert reports[1].cost == pytest.approx(finest.cost, rel=0.015 if order == 1 else 1e-3)
 
 
-@pytest.mark.parametrize(("scheme", "order"), [("spline", 1), ("radau", 2), ("legendre", 3)])
+@pytest.mark.parametrize(("scheme", "order"), [("spline", 1), ("radau", 2), ("legendre", 2)])
 def test_defects_shrink(scheme, order):
     coarse, fine = (np.abs(from_one_start(scheme, order, mesh).defect).max() for mesh in (1, 4))
     assert fine < 0.5 * coarse < 0.03
@@ -122,8 +122,8 @@ def test_defects_shrink(scheme, order):
 def test_moments_hold_at_the_frames_in_every_scheme():
     problem = small_motion()
     for report in (
-        from_one_start("legendre", 3, 2),
-        from_one_start("radau", 2, 2),
+        from_one_start("legendre", 2, 1),
+        from_one_start("radau", 2, 1),
         from_one_start("spline", 1, 2),
     ):
         tendon = problem.muscles.curves.tendon(report.attempt.coordinate).value
