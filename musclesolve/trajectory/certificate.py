@@ -14,7 +14,7 @@ where kappa > 0 holds z at its lower, kappa < 0 at its upper bound. The conditio
     bounds of z    z = clip(z - kappa / S, lower, upper)
     limits         c = max(c - eta / S, 0),   c = G a - h
 
-Z, Y: time_basis.py. S is the sum of the sizes of the terms in the line, and no less than a thousandth of the largest
+Z, Y: time_basis.py. S is the sum of the sizes of the terms in the line, and no less than a tenth of the largest
 such sum of the muscle in the motion, and 1e-5 of that of all muscles; the misses of the states are divided by
 their S. So the residual has no unit, as that of single frames has none (sharing/certificate.py).
 Moments are divided by max(1 N m, |M|); E, z and a have no unit. The residual of a frame is its largest miss. A motion is
@@ -39,7 +39,7 @@ from musclesolve.trajectory.motion_cost import MotionCost
 from musclesolve.trajectory.motion_problem import MotionProblem
 from musclesolve.trajectory.time_basis import TimeBasis
 
-LEAST_OF_MUSCLE, LEAST_OF_ALL = 1e-3, 1e-5
+LEAST_OF_MUSCLE, LEAST_OF_ALL = 0.1, 1e-5
 
 
 @dataclass(frozen=True, eq=False)

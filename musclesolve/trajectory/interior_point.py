@@ -13,6 +13,7 @@ derivatives of a chain are not positive definite they get a shift.
 
 from __future__ import annotations
 
+import copy
 from dataclasses import dataclass, fields
 
 import numpy as np
@@ -150,6 +151,15 @@ class InteriorPoint:
         distances = (z - low, high - z, first - lower, lower + width - first, slack)
         self.barriers = Barriers(*(Barrier(x, FIRST_SIGMA / np.maximum(x, 0.1)) for x in distances))
 
+    def saved(self) -> dict[str, object]:
+        """The iterate, for `restore`."""
+        names = ("c", "a", "multiplier", "balance", "missing")
+        return {name: getattr(self, name) for name in names} | {"barriers": copy.deepcopy(self.barriers)}
+
+    def restore(self, saved: dict[str, object]) -> None:
+        """Back to an iterate that was saved."""
+        vars(self).update(saved | {"barriers": copy.deepcopy(saved["barriers"])})
+
     def attempt(self, iterations: int, message: str = "") -> MotionAttempt:
         """The iterate in the units of the cost."""
         bounds, unit = self.barriers, self.unit
@@ -165,10 +175,10 @@ class InteriorPoint:
             message=message,
         )
 
-    def step(self) -> bool:
-        """One step; False where it breaks down."""
+    def step(self, convex: bool = True) -> bool:
+        """One step, with chains made convex or as they are; False where it breaks down."""
         here = self.linearise()
-        if not self._factor(here):
+        if not self._factor(here, convex):
             return False
         self._weigh(here)
         nothing = tuple(np.zeros_like(barrier.x) for barrier in self.barriers)
@@ -226,7 +236,7 @@ class InteriorPoint:
     def _compliance(self) -> Array:
         return self.problem.compliance * self.unit
 
-    def _factor(self, here: Linearised) -> bool:
+    def _factor(self, here: Linearised, convex: bool) -> bool:
         """The second derivatives with da = by_z dz + by_y dy put in."""
         ratio, bend = self.barriers.limit.ratio, here.bend_aa
         g, h, between = here.by_z, here.by_y / self.step_size, self.step_size
@@ -241,7 +251,8 @@ class InteriorPoint:
             np.append(self.limits.beside(ratio), np.zeros((1, g.shape[1])), axis=0),
         )
         nodes = Nodes(*(np.ascontiguousarray(part.T) for part in parts))
-        return self.system.factor(nodes, here.lever, self._compliance)
+        factor = self.system.factor if convex else self.system.factor_as_is
+        return factor(nodes, here.lever, self._compliance)
 
     def _direction(self, here: Linearised, pushes: tuple[Array, ...]) -> Step:
         """The Newton step towards products sigma, with pushes = (sigma - second-order terms) / x of each barrier."""

@@ -10,6 +10,8 @@ from musclesolve.trajectory.time_basis import TimeBasis
 
 REACH = 24
 """Frames up to which the blocks of S are factored."""
+LARGEST = 2000
+"""Multipliers of a motion whose S is factored as a whole where it is not made convex."""
 ALL = 60
 """Frames of a motion so short that all blocks are."""
 _ENOUGH = 1e-11
@@ -30,6 +32,8 @@ class NewtonSystem:
         self.reach = frames - 1 if frames <= ALL else REACH
         self.share = np.zeros(muscles)
         self.factors = np.zeros((muscles, frames, HALF + 1))
+        self.whole: tuple[Array, Array] | None = None
+        self.steps = 0
 
     def factor(self, nodes: Nodes, lever: Array, compliance: Array) -> bool:
         """Factor the system for second derivatives, levers by the coordinate (T, m, n) and compliances (T, m).
@@ -43,9 +47,32 @@ class NewtonSystem:
         entry.FACTOR.load()(self.basis, nodes, self.share, band, self.factors)
         if not (np.isfinite(self.share).all() and np.isfinite(self.factors).all()):
             return False
-        self.lever, self.compliance = np.ascontiguousarray(lever), np.ascontiguousarray(compliance)
-        self.by_muscle = np.ascontiguousarray(lever.transpose(2, 0, 1))
+        self._keep(lever, compliance)
         return self._factor_coupling()
+
+    def factor_as_is(self, nodes: Nodes, lever: Array, compliance: Array) -> bool:
+        """The same without making anything convex; for motions that are not long (`LARGEST`)."""
+        from scipy.linalg import lu_factor
+
+        from musclesolve.trajectory.kernel import entry
+
+        frames, moments, _ = self.shape
+        if frames * moments > LARGEST:
+            return False
+        band = np.empty((frames, HALF + 1))
+        if entry.FACTOR_AS_IS.load()(self.basis, nodes, band, self.factors) < 0:
+            return False
+        self._keep(lever, compliance)
+        lower = self._blocks(frames - 1)
+        if not np.isfinite(lower).all():
+            return False
+        size = frames * moments
+        whole = np.zeros((size, size))
+        for below in range(size):
+            row = np.arange(below, size)
+            whole[row, row - below] = whole[row - below, row] = lower[below, : size - below]
+        self.whole = lu_factor(whole, check_finite=False)
+        return True
 
     def solve(self, right: Array, short: Array) -> tuple[Array, Array]:
         """Dc (T, n) and dlambda (T, m) for r (T, n) and b (T, m)."""
@@ -61,27 +88,30 @@ class NewtonSystem:
         solve(self.factors, more)
         return (own + more).T, multiplier
 
-    def _factor_coupling(self) -> bool:
+    def _keep(self, lever: Array, compliance: Array) -> None:
+        self.lever, self.compliance = np.ascontiguousarray(lever), np.ascontiguousarray(compliance)
+        self.by_muscle = np.ascontiguousarray(lever.transpose(2, 0, 1))
+        self.whole = None
+
+    def _blocks(self, reach: int) -> Array:
+        """The lower band of S up to a reach in frames."""
         from musclesolve.trajectory.kernel import entry
 
         frames, moments, muscles = self.shape
+        band = np.empty((moments * (reach + 1), frames * moments))
+        inverse, gram = np.empty((frames, reach + HALF + 1)), np.empty((frames, reach + 1, muscles))
+        work = np.empty((moments, muscles))
+        entry.COUPLE.load()(self.basis, self.factors, self.lever, self.compliance, inverse, gram, band, work)
+        return band
+
+    def _factor_coupling(self) -> bool:
         while True:
-            band = np.empty((moments * (self.reach + 1), frames * moments))
-            entry.COUPLE.load()(
-                self.basis,
-                self.factors,
-                self.lever,
-                self.compliance,
-                np.empty((frames, self.reach + HALF + 1)),
-                np.empty((frames, self.reach + 1, muscles)),
-                band,
-                np.empty((moments, muscles)),
-            )
+            band = self._blocks(self.reach)
             if self._factor_band(band):
                 return True
-            if self.reach >= frames - 1 or not np.isfinite(band).all():
+            if self.reach >= self.shape[0] - 1 or not np.isfinite(band).all():
                 return False
-            self.reach = min(2 * self.reach, frames - 1)
+            self.reach = min(2 * self.reach, self.shape[0] - 1)
 
     def _factor_band(self, band: Array) -> bool:
         """Factor blocks of S with a unit diagonal and, where round-off needs it, a little more on it."""
@@ -119,12 +149,15 @@ class NewtonSystem:
 
     def _solve_coupling(self, b: Array) -> Array:
         """Conjugate gradients for S x = b; the reach is doubled for the next time where they take many steps."""
+        from scipy.linalg import lu_solve
+
+        if self.whole is not None:
+            return np.asarray(lu_solve(self.whole, b.reshape(-1), check_finite=False)).reshape(b.shape)
         x = np.zeros_like(b)
         left = np.ascontiguousarray(b)
         pushed = self._precondition(left)
         along, now = pushed.copy(), float((left * pushed).sum())
-        first = now
-        self.steps = 0
+        first, self.steps = now, 0
         while now > _ENOUGH**2 * first and self.steps < 4 * _FEW_STEPS:
             moved = self._times(along)
             curvature = float((along * moved).sum())

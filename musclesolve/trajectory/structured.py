@@ -18,7 +18,9 @@ GOOD, GOOD_ENOUGH = 1e-7, 1e-6
 PATIENCE = 4
 CLOSE = 1e-9
 """Products of multipliers and distances from which on certificates are worth computing."""
-LEAST_EVER = 1e-18
+LEAST_EVER = 1e-17
+NEARLY = 1e-3
+"""A certificate from which on steps without convexity are tried."""
 STUCK, STUCK_STEPS = 0.02, 12
 
 
@@ -32,27 +34,65 @@ class Structured:
     def solve(self, problem: MotionProblem, cost: MotionCost, force: Array) -> MotionAttempt:
         """The best attempt from tendon forces over F0 (T, n) to begin with."""
         z = problem.muscles.curves.tendon.inverse(np.maximum(force, FIRST_FORCE))
-        method, certifier = InteriorPoint(problem, cost, z), Certifier(problem, cost)
-        best, residual, since, short_steps = method.attempt(0), np.inf, 0, 0
+        run = _Run(InteriorPoint(problem, cost, z), Certifier(problem, cost))
         with np.errstate(all="ignore"):
             for iteration in range(1, self.max_iterations + 1):
-                if not method.step():
+                if not run.step(iteration):
                     break
-                short_steps = short_steps + 1 if method.length < STUCK else 0
-                if short_steps > STUCK_STEPS:
-                    break
-                if method.sigma > CLOSE:
-                    continue
-                found = method.attempt(iteration)
-                miss = float(certifier.misses(found).residual.max())
-                since += 1
-                if miss < residual:
-                    best, residual, since = found, miss, 0
-                if residual <= GOOD or (residual <= GOOD_ENOUGH and since >= PATIENCE):
-                    break
-                if method.sigma <= method.least:  # what is left is the distance from the bounds
-                    method.least = max(0.01 * method.least, LEAST_EVER)
-        return best if np.isfinite(residual) else method.attempt(iteration)
+        return run.best
+
+
+class _Run:
+    """The iteration with its best iterate; near the end, steps without convexity where they get farther."""
+
+    def __init__(self, method: InteriorPoint, certifier: Certifier) -> None:
+        self.method, self.certifier = method, certifier
+        self.best, self.residual = method.attempt(0), np.inf
+        self.since = self.short_steps = 0
+        self.next_as_is, self.floor = 0, LEAST_EVER
+
+    def step(self, iteration: int) -> bool:
+        """One step; False where the end is reached."""
+        method = self.method
+        near = self.residual < NEARLY
+        before = method.saved() if near else {}
+        if near and method.system.share.any() and iteration >= self.next_as_is:
+            if method.step(convex=False) and self._better(iteration):
+                return self._go_on()
+            method.restore(before)
+            self.next_as_is = iteration + PATIENCE
+        if not method.step():
+            return near and self._retreat(before)
+        self.short_steps = self.short_steps + 1 if method.length < STUCK else 0
+        if self.short_steps > STUCK_STEPS:
+            return False
+        if method.sigma <= CLOSE:
+            self._better(iteration)
+        return self._go_on()
+
+    def _go_on(self) -> bool:
+        """Whether it is not good enough yet; where only the distance from the bounds is left, they come nearer."""
+        if self.method.sigma <= self.method.least:
+            self.method.least = max(0.01 * self.method.least, self.floor)
+        return self.residual > GOOD and (self.residual > GOOD_ENOUGH or self.since < PATIENCE)
+
+    def _retreat(self, before: dict[str, object]) -> bool:
+        """Back, and farther from the bounds, where numbers broke down next to them; once."""
+        if self.floor > LEAST_EVER:
+            return False
+        self.method.restore(before)
+        self.floor = self.method.least = 1e3 * self.method.least
+        return True
+
+    def _better(self, iteration: int) -> bool:
+        """Certify the iterate, and keep it where it is the best one."""
+        found = self.method.attempt(iteration)
+        miss = float(self.certifier.misses(found).residual.max())
+        self.since += 1
+        if not miss < self.residual:
+            return False
+        self.best, self.residual, self.since = found, miss, 0
+        return True
 
 
 FIRST_FORCE = 0.1

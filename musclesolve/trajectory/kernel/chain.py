@@ -1,6 +1,6 @@
-"""The chain of one muscle: its matrix as a band, factors L L^T, solutions, and the inverse next to the diagonal.
+"""The chain of one muscle: its matrix as a band, factors L D L^T, solutions, and the inverse next to the diagonal.
 
-A band holds H[j, j - p] in row j and column p, p = 0 ... 3, in place of which comes L.
+A band holds H[j, j - p] in row j and column p, p = 0 ... 3; factors hold L likewise, and D instead of its unit diagonal.
 """
 
 from __future__ import annotations
@@ -77,37 +77,39 @@ def _add_beside(basis: Basis, nodes: Nodes, i: int, t: int, band: Any) -> None:
 
 
 @compiled
-def factor_chain(band: Any, shift: float, out: Any) -> bool:
-    """L with L L^T = H + shift diag(H); False where that is not positive definite."""
+def factor_chain(band: Any, shift: float, out: Any) -> int:
+    """L and D with L D L^T = H + shift diag(H): the number of negative pivots, -1 where one vanishes."""
+    negative = 0
     for j in range(band.shape[0]):
-        for p in range(min(HALF, j), -1, -1):
+        pivot = band[j, 0] + shift * abs(band[j, 0])
+        for p in range(min(HALF, j), 0, -1):
             total = band[j, p]
-            if p == 0:
-                total += shift * abs(total)
             for q in range(p + 1, min(HALF, j) + 1):
-                total -= out[j, q] * out[j - p, q - p]
-            if p > 0:
-                out[j, p] = total / out[j - p, 0]
-            elif total > LEAST_PIVOT * abs(band[j, 0]):
-                out[j, 0] = np.sqrt(total)
-            else:
-                return False
-    return True
+                total -= out[j, q] * out[j - q, 0] * out[j - p, q - p]
+            out[j, p] = total / out[j - p, 0]
+            pivot -= out[j, p] * total
+        if not abs(pivot) > LEAST_PIVOT * abs(band[j, 0]):
+            return -1
+        if pivot < 0.0:
+            negative += 1
+        out[j, 0] = pivot
+    return negative
 
 
 @compiled
 def factor_convex(basis: Basis, nodes: Nodes, i: int, before: float, band: Any, out: Any) -> float:
     """Factors of H, made convex as far as it needs; returns the share that was left out, inf where nothing helps.
 
-    before: the share of the step before; what is tried grows fourfold up to 1, then more and more of the diagonal is added.
+    before: the share of the step before; what is tried grows fourfold up to 1; then more and more of
+    the diagonal is added.
     """
     assemble_chain(basis, nodes, i, 0.0, band)
-    if factor_chain(band, 0.0, out) or factor_chain(band, ROUND_OFF, out):
+    if factor_chain(band, 0.0, out) == 0 or factor_chain(band, ROUND_OFF, out) == 0:
         return 0.0
     share = min(max(LEAST_SHARE, before / (GROWTH * GROWTH)), 1.0)
     while True:
         assemble_chain(basis, nodes, i, share, band)
-        if factor_chain(band, ROUND_OFF, out):
+        if factor_chain(band, ROUND_OFF, out) == 0:
             return share
         if share >= 1.0:
             break
@@ -115,42 +117,40 @@ def factor_convex(basis: Basis, nodes: Nodes, i: int, before: float, band: Any, 
     shift = ROUND_OFF
     for _ in range(MOST_GROWTHS):
         shift *= GROWTH
-        if factor_chain(band, shift, out):
+        if factor_chain(band, shift, out) == 0:
             return 1.0
     return np.inf
 
 
 @compiled
 def solve_chain(factor: Any, x: Any) -> None:
-    """X = (L L^T)^-1 x."""
+    """X = (L D L^T)^-1 x, in place."""
     frames = x.size
     for j in range(frames):
         total = x[j]
         for p in range(1, min(HALF, j) + 1):
             total -= factor[j, p] * x[j - p]
-        x[j] = total / factor[j, 0]
+        x[j] = total
     for j in range(frames - 1, -1, -1):
-        total = x[j]
+        total = x[j] / factor[j, 0]
         for p in range(1, min(HALF, frames - 1 - j) + 1):
             total -= factor[j + p, p] * x[j + p]
-        x[j] = total / factor[j, 0]
+        x[j] = total
 
 
 @compiled
 def inverse_beside(factor: Any, inverse: Any) -> None:
-    """The entries (j, j + q) of (L L^T)^-1 for q up to the width of `inverse` (T, width), from the last row upwards.
+    """The entries (j, j + q) of X = (L D L^T)^-1 for q up to the width of `inverse` (T, width), from the last row up.
 
-    From L^T X = L^-1, whose upper triangle is the diagonal 1 / L_jj:  L_jj X_jk = [j = k] / L_jj - sum_p L_j+p,j X_j+p,k
+    From L^T X = D^-1 L^-1, whose upper triangle is the diagonal 1 / d_j:  X_jk = [j = k] / d_j - sum_p L_j+p,j X_j+p,k
     (Takahashi et al. 1973): entries within a band need only entries within it.
     """
     frames, width = inverse.shape
     for j in range(frames - 1, -1, -1):
         last = min(width - 1, frames - 1 - j)
         for q in range(last, -1, -1):
-            total = 0.0
+            total = 1.0 / factor[j, 0] if q == 0 else 0.0
             for p in range(1, min(HALF, frames - 1 - j) + 1):
                 low, high = min(j + p, j + q), max(j + p, j + q)
                 total -= factor[j + p, p] * inverse[low, high - low]
-            if q == 0:
-                total += 1.0 / factor[j, 0]
-            inverse[j, q] = total / factor[j, 0]
+            inverse[j, q] = total

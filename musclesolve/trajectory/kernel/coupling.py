@@ -38,12 +38,12 @@ def blocks(lever: Any, compliance: Any, gram: Any, band: Any, work: Any) -> None
                 for i in range(muscles):
                     work[k, i] = gram[t, q, i] * lever[t, k, i]
             for k in range(moments):
-                for l in range(moments):
-                    below = (t + q) * moments + l - t * moments - k
+                for other in range(moments):
+                    below = (t + q) * moments + other - t * moments - k
                     if below >= 0:
                         total = 0.0
                         for i in range(muscles):
-                            total += work[k, i] * lever[t + q, l, i]
+                            total += work[k, i] * lever[t + q, other, i]
                         band[below, t * moments + k] = total
         for k in range(moments):
             band[0, t * moments + k] += compliance[t, k]

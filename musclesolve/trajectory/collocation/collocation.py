@@ -1,0 +1,214 @@
+"""The reference method for a motion: direct collocation, a programme of CasADi that Ipopt solves.
+
+Three transcriptions of the same problem in continuous time (transcription.py). The scheme "spline" with one node for
+each frame is the problem of certificate.py itself; finer meshes and the other schemes measure what the time between
+frames costs. Derivatives are exact, first and second, and made by CasADi from the expressions: nothing but the curves
+is shared with the other methods.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from musclesolve._util.arrays import Array
+from musclesolve._util.checks import check_choice, check_integer, check_number
+from musclesolve._util.locks import CASADI
+from musclesolve.errors import InputError
+from musclesolve.sharing.solver.frame_programme import ipopt_options
+from musclesolve.sharing.solver.ipopt_casadi import casadi_ipopt
+from musclesolve.trajectory.attempt import MotionAttempt
+from musclesolve.trajectory.collocation.defects import defects
+from musclesolve.trajectory.collocation.ipopt_outcome import sentence
+from musclesolve.trajectory.collocation.motion_between_frames import moment_interpolation
+from musclesolve.trajectory.collocation.polynomial_scheme import polynomial_scheme
+from musclesolve.trajectory.collocation.programme import Programme, split
+from musclesolve.trajectory.collocation.programme_residual import programme_residual
+from musclesolve.trajectory.collocation.spline_scheme import spline_scheme
+from musclesolve.trajectory.collocation.start import first_guess
+from musclesolve.trajectory.collocation.transcription import SCHEMES, Transcription
+from musclesolve.trajectory.motion_cost import MotionCost
+from musclesolve.trajectory.motion_problem import MotionProblem
+
+HIGHEST_ORDER = 9
+"""Of the tables of points in CasADi."""
+COMPLEMENTARITY = 1e-6
+"""Tolerance of the products of multipliers and distances from bounds, over that of Ipopt.
+
+Where a cost is flat both may be small at once, and their ratio decides whether a muscle is at rest.
+"""
+
+
+@dataclass(frozen=True, eq=False)
+class CollocationReport:
+    """An attempt with the figures that tell what it is worth, whatever the scheme.
+
+    kkt_residual: the largest miss of the conditions of its own programme (programme_residual.py); defect (T-1, n): the
+    error of the transcription between two frames, in units of activation (defects.py); cost: the integral over time,
+    over the mean time between frames; reserve: (T, m) [N m].
+    """
+
+    attempt: MotionAttempt
+    kkt_residual: float
+    defect: Array
+    cost: float
+    reserve: Array
+
+
+@dataclass(frozen=True)
+class Collocation:
+    """Options of the method.
+
+    Args:
+        scheme: "spline", "legendre" or "radau".
+        order: points in each interval of the schemes "legendre" and "radau", from 1 to 9.
+        mesh: intervals from one frame to the next.
+        tolerance: Ipopt's `tol`, on the scaled programme.
+        max_iterations: of Ipopt.
+
+    Raises:
+        InputError: an option that is none of these.
+    """
+
+    scheme: str = "spline"
+    order: int = 3
+    mesh: int = 1
+    tolerance: float = 1e-12
+    max_iterations: int = 500
+
+    name: ClassVar[str] = "collocation"
+
+    def __post_init__(self) -> None:
+        check_choice(self.scheme, "the scheme", SCHEMES, where="Collocation.scheme")
+        for option in ("order", "mesh", "max_iterations"):
+            check_integer(getattr(self, option), option, 1, where=f"Collocation.{option}")
+        if self.order > HIGHEST_ORDER:
+            raise InputError(
+                f"order is {self.order}",
+                code="bad_number",
+                where="Collocation.order",
+                expected=f"from 1 to {HIGHEST_ORDER}",
+                remedy="take more intervals with `mesh` instead",
+            )
+        expected = "a positive number below 1e-2"
+        check_number(
+            self.tolerance, "tolerance", expected, above=0.0, below=1e-2, where="Collocation.tolerance"
+        )
+
+    def solve(
+        self, problem: MotionProblem, cost: MotionCost, start: tuple[Array, Array] | None = None
+    ) -> MotionAttempt:
+        """See `report`, which says more."""
+        return self.report(problem, cost, start).attempt
+
+    def report(
+        self, problem: MotionProblem, cost: MotionCost, start: tuple[Array, Array] | None = None
+    ) -> CollocationReport:
+        """Solve a motion and report states and multipliers at its frames.
+
+        The multiplier of a moment is the derivative of the optimal cost by the moment of that frame, with what it
+        changes between the frames. The other multipliers belong to the equations of a scheme: they are NaN unless the
+        scheme is the spline with one node for each frame.
+
+        Args:
+            start: tendon coordinate and activation (T, n) of a first guess; None: of little force.
+
+        Raises:
+            InputError: a start that does not fit; a cost that cannot be used between the frames.
+        """
+        with CASADI:
+            programme = Programme.of(problem, cost, self._transcription(problem))
+            _check_freedom(programme, self)
+            found = _run(programme, first_guess(programme, problem, start), self)
+            return self._reported(problem, programme, found)
+
+    def _transcription(self, problem: MotionProblem) -> Transcription:
+        if self.scheme == "spline":
+            return spline_scheme(problem.time, self.mesh)
+        return polynomial_scheme(problem.time, self.scheme, self.order, self.mesh)
+
+    def _reported(self, problem: MotionProblem, programme: Programme, found: _Found) -> CollocationReport:
+        transcription = programme.transcription
+        z, rate, activation, reserve = programme.unknowns(found.x)
+        frames, at = transcription.frame, np.searchsorted(transcription.moment, transcription.frame)
+        attempt = MotionAttempt(
+            coordinate=z[frames],
+            activation=transcription.at_frames(activation, problem.lower, problem.upper),
+            **_multipliers(problem, programme, found),
+            iterations=found.iterations,
+            method=f"{self.name}, {self._label}",
+            message=sentence(found.status),
+        )
+        return CollocationReport(
+            attempt,
+            kkt_residual=programme_residual(programme, found.x, found.row_multiplier, found.bound_multiplier),
+            defect=defects(problem, transcription, z, rate, activation),
+            cost=found.objective * programme.size,
+            reserve=reserve[at],
+        )
+
+    @property
+    def _label(self) -> str:
+        order = "" if self.scheme == "spline" else f" of {self.order} points"
+        return f"{self.scheme}{order}, {self.mesh} interval{'s' * (self.mesh > 1)} per frame"
+
+
+@dataclass(frozen=True, eq=False)
+class _Found:
+    """What Ipopt returns: x, the multipliers of constraints and bounds with the signs of CasADi, and its status."""
+
+    x: Array
+    row_multiplier: Array
+    bound_multiplier: Array
+    objective: float
+    status: str
+    iterations: int
+
+
+def _run(programme: Programme, start: Array, options: Collocation) -> _Found:
+    # mumps_pivot_order 4 (PORD) eliminates the muscles one by one and the moments last; the one that MUMPS chooses by
+    # itself cuts the motion in time, with twenty times the work. The barrier as in sharing/full/full_programme.py.
+    settings = ipopt_options(options.tolerance, options.max_iterations)
+    settings |= {"mu_strategy": "adaptive", "mu_min": 1e-22, "acceptable_iter": 0, "mumps_pivot_order": 4}
+    settings["compl_inf_tol"] = COMPLEMENTARITY * options.tolerance
+    solver = casadi_ipopt("motion", programme.functions, settings)
+    found = solver(x0=start, **programme.bounds)
+    statistics = solver.stats()
+    x, rows, bounds = (np.asarray(found[name])[:, 0] for name in ("x", "lam_g", "lam_x"))
+    return _Found(
+        x, rows, bounds, float(found["f"]), statistics["return_status"], statistics.get("iter_count", 0)
+    )
+
+
+def _multipliers(problem: MotionProblem, programme: Programme, found: _Found) -> dict[str, Any]:
+    """With the signs of certificate.py, which subtracts what CasADi adds."""
+    rows = split(-programme.size * found.row_multiplier, programme.row_shapes)
+    states = split(-programme.size * found.bound_multiplier, programme.shapes)[0]
+    times = programme.transcription.time[programme.transcription.moment]
+    by_frame = moment_interpolation(problem.time, times)
+    shape = problem.musculotendon_length.shape
+    between_frames = (2, shape[0] - 1, shape[1])
+    kept = programme.states is problem
+    limits = np.maximum(rows[3], 0.0) if rows[3].size else np.zeros(between_frames)
+    return {
+        "multiplier": rows[0] / programme.row if kept else by_frame.T @ (rows[0] / programme.row),
+        "balance_multiplier": rows[1] if kept else np.full(shape, np.nan),
+        "coordinate_multiplier": states if kept else np.full(shape, np.nan),
+        "limit_multiplier": limits if kept else np.full(between_frames, np.nan),
+    }
+
+
+def _check_freedom(programme: Programme, options: Collocation) -> None:
+    """Refuse a scheme with more moments than there are forces to be chosen."""
+    (points, muscles), (moments, dofs) = programme.shapes[1], programme.row.shape
+    free = (points if options.scheme == "spline" else points + 1) * muscles
+    if programme.states.reserve_weight is None and moments * dofs > free:
+        raise InputError(
+            f"{moments * dofs} moments at the points and frames, and {free} forces to be chosen",
+            code="conflict",
+            where="Collocation",
+            expected="no more moments than forces",
+            remedy='take scheme="spline"',
+        )
