@@ -17,7 +17,17 @@ ROOT = Path(musclesolve.__file__).parents[1]
 BASE = ("errors", "constants", "version", "data", "_util")
 ORDER = (
     *BASE,
-    *("recording", "motion", "dynamics", "muscles", "opensim", "sharing", "trajectory", "pipeline", "results"),
+    *(
+        "recording",
+        "motion",
+        "dynamics",
+        "muscles",
+        "opensim",
+        "sharing",
+        "trajectory",
+        "pipeline",
+        "results",
+    ),
     *("plotting", "checking", "drafting", "synthetic", "studies", "report", "cli", "__main__"),
 )
 """A room imports from those before it."""

@@ -22,8 +22,8 @@ _NEAR = 1e-3
 """Activations as near to a limit are at it."""
 _PULLS = 1e-3
 """Muscles whose pull along the multipliers is a smaller share of the largest one do not count."""
-_REPORTED = 0.02
-"""Reserves are soft, and a little of one is taken everywhere: what is less than this share of the largest is not named."""
+_REPORTED = 0.05
+"""Reserves are soft, and a little is taken everywhere: less than this share of the largest one is not named."""
 _FULL = "full"
 _UP = "{} cannot be activated faster or relaxed sooner"
 _DOWN = "{} cannot be relaxed faster or activated sooner"
