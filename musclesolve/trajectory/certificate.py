@@ -54,6 +54,11 @@ class Misses:
     limits: Array
 
     @property
+    def of_bounds(self) -> Array:
+        """The largest miss of a condition on bounds and limits, (T,)."""
+        return np.maximum.reduce([self.activations, self.coordinates, self.limits])
+
+    @property
     def residual(self) -> Array:
         """The largest one of each frame, (T,); infinite where a number is not finite."""
         every = np.stack(list(vars(self).values()))

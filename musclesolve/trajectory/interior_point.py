@@ -31,9 +31,10 @@ from musclesolve.trajectory.time_basis import TimeBasis
 
 FIRST_ACTIVATION = 0.3
 FIRST_SIGMA = 0.1
-FIRST_LEAST = 1e-14
+FIRST_LEAST = 1e-13
 LEAST_OMEGA = 1e-4
 UNWEIGHED = 1e-11
+SHARE_OF_PULL = 0.01
 TO_BOUNDARY = 0.995
 LEAST_WIDTH = 1e-7
 """Between two bounds: those that coincide are drawn apart by it."""
@@ -132,8 +133,11 @@ class InteriorPoint:
         self.multiplier = np.zeros_like(problem.moment)
         self.balance = np.zeros_like(z)
         self.omega = np.ones(z.shape[1])
-        self.sigma, self.length, self.least = FIRST_SIGMA, 1.0, FIRST_LEAST
         self._start(z, a)
+        self.size = self._size()
+        self.sigma, self.length, self.least = FIRST_SIGMA * self.size, 1.0, FIRST_LEAST
+        for barrier in self.barriers:
+            barrier.k = self.sigma / np.maximum(barrier.x, 0.1)
 
     def _start(self, z: Array, a: Array | None) -> None:
         lower, upper = self.problem.lower, self.problem.upper
@@ -149,7 +153,15 @@ class InteriorPoint:
         slack = np.maximum(self.limits.slack(first), 0.01)
         self.missing = self.limits.slack(first) - slack
         distances = (z - low, high - z, first - lower, lower + width - first, slack)
-        self.barriers = Barriers(*(Barrier(x, FIRST_SIGMA / np.maximum(x, 0.1)) for x in distances))
+        self.barriers = Barriers(*(Barrier(x, np.ones_like(x)) for x in distances))
+
+    def _size(self) -> float:
+        """The size of the multipliers to expect: that of reserves for all the moments that lack at first, if it is large."""
+        if self.problem.reserve_weight is None:
+            return 1.0
+        expected = self.linearise().short / self._compliance
+        pull = np.abs(np.einsum("tkn,tk->tn", self.lever, expected))
+        return max(1.0, SHARE_OF_PULL * float(np.quantile(pull, 0.9)))
 
     def saved(self) -> dict[str, object]:
         """The iterate, for `restore`."""
@@ -289,15 +301,15 @@ class InteriorPoint:
         return sum(barrier.gap(t, *change, self.omega) for barrier, change in pairs) / self.barriers.count
 
     def _weigh(self, here: Linearised) -> None:
-        """Each muscle's share in sigma: the largest marginal cost of its activation, over that of all muscles.
+        """Of each muscle in sigma, near the end: the largest marginal cost of its activation in the motion.
 
         So a muscle whose multipliers are small gets as near to its bounds as one whose multipliers are large.
         """
-        if self.sigma > UNWEIGHED:
+        if self.sigma > UNWEIGHED * self.size:
             return
         marginal = np.abs(here.slope_a) + np.abs(self.balance * here.state.capacity.value)
         largest = marginal.max(axis=0)
-        self.omega = np.clip(largest / largest.max(), LEAST_OMEGA, 1.0)
+        self.omega = np.maximum(largest, LEAST_OMEGA * largest.max())
 
     def _advance(self, step: Step, t: float) -> None:
         self.c, self.a = self.c + t * step.c, self.a + t * step.a

@@ -20,13 +20,16 @@ from musclesolve.trajectory.label_solution import label_solution, unsolved
 from musclesolve.trajectory.motion_cost import MotionCost
 from musclesolve.trajectory.motion_problem import MotionProblem
 from musclesolve.trajectory.motion_solution import MotionSolution
-from musclesolve.trajectory.static_start import static_forces
+from musclesolve.trajectory.static_start import static_start
 from musclesolve.trajectory.structured import Structured
 
 SOFT, STIFF = 1e-3, 1e6
 """Of the usual weight of a reserve where muscles lack something, and how many times as much where they do not."""
 LACKING = 0.05
 """Reserves beyond which muscles lack something [N m]: soft ones bear a little everywhere."""
+
+
+Start = tuple[Array, Array]
 
 
 class Method(Protocol):
@@ -37,8 +40,8 @@ class Method(Protocol):
         """For messages and results."""
         ...
 
-    def solve(self, problem: MotionProblem, cost: MotionCost, force: Array) -> MotionAttempt:
-        """The best attempt from tendon forces over F0 (T, n) to begin with."""
+    def solve(self, problem: MotionProblem, cost: MotionCost, start: Start) -> MotionAttempt:
+        """The best attempt from tendon coordinates and activations (T, n) to begin with."""
         ...
 
 
@@ -81,16 +84,16 @@ def solve_motion(
     if isinstance(method, str):
         method = find_method(method)
     chosen = MotionCost.of(problem, cost)
-    force = static_forces(problem, chosen.cost)
+    start = static_start(problem, chosen.cost)
     notes = _notes(problem)
-    found = _solved(problem, chosen, method, force, notes)
+    found = _solved(problem, chosen, method, start, notes)
     if found.solved.all() or problem.reserve_weight is not None:
-        return _or_reference(found, problem, chosen, method, force)
-    helped = _with_reserves(problem, chosen, method, force, notes)
+        return _or_reference(found, problem, chosen, method, start)
+    helped = _with_reserves(problem, chosen, method, start, notes)
     if helped is not None and (helped.status == Status.SOLVED).all():
         return helped  # no moment lacks: it is the optimum without reserves, to the certificate's tolerance
     if helped is None or not helped.solved.all():
-        return _or_reference(found, problem, chosen, method, force)
+        return _or_reference(found, problem, chosen, method, start)
     lacking = _lacking(problem, helped.reserve)
     if on_infeasible == "reserve":
         return replace(helped, notes=(*helped.notes, lacking))
@@ -98,33 +101,32 @@ def solve_motion(
 
 
 def _solved(
-    problem: MotionProblem, cost: MotionCost, method: Method, force: Array, notes: tuple[str, ...]
+    problem: MotionProblem, cost: MotionCost, method: Method, start: Start, notes: tuple[str, ...]
 ) -> MotionSolution:
-    return label_solution(problem, cost, method.solve(problem, cost, force), notes)
+    return label_solution(problem, cost, method.solve(problem, cost, start), notes)
 
 
 def _or_reference(
-    found: MotionSolution, problem: MotionProblem, cost: MotionCost, method: Method, force: Array
+    found: MotionSolution, problem: MotionProblem, cost: MotionCost, method: Method, start: Start
 ) -> MotionSolution:
     """The solution; where there is none, and the reference was not the method, that of the reference."""
     if found.solved.all() or method.name == "collocation":
         return found
     note = f"The {method.name} method found no solution; this is the reference, collocation with Ipopt."
-    return _solved(problem, cost, find_method("collocation"), force, (*found.notes, note))
+    return _solved(problem, cost, find_method("collocation"), start, (*found.notes, note))
 
 
 def _with_reserves(
-    problem: MotionProblem, cost: MotionCost, method: Method, force: Array, notes: tuple[str, ...]
+    problem: MotionProblem, cost: MotionCost, method: Method, start: Start, notes: tuple[str, ...]
 ) -> MotionSolution | None:
     """With reserves, soft first; then stiff wherever muscles suffice."""
     soft = SOFT * fallback_weight(problem.isometric, cost.cost)
-    first = _solved(replace(problem, reserve_weight=soft), cost, method, force, notes)
+    first = _solved(replace(problem, reserve_weight=soft), cost, method, start, notes)
     if not first.solved.all():
         return None
     lacking = (np.abs(first.reserve) > LACKING).any(axis=1, keepdims=True)
     weight = soft * np.where(lacking, 1.0, STIFF)
-    total = (first.force + first.passive_force) / problem.muscles.max_isometric_force
-    second = _solved(replace(problem, reserve_weight=weight), cost, method, total, notes)
+    second = _solved(replace(problem, reserve_weight=weight), cost, method, start, notes)
     return second if second.solved.all() else first
 
 

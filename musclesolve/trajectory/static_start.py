@@ -23,9 +23,9 @@ def static_problem(problem: MotionProblem) -> tuple[Problem, Array]:
     return problem.isometric._changed(force_capacity=strongest * state.capacity.value, moment=needed), passive
 
 
-def static_forces(problem: MotionProblem, cost: Cost) -> Array:
-    """Tendon forces over F0 (T, n) of the static optimum, with reserves where muscles do not suffice."""
+def static_start(problem: MotionProblem, cost: Cost) -> tuple[Array, Array]:
+    """Tendon coordinate and activation (T, n) of the static optimum, with reserves where muscles do not suffice."""
     static, passive = static_problem(problem)
     found = solve(static, cost, on_infeasible="reserve")
     force = (np.nan_to_num(found.force) + passive) / problem.muscles.max_isometric_force
-    return np.asarray(force)
+    return problem.muscles.curves.tendon.inverse(force), np.nan_to_num(found.activation)

@@ -31,9 +31,10 @@ class Structured:
     max_iterations: int = 150
     name: str = "structured"
 
-    def solve(self, problem: MotionProblem, cost: MotionCost, force: Array) -> MotionAttempt:
-        """The best attempt from tendon forces over F0 (T, n) to begin with."""
-        z = problem.muscles.curves.tendon.inverse(np.maximum(force, FIRST_FORCE))
+    def solve(self, problem: MotionProblem, cost: MotionCost, start: tuple[Array, Array]) -> MotionAttempt:
+        """The best attempt from tendon coordinates (T, n); it does not look at the activations to begin with."""
+        least = problem.muscles.curves.tendon.inverse(np.full_like(start[0], FIRST_FORCE))
+        z = np.maximum(start[0], least)
         run = _Run(InteriorPoint(problem, cost, z), Certifier(problem, cost))
         with np.errstate(all="ignore"):
             for iteration in range(1, self.max_iterations + 1):
@@ -50,6 +51,7 @@ class _Run:
         self.best, self.residual = method.attempt(0), np.inf
         self.since = self.short_steps = 0
         self.next_as_is, self.floor = 0, LEAST_EVER
+        self.from_bounds = False
 
     def step(self, iteration: int) -> bool:
         """One step; False where the end is reached."""
@@ -66,13 +68,13 @@ class _Run:
         self.short_steps = self.short_steps + 1 if method.length < STUCK else 0
         if self.short_steps > STUCK_STEPS:
             return False
-        if method.sigma <= CLOSE:
+        if method.sigma <= CLOSE * method.size:
             self._better(iteration)
         return self._go_on()
 
     def _go_on(self) -> bool:
         """Whether it is not good enough yet; where only the distance from the bounds is left, they come nearer."""
-        if self.method.sigma <= self.method.least:
+        if self.from_bounds and self.method.sigma <= self.method.least:
             self.method.least = max(0.01 * self.method.least, self.floor)
         return self.residual > GOOD and (self.residual > GOOD_ENOUGH or self.since < PATIENCE)
 
@@ -81,13 +83,16 @@ class _Run:
         if self.floor > LEAST_EVER:
             return False
         self.method.restore(before)
-        self.floor = self.method.least = 1e3 * self.method.least
+        self.method.least = 1e3 * self.method.least
+        self.floor = self.method.least
         return True
 
     def _better(self, iteration: int) -> bool:
         """Certify the iterate, and keep it where it is the best one."""
         found = self.method.attempt(iteration)
-        miss = float(self.certifier.misses(found).residual.max())
+        misses = self.certifier.misses(found)
+        miss = float(misses.residual.max())
+        self.from_bounds = miss <= float(misses.of_bounds.max())
         self.since += 1
         if not miss < self.residual:
             return False
