@@ -81,6 +81,18 @@ def few_muscles(data: xr.Dataset) -> xr.Dataset:
     return data.isel(muscle=[str(name)[:-2] in (first, "soleus") for name in data["muscle"].values])
 
 
+def with_tendons(data: xr.Dataset) -> xr.Dataset:
+    """The same with fibers of 0.1 m and elastic tendons, whose strain follows the activation."""
+    data, over = data.copy(deep=True), ("time", "muscle")
+    activation = data["activation"].values
+    data["optimal_fiber_length"] = (("muscle",), np.full(activation.shape[1], 0.1))
+    data["fiber_length"] = (over, 0.12 - 0.04 * activation)
+    data["fiber_velocity"] = (over, np.gradient(data["fiber_length"].values, data["time"].values, axis=0))
+    data["tendon_strain"] = (over, 0.05 * activation)
+    data["tendon_energy"] = (over, 5.0 * activation**2)
+    return data
+
+
 def set_status(data: xr.Dataset, status: Status, frames: object, legs: object = slice(None)) -> None:
     """Give frames of legs, by their numbers, a status, and `valid` what follows from it."""
     data["status"][frames, legs] = status

@@ -18,6 +18,7 @@ QUANTITIES = {
     "fiber velocity": "[L0/s]",
     "tendon strain": "[%]",
 }
+AXIS = "of optimal fiber lengths L0, and per cent of the slack length"
 TITLE = "Fibers and elastic tendons: Achilles tendon, then those that store most energy"
 
 
@@ -28,7 +29,7 @@ def fibers_and_tendons(result: xr.Dataset) -> Figure:
     """
     legs, stems, curves = Legs.of(result), _chosen(result), _curves(result)
     height = min(1.0, 0.12 + 0.12 * len(stems))
-    figure, panels = page(result, TITLE, len(stems), len(QUANTITIES), height=height, labels=True)
+    figure, panels = page(result, TITLE, len(stems), len(QUANTITIES), height=height)
     for row, stem in zip(panels, stems, strict=True):
         for axes, (quantity, unit) in zip(row, QUANTITIES.items(), strict=True):
             for side in legs.sides:
@@ -39,9 +40,10 @@ def fibers_and_tendons(result: xr.Dataset) -> Figure:
                 axes.axhline(0.0, color="black", linewidth=0.4, zorder=1)
             if quantity == "tendon strain":
                 axes.set_ylim(bottom=min(0.0, axes.get_ylim()[0]))
-            legs.x.apply(axes, labelled=stem == stems[-1])
-            axes.set_ylabel(unit)
-            heading(axes, stem.replace("_", " ") if quantity == "fiber length" else "", quantity)
+            legs.x.apply(axes, labelled=stem == stems[-1], with_label=False)
+            name = stem.replace("_", " ") if quantity == "fiber length" else ""
+            heading(axes, name, f"{quantity} {unit}")
+    figure.label_axes(legs.x.label, AXIS)
     legs.legend(figure, events=True)
     return figure
 

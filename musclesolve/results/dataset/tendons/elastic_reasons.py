@@ -22,6 +22,8 @@ _NEAR = 1e-3
 """Activations as near to a limit are at it."""
 _PULLS = 1e-3
 """Muscles whose pull along the multipliers is a smaller share of the largest one do not count."""
+_REPORTED = 0.05
+"""Reserves are soft, and a little is taken everywhere: less than this share of the largest one is not named."""
 _FULL = "full"
 _UP = "{} cannot be activated faster or relaxed sooner"
 _DOWN = "{} cannot be relaxed faster or activated sooner"
@@ -44,6 +46,7 @@ def elastic_reasons(
         return []
     sizes = np.abs(np.nan_to_num(solution.reserve)).sum(axis=1)
     worst = worst_frames(helped, solution.reserve)
+    worst = worst[sizes[worst] > _REPORTED * sizes.max()]
     limits, sentences = _limits(problem, solution, time), []
     for frame in worst[np.argsort(-sizes[worst], kind="stable")].tolist():
         missing = _lacking(problem, solution, moment, frame, directions or {})
@@ -61,6 +64,7 @@ def _lacking(problem: Problem, solution: Solution, moment: Array, frame: int, di
     """Ankle_dorsiflexion_r lacks 12.3 N m of plantarflexion, and others; the largest first."""
     reserve, dofs = solution.reserve[frame], problem.dof or ()
     needed = needs_reserve(reserve[None], moment[frame][None])[0]
+    needed &= np.abs(reserve) > _REPORTED * np.abs(reserve).max()
     order = [k for k in np.argsort(-np.abs(reserve), kind="stable") if needed[k]]
     return listed([f"{dofs[k]} lacks {moment_text(reserve[k], dofs[k], directions)}" for k in order])
 

@@ -1,0 +1,39 @@
+"""Studies of trials with elastic tendons: they work, or refuse and say so."""
+
+from __future__ import annotations
+
+import numpy as np
+from elastic_stride import elastic_result, elastic_trial
+from refusals import refused
+
+import musclesolve as ms
+from musclesolve.results.dataset.tendons.tendon_variables import OF_SOLUTION
+
+
+def test_a_comparison_has_the_state_of_muscles_under_every_cost():
+    found = ms.compare(elastic_trial(), ["activation_volume", "stress_cubed"], side="r")
+    for name in OF_SOLUTION:
+        assert found[name].dims[0] == "cost", name
+    np.testing.assert_array_equal(found["fiber_length"][0], elastic_result()["fiber_length"])
+    assert float(np.abs(found["fiber_length"][1] - found["fiber_length"][0]).max()) > 1e-4
+    assert found["co_contraction"].dims == ("cost", "time", "dof")
+    assert found.attrs["solver"] == "structured"
+
+
+def test_uncertainty_solves_every_sample_and_has_no_contributions():
+    found = ms.uncertainty(elastic_trial(), samples=2, side="r", workers=1)
+    np.testing.assert_allclose(found["muscle_force"], elastic_result()["muscle_force"], rtol=1e-3, atol=1.0)
+    assert float(found["muscle_force_sd"].max()) > 10.0
+    assert "muscle_force_contribution" not in found and int(found.attrs["failed_samples"]) == 0
+
+
+def test_the_force_sensitivity_is_refused():
+    with refused("conflict", "[muscles]", "tendon"):
+        ms.force_sensitivity(elastic_trial(), side="r")
+
+
+def test_a_forward_problem_is_refused():
+    with refused("conflict", "[muscles]", "tendon"):
+        ms.forward_problem(elastic_trial())
+    with refused("conflict", "result"):
+        ms.forward_problem(elastic_trial(tendon="rigid"), result=elastic_result())
