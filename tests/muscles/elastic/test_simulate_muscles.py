@@ -84,8 +84,12 @@ def isometric(first):
 
 
 def stretched(first):
-    """At one speed, at a steady activation."""
-    return lambda t: first + 0.1 * t, lambda t: 0.1, lambda t: 0.4
+    """At one speed from 20 ms on, at a steady activation."""
+    return (
+        lambda t: first + 0.15 * 0.003 * np.log1p(np.exp((t - 0.02) / 0.003)),
+        lambda t: 0.15 / (1.0 + np.exp(-(t - 0.02) / 0.003)),
+        lambda t: 0.4,
+    )
 
 
 def released(first):
@@ -103,7 +107,7 @@ def released(first):
         (isometric, "de_groote_2016", 1e-6),
         (stretched, "de_groote_2016", 1e-6),
         (released, "de_groote_2016", 1e-6),
-        (released, "millard_2013", 1e-6),
+        (isometric, "millard_2013", 1e-6),
         (released, "thelen_2003", 5e-5),
     ],
 )
@@ -124,7 +128,7 @@ def test_fibers_follow_as_in_an_independent_formulation(case, family, tolerance)
     reference = Reference(curve_family(family), k, paths[k][0], paths[k][2])
     fiber = reference.solve(found.fiber_length[0, k], TIME)
     force = [reference.tendon_force(*at) for at in zip(TIME, fiber, strict=True)]
-    assert np.ptp(fiber) > 0.05 * reference.optimal and np.ptp(force) > 0.015
+    assert np.ptp(fiber) > 0.05 * reference.optimal and np.ptp(force) > 0.1
     np.testing.assert_allclose(found.fiber_length[:, k], fiber, rtol=0, atol=tolerance * reference.optimal)
     np.testing.assert_allclose(found.force[:, k] / reference.norm, force, rtol=0, atol=tolerance)
     velocity = [reference.velocity(*at) for at in zip(TIME, fiber, strict=True)]
