@@ -5,7 +5,7 @@ Over the maximum isometric force F0, with the coordinate z of the tendon (elasti
     f_T(z) = [a f_l(l / L0) f_v(v / v_max) + b v / v_max] cos(alpha) + p(l) cos(alpha),
     dz/dt = (dL_MT/dt - v / cos(alpha)) / stretch
 
-(Zajac 1989, Crit Rev Biomed Eng 17:359-411; with the damping b: Millard et al. 2013, J Biomech Eng 135:021005, eq. 8).
+(Zajac 1989, Crit Rev Biomed Eng 17:359-411; with the damping b: Millard et al. 2013, J Biomech Eng 135:021005).
 The first line increases with v, and is solved for it in every state, so that there is a rate in every state:
 
 - without damping, the activation counts as `LEAST_ACTIVATION` where it is less: otherwise nothing would hold a fiber.
