@@ -59,7 +59,7 @@ class Chains:
 
     def coupling(self) -> np.ndarray:
         """S, (T m, T m)."""
-        frames, moments, muscles = self.shape
+        muscles = self.shape[2]
         total = np.diag(self.compliance.ravel())
         for i in range(muscles):
             arms = self.arms(i)
