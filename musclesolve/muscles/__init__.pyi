@@ -1,6 +1,9 @@
 from .driving.activation_dynamics import ActivationDynamics as ActivationDynamics
 from .driving.muscle_forces import MuscleForces as MuscleForces
 from .driving.muscle_forces import muscle_forces as muscle_forces
+from .elastic.elastic_muscles import ElasticMuscles as ElasticMuscles
+from .elastic.muscle_motion import MuscleMotion as MuscleMotion
+from .elastic.simulate_muscles import simulate_muscles as simulate_muscles
 from .leg_muscle_state import MuscleState as MuscleState
 from .leg_muscle_state import muscle_state as muscle_state
 from .parameter_derivatives import MuscleChange as MuscleChange

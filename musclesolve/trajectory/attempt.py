@@ -13,8 +13,8 @@ class MotionAttempt:
 
     coordinate z and activation a (T, n); multiplier of the moments (T, m) [cost per N m]; balance_multiplier of tendon
     and fiber (T, n); coordinate_multiplier of the bounds of z (T, n), positive at the lower and negative at the upper
-    one; limit_multiplier (2, T-1, n), never negative, of falling and of rising. method: its name; message: why it ended,
-    if it was not at a solution.
+    one; limit_multiplier (2, T-1, n), never negative, of falling and of rising. method: its name; message: why it
+    ended, if it was not at a solution.
     """
 
     coordinate: Array

@@ -17,8 +17,8 @@ where kappa > 0 holds z at its lower, kappa < 0 at its upper bound. The conditio
 Z, Y: time_basis.py. S is the sum of the sizes of the terms in the line, and no less than a tenth of the largest
 such sum of the muscle in the motion, and 1e-5 of that of all muscles; the misses of the states are divided by
 their S. So the residual has no unit, as that of single frames has none (sharing/certificate.py).
-Moments are divided by max(1 N m, |M|); E, z and a have no unit. The residual of a frame is its largest miss. A motion is
-solved where all are at most 1e-6.
+Moments are divided by max(1 N m, |M|); E, z and a have no unit. The residual of a frame is its largest miss. A motion
+is solved where all are at most 1e-6.
 
 The conditions are necessary for an optimum. The problem is not convex where tendons stretch: that no other optimum is
 better is not proved.

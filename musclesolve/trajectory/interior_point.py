@@ -156,7 +156,7 @@ class InteriorPoint:
         self.barriers = Barriers(*(Barrier(x, np.ones_like(x)) for x in distances))
 
     def _size(self) -> float:
-        """The size of the multipliers to expect: that of reserves for all the moments that lack at first, if it is large."""
+        """The size of multipliers to expect: that of reserves for all the moments that lack at first, if large."""
         if self.problem.reserve_weight is None:
             return 1.0
         expected = self.linearise().short / self._compliance

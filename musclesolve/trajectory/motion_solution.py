@@ -1,4 +1,4 @@
-"""The solution of a motion: activations, forces, fibers and tendons, with a status and a certificate for every frame."""
+"""The solution of a motion: activations, forces, fibers and tendons, with status and certificate of every frame."""
 
 from __future__ import annotations
 

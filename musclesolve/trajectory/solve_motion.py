@@ -23,8 +23,9 @@ from musclesolve.trajectory.motion_solution import MotionSolution
 from musclesolve.trajectory.static_start import static_start
 from musclesolve.trajectory.structured import Structured
 
-SOFT, STIFF = 1e-3, 1e6
-"""Of the usual weight of a reserve where muscles lack something, and how many times as much where they do not."""
+SOFT, STIFF = 1e-3, (1e6, 1e5, 1e4)
+"""Of the usual weight of a reserve where muscles lack something, and how many times as much where they do not,
+the first with which the motion is solved."""
 LACKING = 0.05
 """Reserves beyond which muscles lack something [N m]: soft ones bear a little everywhere."""
 
@@ -125,9 +126,12 @@ def _with_reserves(
     if not first.solved.all():
         return None
     lacking = (np.abs(first.reserve) > LACKING).any(axis=1, keepdims=True)
-    weight = soft * np.where(lacking, 1.0, STIFF)
-    second = _solved(replace(problem, reserve_weight=weight), cost, method, start, notes)
-    return second if second.solved.all() else first
+    for stiff in STIFF:
+        weight = soft * np.where(lacking, 1.0, stiff)
+        second = _solved(replace(problem, reserve_weight=weight), cost, method, start, notes)
+        if second.solved.all():
+            return second
+    return first
 
 
 def _lacking(problem: MotionProblem, reserve: Array) -> str:
@@ -145,8 +149,8 @@ def _lacking(problem: MotionProblem, reserve: Array) -> str:
 def _notes(problem: MotionProblem) -> tuple[str, ...]:
     """What is unusual about the muscles."""
     muscles, found = problem.muscles, []
-    slack = (problem.musculotendon_length <= muscles.tendon_slack_length).all(axis=0)
+    slack = np.all(problem.musculotendon_length <= muscles.tendon_slack_length, axis=0)
     if slack.any():
-        names = ", ".join(name for name, own in zip(muscles.names, slack, strict=True) if own)
+        names = ", ".join(muscles.names[k] for k in np.flatnonzero(slack))
         found.append(f"The tendon is longer than the path throughout, so that there is no force: {names}.")
     return tuple(found)

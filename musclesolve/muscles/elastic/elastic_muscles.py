@@ -26,6 +26,12 @@ LEAST_ALONG = 2e-3
 """The fiber's length along the tendon stays above about this share of L0, where the path is shorter than the tendon."""
 
 
+_NUMBERS = (
+    *("max_isometric_force", "optimal_fiber_length", "tendon_slack_length", "pennation_angle"),
+    "max_shortening_velocity",
+)
+
+
 @dataclass(frozen=True, eq=False)
 class ElasticMuscles:
     """Parameters of n muscles, (n,) each.
@@ -61,14 +67,15 @@ class ElasticMuscles:
         tendons = tendons_of(families, stretches)
         at_start = np.array([curve.strain_at_start for curve in tendons])
         passive = PassiveElement(*map(np.asarray, muscles.passive))
+        numbers = {name: np.asarray(getattr(muscles, name), dtype=float) for name in _NUMBERS}
         return cls(
-            tuple(muscles.names),
-            *(np.asarray(getattr(muscles, field.name), dtype=float) for field in fields(cls)[1:6]),
-            passive,
-            smooth_curves(families, passive, stretches),
-            np.array([curve.start for curve in tendons]),
-            at_start,
-            np.where(stretches, np.asarray(tendon_strain, dtype=float) - at_start, 0.0),
+            names=tuple(muscles.names),
+            passive=passive,
+            curves=smooth_curves(families, passive, stretches),
+            start=np.array([curve.start for curve in tendons]),
+            strain_at_start=at_start,
+            strain_by_coordinate=np.where(stretches, np.asarray(tendon_strain, dtype=float) - at_start, 0.0),
+            **numbers,
         )
 
     @property

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Indices
+from musclesolve._util.arrays import Array, Indices, Mask
 from musclesolve.muscles.curves.curve_family import CurveFamily
 from musclesolve.muscles.elastic.sampled_curves import Grid, SampledCurves, positive_part
 from musclesolve.muscles.elastic.tendon_curves import RIGID, TendonCurve, tendon_of_family
@@ -50,7 +50,7 @@ class SmoothCurves:
         return SmoothCurves(*(getattr(self, name).muscles(which) for name in self.__dataclass_fields__))
 
 
-def smooth_curves(families: Families, passive: PassiveElement, elastic: Array) -> SmoothCurves:
+def smooth_curves(families: Families, passive: PassiveElement, elastic: Mask) -> SmoothCurves:
     """The curves of n muscles; elastic (n,): whether the tendon of each stretches."""
     count = len(passive.force)
     column = np.zeros(count, dtype=np.intp)
@@ -66,7 +66,7 @@ def smooth_curves(families: Families, passive: PassiveElement, elastic: Array) -
     )
 
 
-def tendons_of(families: Families, elastic: Array) -> list[TendonCurve]:
+def tendons_of(families: Families, elastic: Mask) -> list[TendonCurve]:
     """The tendon curve of each muscle (n)."""
     found = [RIGID] * len(elastic)
     for family, own in families:

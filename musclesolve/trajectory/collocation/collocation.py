@@ -34,6 +34,8 @@ from musclesolve.trajectory.motion_problem import MotionProblem
 
 HIGHEST_ORDER = 9
 """Of the tables of points in CasADi."""
+LOWEST_ORDER = {"legendre": 2}
+"""With a single Gauss point moments hold at the nodes alone and the cost counts between them: states alternate."""
 COMPLEMENTARITY = 1e-6
 """Tolerance of the products of multipliers and distances from bounds, over that of Ipopt.
 
@@ -47,7 +49,7 @@ class CollocationReport:
 
     kkt_residual: the largest miss of the conditions of its own programme (programme_residual.py); defect (T-1, n): the
     error of the transcription between two frames, in units of activation (defects.py); cost: the integral over time,
-    over the mean time between frames; reserve: (T, m) [N m].
+    reserves included, over the mean time between frames; reserve: (T, m) [N m].
     """
 
     attempt: MotionAttempt
@@ -63,7 +65,7 @@ class Collocation:
 
     Args:
         scheme: "spline", "legendre" or "radau".
-        order: points in each interval of the schemes "legendre" and "radau", from 1 to 9.
+        order: points in each interval of the schemes "legendre" (2 to 9) and "radau" (1 to 9).
         mesh: intervals from one frame to the next.
         tolerance: Ipopt's `tol`, on the scaled programme.
         max_iterations: of Ipopt.
@@ -84,13 +86,14 @@ class Collocation:
         check_choice(self.scheme, "the scheme", SCHEMES, where="Collocation.scheme")
         for option in ("order", "mesh", "max_iterations"):
             check_integer(getattr(self, option), option, 1, where=f"Collocation.{option}")
-        if self.order > HIGHEST_ORDER:
+        lowest = LOWEST_ORDER.get(self.scheme, 1)
+        if not lowest <= self.order <= HIGHEST_ORDER:
             raise InputError(
                 f"order is {self.order}",
                 code="bad_number",
                 where="Collocation.order",
-                expected=f"from 1 to {HIGHEST_ORDER}",
-                remedy="take more intervals with `mesh` instead",
+                expected=f'from {lowest} to {HIGHEST_ORDER} for scheme="{self.scheme}"',
+                remedy='refine the mesh instead of a higher order; scheme="radau" instead of a lower one',
             )
         expected = "a positive number below 1e-2"
         check_number(
@@ -132,10 +135,10 @@ class Collocation:
     def _reported(self, problem: MotionProblem, programme: Programme, found: _Found) -> CollocationReport:
         transcription = programme.transcription
         z, rate, activation, reserve = programme.unknowns(found.x)
-        frames, at = transcription.frame, np.searchsorted(transcription.moment, transcription.frame)
+        frames = transcription.frame
         attempt = MotionAttempt(
             coordinate=z[frames],
-            activation=transcription.at_frames(activation, problem.lower, problem.upper),
+            activation=activation[frames],
             **_multipliers(problem, programme, found),
             iterations=found.iterations,
             method=f"{self.name}, {self._label}",
@@ -146,7 +149,7 @@ class Collocation:
             kkt_residual=programme_residual(programme, found.x, found.row_multiplier, found.bound_multiplier),
             defect=defects(problem, transcription, z, rate, activation),
             cost=found.objective * programme.size,
-            reserve=reserve[at],
+            reserve=reserve[transcription.moment_frame],
         )
 
     @property
@@ -186,11 +189,10 @@ def _multipliers(problem: MotionProblem, programme: Programme, found: _Found) ->
     """With the signs of certificate.py, which subtracts what CasADi adds."""
     rows = split(-programme.size * found.row_multiplier, programme.row_shapes)
     states = split(-programme.size * found.bound_multiplier, programme.shapes)[0]
-    times = programme.transcription.time[programme.transcription.moment]
-    by_frame = moment_interpolation(problem.time, times)
+    by_frame = moment_interpolation(problem.time, programme.held.time)
     shape = problem.musculotendon_length.shape
     between_frames = (2, shape[0] - 1, shape[1])
-    kept = programme.states is problem
+    kept = programme.problem is problem
     limits = np.maximum(rows[3], 0.0) if rows[3].size else np.zeros(between_frames)
     return {
         "multiplier": rows[0] / programme.row if kept else by_frame.T @ (rows[0] / programme.row),
@@ -202,11 +204,11 @@ def _multipliers(problem: MotionProblem, programme: Programme, found: _Found) ->
 
 def _check_freedom(programme: Programme, options: Collocation) -> None:
     """Refuse a scheme with more moments than there are forces to be chosen."""
-    (points, muscles), (moments, dofs) = programme.shapes[1], programme.row.shape
-    free = (points if options.scheme == "spline" else points + 1) * muscles
-    if programme.states.reserve_weight is None and moments * dofs > free:
+    equations, points = programme.transcription.by_rate.shape
+    moments, free = programme.row.size, (2 * points - equations) * len(programme.problem.muscles.names)
+    if programme.problem.reserve_weight is None and moments > free:
         raise InputError(
-            f"{moments * dofs} moments at the points and frames, and {free} forces to be chosen",
+            f"{moments} moments, and {free} forces to choose",
             code="conflict",
             where="Collocation",
             expected="no more moments than forces",

@@ -7,7 +7,7 @@ With the Lagrangian f + y . g + v . x of CasADi (y, v: negative at lower, positi
     bounds          x = clip(x + v / S, lower, upper)
 
 Stationarity is divided by S, the sum of the sizes of its terms, which is no less than a thousandth of the largest one
-of the same muscle and kind, and a millionth of that of all muscles, as in certificate.py. Moments are divided by
+of the same muscle and kind, and a millionth of that of all unknowns, as in certificate.py. Moments are divided by
 max(1 N m, |M|); all else has no unit.
 """
 
@@ -30,7 +30,8 @@ def programme_residual(
     slope, value, jacobian = _evaluated(programme, x)
     terms = [slope, jacobian.T @ row_multiplier, bound_multiplier]
     magnitude = np.abs(slope) + abs(jacobian).T @ np.abs(row_multiplier) + np.abs(bound_multiplier)
-    size = joined(*(_above_least(block) for block in split(magnitude, programme.shapes)))
+    largest = float(magnitude.max())
+    size = joined(*(_above_least(block, largest) for block in split(magnitude, programme.shapes)))
     bounds = programme.bounds
     held = np.clip(x + _limited(bound_multiplier / size), bounds["lbx"], bounds["ubx"])
     missed = [np.abs(np.sum(terms, axis=0)) / size, np.abs(x - held)]
@@ -62,16 +63,15 @@ def _row_size(jacobian: Any, size: Array) -> Array:
 
 
 def _row_unit(programme: Programme) -> Array:
-    moment = programme.states.moment[programme.transcription.moment]
-    unit = programme.row / np.maximum(1.0, np.abs(moment))
+    unit = programme.row / np.maximum(1.0, np.abs(programme.held.moment))
     return joined(unit, *(np.ones(shape) for shape in programme.row_shapes[1:]))
 
 
-def _above_least(size: Array) -> Array:
-    """Of all times and muscles of a block of unknowns."""
+def _above_least(size: Array, largest: float) -> Array:
+    """Of all times and muscles of a block of unknowns; largest: of all blocks."""
     if not size.size:
         return size
-    least = np.maximum(LEAST_OF_MUSCLE * size.max(axis=0), LEAST_OF_ALL * size.max())
+    least = np.maximum(LEAST_OF_MUSCLE * size.max(axis=0), LEAST_OF_ALL * largest)
     return np.maximum(size, np.where(least > 0.0, least, 1.0))
 
 

@@ -26,8 +26,10 @@ def spline_scheme(time: Array, mesh: int) -> Transcription:
     weight = np.append(0.5 * step, 0.0) + np.append(0.0, 0.5 * step)
     return Transcription(
         time=node,
-        point=np.arange(count),
         frame=np.arange(0, count, mesh),
+        moment_time=node,
+        moment_frame=np.arange(0, count, mesh),
+        at_moments=sparse.identity(count, format="csr"),
         by_state=size * sparse.diags(by_state, [-1, 0, 1]).tocsr(),
         by_rate=size * sparse.diags(by_rate, [-1, 0, 1]).tocsr(),
         weight=weight / np.diff(time).mean(),

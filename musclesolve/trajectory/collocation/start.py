@@ -34,10 +34,8 @@ def first_guess(programme: Programme, problem: MotionProblem, given: tuple[Array
         check_array(part, name, shape, real=True, where="start")
         for part, name in zip(given, ("the tendon coordinate", "the activation"), strict=True)
     )
-    curve, points = CubicSpline(problem.time, z), programme.points.time
-    return programme.start(
-        curve(programme.transcription.time), curve(points, 1), between(problem.time, activation, points)
-    )
+    curve, points = CubicSpline(problem.time, z), programme.problem.time
+    return programme.start(curve(points), curve(points, 1), between(problem.time, activation, points))
 
 
 def balanced(problem: MotionProblem, activation: Array) -> Array:

@@ -1,6 +1,6 @@
 """The chain of one muscle: its matrix as a band, factors L D L^T, solutions, and the inverse next to the diagonal.
 
-A band holds H[j, j - p] in row j and column p, p = 0 ... 3; factors hold L likewise, and D instead of its unit diagonal.
+A band holds H[j, j - p] in row j and column p, p = 0 ... 3; factors hold L likewise, with D for its unit diagonal.
 """
 
 from __future__ import annotations

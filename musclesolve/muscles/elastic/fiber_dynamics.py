@@ -1,0 +1,140 @@
+"""How fast tendon and fiber change their lengths: the balance of their forces, solved for the velocity.
+
+Over the maximum isometric force F0, with the coordinate z of the tendon (elastic_muscles.py) as state,
+
+    f_T(z) = [a f_l(l / L0) f_v(v / v_max) + b v / v_max] cos(alpha) + p(l) cos(alpha),
+    dz/dt = (dL_MT/dt - v / cos(alpha)) / stretch
+
+(Zajac 1989, Crit Rev Biomed Eng 17:359-411; with the damping b: Millard et al. 2013, J Biomech Eng 135:021005).
+The first line increases with v, and is solved for it in every state, so that there is a rate in every state:
+
+- without damping, the activation counts as `LEAST_ACTIVATION` where it is less: otherwise nothing would hold a fiber.
+  With damping it counts as it is;
+- a tendon that is slack, z below its start, bears nothing; what is called its length is the room for it;
+- beyond the maximum velocities the force-velocity curve goes on straight (lengthening_curves.py).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from musclesolve._util.arrays import Array
+from musclesolve._util.checks import check_number
+from musclesolve.muscles.elastic.elastic_muscles import ElasticMuscles
+from musclesolve.muscles.elastic.lengthening_curves import LengtheningCurves
+
+LEAST_ACTIVATION = 0.01
+"""Without damping activation counts as no less, as in OpenSim's equilibrium muscles."""
+
+_BISECTIONS = 60
+
+
+class FiberForces(NamedTuple):
+    """Muscles (..., n) in some states, forces over F0.
+
+    tendon: f_T, zero where slack; isometric: f_l at activation 1, and passive: p, both along the fiber.
+    """
+
+    tendon: Array
+    isometric: Array
+    passive: Array
+    fiber_length: Array
+    cos_pennation: Array
+
+
+@dataclass(frozen=True, eq=False)
+class FiberDynamics:
+    """Muscles (n) whose fiber lengths follow in time; damping b of the fiber, over F0 at v_max (Millard et al.: 0.1).
+
+    Arguments of the methods are arrays (..., n), `length` [m] and `velocity` [m/s] those of the whole path.
+    """
+
+    muscles: ElasticMuscles
+    damping: float = 0.0
+
+    def __post_init__(self) -> None:
+        """Refuse a damping that drives."""
+        check_number(self.damping, "damping", "a number from 0, such as 0.1", least=0.0)
+
+    def forces(self, length: Array, z: Array) -> FiberForces:
+        """Everything that does not depend on the velocity."""
+        muscles = self.muscles
+        element, optimal = muscles.passive, muscles.optimal_fiber_length
+        along = muscles.along(length, z)
+        fiber = np.hypot(along, muscles.thickness)
+        strain = fiber / optimal - 1.0
+        share = (strain - element.at_zero) / (element.at_one - element.at_zero)
+        strength = element.force / muscles.max_isometric_force
+        bears = (z > muscles.start) | ~muscles.elastic
+        return FiberForces(
+            tendon=np.where(bears, muscles.curves.tendon(z).value, 0.0),
+            isometric=muscles.curves.active(1.0 + strain).value,
+            passive=strength * muscles.curves.passive(share).value,
+            fiber_length=fiber,
+            cos_pennation=along / fiber,
+        )
+
+    def fiber_velocity(self, forces: FiberForces, activation: Array) -> Array:
+        """The v / v_max at which fiber and tendon bear the same force."""
+        strength = self.effective(activation) * forces.isometric
+        wanted = forces.tendon / forces.cos_pennation - forces.passive
+        return self._curves.solve(strength, self.damping, wanted)
+
+    def rate(self, forces: FiberForces, velocity: Array, activation: Array) -> Array:
+        """dz/dt [1/s]; zero where the tendon is rigid, and z no state."""
+        muscles = self.muscles
+        fiber = self.fiber_velocity(forces, activation) * self.fastest
+        change = velocity - fiber / forces.cos_pennation
+        return np.divide(change, muscles.stretch, out=np.zeros_like(change), where=muscles.elastic)
+
+    def equilibrium(
+        self, length: Array, activation: Array, velocity: Array, rate: float | Array = 0.0
+    ) -> Array:
+        """The z at which tendon and fiber are in balance at a given rate dz/dt [1/s], zero unless given.
+
+        Bisection between the slack tendon, which bears less than the fiber, and the fiber of no length, which bears
+        less than the tendon. Of several solutions, as there may be with a long fiber beyond its optimal length, it is
+        one from which fiber and tendon do not depart. Where the rates ask the fiber to shorten faster than it can,
+        there is none: the tendon is at its start, without force.
+        """
+        muscles = self.muscles
+        shape = np.broadcast_shapes(
+            np.shape(length), np.shape(activation), np.shape(velocity), np.shape(rate)
+        )
+        room = length - muscles.rest
+        most = np.divide(room, muscles.stretch, out=np.zeros(np.shape(room)), where=muscles.elastic)
+        low = np.broadcast_to(muscles.start, shape)
+        high = np.maximum(np.broadcast_to(most, shape), low) + 0.5
+        for _ in range(_BISECTIONS):
+            middle = 0.5 * (low + high)
+            tendon = self.forces(length, middle).tendon
+            above = tendon > self.fiber_force(length, velocity, middle, activation, rate)
+            low, high = np.where(above, low, middle), np.where(above, middle, high)
+        rigid = self.fiber_force(length, velocity, np.zeros(shape), activation)
+        return np.where(muscles.elastic, 0.5 * (low + high), rigid)
+
+    def fiber_force(
+        self, length: Array, velocity: Array, z: Array, activation: Array, rate: float | Array = 0.0
+    ) -> Array:
+        """What the fiber bears along the tendon over F0 at a rate dz/dt [1/s]: the right-hand side of the balance."""
+        forces = self.forces(length, z)
+        moved = (velocity - self.muscles.stretch * rate) * forces.cos_pennation / self.fastest
+        active = self.effective(activation) * forces.isometric * self._curves(moved) + self.damping * moved
+        return (active + forces.passive) * forces.cos_pennation
+
+    def effective(self, activation: Array) -> Array:
+        """The activation that counts."""
+        return np.asarray(activation if self.damping > 0.0 else np.maximum(activation, LEAST_ACTIVATION))
+
+    @cached_property
+    def fastest(self) -> Array:
+        """v_max (n,) [m/s]."""
+        return self.muscles.max_shortening_velocity * self.muscles.optimal_fiber_length
+
+    @cached_property
+    def _curves(self) -> LengtheningCurves:
+        return LengtheningCurves.of(self.muscles.curves.velocity)

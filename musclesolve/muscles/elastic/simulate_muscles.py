@@ -1,0 +1,189 @@
+"""Muscles with elastic tendons through time: fiber lengths that follow from activation and musculotendon length."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from musclesolve._util.arrays import Array
+from musclesolve._util.checks import check_increasing
+from musclesolve.errors import InputError, MuscleSolveError
+from musclesolve.muscles.driving.activation_dynamics import ActivationDynamics
+from musclesolve.muscles.driving.muscle_course import (
+    ACTIVATION,
+    EXCITATION,
+    Course,
+    Given,
+    Sampling,
+    muscle_course,
+)
+from musclesolve.muscles.elastic.elastic_muscles import ElasticMuscles
+from musclesolve.muscles.elastic.fiber_dynamics import FiberDynamics
+from musclesolve.muscles.elastic.muscle_motion import MuscleMotion
+from musclesolve.muscles.elastic.path_course import GivenLength, PathCourse, path_course
+
+TOLERANCE = 1e-8
+"""Error allowed in a step, of z and of work over F0 L0."""
+LARGEST_STEP = 0.005
+"""[s], so that no pulse of activation is stepped over."""
+_DIFFERENCE = 1e-7
+
+
+def simulate_muscles(
+    muscles: ElasticMuscles,
+    time: Array,
+    length: GivenLength,
+    activation: Given | None = None,
+    *,
+    excitation: Given | None = None,
+    velocity: GivenLength | None = None,
+    dynamics: ActivationDynamics | None = None,
+    damping: float = 0.0,
+) -> MuscleMotion:
+    """Fiber length, velocity and force of muscles whose activation and musculotendon length are known over time.
+
+    Fiber length is a state. Its rate v is that at which fiber and tendon bear the same force (fiber_dynamics.py: the
+    equations, their sources, and what holds at small activations and beyond the maximum velocities), over F0
+
+        f_T(l_T) = [a f_l(l / L0) f_v(v / v_max) + b v / v_max + p(l)] cos(alpha),    l_T = L_MT - l cos(alpha).
+
+    It starts where fiber and tendon are in balance, with a tendon that keeps its length. Fibers follow their tendons at
+    rates of some thousand a second: Radau's implicit method of order five takes the steps, with an error of 1e-8
+    allowed in each. A rigid tendon has no state: fiber and force follow from path and activation alone.
+
+    Args:
+        muscles: n muscles.
+        time: (T,) [s], for which the state is wanted; the simulation runs from the first to the last.
+        length: musculotendon length [m]: one for each muscle (n,), samples (T, n) with a cubic spline through them, or
+            a function of times (T,) that returns (T, n).
+        activation: 0 to 1: a number, (n,), samples (T, n) with straight lines between them, a function of times, or a
+            mapping from names to such.
+        excitation: instead of the activation, which follows by first-order dynamics.
+        velocity: rate of the length [m/s], as samples (T, n) or a function; needed where `length` is a function.
+        dynamics: of activation, for an excitation (10 and 40 ms by Thelen (2003) unless given).
+        damping: b of the fiber, over F0 at v_max; 0.1 in Millard et al. (2013).
+
+    Raises:
+        InputError: both or none of activation and excitation; numbers that are not finite, or outside of their range;
+            shapes that do not fit; a function of length without one of its rate.
+        MuscleSolveError: steps that become too small; says when.
+    """
+    time = check_increasing(time, 2)
+    fibers = FiberDynamics(muscles, damping)
+    path = path_course(muscles.names, time, length, velocity)
+    course = _activation(muscles.names, time, activation, excitation, dynamics)
+    equations = _Equations(fibers, path, course)
+    return equations.motion(time, _integrate(equations, time))
+
+
+def _activation(
+    names: tuple[str, ...],
+    time: Array,
+    activation: Given | None,
+    excitation: Given | None,
+    dynamics: ActivationDynamics | None,
+) -> Course:
+    if (activation is None) == (excitation is None) or (dynamics is not None and excitation is None):
+        pairs = {"activation": activation, "excitation": excitation, "dynamics": dynamics}
+        given = [name for name, value in pairs.items() if value is not None]
+        raise InputError(
+            f"{' and '.join(given) or 'no activation'} given for the muscles",
+            code="conflict" if given else "missing_argument",
+            expected="either activation, or excitation with or without dynamics",
+        )
+    if activation is not None:
+        return muscle_course(names, activation, Sampling(time), ACTIVATION)
+    how = ActivationDynamics() if dynamics is None else dynamics
+    assert excitation is not None
+    return how.activation(names, muscle_course(names, excitation, Sampling(time), EXCITATION), time)
+
+
+@dataclass(frozen=True, eq=False)
+class _Equations:
+    """The state (3, n): z, then the work on the skeleton and that of the fiber, over F0 L0."""
+
+    fibers: FiberDynamics
+    path: PathCourse
+    course: Course
+
+    def start(self, time: Array) -> Array:
+        """In balance at times (1,), the tendon keeping its length."""
+        length, velocity = self.path(time)
+        z = self.fibers.equilibrium(length, self.course(time), velocity)
+        return np.concatenate([z, np.zeros((2, z.shape[1]))]).ravel()
+
+    def derivative(self, time: float, state: Array) -> Array:
+        """Of the state, (3n,)."""
+        at = np.array([time])
+        (length, velocity), activation = self.path(at), self.course(at)
+        z = self._coordinate(length, velocity, activation, state.reshape(3, -1)[:1])
+        muscles, forces = self.fibers.muscles, self.fibers.forces(length, z)
+        rate = self.fibers.rate(forces, velocity, activation)
+        tendon = forces.tendon / muscles.optimal_fiber_length
+        return np.concatenate(
+            [rate, -tendon * velocity, -tendon * (velocity - muscles.stretch * rate)]
+        ).ravel()
+
+    def jacobian(self, time: float, state: Array) -> Any:
+        """By the state, (3n, 3n): each muscle depends on its own z alone. Forward differences; the steps test it."""
+        from scipy.sparse import csc_array
+
+        size, count = len(state), len(state) // 3
+        moved = state + np.where(np.arange(size) < count, _DIFFERENCE, 0.0)
+        slope = (self.derivative(time, moved) - self.derivative(time, state)) / _DIFFERENCE
+        rows = np.arange(size)
+        return csc_array((slope, (rows, rows % count)), shape=(size, size))
+
+    def motion(self, time: Array, states: Array) -> MuscleMotion:
+        """What the states (T, 3, n) mean."""
+        (length, velocity), activation = self.path(time), self.course(time)
+        fibers, muscles = self.fibers, self.fibers.muscles
+        z = self._coordinate(length, velocity, activation, states[:, 0])
+        forces = fibers.forces(length, z)
+        along = velocity - muscles.stretch * fibers.rate(forces, velocity, activation)
+        norm = muscles.max_isometric_force
+        return MuscleMotion(
+            muscles=muscles,
+            time=time,
+            activation=fibers.effective(activation),
+            coordinate=z,
+            musculotendon_length=length,
+            musculotendon_velocity=velocity,
+            fiber_length=forces.fiber_length,
+            fiber_velocity=along * forces.cos_pennation,
+            cos_pennation=forces.cos_pennation,
+            force=norm * forces.tendon,
+            passive_force=norm * forces.passive * forces.cos_pennation,
+            fiber_work=norm * muscles.optimal_fiber_length * states[:, 2],
+            skeleton_work=norm * muscles.optimal_fiber_length * states[:, 1],
+        )
+
+    def _coordinate(self, length: Array, velocity: Array, activation: Array, z: Array) -> Array:
+        """Z, where the tendon is rigid the force of the fiber."""
+        rigid = ~self.fibers.muscles.elastic
+        if not rigid.any():
+            return z
+        return np.where(rigid, self.fibers.fiber_force(length, velocity, z, activation), z)
+
+
+def _integrate(equations: _Equations, time: Array) -> Array:
+    """States (T, 3, n) at times (T,)."""
+    from scipy.integrate import solve_ivp
+
+    found = solve_ivp(
+        equations.derivative,
+        (time[0], time[-1]),
+        equations.start(time[:1]),
+        method="Radau",
+        t_eval=time,
+        rtol=TOLERANCE,
+        atol=TOLERANCE,
+        max_step=LARGEST_STEP,
+        jac=equations.jacobian,
+    )
+    if not found.success:
+        reached = found.t[-1] if found.t.size else time[0]
+        raise MuscleSolveError(f"the simulation of the muscles stops after {reached:.4f} s: {found.message}")
+    return np.asarray(found.y.T.reshape(len(time), 3, -1))
