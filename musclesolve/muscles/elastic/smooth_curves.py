@@ -28,7 +28,7 @@ Families = Sequence[tuple[CurveFamily, Indices]]
 LEAST_FACTOR = 2e-3
 PASSIVE_BEND = 0.02
 
-_LENGTH = Grid(0.0, 2.5, 2500)
+_LENGTH = Grid(0.0, 4.0, 4000)
 _VELOCITY = Grid(-1.5, 1.5, 3000)
 _STRETCH = Grid(-1.5, 2.5, 2000)
 _TENDON = Grid(-0.5, 3.0, 3500)
