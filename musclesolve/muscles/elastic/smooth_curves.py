@@ -101,9 +101,10 @@ def _plateau_bend(family: CurveFamily, velocity: Array) -> Array:
     corner = np.flatnonzero((slope[1:] == 0.0) & (slope[:-1] > CORNER))
     if not corner.size:
         return np.zeros_like(velocity)
-    k = int(corner[0])
-    x = velocity - 0.5 * (inner[k] + inner[k + 1])
-    return np.asarray(-slope[k] * (positive_part(x, PLATEAU_BEND) - np.maximum(x, 0.0)))
+    start = inner[int(corner[0]) + 1]
+    last = float(family.velocity_slope(np.array(start - 1e-9)))
+    x = velocity - start
+    return np.asarray(-last * (positive_part(x, PLATEAU_BEND) - np.maximum(x, 0.0)))
 
 
 def _passive(families: Families, passive: PassiveElement) -> Array:
