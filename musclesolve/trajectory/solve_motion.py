@@ -9,6 +9,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_choice
+from musclesolve.errors import InputError
 from musclesolve.sharing.arguments import check_type
 from musclesolve.sharing.certificate import needs_reserve
 from musclesolve.sharing.cost.cost_base import Cost
@@ -26,6 +27,8 @@ from musclesolve.trajectory.structured import Structured
 SOFT, STIFF = 1e-3, (1e6, 1e5, 1e4)
 """Of the usual weight of a reserve where muscles lack something, and how many times as much where they do not,
 the first with which the motion is solved."""
+MAX_ITERATIONS = 200
+"""Of Ipopt, a fifth of a second each on the leg of a walk; where it converges it needs fewer than a hundred."""
 LACKING = 0.05
 """Reserves beyond which muscles lack something [N m]: soft ones bear a little everywhere."""
 
@@ -39,6 +42,11 @@ class Method(Protocol):
     @property
     def name(self) -> str:
         """For messages and results."""
+        ...
+
+    @property
+    def certified(self) -> bool:
+        """Whether it solves the motion at its frames, where the certificate is."""
         ...
 
     def solve(self, problem: MotionProblem, cost: MotionCost, start: Start) -> MotionAttempt:
@@ -56,7 +64,7 @@ def find_method(name: str) -> Method:
         return Structured()
     from musclesolve.trajectory.collocation.collocation import Collocation  # CasADi, which few motions need
 
-    return Collocation()
+    return Collocation(max_iterations=MAX_ITERATIONS)
 
 
 def solve_motion(
@@ -84,6 +92,14 @@ def solve_motion(
     check_choice(on_infeasible, "on_infeasible", ON_INFEASIBLE)
     if isinstance(method, str):
         method = find_method(method)
+    if not method.certified:
+        raise InputError(
+            f"{method!r} solves a motion on other nodes than its frames",
+            code="bad_type",
+            where="method",
+            expected='"structured", "collocation", or Collocation(scheme="spline", mesh=1)',
+            remedy="call its own report(problem, cost), which has a residual of its own",
+        )
     chosen = MotionCost.of(problem, cost)
     start = static_start(problem, chosen.cost)
     notes = _notes(problem)

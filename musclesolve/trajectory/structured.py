@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -29,7 +30,8 @@ class Structured:
     """Options: the most iterations."""
 
     max_iterations: int = 150
-    name: str = "structured"
+    name: ClassVar[str] = "structured"
+    certified: ClassVar[bool] = True
 
     def solve(self, problem: MotionProblem, cost: MotionCost, start: tuple[Array, Array]) -> MotionAttempt:
         """The best attempt from tendon coordinates (T, n); it does not look at the activations to begin with."""
