@@ -15,8 +15,9 @@ where kappa > 0 holds z at its lower, kappa < 0 at its upper bound. The conditio
     limits         c = max(c - eta / S, 0),   c = G a - h
 
 Z, Y: time_basis.py. S is the sum of the sizes of the terms in the line, and no less than a tenth of the largest
-such sum of the muscle in the motion, and 1e-5 of that of all muscles; the misses of the states are divided by
-their S. So the residual has no unit, as that of single frames has none (sharing/certificate.py).
+such sum of the muscle in the motion, and 1e-5 of that of all muscles (of those by a, of those by z too: where forces
+cost and nothing is at a bound or limit, all terms by a vanish). The misses of the states are divided by their S. So
+the residual has no unit, as that of single frames has none (sharing/certificate.py).
 Moments are divided by max(1 N m, |M|); E, z and a have no unit. The residual of a frame is its largest miss. A motion
 is solved where all are at most 1e-6.
 
@@ -89,7 +90,7 @@ class Certifier:
             state = self.state(found.coordinate)
             of_z, of_y, of_a = self._slopes(found, state)
             size_z = _size(of_z)
-            size_a = _size([*of_a, _around(found.limit_multiplier.sum(axis=0))])
+            size_a = _size([*of_a, _around(found.limit_multiplier.sum(axis=0))], float(size_z.max()))
             bounds = self.problem.lower, self.problem.upper
             moved = found.coordinate_multiplier
             return Misses(
@@ -137,12 +138,13 @@ def _around(between: Array) -> Array:
     return np.vstack([nothing, between]) + np.vstack([between, nothing])
 
 
-def _size(terms: list[Array]) -> Array:
-    return _above_least(np.asarray(np.sum([np.abs(term) for term in terms], axis=0)))
+def _size(terms: list[Array], other: float = 0.0) -> Array:
+    return _above_least(np.asarray(np.sum([np.abs(term) for term in terms], axis=0)), other)
 
 
-def _above_least(size: Array) -> Array:
-    largest = np.maximum(LEAST_OF_MUSCLE * size.max(axis=0), LEAST_OF_ALL * size.max())
+def _above_least(size: Array, other: float = 0.0) -> Array:
+    """No less than a share of the largest; other: the largest of other lines, where all of this one may vanish."""
+    largest = np.maximum(LEAST_OF_MUSCLE * size.max(axis=0), LEAST_OF_ALL * max(float(size.max()), other))
     return np.maximum(size, np.where(largest > 0.0, largest, 1.0))
 
 

@@ -111,6 +111,9 @@ def solve_motion(
         return helped  # no moment lacks: it is the optimum without reserves, to the certificate's tolerance
     if helped is None or not helped.solved.all():
         return _or_reference(found, problem, chosen, method, start)
+    again = _without_reserves(found, helped, problem, chosen, method, start)
+    if again.solved.all():
+        return again
     lacking = _lacking(problem, helped.reserve)
     if on_infeasible == "reserve":
         return replace(helped, notes=(*helped.notes, lacking))
@@ -138,7 +141,9 @@ def _with_reserves(
 ) -> MotionSolution | None:
     """With reserves, soft first; then stiff wherever muscles suffice."""
     soft = SOFT * fallback_weight(problem.isometric, cost.cost)
-    first = _solved(replace(problem, reserve_weight=soft), cost, method, start, notes)
+    softened = replace(problem, reserve_weight=soft)
+    first = _solved(softened, cost, method, start, notes)
+    first = _or_reference(first, softened, cost, method, static_start(softened, cost.cost))
     if not first.solved.all():
         return None
     lacking = (np.abs(first.reserve) > LACKING).any(axis=1, keepdims=True)
@@ -148,6 +153,29 @@ def _with_reserves(
         if second.solved.all():
             return second
     return first
+
+
+def _without_reserves(
+    found: MotionSolution,
+    helped: MotionSolution,
+    problem: MotionProblem,
+    cost: MotionCost,
+    method: Method,
+    start: Start,
+) -> MotionSolution:
+    """Once more without reserves: a method may miss a motion from one start that it solves from another.
+
+    It starts where reserves helped; where those were little, the reference has a look, too.
+    """
+    if method.name != "collocation":
+        force = (helped.force + helped.passive_force) / problem.muscles.max_isometric_force
+        near = problem.muscles.curves.tendon.inverse(force), helped.activation
+        again = _solved(problem, cost, method, near, found.notes)
+        if again.solved.all():
+            return again
+    if (np.abs(helped.reserve) <= LACKING).all():
+        return _or_reference(found, problem, cost, method, start)
+    return found
 
 
 def _lacking(problem: MotionProblem, reserve: Array) -> str:
