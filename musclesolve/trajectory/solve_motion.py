@@ -90,16 +90,7 @@ def solve_motion(
     """
     check_type(problem, MotionProblem, "problem", "a MotionProblem")
     check_choice(on_infeasible, "on_infeasible", ON_INFEASIBLE)
-    if isinstance(method, str):
-        method = find_method(method)
-    if not method.certified:
-        raise InputError(
-            f"{method!r} solves a motion on other nodes than its frames",
-            code="bad_type",
-            where="method",
-            expected='"structured", "collocation", or Collocation(scheme="spline", mesh=1)',
-            remedy="call its own report(problem, cost), which has a residual of its own",
-        )
+    method = _certified_method(method)
     chosen = MotionCost.of(problem, cost)
     start = static_start(problem, chosen.cost)
     notes = _notes(problem)
@@ -120,6 +111,21 @@ def solve_motion(
     return unsolved(problem, chosen.cost.label, Status.SOLVER_FAILED, (*notes, lacking))
 
 
+def _certified_method(method: str | Method) -> Method:
+    """Raises InputError for a method whose solutions the certificate does not fit."""
+    if isinstance(method, str):
+        method = find_method(method)
+    if not method.certified:
+        raise InputError(
+            f"{method!r} solves a motion on other nodes than its frames",
+            code="bad_type",
+            where="method",
+            expected='"structured", "collocation", or Collocation(scheme="spline", mesh=1)',
+            remedy="call its own report(problem, cost), which has a residual of its own",
+        )
+    return method
+
+
 def _solved(
     problem: MotionProblem, cost: MotionCost, method: Method, start: Start, notes: tuple[str, ...]
 ) -> MotionSolution:
@@ -130,7 +136,8 @@ def _or_reference(
     found: MotionSolution, problem: MotionProblem, cost: MotionCost, method: Method, start: Start
 ) -> MotionSolution:
     """The solution; where there is none, and the reference was not the method, that of the reference."""
-    if found.solved.all() or method.name == "collocation":
+    too_many = problem.reserve_weight is None and problem.moment.shape[1] > len(problem.muscles.names)
+    if found.solved.all() or method.name == "collocation" or too_many:
         return found
     note = f"The {method.name} method found no solution; this is the reference, collocation with Ipopt."
     return _solved(problem, cost, find_method("collocation"), start, (*found.notes, note))

@@ -8,6 +8,7 @@ from functools import cache
 import numpy as np
 import pytest
 from motion_cases import small_motion, small_muscles
+from random_motions import random_motion
 from refusals import refused
 
 from musclesolve.errors import InputError
@@ -237,6 +238,34 @@ def test_the_reference_helps_where_the_structured_method_fails():
     helped = solve_motion(problem, "stress_cubed", impatient, on_infeasible="reserve")
     assert helped.solved.all() and helped.solver.startswith("collocation")
     assert np.abs(helped.reserve).max() == pytest.approx(np.abs(usual.reserve).max(), rel=0.05)
+
+
+def test_more_moments_than_muscles_lack_something():
+    """The reference, which cannot choose forces then, is not asked without reserves."""
+    whole = small_motion(moments=2)
+    problem = replace(
+        whole,
+        muscles=whole.muscles.muscles(np.array([0])),
+        moment_arm=whole.moment_arm[:, :, :1],
+        musculotendon_length=whole.musculotendon_length[:, :1],
+        musculotendon_velocity=whole.musculotendon_velocity[:, :1],
+        lower=0.0,
+        upper=1.0,
+    )
+    for method in ("structured", Structured(max_iterations=1)):
+        (note,) = solve_motion(problem, "stress_cubed", method).notes
+        assert "knee" in note and "hip" in note
+    assert solve_motion(problem, on_infeasible="reserve").solved.all()
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_whatever_muscles_can_do_is_solved(seed):
+    """Random muscles about one to four joints and a motion of theirs: it is never said to be out of reach."""
+    problem = random_motion(seed)
+    found = solve_motion(problem, COSTS[seed % len(COSTS)])
+    assert found.solved.all() and found.kkt_residual.max() <= 1e-6, found.notes
+    produced = np.einsum("tkn,tn->tk", problem.moment_arm, found.force + found.passive_force)
+    assert np.abs(produced - problem.moment).max() <= 1e-5 * max(1.0, np.abs(problem.moment).max())
 
 
 @pytest.mark.parametrize("cost", ["muscle_power", "joint_reaction_squared", "min_max"])
