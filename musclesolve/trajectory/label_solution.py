@@ -78,9 +78,9 @@ def defects(problem: MotionProblem, certifier: Certifier, found: MotionAttempt) 
 
 
 def unsolved(
-    problem: MotionProblem, cost_name: str, status: Status, notes: tuple[str, ...]
+    problem: MotionProblem, cost_name: str, status: Status, notes: tuple[str, ...], *, lacks: bool = False
 ) -> MotionSolution:
-    """A motion that was not solved: no numbers."""
+    """A motion that was not solved: no numbers. lacks: because the muscles cannot produce the moments."""
     shape, moments = problem.musculotendon_length.shape, problem.moment.shape
     nothing = np.full(shape, np.nan)
     fields = (
@@ -102,4 +102,5 @@ def unsolved(
         solver="",
         iterations=0,
         notes=notes,
+        lacks=lacks,
     )
