@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from musclesolve._util.arrays import Array
+from musclesolve.muscles.elastic.tendon_energy import tendon_energy
 from musclesolve.sharing.certificate import needs_reserve
 from musclesolve.sharing.kernel.constants import TOLERANCE
 from musclesolve.sharing.status import Status
@@ -48,7 +49,7 @@ def label_solution(
         cos_pennation=state.cos_pennation,
         tendon_length=muscles.rest + muscles.stretch * found.coordinate,
         tendon_strain=np.where(muscles.elastic, muscles.strain(found.coordinate), 0.0),
-        tendon_energy=muscles.energy(found.coordinate),
+        tendon_energy=tendon_energy(muscles, found.coordinate),
         reserve=reserve,
         multiplier=found.multiplier / weight,
         falling_multiplier=fall,
@@ -78,9 +79,9 @@ def defects(problem: MotionProblem, certifier: Certifier, found: MotionAttempt) 
 
 
 def unsolved(
-    problem: MotionProblem, cost_name: str, status: Status, notes: tuple[str, ...]
+    problem: MotionProblem, cost_name: str, status: Status, notes: tuple[str, ...], *, lacks: bool = False
 ) -> MotionSolution:
-    """A motion that was not solved: no numbers."""
+    """A motion that was not solved: no numbers. lacks: because the muscles cannot produce the moments."""
     shape, moments = problem.musculotendon_length.shape, problem.moment.shape
     nothing = np.full(shape, np.nan)
     fields = (
@@ -102,4 +103,5 @@ def unsolved(
         solver="",
         iterations=0,
         notes=notes,
+        lacks=lacks,
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
@@ -21,7 +21,7 @@ from musclesolve.trajectory.label_solution import label_solution, unsolved
 from musclesolve.trajectory.motion_cost import MotionCost
 from musclesolve.trajectory.motion_problem import MotionProblem
 from musclesolve.trajectory.motion_solution import MotionSolution
-from musclesolve.trajectory.static_start import static_start
+from musclesolve.trajectory.static_start import StaticStart, static_start
 from musclesolve.trajectory.structured import Structured
 
 SOFT, STIFF = 1e-3, (1e6, 1e5, 1e4)
@@ -55,6 +55,8 @@ class Method(Protocol):
 
 
 METHODS = ("structured", "collocation")
+REFERENCE = "collocation"
+_NO_SOLUTION = "The {} method found no solution; this is the reference, collocation with Ipopt."
 
 
 def find_method(name: str) -> Method:
@@ -90,29 +92,6 @@ def solve_motion(
     """
     check_type(problem, MotionProblem, "problem", "a MotionProblem")
     check_choice(on_infeasible, "on_infeasible", ON_INFEASIBLE)
-    method = _certified_method(method)
-    chosen = MotionCost.of(problem, cost)
-    start = static_start(problem, chosen.cost)
-    notes = _notes(problem)
-    found = _solved(problem, chosen, method, start, notes)
-    if found.solved.all() or problem.reserve_weight is not None:
-        return _or_reference(found, problem, chosen, method, start)
-    helped = _with_reserves(problem, chosen, method, start, notes)
-    if helped is not None and (helped.status == Status.SOLVED).all():
-        return helped  # no moment lacks: it is the optimum without reserves, to the certificate's tolerance
-    if helped is None or not helped.solved.all():
-        return _or_reference(found, problem, chosen, method, start)
-    again = _without_reserves(found, helped, problem, chosen, method, start)
-    if again.solved.all():
-        return again
-    lacking = _lacking(problem, helped.reserve)
-    if on_infeasible == "reserve":
-        return replace(helped, notes=(*helped.notes, lacking))
-    return unsolved(problem, chosen.cost.label, Status.SOLVER_FAILED, (*notes, lacking))
-
-
-def _certified_method(method: str | Method) -> Method:
-    """Raises InputError for a method whose solutions the certificate does not fit."""
     if isinstance(method, str):
         method = find_method(method)
     if not method.certified:
@@ -123,66 +102,86 @@ def _certified_method(method: str | Method) -> Method:
             expected='"structured", "collocation", or Collocation(scheme="spline", mesh=1)',
             remedy="call its own report(problem, cost), which has a residual of its own",
         )
-    return method
-
-
-def _solved(
-    problem: MotionProblem, cost: MotionCost, method: Method, start: Start, notes: tuple[str, ...]
-) -> MotionSolution:
-    return label_solution(problem, cost, method.solve(problem, cost, start), notes)
-
-
-def _or_reference(
-    found: MotionSolution, problem: MotionProblem, cost: MotionCost, method: Method, start: Start
-) -> MotionSolution:
-    """The solution; where there is none, and the reference was not the method, that of the reference."""
-    too_many = problem.reserve_weight is None and problem.moment.shape[1] > len(problem.muscles.names)
-    if found.solved.all() or method.name == "collocation" or too_many:
+    case = _Case.of(problem, cost)
+    found = case.solve(method, on_infeasible)
+    if found.solved.any() or found.lacks or method.name == REFERENCE:
         return found
-    note = f"The {method.name} method found no solution; this is the reference, collocation with Ipopt."
-    return _solved(problem, cost, find_method("collocation"), start, (*found.notes, note))
+    note = _NO_SOLUTION.format(method.name)
+    again = case.solve(find_method(REFERENCE), on_infeasible)
+    return replace(again, notes=(note, *again.notes))
 
 
-def _with_reserves(
-    problem: MotionProblem, cost: MotionCost, method: Method, start: Start, notes: tuple[str, ...]
-) -> MotionSolution | None:
-    """With reserves, soft first; then stiff wherever muscles suffice."""
-    soft = SOFT * fallback_weight(problem.isometric, cost.cost)
-    softened = replace(problem, reserve_weight=soft)
-    first = _solved(softened, cost, method, start, notes)
-    first = _or_reference(first, softened, cost, method, static_start(softened, cost.cost))
-    if not first.solved.all():
-        return None
-    lacking = (np.abs(first.reserve) > LACKING).any(axis=1, keepdims=True)
-    for stiff in STIFF:
-        weight = soft * np.where(lacking, 1.0, stiff)
-        second = _solved(replace(problem, reserve_weight=weight), cost, method, start, notes)
-        if second.solved.all():
-            return second
-    return first
+@dataclass(frozen=True, eq=False)
+class _Case:
+    """A motion with its cost, its start and what is unusual about its muscles."""
 
+    problem: MotionProblem
+    cost: MotionCost
+    start: StaticStart
+    notes: tuple[str, ...]
 
-def _without_reserves(
-    found: MotionSolution,
-    helped: MotionSolution,
-    problem: MotionProblem,
-    cost: MotionCost,
-    method: Method,
-    start: Start,
-) -> MotionSolution:
-    """Once more without reserves: a method may miss a motion from one start that it solves from another.
+    @classmethod
+    def of(cls, problem: MotionProblem, cost: str | Cost) -> _Case:
+        chosen = MotionCost.of(problem, cost)
+        return cls(problem, chosen, static_start(problem, chosen.cost), _notes(problem))
 
-    It starts where reserves helped; where those were little, the reference has a look, too.
-    """
-    if method.name != "collocation":
-        force = (helped.force + helped.passive_force) / problem.muscles.max_isometric_force
-        near = problem.muscles.curves.tendon.inverse(force), helped.activation
-        again = _solved(problem, cost, method, near, found.notes)
-        if again.solved.all():
+    def solve(self, method: Method, on_infeasible: str) -> MotionSolution:
+        """Without reserves where that is possible, then with reserves.
+
+        The reference is not asked for a solution without reserves that single frames do not have either: that it finds
+        none takes it long.
+        """
+        problem = self.problem
+        found = None
+        if problem.reserve_weight is not None or method.name != REFERENCE or not self.start.lacks:
+            found = self._solved(problem, method)
+            if found.solved.all() or problem.reserve_weight is not None:
+                return found
+        helped = self._with_reserves(method)
+        if not helped.solved.all():
+            return helped if found is None else found
+        if (helped.status == Status.SOLVED).all():
+            return helped  # no moment lacks: to the tolerance of the certificate it is the optimum without reserves
+        if method.name != REFERENCE and (again := self._from_reserves(method, helped)).solved.all():
             return again
-    if (np.abs(helped.reserve) <= LACKING).all():
-        return _or_reference(found, problem, cost, method, start)
-    return found
+        lack = _lacking(problem, helped.reserve)
+        if on_infeasible == "reserve":
+            return replace(helped, notes=(*helped.notes, lack))
+        label = self.cost.cost.label
+        return unsolved(problem, label, Status.SOLVER_FAILED, (*self.notes, lack), lacks=True)
+
+    def _solved(self, problem: MotionProblem, method: Method) -> MotionSolution:
+        found = method.solve(problem, self.cost, (self.start.coordinate, self.start.activation))
+        return label_solution(problem, self.cost, found, self.notes)
+
+    def _with_reserves(self, method: Method) -> MotionSolution:
+        """Soft ones first; then stiff ones wherever muscles suffice."""
+        soft = SOFT * fallback_weight(self.problem.isometric, self.cost.cost)
+        first = self._solved(replace(self.problem, reserve_weight=soft), method)
+        if not first.solved.all():
+            return first
+        lacking = (np.abs(first.reserve) > LACKING).any(axis=1, keepdims=True)
+        for stiff in STIFF:
+            weight = soft * np.where(lacking, 1.0, stiff)
+            second = self._solved(replace(self.problem, reserve_weight=weight), method)
+            if second.solved.all():
+                return second
+        return first
+
+
+    def _from_reserves(self, method: Method, helped: MotionSolution) -> MotionSolution:
+        """Once more without reserves, from where they helped: methods solve some motions from some starts only.
+
+        Where reserves were little, and single frames need none, the reference has a look, too.
+        """
+        force = (helped.force + helped.passive_force) / self.problem.muscles.max_isometric_force
+        near = self.problem.muscles.curves.tendon.inverse(force)
+        start = StaticStart(near, helped.activation, self.start.lacks)
+        again = replace(self, start=start)._solved(self.problem, method)
+        if again.solved.all() or self.start.lacks or (np.abs(helped.reserve) > LACKING).any():
+            return again
+        found = self._solved(self.problem, find_method(REFERENCE))
+        return replace(found, notes=(_NO_SOLUTION.format(method.name), *found.notes))
 
 
 def _lacking(problem: MotionProblem, reserve: Array) -> str:

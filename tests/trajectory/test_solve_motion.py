@@ -22,7 +22,7 @@ from musclesolve.trajectory.motion_cost import MotionCost
 from musclesolve.trajectory.motion_problem import MotionProblem
 from musclesolve.trajectory.motion_solution import MotionSolution
 from musclesolve.trajectory.solve_motion import solve_motion
-from musclesolve.trajectory.static_start import static_problem, static_start
+from musclesolve.trajectory.static_start import StaticStart, static_problem, static_start
 from musclesolve.trajectory.structured import Structured
 
 FAMILIES = ["de_groote_2016", "millard_2013", "thelen_2003", "silva_2003"]
@@ -74,10 +74,11 @@ def test_other_starts_end_in_an_optimum_that_is_hardly_worse(cost, monkeypatch):
     """There are several optima, most of all at the ends of a motion; the usual start is among the best."""
     problem = small_motion(moments=2)
     usual = total(problem, solve_motion(problem, cost))
-    z, a = static_start(problem, find_cost(cost))
+    z, a, lacks = static_start(problem, find_cost(cost))
     random, ends = np.random.default_rng(0), []
     for _ in range(20):
-        start = z + random.uniform(-0.3, 0.3, z.shape[1]) + 0.1 * random.normal(size=z.shape), a
+        start = z + random.uniform(-0.3, 0.3, z.shape[1]) + 0.1 * random.normal(size=z.shape)
+        start = StaticStart(start, a, lacks)
         monkeypatch.setattr("musclesolve.trajectory.solve_motion.static_start", lambda *_, start=start: start)
         found = solve_motion(problem, cost)
         assert certified(found)

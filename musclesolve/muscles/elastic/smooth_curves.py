@@ -101,9 +101,11 @@ def _plateau_bend(family: CurveFamily, velocity: Array) -> Array:
     corner = np.flatnonzero((slope[1:] == 0.0) & (slope[:-1] > CORNER))
     if not corner.size:
         return np.zeros_like(velocity)
-    start = inner[int(corner[0]) + 1]
-    last = float(family.velocity_slope(np.array(start - 1e-9)))
-    x = velocity - start
+    rising, flat = inner[int(corner[0])], inner[int(corner[0]) + 1]
+    for _ in range(40):  # bisection
+        middle = 0.5 * (rising + flat)
+        rising, flat = (rising, middle) if family.velocity_slope(middle) == 0.0 else (middle, flat)
+    last, x = float(family.velocity_slope(rising)), velocity - flat
     return np.asarray(-last * (positive_part(x, PLATEAU_BEND) - np.maximum(x, 0.0)))
 
 
