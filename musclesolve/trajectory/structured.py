@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve.trajectory.attempt import MotionAttempt
-from musclesolve.trajectory.certificate import Certifier
+from musclesolve.trajectory.certificate import Certifier, Misses
 from musclesolve.trajectory.interior_point import InteriorPoint
 from musclesolve.trajectory.motion_cost import MotionCost
 from musclesolve.trajectory.motion_problem import MotionProblem
@@ -24,6 +25,14 @@ NEARLY = 1e-3
 STUCK, STUCK_STEPS = 0.02, 12
 
 
+class Certifies(Protocol):
+    """What certifies attempts."""
+
+    def misses(self, found: MotionAttempt) -> Misses:
+        """By how much an attempt misses each condition."""
+        ...
+
+
 @dataclass(frozen=True)
 class Structured:
     """Options: the most iterations."""
@@ -35,7 +44,11 @@ class Structured:
         """The best attempt from tendon coordinates (T, n); it does not look at the activations to begin with."""
         least = problem.muscles.curves.tendon.inverse(np.full_like(start[0], FIRST_FORCE))
         z = np.maximum(start[0], least)
-        run = _Run(InteriorPoint(problem, cost, z), Certifier(problem, cost))
+        return self.run(InteriorPoint(problem, cost, z), Certifier(problem, cost))
+
+    def run(self, method: InteriorPoint, certifier: Certifies) -> MotionAttempt:
+        """The best attempt of an interior point, as its certificate has it."""
+        run = _Run(method, certifier)
         with np.errstate(all="ignore"):
             for iteration in range(1, self.max_iterations + 1):
                 if not run.step(iteration):
@@ -46,7 +59,7 @@ class Structured:
 class _Run:
     """The iteration with its best iterate; near the end, steps without convexity where they get farther."""
 
-    def __init__(self, method: InteriorPoint, certifier: Certifier) -> None:
+    def __init__(self, method: InteriorPoint, certifier: Certifies) -> None:
         self.method, self.certifier = method, certifier
         self.best, self.residual = method.attempt(0), np.inf
         self.since = self.short_steps = 0
