@@ -15,7 +15,6 @@ from musclesolve.sharing.solution import Solution, SolutionArrays
 from musclesolve.sharing.status import Status
 from musclesolve.trajectory.motion_problem import FEWEST_FRAMES, MotionProblem
 from musclesolve.trajectory.motion_solution import MotionSolution
-from musclesolve.trajectory.solve_motion import solve_motion
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,6 +69,8 @@ def share_motion(frames: MotionFrames, cost: Cost, method: str = "structured") -
     Raises:
         InputError: a cost that elastic tendons cannot have, or frames too far apart.
     """
+    from musclesolve.trajectory.solve_motion import solve_motion  # which runs with rigid tendons do not need
+
     count, muscles = frames.musculotendon_length.shape
     arrays = _unsolved(count, len(frames.dof), muscles, frames.reserve_weight)
     tendons, solved = TendonStates.empty(count, muscles), list[MotionSolution]()

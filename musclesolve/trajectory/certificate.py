@@ -26,7 +26,7 @@ better is not proved.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
@@ -81,6 +81,8 @@ class Certifier:
 
     def misses(self, found: MotionAttempt) -> Misses:
         """By how much an attempt misses each condition; reserves are what the multipliers make them."""
+        if not np.isfinite(found.coordinate).all():
+            return Misses(*np.full((len(fields(Misses)), len(found.coordinate)), np.inf))
         with np.errstate(all="ignore"):
             state = self.state(found.coordinate)
             of_z, of_y, of_a = self._slopes(found, state)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from musclesolve._util.arrays import Array
@@ -27,13 +29,15 @@ def label_solution(
     residual = certifier.misses(found).residual
     strongest, weight = muscles.max_isometric_force, problem.weight[:, None]
     reserve = problem.compliance * found.multiplier
-    solved = bool((residual <= TOLERANCE).all())
+    if not (residual <= TOLERANCE).all():
+        notes = (*notes, found.message) if found.message else notes
+        failed = unsolved(problem, cost.cost.label, Status.SOLVER_FAILED, notes)
+        return replace(failed, kkt_residual=residual, solver=found.method, iterations=found.iterations)
     helped = needs_reserve(reserve, problem.moment).any(axis=1)
-    status = np.where(helped, Status.SOLVED_WITH_RESERVE, Status.SOLVED)
     fall, rise = found.limit_multiplier
     return MotionSolution(
         time=problem.time,
-        status=(status if solved else np.full_like(status, Status.SOLVER_FAILED)).astype(np.int8),
+        status=np.where(helped, Status.SOLVED_WITH_RESERVE, Status.SOLVED).astype(np.int8),
         kkt_residual=residual,
         cost=cost.value(state.active.value, found.activation),
         activation=found.activation,
@@ -75,9 +79,9 @@ def defects(problem: MotionProblem, certifier: Certifier, found: MotionAttempt) 
 
 
 def unsolved(
-    problem: MotionProblem, cost_name: str, status: Status, notes: tuple[str, ...]
+    problem: MotionProblem, cost_name: str, status: Status, notes: tuple[str, ...], *, lacks: bool = False
 ) -> MotionSolution:
-    """A motion that was not solved: no numbers."""
+    """A motion that was not solved: no numbers. lacks: because the muscles cannot produce the moments."""
     shape, moments = problem.musculotendon_length.shape, problem.moment.shape
     nothing = np.full(shape, np.nan)
     fields = (
@@ -99,4 +103,5 @@ def unsolved(
         solver="",
         iterations=0,
         notes=notes,
+        lacks=lacks,
     )

@@ -34,6 +34,7 @@ class MotionSolution:
         defect: (T-1, n) in the middle between two frames, where nothing holds the balance of tendon and fiber: the
             activation that balances them there, less the one between the two; an error of the time between frames.
         solver: the method that found it; iterations: its steps; notes: what a user should know, sentences.
+        lacks: whether a motion is not solved because the muscles cannot produce the moments.
     """
 
     time: Array
@@ -59,6 +60,7 @@ class MotionSolution:
     solver: str
     iterations: int
     notes: tuple[str, ...] = ()
+    lacks: bool = False
 
     @property
     def solved(self) -> Mask:

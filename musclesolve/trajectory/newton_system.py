@@ -10,12 +10,12 @@ from musclesolve.trajectory.time_basis import TimeBasis
 
 REACH = 24
 """Frames up to which the blocks of S are factored."""
-LARGEST = 2000
+LARGEST = 1000
 """Multipliers of a motion whose S is factored as a whole where it is not made convex."""
 ALL = 60
 """Frames of a motion so short that all blocks are."""
 _ENOUGH = 1e-11
-_FEW_STEPS = 25
+_FEW_STEPS = 40
 LITTLE = (1e-14, 1e-12, 1e-10, 1e-8, 1e-6, 1e-4)
 """Added to the unit diagonal of the blocks of S, the first that makes them positive definite."""
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_choice
+from musclesolve.errors import InputError
 from musclesolve.sharing.arguments import check_type
 from musclesolve.sharing.certificate import needs_reserve
 from musclesolve.sharing.cost.cost_base import Cost
@@ -20,12 +21,14 @@ from musclesolve.trajectory.label_solution import label_solution, unsolved
 from musclesolve.trajectory.motion_cost import MotionCost
 from musclesolve.trajectory.motion_problem import MotionProblem
 from musclesolve.trajectory.motion_solution import MotionSolution
-from musclesolve.trajectory.static_start import static_start
+from musclesolve.trajectory.static_start import StaticStart, static_start
 from musclesolve.trajectory.structured import Structured
 
 SOFT, STIFF = 1e-3, (1e6, 1e5, 1e4)
 """Of the usual weight of a reserve where muscles lack something, and how many times as much where they do not,
 the first with which the motion is solved."""
+MAX_ITERATIONS = 200
+"""Of Ipopt, a fifth of a second each on the leg of a walk; where it converges it needs fewer than a hundred."""
 LACKING = 0.05
 """Reserves beyond which muscles lack something [N m]: soft ones bear a little everywhere."""
 
@@ -41,12 +44,18 @@ class Method(Protocol):
         """For messages and results."""
         ...
 
+    @property
+    def certified(self) -> bool:
+        """Whether it solves the motion at its frames, where the certificate is."""
+        ...
+
     def solve(self, problem: MotionProblem, cost: MotionCost, start: Start) -> MotionAttempt:
         """The best attempt from tendon coordinates and activations (T, n) to begin with."""
         ...
 
 
 METHODS = ("structured", "collocation")
+REFERENCE = "collocation"
 
 
 def find_method(name: str) -> Method:
@@ -56,7 +65,7 @@ def find_method(name: str) -> Method:
         return Structured()
     from musclesolve.trajectory.collocation.collocation import Collocation  # CasADi, which few motions need
 
-    return Collocation()
+    return Collocation(max_iterations=MAX_ITERATIONS)
 
 
 def solve_motion(
@@ -84,54 +93,77 @@ def solve_motion(
     check_choice(on_infeasible, "on_infeasible", ON_INFEASIBLE)
     if isinstance(method, str):
         method = find_method(method)
-    chosen = MotionCost.of(problem, cost)
-    start = static_start(problem, chosen.cost)
-    notes = _notes(problem)
-    found = _solved(problem, chosen, method, start, notes)
-    if found.solved.all() or problem.reserve_weight is not None:
-        return _or_reference(found, problem, chosen, method, start)
-    helped = _with_reserves(problem, chosen, method, start, notes)
-    if helped is not None and (helped.status == Status.SOLVED).all():
-        return helped  # no moment lacks: it is the optimum without reserves, to the certificate's tolerance
-    if helped is None or not helped.solved.all():
-        return _or_reference(found, problem, chosen, method, start)
-    lacking = _lacking(problem, helped.reserve)
-    if on_infeasible == "reserve":
-        return replace(helped, notes=(*helped.notes, lacking))
-    return unsolved(problem, chosen.cost.label, Status.SOLVER_FAILED, (*notes, lacking))
-
-
-def _solved(
-    problem: MotionProblem, cost: MotionCost, method: Method, start: Start, notes: tuple[str, ...]
-) -> MotionSolution:
-    return label_solution(problem, cost, method.solve(problem, cost, start), notes)
-
-
-def _or_reference(
-    found: MotionSolution, problem: MotionProblem, cost: MotionCost, method: Method, start: Start
-) -> MotionSolution:
-    """The solution; where there is none, and the reference was not the method, that of the reference."""
-    if found.solved.all() or method.name == "collocation":
+    if not method.certified:
+        raise InputError(
+            f"{method!r} solves a motion on other nodes than its frames",
+            code="bad_type",
+            where="method",
+            expected='"structured", "collocation", or Collocation(scheme="spline", mesh=1)',
+            remedy="call its own report(problem, cost), which has a residual of its own",
+        )
+    case = _Case.of(problem, cost)
+    found = case.solve(method, on_infeasible)
+    if found.solved.any() or found.lacks or method.name == REFERENCE:
         return found
     note = f"The {method.name} method found no solution; this is the reference, collocation with Ipopt."
-    return _solved(problem, cost, find_method("collocation"), start, (*found.notes, note))
+    again = case.solve(find_method(REFERENCE), on_infeasible)
+    return replace(again, notes=(note, *again.notes))
 
 
-def _with_reserves(
-    problem: MotionProblem, cost: MotionCost, method: Method, start: Start, notes: tuple[str, ...]
-) -> MotionSolution | None:
-    """With reserves, soft first; then stiff wherever muscles suffice."""
-    soft = SOFT * fallback_weight(problem.isometric, cost.cost)
-    first = _solved(replace(problem, reserve_weight=soft), cost, method, start, notes)
-    if not first.solved.all():
-        return None
-    lacking = (np.abs(first.reserve) > LACKING).any(axis=1, keepdims=True)
-    for stiff in STIFF:
-        weight = soft * np.where(lacking, 1.0, stiff)
-        second = _solved(replace(problem, reserve_weight=weight), cost, method, start, notes)
-        if second.solved.all():
-            return second
-    return first
+@dataclass(frozen=True, eq=False)
+class _Case:
+    """A motion with its cost, its start and what is unusual about its muscles."""
+
+    problem: MotionProblem
+    cost: MotionCost
+    start: StaticStart
+    notes: tuple[str, ...]
+
+    @classmethod
+    def of(cls, problem: MotionProblem, cost: str | Cost) -> _Case:
+        chosen = MotionCost.of(problem, cost)
+        return cls(problem, chosen, static_start(problem, chosen.cost), _notes(problem))
+
+    def solve(self, method: Method, on_infeasible: str) -> MotionSolution:
+        """Without reserves where that is possible, then with reserves.
+
+        The reference is not asked for a solution without reserves that single frames do not have either: that it finds
+        none takes it long.
+        """
+        problem = self.problem
+        found = None
+        if problem.reserve_weight is not None or method.name != REFERENCE or not self.start.lacks:
+            found = self._solved(problem, method)
+            if found.solved.all() or problem.reserve_weight is not None:
+                return found
+        helped = self._with_reserves(method)
+        if not helped.solved.all():
+            return helped if found is None else found
+        if (helped.status == Status.SOLVED).all():
+            return helped  # no moment lacks: to the tolerance of the certificate it is the optimum without reserves
+        lack = _lacking(problem, helped.reserve)
+        if on_infeasible == "reserve":
+            return replace(helped, notes=(*helped.notes, lack))
+        label = self.cost.cost.label
+        return unsolved(problem, label, Status.SOLVER_FAILED, (*self.notes, lack), lacks=True)
+
+    def _solved(self, problem: MotionProblem, method: Method) -> MotionSolution:
+        found = method.solve(problem, self.cost, (self.start.coordinate, self.start.activation))
+        return label_solution(problem, self.cost, found, self.notes)
+
+    def _with_reserves(self, method: Method) -> MotionSolution:
+        """Soft ones first; then stiff ones wherever muscles suffice."""
+        soft = SOFT * fallback_weight(self.problem.isometric, self.cost.cost)
+        first = self._solved(replace(self.problem, reserve_weight=soft), method)
+        if not first.solved.all():
+            return first
+        lacking = (np.abs(first.reserve) > LACKING).any(axis=1, keepdims=True)
+        for stiff in STIFF:
+            weight = soft * np.where(lacking, 1.0, stiff)
+            second = self._solved(replace(self.problem, reserve_weight=weight), method)
+            if second.solved.all():
+                return second
+        return first
 
 
 def _lacking(problem: MotionProblem, reserve: Array) -> str:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solving import solve
+from musclesolve.sharing.status import Status
 from musclesolve.trajectory.local_equilibrium import equilibrium
 from musclesolve.trajectory.motion_problem import MotionProblem
 
@@ -23,9 +26,21 @@ def static_problem(problem: MotionProblem) -> tuple[Problem, Array]:
     return problem.isometric._changed(force_capacity=strongest * state.capacity.value, moment=needed), passive
 
 
-def static_start(problem: MotionProblem, cost: Cost) -> tuple[Array, Array]:
-    """Tendon coordinate and activation (T, n) of the static optimum, with reserves where muscles do not suffice."""
+class StaticStart(NamedTuple):
+    """Tendon coordinate and activation (T, n); lacks: whether some frames needed a reserve."""
+
+    coordinate: Array
+    activation: Array
+    lacks: bool
+
+
+def static_start(problem: MotionProblem, cost: Cost) -> StaticStart:
+    """The static optimum, with reserves where muscles do not suffice."""
     static, passive = static_problem(problem)
     found = solve(static, cost, on_infeasible="reserve")
     force = (np.nan_to_num(found.force) + passive) / problem.muscles.max_isometric_force
-    return problem.muscles.curves.tendon.inverse(force), np.nan_to_num(found.activation)
+    return StaticStart(
+        problem.muscles.curves.tendon.inverse(force),
+        np.nan_to_num(found.activation),
+        bool((found.status != Status.SOLVED).any()),
+    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 
@@ -38,7 +38,8 @@ class Structured:
     """Options: the most iterations."""
 
     max_iterations: int = 150
-    name: str = "structured"
+    name: ClassVar[str] = "structured"
+    certified: ClassVar[bool] = True
 
     def solve(self, problem: MotionProblem, cost: MotionCost, start: tuple[Array, Array]) -> MotionAttempt:
         """The best attempt from tendon coordinates (T, n); it does not look at the activations to begin with."""
@@ -64,7 +65,7 @@ class _Run:
         self.best, self.residual = method.attempt(0), np.inf
         self.since = self.short_steps = 0
         self.next_as_is, self.floor = 0, LEAST_EVER
-        self.from_bounds = False
+        self.from_bounds, self.failed = False, 0
 
     def step(self, iteration: int) -> bool:
         """One step; False where the end is reached."""
@@ -75,7 +76,8 @@ class _Run:
             if method.step(convex=False) and self._better(iteration):
                 return self._go_on()
             method.restore(before)
-            self.next_as_is = iteration + PATIENCE
+            self.failed += 1
+            self.next_as_is = iteration + PATIENCE * 2**self.failed
         if not method.step():
             return near and self._retreat(before)
         self.short_steps = self.short_steps + 1 if method.length < STUCK else 0

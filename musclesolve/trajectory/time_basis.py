@@ -75,7 +75,10 @@ class TimeBasis:
         total = np.zeros_like(of_value)
         for k in range(ROW):
             part = self.value[:, k, None] * of_value + self.rate[:, k, None] * of_rate
-            np.add.at(total, self.first + k, part)
+            # frames but the first and the last begin one after the other
+            total[k : k + len(part) - 2] += part[1:-1]
+            total[k] += part[0]
+            total[len(part) - ROW + k] += part[-1]
         return total
 
     def coefficients(self, value: Array) -> Array:

@@ -1,10 +1,12 @@
 """The Hill curves of muscles as smooth splines, with which a muscle can be solved for.
 
-Three small changes make a family of curves smooth, and every muscle solvable in every state; where muscles work they
+Four small changes make a family of curves smooth, and every muscle solvable in every state; where muscles work they
 are far below what a curve is known to:
 
 - the force-velocity curve goes on below -1, where it is zero, and force-length and force-velocity factors stay above
   zero: x becomes (x + sqrt(x^2 + w^2)) / 2 with w = 2e-3 (half a per mille at zero, 1e-6 at one);
+- where the force-velocity curve runs into a plateau with a corner (silva_2003 at 0.2), its last slope times
+  (x + sqrt(x^2 + 0.01^2)) / 2 - max(x, 0) is taken off, x being the distance from the corner: 0.9 per cent there;
 - the passive force begins with a bend instead of a corner: its strain s above the strain at zero force, as a share of
   that at one norm force, becomes (s + sqrt(s^2 + 0.02^2)) / 2.
 """
@@ -27,8 +29,9 @@ Families = Sequence[tuple[CurveFamily, Indices]]
 
 LEAST_FACTOR = 2e-3
 PASSIVE_BEND = 0.02
+PLATEAU_BEND, CORNER = 0.01, 0.1
 
-_LENGTH = Grid(0.0, 2.5, 2500)
+_LENGTH = Grid(0.0, 4.0, 4000)
 _VELOCITY = Grid(-1.5, 1.5, 3000)
 _STRETCH = Grid(-1.5, 2.5, 2000)
 _TENDON = Grid(-0.5, 3.0, 3500)
@@ -85,9 +88,25 @@ def _velocity(family: CurveFamily) -> Callable[[Array], Array]:
 
     def factor(velocity: Array) -> Array:
         beyond = low * np.minimum(velocity + 1.0, 0.0) + high * np.maximum(velocity - 1.0, 0.0)
-        return positive_part(family.velocity(np.clip(velocity, -1.0, 1.0)) + beyond, LEAST_FACTOR)
+        bent = family.velocity(np.clip(velocity, -1.0, 1.0)) + _plateau_bend(family, velocity)
+        return positive_part(bent + beyond, LEAST_FACTOR)
 
     return factor
+
+
+def _plateau_bend(family: CurveFamily, velocity: Array) -> Array:
+    """What rounds the corner where a force-velocity curve becomes flat while the fiber lengthens, if it has one."""
+    inner = _VELOCITY.points[(_VELOCITY.points > 0.0) & (_VELOCITY.points < 1.0)]
+    slope = family.velocity_slope(inner)
+    corner = np.flatnonzero((slope[1:] == 0.0) & (slope[:-1] > CORNER))
+    if not corner.size:
+        return np.zeros_like(velocity)
+    rising, flat = inner[int(corner[0])], inner[int(corner[0]) + 1]
+    for _ in range(40):  # bisection
+        middle = 0.5 * (rising + flat)
+        rising, flat = (rising, middle) if family.velocity_slope(middle) == 0.0 else (middle, flat)
+    last, x = float(family.velocity_slope(rising)), velocity - flat
+    return np.asarray(-last * (positive_part(x, PLATEAU_BEND) - np.maximum(x, 0.0)))
 
 
 def _passive(families: Families, passive: PassiveElement) -> Array:

@@ -100,6 +100,11 @@ class Collocation:
             self.tolerance, "tolerance", expected, above=0.0, below=1e-2, where="Collocation.tolerance"
         )
 
+    @property
+    def certified(self) -> bool:
+        """Whether the nodes are the frames, so that the certificate of a motion holds for its attempts."""
+        return self.scheme == "spline" and self.mesh == 1
+
     def solve(
         self, problem: MotionProblem, cost: MotionCost, start: tuple[Array, Array] | None = None
     ) -> MotionAttempt:

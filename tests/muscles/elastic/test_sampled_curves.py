@@ -6,7 +6,7 @@ from elastic_muscle import RECORD, elastic_muscles
 
 from musclesolve.muscles.curves.curve_registry import CURVES, curve_family
 from musclesolve.muscles.elastic.sampled_curves import Grid, SampledCurves, positive_part
-from musclesolve.muscles.elastic.smooth_curves import LEAST_FACTOR, PASSIVE_BEND
+from musclesolve.muscles.elastic.smooth_curves import LEAST_FACTOR, PASSIVE_BEND, PLATEAU_BEND
 from musclesolve.muscles.elastic.tendon_curves import tendon_of_family
 
 FAMILIES = pytest.mark.parametrize("family", CURVES)
@@ -45,7 +45,13 @@ def test_active_curves_are_those_of_the_family(family):
 @FAMILIES
 def test_force_velocity_curves_are_those_of_the_family(family):
     own, x = curve_family(family), np.linspace(-0.985, 0.985, 1777)
-    value, slope = bent(own.velocity(x), own.velocity_slope(x), LEAST_FACTOR)
+    plain, rate = own.velocity(x), own.velocity_slope(x)
+    if family == "silva_2003":  # its corner at 0.2 is rounded
+        last = 5.0 / (np.arctan(5.0) * 2.0)
+        part, along = bent(x - 0.2, np.ones_like(x), PLATEAU_BEND)
+        plain = plain - last * (part - np.maximum(x - 0.2, 0.0))
+        rate = rate - last * (along - (x > 0.2))
+    value, slope = bent(plain, rate, LEAST_FACTOR)
     corners = {"silva_2003": (0.2,), "thelen_2003": (0.0,)}.get(family, ())
     close(elastic_muscles(family).curves.velocity, x, three(value), three(slope), corners)
 
