@@ -195,6 +195,8 @@ class InteriorPoint:
         guess = self._direction(here, nothing)
         length = self._length(guess, 1.0)
         now, then = self._gap(0.0, guess), self._gap(length, guess)
+        if not now > 0.0:
+            return False
         sigma = max((then / now) ** 3 * now, self.least)
         bent = length * length
         pairs = zip(self.barriers, guess.bounds, strict=True)

@@ -11,6 +11,7 @@ from musclesolve._util.arrays import Array, Indices
 from musclesolve._util.checks import check_array, check_increasing, check_real_array
 from musclesolve.errors import InputError
 from musclesolve.muscles.elastic.elastic_muscles import ElasticMuscles
+from musclesolve.sharing.arguments import check_type
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.rate.rate_limits import RateLimits
 from musclesolve.trajectory.activation_limits import ActivationLimits
@@ -72,6 +73,9 @@ class MotionProblem:
     emg: Array | None = None
 
     def __post_init__(self) -> None:
+        check_type(self.muscles, ElasticMuscles, "muscles", "ElasticMuscles")
+        if self.limits is not None:
+            check_type(self.limits, RateLimits, "limits", "RateLimits, or None: activation may jump")
         time = check_increasing(self.time, where="time")
         frames, muscles, moments = len(time), len(self.muscles.names), len(self.dof)
         _check_steps(time)
@@ -84,9 +88,11 @@ class MotionProblem:
         object.__setattr__(self, "time", time)
         for name, shape in shapes.items():
             object.__setattr__(self, name, check_array(getattr(self, name), name, shape, real=True))
-        for name in ("lower", "upper", "emg"):
-            if getattr(self, name) is not None:
-                object.__setattr__(self, name, _over_time(getattr(self, name), name, (frames, muscles)))
+        for name in ("lower", "upper"):
+            bound = _over_time(getattr(self, name), name, (frames, muscles))
+            object.__setattr__(self, name, check_array(bound, name, (frames, muscles), real=True))
+        if self.emg is not None:
+            object.__setattr__(self, "emg", _over_time(self.emg, "emg", (frames, muscles)))
         if self.reserve_weight is not None:
             weight = _over_time(self.reserve_weight, "reserve_weight", (frames, moments))
             object.__setattr__(self, "reserve_weight", weight)

@@ -79,12 +79,12 @@ class NewtonSystem:
         from musclesolve.trajectory.kernel import entry
 
         solve = entry.SOLVE.load()
-        own = np.ascontiguousarray(right.T)
+        own = right.T.copy()  # solved in place
         solve(self.factors, own)
         asked = short - np.einsum("tkn,tn->tk", self.lever, self.time.values(own.T))
         multiplier = self._solve_coupling(asked)
         pull = self.time.gather(np.einsum("tkn,tk->tn", self.lever, multiplier), np.zeros_like(right))
-        more = np.ascontiguousarray(pull.T)
+        more = pull.T.copy()
         solve(self.factors, more)
         return (own + more).T, multiplier
 

@@ -90,7 +90,7 @@ class TimeBasis:
         for k in range(ROW):
             column = self.first + k
             band[ROW - 1 + np.arange(count) - column, column] = self.value[:, k]
-        return np.asarray(solve_banded((ROW - 1, ROW - 1), band, value))
+        return np.asarray(solve_banded((ROW - 1, ROW - 1), band, value, check_finite=False))
 
     def between(self, coefficient: Array, time: Array) -> tuple[Array, Array]:
         """Z(t) and dz/dt at other times (k,) [s], (k, n)."""

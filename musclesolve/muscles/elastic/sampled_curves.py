@@ -106,7 +106,8 @@ class SampledCurves:
     def _place(self, inside: Array) -> tuple[Indices, Array]:
         """Number of the interval, and distance from its beginning."""
         grid = self.grid
-        place = np.minimum(((inside - grid.first) / grid.step).astype(np.intp), grid.steps - 1)
+        # fmin: an argument that is no number has a value that is none, not an interval
+        place = np.fmin((inside - grid.first) / grid.step, grid.steps - 1).astype(np.intp)
         return place, inside - (grid.first + place * grid.step)
 
     def muscles(self, which: Indices) -> SampledCurves:

@@ -1,0 +1,76 @@
+"""What chains do to the moments: blocks of S within a reach and products with all of it, against dense matrices."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from chain_cases import Chains, random_chains
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from musclesolve.trajectory.kernel import entry
+
+SHAPES = st.tuples(st.integers(0, 10**6), st.integers(4, 50), st.integers(1, 7), st.integers(1, 5))
+QUICK = settings(max_examples=25, deadline=None, derandomize=True)
+
+
+def band_of(chains: Chains, reach: int) -> np.ndarray:
+    frames, moments, muscles = chains.shape
+    factors, _ = chains.factors()
+    band = np.full((moments * (reach + 1), frames * moments), np.nan)
+    inverse, gram = np.empty((frames, reach + 4)), np.full((frames, reach + 1, muscles), np.nan)
+    work = np.empty((moments, muscles))
+    entry.COUPLE.load()(chains.basis, factors, chains.lever, chains.compliance, inverse, gram, band, work)
+    return band
+
+
+def lower_band(matrix: np.ndarray, frames: int, reach: int) -> np.ndarray:
+    """The rows of a lower band, with zeros between frames that are farther apart than the reach."""
+    size = len(matrix)
+    moments = size // frames
+    frame = np.arange(size) // moments
+    near = np.where(np.abs(frame[:, None] - frame) <= reach, matrix, 0.0)
+    found = np.zeros((moments * (reach + 1), size))
+    for below in range(min(len(found), size)):
+        found[below, : size - below] = np.diagonal(near, -below)
+    return found
+
+
+@QUICK
+@given(SHAPES, st.integers(0, 12), st.sampled_from([0.2, -0.5]))
+def test_blocks_are_those_of_the_dense_matrix(shape, reach, least):
+    seed, frames, moments, muscles = shape
+    chains = random_chains(seed, frames, moments, muscles, least)
+    reach = min(reach, frames - 1)
+    exact = chains.coupling()
+    worst = max(np.linalg.cond(chains.matrix(i)) for i in range(muscles))
+    found = band_of(chains, reach)
+    assert np.abs(found - lower_band(exact, frames, reach)).max() <= 1e-13 * worst * np.abs(exact).max()
+
+
+@QUICK
+@given(SHAPES)
+def test_products_are_those_of_the_dense_matrix(shape):
+    seed, frames, moments, muscles = shape
+    chains = random_chains(seed, frames, moments, muscles)
+    x = np.random.default_rng(seed + 1).normal(size=(frames, moments))
+    out, work = np.full_like(x, np.nan), np.empty(frames)
+    by_muscle = np.ascontiguousarray(chains.lever.transpose(2, 0, 1))
+    entry.MULTIPLY.load()(chains.basis, chains.factors()[0], by_muscle, chains.compliance, x, out, work)
+    expected = chains.coupling() @ x.ravel()
+    assert np.abs(out.ravel() - expected).max() <= 1e-10 * np.abs(expected).max()
+
+
+@pytest.mark.parametrize("reach", [0, 5, 29])
+def test_compliance_stands_on_the_diagonal_alone(reach):
+    chains = random_chains(2, 30, 3, 4)
+    without = Chains(chains.time, chains.step, chains.nodes, chains.lever, 0.0 * chains.compliance)
+    more = band_of(chains, reach) - band_of(without, reach)
+    assert np.abs(more[0] - chains.compliance.ravel()).max() < 1e-12 * np.abs(band_of(chains, reach)).max()
+    assert (more[1:] == 0.0).all()
+
+
+def test_a_tendon_forgets():
+    """Blocks fall off with the frames between them: what makes a truncated reach a good guess."""
+    matrix = np.linalg.inv(random_chains(3, 60, 1, 1).matrix(0))
+    assert np.abs(np.diagonal(matrix, 30)).max() < 1e-3 * np.abs(np.diagonal(matrix)).max()
