@@ -35,9 +35,10 @@ class Certifies(Protocol):
 
 @dataclass(frozen=True)
 class Structured:
-    """Options: the most iterations."""
+    """Options: the most iterations; the certificate with which it ends at once."""
 
     max_iterations: int = 150
+    good: float = GOOD
     name: ClassVar[str] = "structured"
     certified: ClassVar[bool] = True
 
@@ -49,7 +50,7 @@ class Structured:
 
     def run(self, method: InteriorPoint, certifier: Certifies) -> MotionAttempt:
         """The best attempt of an interior point, as its certificate has it."""
-        run = _Run(method, certifier)
+        run = _Run(method, certifier, self.good)
         with np.errstate(all="ignore"):
             for iteration in range(1, self.max_iterations + 1):
                 if not run.step(iteration):
@@ -60,8 +61,8 @@ class Structured:
 class _Run:
     """The iteration with its best iterate; near the end, steps without convexity where they get farther."""
 
-    def __init__(self, method: InteriorPoint, certifier: Certifies) -> None:
-        self.method, self.certifier = method, certifier
+    def __init__(self, method: InteriorPoint, certifier: Certifies, good: float) -> None:
+        self.method, self.certifier, self.good = method, certifier, good
         self.best, self.residual = method.attempt(0), np.inf
         self.since = self.short_steps = 0
         self.next_as_is, self.floor = 0, LEAST_EVER
@@ -91,7 +92,7 @@ class _Run:
         """Whether it is not good enough yet; where only the distance from the bounds is left, they come nearer."""
         if self.from_bounds and self.method.sigma <= self.method.least:
             self.method.least = max(0.01 * self.method.least, self.floor)
-        return self.residual > GOOD and (self.residual > GOOD_ENOUGH or self.since < PATIENCE)
+        return self.residual > self.good and (self.residual > GOOD_ENOUGH or self.since < PATIENCE)
 
     def _retreat(self, before: dict[str, object]) -> bool:
         """Back, and farther from the bounds, where numbers broke down next to them; once."""
