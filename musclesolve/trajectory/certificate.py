@@ -34,10 +34,8 @@ import numpy as np
 from musclesolve._util.arrays import Array
 from musclesolve.trajectory.activation_limits import ActivationLimits
 from musclesolve.trajectory.attempt import MotionAttempt
-from musclesolve.trajectory.bounds import coordinate_bounds
-from musclesolve.trajectory.local_equilibrium import Equilibrium, equilibrium
-from musclesolve.trajectory.motion_cost import MotionCost
-from musclesolve.trajectory.motion_problem import MotionProblem
+from musclesolve.trajectory.local_equilibrium import Balance
+from musclesolve.trajectory.motion import CostOfMotion, Motion, coordinate_bounds
 from musclesolve.trajectory.time_basis import TimeBasis
 
 LEAST_OF_MUSCLE, LEAST_OF_ALL = 0.1, 1e-5
@@ -69,18 +67,18 @@ class Misses:
 class Certifier:
     """Recomputes the certificate from the problem and the numbers of an attempt alone."""
 
-    def __init__(self, problem: MotionProblem, cost: MotionCost) -> None:
+    def __init__(self, problem: Motion, cost: CostOfMotion) -> None:
         self.problem, self.cost = problem, cost
-        self.basis = TimeBasis.of(problem.time)
-        self.limits = ActivationLimits.of(problem.limits, problem.time)
+        self.basis, self.limits = problem.basis, problem.activation_limits
         self.bounds = coordinate_bounds(problem, cost)
 
-    def state(self, coordinate: Array) -> Equilibrium:
+    def rate(self, coordinate: Array) -> Array:
+        """The rates (T, n) [1/s] of the spline through tendon coordinates (T, n)."""
+        return self.basis.rates(self.basis.coefficients(coordinate))
+
+    def state(self, coordinate: Array) -> Balance:
         """Muscles where the tendon coordinate is z (T, n), with the rates of its spline."""
-        problem = self.problem
-        rate = self.basis.rates(self.basis.coefficients(coordinate))
-        lengths = problem.musculotendon_length, problem.musculotendon_velocity
-        return equilibrium(problem.muscles, *lengths, coordinate, rate)
+        return self.problem.state(coordinate, self.rate(coordinate))
 
     def misses(self, found: MotionAttempt) -> Misses:
         """By how much an attempt misses each condition; reserves are what the multipliers make them."""
@@ -102,7 +100,7 @@ class Certifier:
                 limits=_limits(self.limits, found.activation, found.limit_multiplier, size_a),
             )
 
-    def _slopes(self, found: MotionAttempt, state: Equilibrium) -> tuple[list[Array], Array, list[Array]]:
+    def _slopes(self, found: MotionAttempt, state: Balance) -> tuple[list[Array], Array, list[Array]]:
         """The terms by z, by its rate and by the activation, (T, n) each."""
         a, mu, capacity, active = found.activation, found.balance_multiplier, state.capacity, state.active
         weight = self.problem.weight[:, None]
@@ -117,7 +115,7 @@ class Certifier:
         of_a = [weight * by_activation, mu * capacity.value, -self.limits.pull(found.limit_multiplier)]
         return of_z, mu * a * capacity.y, of_a
 
-    def _moments(self, found: MotionAttempt, state: Equilibrium) -> Array:
+    def _moments(self, found: MotionAttempt, state: Balance) -> Array:
         problem = self.problem
         produced = np.einsum("tkn,tn->tk", problem.lever, state.tendon.value)
         short = produced + problem.compliance * found.multiplier - problem.moment

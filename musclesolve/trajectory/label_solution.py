@@ -26,7 +26,8 @@ def label_solution(
 ) -> MotionSolution:
     """Certify an attempt; a motion is solved as a whole, or not at all."""
     certifier, muscles = Certifier(problem, cost), problem.muscles
-    state, residual = certifier.state(found.coordinate), certifier.misses(found).residual
+    state = problem.state(found.coordinate, certifier.rate(found.coordinate))
+    residual = certifier.misses(found).residual
     strongest, weight = muscles.max_isometric_force, problem.weight[:, None]
     reserve = problem.compliance * found.multiplier
     if not (residual <= TOLERANCE).all():
