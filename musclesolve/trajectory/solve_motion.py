@@ -157,7 +157,10 @@ class _Case:
     def _with_reserves(self, method: Method) -> MotionSolution:
         """Soft ones first; then stiff ones wherever muscles suffice."""
         soft = SOFT * fallback_weight(self.problem.isometric, self.cost.cost)
-        first = self._solved(replace(self.problem, reserve_weight=soft), method)
+        softened = replace(self.problem, reserve_weight=soft)
+        first = self._solved(softened, method)
+        if not first.solved.all() and method.name == REFERENCE:
+            first = replace(self, start=static_start(softened, self.cost.cost))._solved(softened, method)
         if not first.solved.all():
             return first
         lacking = (np.abs(first.reserve) > LACKING).any(axis=1, keepdims=True)
@@ -167,7 +170,6 @@ class _Case:
             if second.solved.all():
                 return second
         return first
-
 
     def _from_reserves(self, method: Method, helped: MotionSolution) -> MotionSolution:
         """Once more without reserves, from where they helped: methods solve some motions from some starts only.

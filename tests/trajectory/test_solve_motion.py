@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cache
+from importlib import import_module
 
 import numpy as np
 import pytest
@@ -72,6 +73,7 @@ def test_reference_agrees_from_a_start_of_its_own(family, moments, cost):
 @pytest.mark.parametrize("cost", ["stress_cubed", "activation_power"])
 def test_other_starts_end_in_an_optimum_that_is_hardly_worse(cost, monkeypatch):
     """There are several optima, most of all at the ends of a motion; the usual start is among the best."""
+    module = import_module("musclesolve.trajectory.solve_motion")
     problem = small_motion(moments=2)
     usual = total(problem, solve_motion(problem, cost))
     z, a, lacks = static_start(problem, find_cost(cost))
@@ -79,7 +81,7 @@ def test_other_starts_end_in_an_optimum_that_is_hardly_worse(cost, monkeypatch):
     for _ in range(20):
         start = z + random.uniform(-0.3, 0.3, z.shape[1]) + 0.1 * random.normal(size=z.shape)
         start = StaticStart(start, a, lacks)
-        monkeypatch.setattr("musclesolve.trajectory.solve_motion.static_start", lambda *_, start=start: start)
+        monkeypatch.setattr(module, "static_start", lambda *_, start=start: start)
         found = solve_motion(problem, cost)
         assert certified(found)
         ends.append(total(problem, found) / usual)
@@ -254,7 +256,7 @@ def test_more_moments_than_muscles_lack_something():
         upper=1.0,
     )
     for method in ("structured", Structured(max_iterations=1)):
-        (note,) = solve_motion(problem, "stress_cubed", method).notes
+        *_, note = solve_motion(problem, "stress_cubed", method).notes
         assert "knee" in note and "hip" in note
     assert solve_motion(problem, on_infeasible="reserve").solved.all()
 
