@@ -39,15 +39,17 @@ def check_tendon(tendon: str, stated: TendonStrain | None) -> None:
     """
     check_choice(tendon, "tendon", TENDONS)
     for word, value in by_word(stated).items():
-        named = "tendon_strain" if word == ALL else f"tendon_strain of {word!r}"
-        check_number(value, named, _EXPECTED, above=0.0, most=LARGEST_TENDON_STRAIN)
+        named = "the strain" if word == ALL else f"the strain of {word!r}"
+        check_number(
+            value, named, _EXPECTED, above=0.0, most=LARGEST_TENDON_STRAIN, where="tendon_strain"
+        )
     if stated is not None and tendon != "elastic":
         raise InputError(
             f"a tendon strain is stated, and tendons are {tendon}",
             code="conflict",
             where="tendon_strain",
             expected="a tendon strain only where tendons are elastic",
-            remedy='choose tendon = "elastic", or leave out tendon_strain',
+            remedy='choose tendon = "elastic" (on the command line --tendon elastic), or leave out tendon_strain',
         )
 
 
@@ -124,7 +126,7 @@ def _require_known(word: str, levels: Sequence[Level], whose: str) -> None:
     """Refuse a word that no level has, and "achilles" where no muscle pulls on that tendon."""
     known = {name: numbers for level in levels for name, numbers in level.items()}
     if word not in known:
-        raise unknown_name(word, "muscle or group", known, f" in {whose}")
+        raise unknown_name(word, "muscle or group", known, f" in {whose}", where="tendon_strain")
     if word == ACHILLES and not known[word]:
         muscles = [name for name in levels[-1] if name not in (ALL, ACHILLES)]
         raise InputError(

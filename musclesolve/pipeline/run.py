@@ -10,7 +10,6 @@ from pathlib import Path
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve.dynamics.inverse.newton_euler import segment_motion
 from musclesolve.motion.events.gait import Gait
-from musclesolve.pipeline.elastic_choices import motion_method
 from musclesolve.pipeline.legs import leg_mechanics, leg_moments, share_leg
 from musclesolve.pipeline.measured_activation import MeasuredActivation
 from musclesolve.pipeline.mechanics import measured_moments, mechanics
@@ -32,8 +31,6 @@ def prepare(
     """Everything that comes before the sharing of forces, the same for every cost; arguments as in `run`."""
     trial = loaded(trial)
     options = find_options(trial, cost, solver, side)
-    if options.tendon == "elastic":
-        motion_method(options.cost, options.solver)
     return prepare_legs(trial, options, mechanics(trial, progress), progress)
 
 

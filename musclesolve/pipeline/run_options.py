@@ -19,6 +19,7 @@ from musclesolve.muscles.placing.place_muscles import LEG_DOFS, LegMuscles, plac
 from musclesolve.muscles.strength import checked_strength
 from musclesolve.muscles.tendon_strain import TendonStrain, check_tendon_strains, set_tendon_strains
 from musclesolve.opensim.leg.find_muscle_set import find_muscle_set
+from musclesolve.pipeline.elastic_choices import motion_cost, motion_solver
 from musclesolve.pipeline.measured_activation import Channels, channel_muscles
 from musclesolve.recording.data import SIDE_NAMES, Trial
 from musclesolve.sharing.cost.cost_base import Cost
@@ -86,15 +87,17 @@ def find_options(
     in_trial = partial(_in_trial, trial)
     rule = muscles.fiber_lengths
     database = in_trial("muscles", "database", lambda name: _fitting_set(name, rule), muscles.database)
-    found = in_trial("sharing", "cost", find_cost, sharing.cost) if cost is None else find_cost(cost)
+    elastic = muscles.tendon == "elastic"
+    cost_of, solver_of = (motion_cost, motion_solver) if elastic else (find_cost, find_solver)
+    found = in_trial("sharing", "cost", cost_of, sharing.cost) if cost is None else cost_of(cost)
     check_emg(trial, found)
     return Options(
         sides=sides,
         database=database,
         cost=found,
-        solver=in_trial("sharing", "solver", find_solver, sharing.solver)
+        solver=in_trial("sharing", "solver", solver_of, sharing.solver)
         if solver is None
-        else find_solver(solver),
+        else solver_of(solver),
         dofs=in_trial("sharing", "dofs", _dofs, sharing.dofs or SHARED_DOFS),
         reserve_weight=sharing.reserve_weight,
         channels=channel_muscles(trial, database),

@@ -12,6 +12,7 @@ from scipy.interpolate import CubicSpline
 
 import musclesolve as ms
 from musclesolve.pipeline.legs import share_leg
+from musclesolve.pipeline.run_options import find_options
 from musclesolve.sharing.certificate import needs_reserve
 from musclesolve.sharing.rate.rate_limits import RateLimits
 from musclesolve.sharing.status import Status
@@ -156,3 +157,13 @@ def test_costs_that_elastic_tendons_cannot_have_are_refused(cost):
 def test_a_solver_of_single_frames_is_refused():
     with refused("unfit_solver", "slsqp", "rigid"):
         ms.run(elastic_trial(), solver="slsqp")
+
+
+@pytest.mark.parametrize(("key", "word"), [("cost", "min_max"), ("cost", "muscle_power"), ("solver", "slsqp")])
+def test_choices_of_the_trial_file_are_refused_at_their_key_before_the_motion(key, word):
+    trial = elastic_trial()
+    faulty = replace(trial, sharing=replace(trial.sharing, **{key: word}))
+    with refused("bad_cost" if key == "cost" else "unfit_solver", word, 'tendon = "rigid"') as caught:
+        find_options(faulty)
+    assert caught.value.where == f"[sharing] {key}"
+    assert caught.value.file == trial.path

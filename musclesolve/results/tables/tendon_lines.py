@@ -13,6 +13,9 @@ from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.dataset.attributes import listed
 from musclesolve.results.dataset.tendons.tendon_variables import BALANCE_ERROR, is_elastic
 
+LARGE_ERROR = 0.1
+"""An error of activation that a summary counts the frames of."""
+
 
 @dataclass(frozen=True)
 class Largest:
@@ -33,15 +36,30 @@ def tendon_lines(result: xr.Dataset) -> list[str]:
     )
     solver = result.attrs.get("solver")
     first = f"elastic, with activation dynamics; {solver}, {steps} iterations" if solver else "elastic"
-    if (error := balance_error(result)) is not None:
-        first += f"; activation between frames within {error:.1g}"
     found = {"Achilles tendon": largest_strain(result, achilles(result)), "of all": largest_strain(result)}
     strains = [
         f"{whose} {100.0 * each.strain:.1f} % ({each.muscle} at {each.time:.3f} s)"
         for whose, each in found.items()
         if each is not None
     ]
-    return [first, *([f"largest strain: {'; '.join(strains)}"] if strains else [])]
+    return [
+        first,
+        *_between_frames(result),
+        *([f"largest strain: {'; '.join(strains)}"] if strains else []),
+    ]
+
+
+def _between_frames(result: xr.Dataset) -> list[str]:
+    """How far fibers and tendons are from balance midway between frames: the largest error, and where it is."""
+    if (error := balance_error(result)) is None:
+        return []
+    errors: Array = result[BALANCE_ERROR].transpose("time", "side").values
+    frame, column = np.unravel_index(int(np.nanargmax(errors)), errors.shape)
+    side = str(result["side"].values[column])
+    where = f"{frames.SIDE_NAMES.get(side, side)} at {result['time'].values[frame]:.3f} s"
+    large = np.count_nonzero(errors > LARGE_ERROR)
+    many = f"; above {LARGE_ERROR:g} in {large} of {np.isfinite(errors).sum()} frames of the legs" if large else ""
+    return [f"balance midway between frames: activation to {error:.2g} ({where}){many}"]
 
 
 def achilles(result: xr.Dataset) -> list[str]:

@@ -25,7 +25,7 @@ def iterations(data: xr.Dataset) -> str:
 
 def test_the_largest_strain_is_that_of_the_result():
     data = elastic_result()
-    first, second = tendon_lines(data)
+    first, _, second = tendon_lines(data)
     assert first.startswith("elastic, with activation dynamics; structured, ")
     assert first.split("structured, ")[1].split()[0] == iterations(data)
     calf = data["tendon_strain"].sel(muscle=["soleus_r", "gastrocnemius_medial_r", "gastrocnemius_lateral_r"])
@@ -33,6 +33,17 @@ def test_the_largest_strain_is_that_of_the_result():
     muscle, time = str(largest["muscle"].values[0]), float(largest["time"].values[0])
     assert f"Achilles tendon {100.0 * float(calf.max()):.1f} % ({muscle} at {time:.3f} s)" in second
     assert first in summary(data) and second in summary(data)
+
+
+def test_the_balance_between_frames_is_stated_with_its_place():
+    data = elastic_result()
+    error = data["tendon_balance_error"]
+    error = error.copy(data=np.full(error.shape, 0.02))
+    error[3, 0], error[4, 0], error[5, 0] = 0.27, 0.15, np.nan
+    _, line, _ = tendon_lines(data.assign(tendon_balance_error=error))
+    assert f"0.27 (right at {float(data['time'][3]):.3f} s); above 0.1 in 2 of {error.size - 1} frames" in line
+    _, line, _ = tendon_lines(data.assign(tendon_balance_error=0.0 * error))
+    assert "above" not in line
 
 
 def test_rigid_tendons_have_no_line():
