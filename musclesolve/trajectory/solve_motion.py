@@ -24,9 +24,9 @@ from musclesolve.trajectory.motion_solution import MotionSolution
 from musclesolve.trajectory.static_start import StaticStart, static_start
 from musclesolve.trajectory.structured import Structured
 
-SOFT, STIFF = 1e-3, (1e6, 1e5, 1e4)
-"""Of the usual weight of a reserve where muscles lack something, and how many times as much where they do not,
-the first with which the motion is solved."""
+SOFT, STIFF = (1e-3, 1e-5), (1e6, 1e5, 1e4)
+"""Of the usual weight of a reserve where muscles lack something, and how many times as much where they do not: the
+first of each with which the motion is solved."""
 MAX_ITERATIONS = 200
 """Of Ipopt, a fifth of a second each on the leg of a walk; where it converges it needs fewer than a hundred."""
 LACKING = 0.05
@@ -156,11 +156,15 @@ class _Case:
 
     def _with_reserves(self, method: Method) -> MotionSolution:
         """Soft ones first; then stiff ones wherever muscles suffice."""
-        soft = SOFT * fallback_weight(self.problem.isometric, self.cost.cost)
-        softened = replace(self.problem, reserve_weight=soft)
-        first = self._solved(softened, method)
-        if not first.solved.all() and method.name == REFERENCE:
-            first = replace(self, start=static_start(softened, self.cost.cost))._solved(softened, method)
+        usual = fallback_weight(self.problem.isometric, self.cost.cost)
+        for share in SOFT:
+            soft = share * usual
+            softened = replace(self.problem, reserve_weight=soft)
+            first = self._solved(softened, method)
+            if not first.solved.all() and method.name == REFERENCE:
+                first = replace(self, start=static_start(softened, self.cost.cost))._solved(softened, method)
+            if first.solved.all():
+                break
         if not first.solved.all():
             return first
         lacking = (np.abs(first.reserve) > LACKING).any(axis=1, keepdims=True)
