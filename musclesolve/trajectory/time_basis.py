@@ -4,7 +4,8 @@
 
 with as many coefficients as frames: the third derivative is zero in the first and in the last interval. In each frame
 three coefficients count. Rates of a smooth motion are exact to the fourth order of the time between frames; a
-trapezoid rule would be exact to the second, and leaves rates free to alternate from frame to frame.
+trapezoid rule would be exact to the second, and leaves rates free to alternate from frame to frame. Here values that
+alternate have nearly no rate in the frames: nothing but their forces keeps them small (docs/elastic_tendons.md).
 """
 
 from __future__ import annotations
