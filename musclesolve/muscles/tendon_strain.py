@@ -40,9 +40,7 @@ def check_tendon(tendon: str, stated: TendonStrain | None) -> None:
     check_choice(tendon, "tendon", TENDONS)
     for word, value in by_word(stated).items():
         named = "the strain" if word == ALL else f"the strain of {word!r}"
-        check_number(
-            value, named, _EXPECTED, above=0.0, most=LARGEST_TENDON_STRAIN, where="tendon_strain"
-        )
+        check_number(value, named, _EXPECTED, above=0.0, most=LARGEST_TENDON_STRAIN, where="tendon_strain")
     if stated is not None and tendon != "elastic":
         raise InputError(
             f"a tendon strain is stated, and tendons are {tendon}",

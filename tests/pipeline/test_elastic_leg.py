@@ -159,7 +159,9 @@ def test_a_solver_of_single_frames_is_refused():
         ms.run(elastic_trial(), solver="slsqp")
 
 
-@pytest.mark.parametrize(("key", "word"), [("cost", "min_max"), ("cost", "muscle_power"), ("solver", "slsqp")])
+@pytest.mark.parametrize(
+    ("key", "word"), [("cost", "min_max"), ("cost", "muscle_power"), ("solver", "slsqp")]
+)
 def test_choices_of_the_trial_file_are_refused_at_their_key_before_the_motion(key, word):
     trial = elastic_trial()
     faulty = replace(trial, sharing=replace(trial.sharing, **{key: word}))

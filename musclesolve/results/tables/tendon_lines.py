@@ -58,7 +58,11 @@ def _between_frames(result: xr.Dataset) -> list[str]:
     side = str(result["side"].values[column])
     where = f"{frames.SIDE_NAMES.get(side, side)} at {result['time'].values[frame]:.3f} s"
     large = np.count_nonzero(errors > LARGE_ERROR)
-    many = f"; above {LARGE_ERROR:g} in {large} of {np.isfinite(errors).sum()} frames of the legs" if large else ""
+    many = (
+        f"; above {LARGE_ERROR:g} in {large} of {np.isfinite(errors).sum()} frames of the legs"
+        if large
+        else ""
+    )
     return [f"balance midway between frames: activation to {error:.2g} ({where}){many}"]
 
 

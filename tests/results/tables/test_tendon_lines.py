@@ -41,7 +41,9 @@ def test_the_balance_between_frames_is_stated_with_its_place():
     error = error.copy(data=np.full(error.shape, 0.02))
     error[3, 0], error[4, 0], error[5, 0] = 0.27, 0.15, np.nan
     _, line, _ = tendon_lines(data.assign(tendon_balance_error=error))
-    assert f"0.27 (right at {float(data['time'][3]):.3f} s); above 0.1 in 2 of {error.size - 1} frames" in line
+    assert (
+        f"0.27 (right at {float(data['time'][3]):.3f} s); above 0.1 in 2 of {error.size - 1} frames" in line
+    )
     _, line, _ = tendon_lines(data.assign(tendon_balance_error=0.0 * error))
     assert "above" not in line
 
