@@ -10,6 +10,7 @@ from .motion.signals.residual_analysis import residual_analysis as residual_anal
 from .motion.signals.smoothing_spline import smoothing_spline as smoothing_spline
 from .muscles.driving.muscle_forces import MuscleForces as MuscleForces
 from .muscles.driving.muscle_forces import muscle_forces as muscle_forces
+from .muscles.elastic.elastic_muscles import ElasticMuscles as ElasticMuscles
 from .muscles.pose_geometry import muscle_geometry as muscle_geometry
 from .opensim.read_model import read_osim as read_osim
 from .pipeline.forward.forward_problem import ForwardProblem as ForwardProblem
@@ -50,7 +51,6 @@ from .sharing.derivatives.solution_derivatives import solution_derivatives as so
 from .sharing.kernel.compiled_solver import compile_kernel as compile_kernel
 from .sharing.problem import Problem as Problem
 from .sharing.rate.rate_limits import RateLimits as RateLimits
-from .sharing.rate.solve_rate_limited import solve_rate_limited as solve_rate_limited
 from .sharing.solution import Solution as Solution
 from .sharing.solver.solver_registry import solvers as solvers
 from .sharing.solving import solve as solve
@@ -65,4 +65,9 @@ from .studies.many_trials.trial_record import TrialRecord as TrialRecord
 from .studies.uncertainty.monte_carlo import uncertainty as uncertainty
 from .synthetic.recording.synthetic_recording import synthetic_recording as synthetic_recording
 from .synthetic.stride.reference_stride import reference_stride as reference_stride
+from .trajectory.collocation.collocation import Collocation as Collocation
+from .trajectory.motion_problem import MotionProblem as MotionProblem
+from .trajectory.rate.solve_rate_limited import solve_rate_limited as solve_rate_limited
+from .trajectory.solve_motion import solve_motion as solve_motion
+from .trajectory.structured import Structured as Structured
 from .version import __version__ as __version__

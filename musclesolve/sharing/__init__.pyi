@@ -22,8 +22,6 @@ from .full.solve_full import FullSolution as FullSolution
 from .full.solve_full import solve_full as solve_full
 from .problem import Problem as Problem
 from .rate.rate_limits import RateLimits as RateLimits
-from .rate.solve_rate_limited import RateLimited as RateLimited
-from .rate.solve_rate_limited import solve_rate_limited as solve_rate_limited
 from .solution import Solution as Solution
 from .solver.solver_registry import solvers as solvers
 from .solving import solve as solve

@@ -23,6 +23,11 @@ class ActivationLimits:
         e_a, e_d = (limits or RateLimits(0.0, 0.0)).decay(np.diff(time))
         return cls(e_a[:, None], e_d[:, None])
 
+    def with_loose_frames(self, count: int) -> ActivationLimits:
+        """With so many frames more at the end, of which each may have any activation."""
+        none = np.zeros((count, 1))
+        return ActivationLimits(np.vstack([self.e_a, none]), np.vstack([self.e_d, none]))
+
     def slack(self, a: Array) -> Array:
         """G a - h: how much farther each activation could have fallen and risen."""
         rise = (1.0 - self.e_a) - a[1:] + self.e_a * a[:-1]

@@ -15,8 +15,9 @@ where kappa > 0 holds z at its lower, kappa < 0 at its upper bound. The conditio
     limits         c = max(c - eta / S, 0),   c = G a - h
 
 Z, Y: time_basis.py. S is the sum of the sizes of the terms in the line, and no less than a tenth of the largest
-such sum of the muscle in the motion, and 1e-5 of that of all muscles; the misses of the states are divided by
-their S. So the residual has no unit, as that of single frames has none (sharing/certificate.py).
+such sum of the muscle in the motion, and 1e-5 of that of all muscles (of those by a, of those by z too: where forces
+cost and nothing is at a bound or limit, all terms by a vanish). The misses of the states are divided by their S. So
+the residual has no unit, as that of single frames has none (sharing/certificate.py).
 Moments are divided by max(1 N m, |M|); E, z and a have no unit. The residual of a frame is its largest miss. A motion
 is solved where all are at most 1e-6.
 
@@ -33,10 +34,8 @@ import numpy as np
 from musclesolve._util.arrays import Array
 from musclesolve.trajectory.activation_limits import ActivationLimits
 from musclesolve.trajectory.attempt import MotionAttempt
-from musclesolve.trajectory.bounds import coordinate_bounds
-from musclesolve.trajectory.local_equilibrium import Equilibrium, equilibrium
-from musclesolve.trajectory.motion_cost import MotionCost
-from musclesolve.trajectory.motion_problem import MotionProblem
+from musclesolve.trajectory.local_equilibrium import Balance
+from musclesolve.trajectory.motion import CostOfMotion, Motion, coordinate_bounds
 from musclesolve.trajectory.time_basis import TimeBasis
 
 LEAST_OF_MUSCLE, LEAST_OF_ALL = 0.1, 1e-5
@@ -68,18 +67,18 @@ class Misses:
 class Certifier:
     """Recomputes the certificate from the problem and the numbers of an attempt alone."""
 
-    def __init__(self, problem: MotionProblem, cost: MotionCost) -> None:
+    def __init__(self, problem: Motion, cost: CostOfMotion) -> None:
         self.problem, self.cost = problem, cost
-        self.basis = TimeBasis.of(problem.time)
-        self.limits = ActivationLimits.of(problem.limits, problem.time)
+        self.basis, self.limits = problem.basis, problem.activation_limits
         self.bounds = coordinate_bounds(problem, cost)
 
-    def state(self, coordinate: Array) -> Equilibrium:
+    def rate(self, coordinate: Array) -> Array:
+        """The rates (T, n) [1/s] of the spline through tendon coordinates (T, n)."""
+        return self.basis.rates(self.basis.coefficients(coordinate))
+
+    def state(self, coordinate: Array) -> Balance:
         """Muscles where the tendon coordinate is z (T, n), with the rates of its spline."""
-        problem = self.problem
-        rate = self.basis.rates(self.basis.coefficients(coordinate))
-        lengths = problem.musculotendon_length, problem.musculotendon_velocity
-        return equilibrium(problem.muscles, *lengths, coordinate, rate)
+        return self.problem.state(coordinate, self.rate(coordinate))
 
     def misses(self, found: MotionAttempt) -> Misses:
         """By how much an attempt misses each condition; reserves are what the multipliers make them."""
@@ -89,7 +88,7 @@ class Certifier:
             state = self.state(found.coordinate)
             of_z, of_y, of_a = self._slopes(found, state)
             size_z = _size(of_z)
-            size_a = _size([*of_a, _around(found.limit_multiplier.sum(axis=0))])
+            size_a = _size([*of_a, _around(found.limit_multiplier.sum(axis=0))], float(size_z.max()))
             bounds = self.problem.lower, self.problem.upper
             moved = found.coordinate_multiplier
             return Misses(
@@ -101,7 +100,7 @@ class Certifier:
                 limits=_limits(self.limits, found.activation, found.limit_multiplier, size_a),
             )
 
-    def _slopes(self, found: MotionAttempt, state: Equilibrium) -> tuple[list[Array], Array, list[Array]]:
+    def _slopes(self, found: MotionAttempt, state: Balance) -> tuple[list[Array], Array, list[Array]]:
         """The terms by z, by its rate and by the activation, (T, n) each."""
         a, mu, capacity, active = found.activation, found.balance_multiplier, state.capacity, state.active
         weight = self.problem.weight[:, None]
@@ -116,7 +115,7 @@ class Certifier:
         of_a = [weight * by_activation, mu * capacity.value, -self.limits.pull(found.limit_multiplier)]
         return of_z, mu * a * capacity.y, of_a
 
-    def _moments(self, found: MotionAttempt, state: Equilibrium) -> Array:
+    def _moments(self, found: MotionAttempt, state: Balance) -> Array:
         problem = self.problem
         produced = np.einsum("tkn,tn->tk", problem.lever, state.tendon.value)
         short = produced + problem.compliance * found.multiplier - problem.moment
@@ -137,12 +136,13 @@ def _around(between: Array) -> Array:
     return np.vstack([nothing, between]) + np.vstack([between, nothing])
 
 
-def _size(terms: list[Array]) -> Array:
-    return _above_least(np.asarray(np.sum([np.abs(term) for term in terms], axis=0)))
+def _size(terms: list[Array], other: float = 0.0) -> Array:
+    return _above_least(np.asarray(np.sum([np.abs(term) for term in terms], axis=0)), other)
 
 
-def _above_least(size: Array) -> Array:
-    largest = np.maximum(LEAST_OF_MUSCLE * size.max(axis=0), LEAST_OF_ALL * size.max())
+def _above_least(size: Array, other: float = 0.0) -> Array:
+    """No less than a share of the largest; other: the largest of other lines, where all of this one may vanish."""
+    largest = np.maximum(LEAST_OF_MUSCLE * size.max(axis=0), LEAST_OF_ALL * max(float(size.max()), other))
     return np.maximum(size, np.where(largest > 0.0, largest, 1.0))
 
 

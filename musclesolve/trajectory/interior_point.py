@@ -19,15 +19,12 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from musclesolve._util.arrays import Array
-from musclesolve.trajectory.activation_limits import ActivationLimits
 from musclesolve.trajectory.attempt import MotionAttempt
-from musclesolve.trajectory.bounds import coordinate_bounds
 from musclesolve.trajectory.kernel.arrays import Nodes
-from musclesolve.trajectory.local_equilibrium import Equilibrium, equilibrium
-from musclesolve.trajectory.motion_cost import MotionCost, active_derivatives
-from musclesolve.trajectory.motion_problem import MotionProblem
+from musclesolve.trajectory.local_equilibrium import Balance
+from musclesolve.trajectory.motion import CostOfMotion, Motion, coordinate_bounds
+from musclesolve.trajectory.motion_cost import active_derivatives
 from musclesolve.trajectory.newton_system import NewtonSystem
-from musclesolve.trajectory.time_basis import TimeBasis
 
 FIRST_ACTIVATION = 0.3
 FIRST_SIGMA = 0.1
@@ -97,7 +94,7 @@ class Step:
 class Linearised:
     """The conditions at an iterate, and their derivatives; see `InteriorPoint.linearise`."""
 
-    state: Equilibrium
+    state: Balance
     slope_z: Array  # of the cost and the moments by z, without bounds and balance
     slope_a: Array
     bend_za: Array
@@ -121,14 +118,13 @@ class InteriorPoint:
     z, a: (T, n) where it starts; z is moved inside of its bounds. All costs are divided by `unit`.
     """
 
-    def __init__(self, problem: MotionProblem, cost: MotionCost, z: Array, a: Array | None = None) -> None:
+    def __init__(self, problem: Motion, cost: CostOfMotion, z: Array, a: Array | None = None) -> None:
         self.problem, self.cost = problem, cost
-        self.basis = TimeBasis.of(problem.time)
-        self.limits = ActivationLimits.of(problem.limits, problem.time)
-        self.unit = _typical_slope(cost)
+        self.basis, self.limits = problem.basis, problem.activation_limits
+        self.unit = _typical_slope(problem, cost)
         self.weight = problem.weight[:, None] / self.unit
         self.lever = problem.lever
-        self.step_size = float(np.diff(problem.time).mean())
+        self.step_size = problem.mean_step
         self.system = NewtonSystem(self.basis, self.step_size, problem.moment.shape[1], z.shape[1])
         self.multiplier = np.zeros_like(problem.moment)
         self.balance = np.zeros_like(z)
@@ -157,9 +153,11 @@ class InteriorPoint:
 
     def _size(self) -> float:
         """The size of multipliers to expect: that of reserves for all the moments that lack at first, if large."""
-        if self.problem.reserve_weight is None:
+        compliance = self._compliance
+        if not compliance.any():
             return 1.0
-        expected = self.linearise().short / self._compliance
+        short = self.linearise().short
+        expected = np.divide(short, compliance, out=np.zeros_like(short), where=compliance > 0.0)
         pull = np.abs(np.einsum("tkn,tk->tn", self.lever, expected))
         return max(1.0, SHARE_OF_PULL * float(np.quantile(pull, 0.9)))
 
@@ -212,9 +210,7 @@ class InteriorPoint:
         """Conditions and derivatives where the iterate is."""
         problem, a, mu = self.problem, self.a, self.balance
         z, y = self.basis.values(self.c), self.basis.rates(self.c)
-        state = equilibrium(
-            problem.muscles, problem.musculotendon_length, problem.musculotendon_velocity, z, y
-        )
+        state = problem.state(z, y)
         active, capacity = state.active, state.capacity
         force_slope, force_bend, a_slope, a_bend = (
             self.weight * part for part in self.cost.slopes(active.value, a)
@@ -322,9 +318,9 @@ class InteriorPoint:
         self.missing = (1.0 - t) * self.missing
 
 
-def _typical_slope(cost: MotionCost) -> float:
-    """The mean marginal cost of the muscles at half their force or activation."""
-    half = np.full_like(cost.isometric.force_capacity, 0.5)
-    by_force, _, by_activation, _ = cost.slopes(half, half)
+def _typical_slope(problem: Motion, cost: CostOfMotion) -> float:
+    """The mean marginal cost of the muscles at half their force or midway between the bounds of their activation."""
+    middle = 0.5 * (problem.lower + problem.upper)
+    by_force, _, by_activation, _ = cost.slopes(np.full_like(middle, 0.5), middle)
     typical = float(np.mean(np.abs(by_force) + np.abs(by_activation)))
     return typical if np.isfinite(typical) and typical > 0.0 else 1.0

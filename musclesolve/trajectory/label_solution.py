@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from musclesolve._util.arrays import Array
+from musclesolve.muscles.elastic.tendon_energy import tendon_energy
 from musclesolve.sharing.certificate import needs_reserve
 from musclesolve.sharing.kernel.constants import TOLERANCE
 from musclesolve.sharing.status import Status
@@ -25,7 +26,8 @@ def label_solution(
 ) -> MotionSolution:
     """Certify an attempt; a motion is solved as a whole, or not at all."""
     certifier, muscles = Certifier(problem, cost), problem.muscles
-    state, residual = certifier.state(found.coordinate), certifier.misses(found).residual
+    state = problem.state(found.coordinate, certifier.rate(found.coordinate))
+    residual = certifier.misses(found).residual
     strongest, weight = muscles.max_isometric_force, problem.weight[:, None]
     reserve = problem.compliance * found.multiplier
     if not (residual <= TOLERANCE).all():
@@ -48,7 +50,7 @@ def label_solution(
         cos_pennation=state.cos_pennation,
         tendon_length=muscles.rest + muscles.stretch * found.coordinate,
         tendon_strain=np.where(muscles.elastic, muscles.strain(found.coordinate), 0.0),
-        tendon_energy=muscles.energy(found.coordinate),
+        tendon_energy=tendon_energy(muscles, found.coordinate),
         reserve=reserve,
         multiplier=found.multiplier / weight,
         falling_multiplier=fall,

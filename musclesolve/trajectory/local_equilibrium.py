@@ -33,7 +33,7 @@ class Capacity(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Equilibrium:
+class Balance:
     """Muscles (T, n) in some states, all forces over F0.
 
     active: the force that the contractile element must bear along the tendon, f - p.
@@ -42,9 +42,6 @@ class Equilibrium:
     tendon: Curved
     passive: Curved
     capacity: Capacity
-    fiber_length: Array
-    fiber_velocity: Array
-    cos_pennation: Array
 
     @property
     def active(self) -> Curved:
@@ -54,6 +51,15 @@ class Equilibrium:
     def imbalance(self, activation: Array) -> Array:
         """F(z) - a g(z, y) - p(z), (T, n)."""
         return self.tendon.value - activation * self.capacity.value - self.passive.value
+
+
+@dataclass(frozen=True, eq=False)
+class Equilibrium(Balance):
+    """The same with the fibers: length [m], velocity [m/s], cosine of the pennation angle, (T, n)."""
+
+    fiber_length: Array
+    fiber_velocity: Array
+    cos_pennation: Array
 
 
 def equilibrium(muscles: ElasticMuscles, length: Array, velocity: Array, z: Array, y: Array) -> Equilibrium:

@@ -21,6 +21,7 @@ from musclesolve.errors import InputError
 from musclesolve.muscles.elastic.sampled_curves import Curved
 from musclesolve.sharing.arguments import check_smooth_convex_cost
 from musclesolve.sharing.cost.cost_base import Cost, WeightedSum, bad_cost
+from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.problem import Problem
 from musclesolve.trajectory.motion_problem import MotionProblem
 
@@ -48,6 +49,8 @@ class MotionCost:
             InputError: a cost that is not smooth, convex and a sum over muscles, or of neither kind.
         """
         isometric = problem.isometric
+        for _, single in _singles(find_cost(cost)):
+            _check_kind(single)
         chosen = check_smooth_convex_cost(cost, isometric, "used with elastic tendons", "cost")
         parts: dict[str, list[tuple[float, Cost]]] = {"force": [], "activation": []}
         for factor, single in _singles(chosen):
@@ -94,10 +97,14 @@ def _singles(cost: Cost, factor: float = 1.0) -> list[tuple[float, Cost]]:
     return [found for own, part in cost.terms for found in _singles(part, factor * own)]
 
 
-def _kind(cost: Cost, isometric: Problem) -> str:
-    """Whether a cost is one of "force" or of "activation"."""
+def _check_kind(cost: Cost) -> None:
+    """Refuse costs that are no sum over muscles, and those that need the velocity of fibers."""
     if cost.needs != {"separable"} or "fiber_velocity" in cost.data:
         raise bad_cost(cost, "cannot be used with elastic tendons", "a sum over muscles", remedy=_REMEDY)
+
+
+def _kind(cost: Cost, isometric: Problem) -> str:
+    """Whether a cost is one of "force" or of "activation"."""
     few = isometric.frames(np.arange(1))
     at = 0.2 + 0.3 * np.linspace(0.0, 1.0, isometric.n_muscles)[None, :]
     twice = few._changed(force_capacity=2.0 * few.force_capacity)

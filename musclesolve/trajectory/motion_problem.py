@@ -14,13 +14,16 @@ from musclesolve.muscles.elastic.elastic_muscles import ElasticMuscles
 from musclesolve.sharing.arguments import check_type
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.rate.rate_limits import RateLimits
+from musclesolve.trajectory.activation_limits import ActivationLimits
+from musclesolve.trajectory.local_equilibrium import Equilibrium, equilibrium
+from musclesolve.trajectory.time_basis import TimeBasis
 
 FEWEST_FRAMES = 4
 """Of which a cubic spline through the frames has velocities."""
 LONGEST_STEP = 0.05
 """Between frames [s]: in more time than this muscles activate and fall silent unseen."""
-
-
+LARGEST_COORDINATE = 2.5
+"""Two and a half times the strain at one maximum isometric force: no muscle pulls as hard."""
 _USUAL = RateLimits()
 
 
@@ -98,6 +101,31 @@ class MotionProblem:
     def n_frames(self) -> int:
         """T."""
         return len(self.time)
+
+    @property
+    def coordinate_range(self) -> tuple[Array, Array]:
+        """From where the tendons have no force to where no muscle pulls as hard, (T, n) each."""
+        shape = self.musculotendon_length.shape
+        return np.broadcast_to(self.muscles.start, shape), np.full(shape, LARGEST_COORDINATE)
+
+    @cached_property
+    def basis(self) -> TimeBasis:
+        """Of the tendon coordinates."""
+        return TimeBasis.of(self.time)
+
+    @property
+    def mean_step(self) -> float:
+        """Between frames [s]."""
+        return float(np.diff(self.time).mean())
+
+    @cached_property
+    def activation_limits(self) -> ActivationLimits:
+        """Between neighboring frames."""
+        return ActivationLimits.of(self.limits, self.time)
+
+    def state(self, z: Array, y: Array) -> Equilibrium:
+        """Muscles where the tendon coordinates are z and their rates y [1/s], (T, n)."""
+        return equilibrium(self.muscles, self.musculotendon_length, self.musculotendon_velocity, z, y)
 
     @cached_property
     def lever(self) -> Array:

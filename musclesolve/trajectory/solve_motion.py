@@ -24,9 +24,9 @@ from musclesolve.trajectory.motion_solution import MotionSolution
 from musclesolve.trajectory.static_start import StaticStart, static_start
 from musclesolve.trajectory.structured import Structured
 
-SOFT, STIFF = 1e-3, (1e6, 1e5, 1e4)
-"""Of the usual weight of a reserve where muscles lack something, and how many times as much where they do not,
-the first with which the motion is solved."""
+SOFT, STIFF = (1e-3, 1e-5), (1e6, 1e5, 1e4)
+"""Of the usual weight of a reserve where muscles lack something, and how many times as much where they do not: the
+first of each with which the motion is solved."""
 MAX_ITERATIONS = 200
 """Of Ipopt, a fifth of a second each on the leg of a walk; where it converges it needs fewer than a hundred."""
 LACKING = 0.05
@@ -56,6 +56,7 @@ class Method(Protocol):
 
 METHODS = ("structured", "collocation")
 REFERENCE = "collocation"
+_NO_SOLUTION = "The {} method found no solution; this is the reference, collocation with Ipopt."
 
 
 def find_method(name: str) -> Method:
@@ -105,7 +106,7 @@ def solve_motion(
     found = case.solve(method, on_infeasible)
     if found.solved.any() or found.lacks or method.name == REFERENCE:
         return found
-    note = f"The {method.name} method found no solution; this is the reference, collocation with Ipopt."
+    note = _NO_SOLUTION.format(method.name)
     again = case.solve(find_method(REFERENCE), on_infeasible)
     return replace(again, notes=(note, *again.notes))
 
@@ -141,6 +142,8 @@ class _Case:
             return helped if found is None else found
         if (helped.status == Status.SOLVED).all():
             return helped  # no moment lacks: to the tolerance of the certificate it is the optimum without reserves
+        if method.name != REFERENCE and (again := self._from_reserves(method, helped)).solved.all():
+            return again
         lack = _lacking(problem, helped.reserve)
         if on_infeasible == "reserve":
             return replace(helped, notes=(*helped.notes, lack))
@@ -153,8 +156,15 @@ class _Case:
 
     def _with_reserves(self, method: Method) -> MotionSolution:
         """Soft ones first; then stiff ones wherever muscles suffice."""
-        soft = SOFT * fallback_weight(self.problem.isometric, self.cost.cost)
-        first = self._solved(replace(self.problem, reserve_weight=soft), method)
+        usual = fallback_weight(self.problem.isometric, self.cost.cost)
+        for share in SOFT:
+            soft = share * usual
+            softened = replace(self.problem, reserve_weight=soft)
+            first = self._solved(softened, method)
+            if not first.solved.all() and method.name == REFERENCE:
+                first = replace(self, start=static_start(softened, self.cost.cost))._solved(softened, method)
+            if first.solved.all():
+                break
         if not first.solved.all():
             return first
         lacking = (np.abs(first.reserve) > LACKING).any(axis=1, keepdims=True)
@@ -164,6 +174,20 @@ class _Case:
             if second.solved.all():
                 return second
         return first
+
+    def _from_reserves(self, method: Method, helped: MotionSolution) -> MotionSolution:
+        """Once more without reserves, from where they helped: methods solve some motions from some starts only.
+
+        Where reserves were little, and single frames need none, the reference has a look, too.
+        """
+        force = (helped.force + helped.passive_force) / self.problem.muscles.max_isometric_force
+        near = self.problem.muscles.curves.tendon.inverse(force)
+        start = StaticStart(near, helped.activation, self.start.lacks)
+        again = replace(self, start=start)._solved(self.problem, method)
+        if again.solved.all() or self.start.lacks or (np.abs(helped.reserve) > LACKING).any():
+            return again
+        found = self._solved(self.problem, find_method(REFERENCE))
+        return replace(found, notes=(_NO_SOLUTION.format(method.name), *found.notes))
 
 
 def _lacking(problem: MotionProblem, reserve: Array) -> str:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Protocol
 
 import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve.trajectory.attempt import MotionAttempt
-from musclesolve.trajectory.certificate import Certifier
+from musclesolve.trajectory.certificate import Certifier, Misses
 from musclesolve.trajectory.interior_point import InteriorPoint
 from musclesolve.trajectory.motion_cost import MotionCost
 from musclesolve.trajectory.motion_problem import MotionProblem
@@ -25,11 +25,20 @@ NEARLY = 1e-3
 STUCK, STUCK_STEPS = 0.02, 12
 
 
+class Certifies(Protocol):
+    """What certifies attempts."""
+
+    def misses(self, found: MotionAttempt) -> Misses:
+        """By how much an attempt misses each condition."""
+        ...
+
+
 @dataclass(frozen=True)
 class Structured:
-    """Options: the most iterations."""
+    """Options: the most iterations; the certificate with which it ends at once."""
 
     max_iterations: int = 150
+    good: float = GOOD
     name: ClassVar[str] = "structured"
     certified: ClassVar[bool] = True
 
@@ -37,7 +46,11 @@ class Structured:
         """The best attempt from tendon coordinates (T, n); it does not look at the activations to begin with."""
         least = problem.muscles.curves.tendon.inverse(np.full_like(start[0], FIRST_FORCE))
         z = np.maximum(start[0], least)
-        run = _Run(InteriorPoint(problem, cost, z), Certifier(problem, cost))
+        return self.run(InteriorPoint(problem, cost, z), Certifier(problem, cost))
+
+    def run(self, method: InteriorPoint, certifier: Certifies) -> MotionAttempt:
+        """The best attempt of an interior point, as its certificate has it."""
+        run = _Run(method, certifier, self.good)
         with np.errstate(all="ignore"):
             for iteration in range(1, self.max_iterations + 1):
                 if not run.step(iteration):
@@ -48,8 +61,8 @@ class Structured:
 class _Run:
     """The iteration with its best iterate; near the end, steps without convexity where they get farther."""
 
-    def __init__(self, method: InteriorPoint, certifier: Certifier) -> None:
-        self.method, self.certifier = method, certifier
+    def __init__(self, method: InteriorPoint, certifier: Certifies, good: float) -> None:
+        self.method, self.certifier, self.good = method, certifier, good
         self.best, self.residual = method.attempt(0), np.inf
         self.since = self.short_steps = 0
         self.next_as_is, self.floor = 0, LEAST_EVER
@@ -79,7 +92,7 @@ class _Run:
         """Whether it is not good enough yet; where only the distance from the bounds is left, they come nearer."""
         if self.from_bounds and self.method.sigma <= self.method.least:
             self.method.least = max(0.01 * self.method.least, self.floor)
-        return self.residual > GOOD and (self.residual > GOOD_ENOUGH or self.since < PATIENCE)
+        return self.residual > self.good and (self.residual > GOOD_ENOUGH or self.since < PATIENCE)
 
     def _retreat(self, before: dict[str, object]) -> bool:
         """Back, and farther from the bounds, where numbers broke down next to them; once."""

@@ -24,7 +24,8 @@ class TimeBasis:
     """Rows of Z and Y.
 
     first (T,): the first of the three coefficients of a frame; value, rate (T, 3): what they count for in z_t and in
-    dz/dt_t [1/s]; knots and ends (2, T): of the spline, whose first and last coefficient the others determine.
+    dz/dt_t [1/s]; knots and ends (2, T): of the spline, whose first and last coefficient the others determine;
+    empty where there is none.
     """
 
     first: Indices
@@ -52,6 +53,14 @@ class TimeBasis:
             (matrix @ inner)[rows[:, None], columns] for matrix in (spline(time), spline.derivative()(time))
         )
         return cls(first.astype(np.intp), value, rate, knots, inner[[0, -1]])
+
+    @classmethod
+    def of_frames(cls, count: int) -> TimeBasis:
+        """For three frames or more that no spline joins: z_t = c_t, without rates."""
+        rows = np.arange(count)
+        first = np.clip(rows - 1, 0, count - ROW)
+        value = (first[:, None] + np.arange(ROW) == rows[:, None]).astype(np.float64)
+        return cls(first.astype(np.intp), value, np.zeros_like(value), np.zeros(0), np.zeros((2, 0)))
 
     def values(self, coefficient: Array) -> Array:
         """Z c of coefficients (T, n)."""

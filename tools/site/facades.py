@@ -37,7 +37,7 @@ FACADES = tuple(
     Facade(f"musclesolve{part}")
     for part in (
         *("", ".dynamics", ".dynamics.planar", ".muscles", ".opensim", ".plotting"),
-        *(".recording", ".recording.cameras", ".sharing", ".sharing.cost"),
+        *(".recording", ".recording.cameras", ".sharing", ".sharing.cost", ".trajectory"),
     )
 )
 PARTS = {"errors": "errors and version", "version": "errors and version"}

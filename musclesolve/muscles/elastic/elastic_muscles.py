@@ -107,12 +107,6 @@ class ElasticMuscles:
         """Of the tendon, (T, n)."""
         return self.strain_at_start + self.strain_by_coordinate * z
 
-    def energy(self, z: Array) -> Array:
-        """Elastic energy of the tendon (T, n) [J]: its force over its elongation, from where it is zero."""
-        start = np.broadcast_to(self.start, z.shape)
-        integral = self.curves.tendon.integral
-        return self.max_isometric_force * self.stretch * (integral(z) - integral(start))
-
     def rigid(self) -> ElasticMuscles:
         """The same muscles behind rigid tendons of slack length."""
         none = np.zeros_like(self.start)

@@ -74,36 +74,19 @@ class SampledCurves:
         """At arguments (..., n), a column for each muscle."""
         grid = self.grid
         inside = np.clip(x, grid.first, grid.last)
-        place, u = self._place(inside)
+        place, u = self.place(inside)
         c0, c1, c2, c3 = self.coefficient[:, place, self.column]
         value = c0 + u * (c1 + u * (c2 + u * c3))
         slope = c1 + u * (2.0 * c2 + 3.0 * u * c3)
         curvature = np.where(x == inside, 2.0 * c2 + 6.0 * u * c3, 0.0)
         return Curved(value + slope * (x - inside), slope, curvature)
 
-    def integral(self, x: Array) -> Array:
-        """From zero to arguments (..., n)."""
-        return self._from_first(x) - self._from_first(np.zeros_like(x))
-
-    def _from_first(self, x: Array) -> Array:
-        grid, step = self.grid, self.grid.step
-        c0, c1, c2, c3 = self.coefficient
-        whole = step * (c0 + step * (c1 / 2.0 + step * (c2 / 3.0 + step * c3 / 4.0)))
-        before = np.vstack([np.zeros((1, whole.shape[1])), np.cumsum(whole, axis=0)])
-        inside = np.clip(x, grid.first, grid.last)
-        place, u = self._place(inside)
-        c0, c1, c2, c3 = self.coefficient[:, place, self.column]
-        part = u * (c0 + u * (c1 / 2.0 + u * (c2 / 3.0 + u * c3 / 4.0)))
-        beyond, end = x - inside, self(inside)
-        straight = beyond * (end.value + 0.5 * beyond * end.slope)
-        return np.asarray(before[place, self.column] + part + straight)
-
     def inverse(self, y: Array) -> Array:
         """The arguments (T, n) of values (T, n) of curves that increase, by their samples; within the grid."""
         found = [np.interp(y[:, i], self.value[:, k], self.grid.points) for i, k in enumerate(self.column)]
         return np.stack(found, axis=1)
 
-    def _place(self, inside: Array) -> tuple[Indices, Array]:
+    def place(self, inside: Array) -> tuple[Indices, Array]:
         """Number of the interval, and distance from its beginning."""
         grid = self.grid
         # fmin: an argument that is no number has a value that is none, not an interval

@@ -26,8 +26,7 @@ def _integral(curve: SampledCurves, x: Array) -> Array:
     pieces = np.einsum("psk,p->sk", curve.coefficient, step**powers / powers)
     sums = np.concatenate([np.zeros((1, pieces.shape[1])), np.cumsum(pieces, axis=0)])
     inside = np.clip(x, grid.first, grid.last)
-    place = np.minimum(((inside - grid.first) / step).astype(np.intp), grid.steps - 1)
-    u = inside - (grid.first + place * step)
+    place, u = curve.place(inside)
     c0, c1, c2, c3 = curve.coefficient[:, place, curve.column]
     within = u * (c0 + u * (c1 / 2.0 + u * (c2 / 3.0 + u * c3 / 4.0)))
     end, beyond = curve(inside), x - inside

@@ -1,1 +1,1 @@
-"""Force sharing over a whole motion with limits on the rate of activation."""
+"""Limits on the rate of activation."""

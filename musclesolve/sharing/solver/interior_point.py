@@ -1,8 +1,8 @@
 """A primal-dual interior-point method for many small problems at once, for any separable cost.
 
 kernel/compiled_interior_point.py is the same method compiled, with the same constants, for costs described as data.
-This one takes costs that are Python functions, and frames that the compiled one leaves. rate/rate_interior_point.py,
-for coupled frames, has another Newton system: scalars, blocks and bands have only the formulas of a step in common.
+This one takes costs that are Python functions, and frames that the compiled one leaves. trajectory/interior_point.py,
+for whole motions, has another Newton system: scalars, blocks and bands have only the formulas of a step in common.
 
 Per frame, with C = diag(1/w) (zero without reserves) and s = C lambda,
 

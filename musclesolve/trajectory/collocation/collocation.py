@@ -217,5 +217,5 @@ def _check_freedom(programme: Programme, options: Collocation) -> None:
             code="conflict",
             where="Collocation",
             expected="no more moments than forces",
-            remedy='take scheme="spline"',
+            remedy='share fewer moments or set a reserve_weight; of the schemes "spline" leaves most to choose',
         )

@@ -26,11 +26,11 @@ import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve.trajectory.activation_limits import ActivationLimits
-from musclesolve.trajectory.bounds import coordinate_bounds
 from musclesolve.trajectory.collocation.casadi_cost import cost_integral, cost_size
 from musclesolve.trajectory.collocation.casadi_equilibrium import fiber_forces, tendon_force
 from musclesolve.trajectory.collocation.motion_between_frames import motion_at
 from musclesolve.trajectory.collocation.transcription import Transcription
+from musclesolve.trajectory.motion import coordinate_bounds
 from musclesolve.trajectory.motion_cost import MotionCost
 from musclesolve.trajectory.motion_problem import MotionProblem
 

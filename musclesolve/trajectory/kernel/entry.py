@@ -20,7 +20,7 @@ from musclesolve.trajectory.kernel.chain import (
 )
 from musclesolve.trajectory.kernel.compile import OPTIONS
 
-MESSAGE = "compiling the elastic-tendon kernel for this machine, once (some five seconds)"
+MESSAGE = "compiling the kernel for whole motions for this machine, once (some five seconds)"
 
 _REAL, _WHOLE = types.float64, types.intp
 _BASIS = types.NamedTuple([_WHOLE[::1], _REAL[:, ::1], _REAL[:, ::1]], Basis)

@@ -22,10 +22,10 @@ from musclesolve.sharing.kernel.compiled_solver import KernelProblem
 from musclesolve.sharing.kernel.constants import UNRESOLVED
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.rate.rate_limits import RateLimits
-from musclesolve.sharing.rate.solve_rate_limited import solve_rate_limited
 from musclesolve.sharing.solver.batch import Batch, Vectorised
 from musclesolve.sharing.solving import solve
 from musclesolve.sharing.status import Status
+from musclesolve.trajectory.rate.solve_rate_limited import solve_rate_limited
 
 COSTS = [
     *(find_cost(name) for name in SMOOTH),

@@ -51,7 +51,9 @@ def test_convex_chains_stay_as_they_are():
     chains = random_chains(1, 30, 1, 3)
     factors, share = chains.convex_factors()
     assert (share == 0.0).all()
-    np.testing.assert_array_equal(factors, chains.factors()[0])
+    np.testing.assert_allclose(
+        factors, chains.factors()[0], rtol=1e-12, atol=1e-14
+    )  # compiled apart: to round-off
 
 
 @QUICK
