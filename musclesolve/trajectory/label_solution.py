@@ -48,7 +48,7 @@ def label_solution(
         fiber_length=state.fiber_length,
         fiber_velocity=state.fiber_velocity,
         cos_pennation=state.cos_pennation,
-        tendon_length=muscles.rest + muscles.stretch * found.coordinate,
+        tendon_length=problem.musculotendon_length - state.fiber_length * state.cos_pennation,
         tendon_strain=np.where(muscles.elastic, muscles.strain(found.coordinate), 0.0),
         tendon_energy=tendon_energy(muscles, found.coordinate),
         reserve=reserve,

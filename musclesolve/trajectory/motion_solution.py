@@ -26,7 +26,8 @@ class MotionSolution:
         force_capacity: (T, n) [N] at activation 1 in this state of the fiber.
         fiber_length: (T, n) [m]; fiber_velocity: (T, n) [m/s], positive when fibers lengthen.
         cos_pennation: (T, n).
-        tendon_length: (T, n) [m]; tendon_strain: (T, n), of its slack length; zero for rigid tendons.
+        tendon_length: (T, n) [m], between its ends, also where it is slack.
+        tendon_strain: (T, n), of its slack length; zero for rigid tendons.
         tendon_energy: (T, n) [J] stored in the tendon.
         reserve: (T, m) [N m]; multiplier: (T, m) [cost per N m].
         falling_multiplier, rising_multiplier: (T-1, n) how much less the motion would cost if an activation could

@@ -27,7 +27,7 @@ from musclesolve.trajectory.structured import Structured
 SOFT, STIFF = (1e-3, 1e-5), (1e6, 1e5, 1e4)
 """Of the usual weight of a reserve where muscles lack something, and how many times as much where they do not: the
 first of each with which the motion is solved."""
-MAX_ITERATIONS = 200
+MAX_ITERATIONS, MAX_SECONDS = 200, 60.0
 """Of Ipopt, a fifth of a second each on the leg of a walk; where it converges it needs fewer than a hundred."""
 LACKING = 0.05
 """Reserves beyond which muscles lack something [N m]: soft ones bear a little everywhere."""
@@ -66,7 +66,7 @@ def find_method(name: str) -> Method:
         return Structured()
     from musclesolve.trajectory.collocation.collocation import Collocation  # CasADi, which few motions need
 
-    return Collocation(max_iterations=MAX_ITERATIONS)
+    return Collocation(max_iterations=MAX_ITERATIONS, max_seconds=MAX_SECONDS)
 
 
 def solve_motion(
@@ -205,8 +205,8 @@ def _lacking(problem: MotionProblem, reserve: Array) -> str:
 def _notes(problem: MotionProblem) -> tuple[str, ...]:
     """What is unusual about the muscles."""
     muscles, found = problem.muscles, []
-    slack = np.all(problem.musculotendon_length <= muscles.tendon_slack_length, axis=0)
+    slack = np.sum(problem.musculotendon_length <= muscles.tendon_slack_length, axis=0)
     if slack.any():
-        names = ", ".join(muscles.names[k] for k in np.flatnonzero(slack))
-        found.append(f"The tendon is longer than the path throughout, so that there is no force: {names}.")
+        names = ", ".join(f"{muscles.names[k]} ({slack[k]} frames)" for k in np.flatnonzero(slack))
+        found.append(f"The tendon is longer than the path, so that there is no force: {names}.")
     return tuple(found)

@@ -99,6 +99,11 @@ def test_opensim(recorded_walk, tmp_path):
     assert list(tmp_path.glob("walk*.sto"))
 
 
+def test_elastic_tendons(tmp_path):
+    left = names_left_by("elastic_tendons.md", tmp_path)
+    assert 0.01 < left["solution"].tendon_strain.max() < 0.06 and not left["solution"].notes
+
+
 def test_every_page_with_examples_has_a_test():
     tests = "".join(file.read_text(encoding="utf-8") for file in Path(__file__).parent.glob("test_*.py"))
     assert all(page.name in tests for page in PAGES if blocks(page, "python"))

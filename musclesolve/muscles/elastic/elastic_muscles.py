@@ -16,8 +16,10 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from musclesolve._util.arrays import Array, Indices, Mask
+from musclesolve.muscles.curves.curve_registry import curve_family
 from musclesolve.muscles.elastic.sampled_curves import positive_part
 from musclesolve.muscles.elastic.smooth_curves import Families, SmoothCurves, smooth_curves, tendons_of
 from musclesolve.muscles.passive.passive_element import PassiveElement
@@ -56,12 +58,22 @@ class ElasticMuscles:
 
     @classmethod
     def of(
-        cls, muscles: Any, families: Families, tendon_strain: Array, elastic: bool = True
+        cls, muscles: Any, families: Families | str, tendon_strain: ArrayLike, elastic: bool = True
     ) -> ElasticMuscles:
         """From any record of muscles that has the parameters under these names.
 
-        tendon_strain (n,): at one maximum isometric force. A tendon of no length is rigid, however `elastic`.
+        Args:
+            muscles: with names, max_isometric_force, optimal_fiber_length, tendon_slack_length, pennation_angle,
+                max_shortening_velocity, (n,) each, and passive: the three arrays of a `PassiveElement`.
+            families: the name of a family of Hill curves, or families with the muscles that have them, by number.
+            tendon_strain: (n,) or a number, at one maximum isometric force.
+            elastic: False: all tendons are rigid; a tendon of no length is rigid in any case.
+
+        Raises:
+            InputError: an unknown family.
         """
+        if isinstance(families, str):
+            families = [(curve_family(families), np.arange(len(muscles.names)))]
         slack = np.asarray(muscles.tendon_slack_length, dtype=float)
         stretches = (slack > 0.0) & elastic
         tendons = tendons_of(families, stretches)

@@ -69,6 +69,7 @@ class Collocation:
         mesh: intervals from one frame to the next.
         tolerance: Ipopt's `tol`, on the scaled programme.
         max_iterations: of Ipopt.
+        max_seconds: that Ipopt may take.
 
     Raises:
         InputError: an option that is none of these.
@@ -79,6 +80,7 @@ class Collocation:
     mesh: int = 1
     tolerance: float = 1e-12
     max_iterations: int = 500
+    max_seconds: float = 1e6
 
     name: ClassVar[str] = "collocation"
 
@@ -95,6 +97,8 @@ class Collocation:
                 expected=f'from {lowest} to {HIGHEST_ORDER} for scheme="{self.scheme}"',
                 remedy='refine the mesh instead of a higher order; scheme="radau" instead of a lower one',
             )
+        seconds = "a positive number of seconds"
+        check_number(self.max_seconds, "max_seconds", seconds, above=0.0, where="Collocation.max_seconds")
         expected = "a positive number below 1e-2"
         check_number(
             self.tolerance, "tolerance", expected, above=0.0, below=1e-2, where="Collocation.tolerance"
@@ -180,6 +184,7 @@ def _run(programme: Programme, start: Array, options: Collocation) -> _Found:
     # itself cuts the motion in time, with twenty times the work. The barrier as in sharing/full/full_programme.py.
     settings = ipopt_options(options.tolerance, options.max_iterations)
     settings |= {"mu_strategy": "adaptive", "mu_min": 1e-22, "acceptable_iter": 0, "mumps_pivot_order": 4}
+    settings["max_wall_time"] = options.max_seconds
     settings["compl_inf_tol"] = COMPLEMENTARITY * options.tolerance
     solver = casadi_ipopt("motion", programme.functions, settings)
     found = solver(x0=start, **programme.bounds)

@@ -54,7 +54,7 @@ def balance_error(defects: Sequence[Array]) -> dict[str, Variable]:
 
 def _largest(size: Array) -> Array:
     """Of each frame; NaN where there is none."""
-    found = np.where(np.isnan(size), -np.inf, size).max(axis=1)
+    found = np.where(np.isnan(size), -np.inf, size).max(axis=1, initial=-np.inf)
     return np.where(np.isfinite(found), found, np.nan)
 
 
