@@ -13,7 +13,7 @@ from musclesolve.sharing.kernel.constants import TOLERANCE
 from musclesolve.sharing.status import Status
 from musclesolve.trajectory.attempt import MotionAttempt
 from musclesolve.trajectory.certificate import Certifier
-from musclesolve.trajectory.local_equilibrium import equilibrium
+from musclesolve.trajectory.local_equilibrium import Equilibrium, equilibrium
 from musclesolve.trajectory.motion_cost import MotionCost
 from musclesolve.trajectory.motion_problem import MotionProblem
 from musclesolve.trajectory.motion_solution import MotionSolution
@@ -48,7 +48,7 @@ def label_solution(
         fiber_length=state.fiber_length,
         fiber_velocity=state.fiber_velocity,
         cos_pennation=state.cos_pennation,
-        tendon_length=problem.musculotendon_length - state.fiber_length * state.cos_pennation,
+        tendon_length=_tendon_length(problem, found.coordinate, state),
         tendon_strain=np.where(muscles.elastic, muscles.strain(found.coordinate), 0.0),
         tendon_energy=tendon_energy(muscles, found.coordinate),
         reserve=reserve,
@@ -61,6 +61,12 @@ def label_solution(
         iterations=found.iterations,
         notes=notes,
     )
+
+
+def _tendon_length(problem: MotionProblem, z: Array, state: Equilibrium) -> Array:
+    """(T, n) [m]; where it is slack and longer than the path, what the fiber leaves of the path."""
+    taut, path = problem.muscles.rest + problem.muscles.stretch * z, problem.musculotendon_length
+    return np.where(taut < path, taut, path - state.fiber_length * state.cos_pennation)
 
 
 def defects(problem: MotionProblem, certifier: Certifier, found: MotionAttempt) -> Array:
