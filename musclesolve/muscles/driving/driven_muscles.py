@@ -67,7 +67,8 @@ class DrivenMuscles:
         """Capacity and passive force [N] for musculotendon lengths [m] and their rates [m/s], (T, n) each.
 
         The tendon is rigid, so that path and its rate determine the fiber (hill_model.py). An elastic tendon makes
-        fiber length a state of its own, with its rate from the balance of fiber and tendon: this is the place for it.
+        fiber length a state of its own, with its rate from the balance of fiber and tendon (elastic/fiber_dynamics.py):
+        this is the place for it.
         """
         fiber = fiber_state(
             length, velocity, self.optimal_fiber_length, self.tendon_slack_length, self.pennation_angle
