@@ -170,7 +170,7 @@ class InteriorPoint:
         """Back to an iterate that was saved."""
         vars(self).update(saved | {"barriers": copy.deepcopy(saved["barriers"])})
 
-    def attempt(self, iterations: int, message: str = "") -> MotionAttempt:
+    def attempt(self, iterations: int) -> MotionAttempt:
         """The iterate in the units of the cost."""
         bounds, unit = self.barriers, self.unit
         return MotionAttempt(
@@ -182,7 +182,6 @@ class InteriorPoint:
             limit_multiplier=unit * bounds.limit.k,
             iterations=iterations,
             method="structured",
-            message=message,
         )
 
     def step(self, convex: bool = True) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from musclesolve._util.arrays import Array
+from musclesolve.trajectory.kernel import entry
 from musclesolve.trajectory.kernel.arrays import HALF, Basis, Nodes
 from musclesolve.trajectory.time_basis import TimeBasis
 
@@ -25,7 +26,6 @@ class NewtonSystem:
 
     def __init__(self, time: TimeBasis, step: float, moments: int, muscles: int) -> None:
         frames = len(time.first)
-        self.step = step
         rows = (time.first, time.value, step * time.rate)
         self.basis = Basis(*(np.ascontiguousarray(array) for array in rows))
         self.time, self.shape = time, (frames, moments, muscles)
@@ -40,8 +40,6 @@ class NewtonSystem:
 
         Chains that are not convex are made so (kernel/chain.py). False where numbers broke down.
         """
-        from musclesolve.trajectory.kernel import entry
-
         frames, _, _ = self.shape
         band = np.empty((frames, HALF + 1))
         entry.FACTOR.load()(self.basis, nodes, self.share, band, self.factors)
@@ -53,8 +51,6 @@ class NewtonSystem:
     def factor_as_is(self, nodes: Nodes, lever: Array, compliance: Array) -> bool:
         """The same without making anything convex; for motions that are not long (`LARGEST`)."""
         from scipy.linalg import lu_factor
-
-        from musclesolve.trajectory.kernel import entry
 
         frames, moments, _ = self.shape
         if frames * moments > LARGEST:
@@ -76,8 +72,6 @@ class NewtonSystem:
 
     def solve(self, right: Array, short: Array) -> tuple[Array, Array]:
         """Dc (T, n) and dlambda (T, m) for r (T, n) and b (T, m)."""
-        from musclesolve.trajectory.kernel import entry
-
         solve = entry.SOLVE.load()
         own = right.T.copy()  # solved in place
         solve(self.factors, own)
@@ -95,8 +89,6 @@ class NewtonSystem:
 
     def _blocks(self, reach: int) -> Array:
         """The lower band of S up to a reach in frames."""
-        from musclesolve.trajectory.kernel import entry
-
         frames, moments, muscles = self.shape
         band = np.empty((moments * (reach + 1), frames * moments))
         inverse, gram = np.empty((frames, reach + HALF + 1)), np.empty((frames, reach + 1, muscles))
@@ -139,8 +131,6 @@ class NewtonSystem:
         return (x * self.scale).reshape(b.shape)
 
     def _times(self, x: Array) -> Array:
-        from musclesolve.trajectory.kernel import entry
-
         out = np.empty_like(x)
         entry.MULTIPLY.load()(
             self.basis, self.factors, self.by_muscle, self.compliance, x, out, np.empty(len(x))

@@ -14,6 +14,8 @@ from musclesolve.trajectory.interior_point import InteriorPoint
 from musclesolve.trajectory.motion_cost import MotionCost
 from musclesolve.trajectory.motion_problem import MotionProblem
 
+FIRST_FORCE = 0.1
+"""Of every tendon over F0, at the least, to begin with."""
 GOOD, GOOD_ENOUGH = 1e-7, 1e-6
 """Certificates with which it ends: at once, and when it gets no better."""
 PATIENCE = 4
@@ -114,7 +116,3 @@ class _Run:
             return False
         self.best, self.residual, self.since = found, miss, 0
         return True
-
-
-FIRST_FORCE = 0.1
-"""Of every tendon over F0, at the least, to begin with."""
