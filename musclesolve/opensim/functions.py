@@ -1,8 +1,8 @@
-"""Functions of coordinates that joints, couplers and moving points are made of: value and derivative."""
+"""Functions of coordinates that joints, couplers and moving points are made of: value and derivatives."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import itertools
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -12,7 +12,7 @@ from musclesolve._util.arrays import Array
 
 
 class Function(Protocol):
-    """A number that depends on c coordinates x (T, c)."""
+    """A number f that depends on c coordinates x (T, c)."""
 
     def value(self, x: Array) -> Array:
         """f(x), (T,)."""
@@ -22,8 +22,8 @@ class Function(Protocol):
         """df/dx, (T, c)."""
         ...
 
-    def curvature(self, x: Array) -> Array:
-        """d2f/dx_i2, (T, c); of every function here the mixed second derivatives are zero."""
+    def bend(self, x: Array, speed: Array) -> Array:
+        """sum_ij d2f/(dx_i dx_j) xd_i xd_j for speeds xd (T, c), (T,): f'' in time is this and df/dx . xdd."""
         ...
 
 
@@ -41,9 +41,9 @@ class Constant:
         """See Function."""
         return np.zeros_like(x)
 
-    def curvature(self, x: Array) -> Array:
+    def bend(self, x: Array, speed: Array) -> Array:
         """See Function."""
-        return np.zeros_like(x)
+        return np.zeros(len(x))
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,76 +61,120 @@ class Linear:
         """See Function."""
         return np.broadcast_to(self.slopes, x.shape)
 
-    def curvature(self, x: Array) -> Array:
+    def bend(self, x: Array, speed: Array) -> Array:
         """See Function."""
-        return np.zeros_like(x)
+        return np.zeros(len(x))
 
 
 @dataclass(frozen=True, eq=False)
 class Polynomial:
-    """f = c_0 x^n + ... + c_n, the highest power first."""
+    """f = sum_k coefficients_k prod_i x_i^powers_ki, with powers (k, c)."""
 
+    coefficients: Array
+    powers: Array
+
+    def value(self, x: Array) -> Array:
+        """See Function."""
+        return np.asarray(np.prod(x[:, None, :] ** self.powers, axis=2) @ self.coefficients)
+
+    def derivative(self, x: Array) -> Array:
+        """See Function."""
+        return np.stack([self._partial(i).value(x) for i in range(x.shape[1])], axis=1)
+
+    def bend(self, x: Array, speed: Array) -> Array:
+        """See Function."""
+        rows = [self._partial(i).derivative(x) for i in range(x.shape[1])]
+        return np.asarray(np.einsum("itj,ti,tj->t", np.stack(rows), speed, speed))
+
+    def _partial(self, i: int) -> Polynomial:
+        """df/dx_i."""
+        lowered = self.powers.copy()
+        lowered[:, i] = np.maximum(lowered[:, i] - 1, 0)
+        return Polynomial(self.coefficients * self.powers[:, i], lowered)
+
+
+def polynomial(coefficients: Array) -> Polynomial:
+    """F = c_0 x^n + ... + c_n, the highest power first (OpenSim's PolynomialFunction)."""
+    return Polynomial(coefficients, np.arange(float(len(coefficients)))[::-1, None])
+
+
+def multivariate_powers(dimension: int, order: int) -> Array:
+    """Powers (k, dimension) of OpenSim's MultivariatePolynomialFunction: sums up to `order`, the last power fastest."""
+    every = itertools.product(range(order + 1), repeat=dimension)
+    return np.array([powers for powers in every if sum(powers) <= order], dtype=float)
+
+
+@dataclass(frozen=True, eq=False)
+class Sine:
+    """f = amplitude sin(omega x + phase) + offset."""
+
+    amplitude: float
+    omega: float
+    phase: float
+    offset: float
+
+    def value(self, x: Array) -> Array:
+        """See Function."""
+        return self.amplitude * np.sin(self.omega * x[:, 0] + self.phase) + self.offset
+
+    def derivative(self, x: Array) -> Array:
+        """See Function."""
+        return self.amplitude * self.omega * np.cos(self.omega * x + self.phase)
+
+    def bend(self, x: Array, speed: Array) -> Array:
+        """See Function."""
+        curvature = -self.amplitude * self.omega**2 * np.sin(self.omega * x + self.phase)
+        return (curvature * speed**2)[:, 0]
+
+
+@dataclass(frozen=True, eq=False)
+class PiecewisePolynomial:
+    """Through knots (k,): f = sum_n coefficients[p, n] (x - start_p)^n in piece p.
+
+    coefficients (k + 1, N): of the pieces that begin at the knots, the last of which goes on for ever, and of the one
+    before the first knot.
+    """
+
+    knots: Array
     coefficients: Array
 
     def value(self, x: Array) -> Array:
         """See Function."""
-        return np.asarray(np.polyval(self.coefficients, x[:, 0]), dtype=float)
+        return self._evaluate(x, 0)
 
     def derivative(self, x: Array) -> Array:
         """See Function."""
-        return np.asarray(np.polyval(np.polyder(self.coefficients), x), dtype=float)
+        return self._evaluate(x, 1)[:, None]
 
-    def curvature(self, x: Array) -> Array:
+    def bend(self, x: Array, speed: Array) -> Array:
         """See Function."""
-        return np.asarray(np.polyval(np.polyder(self.coefficients, 2), x), dtype=float)
+        return np.asarray(self._evaluate(x, 2) * speed[:, 0] ** 2)
+
+    def _evaluate(self, x: Array, order: int) -> Array:
+        piece = np.searchsorted(self.knots, x[:, 0], side="right") - 1
+        s = x[:, 0] - self.knots[np.maximum(piece, 0)]
+        rows = self.coefficients[piece]
+        found = np.zeros(len(x))
+        for n in range(rows.shape[1] - 1, order - 1, -1):
+            found = found * s + rows[:, n] * np.prod(np.arange(n, n - order, -1))
+        return found
 
 
-@dataclass(frozen=True, eq=False)
-class PiecewiseCubic:
-    """Through knots (k,), with slopes and half second derivatives there, cubic between; straight beyond the ends."""
-
-    knots: Array
-    values: Array
-    slopes: Array
-    bends: Array
-    twists: Array
-
-    def value(self, x: Array) -> Array:
-        """See Function."""
-        k, s = self._place(x[:, 0])
-        return self.values[k] + s * (self.slopes[k] + s * (self.bends[k] + s * self.twists[k]))
-
-    def derivative(self, x: Array) -> Array:
-        """See Function."""
-        k, s = self._place(x[:, 0])
-        return (self.slopes[k] + s * (2.0 * self.bends[k] + 3.0 * s * self.twists[k]))[:, None]
-
-    def curvature(self, x: Array) -> Array:
-        """See Function."""
-        k, s = self._place(x[:, 0])
-        return (2.0 * self.bends[k] + 6.0 * s * self.twists[k])[:, None]
-
-    def _place(self, x: Array) -> tuple[Array, Array]:
-        k = np.searchsorted(self.knots, x, side="right") - 1
-        at = np.maximum(k, 0)
-        return np.where(k < 0, len(self.values) - 1, at), x - self.knots[at]
+def _between_knots(knots: Array, pieces: Array, beyond: int) -> PiecewisePolynomial:
+    """Pieces (k - 1, N) between the knots; the first and the last go on with powers up to `beyond`."""
+    first, last = pieces[:1].copy(), _shifted(pieces[-1], knots[-1] - knots[-2])[None]
+    first[:, beyond + 1 :] = last[:, beyond + 1 :] = 0.0
+    return PiecewisePolynomial(knots, np.concatenate([pieces, last, first]))
 
 
-def _with_ends(knots: Array, values: Array, slopes: Array, bends: Array, twists: Array) -> PiecewiseCubic:
-    """Pieces (k-1) with a straight one after the last knot and, as the last piece, one before the first knot."""
-    step = knots[-1] - knots[-2]
-    last = slopes[-1] + step * (2.0 * bends[-1] + 3.0 * step * twists[-1])
-    return PiecewiseCubic(
-        knots,
-        np.concatenate([values, values[:1]]),
-        np.concatenate([slopes, [last, slopes[0]]]),
-        np.concatenate([bends, [0.0, 0.0]]),
-        np.concatenate([twists, [0.0, 0.0]]),
-    )
+def _shifted(coefficients: Array, step: float) -> Array:
+    """The same polynomial about a point further on."""
+    rising = np.polynomial.Polynomial(coefficients)(np.polynomial.Polynomial([step, 1.0]))
+    return np.pad(rising.coef, (0, len(coefficients) - len(rising.coef)))
 
 
-def simm_spline(knots: Array, values: Array) -> PiecewiseCubic:
-    """The cubic spline of SIMM and OpenSim (class SimmSpline).
+def simm_spline(knots: Array, values: Array) -> PiecewisePolynomial:
+    """The cubic spline of SIMM and OpenSim (class SimmSpline), straight beyond the ends.
 
     Second derivatives are continuous; in the first and the last interval the third derivative is that of the cubic
     through the four knots at that end (Forsythe, Malcolm and Moler 1977, Computer methods for mathematical
@@ -146,16 +190,15 @@ def simm_spline(knots: Array, values: Array) -> PiecewiseCubic:
     matrix[inner, inner - 1], matrix[inner, inner + 1] = step[:-1], step[1:]
     matrix[inner, inner] = 2.0 * (step[:-1] + step[1:])
     right[1:-1] = np.diff(rise)
-    matrix[0, :2] = matrix[-1, -2:] = (
-        -1.0,
-        1.0,
-    )  # sigma = f'' / 6, so its slope is the third divided difference
+    # sigma = f'' / 6, so its slope is the third divided difference
+    matrix[0, :2] = matrix[-1, -2:] = (-1.0, 1.0)
     if count > 3:
         right[0] = step[0] * _third_difference(knots[:4], rise[:3])
         right[-1] = step[-1] * _third_difference(knots[-4:], rise[-3:])
     sigma = np.asarray(np.linalg.solve(matrix, right), dtype=float)
     slopes = rise - step * (2.0 * sigma[:-1] + sigma[1:])
-    return _with_ends(knots, values, slopes, 3.0 * sigma[:-1], np.diff(sigma) / step)
+    pieces = np.stack([values[:-1], slopes, 3.0 * sigma[:-1], np.diff(sigma) / step], axis=1)
+    return _between_knots(knots, pieces, beyond=1)
 
 
 def _third_difference(knots: Array, rise: Array) -> float:
@@ -164,10 +207,36 @@ def _third_difference(knots: Array, rise: Array) -> float:
     return float((second[1] - second[0]) / (knots[3] - knots[0]))
 
 
-def piecewise_linear(knots: Array, values: Array) -> PiecewiseCubic:
+def piecewise_linear(knots: Array, values: Array) -> PiecewisePolynomial:
     """Straight between the knots, and beyond the ends as in the last interval."""
-    rise = np.diff(values) / np.diff(knots)
-    return _with_ends(knots, values, rise, np.zeros_like(rise), np.zeros_like(rise))
+    return _between_knots(knots, np.stack([values[:-1], np.diff(values) / np.diff(knots)], axis=1), beyond=1)
+
+
+def piecewise_constant(knots: Array, values: Array) -> PiecewisePolynomial:
+    """The value of the knot before."""
+    return PiecewisePolynomial(knots, np.append(values, values[0])[:, None])
+
+
+def natural_spline(knots: Array, values: Array, half_order: int) -> PiecewisePolynomial:
+    """Spline of degree 2 m - 1 through all knots, of degree m - 1 beyond the ends; m: half order.
+
+    OpenSim's GCVSpline with error variance 0 (Woltring 1986, Adv Eng Software 8:104-113).
+    """
+    from scipy.interpolate import PPoly, make_interp_spline
+
+    degree = 2 * half_order - 1
+    ends = [(order, 0.0) for order in range(half_order, degree)]
+    spline = make_interp_spline(knots, values, degree, bc_type=(ends, ends) if ends else None)
+    pieces = PPoly.from_spline(spline)
+    rows = np.searchsorted(pieces.x, knots[:-1], side="right") - 1
+    return _between_knots(knots, pieces.c[::-1, rows].T, beyond=half_order - 1)
+
+
+def smooth_step(start: float, end: float, before: float, after: float) -> PiecewisePolynomial:
+    """From one value to another with continuous second derivative: s^3 (10 - 15 s + 6 s^2) (OpenSim's StepFunction)."""
+    rise, width = after - before, end - start
+    powers = np.array([before, 0.0, 0.0, 10.0 * rise, -15.0 * rise, 6.0 * rise]) / width ** np.arange(6)
+    return _between_knots(np.array([start, end]), powers[None], beyond=0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -185,15 +254,6 @@ class Scaled:
         """See Function."""
         return self.scale * self.function.derivative(x)
 
-    def curvature(self, x: Array) -> Array:
+    def bend(self, x: Array, speed: Array) -> Array:
         """See Function."""
-        return self.scale * self.function.curvature(x)
-
-
-KNOTTED: dict[str, Callable[[Array, Array], Function]] = {
-    "SimmSpline": simm_spline,
-    "NaturalCubicSpline": simm_spline,
-    "natCubicSpline": simm_spline,
-    "PiecewiseLinearFunction": piecewise_linear,
-}
-"""Functions given by knots <x> and values <y>; the cubic spline by its names in older files too."""
+        return self.scale * self.function.bend(x, speed)

@@ -137,7 +137,7 @@ def _of_moving_points(
 ) -> Array:
     """dL/dq (T, m, n) from points that move in their bodies."""
     model = system.model
-    chain = _chain(model, values, names)
+    chain = coordinate_chain(model, values, names)
     found = np.zeros((len(values), len(names), system.layout.muscles))
     for point, coordinate, slope in system.local_slopes(values):
         rotated = motion.rotation[:, system.node_body[point]] @ slope[..., None]
@@ -146,7 +146,7 @@ def _of_moving_points(
     return found
 
 
-def _chain(model: OpenSimModel, values: Array, names: Sequence[str]) -> Array:
+def coordinate_chain(model: OpenSimModel, values: Array, names: Sequence[str]) -> Array:
     """d(every coordinate)/d(named coordinates), (T, K, m), by the couplers."""
     number = model.coordinate_number
     chain = np.zeros((len(values), values.shape[1], len(names)))

@@ -1,8 +1,9 @@
 """Poses of the bodies of an OpenSim model, and how each coordinate moves them.
 
 The pose of a body in the ground is X_parent X_PF X(q) X_BM^-1 with the joint's frames F on the parent and M on the
-body. A twist is (omega, v): angular velocity and the velocity of the point of the body that passes the origin of the
-ground, both per unit of a coordinate; a point r of the body moves with v + omega x r.
+body; of a reversed joint the parent follows from the child. A twist is (omega, v): angular velocity and the velocity
+of the point of the body that passes the origin of the ground, both per unit of a coordinate; a point r of the body
+moves with v + omega x r.
 """
 
 from __future__ import annotations
@@ -56,23 +57,37 @@ def body_motion(model: OpenSimModel, values: Array, coordinates: Sequence[str] =
     twist = np.zeros((frames, values.shape[1], bodies, 6))
     number = model.coordinate_number
     for joint in model.joints:
-        parent, child = (model.body_number[frame.body] for frame in (joint.parent, joint.child))
-        base_rotation = rotation[:, parent] @ joint.parent.rotation
-        base_position = position[:, parent] + rotation[:, parent] @ joint.parent.position
-        moved = joint_motion(model, joint, values, base_rotation, base_position)
-        rotation[:, child] = moved.rotation @ joint.child.rotation.T
-        position[:, child] = moved.position - rotation[:, child] @ joint.child.position
+        inner, outer = (model.body_number[frame.body] for frame in (joint.inboard, joint.outboard))
+        start = rotation[:, inner] @ joint.inboard.rotation
+        origin = position[:, inner] + rotation[:, inner] @ joint.inboard.position
+        if joint.is_reversed:
+            start, origin = _parent_frame(model, joint, values, start, origin)
+        moved = joint_motion(model, joint, values, start, origin)
+        end, place = (start, origin) if joint.is_reversed else (moved.rotation, moved.position)
+        rotation[:, outer] = end @ joint.outboard.rotation.T
+        position[:, outer] = place - rotation[:, outer] @ joint.outboard.position
         if coordinates:
-            twist[:, :, child] = twist[:, :, parent]
+            twist[:, :, outer] = twist[:, :, inner]
+            sense = -1.0 if joint.is_reversed else 1.0
             for axis in moved.axes:
                 for name, own in axis.by_coordinate():
-                    twist[:, number[name], child] += own
+                    twist[:, number[name], outer] += sense * own
     for coupler in reversed(model.couplers if coordinates else ()):
         columns = [number[name] for name in coupler.independent]
         slope = coupler.function.derivative(values[:, columns])
         driven = twist[:, number[coupler.dependent]]
         twist[:, columns] += slope[:, :, None, None] * driven[:, None]
     return BodyMotion(rotation, position, twist[:, [number[name] for name in coordinates]])
+
+
+def _parent_frame(
+    model: OpenSimModel, joint: Joint, values: Array, rotation: Array, position: Array
+) -> tuple[Array, Array]:
+    """Pose of the parent frame of a joint from that of its child frame: X_M X(q)^-1."""
+    upright = np.broadcast_to(np.eye(3), rotation.shape)
+    moved = joint_motion(model, joint, values, upright, np.zeros_like(position))
+    start = rotation @ moved.rotation.swapaxes(1, 2)
+    return start, position - (start @ moved.position[..., None])[..., 0]
 
 
 @dataclass(frozen=True, eq=False)

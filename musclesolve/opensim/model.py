@@ -51,7 +51,8 @@ class BodyMass:
 class Coordinate:
     """A generalized coordinate [rad or m]; a locked one stays at its default unless a value is given.
 
-    rotational: an angle, which files may state in degrees; others are lengths, or parameters of a coupled motion.
+    rotational: an angle, which files may state in degrees; others are lengths, or parameters of a coupled motion. It
+    is one where a joint rotates by it, or by its negative, about one of its axes, and does not translate so.
     """
 
     name: str
@@ -77,6 +78,7 @@ class Joint:
 
     rotations: about body-fixed axes, one after the other (R = R_1 R_2 R_3); translations: along axes of the parent
     frame, of the origin of the child frame. Every kind of joint is written in this form.
+    is_reversed: the child, not the parent, is nearer to the ground.
     """
 
     name: str
@@ -86,6 +88,27 @@ class Joint:
     rotations: tuple[TransformAxis, ...]
     translations: tuple[TransformAxis, ...]
     coordinates: tuple[str, ...]
+    is_reversed: bool = False
+
+    @property
+    def inboard(self) -> Frame:
+        """The frame of the joint on the body that is nearer to the ground."""
+        return self.child if self.is_reversed else self.parent
+
+    @property
+    def outboard(self) -> Frame:
+        """The frame of the joint on the body that it carries."""
+        return self.parent if self.is_reversed else self.child
+
+    @property
+    def speeds_are_angular(self) -> bool:
+        """Whether OpenSim's forces of its angles belong to components of the angular velocity, not to their rates."""
+        return self.kind in ("BallJoint", "FreeJoint")
+
+    @property
+    def moved_by(self) -> frozenset[str]:
+        """The coordinates that it moves with."""
+        return frozenset(name for axis in (*self.rotations, *self.translations) for name in axis.coordinates)
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,6 +118,19 @@ class Coupler:
     dependent: str
     independent: tuple[str, ...]
     function: Function
+
+
+@dataclass(frozen=True, eq=False)
+class OtherConstraint:
+    """An enforced constraint that is not supported.
+
+    driven: coordinates whose motion it sets; involved: these and those that it makes them depend on.
+    """
+
+    name: str
+    kind: str
+    driven: frozenset[str]
+    involved: frozenset[str]
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,9 +208,10 @@ class OpenSimMuscle:
 class OpenSimModel:
     """Bodies (ground first), joints from the ground outward, coordinates, muscles and wrap objects by name.
 
-    masses: of the bodies whose file states them; gravity (3,) [m/s2].
-    couplers: in an order in which each depends on earlier ones only. unsupported: what the file has and this reader
-    does not, "joint shoulder_r" -> "ScapulothoracicJoint"; an error only where it is needed.
+    masses: of the bodies whose file states them; mass_faults: body -> why its mass properties cannot be used.
+    gravity (3,) [m/s2]. couplers: in an order in which each depends on earlier ones only. unsupported: what the file
+    has and this reader does not, "joint shoulder_r" -> "ScapulothoracicJoint"; an error only where it is needed, as
+    other constraints are. notes: what is unusual in the file, and how it was read.
     """
 
     name: str
@@ -187,6 +224,9 @@ class OpenSimModel:
     surfaces: Mapping[str, Surface]
     unsupported: Mapping[str, str]
     masses: Mapping[str, BodyMass] = field(default_factory=dict)
+    mass_faults: Mapping[str, str] = field(default_factory=dict)
+    other_constraints: tuple[OtherConstraint, ...] = ()
+    notes: tuple[str, ...] = ()
     gravity: Array = field(default_factory=lambda: np.array([0.0, -STANDARD_GRAVITY, 0.0]))
     credits: str = ""
     publications: str = ""
@@ -204,7 +244,50 @@ class OpenSimModel:
     @cached_property
     def reachable(self) -> frozenset[str]:
         """Bodies that supported joints connect with the ground."""
-        return frozenset({GROUND, *(joint.child.body for joint in self.joints)})
+        return frozenset({GROUND, *(joint.outboard.body for joint in self.joints)})
+
+    @cached_property
+    def turning(self) -> frozenset[str]:
+        """Coordinates by which a joint rotates."""
+        axes = [axis for joint in self.joints for axis in joint.rotations]
+        return frozenset(name for axis in axes for name in axis.coordinates)
+
+    def coordinates_between(self, bodies: Iterable[str]) -> frozenset[str]:
+        """Coordinates of the joints between some bodies: those that move one of them relative to another."""
+        joint_of = {joint.outboard.body: joint for joint in self.joints}
+        chains = []
+        for body in bodies:
+            chain = set()
+            while body in joint_of:
+                chain.add(body)
+                body = joint_of[body].inboard.body
+            chains.append(frozenset(chain))
+        across = frozenset().union(*chains) - frozenset(chains[0]).intersection(*chains)
+        return frozenset().union(*(joint_of[body].moved_by for body in across))
+
+    def independent(self, names: Iterable[str]) -> frozenset[str]:
+        """The coordinates themselves, or those that drive them by couplers."""
+        found = set(names)
+        for coupler in reversed(self.couplers):
+            if coupler.dependent in found:
+                found = (found - {coupler.dependent}) | set(coupler.independent)
+        return frozenset(found)
+
+    @cached_property
+    def crossing(self) -> Mapping[str, frozenset[str]]:
+        """The independent coordinates that the length of each muscle depends on, locked ones included."""
+        return {name: self.independent(self._crossed(muscle)) for name, muscle in self.muscles.items()}
+
+    def _bodies(self, muscle: OpenSimMuscle) -> frozenset[str]:
+        """Bodies of the points and wrap objects of a muscle."""
+        used = [self.surfaces[wrap.surface].frame for wrap in muscle.wraps if wrap.surface in self.surfaces]
+        return frozenset(frame.body for frame in [*used, *(point.frame for point in muscle.points)])
+
+    def _crossed(self, muscle: OpenSimMuscle) -> frozenset[str]:
+        """Coordinates between the bodies of a muscle, and those that its moving and conditional points name."""
+        moving = {name for point in muscle.points if point.moving for name in point.moving.coordinates}
+        conditions = {point.condition[0] for point in muscle.points if point.condition}
+        return self.coordinates_between(self._bodies(muscle)) | moving | conditions
 
     def chosen(self, names: Iterable[str] | None = None) -> list[OpenSimMuscle]:
         """Muscles by name, all that are enabled when none are named; each must consist of what is supported.
@@ -244,9 +327,9 @@ class OpenSimModel:
             f"wrap object {wrap.surface}" for wrap in muscle.wraps if wrap.surface not in self.surfaces
         ]
         lacking += [f"path of {muscle.name}"] * (f"path of {muscle.name}" in self.unsupported)
-        used = [self.surfaces[wrap.surface].frame for wrap in muscle.wraps if wrap.surface in self.surfaces]
-        bodies = {frame.body for frame in [*used, *(point.frame for point in muscle.points)]}
-        lacking += [f"body {body}" for body in sorted(bodies - self.reachable)]
+        lacking += [f"body {body}" for body in sorted(self._bodies(muscle) - self.reachable)]
+        crossed = self._crossed(muscle)
+        lacking += [f"constraint {each.name}" for each in self.other_constraints if each.driven & crossed]
         if lacking:
             raise self._lacking(muscle.name, lacking)
 
@@ -256,7 +339,7 @@ class OpenSimModel:
             f"muscle {muscle} needs {kinds}",
             code="unsupported",
             file=self.file,
-            expected="joints, points and wrap objects of the kinds that are supported",
+            expected="joints, constraints, points and wrap objects of the kinds that are supported",
             remedy="leave this muscle out, or replace these elements in OpenSim",
         )
 

@@ -74,14 +74,14 @@ class NeutralLeg:
         }
         found = dict(named)
         for joint in self.model.joints:
-            body, parent = joint.child.body, found.get(joint.parent.body)
+            body, parent = joint.outboard.body, found.get(joint.inboard.body)
             if body not in named and parent in ("femur", "tibia", "foot"):
                 found[body] = "foot" if parent == "foot" else body.removesuffix("_r")
         return found
 
     def joint(self, body: str) -> Joint:
         """The joint that carries a body."""
-        return next(joint for joint in self.model.joints if joint.child.body == body)
+        return next(joint for joint in self.model.joints if joint.outboard.body == body)
 
     @cached_property
     def _names(self) -> tuple[str, ...]:
@@ -106,7 +106,7 @@ class NeutralLeg:
 
     def joint_center(self, body: str) -> Array:
         """Where the joint that carries a body is in the neutral pose: the origin of its frame on the body."""
-        return self.neutral_place(body, self.joint(body).child.position)
+        return self.neutral_place(body, self.joint(body).outboard.position)
 
     @cached_property
     def hip(self) -> Array:

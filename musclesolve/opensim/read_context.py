@@ -1,18 +1,37 @@
-"""What is common to all parts of a model file: default properties, frames by name, what is not supported."""
+"""What is common to all parts of a model file: default properties, frames by path, what is not supported."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from musclesolve._util.arrays import Array
-from musclesolve.opensim.functions import KNOTTED, Constant, Function, Linear, Polynomial, Scaled
+from musclesolve.opensim.components import Components
+from musclesolve.opensim.functions import (
+    Constant,
+    Function,
+    Linear,
+    Polynomial,
+    Scaled,
+    Sine,
+    multivariate_powers,
+    natural_spline,
+    piecewise_constant,
+    piecewise_linear,
+    polynomial,
+    simm_spline,
+    smooth_step,
+)
+from musclesolve.opensim.layouts.upgrade import CURRENT
 from musclesolve.opensim.model import GROUND, Frame, rotation_xyz
 from musclesolve.opensim.xml_tree import Element
 
 _NESTED = 20
 """Most offset frames on one another."""
+_HIGHEST = 12
+"""Highest order of a polynomial of several coordinates."""
 
 
 def last_part(path: str) -> str:
@@ -25,14 +44,15 @@ class Context:
     """The file being read.
 
     defaults: elements of <defaults> by tag, whose properties hold where an object does not state its own;
-    bodies: their names; frames: offset frames that no joint owns; unsupported: see OpenSimModel.
+    bodies: their names; unsupported, notes: see OpenSimModel.
     """
 
     root: Element
     defaults: dict[str, Element]
+    components: Components
     bodies: tuple[str, ...]
-    frames: dict[str, Element]
     unsupported: dict[str, str] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
 
     def property(self, element: Element, tag: str) -> Element | None:
         """A property of an object: its own, or that of the defaults of its class."""
@@ -51,31 +71,55 @@ class Context:
         found = self.property(element, tag)
         return otherwise if found is None or not found.words() else found.flag()
 
-    def frame(self, element: Element, tag: str, own: dict[str, Element] | None = None) -> Frame:
-        """The frame that a socket of an object names; `own`: offset frames of the object itself."""
-        socket = element.require(tag)
-        return self._named(socket, last_part(socket.text), own or {}, _NESTED)
+    def frame(self, owner: Element, tag: str) -> Frame | None:
+        """The frame that a socket of a component names; None for one of a kind that is not supported."""
+        socket = owner.require(tag)
+        return self.pose(self.connectee(owner, socket))
 
-    def frame_of(self, owner: Element) -> Frame:
-        """The frame of a body, or of an offset frame that no joint owns."""
-        return self._named(owner, owner.name or GROUND, {}, _NESTED)
+    def connectee(self, owner: Element, socket: Element) -> Element:
+        """The component that a socket names by a path, or by the name alone.
 
-    def _named(self, socket: Element, name: str, own: dict[str, Element], left: int) -> Frame:
-        offset = own.get(name) or self.frames.get(name)
-        if offset is not None and left:
-            parent_socket = offset.require("socket_parent")
-            parent = self._named(parent_socket, last_part(parent_socket.text), {}, left - 1)
-            rotation = rotation_xyz(_vector(offset, "orientation"))
-            position = parent.place(_vector(offset, "translation"))
-            return Frame(parent.body, parent.rotation @ rotation, position)
-        if name != GROUND and name not in self.bodies:
+        A name alone is a body, or the only frame of this name: so files of versions before 4 have it.
+        """
+        text = socket.text.strip()
+        found = self.components.frame(text, owner.path)
+        if found is not None:
+            return found
+        version = int(self.root.version)
+        called = (
+            self.components.frames_called(last_part(text)) if "/" not in text or version < CURRENT else []
+        )
+        if len(called) == 1:
+            return called[0]
+        socket.fail(
+            f"{len(called)} frames are called '{text}': {', '.join(each.path for each in called)}"
+            if called
+            else f"there is no body or frame '{text}'",
+            expected="the path of a body or of an offset frame",
+            remedy="write the whole path, /bodyset/NAME or /jointset/JOINT/NAME",
+            code="unknown_name",
+        )
+
+    def pose(self, frame: Element, inside: int = 0) -> Frame | None:
+        """Where a frame is on its body; None for one of a kind that is not supported."""
+        if frame.tag in ("Body", "Ground"):
+            return Frame(frame.name if frame.tag == "Body" else GROUND, np.eye(3), np.zeros(3))
+        if frame.tag != "PhysicalOffsetFrame":
+            self.unsupported[f"frame {frame.path}"] = frame.tag
+            return None
+        socket = frame.require("socket_parent")
+        if inside > _NESTED:
             socket.fail(
-                f"there is no body or frame '{name}'",
-                expected="the path of a body or of an offset frame",
-                remedy="open the model in OpenSim and save it again",
-                code="unknown_name",
+                "offset frames are attached to one another in a circle",
+                expected="frames that lead to a body",
+                remedy="correct <socket_parent>",
+                code="bad_model",
             )
-        return Frame(name, np.eye(3), np.zeros(3))
+        parent = self.pose(self.connectee(frame, socket), inside + 1)
+        if parent is None:
+            return None
+        rotation = rotation_xyz(_vector(frame, "orientation"))
+        return Frame(parent.body, parent.rotation @ rotation, parent.place(_vector(frame, "translation")))
 
 
 def _vector(element: Element, tag: str) -> Array:
@@ -85,23 +129,25 @@ def _vector(element: Element, tag: str) -> Array:
 
 def read_function(element: Element, count: int = 1) -> Function | None:
     """The function of `count` coordinates that an element is; None for one of another kind."""
-    if element.tag == "Constant":
-        return Constant(element.require("value").number())
-    if element.tag == "LinearFunction":
-        return _linear(element.require("coefficients"), count)
-    if element.tag == "MultiplierFunction":
-        inner = function_in(element.require("function"), count)
-        return None if inner is None else Scaled(inner, element.require("scale").number())
-    if element.tag != "PolynomialFunction" and element.tag not in KNOTTED:
-        return None
-    if count != 1:
+    match element.tag:
+        case "Constant":
+            return Constant(element.require("value").number())
+        case "LinearFunction":
+            return _linear(element.require("coefficients"), count)
+        case "MultiplierFunction":
+            inner, scale = function_in(element.require("function"), count), element.find("scale")
+            return None if inner is None else Scaled(inner, 1.0 if scale is None else scale.number())
+        case "MultivariatePolynomialFunction":
+            return _multivariate(element, count)
+    reader = _OF_ONE.get(element.tag)
+    if reader is not None and count != 1:
         element.fail(
             f"{count} coordinates",
             expected="one coordinate, which the function depends on",
             remedy="correct <coordinates>",
             code="bad_model",
         )
-    return _knotted(element) if element.tag in KNOTTED else _polynomial(element)
+    return None if reader is None else reader(element)
 
 
 def function_in(holder: Element, count: int = 1) -> Function | None:
@@ -121,21 +167,83 @@ def _linear(coefficients: Element, count: int) -> Function:
     return Linear(values[:-1], float(values[-1]))
 
 
+def _multivariate(element: Element, count: int) -> Function:
+    coefficients, dimension = element.require("coefficients"), element.require("dimension").number()
+    powers = multivariate_powers(count, int(min(element.require("order").number(), _HIGHEST)))
+    values = coefficients.numbers()
+    if dimension != count or len(values) != len(powers):
+        coefficients.fail(
+            f"{len(values)} coefficients, dimension {dimension:g}, for {count} coordinate(s)",
+            expected=f"{len(powers)} coefficients, as the order demands, and dimension {count}",
+            remedy="correct the function",
+            code="bad_model",
+        )
+    return Polynomial(values, powers)
+
+
 def _polynomial(element: Element) -> Function:
     coefficients = element.require("coefficients")
     values = coefficients.numbers()
     if not values.size:
         coefficients.fail("no coefficients", expected="one or more", remedy="state them", code="bad_model")
-    return Polynomial(values)
+    return polynomial(values)
 
 
-def _knotted(element: Element) -> Function:
+def _knots(element: Element, fewest: int = 2) -> tuple[Array, Array]:
     knots, values = element.require("x").numbers(), element.require("y").numbers()
-    if knots.size < 2 or knots.size != values.size or (np.diff(knots) <= 0.0).any():
+    if knots.size < fewest or knots.size != values.size or (np.diff(knots) <= 0.0).any():
         element.fail(
             f"{knots.size} x and {values.size} y",
-            expected="two or more, as many y as x, with increasing x",
+            expected=f"{fewest} or more, as many y as x, with increasing x",
             remedy="correct the knots of the function",
             code="bad_model",
         )
-    return KNOTTED[element.tag](knots, values)
+    return knots, values
+
+
+def _gcv_spline(element: Element) -> Function | None:
+    """A spline through its knots; None for one that smooths them."""
+    variance, half_order = element.find("error_variance"), element.require("half_order").number()
+    if half_order not in (1, 2, 3, 4):
+        element.fail(
+            f"half_order {half_order:g}",
+            expected="1, 2, 3 or 4",
+            remedy="correct <half_order>",
+            code="bad_model",
+        )
+    if variance is not None and variance.number() != 0.0:
+        return None
+    return natural_spline(*_knots(element, 2 * int(half_order)), int(half_order))
+
+
+def _step(element: Element) -> Function:
+    names = ("transition_start_time", "transition_end_time", "start_value", "end_value")
+    start, end, before, after = (element.require(name).number() for name in names)
+    if not end > start:
+        element.fail(
+            f"a transition from {start:g} to {end:g}",
+            expected="an end after the start",
+            remedy="correct the function",
+            code="bad_model",
+        )
+    return smooth_step(start, end, before, after)
+
+
+def _sine(element: Element) -> Function:
+    usual = {"amplitude": 1.0, "omega": 1.0, "phase": 0.0, "offset": 0.0}
+    found = {name: element.find(name) for name in usual}
+    return Sine(*(usual[name] if each is None else each.number() for name, each in found.items()))
+
+
+_OF_ONE: dict[str, Callable[[Element], Function | None]] = {
+    "PolynomialFunction": _polynomial,
+    "SimmSpline": lambda element: simm_spline(*_knots(element)),
+    "NaturalCubicSpline": lambda element: simm_spline(*_knots(element)),
+    "natCubicSpline": lambda element: simm_spline(*_knots(element)),
+    "PiecewiseLinearFunction": lambda element: piecewise_linear(*_knots(element)),
+    "PiecewiseConstantFunction": lambda element: piecewise_constant(*_knots(element)),
+    "GCVSpline": _gcv_spline,
+    "StepFunction": _step,
+    "Sine": _sine,
+}
+"""Functions of one coordinate; the cubic spline by its names in older files too."""

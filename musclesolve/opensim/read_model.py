@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
+from musclesolve.constants import STANDARD_GRAVITY
+from musclesolve.opensim.components import components
 from musclesolve.opensim.layouts.upgrade import CURRENT, upgrade
 from musclesolve.opensim.model import GROUND, BodyMass, OpenSimModel
 from musclesolve.opensim.read_context import Context
-from musclesolve.opensim.read_joints import read_coordinates, read_couplers, read_joints
+from musclesolve.opensim.read_joints import read_coordinates, read_couplers, read_joints, read_links
 from musclesolve.opensim.read_muscles import read_muscles, read_surfaces
 from musclesolve.opensim.xml_tree import Element, read_xml
 
@@ -30,10 +33,12 @@ def read_osim(path: str | Path) -> OpenSimModel:
     root = read_xml(path)
     model = _model(root)
     context = _context(root, model)
-    joints = read_joints(context, model)
-    coordinates = read_coordinates(context, model, joints)
-    surfaces = read_surfaces(context, model)
+    joints, closing = read_joints(context)
+    coordinates = read_coordinates(context, joints)
+    couplers, others = read_couplers(context, coordinates)
+    surfaces = read_surfaces(context)
     muscles = read_muscles(context, model)
+    masses, mass_faults = _masses(context)
     gravity = model.find("gravity")
     read = OpenSimModel(
         name=model.name,
@@ -41,17 +46,21 @@ def read_osim(path: str | Path) -> OpenSimModel:
         bodies=(GROUND, *context.bodies),
         joints=joints,
         coordinates=coordinates,
-        couplers=read_couplers(context, model, coordinates),
+        couplers=couplers,
         muscles=muscles,
         surfaces=surfaces,
         unsupported=context.unsupported,
-        masses=_masses(model),
-        **({} if gravity is None else {"gravity": gravity.vector()}),
+        masses=masses,
+        mass_faults=mass_faults,
+        notes=tuple(context.notes),
+        gravity=np.array([0.0, -STANDARD_GRAVITY, 0.0]) if gravity is None else gravity.vector(),
         credits=_text(model, "credits"),
         publications=_text(model, "publications"),
     )
     _require_known(model, read)
-    return read
+    others += read_links(context, read, closing)
+    context.unsupported |= {f"constraint {each.name}": each.kind for each in others}
+    return replace(read, other_constraints=tuple(others))
 
 
 def _model(root: Element) -> Element:
@@ -72,9 +81,21 @@ def _model(root: Element) -> Element:
     return model
 
 
-def _masses(model: Element) -> dict[str, BodyMass]:
-    """Mass properties of the bodies that state them."""
-    return {body.name: _body_mass(body) for body in model.listed("BodySet") if body.find("mass") is not None}
+def _masses(context: Context) -> tuple[dict[str, BodyMass], dict[str, str]]:
+    """Mass properties of the bodies that state them, and why those of others cannot be used."""
+    masses, faults = {}, {}
+    for body in context.components.of_kind("Body"):
+        if body.find("mass") is None:
+            faults[body.name] = f"line {body.line}: body {body.name} has no mass"
+            continue
+        masses[body.name] = found = _body_mass(body)
+        least = float(np.linalg.eigvalsh(found.inertia)[0])
+        if found.mass < 0.0 or least < -_ROUNDING * np.abs(found.inertia).max():
+            faults[body.name] = (
+                f"line {body.line}: body {body.name} has the mass {found.mass:g} kg and the least principal moment of "
+                f"inertia {least:g} kg m2"
+            )
+    return masses, faults
 
 
 def _body_mass(body: Element) -> BodyMass:
@@ -84,16 +105,7 @@ def _body_mass(body: Element) -> BodyMass:
         body.fail(
             f"{found.size} numbers of inertia", expected="xx yy zz xy xz yz", remedy="correct <inertia>"
         )
-    tensor = found[_TENSOR]
-    least = np.linalg.eigvalsh(tensor)[0]
-    if mass.number() < 0.0 or least < -_ROUNDING * np.abs(tensor).max():
-        body.fail(
-            f"mass {mass.number():g} kg, least principal moment of inertia {least:g} kg m2",
-            expected="neither below zero",
-            remedy="correct its mass properties",
-            code="bad_model",
-        )
-    return BodyMass(mass.number(), np.zeros(3) if center is None else center.vector(), tensor)
+    return BodyMass(mass.number(), np.zeros(3) if center is None else center.vector(), found[_TENSOR])
 
 
 def _context(root: Element, model: Element) -> Context:
@@ -103,14 +115,11 @@ def _context(root: Element, model: Element) -> Context:
         if (found := holder.find("defaults"))
         for each in found.children
     }
-    owned = {id(frame) for joint in model.listed("JointSet") for frame in joint.listed("frames")}
-    free = [
-        each for each in model.descendants() if each.tag == "PhysicalOffsetFrame" and id(each) not in owned
-    ]
-    for kind in ("BodySet", "ForceSet"):
-        _require_names_once(model.listed(kind))
-    bodies = tuple(body.name for body in model.listed("BodySet"))
-    return Context(root, defaults, bodies, {frame.name: frame for frame in free})
+    every = components(model)
+    bodies = every.of_kind("Body")
+    for named in (bodies, model.listed("ForceSet")):
+        _require_names_once(named)
+    return Context(root, defaults, every, tuple(body.name for body in bodies))
 
 
 def _require_names_once(elements: list[Element]) -> None:

@@ -36,22 +36,39 @@ _DE_GROOTE = {
 """Likewise of De Groote et al. (2016)."""
 
 
-def read_surfaces(context: Context, model: Element) -> dict[str, Surface]:
-    """Wrap objects by name; those of other kinds become `unsupported`."""
-    found = {}
-    owners = [*model.listed("BodySet"), *([ground] if (ground := model.find("Ground")) else [])]
-    for owner in [*owners, *context.frames.values()]:
+def read_surfaces(context: Context) -> dict[str, Surface]:
+    """Wrap objects by name; those of other kinds become `unsupported`.
+
+    Muscles name a wrap object without its body. OpenSim takes the first of this name, and so does this reader.
+    """
+    found: dict[str, Surface] = {}
+    named: dict[str, list[str]] = {}
+    for owner in context.components.frames.values():
         for element in owner.listed("WrapObjectSet"):
-            if element.tag in _SURFACES:
-                found[element.name] = _surface(context, element, owner)
+            named.setdefault(element.name, []).append(owner.path)
+            if len(named[element.name]) > 1:
+                continue
+            base = context.pose(owner)
+            surface = _surface(context, element, base) if element.tag in _SURFACES and base else None
+            if surface is not None and not (surface.kind == "cylinder" and surface.side.endswith("z")):
+                found[element.name] = surface
+            elif surface is not None:
+                context.unsupported[f"wrap object {element.name}"] = (
+                    "a cylinder with a quadrant along its axis"
+                )
             else:
                 context.unsupported[f"wrap object {element.name}"] = element.tag
+    for name, owners in named.items():
+        if len(owners) > 1:
+            context.notes.append(
+                f"{len(owners)} wrap objects are called {name} ({', '.join(owners)}): all muscles that name it use "
+                f"the one on {owners[0]}, as in OpenSim. Rename the others if that is not meant."
+            )
     return found
 
 
-def _surface(context: Context, element: Element, owner: Element) -> Surface:
+def _surface(context: Context, element: Element, base: Frame) -> Surface:
     kind = _SURFACES[element.tag]
-    base = context.frame_of(owner)
     rotation = base.rotation @ rotation_xyz(element.require("xyz_body_rotation").vector())
     frame = Frame(base.body, rotation, base.place(element.require("translation").vector()))
     if kind == "ellipsoid":
@@ -63,7 +80,8 @@ def _surface(context: Context, element: Element, owner: Element) -> Surface:
     if min(radii[:2]) <= 0.0 or (kind != "cylinder" and radii[2] <= 0.0):
         element.fail("a radius is not positive", expected="radii [m]", remedy="correct it", code="bad_model")
     side = context.property(element, "quadrant")
-    word = side.text.strip() if side is not None and side.words() else "all"
+    word = side.text.strip().lower() if side is not None and side.words() else "all"
+    word = {"unassigned": "all"}.get(word, word)
     word = word if word in _SIDES else f"+{word}"
     if word not in _SIDES:
         element.fail(
@@ -73,15 +91,27 @@ def _surface(context: Context, element: Element, owner: Element) -> Surface:
 
 
 def read_muscles(context: Context, model: Element) -> dict[str, OpenSimMuscle]:
-    """Every force of the model that has a path and fibers; other forces but actuators become `unsupported`."""
-    found = {}
-    for element in model.listed("ForceSet"):
+    """Every force of the model that has a path and fibers; others become `unsupported`, but actuators without a path.
+
+    Muscles may stand among the components of the model too, beside the set of forces.
+    """
+    found: dict[str, OpenSimMuscle] = {}
+    forces = model.listed("ForceSet")
+    elsewhere = [each for each in context.components.of_kind("Muscle") if each not in forces]
+    for element in [*forces, *elsewhere]:
+        if element.name in found:
+            element.fail(
+                f"there are two muscles '{element.name}'",
+                expected="every name once",
+                remedy="rename one of them",
+                code="duplicate_name",
+            )
         fibers, path = context.property(element, "optimal_fiber_length"), _path(element)
         if fibers and path and path.tag == "GeometryPath":
             found[element.name] = _muscle(context, element, path)
         elif fibers:
             context.unsupported[f"path of {element.name}"] = path.tag if path else "none"
-        elif not element.tag.endswith("Actuator") and context.flag(element, "appliesForce", True):
+        elif (path or not element.tag.endswith("Actuator")) and context.flag(element, "appliesForce", True):
             context.unsupported[f"force {element.name}"] = element.tag
     return found
 
@@ -146,6 +176,8 @@ def _point(context: Context, element: Element) -> Point | None:
     if element.tag not in ("PathPoint", "ConditionalPathPoint", "MovingPathPoint"):
         return None
     frame = context.frame(element, "socket_parent_frame")
+    if frame is None:
+        return None
     if element.tag == "MovingPathPoint":
         moving = _moving(element)
         return None if moving is None else Point(element.name, frame, None, moving)

@@ -20,7 +20,10 @@ _TRUE = {"true": True, "1": True, "false": False, "0": False}
 
 @dataclass(eq=False)
 class Element:
-    """One element: tag, attribute `name`, its own text, its children in order, and where it stands."""
+    """One element: tag, attribute `name`, its own text, its children in order, and where it stands.
+
+    path: of a component of a model, see `components`.
+    """
 
     tag: str
     name: str
@@ -28,6 +31,7 @@ class Element:
     line: int
     text: str = ""
     version: str = ""
+    path: str = ""
     children: list[Element] = field(default_factory=list)
 
     @property

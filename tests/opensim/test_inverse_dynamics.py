@@ -12,7 +12,7 @@ from sampled_motion import at_rest, free_names, sine_motion
 from small_model import TEXT, save_model
 
 from musclesolve._util.arrays import Array
-from musclesolve.opensim.inverse.body_dynamics import body_dynamics
+from musclesolve.opensim.inverse.body_dynamics import body_dynamics, require_masses
 from musclesolve.opensim.inverse.external_load import ExternalLoad
 from musclesolve.opensim.inverse.inverse_dynamics import inverse_dynamics
 from musclesolve.opensim.inverse.model_motion import ModelMotion, model_motion
@@ -157,10 +157,7 @@ def test_coupled_coordinates_follow_and_need_nothing_themselves(small: OpenSimMo
     np.testing.assert_allclose(dynamics.force[:, knee], expected)
 
 
-def test_bodies_without_mass_or_joint_are_refused(tmp_path: Path) -> None:
-    model = read_osim(save_model(tmp_path, TEXT.replace("<mass>3</mass>", "")))
-    with refused("bad_model", "small.osim", "patella_r", "mass"):
-        inverse_dynamics(model, sine_motion(model, TIME))
+def test_bodies_without_joint_are_refused(tmp_path: Path) -> None:
     model = read_osim(save_model(tmp_path, TEXT.replace("UniversalJoint", "ScrewJoint")))
     with refused("unsupported", "small.osim", "talus_r"):
         inverse_dynamics(model, sine_motion(model, TIME))
@@ -169,15 +166,25 @@ def test_bodies_without_mass_or_joint_are_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new"),
     [
-        ("<mass>3</mass>", "<mass>-3</mass>"),
-        ("<inertia>0.01 0.03", "<inertia>-0.01 0.03"),
-        ("<inertia>0.01 0.03 0.02 0.001", "<inertia>0.01 0.03 0.02 0.5"),
+        ("<mass>4</mass>", ""),
+        ("<mass>4</mass>", "<mass>-3</mass>"),
+        ("<inertia>0.07 0.03", "<inertia>-0.07 0.03"),
+        ("<inertia>0.07 0.03 0.05 0.001", "<inertia>0.07 0.03 0.05 0.5"),
     ],
 )
-def test_impossible_mass_properties_are_refused(tmp_path: Path, old: str, new: str) -> None:
+def test_impossible_mass_properties_stop_what_needs_them(tmp_path: Path, old: str, new: str) -> None:
+    """Those of the tibia: the ankle beyond it does not carry it, hip and knee do."""
     assert old in TEXT
-    with refused("bad_model", "small.osim", "Body"):
-        read_osim(save_model(tmp_path, TEXT.replace(old, new)))
+    model = read_osim(save_model(tmp_path, TEXT.replace(old, new)))
+    usual = read_osim(save_model(tmp_path, TEXT))
+    found, right = (inverse_dynamics(each, sine_motion(usual, TIME)) for each in (model, usual))
+    np.testing.assert_array_equal(found.column("ankle_a_r"), right.column("ankle_a_r"))
+    assert np.isnan(found.column("knee_r")).all() and np.isnan(found.column("hip_a_r")).all()
+    require_masses(model, ["ankle_a_r"], found.column("ankle_a_r")[:, None])
+    with refused("bad_model", "small.osim", "tibia_r", "knee_r", "line"):
+        require_masses(model, ["knee_r"], found.column("knee_r")[:, None])
+    chosen = [muscle.name for muscle in model.chosen()]
+    assert chosen == ["one_r", "two_r", "three_r"]
 
 
 def test_a_motion_must_be_complete(small: OpenSimModel) -> None:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
+from joined_legs import reversed_joint
+from small_model import save_model
 
 from musclesolve._util.arrays import Array
 from musclesolve.opensim.kinematics import body_motion, coordinate_values
 from musclesolve.opensim.model import OpenSimModel, rotation_xyz
+from musclesolve.opensim.read_model import read_osim
 
 STEP = 1e-6
 
@@ -71,3 +76,10 @@ def test_a_free_joint_places_its_body(small: OpenSimModel) -> None:
     np.testing.assert_allclose(motion.rotation[0, 1], turned, atol=1e-14)
     origin = np.array([0.01, -0.4, 0.02]) + offset @ [1.0, 2.0, 3.0] - turned @ [0.0, 0.01, 0.0]
     np.testing.assert_allclose(motion.position[0, 1], origin, atol=1e-14)
+
+
+@pytest.mark.parametrize("name", ["hip_r", "knee_joint_r", "ankle_r"])
+def test_twists_of_reversed_joints(tmp_path: Path, name: str) -> None:
+    model = read_osim(save_model(tmp_path, reversed_joint(name)))
+    assert [joint.name for joint in model.joints if joint.is_reversed] == [name]
+    check_twists(model)

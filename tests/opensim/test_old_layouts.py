@@ -16,6 +16,7 @@ from small_model import TEXT, save_model
 
 from musclesolve.errors import InputError
 from musclesolve.opensim.geometry import opensim_geometry
+from musclesolve.opensim.kinematics import coordinate_values
 from musclesolve.opensim.model import OpenSimModel
 from musclesolve.opensim.read_model import read_osim
 
@@ -84,16 +85,22 @@ def test_disabled_muscles_and_constraints(tmp_path: Path) -> None:
     assert [muscle.name for muscle in model.chosen(["one_r"])] == ["one_r"]
 
 
-def test_a_reversed_joint_is_listed(tmp_path: Path) -> None:
+def test_a_reversed_joint(tmp_path: Path) -> None:
+    """It has parent and child exchanged; the bodies and muscles are where OpenSim has them."""
     path = save_old(tmp_path / "old.osim", TEXT, 30000)
     text = path.read_text(encoding="utf-8")
     start = text.index('<UniversalJoint name="ankle_r">')
     changed = text[start:].replace("<reverse>false", "<reverse>true", 1)
     path.write_text(text[:start] + changed, encoding="utf-8")
     model = read_osim(path)
-    assert "joint ankle_r" in model.unsupported
-    with refused("unsupported", "talus_r"):
-        model.chosen(["three_r"])
+    assert [joint.name for joint in model.joints if joint.is_reversed] == ["ankle_r"]
+    assert not model.unsupported
+    pose = {name: np.array([0.1 + 0.05 * k]) for k, name in enumerate(model.coordinates)}
+    values = coordinate_values(model, pose)
+    (answer,) = answers(task("muscles", model.file, list(model.coordinates), values))
+    found = opensim_geometry(model, pose)
+    lengths = [answer["muscles"][name][0] for name in found.muscles]
+    np.testing.assert_allclose(found.length[0], lengths, atol=5e-5)
 
 
 @pytest.mark.parametrize(

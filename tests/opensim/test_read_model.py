@@ -241,7 +241,7 @@ def test_frames_in_a_circle(tmp_path: Path) -> None:
     )
     text = TEXT.replace("<credits>", f"<components>{frames}</components><credits>")
     text = text.replace("<socket_parent>/bodyset/talus_r", "<socket_parent>a")
-    with refused("unknown_name", "small.osim"):
+    with refused("bad_model", "small.osim", "circle"):
         read_osim(save_model(tmp_path, text))
 
 

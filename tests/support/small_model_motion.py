@@ -7,11 +7,13 @@ from pathlib import Path
 import numpy as np
 
 from musclesolve.opensim.model import OpenSimModel
+from musclesolve.pipeline.opensim.coordinate_motion import coordinate_motion
 from musclesolve.pipeline.opensim.model_problem import Choices, opensim_problem
 from musclesolve.recording.data import Table
 from musclesolve.recording.text.mot_file import write_mot
 
 DOFS = ("hip_a_r", "ankle_a_r")
+HIP = ("hip_a_r", "hip_b_r", "hip_c_r")
 TIME = np.linspace(0.0, 1.0, 61)
 
 
@@ -34,8 +36,9 @@ def feasible_moments(model: OpenSimModel, **choices: object) -> dict[str, np.nda
 
 
 def save_inputs(folder: Path, model: OpenSimModel) -> tuple[Path, Path]:
-    """Coordinates in degrees and moments as files."""
-    motion, moments = small_motion(model), feasible_moments(model)
+    """Coordinates in degrees and moments as files, those of the hip about the axes of the pelvis, as OpenSim's are."""
+    motion = small_motion(model)
+    moments = about_parent_axes(model, feasible_moments(model))
     names = [name for name in motion if name != "time"]
     angles = np.stack(
         [np.degrees(motion[name]) if is_angle(name) else motion[name] for name in names], axis=1
@@ -46,6 +49,24 @@ def save_inputs(folder: Path, model: OpenSimModel) -> tuple[Path, Path]:
     columns = tuple(f"{name}_moment" for name in moments)
     write_mot(moment_file, Table(TIME, columns, forces, False, moment_file), decimals=12)
     return coordinates, moment_file
+
+
+def about_parent_axes(model: OpenSimModel, moments: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """The moments with those of the ball joint about its parent's axes: M with a_k . M = M_k, in closed form."""
+    motion = coordinate_motion(model, small_motion(model))
+    a, b = (motion.by_name(motion.value)[name] for name in HIP[:2])
+    zero, one = np.zeros_like(a), np.ones_like(a)
+    axes = np.stack(
+        [
+            np.stack([one, zero, zero], axis=1),
+            np.stack([zero, np.cos(a), np.sin(a)], axis=1),
+            np.stack([np.sin(b), -np.sin(a) * np.cos(b), np.cos(a) * np.cos(b)], axis=1),
+        ],
+        axis=1,
+    )
+    of_rates = np.stack([moments.get(name, zero) for name in HIP], axis=1)
+    about = np.linalg.solve(axes, of_rates[..., None])[..., 0]
+    return {**moments, **dict(zip(HIP, about.T, strict=True))}
 
 
 def is_angle(name: str) -> bool:

@@ -6,7 +6,7 @@ acceleration is the time derivative of the twist (Featherstone 2008, Rigid Body 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,7 +15,7 @@ from musclesolve._util.arrays import Array
 from musclesolve.errors import InputError
 from musclesolve.opensim.inverse.model_motion import ModelMotion
 from musclesolve.opensim.kinematics import AxisMotion, BodyMotion, body_motion, joint_motion
-from musclesolve.opensim.model import GROUND, Joint, OpenSimModel
+from musclesolve.opensim.model import BodyMass, OpenSimModel
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,39 +33,42 @@ def body_dynamics(model: OpenSimModel, motion: ModelMotion) -> BodyDynamics:
 
     An axis with the unit twist s, fixed in a frame that moves with V, adds s f' to the twist and
     s f'' + (V x s) f' to the acceleration, where f' and f'' are time derivatives of its function
-    (Featherstone 2008, 5.3).
+    (Featherstone 2008, 5.3). A reversed joint takes from its child to its parent what it adds from parent to child.
     """
     pose = body_motion(model, motion.value)
     twist = np.zeros((*pose.position.shape[:2], 6))
     acceleration = np.zeros_like(twist)
     axes = []
-    for joint, parent, child in _numbered(model):
+    for joint in model.joints:
+        parent, child = (model.body_number[frame.body] for frame in (joint.parent, joint.child))
         base = pose.rotation[:, parent]
         start = pose.position[:, parent] + base @ joint.parent.position
         moved = joint_motion(model, joint, motion.value, base @ joint.parent.rotation, start)
-        v, a = twist[:, parent], acceleration[:, parent]
-        for axis in moved.axes:
-            rate, change = _time_derivatives(model, axis, motion)
-            a = a + axis.unit * change[:, None] + cross_motion(v, axis.unit) * rate[:, None]
+        rates = [_time_derivatives(model, axis, motion) for axis in moved.axes]
+        v = twist[:, child] if joint.is_reversed else twist[:, parent]
+        if joint.is_reversed:
+            for axis, (rate, _) in zip(moved.axes, rates, strict=True):
+                v = v - axis.unit * rate[:, None]
+            twist[:, parent] = v
+        gained = np.zeros_like(v)
+        for axis, (rate, change) in zip(moved.axes, rates, strict=True):
+            gained += axis.unit * change[:, None] + cross_motion(v, axis.unit) * rate[:, None]
             v = v + axis.unit * rate[:, None]
-        twist[:, child], acceleration[:, child] = v, a
+        if joint.is_reversed:
+            acceleration[:, parent] = acceleration[:, child] - gained
+        else:
+            twist[:, child], acceleration[:, child] = v, acceleration[:, parent] + gained
         axes.append(moved.axes)
     return BodyDynamics(pose, twist, acceleration, tuple(axes))
-
-
-def _numbered(model: OpenSimModel) -> Iterator[tuple[Joint, int, int]]:
-    """Joints with the numbers of parent and child body, from the ground outward."""
-    for joint in model.joints:
-        yield joint, model.body_number[joint.parent.body], model.body_number[joint.child.body]
 
 
 def _time_derivatives(model: OpenSimModel, axis: AxisMotion, motion: ModelMotion) -> tuple[Array, Array]:
     """First and second time derivative (T,) of the function of an axis."""
     columns = [model.coordinate_number[name] for name in axis.axis.coordinates]
     function, speed = axis.axis.function, motion.speed[:, columns]
-    slope, bend = function.derivative(axis.x), function.curvature(axis.x)
-    change = slope * motion.acceleration[:, columns] + bend * speed**2
-    return (slope * speed).sum(axis=1), change.sum(axis=1)
+    slope = function.derivative(axis.x)
+    change = (slope * motion.acceleration[:, columns]).sum(axis=1) + function.bend(axis.x, speed)
+    return (slope * speed).sum(axis=1), change
 
 
 def cross_motion(twist: Array, moving: Array) -> Array:
@@ -78,15 +81,19 @@ def cross_motion(twist: Array, moving: Array) -> Array:
 def inertial_wrench(model: OpenSimModel, bodies: BodyDynamics) -> Array:
     """What must act on every body beside gravity, (T, B, 6).
 
-    With the mass center at c: force m (a_c - g), moment about the origin I alpha + omega x I omega + c x force.
+    With the mass center at c: force m (a_c - g), moment about the origin I alpha + omega x I omega + c x force. NaN of
+    a body whose mass properties cannot be used.
 
     Raises:
-        InputError: a body has no mass properties, or no supported joint leads to it.
+        InputError: no supported joint leads to a body.
     """
-    _require_masses(model)
-    mass = np.array([0.0, *(model.masses[body].mass for body in model.bodies[1:])])
-    local = np.array([np.zeros(3), *(model.masses[body].center for body in model.bodies[1:])])
-    tensor = np.array([np.zeros((3, 3)), *(model.masses[body].inertia for body in model.bodies[1:])])
+    _require_joints(model)
+    none = BodyMass(0.0, np.zeros(3), np.zeros((3, 3)))
+    unknown = BodyMass(np.nan, np.zeros(3), np.zeros((3, 3)))
+    known = [unknown if body in model.mass_faults else model.masses.get(body, none) for body in model.bodies]
+    mass = np.array([each.mass for each in known])
+    local = np.array([each.center for each in known])
+    tensor = np.array([each.inertia for each in known])
     rotation = bodies.pose.rotation
     center = (rotation @ local[..., None])[..., 0] + bodies.pose.position
     omega, v = bodies.twist[..., :3], bodies.twist[..., 3:]
@@ -99,18 +106,27 @@ def inertial_wrench(model: OpenSimModel, bodies: BodyDynamics) -> Array:
     return np.concatenate([moment, force], axis=-1)
 
 
-def _require_masses(model: OpenSimModel) -> None:
+def _require_joints(model: OpenSimModel) -> None:
     for body in model.bodies:
-        problem = None
         if body not in model.reachable:
-            problem, code = f"no supported joint leads to body {body}", "unsupported"
-        elif body != GROUND and body not in model.masses:
-            problem, code = f"body {body} has no mass", "bad_model"
-        if problem:
             raise InputError(
-                problem,
-                code=code,
+                f"no supported joint leads to body {body}",
+                code="unsupported",
                 file=model.file,
-                expected="joints of supported kinds, and <mass>, <mass_center> and <inertia> of every body",
+                expected="joints of supported kinds",
                 remedy="complete the model in OpenSim, or give joint moments instead of loads",
             )
+
+
+def require_masses(model: OpenSimModel, names: Sequence[str], force: Array) -> None:
+    """Refuse generalized forces (T, m) of some coordinates where mass properties beyond their joints are unknown."""
+    lost = [name for name, column in zip(names, force.T, strict=True) if np.isnan(column).any()]
+    if lost:
+        raise InputError(
+            "; ".join(model.mass_faults.values()),
+            code="bad_model",
+            file=model.file,
+            where=", ".join(lost[:8]),
+            expected="mass properties that a body can have, of every body that these coordinates move",
+            remedy="correct the body in OpenSim, or give joint moments instead of loads",
+        )

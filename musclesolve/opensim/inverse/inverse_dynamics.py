@@ -20,7 +20,8 @@ class InverseDynamics:
 
     force (T, K): generalized forces of all coordinates [N m; N where the coordinate is a length], couplings included:
     those of coupled coordinates act on the coordinates that drive them, and are zero themselves.
-    joint_force (T, K): the same before that, each joint by itself, as OpenSim writes them.
+    joint_force (T, K): the same before that, each joint by itself.
+    NaN where mass properties of a body that the coordinate moves cannot be used (`OpenSimModel.mass_faults`).
     wrench (T, B, 6): moment about the origin of the ground [N m] and force [N] that every body must receive from
     joints and muscles; bodies: their motion.
     """
@@ -52,17 +53,18 @@ def inverse_dynamics(
         loads: from `read_external_loads`; interpolated to the times of the motion.
 
     Raises:
-        InputError: mass properties or joints are missing, a load acts on an unknown body, or ends too early.
+        InputError: joints are missing, a load acts on an unknown body, or ends too early.
     """
     bodies = body_dynamics(model, motion)
     wrench = inertial_wrench(model, bodies) - load_wrench(model, loads, motion.time, bodies.pose)
     transmitted = carried_by_joints(model, wrench)
     joint_force = np.zeros_like(motion.value)
     for joint, axes in zip(model.joints, bodies.axes, strict=True):
-        carried = transmitted[:, model.body_number[joint.child.body]]
+        carried = transmitted[:, model.body_number[joint.outboard.body]]
+        on_child = -carried if joint.is_reversed else carried
         for axis in axes:
             for name, twist in axis.by_coordinate():
-                joint_force[:, model.coordinate_number[name]] += (twist * carried).sum(axis=1)
+                joint_force[:, model.coordinate_number[name]] += (twist * on_child).sum(axis=1)
     force = _by_couplers(model, motion, joint_force)
     return InverseDynamics(tuple(model.coordinates), motion.time, force, joint_force, wrench, bodies)
 
@@ -71,7 +73,8 @@ def carried_by_joints(model: OpenSimModel, wrench: Array) -> Array:
     """Wrench (T, B, 6) that each body and all bodies beyond it need, from that of every body."""
     total = wrench.copy()
     for joint in reversed(model.joints):
-        total[:, model.body_number[joint.parent.body]] += total[:, model.body_number[joint.child.body]]
+        inner, outer = joint.inboard.body, joint.outboard.body
+        total[:, model.body_number[inner]] += total[:, model.body_number[outer]]
     return total
 
 

@@ -54,8 +54,10 @@ def joint_reactions(
     carried = carried_by_joints(model, wrench)
     pose = dynamics.bodies.pose
     child = [model.body_number[joint.child.body] for joint in model.joints]
+    outer = [model.body_number[joint.outboard.body] for joint in model.joints]
+    sense = np.array([-1.0 if joint.is_reversed else 1.0 for joint in model.joints])[:, None]
     offset = np.array([joint.child.position for joint in model.joints])
     point = (pose.rotation[:, child] @ offset[..., None])[..., 0] + pose.position[:, child]
-    force, about_origin = carried[:, child, 3:], carried[:, child, :3]
+    force, about_origin = sense * carried[:, outer, 3:], sense * carried[:, outer, :3]
     names = tuple(joint.name for joint in model.joints)
     return JointReactions(names, force, about_origin - np.cross(point, force), point)

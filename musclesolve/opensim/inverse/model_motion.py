@@ -84,7 +84,7 @@ def _couple(model: OpenSimModel, motion: ModelMotion) -> None:
     for coupler in model.couplers:
         columns = [number[name] for name in coupler.independent]
         x, speed = motion.value[:, columns], motion.speed[:, columns]
-        slope, bend = coupler.function.derivative(x), coupler.function.curvature(x)
-        change = slope * motion.acceleration[:, columns] + bend * speed**2
-        motion.speed[:, number[coupler.dependent]] = (slope * speed).sum(axis=1)
-        motion.acceleration[:, number[coupler.dependent]] = change.sum(axis=1)
+        slope, dependent = coupler.function.derivative(x), number[coupler.dependent]
+        change = (slope * motion.acceleration[:, columns]).sum(axis=1)
+        motion.speed[:, dependent] = (slope * speed).sum(axis=1)
+        motion.acceleration[:, dependent] = change + coupler.function.bend(x, speed)

@@ -24,9 +24,12 @@ def move_joints(model: Element) -> None:
     joints, kept = model.listed("JointSet"), []
     bodies = model.find("BodySet")
     for body in model.listed("BodySet"):
-        for joint in body.find("Joint").children if body.find("Joint") else ():  # type: ignore[union-attr]
-            require_child(joint, "socket_child_frame", body.name)
-            joints.append(joint)
+        holder = body.find("Joint")
+        if holder is not None:
+            body.children.remove(holder)
+            for joint in holder.children:
+                require_child(joint, "socket_child_frame", body.name)
+                joints.append(joint)
         if body.name == GROUND:
             require_child(model, "Ground", name=GROUND).children += body.children
         else:

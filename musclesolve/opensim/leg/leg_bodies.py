@@ -20,7 +20,7 @@ def leg_bodies(model: OpenSimModel) -> LegBodies:
         InputError: no body has such a name, or another body lies between two of them.
     """
     found = {segment: _body(model, segment) for segment in _SEGMENTS}
-    parents = {joint.child.body: joint.parent.body for joint in model.joints}
+    parents = {joint.outboard.body: joint.inboard.body for joint in model.joints}
     chain = list(found.values())
     for upper, lower in pairwise(chain):
         if parents.get(lower) != upper:

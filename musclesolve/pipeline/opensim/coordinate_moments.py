@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+
 from musclesolve._util.arrays import Array, Mask, at_times
 from musclesolve._util.checks import check_real_array
 from musclesolve.errors import InputError
@@ -32,14 +34,17 @@ class CoordinateMoments:
     loads: tuple[ExternalLoad, ...] | None = None
 
 
-def coordinate_moments(source: Source, names: Sequence[str], time: Array) -> CoordinateMoments:
+def coordinate_moments(
+    source: Source, names: Sequence[str], time: Array, optional: Sequence[str] = ()
+) -> CoordinateMoments:
     """Generalized forces of coordinates at some times, linearly interpolated between their own.
 
     Args:
         source: columns NAME_moment or NAME_force over time, also NAME where it is no file, whose columns NAME are
             coordinates; arrays by name without "time" are those at `time`.
-        names: m coordinates.
+        names: coordinates.
         time: (T,) [s].
+        optional: further coordinates, after the others in the result; zero where there is no column.
 
     Raises:
         InputError: a column is missing, or none of the times is covered.
@@ -50,7 +55,8 @@ def coordinate_moments(source: Source, names: Sequence[str], time: Array) -> Coo
     else:
         table = as_table(source, "moments")
     file = table.path if table.path.name else None
-    columns = [_column(table, name, file) for name in names]
+    missing = [name for name in optional if not _columns(table, name, file)]
+    columns = [_column(table, name, file) for name in (*names, *optional) if name not in missing]
     known = (time >= table.time[0] - _SLACK) & (time <= table.time[-1] + _SLACK)
     if not known.any():
         raise InputError(
@@ -61,8 +67,16 @@ def coordinate_moments(source: Source, names: Sequence[str], time: Array) -> Coo
             expected="moments of the same trial",
             remedy="give inverse dynamics of these coordinates",
         )
-    moment = at_times(table.time, table.values[:, columns], time)
-    return CoordinateMoments(moment, known, file, tuple(table.sentences))
+    moment = np.zeros((len(time), len(names) + len(optional)))
+    present = [name not in missing for name in (*names, *optional)]
+    moment[:, present] = at_times(table.time, table.values[:, columns], time)
+    notes = [*table.sentences]
+    if missing:
+        notes.append(
+            f"There is no moment of {', '.join(missing)}, which other coordinates drive: taken as zero, which is right "
+            "where the file has it in the moments of these."
+        )
+    return CoordinateMoments(moment, known, file, tuple(notes))
 
 
 def _of_frames(given: Mapping[str, Array], frames: int) -> Mapping[str, Array]:
@@ -73,10 +87,15 @@ def _of_frames(given: Mapping[str, Array], frames: int) -> Mapping[str, Array]:
     }
 
 
+def _columns(table: Table, name: str, file: Path | None) -> list[int]:
+    """Columns of the moment of a coordinate."""
+    named = [f"{name}{suffix}" for suffix in (SUFFIXES if file else (*SUFFIXES, ""))]
+    return [table.names.index(each) for each in named if each in table.names]
+
+
 def _column(table: Table, name: str, file: Path | None) -> int:
-    for suffix in SUFFIXES if file else (*SUFFIXES, ""):
-        if f"{name}{suffix}" in table.names:
-            return table.names.index(f"{name}{suffix}")
+    for column in _columns(table, name, file):
+        return column
     found = ", ".join(table.names[:12]) + (" ..." if len(table.names) > 12 else "")
     raise InputError(
         f"there is no moment of the coordinate {name}",

@@ -14,7 +14,6 @@ from musclesolve._util.checks import check_increasing, check_number, check_real_
 from musclesolve.errors import InputError
 from musclesolve.motion.signals.low_pass import HALF_POWER, low_pass
 from musclesolve.opensim.model import OpenSimModel
-from musclesolve.pipeline.opensim.muscle_crossing import rotational
 from musclesolve.recording.data import Table
 from musclesolve.recording.text.mot_file import read_mot
 
@@ -90,7 +89,7 @@ def coordinate_motion(
         )
     values = table.values[:, [columns[name] for name in names]].copy()
     _check_finite(table, names, values)
-    angles = np.array([name in rotational(model) for name in names])
+    angles = np.array([model.coordinates[name].rotational for name in names])
     notes = list(table.sentences)
     if table.in_degrees:
         notes += _degrees_note(names, values, angles)

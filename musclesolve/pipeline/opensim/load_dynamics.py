@@ -10,6 +10,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Mask
 from musclesolve.errors import InputError
+from musclesolve.opensim.inverse.body_dynamics import require_masses
 from musclesolve.opensim.inverse.external_load import ExternalLoad
 from musclesolve.opensim.inverse.inverse_dynamics import InverseDynamics, carried_by_joints, inverse_dynamics
 from musclesolve.opensim.inverse.joint_reactions import JointReactions, joint_reactions
@@ -48,9 +49,12 @@ class LoadDynamics:
         return joint_reactions(model, self.dynamics, self.motion)
 
     def root_residual(self, model: OpenSimModel) -> Array | None:
-        """(T,) [N] what the ground would have to give a freely moving model beside the loads; None of a fixed one."""
-        roots = [joint for joint in model.joints if joint.parent.body == GROUND]
-        if any(len(joint.coordinates) < _FREE for joint in roots):
+        """(T,) [N] what the ground would have to give a freely moving model beside the loads; None of a fixed one.
+
+        None too where mass properties of a body cannot be used.
+        """
+        roots = [joint for joint in model.joints if joint.inboard.body == GROUND]
+        if model.mass_faults or any(len(joint.coordinates) < _FREE for joint in roots):
             return None
         total = carried_by_joints(model, self.dynamics.wrench)[:, model.body_number[GROUND], 3:]
         return np.asarray(np.linalg.norm(total, axis=1))
@@ -110,6 +114,7 @@ def load_moments(
     dynamics = load_dynamics(model, motion.frames(known), loads).dynamics
     moment = np.zeros((len(motion.time), len(names)))
     moment[known] = np.stack([dynamics.column(name) for name in names], axis=1)
+    require_masses(model, names, moment)
     return CoordinateMoments(moment, known, Path(path), (_loads_note(loads),), tuple(loads))
 
 

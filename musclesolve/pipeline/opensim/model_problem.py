@@ -17,12 +17,13 @@ from musclesolve.muscles.tendon_strain import TendonStrain, check_tendon, check_
 from musclesolve.opensim.geometry import opensim_geometry
 from musclesolve.opensim.model import OpenSimModel
 from musclesolve.opensim.read_model import read_osim
-from musclesolve.pipeline.opensim.coordinate_moments import CoordinateMoments, coordinate_moments
+from musclesolve.pipeline.opensim.coordinate_moments import CoordinateMoments
 from musclesolve.pipeline.opensim.coordinate_motion import CoordinateMotion, Source, coordinate_motion
 from musclesolve.pipeline.opensim.load_dynamics import LoadDynamics, load_dynamics, load_moments
 from musclesolve.pipeline.opensim.model_muscles import ModelMuscles
-from musclesolve.pipeline.opensim.muscle_crossing import separate_groups
+from musclesolve.pipeline.opensim.separate_groups import separate_groups
 from musclesolve.pipeline.opensim.shared_choice import SharedChoice, shared_choice
+from musclesolve.pipeline.opensim.shared_moments import shared_moments
 from musclesolve.sharing.problem import Problem
 
 PASSIVE = ("table", "none")
@@ -116,8 +117,10 @@ def opensim_problem(
         model: from `read_osim`, or the path of a .osim file.
         coordinates: the path of a .mot or .sto file, a Table, a Dataset over time, or arrays by name with "time".
         moments: likewise, columns NAME_moment (NAME_force of a translation), interpolated linearly to the times of
-            the coordinates; frames beyond them are left out. Arrays by name without "time" are at those times. None
-            where `loads` are given instead.
+            the coordinates; frames beyond them are left out. Arrays by name without "time" are at those times. A
+            file or Table holds what OpenSim's inverse dynamics writes: those of ball joints are about the axes of the
+            parent frame; arrays belong to the rates of the coordinates. What couplers drive is added
+            (shared_moments.py). None where `loads` are given instead.
         choices:
             muscles: names; all that act on the shared coordinates unless given.
             dofs: names of the shared coordinates; unless given, all angles that muscles act on, without locked and
@@ -164,7 +167,7 @@ def model_problem(
     if options.loads is not None and moments is None:
         found = load_moments(loaded, motion, choice.dofs, options.loads)
     elif moments is not None and options.loads is None:
-        found = coordinate_moments(moments, choice.dofs, motion.time)
+        found = shared_moments(loaded, moments, choice.dofs, motion)
     else:
         raise InputError(
             "both moments and loads are given"

@@ -9,7 +9,7 @@ from musclesolve._util.checks import check_choice
 from musclesolve._util.names import unknown_name
 from musclesolve.errors import InputError
 from musclesolve.opensim.model import OpenSimModel, OpenSimMuscle
-from musclesolve.pipeline.opensim.muscle_crossing import Crossing, muscle_crossing, rotational
+from musclesolve.pipeline.opensim.separate_groups import Crossing
 
 SIDES = {"r": "_l", "l": "_r", "both": ""}
 """Side -> the ending of the names that are left out."""
@@ -45,7 +45,8 @@ def shared_choice(
     """Look up what is asked for, or choose it.
 
     Args:
-        dofs: names of coordinates; unless given, all angles that a muscle acts on, without locked and driven ones.
+        dofs: names of coordinates; unless given, all by which a joint rotates and on which a muscle acts, without
+            locked and driven ones.
         muscles: names; unless given, all that act on these coordinates.
         side: "r" or "l" leaves out the coordinates and muscles of the other side (_l or _r); not those given by name.
 
@@ -54,7 +55,7 @@ def shared_choice(
             at all.
     """
     check_choice(side, "side", SIDES)
-    crossing, other = muscle_crossing(model), SIDES[side]
+    crossing, other = model.crossing, SIDES[side]
     asked = _known(muscles, model.muscles, "muscle", model) if muscles is not None else None
     candidates = asked or _usual_muscles(model, other)
     if dofs is None:
@@ -64,6 +65,7 @@ def shared_choice(
         _refuse_driven(model, shared)
     acting = tuple(name for name in candidates if crossing[name] & set(shared))
     _require_muscles(model, shared, acting, crossing)
+    _refuse_constrained(model, shared)
     chosen = tuple(model.chosen(acting))
     return SharedChoice(shared, chosen, crossing, _notes(model, candidates, acting))
 
@@ -78,7 +80,7 @@ def _usual_muscles(model: OpenSimModel, other: str) -> tuple[str, ...]:
 def _usual_dofs(
     model: OpenSimModel, crossing: Crossing, muscles: Iterable[str], other: str
 ) -> tuple[str, ...]:
-    crossed = frozenset().union(*(crossing[name] for name in muscles)) & rotational(model)
+    crossed = frozenset().union(*(crossing[name] for name in muscles)) & model.turning
     driven = {coupler.dependent for coupler in model.couplers}
     return tuple(
         name
@@ -112,6 +114,20 @@ def _refuse_driven(model: OpenSimModel, dofs: Sequence[str]) -> None:
             )
 
 
+def _refuse_constrained(model: OpenSimModel, dofs: Sequence[str]) -> None:
+    """A constraint that is not supported makes the moment of a coordinate one of others too."""
+    for constraint in model.other_constraints:
+        if held := [name for name in dofs if name in constraint.involved]:
+            raise InputError(
+                f"{', '.join(held[:8])}: the constraint {constraint.name} ({constraint.kind}) ties these coordinates "
+                "to others",
+                code="unsupported",
+                file=model.file,
+                expected="coordinates that no constraint of this kind acts on",
+                remedy="choose other coordinates or muscles, or remove the constraint in OpenSim",
+            )
+
+
 def _require_muscles(
     model: OpenSimModel, dofs: Sequence[str], muscles: Sequence[str], crossing: Crossing
 ) -> None:
@@ -129,10 +145,15 @@ def _require_muscles(
 
 def _notes(model: OpenSimModel, candidates: Sequence[str], acting: Sequence[str]) -> tuple[str, ...]:
     left = [name for name in candidates if name not in acting]
-    notes = [f"Muscles left out, which act on no shared coordinate: {_listed(left)}."] if left else []
-    if model.unsupported:
-        parts = [f"{name} ({kind})" for name, kind in model.unsupported.items()]
-        notes.append(f"Parts of the model that are not supported, and are not needed here: {_listed(parts)}.")
+    notes = [*model.notes]
+    notes += [f"Muscles left out, which act on no shared coordinate: {_listed(left)}."] if left else []
+    parts = {name: f"{name} ({kind})" for name, kind in model.unsupported.items()}
+    forces = [part for name, part in parts.items() if name.startswith("force ")]
+    others = [part for part in parts.values() if part not in forces]
+    if forces:
+        notes.append(f"Forces of the model that are left out, of joint moments too: {_listed(forces)}.")
+    if others:
+        notes.append(f"Parts of the model that are not supported, and are not needed here: {_listed(others)}.")
     return tuple(notes)
 
 

@@ -16,7 +16,6 @@ from musclesolve.opensim.model import Joint
 from musclesolve.pipeline.opensim.coordinate_motion import ORDER
 from musclesolve.pipeline.opensim.group_result import GroupResult, ModelResult
 from musclesolve.pipeline.opensim.model_problem import ModelProblem
-from musclesolve.pipeline.opensim.muscle_crossing import joint_coordinates, rotational
 from musclesolve.recording.text.text_file import sha256
 from musclesolve.results.dataset.fiber_ranges import beyond_plausible
 from musclesolve.results.dataset.frame_validity import ALL_SIDES, side_of
@@ -74,7 +73,7 @@ def assemble_model(found: ModelResult) -> xr.Dataset:
     meaning = bundled_toml(__package__, "variables.toml")
     for name in result.data_vars:
         result.variables[name].attrs |= meaning[str(name)]
-    if not set(problem.choice.dofs) <= rotational(problem.model):
+    if not set(problem.choice.dofs) <= problem.model.turning:
         result["joint_angle"].attrs["units"] = "rad; m of a translation"
         for name in ("joint_moment", "reserve_moment"):
             result[name].attrs["units"] = "N m; N of a translation"
@@ -127,7 +126,7 @@ def _speeds(problem: ModelProblem) -> Array:
 def _shared_joints(problem: ModelProblem) -> list[Joint]:
     """Joints with a coordinate that is shared."""
     dofs = set(problem.choice.dofs)
-    return [joint for joint in problem.model.joints if dofs & joint_coordinates(joint)]
+    return [joint for joint in problem.model.joints if dofs & joint.moved_by]
 
 
 def _of_joints(found: ModelResult) -> dict[str, Variable]:
@@ -199,7 +198,7 @@ def _of_tendons(found: ModelResult) -> dict[str, Variable]:
 
 def _joints_crossed(problem: ModelProblem) -> list[str]:
     """The joints with shared coordinates that each muscle crosses, without side: "hip, walker_knee"."""
-    joint_of = {name: joint.name for joint in problem.model.joints for name in joint_coordinates(joint)}
+    joint_of = {name: joint.name for joint in problem.model.joints for name in joint.moved_by}
     found = []
     for name in problem.muscles.names:
         own = problem.choice.crossing[name]

@@ -19,7 +19,7 @@ from musclesolve.pipeline.opensim.model_problem import (
     model_problem,
     opensim_problem,
 )
-from musclesolve.pipeline.opensim.muscle_crossing import muscle_crossing, separate_groups
+from musclesolve.pipeline.opensim.separate_groups import separate_groups
 from musclesolve.pipeline.opensim.share_groups import share_groups
 
 
@@ -34,8 +34,8 @@ def test_a_muscle_has_arms_about_what_it_crosses_alone(small: OpenSimModel) -> N
     arms = opensim_geometry(small, {name: rng.uniform(0.1, 0.9, 5) for name in names}, names)
     for i, muscle in enumerate(arms.muscles):
         moved = {names[k] for k in np.flatnonzero(np.abs(arms.moment_arm[:, :, i]).max(axis=0) > 1e-12)}
-        assert moved <= muscle_crossing(small)[muscle]
-    assert muscle_crossing(small)["three_r"] == {"ankle_a_r", "ankle_b_r"}
+        assert moved <= small.crossing[muscle]
+    assert small.crossing["three_r"] == {"ankle_a_r", "ankle_b_r"}
 
 
 def test_groups_are_those_that_no_muscle_connects() -> None:

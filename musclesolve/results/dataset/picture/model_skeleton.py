@@ -30,8 +30,8 @@ def model_skeleton(model: OpenSimModel, values: Array) -> Skeleton:
     """
     drawing = _Drawing(model, body_motion(model, values), body_motion(model, coordinate_values(model, {})))
     for joint in model.joints:
-        drawing.points[joint.name] = drawing.place(joint.child.body, joint.child.position)
-    for body in (joint.child.body for joint in model.joints):
+        drawing.points[joint.name] = drawing.place(joint.outboard.body, joint.outboard.position)
+    for body in (joint.outboard.body for joint in model.joints):
         drawing.draw(body)
     points = drawing.points
     long = [(a, b) for a, b in drawing.bones if np.linalg.norm(points[a][0] - points[b][0]) > _SHORTEST]
@@ -56,8 +56,8 @@ class _Drawing:
 
     def draw(self, body: str) -> None:
         """The bones of a body: from its joint to those beyond it, and to its tip."""
-        start = next(joint.name for joint in self.model.joints if joint.child.body == body)
-        beyond = [self._end(joint) for joint in self.model.joints if joint.parent.body == body]
+        start = next(joint.name for joint in self.model.joints if joint.outboard.body == body)
+        beyond = [self._end(joint) for joint in self.model.joints if joint.inboard.body == body]
         upright = body in bundled_toml(__package__, "skeleton.toml")["model"]["upright"]
         if upright and len(beyond) > 1:
             middle = f"middle of {body}"
@@ -69,19 +69,19 @@ class _Drawing:
             self.bones += list(zip(beyond, [*beyond[1:], beyond[0]], strict=True))
         mass = self.model.masses.get(body)
         if mass is not None and (upright or not beyond):
-            own = next(joint for joint in self.model.joints if joint.child.body == body)
-            self.points[f"end of {body}"] = self.place(body, 2.0 * mass.center - own.child.position)
+            own = next(joint for joint in self.model.joints if joint.outboard.body == body)
+            self.points[f"end of {body}"] = self.place(body, 2.0 * mass.center - own.outboard.position)
             self.bones.append((start, f"end of {body}"))
 
     def _end(self, joint: Joint) -> str:
         """Name of the point of the nearer body at a joint."""
-        parent, child = (self.model.body_number[frame.body] for frame in (joint.parent, joint.child))
-        at_rest = self.rest.rotation[0, child] @ joint.child.position + self.rest.position[0, child]
-        local = self.rest.rotation[0, parent].T @ (at_rest - self.rest.position[0, parent])
-        own = self.place(joint.parent.body, local)
+        inner, outer = (self.model.body_number[frame.body] for frame in (joint.inboard, joint.outboard))
+        at_rest = self.rest.rotation[0, outer] @ joint.outboard.position + self.rest.position[0, outer]
+        local = self.rest.rotation[0, inner].T @ (at_rest - self.rest.position[0, inner])
+        own = self.place(joint.inboard.body, local)
         if np.linalg.norm(own - self.points[joint.name], axis=1).max() <= _SAME:
             return joint.name
-        name = f"{joint.name} on {joint.parent.body}"
+        name = f"{joint.name} on {joint.inboard.body}"
         self.points[name] = own
         return name
 
