@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from refusals import refused
-from small_model import TEXT, save_model
+from small_model import FLEXION, FORWARD, TEXT, TURN, UP, ZERO, save_model
 
 from musclesolve.errors import InputError
 from musclesolve.opensim.geometry import opensim_geometry
@@ -304,3 +304,35 @@ def test_angles_lengths_and_coupled_coordinates(public_model) -> None:
     coordinates = public_model("rajagopal_2016").coordinates
     others = [name for name, each in coordinates.items() if not each.rotational]
     assert others == ["pelvis_tx", "pelvis_ty", "pelvis_tz", "knee_angle_r_beta", "knee_angle_l_beta"]
+
+
+LINEAR = "<LinearFunction><coefficients>{} 0.1</coefficients></LinearFunction>"
+TWICE = f"<MultiplierFunction><scale>2</scale><function>{LINEAR.format(1)}</function></MultiplierFunction>"
+
+
+@pytest.mark.parametrize(
+    ("turn", "shift", "is_angle"),
+    [
+        (LINEAR.format(1), ZERO, True),
+        (LINEAR.format(-1), FORWARD, True),
+        (LINEAR.format(1), LINEAR.format(2), True),
+        (LINEAR.format(2), ZERO, False),
+        (TWICE, ZERO, False),
+        (TURN, ZERO, False),
+        (LINEAR.format(1), LINEAR.format(1), False),
+        (ZERO, FORWARD, False),
+    ],
+)
+def test_which_coordinates_are_angles(tmp_path: Path, turn: str, shift: str, is_angle: bool) -> None:
+    """The motion type of OpenSim 4.6 for these functions of one coordinate: it converts rotational ones alone."""
+    parts = {"rotation1": turn, "translation1": shift}
+    text = TEXT
+    for name, function in {
+        "rotation1": FLEXION,
+        "rotation2": TURN,
+        "translation1": FORWARD,
+        "translation2": UP,
+    }.items():
+        start = text.index(f'<TransformAxis name="{name}"><coordinates>knee_r')
+        text = text[:start] + text[start:].replace(function, parts.get(name, ZERO), 1)
+    assert read_osim(save_model(tmp_path, text)).coordinates["knee_r"].rotational is is_angle
