@@ -73,7 +73,7 @@ def assemble_model(found: ModelResult) -> xr.Dataset:
     meaning = bundled_toml(__package__, "variables.toml")
     for name in result.data_vars:
         result.variables[name].attrs |= meaning[str(name)]
-    if not set(problem.choice.dofs) <= problem.model.turning:
+    if not all(problem.model.coordinates[name].rotational for name in problem.choice.dofs):
         result["joint_angle"].attrs["units"] = "rad; m of a translation"
         for name in ("joint_moment", "reserve_moment"):
             result[name].attrs["units"] = "N m; N of a translation"
