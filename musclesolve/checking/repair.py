@@ -18,7 +18,7 @@ class Recorded:
     """What a repair may change."""
 
     trial: Trial  # the recording
-    laboratory: Mapping[str, str]  # which axes of the files point forward and up
+    laboratory: Mapping[str, str]  # which axes of the files point forward and up; those that are stated
 
 
 Repair = Callable[[Recorded], Recorded]
@@ -115,15 +115,18 @@ def rotate_plate(index: int, rotation: Array) -> Repair:
 
 
 def rotate_recordings(rotation: Array, laboratory: Mapping[str, str] | None) -> Repair:
-    """Rotate all recordings by a rotation (3, 3).
+    """Rotate all recordings by a rotation (3, 3), but a standing trial whose axes are stated apart.
 
     laboratory: the right axes of the files; None where the forces are right as they are.
     """
 
     def repair(recorded: Recorded) -> Recorded:
         trial = recorded.trial
+        apart = {"static_up", "static_forward"} & set(recorded.laboratory)
         changes: dict[str, Any] = {
-            role: markers.rotated(rotation) for role in ROLES if (markers := getattr(trial, role)) is not None
+            role: markers.rotated(rotation)
+            for role in ROLES
+            if (markers := getattr(trial, role)) is not None and not (role == "static" and apart)
         }
         changes["functional"] = {
             side: markers.rotated(rotation) for side, markers in trial.functional.items()
@@ -132,6 +135,6 @@ def rotate_recordings(rotation: Array, laboratory: Mapping[str, str] | None) -> 
         if laboratory is None:
             return recorded
         plates = in_order(*(rotate_plate(index, rotation) for index in range(len(trial.forces))))
-        return replace(plates(recorded), laboratory=laboratory)
+        return replace(plates(recorded), laboratory={**recorded.laboratory, **laboratory})
 
     return repair

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 
 from musclesolve._util.arrays import Array
@@ -15,6 +18,16 @@ def axis_vector(name: str) -> Array:
     vector = np.zeros(3)
     vector["xyz".index(name[1])] = 1.0 if name[0] == "+" else -1.0
     return vector
+
+
+def standing_axes(laboratory: Mapping[str, Any]) -> tuple[str, str]:
+    """Return the forward and the up axis of the standing trial's file: its own where stated, else those of the others.
+
+    laboratory: the table [laboratory]: forward, up, static_forward, static_up; the last two None or absent where the
+    standing trial has the axes of the other files.
+    """
+    forward = laboratory.get("static_forward") or laboratory["forward"]
+    return forward, laboratory.get("static_up") or laboratory["up"]
 
 
 def global_from_laboratory(forward: str, up: str) -> Array:

@@ -30,6 +30,7 @@ from musclesolve.recording.trial.trial_file import (
     assembled,
     marker_notes,
     rotation_of,
+    standing_rotation_of,
     subject_of,
     time_range_of,
     with_emg,
@@ -45,14 +46,16 @@ def load(path: Path) -> tuple[Case | None, list[Finding]]:
     content, errors = examined(document)
     findings = [finding_of("trial_file", error) for error in errors]
     files = _files(document, content, findings)
-    reading = _Reading(document, content, files, _rotation(document, content, findings), findings)
+    rotations = _rotations(document, content, findings)
+    reading = _Reading(document, content, files, *rotations, findings)
     walk, static = reading.markers("markers"), reading.markers("static")
     if walk is None:
         # Nothing can be found in forces without the feet, but whether their file can be read.
         if "forces" in files and not is_c3d(files["forces"]):
             read_leniently(files["forces"], read_forces_table, findings)
         return None, findings
-    recorded = Recorded(reading.trial(walk, static), dict(content["laboratory"]))
+    laboratory = {key: axis for key, axis in content["laboratory"].items() if axis is not None}
+    recorded = Recorded(reading.trial(walk, static), laboratory)
     return Case(document, content, recorded, tuple(findings)), findings
 
 
@@ -63,17 +66,26 @@ def _is_there(path: Path) -> bool:
         return False
 
 
-def _rotation(document: Document, content: dict[str, Any], findings: list[Finding]) -> Array:
+def _rotations(
+    document: Document, content: dict[str, Any], findings: list[Finding]
+) -> tuple[Array, Array]:
+    """Return the rotations (3, 3) from the files to the global frame, of the motion and of the standing trial."""
     laboratory = content["laboratory"]
-    if None in laboratory.values():
+    if None in (laboratory["forward"], laboratory["up"]):
         laboratory |= {"forward": "+x", "up": "+z"}
     try:
-        return rotation_of(document, laboratory)
+        rotation = rotation_of(document, laboratory)
     except InputError as error:
         findings.append(finding_of("trial_file", error))
         # Which way is up can be found out again; so any axes will do to go on.
         laboratory["forward"] = "+x" if laboratory["up"][1] != "x" else "+y"
-        return rotation_of(document, laboratory)
+        rotation = rotation_of(document, laboratory)
+    try:
+        return rotation, standing_rotation_of(document, laboratory)
+    except InputError as error:
+        findings.append(finding_of("trial_file", error))
+        laboratory |= {"static_forward": None, "static_up": None}
+        return rotation, rotation
 
 
 def _files(document: Document, content: dict[str, Any], findings: list[Finding]) -> dict[str, Path]:
@@ -93,6 +105,7 @@ class _Reading:
     content: dict[str, Any]  # its content, with defaults
     files: dict[str, Path]  # role -> file, of those that are there
     rotation: Array  # from the axes of the files to the global ones, (3, 3)
+    standing: Array  # the same for the file of the standing trial
     findings: list[Finding]  # what is wrong is added to it
 
     def markers(self, role: str) -> Markers | None:
@@ -100,7 +113,8 @@ class _Reading:
         if role not in self.files:
             return None
         markers = read_leniently(self.files[role], read_markers, self.findings)
-        return None if markers is None else markers.rotated(self.rotation)
+        rotation = self.standing if role == "static" else self.rotation
+        return None if markers is None else markers.rotated(rotation)
 
     def trial(self, walk: Markers, static: Markers | None) -> Trial:
         """Return the trial with everything that can be read."""

@@ -14,8 +14,8 @@ from musclesolve.checking.finding import Finding, Where, finding
 from musclesolve.checking.forces.support import away
 from musclesolve.checking.repair import change_markers, change_plate, rotate_plate, rotate_recordings
 from musclesolve.checking.stages import Stage, asked_at
-from musclesolve.recording.data import PlateForce
-from musclesolve.recording.file_axes import AXES, axis_vector, global_from_laboratory
+from musclesolve.recording.data import Markers, PlateForce
+from musclesolve.recording.file_axes import AXES, axis_vector, global_from_laboratory, standing_axes
 
 # The direction from feet to shoulders, or of the mean force, must have this cosine with an axis to count as along it.
 ALONG = 0.8
@@ -32,9 +32,9 @@ def _rotation(case: Case) -> Array:
     return global_from_laboratory(laboratory["forward"], laboratory["up"])
 
 
-def _axis_name(case: Case, direction: Array) -> str:
-    """Return the name of the file axis nearest to a global direction (3,)."""
-    in_file = _rotation(case).T @ direction
+def _axis_name(case: Case, direction: Array, rotation: Array | None = None) -> str:
+    """Return the name of the file axis nearest to a global direction (3,); `rotation`: of another file than the motion's."""
+    in_file = (_rotation(case) if rotation is None else rotation).T @ direction
     return max(AXES, key=lambda name: float(axis_vector(name) @ in_file))
 
 
@@ -53,10 +53,9 @@ def vertical_axis(case: Case) -> Iterator[Finding]:
         return
     name, given = _axis_name(case, up), case.recorded.laboratory
     # Which way is forward is only known once it is known what is up.
-    faced = _facing_across(case, up)
+    faced = _facing_across(case, case.trial.markers, up)
     forward = given["forward"] if faced is None else _axis_name(case, faced)
-    if forward[1] == name[1]:
-        forward = next(axis for axis in AXES if axis[1] != name[1])
+    forward = _square(forward, name)
     in_all_files = not case.trial.forces or not _forces_up(case)
     # A value that was refused is not named again.
     refused = any(finding.where.field == "[laboratory] up" for finding in case.findings)
@@ -71,9 +70,14 @@ def vertical_axis(case: Case) -> Iterator[Finding]:
     yield finding("up_axis.all_files" if in_all_files else "up_axis.markers", "error", values, where, repair)
 
 
-def _facing_across(case: Case, up: Array) -> Array | None:
+def _square(forward: str, up: str) -> str:
+    """Return an axis name, or another one where it lies along what is up."""
+    return forward if forward[1] != up[1] else next(axis for axis in AXES if axis[1] != up[1])
+
+
+def _facing_across(case: Case, markers: Markers, up: Array) -> Array | None:
     """Return the direction (3,) the pelvis faces, square to what is up."""
-    faced = ahead(case.trial, case.trial.markers)
+    faced = ahead(case.trial, markers)
     seen = np.zeros((0, 3)) if faced is None else faced[np.isfinite(faced).all(axis=1)]
     if not len(seen):
         return None
@@ -129,8 +133,12 @@ def vertical_axis_when_standing(case: Case) -> Iterator[Finding]:
     up = None if static is None else upwards(case.trial, static)
     if static is None or up is None or up[2] > ALONG or np.abs(up).max() < ALONG:
         return
-    rotation = _onto(_nearest_axis(up), UP)
-    values = {"axis": _axis_name(case, up), "up": case.recorded.laboratory["up"]}
+    given, rotation = case.recorded.laboratory, _onto(_nearest_axis(up), UP)
+    stated = standing_axes(given)
+    own = global_from_laboratory(*stated)
+    name, faced = _axis_name(case, up, own), _facing_across(case, static, up)
+    forward = _square(stated[0] if faced is None else _axis_name(case, faced, own), name)
+    values = {"axis": name, "stated": stated[1], "axes": f'static_up = "{name}" and static_forward = "{forward}"'}
     repair = change_markers(
         "static", lambda markers: replace(markers, position=markers.position @ rotation.T)
     )

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from musclesolve.drafting.markers.name_landmarks import NamedMarkers, named_markers
-from musclesolve.drafting.markers.tracking_clusters import CARRIERS, Clusters, tracking_clusters
+from musclesolve.drafting.markers.tracking_clusters import CARRIERS, Clusters, stem, tracking_clusters
 from musclesolve.drafting.writing.draft_text import DraftTable, Line, draft_text
 from musclesolve.drafting.writing.scratch import scratch
 from musclesolve.errors import InputError
@@ -19,6 +19,7 @@ from musclesolve.recording.markers.mapping_tables import Weights, absences, exam
 from musclesolve.recording.markers.marker_mapping import requested_mapping
 from musclesolve.recording.markers.marker_names import split_label
 from musclesolve.recording.markers.marker_set import marker_sets
+from musclesolve.recording.markers.resolve_landmarks import markers_of
 
 LEAST_SHARE = 0.5
 """A set is considered where the recordings show this share of its landmarks."""
@@ -31,7 +32,8 @@ class MarkerChoice:
 
     Name of a set, or None; lines of [mapping], [clusters], [carried]; subject before the labels, where there are
     several. Markers by the names of the mapping; landmark -> weights of what is resolved; required landmarks that are
-    not, with the reason; joints whose widths are needed.
+    not, with the reason; joints whose widths are needed; markers that no name explains; landmark -> weights of what is
+    mapped and cannot be followed.
     """
 
     walk: Markers
@@ -45,6 +47,7 @@ class MarkerChoice:
     missing: Mapping[str, str] = field(default_factory=dict)
     widths: tuple[str, ...] = ()
     leftover: tuple[str, ...] = ()
+    unseen: Mapping[str, Weights] = field(default_factory=dict)
 
     @property
     def tables(self) -> tuple[DraftTable, ...]:
@@ -67,11 +70,11 @@ def choose_mapping(walk: Markers, static: Markers | None) -> MarkerChoice:
     named = named_markers(dict.fromkeys((*own[0], *(own[1] or ()))))
     choices = []
     for name, chosen in marker_sets().items():
-        choice = _resolved(MarkerChoice(walk, static, name, person=person, persons=persons))
+        choice = _with_clusters(_resolved(MarkerChoice(walk, static, name, person=person, persons=persons)), named)
         if len(choice.resolved) < LEAST_SHARE * len(chosen.mapping):
             continue
         extra = {key: way for key, way in named.mapping.items() if key in choice.missing}
-        completed = _resolved(replace(choice, mapping=extra)) if extra else choice
+        completed = _with_clusters(_resolved(replace(choice, mapping=extra)), named) if extra else choice
         choices.append(completed if len(completed.missing) < len(choice.missing) else choice)
     choices.append(_by_names(walk, static, named, person, persons))
     return min(choices, key=_rank)
@@ -79,8 +82,18 @@ def choose_mapping(walk: Markers, static: Markers | None) -> MarkerChoice:
 
 def _rank(choice: MarkerChoice) -> tuple[int, bool, int, bool]:
     """What is open counts most; then a set that fits as it is; then how much is shown."""
-    alone = choice.set is not None and not choice.mapping
+    alone = choice.set is not None and not choice.mapping and not choice.clusters.markers
     return len(choice.missing), not alone, -len(choice.resolved), choice.set is None
+
+
+def _with_clusters(choice: MarkerChoice, named: NamedMarkers) -> MarkerChoice:
+    """The choice with clusters that carry what only the standing trial shows; unchanged where that helps nothing."""
+    if choice.static is None or not choice.unseen:
+        return choice
+    mapping = {**choice.resolved, **choice.unseen}
+    clusters = tracking_clusters(choice.walk, choice.static, mapping, named, choice.person)
+    carried = _resolved(replace(choice, clusters=clusters)) if clusters.markers else choice
+    return carried if len(carried.resolved) > len(choice.resolved) else choice
 
 
 def names_of(markers: Markers, person: str | None) -> list[str]:
@@ -106,21 +119,21 @@ def _by_names(
         for name, way in named.mapping.items()
         if _shown(name, way, moving, standing if static is not None else moving)
     }
-    clusters = tracking_clusters(walk, static, needed, named)
-    choice = MarkerChoice(walk, static, None, needed, clusters, person, persons)
-    return replace(_resolved(choice), leftover=named.unknown)
+    choice = MarkerChoice(walk, static, None, needed, person=person, persons=persons)
+    choice = _with_clusters(_resolved(choice), named)
+    # What is not carried after all is asked for where it is needed, and left out else.
+    kept = {name: way for name, way in needed.items() if name in choice.resolved or name in choice.missing}
+    clustered = {marker for markers in choice.clusters.markers.values() for marker in markers}
+    left = tuple(name for name in named.unknown if name not in clustered)
+    return replace(choice, mapping=kept, leftover=left)
 
 
 def _shown(landmark: str, way: Any, moving: set[str], standing: set[str]) -> bool:
     """Whether recordings show a landmark as far as needed; a cluster may carry it on from the standing trial."""
-    markers = set(_markers(way))
-    if landmark[:-2] in CARRIERS:
+    markers = set(markers_of(way))
+    if stem(landmark) in CARRIERS:
         return markers <= standing
     return markers <= (moving & standing if landmarks()[landmark].standing else moving)
-
-
-def _markers(way: Any) -> list[str]:
-    return [way] if isinstance(way, str) else list(way["midpoint"])
 
 
 def _resolved(choice: MarkerChoice) -> MarkerChoice:
@@ -148,7 +161,13 @@ def _resolved(choice: MarkerChoice) -> MarkerChoice:
         if any(needs_chord(kept, joint, side) and f"{joint}_medial_{side}" not in missing for side in SIDES)
     ]
     return replace(
-        choice, walk=asked.walk, static=asked.static, resolved=kept, missing=missing, widths=tuple(widths)
+        choice,
+        walk=asked.walk,
+        static=asked.static,
+        resolved=kept,
+        missing=missing,
+        widths=tuple(widths),
+        unseen={name: weights for name, weights in mapping.items() if name not in kept},
     )
 
 

@@ -64,7 +64,7 @@ def _clusters(choice: MarkerChoice) -> tuple[DraftTable, ...]:
     clusters = tuple(Line(name, list(markers)) for name, markers in choice.clusters.markers.items())
     carried = tuple(Line(marker, cluster) for marker, cluster in choice.clusters.carried.items())
     return (
-        DraftTable("clusters", clusters, ("Markers that move as one body, by their names.",)),
+        DraftTable("clusters", clusters, ("Markers that keep their distances in the motion, and those that they have in the standing trial.",)),
         DraftTable(
             "carried", carried, ("Only the standing trial shows these; the cluster carries them on.",)
         ),

@@ -13,6 +13,13 @@ from musclesolve.drafting.folder.column_triples import SIDE_WORDS
 from musclesolve.recording.data import SIDES, Side
 from musclesolve.recording.markers.landmark_names import landmarks
 from musclesolve.recording.markers.marker_names import split_label
+from musclesolve.recording.markers.resolve_landmarks import markers_of
+
+_PART = re.compile(
+    r"(upper|lower|front|rear|lat|med|lateral|medial|anterior|posterior|superior|inferior|proximal|distal|up|low|dist|prox"
+    r"|top|bot|[a-d])?\d*$"
+)
+"""What follows the segment in the name of a marker that tracks it."""
 
 
 @dataclass(frozen=True)
@@ -22,6 +29,11 @@ class NamedMarkers:
     mapping: dict[str, Any]
     tracking: dict[str, list[str]] = field(default_factory=dict)
     unknown: tuple[str, ...] = ()
+
+    @property
+    def markers(self) -> tuple[str, ...]:
+        """The markers that show a landmark."""
+        return tuple(marker for way in self.mapping.values() for marker in markers_of(way))
 
 
 @cache
@@ -96,7 +108,7 @@ def _segment(name: str) -> str | None:
     """The segment that a marker tracks, with its side: a usual beginning, then a number or a letter."""
     _, _, tracking = _words()
     for rest, side in _splits(name):
-        stem = re.sub(r"(upper|lower|front|rear|lat|med|up|low|dist|prox|top|bot|[a-d])?\d*$", "", rest)
+        stem = _PART.sub("", rest)
         if stem in tracking:
             return f"{tracking[stem]}_{side}"
     return None

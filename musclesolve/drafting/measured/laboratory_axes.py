@@ -25,13 +25,16 @@ _EITHER = "forward and up are two different axes of the files, such as +x, -y, +
 
 @dataclass(frozen=True)
 class LaboratoryAxes:
-    """The axes by name, None where they are not known, with what shows them and what is left to decide."""
+    """The axes by name, None where they are not known, with what shows them, what is left to decide, and the lines of
+    a standing trial in other axes.
+    """
 
     forward: str | None
     up: str | None
     forward_from: str = ""
     up_from: str = ""
     todo: str = ""
+    standing: tuple[Line, ...] = ()
 
     @property
     def known(self) -> bool:
@@ -54,7 +57,7 @@ class LaboratoryAxes:
                 ("up", self.up, self.up_from, "z", f"enter the axis that points up: {_EITHER}"),
             )
         )
-        return DraftTable("laboratory", lines, todo=self.todo)
+        return DraftTable("laboratory", (*lines, *self.standing), todo=self.todo)
 
 
 def laboratory_axes(
@@ -71,18 +74,27 @@ def laboratory_axes(
     if up is None or direction is None:
         return LaboratoryAxes(None, None)
     todo = ""
-    if standing is not None and nearest_axis(standing) not in (up, None):
-        todo = (
-            f"{choice.static.path.name if choice.static else ''} has {nearest_axis(standing)} up, the motion {up}: "
-            "export both in the same axes"
-        )
-    elif (push := _push(forces)) is not None and nearest_axis(push) not in (up, None):
+    if (push := _push(forces)) is not None and nearest_axis(push) not in (up, None):
         todo = (
             f"the forces point along {nearest_axis(push)}, but {up} is up in the markers: export the forces in the "
             "axes of the markers, as the force on the foot"
         )
     forward, forward_from = _forward(choice, axis_vector(up))
-    return LaboratoryAxes(forward, up, forward_from, source, todo)
+    return LaboratoryAxes(forward, up, forward_from, source, todo, _standing(choice, standing, up))
+
+
+def _standing(choice: MarkerChoice, direction: Array | None, up: str) -> tuple[Line, ...]:
+    """The axes of a standing trial whose file has another axis up than the motion: no other rotation matters."""
+    name = None if direction is None else nearest_axis(direction)
+    if choice.static is None or name is None or name == up:
+        return ()
+    faced = facing(choice.static, choice, axis_vector(name))
+    sideways = [axis for axis in AXES if axis[1] != name[1]]
+    forward = max(sideways, key=lambda axis: 0.0 if faced is None else float(axis_vector(axis) @ faced))
+    return (
+        Line("static_forward", forward, f"{choice.static.path.name}: the way the subject faces"),
+        Line("static_up", name, f"{choice.static.path.name} has other axes: from the feet to the pelvis"),
+    )
 
 
 def nearest_axis(direction: Array) -> str | None:

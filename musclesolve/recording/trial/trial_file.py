@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,7 @@ from musclesolve.recording.data import (
     Subject,
     Trial,
 )
-from musclesolve.recording.file_axes import global_from_laboratory
+from musclesolve.recording.file_axes import global_from_laboratory, standing_axes
 from musclesolve.recording.formats import is_c3d, read_forces_table, read_markers
 from musclesolve.recording.gaps.gap_filling import fill_trial
 from musclesolve.recording.gaps.upper_body_completion import Completed, complete_upper_body
@@ -61,7 +62,8 @@ def read_trial(path: str | Path) -> Trial:
     }
     rotation = rotation_of(document, content["laboratory"])
     walk = read_markers(files["markers"]).rotated(rotation)
-    static = read_markers(files["static"]).rotated(rotation) if "static" in files else None
+    standing = standing_rotation_of(document, content["laboratory"])
+    static = read_markers(files["static"]).rotated(standing) if "static" in files else None
     marker_mapping = read_marker_mapping(document, content, walk, static)
     functional = read_functional(document, content, rotation, marker_mapping)
     forces, force_notes = forces_of(document, content, files, marker_mapping, rotation)
@@ -176,12 +178,22 @@ def consistency_of(document: Document, given: dict[str, Any]) -> ConsistencyOpti
     return ConsistencyOptions(method, "splines")
 
 
-def rotation_of(document: Document, laboratory: dict[str, str]) -> Array:
+def rotation_of(document: Document, laboratory: Mapping[str, Any]) -> Array:
     """Return the rotation (3, 3) from the axes of the files to the global frame."""
+    return _rotation(document, laboratory["forward"], laboratory["up"], "up")
+
+
+def standing_rotation_of(document: Document, laboratory: Mapping[str, Any]) -> Array:
+    """Return the rotation (3, 3) from the axes of the file of the standing trial to the global frame."""
+    key = "static_up" if laboratory["static_up"] else "static_forward"
+    return _rotation(document, *standing_axes(laboratory), key)
+
+
+def _rotation(document: Document, forward: str, up: str, key: str) -> Array:
     try:
-        return global_from_laboratory(laboratory["forward"], laboratory["up"])
+        return global_from_laboratory(forward, up)
     except InputError as error:
-        raise document.placed(error, "laboratory", "up") from None
+        raise document.placed(error, "laboratory", key) from None
 
 
 def subject_of(document: Document, given: dict[str, Any]) -> Subject:
@@ -357,6 +369,10 @@ def notes_of(content: dict[str, Any], forces: tuple[PlateForce, ...]) -> tuple[s
             notes.append(
                 f"No moment is given for the plate of the {SIDE_NAMES[entry['side']]} foot: it is taken as zero."
             )
+    laboratory = content["laboratory"]
     if content["files"]["static"] is None:
         notes.append("There is no standing trial: segments are measured on the motion itself.")
+    elif standing_axes(laboratory) != (laboratory["forward"], laboratory["up"]):
+        forward, up = standing_axes(laboratory)
+        notes.append(f"The standing trial is read in axes of its own: forward {forward}, up {up}.")
     return tuple(notes)
