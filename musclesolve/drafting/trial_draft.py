@@ -212,6 +212,12 @@ def _recognised(
     found.append(("markers", f"{named}, {shown}"))
     if axes.known:
         found.append(("axes", f"forward {axes.forward} ({axes.forward_from}), up {axes.up}"))
+    if axes.standing:
+        own = ", ".join(f"{line.key.removeprefix('static_')} {line.value}" for line in axes.standing)
+        found.append(("standing trial", f"in other axes, rotated: {own}"))
+    if choice.clusters.carried:
+        carried = ", ".join(choice.clusters.markers)
+        found.append(("carried", f"{len(choice.clusters.carried)} markers of the standing trial by {carried}"))
     if files.plates is not None:
         found.append(
             ("forces", f"{files.plates.plates} plates in {files.plates.path.name}, divided by their contacts")
@@ -221,7 +227,10 @@ def _recognised(
             ("forces", f"{files.forces.path.name}, {_foot_words(foot)}") for foot in feet if not foot.idle
         ]
     if files.emg is not None:
-        found.append(("EMG", f"{files.emg.path.name}: {', '.join(files.emg.channels.muscles)}"))
+        channels = files.emg.channels
+        found.append(("EMG", f"{files.emg.path.name}: {', '.join(channels.muscles) or 'no channel names a muscle'}"))
+        if channels.unknown:
+            found.append(("EMG left out", f"of a name that means no muscle: {', '.join(channels.unknown)}"))
     if events := stated_events(_paths(files)):
         found.append(
             ("events", f"{len(events)} heel strikes and toe-offs are stated in the C3D file, and used")

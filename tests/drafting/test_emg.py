@@ -23,6 +23,11 @@ from musclesolve.recording.trial.trial_file import read_trial
         ("EMG VL right", ("vastus_lateralis",), "r"), ("LRF", ("rectus_femoris",), "l"),
         ("RF", ("rectus_femoris",), None),
         ("Voltage.L_GMED", ("gluteus_medius",), "l"), ("gasmed_r", ("gastrocnemius_medial",), "r"),
+        ("HamL_r", ("biceps_femoris_long_head",), "r"), ("GL", ("gastrocnemius_lateral",), None),
+        ("L_GluMed", ("gluteus_medius",), "l"), ("GluMax_R", ("gluteus_maximus",), "r"),
+        ("PerB", ("peroneus_brevis",), None), ("PerL_l", ("peroneus_longus",), "l"),
+        ("bifeml", ("biceps_femoris_long_head",), None), ("peronl", ("peroneus_longus",), None),
+        ("addmag", ("adductor_magnus",), None), ("GL_l", ("gastrocnemius_lateral",), "l"),
         ("left medHams", ("semitendinosus", "semimembranosus"), "l"), ("Ann:RVM", ("vastus_medialis",), "r"),
     ],
 )  # fmt: skip
@@ -30,6 +35,15 @@ def test_muscle_and_side_of_a_channel(name: str, muscles: tuple[str, ...], side:
     found = emg_channels([name])
     assert found.muscles == {name: muscles}
     assert found.sides.get(name) == side
+
+
+def test_a_letter_is_a_side_where_the_file_has_the_other_side_too() -> None:
+    twins = emg_channels(["HAML", "HAMR"])
+    assert twins.sides == {"HAML": "l", "HAMR": "r"} and len(twins.muscles["HAML"]) == 3
+    lateral = emg_channels(["HamL", "HamM"])
+    assert lateral.sides == {}
+    assert lateral.muscles["HamL"] == ("biceps_femoris_long_head",)
+    assert lateral.muscles["HamM"] == ("semitendinosus", "semimembranosus")
 
 
 def test_other_columns_are_no_emg() -> None:
@@ -54,6 +68,22 @@ def signals(folder: Path, names: list[str], loaded: str, processed: bool = False
     values = amplitude * np.random.default_rng(3).normal(size=(forces.time.size, len(names)))
     values = np.abs(values) if processed else values
     write_mot(folder / "walk_emg.sto", Table(forces.time, tuple(names), values, False, folder))
+
+
+def test_channels_of_no_known_name_are_listed_in_the_draft_and_on_the_screen(tmp_path: Path) -> None:
+    signals(recordings(tmp_path), ["R_SOL", "R_TA", "goniometer", "R_GM"], "right")
+    trial = draft_folder(tmp_path).trials[0]
+    assert "means no muscle: goniometer, R_GM" in " ".join(trial.text.replace("#", "").split())
+    assert any("goniometer, R_GM" in statement for _, statement in trial.recognised)
+    assert table(draft_folder(tmp_path), "emg.channels") == {"R_SOL": "soleus_r", "R_TA": "tibialis_anterior_r"}
+
+
+def test_emg_whose_channels_name_no_muscle_is_left_open(tmp_path: Path) -> None:
+    signals(recordings(tmp_path), ["EMG1", "EMG2"], "right")
+    draft = draft_folder(tmp_path)
+    assert table(draft, "emg") == table(draft, "emg.channels") == {}
+    assert any("EMG1, EMG2" in todo for todo in draft.trials[0].todos)
+    assert read_trial(drafted(tmp_path)).emg is None
 
 
 @pytest.mark.parametrize(("foot", "side"), [("right", "r"), ("left", "l")])

@@ -169,7 +169,7 @@ def _c3d(path: Path, contents: FolderContents) -> None:
     labels = file.description.texts("ANALOG:LABELS")[: file.layout.channels]
     own = [label for k, label in enumerate(labels) if label and k not in of_plates]
     channels = emg_channels(own)
-    if channels.muscles:
+    if channels.muscles or channels.unknown:
         contents.emg.append(EmgFile(path, file.channels(), channels))
 
 
@@ -186,7 +186,7 @@ def _csv(path: Path, contents: FolderContents) -> None:
         raise refused from None
     if plates_of(columns):
         _columns(path, read_csv_forces(path), contents)
-    elif emg_channels(columns.names).muscles:
+    elif (channels := emg_channels(columns.names)).muscles or channels.unknown:
         _columns(path, columns, contents)
     else:
         raise refused
@@ -198,7 +198,7 @@ def _columns(path: Path, table: Table, contents: FolderContents) -> None:
     if not channels.computed and (plates := plates_of(table)):
         contents.forces.append(ForceFile(path, table, tuple(plates)))
         return
-    if channels.muscles and not channels.computed:
+    if (channels.muscles or channels.unknown) and not channels.computed:
         contents.emg.append(EmgFile(path, table, channels))
         return
     kind = "computed by a model" if channels.computed else "neither forces of plates nor EMG"

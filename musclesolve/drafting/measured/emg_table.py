@@ -37,6 +37,9 @@ def emg_tables(file: EmgFile, name: str, in_markers: bool, case: Case | None) ->
         c for c in channels.muscles if c in table.names and c not in table.repeated and not is_flat(table[c])
     ]
     flat = [c for c in channels.muscles if c not in kept]
+    unknown = (*channels.unknown, *flat)
+    if not kept:
+        return _nameless(unknown)
     processed = all(is_one_sided(table[c]) for c in kept)
     found = (
         _side_by_signals(file, kept, processed, case) if any(c not in channels.sides for c in kept) else None
@@ -52,7 +55,6 @@ def emg_tables(file: EmgFile, name: str, in_markers: bool, case: Case | None) ->
         else "raw: the samples are on both sides of zero"
     )
     lines.append(Line("processed", processed, source))
-    unknown = (*channels.unknown, *flat)
     about = (f"Left out, flat or of a name that means no muscle: {', '.join(unknown)}.",) if unknown else ()
     todo = ""
     if found is not None and found.side is None:
@@ -65,6 +67,17 @@ def emg_tables(file: EmgFile, name: str, in_markers: bool, case: Case | None) ->
         DraftTable("emg", tuple(lines), about, todo, open=opened),
         DraftTable("emg.channels", own, open=opened),
     )
+
+
+def _nameless(channels: tuple[str, ...]) -> tuple[DraftTable, ...]:
+    """The tables of channels none of which means a muscle: left open."""
+    todo = (
+        "enter what each channel of the EMG shows, such as soleus_r, or leave the tables out: no name means a muscle "
+        f"({', '.join(channels)})"
+    )
+    lines = tuple(Line(channel, "MUSCLE_r") for channel in channels)
+    table = Line("processed", False, "raw; true: linear envelopes")
+    return DraftTable("emg", (table,), todo=todo, open=True), DraftTable("emg.channels", lines, open=True)
 
 
 def _channel(file: EmgFile, channel: str, found: FoundSide | None) -> Line:

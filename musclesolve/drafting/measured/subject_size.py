@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 
+from musclesolve._util.arrays import true_runs
 from musclesolve.checking.case.case import Case
 from musclesolve.checking.forces.newtons_law import law, total_force
+from musclesolve.checking.forces.support import measured
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.drafting.folder.file_roles import MotionFiles
 from musclesolve.drafting.folder.opensim_files import ScaleSetup
@@ -19,19 +22,24 @@ from musclesolve.drafting.measured.shown_points import both, middle_path, path_o
 from musclesolve.drafting.writing.draft_text import DraftTable, Line, draft_text
 from musclesolve.drafting.writing.scratch import scratch_errors
 from musclesolve.errors import InputError
+from musclesolve.motion.events.force_events import FootLoads, force_events
 from musclesolve.recording.c3d.c3d_file import C3D
 from musclesolve.recording.c3d.force_platforms import read_plates
-from musclesolve.recording.data import Markers
+from musclesolve.recording.data import SIDES, Markers
 from musclesolve.recording.markers.marker_names import split_label
 
 MASSES, STATURES = (20.0, 250.0), (0.9, 2.3)
 """What plates and markers show is taken for a subject within these [kg], [m]."""
 DISAGREE = 0.05
-"""Two masses farther apart than this share are pointed out."""
+"""A mass that the plates show and that is farther than this share from the one stated is pointed out."""
+AGREE = 0.03
+"""Two ways to measure the mass agree within this share: each of them is good to about 2 %."""
 LONGEST_SHIFT = 0.03
 """A subject who stands changes the force on the plates by less than this share, standard deviation."""
 LEAST_S = 0.4
-"""So long all contacts must be measured for a motion to show the mass [s]."""
+"""So long all contacts must be measured for a motion to show the mass [s]; no stride is shorter."""
+LONGEST_STRIDE_S = 2.0
+"""Two heel strikes of a foot farther apart than this have a stride between them that no plate saw [s]."""
 SHOULDERS = 0.818
 """Height of the shoulders as a share of stature (Drillis & Contini 1966, as printed by Winter 1990)."""
 LOW_FLOOR = 0.15
@@ -109,21 +117,31 @@ def _name(files: MotionFiles, setups: list[ScaleSetup], choice: MarkerChoice, gi
 def _mass(
     files: MotionFiles, c3d: list[C3D], setups: list[ScaleSetup], case: Case | None, given: GivenSubject
 ) -> Line:
-    """The body mass: as stated, else as the plates measure it, which is compared with what is stated."""
+    """The body mass: as stated, by the user or a file; else as two ways to measure it agree on, else left open.
+
+    Plates alone may be wrong, or miss a part of what carries the subject: a handrail, another plate.
+    """
     if given.mass_kg is not None:
         return Line("mass_kg", given.mass_kg, "as stated; with shoes")
     stated = next(_stated(c3d, setups, ("BODYMASS", "MASS", "WEIGHT"), (1.0,), MASSES, "mass"), None)
-    measured = _standing_mass(files, case) or _walking_mass(case)
+    ways = [way for way in (_standing_mass(files), _walking_mass(case), _stride_mass(case)) if way is not None]
     if stated is not None:
-        apart = measured is not None and abs(measured.number / stated.number - 1.0) > DISAGREE
-        todo = f"check the mass: {measured.source} {measured.number:.1f} kg" if apart and measured else ""
+        apart = all(abs(way.number / stated.number - 1.0) > DISAGREE for way in ways)
+        todo = f"check the mass: {_listed(ways)}" if ways and apart else ""
         return Line("mass_kg", round(stated.number, 2), f"{stated.source}; with shoes", todo)
-    if measured is not None:
-        return Line(
-            "mass_kg", round(measured.number, 1), f"measured: {measured.source}; replace it by a scale's"
-        )
-    why = "no file states it, and the plates do not show it"
-    return Line("mass_kg", 70.0, "an example", f"enter the body mass with shoes [kg]: {why}", open=True)
+    for way, other in combinations(ways, 2):
+        if abs(way.number / other.number - 1.0) < AGREE:
+            source = f"measured in two ways that agree: {_listed([way, other])}; replace it by a scale's"
+            return Line("mass_kg", round(way.number, 1), source)
+    todo = "enter the body mass with shoes [kg]: no file states it, and "
+    if not ways:
+        return Line("mass_kg", 70.0, "an example", f"{todo}the plates do not show it", open=True)
+    why = "no two ways to measure it agree" if len(ways) > 1 else "there is one way only to measure it"
+    return Line("mass_kg", round(ways[0].number, 1), "a guess", f"{todo}{why}: {_listed(ways)}", open=True)
+
+
+def _listed(ways: list[Value]) -> str:
+    return ", ".join(f"{way.source} {way.number:.1f} kg" for way in ways)
 
 
 def _stature(c3d: list[C3D], setups: list[ScaleSetup], case: Case | None, given: GivenSubject) -> Line:
@@ -189,7 +207,7 @@ def _stated(
             yield Value(value, setup.path.name)
 
 
-def _standing_mass(files: MotionFiles, case: Case | None) -> Value | None:
+def _standing_mass(files: MotionFiles) -> Value | None:
     """The mass by the plates under the standing subject, if they carry the same all the time."""
     if files.static is None:
         return None
@@ -211,11 +229,8 @@ def _standing_mass(files: MotionFiles, case: Case | None) -> Value | None:
     if vertical is None or not vertical.size or vertical.std() > LONGEST_SHIFT * vertical.mean():
         return None
     mass = float(np.median(vertical)) / STANDARD_GRAVITY
-    walking = _walking_mass(case)
-    if walking is not None and abs(mass / walking.number - 1.0) > 2.0 * DISAGREE:
-        return None  # one foot stands beside the plates
     return (
-        Value(mass, f"the plates under the standing subject ({name})")
+        Value(mass, f"by the plates under the standing subject ({name})")
         if MASSES[0] < mass < MASSES[1]
         else None
     )
@@ -229,7 +244,35 @@ def _walking_mass(case: Case | None) -> Value | None:
     due = found.due[found.frames][:, 2]
     force = total_force(case, found.time[found.frames])[:, 2]
     mass = float(due @ force) / float(due @ due)
-    source = "what the plates give to the center of mass in the motion, to about 2 %"
+    source = "by Newton's second law in the motion"
+    return Value(mass, source) if MASSES[0] < mass < MASSES[1] else None
+
+
+def _stride_mass(case: Case | None) -> Value | None:
+    """The mass by the mean of the plates over whole strides, in which the body rises as much as it falls: no marker.
+
+    A stride lasts from one heel strike of a foot to the next, both seen by its plates; all contacts of the strides are
+    measured.
+    """
+    if case is None or not case.trial.forces:
+        return None
+    strikes = [event for event in force_events(FootLoads.of(case.trial)) if event.kind == "heel_strike"]
+    periods = [
+        float(period)
+        for side in SIDES
+        for period in np.diff([event.time for event in strikes if event.side == side])
+        if LEAST_S < period < LONGEST_STRIDE_S
+    ]
+    if not periods:
+        return None
+    period, time, rate = float(np.median(periods)), case.trial.markers.time, case.trial.markers.rate
+    first, stop = max(true_runs(measured(case)), key=lambda run: run[1] - run[0], default=(0, 0))
+    count = int((stop - first) / rate / period)
+    if count < 1:
+        return None
+    grid = time[first] + np.linspace(0.0, count * period, max(2, round(count * period * 10.0 * rate)))
+    mass = float(np.trapezoid(total_force(case, grid)[:, 2], grid)) / (count * period * STANDARD_GRAVITY)
+    source = f"by the mean of the plates over {count} {'stride' if count == 1 else 'strides'}"
     return Value(mass, source) if MASSES[0] < mass < MASSES[1] else None
 
 
