@@ -57,7 +57,7 @@ def draft_trial(
     tables = (
         subject_table(files, contents.setups, choice, case, given),
         axes.table,
-        _files_table(contents, files, roles, path),
+        _files_table(contents, files, roles, path, choice),
         DraftTable("time", about=(TIME,)),
         filter_table(case, files.motion.markers.rate),
         *marker_tables(choice),
@@ -103,7 +103,9 @@ def name_from(path: Path, trial: Path) -> str:
         return path.absolute().as_posix()
 
 
-def _files_table(contents: FolderContents, files: MotionFiles, roles: FileRoles, trial: Path) -> DraftTable:
+def _files_table(
+    contents: FolderContents, files: MotionFiles, roles: FileRoles, trial: Path, choice: MarkerChoice
+) -> DraftTable:
     markers = files.motion.markers
     lines = [
         Line(
@@ -118,6 +120,13 @@ def _files_table(contents: FolderContents, files: MotionFiles, roles: FileRoles,
         lines.append(
             Line("static", name_from(files.static.path, trial), comment, files.unclear.get("static", ""))
         )
+    elif choice.widths:
+        joints = " and ".join(choice.widths)
+        todo = (
+            f"enter the standing trial: no medial marker shows the {joints}, and the axis of such a joint is measured "
+            "on the subject who stands"
+        )
+        lines.append(Line("static", "standing.c3d", "an example", todo, open=True))
     if files.forces is not None:
         table: Table = files.forces.table
         comment = _length(table.time, len(files.forces.plates), "plates")
@@ -217,7 +226,9 @@ def _recognised(
         found.append(("standing trial", f"in other axes, rotated: {own}"))
     if choice.clusters.carried:
         carried = ", ".join(choice.clusters.markers)
-        found.append(("carried", f"{len(choice.clusters.carried)} markers of the standing trial by {carried}"))
+        found.append(
+            ("carried", f"{len(choice.clusters.carried)} markers of the standing trial by {carried}")
+        )
     if files.plates is not None:
         found.append(
             ("forces", f"{files.plates.plates} plates in {files.plates.path.name}, divided by their contacts")
@@ -228,7 +239,9 @@ def _recognised(
         ]
     if files.emg is not None:
         channels = files.emg.channels
-        found.append(("EMG", f"{files.emg.path.name}: {', '.join(channels.muscles) or 'no channel names a muscle'}"))
+        found.append(
+            ("EMG", f"{files.emg.path.name}: {', '.join(channels.muscles) or 'no channel names a muscle'}")
+        )
         if channels.unknown:
             found.append(("EMG left out", f"of a name that means no muscle: {', '.join(channels.unknown)}"))
     if events := stated_events(_paths(files)):

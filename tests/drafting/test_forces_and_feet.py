@@ -97,9 +97,17 @@ def test_external_loads_state_the_foot(tmp_path: Path) -> None:
     assert any("calcn_l" in statement for _, statement in draft.trials[0].recognised)
 
 
+def test_without_heel_and_toe_the_ankles_show_the_foot_on_a_plate(tmp_path: Path) -> None:
+    relabelled(recordings(tmp_path), letters)
+    assert sides(tmp_path) == {"A_v": "l", "B_v": "r"}
+    renamed(tmp_path, lambda name: None if name.startswith(("heel", "toe", "metatarsal")) else name)
+    assert sides(tmp_path) == {"A_v": "l", "B_v": "r"}
+
+
 def test_without_feet_the_names_decide_and_plates_without_a_side_stay_open(tmp_path: Path) -> None:
     recordings(tmp_path)
-    renamed(tmp_path, lambda name: None if "heel" in name or "toe" in name else name)
+    feet = ("heel", "toe", "ankle", "metatarsal")
+    renamed(tmp_path, lambda name: None if name.startswith(feet) else name)
     assert sides(tmp_path) == {"right_force_": "r", "left_force_": "l"}
     relabelled(tmp_path, lambda name: letters(name))
     assert sides(tmp_path) == {"A_v": None, "B_v": None}

@@ -25,7 +25,7 @@ from musclesolve.recording.text.text_file import is_file
 from musclesolve.recording.trial.emg_channels import read_emg
 from musclesolve.recording.trial.force_columns import plate_of
 from musclesolve.recording.trial.functional_trials import read_functional
-from musclesolve.recording.trial.schema import Document, examined
+from musclesolve.recording.trial.schema import Document, examined, trial_document
 from musclesolve.recording.trial.trial_file import (
     assembled,
     marker_notes,
@@ -40,7 +40,7 @@ from musclesolve.recording.trial.trial_file import (
 def load(path: Path) -> tuple[Case | None, list[Finding]]:
     """Read a trial as far as possible: the case, None where there is no motion to examine, and what was wrong."""
     try:
-        document = Document(path)
+        document = trial_document(path)
     except InputError as error:
         return None, [finding_of("trial_file" if _is_there(path) else "unreadable", error)]
     content, errors = examined(document)
@@ -66,9 +66,7 @@ def _is_there(path: Path) -> bool:
         return False
 
 
-def _rotations(
-    document: Document, content: dict[str, Any], findings: list[Finding]
-) -> tuple[Array, Array]:
+def _rotations(document: Document, content: dict[str, Any], findings: list[Finding]) -> tuple[Array, Array]:
     """Return the rotations (3, 3) from the files to the global frame, of the motion and of the standing trial."""
     laboratory = content["laboratory"]
     if None in (laboratory["forward"], laboratory["up"]):

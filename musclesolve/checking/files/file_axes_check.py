@@ -33,7 +33,7 @@ def _rotation(case: Case) -> Array:
 
 
 def _axis_name(case: Case, direction: Array, rotation: Array | None = None) -> str:
-    """Return the name of the file axis nearest to a global direction (3,); `rotation`: of another file than the motion's."""
+    """Return the name of the file axis nearest to a global direction (3,); `rotation`: that of another file."""
     in_file = (_rotation(case) if rotation is None else rotation).T @ direction
     return max(AXES, key=lambda name: float(axis_vector(name) @ in_file))
 
@@ -138,7 +138,11 @@ def vertical_axis_when_standing(case: Case) -> Iterator[Finding]:
     own = global_from_laboratory(*stated)
     name, faced = _axis_name(case, up, own), _facing_across(case, static, up)
     forward = _square(stated[0] if faced is None else _axis_name(case, faced, own), name)
-    values = {"axis": name, "stated": stated[1], "axes": f'static_up = "{name}" and static_forward = "{forward}"'}
+    values = {
+        "axis": name,
+        "stated": stated[1],
+        "axes": f'static_up = "{name}" and static_forward = "{forward}"',
+    }
     repair = change_markers(
         "static", lambda markers: replace(markers, position=markers.position @ rotation.T)
     )

@@ -10,6 +10,7 @@ from musclesolve.checking.case.containment import contained
 from musclesolve.checking.finding import Finding
 from musclesolve.errors import InputError
 from musclesolve.recording.data import Markers
+from musclesolve.recording.markers.joint_requirements import joint_errors
 from musclesolve.recording.markers.mapping_tables import (
     absences,
     examined_mapping,
@@ -47,6 +48,8 @@ def marker_mapping_of(
     mapping, errors = examined_mapping(document, tables["mapping"])
     # What a set has for markers of the standing trial is missing for want of it.
     if tables["mapping"] and not (unread and content["markers"]["set"]):
+        if not errors:
+            errors = joint_errors(document, mapping, content["subject"], static is not None or unread)
         wrong += [finding_of("mapping", error) for error in errors]
     clusters, carried = _clusters(document, tables, wrong)
     mapped = _resolved(

@@ -7,12 +7,22 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import numpy as np
+
 from musclesolve.drafting.markers.name_landmarks import NamedMarkers, named_markers
-from musclesolve.drafting.markers.tracking_clusters import CARRIERS, Clusters, stem, tracking_clusters
+from musclesolve.drafting.markers.tracking_clusters import (
+    CARRIERS,
+    SEEN,
+    Clusters,
+    paths_of,
+    stem,
+    tracking_clusters,
+)
 from musclesolve.drafting.writing.draft_text import DraftTable, Line, draft_text
 from musclesolve.drafting.writing.scratch import scratch
 from musclesolve.errors import InputError
 from musclesolve.recording.data import SIDES, Markers
+from musclesolve.recording.markers.body_regions import ARMS_AND_HEAD, TRUNK
 from musclesolve.recording.markers.joint_requirements import needs_chord
 from musclesolve.recording.markers.landmark_names import landmarks
 from musclesolve.recording.markers.mapping_tables import Weights, absences, examined_mapping, read_clusters
@@ -33,7 +43,7 @@ class MarkerChoice:
     Name of a set, or None; lines of [mapping], [clusters], [carried]; subject before the labels, where there are
     several. Markers by the names of the mapping; landmark -> weights of what is resolved; required landmarks that are
     not, with the reason; joints whose widths are needed; markers that no name explains; landmark -> weights of what is
-    mapped and cannot be followed.
+    mapped and cannot be followed; optional landmarks whose markers are seen in too few frames.
     """
 
     walk: Markers
@@ -48,6 +58,7 @@ class MarkerChoice:
     widths: tuple[str, ...] = ()
     leftover: tuple[str, ...] = ()
     unseen: Mapping[str, Weights] = field(default_factory=dict)
+    seldom: tuple[str, ...] = ()
 
     @property
     def tables(self) -> tuple[DraftTable, ...]:
@@ -70,7 +81,9 @@ def choose_mapping(walk: Markers, static: Markers | None) -> MarkerChoice:
     named = named_markers(dict.fromkeys((*own[0], *(own[1] or ()))))
     choices = []
     for name, chosen in marker_sets().items():
-        choice = _with_clusters(_resolved(MarkerChoice(walk, static, name, person=person, persons=persons)), named)
+        choice = _with_clusters(
+            _resolved(MarkerChoice(walk, static, name, person=person, persons=persons)), named
+        )
         if len(choice.resolved) < LEAST_SHARE * len(chosen.mapping):
             continue
         extra = {key: way for key, way in named.mapping.items() if key in choice.missing}
@@ -114,18 +127,20 @@ def _by_names(
     walk: Markers, static: Markers | None, named: NamedMarkers, person: str | None, persons: tuple[str, ...]
 ) -> MarkerChoice:
     moving, standing = (set(names_of(each, person)) if each is not None else set() for each in (walk, static))
-    needed = {
+    shown = {
         name: way
         for name, way in named.mapping.items()
         if _shown(name, way, moving, standing if static is not None else moving)
     }
+    seldom = [name for name in shown if _seldom_seen(name, shown, walk, person)]
+    needed = {name: way for name, way in shown.items() if name not in seldom}
     choice = MarkerChoice(walk, static, None, needed, person=person, persons=persons)
     choice = _with_clusters(_resolved(choice), named)
     # What is not carried after all is asked for where it is needed, and left out else.
     kept = {name: way for name, way in needed.items() if name in choice.resolved or name in choice.missing}
     clustered = {marker for markers in choice.clusters.markers.values() for marker in markers}
     left = tuple(name for name in named.unknown if name not in clustered)
-    return replace(choice, mapping=kept, leftover=left)
+    return replace(choice, mapping=kept, leftover=left, seldom=tuple(seldom))
 
 
 def _shown(landmark: str, way: Any, moving: set[str], standing: set[str]) -> bool:
@@ -134,6 +149,21 @@ def _shown(landmark: str, way: Any, moving: set[str], standing: set[str]) -> boo
     if stem(landmark) in CARRIERS:
         return markers <= standing
     return markers <= (moving & standing if landmarks()[landmark].standing else moving)
+
+
+def _seldom_seen(landmark: str, mapping: Mapping[str, Any], walk: Markers, person: str | None) -> bool:
+    """Whether the motion shows an optional landmark of the legs in too few frames, on either side.
+
+    Its gaps would end the time range. One that stands in for a required landmark is kept.
+    """
+    needed = {other for each in landmarks().values() if each.required and each.name not in mapping
+              for other in (each.name, *each.instead)}  # fmt: skip
+    if landmarks()[landmark].required or landmark in needed | ARMS_AND_HEAD | TRUNK:
+        return False
+    sides = {f"{stem(landmark)}{suffix}" for suffix in ("", "_r", "_l")} & set(mapping)
+    own = {marker for name in sides for marker in markers_of(mapping[name])}
+    shown = [path for marker, path in paths_of(walk, person).items() if marker in own]
+    return any(0.0 < np.isfinite(path).all(axis=1).mean() < SEEN for path in shown)
 
 
 def _resolved(choice: MarkerChoice) -> MarkerChoice:
@@ -150,8 +180,9 @@ def _resolved(choice: MarkerChoice) -> MarkerChoice:
     lost = absences(document, mapping, clusters, carried, asked.walk, asked.static)
     kept = {name: weights for name, weights in mapping.items() if ("mapping", name) not in lost}
     reasons = {key: error.problem for (table, key), error in lost.items() if table == "mapping"}
+    alone = ", and there is no standing trial" if choice.static is None else ""
     missing = {
-        name: reasons.get(name, "no marker of a known name shows it")
+        name: reasons.get(name, "no marker of a known name shows it" + alone)
         for name in _required()
         if not any(other in kept for other in (name, *landmarks()[name].instead))
     }

@@ -55,6 +55,10 @@ def _mapping(choice: MarkerChoice) -> DraftTable:
         about.append("What the set does not know, by the words in the names of the markers.")
     if left and choice.set is None:
         about.append(f"Markers that no name explains: {left}.")
+    if choice.seldom:
+        about.append(
+            f"Left out, because the motion shows their markers in too few frames: {', '.join(choice.seldom)}."
+        )
     return DraftTable("mapping", tuple(lines), tuple(about) if lines or choice.set is None else ())
 
 
@@ -64,7 +68,13 @@ def _clusters(choice: MarkerChoice) -> tuple[DraftTable, ...]:
     clusters = tuple(Line(name, list(markers)) for name, markers in choice.clusters.markers.items())
     carried = tuple(Line(marker, cluster) for marker, cluster in choice.clusters.carried.items())
     return (
-        DraftTable("clusters", clusters, ("Markers that keep their distances in the motion, and those that they have in the standing trial.",)),
+        DraftTable(
+            "clusters",
+            clusters,
+            (
+                "Markers that keep their distances in the motion, and those that they have in the standing trial.",
+            ),
+        ),
         DraftTable(
             "carried", carried, ("Only the standing trial shows these; the cluster carries them on.",)
         ),

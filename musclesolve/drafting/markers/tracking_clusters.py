@@ -85,7 +85,7 @@ def tracking_clusters(
         named: what the names of the markers say.
         person: whose markers are meant, where there are several.
     """
-    moving, standing = _paths(walk, person), _paths(static, person)
+    moving, standing = paths_of(walk, person), paths_of(static, person)
     places = {name: np.nanmedian(path, axis=0) for name, path in standing.items() if _seen(path).any()}
     tracked = {name: path for name, path in moving.items() if name in places and _seen(path).mean() >= SEEN}
     lost = [
@@ -113,9 +113,9 @@ def stem(landmark: str) -> str:
     return landmark[:-2] if landmark.endswith(("_r", "_l")) else landmark
 
 
-def _paths(markers: Markers, person: str | None) -> dict[str, Array]:
+def paths_of(markers: Markers, person: str | None) -> dict[str, Array]:
     """Marker without its person -> its path (T, 3) [m]; without those that stand twice."""
-    found = {}
+    found: dict[str, Array] = {}
     for label in markers.names:
         own, plain = split_label(label)
         if label not in markers.repeated and (person is None or own in ("", person)):
@@ -163,7 +163,7 @@ def _joints(places: Mapping[str, Array], mapping: Mapping[str, Weights]) -> dict
         for landmark, weights in mapping.items()
         if all(marker in places for marker in weights)
     }
-    found = {}
+    found: dict[str, list[Array]] = {}
     for side in SIDES:
         near = [[shown[f"{n}_{side}"] for n in names if f"{n}_{side}" in shown] for names in JOINTS.values()]
         if all(near):
@@ -206,7 +206,7 @@ def _rigid(names: list[str], tracked: Mapping[str, Array], places: Mapping[str, 
 
 
 def _stray(one: Array, other: Array, place: Array, other_place: Array) -> float:
-    """By how much the distance of two markers (T, 3) strays from the one of the standing trial in 95 % of frames [m]."""
+    """By how much the distance of two markers (T, 3) strays from the standing one in 95 % of frames [m]."""
     apart = np.linalg.norm(one - other, axis=1)
     apart = apart[np.isfinite(apart)]
     away = np.abs(apart - np.linalg.norm(place - other_place))

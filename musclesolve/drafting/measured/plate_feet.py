@@ -12,10 +12,9 @@ from musclesolve.drafting.folder.column_triples import ROLES, PlateNames, common
 from musclesolve.drafting.folder.folder_contents import ForceFile
 from musclesolve.drafting.folder.opensim_files import LoadsFile, StatedLoad, columns_of
 from musclesolve.drafting.markers.choose_mapping import MarkerChoice
-from musclesolve.drafting.measured.shown_points import path_of
 from musclesolve.drafting.writing.draft_text import DraftTable, Line
-from musclesolve.recording.data import SIDE_NAMES, SIDES, Side, Table
-from musclesolve.recording.plates.plate_assignment import Contact, Feet, Foot, contacts
+from musclesolve.recording.data import SIDE_NAMES, Side, Table
+from musclesolve.recording.plates.plate_assignment import Contact, Feet, contacts, feet_of
 from musclesolve.recording.plates.plate_wrench import Plate, PlateRecording
 
 UNLOADED_N = 20.0
@@ -88,7 +87,7 @@ def _found(
 ) -> PlateFoot:
     named = plate.side
     if rotation is None or not feet or "point" not in plate.columns:
-        return _by_name(plate, "heel and toe are not known")
+        return _by_name(plate, "neither heel and toe nor the ankles are known")
     steps = _steps(file.table, plate, choice, feet, rotation)
     if not steps:
         return PlateFoot(plate, named, "nobody steps on it", idle=True)
@@ -118,12 +117,10 @@ def _by_name(plate: PlateNames, why: str) -> PlateFoot:
 
 
 def _feet(choice: MarkerChoice, rotation: Array) -> Feet:
-    found: dict[Side, Foot] = {}
-    for side in SIDES:
-        heel, toe = (path_of(choice.walk, choice.resolved, f"{part}_{side}") for part in ("heel", "toe"))
-        if heel is not None and toe is not None:
-            found[side] = Foot(choice.walk.time, heel @ rotation.T, toe @ rotation.T)
-    return found if len(found) == len(SIDES) else {}
+    """Both feet, global frame; nothing where one of them is never seen."""
+    feet = feet_of(choice.walk.rotated(rotation), choice.resolved)
+    seen = [np.isfinite(foot.middle).all(axis=1).any() for foot in feet.values()]
+    return feet if all(seen) else {}
 
 
 def _steps(

@@ -124,7 +124,9 @@ def _mass(
     if given.mass_kg is not None:
         return Line("mass_kg", given.mass_kg, "as stated; with shoes")
     stated = next(_stated(c3d, setups, ("BODYMASS", "MASS", "WEIGHT"), (1.0,), MASSES, "mass"), None)
-    ways = [way for way in (_standing_mass(files), _walking_mass(case), _stride_mass(case)) if way is not None]
+    ways = [
+        way for way in (_standing_mass(files), _walking_mass(case), _stride_mass(case)) if way is not None
+    ]
     if stated is not None:
         apart = all(abs(way.number / stated.number - 1.0) > DISAGREE for way in ways)
         todo = f"check the mass: {_listed(ways)}" if ways and apart else ""

@@ -15,8 +15,8 @@ from musclesolve.recording.place_errors import error_at
 from musclesolve.recording.plates.plate_assignment import (
     Contact,
     Feet,
-    Foot,
     contacts,
+    feet_of,
     force_on_foot,
     on_feet,
     on_plates_whole,
@@ -56,7 +56,7 @@ def c3d_forces(
     for recording in recordings:
         _check_level(document, recording)
         _check_on_plate(recording)
-    found = _contacts(content, recordings, walk, _feet(walk, mapping))
+    found = _contacts(content, recordings, walk, feet_of(walk, mapping))
     if content["force"]:
         forces, more = _named(document, content, recordings, found), _unused_notes(content, recordings, found)
     else:
@@ -76,17 +76,6 @@ def _contacts(
     for recording in recordings:
         check_steps(recording, found[recording.plate.number], feet)
     return found
-
-
-def _feet(walk: Markers, mapping: Mapping[str, Mapping[str, float]]) -> Feet:
-    """Return heel and toe of both feet, gaps where the motion does not show them."""
-    lost = np.full((walk.time.size, 3), np.nan)
-
-    def point(landmark: str) -> Array:
-        weights = mapping.get(landmark, {})
-        return walk.weighted(weights) if weights and all(name in walk for name in weights) else lost
-
-    return {side: Foot(walk.time, point(f"heel_{side}"), point(f"toe_{side}")) for side in SIDES}
 
 
 def _check_level(document: Document, recording: PlateRecording) -> None:

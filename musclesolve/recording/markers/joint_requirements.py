@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from musclesolve.errors import InputError
 from musclesolve.recording.data import SIDE_NAMES, SIDES
 from musclesolve.recording.markers.landmark_names import shows_spines
 from musclesolve.recording.trial.schema import Document
@@ -26,39 +27,42 @@ def follows_segment(mapping: Mapping[str, Weights], landmark: str) -> bool:
     return end == "medial" and joint in WANDS and f"{WANDS[joint]}_{side}" in mapping
 
 
-def check_joints(
+def joint_errors(
     document: Document, mapping: Mapping[str, Weights], subject: Mapping[str, Any], static: bool
-) -> None:
-    """Refuse a mapping from which a joint or the pelvis cannot be found.
+) -> list[InputError]:
+    """Return what keeps a mapping from showing the pelvis or a joint, one error for each thing that is to be added.
 
     Required landmarks or their substitutes are there; `subject` is the table [subject], `static` whether there is a
     standing trial.
     """
-    _check_pelvis(document, mapping)
-    for side in SIDES:
-        for joint, ends in (("knee", "epicondyles"), ("ankle", "malleoli")):
-            if not needs_chord(mapping, joint, side):
-                continue
-            reason = f"nothing but the lateral marker shows the {SIDE_NAMES[side]} {joint}"
-            if subject[f"{joint}_width_m"] is None:
-                expected = (
-                    f"{joint}_width_m, the distance between the {ends}, or {joint}_medial_{side} in [mapping]"
-                )
-                remedy = f"measure it and add {joint}_width_m = ... to [subject]"
-                raise document.error(reason, "subject", None, 0, expected, remedy, code="missing_key")
-            if not static:
-                expected = f"a standing trial, or {joint}_medial_{side} in [mapping]"
-                remedy = 'add static = "..." to [files]'
-                raise document.error(reason, "files", None, 0, expected, remedy, code="missing_key")
+    errors = _pelvis_errors(document, mapping)
+    without_static: list[InputError] = []
+    for joint, ends in (("knee", "epicondyles"), ("ankle", "malleoli")):
+        sides = [side for side in SIDES if needs_chord(mapping, joint, side)]
+        if not sides:
+            continue
+        reason = f"nothing but the lateral marker shows the {SIDE_NAMES[sides[0]]} {joint}"
+        medial = f"{joint}_medial_{sides[0]} in [mapping]"
+        if subject[f"{joint}_width_m"] is None:
+            expected = f"{joint}_width_m, the distance between the {ends}, or {medial}"
+            remedy = f"measure it and add {joint}_width_m = ... to [subject]"
+            errors.append(document.error(reason, "subject", None, 0, expected, remedy, code="missing_key"))
+        if not static:
+            expected, remedy = f"a standing trial, or {medial}", 'add static = "..." to [files]'
+            without_static.append(
+                document.error(reason, "files", None, 0, expected, remedy, code="missing_key")
+            )
+    return errors + without_static[:1]
 
 
-def _check_pelvis(document: Document, mapping: Mapping[str, Weights]) -> None:
+def _pelvis_errors(document: Document, mapping: Mapping[str, Weights]) -> list[InputError]:
     if shows_spines(mapping):
-        return
+        return []
     pairs = [[f"{name}_{side}" for side in SIDES] for name in ("hip_center", "shoulder", "shoulder_center")]
     hips, *shoulders = (all(name in mapping for name in pair) for pair in pairs)
-    if not hips or not (any(shoulders) or "neck_base" in mapping):
-        spines, others = "asis_r, asis_l and psis_r, psis_l or sacrum", "both shoulders or neck_base"
-        problem, expected = "the pelvis is not shown", f"{spines}; or both hip_center and {others}"
-        remedy = "map the markers of the pelvis"
-        raise document.error(problem, "mapping", None, 0, expected, remedy, code="missing_marker")
+    if hips and (any(shoulders) or "neck_base" in mapping):
+        return []
+    spines, others = "asis_r, asis_l and psis_r, psis_l or sacrum", "both shoulders or neck_base"
+    problem, expected = "the pelvis is not shown", f"{spines}; or both hip_center and {others}"
+    remedy = "map the markers of the pelvis"
+    return [document.error(problem, "mapping", None, 0, expected, remedy, code="missing_marker")]

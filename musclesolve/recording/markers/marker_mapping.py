@@ -10,7 +10,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Mask
 from musclesolve.recording.data import Markers
-from musclesolve.recording.markers.joint_requirements import check_joints
+from musclesolve.recording.markers.joint_requirements import joint_errors
 from musclesolve.recording.markers.mapping_tables import (
     Weights,
     absences,
@@ -62,8 +62,8 @@ def read_marker_mapping(
     mapping = read_mapping(document, asked.tables["mapping"])
     clusters = read_clusters(document, asked.tables["clusters"])
     carried = read_carried(document, asked.tables["carried"], clusters)
-    check_joints(document, mapping, content["subject"], static is not None)
-    for error in absences(document, mapping, clusters, carried, walk, static).values():
+    lacking = joint_errors(document, mapping, content["subject"], static is not None)
+    for error in (*lacking, *absences(document, mapping, clusters, carried, walk, static).values()):
         raise error
     notes = (*asked.notes, *_carried_notes(carried, walk))
     return MarkerMapping(walk, static, mapping, clusters, carried, notes, asked.names)

@@ -27,7 +27,7 @@ _STANDING, _STANDING_TIME = 0.3, 0.1
 
 @dataclass(frozen=True)
 class Foot:
-    """Where a foot is: time (T,) [s], heel and toe (T, 3) [m], NaN where they were not seen."""
+    """Where a foot is: time (T,) [s], heel and toe or what stands for them (T, 3) [m], NaN where they were not seen."""
 
     time: Array
     heel: Array
@@ -61,6 +61,27 @@ class Foot:
 
 
 Feet = Mapping[Side, Foot]
+# What shows the back and the front of a foot, the better one first.
+_ANKLE = ("ankle_lateral", "ankle_medial", "ankle_center")
+_BACK, _FRONT = ("heel", *_ANKLE), ("toe", "metatarsal_5", *_ANKLE)
+
+
+def feet_of(walk: Markers, mapping: Mapping[str, Mapping[str, float]]) -> Feet:
+    """Return where both feet are by heel and toe; ankle and forefoot stand for those that are not mapped.
+
+    A landmark that the motion does not show itself, but a cluster carries, counts as unmapped here. Gaps where nothing
+    shows a foot.
+    """
+    lost = np.full((walk.time.size, 3), np.nan)
+
+    def path(names: tuple[str, ...], side: Side) -> Array:
+        for name in names:
+            weights = mapping.get(f"{name}_{side}", {})
+            if weights and all(marker in walk for marker in weights):
+                return walk.weighted(weights)
+        return lost
+
+    return {side: Foot(walk.time, path(_BACK, side), path(_FRONT, side)) for side in SIDES}
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import shlex
 import tomllib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -13,7 +14,7 @@ from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.names import suggestion
 from musclesolve.errors import InputError
 from musclesolve.recording.place_errors import error_at
-from musclesolve.recording.text.text_file import decimal_point, is_file, no_file, read_lines
+from musclesolve.recording.text.text_file import RECORDED, decimal_point, is_file, no_file, read_lines
 
 Fields = Mapping[str, Any]
 
@@ -157,6 +158,26 @@ class Document:
         header = re.compile(rf"\s*\[\[?\s*{re.escape(table)}\s*\]\]?")
         lines = [number for number, text in enumerate(self.lines, start=1) if header.match(text)]
         return lines[index] if index < len(lines) else None
+
+
+def trial_document(path: Path) -> Document:
+    """Return the text and content of a trial file.
+
+    Raises:
+        InputError: it cannot be read, is no TOML, or is a recording: the message names the command that drafts one.
+    """
+    if path.suffix.casefold() in RECORDED and path.suffix.casefold() != ".toml" and is_file(path):
+        folder = path.parent
+        problem, expected = (
+            "this is a recording",
+            "a trial file (.toml), which names the recordings and the subject",
+        )
+        draft = f"musclesolve init {shlex.quote(str(folder))}"
+        remedy = (
+            f"draft one first: {draft}; it writes {shlex.quote(str(folder / 'trial.toml'))} for run and check"
+        )
+        raise error_at(path, None, problem, expected, remedy)
+    return Document(path)
 
 
 def described_keys(file: str) -> dict[str, Any]:

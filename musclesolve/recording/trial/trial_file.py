@@ -37,7 +37,7 @@ from musclesolve.recording.trial.filter_options import filter_of
 from musclesolve.recording.trial.force_columns import plate_of
 from musclesolve.recording.trial.functional_trials import hip_regression, read_functional
 from musclesolve.recording.trial.recording_checks import check_trial
-from musclesolve.recording.trial.schema import Document, validated
+from musclesolve.recording.trial.schema import Document, trial_document, validated
 from musclesolve.recording.trial.subject_segments import segments_of, subject_notes
 
 FEWEST_FRAMES = 10
@@ -53,7 +53,7 @@ def read_trial(path: str | Path) -> Trial:
         problem, expected = f"{path!r} is not a path", "the path of a trial file"
         remedy = 'read_trial("trial.toml")'
         raise InputError(problem, code="bad_type", where="read_trial", expected=expected, remedy=remedy)
-    document = Document(Path(path))
+    document = trial_document(Path(path))
     content = validated(document)
     files = {
         role: document.input_file("files", role, name)
