@@ -34,6 +34,15 @@ def recorded_walk() -> Path:
 
 
 @pytest.fixture(scope="session")
+def instrumented_knee(recorded_walk: Path) -> Path:
+    """Folder of the walks with an instrumented knee; tests that need it are skipped where it is absent."""
+    folder = recorded_walk.parent / "instrumented_knee"
+    if not folder.is_dir():
+        pytest.skip(f"no recordings of an instrumented knee in {folder}")
+    return folder
+
+
+@pytest.fixture(scope="session")
 def recorded_walk_text(recorded_walk: Path) -> str:
     """The trial file of the recorded walk, wherever its files lie, with the defaults for muscles and cost."""
     text = (REPOSITORY / "tests" / "real" / "rajagopal_walk.toml").read_text(encoding="utf-8")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from drafted_folders import as_c3d, drafted, recordings, table
+from drafted_folders import as_c3d, drafted, recordings, standing_forces, table
 from refusals import refused
 
 from musclesolve.drafting.draft_folder import draft_folder, write_drafts
@@ -71,7 +71,7 @@ def test_forces_of_the_standing_trial_are_no_forces_of_the_motion_and_weigh_the_
     tmp_path: Path,
 ) -> None:
     recordings(tmp_path)
-    write_standing_forces(tmp_path / "static_grf.mot", 700.0)
+    standing_forces(tmp_path / "static_grf.mot", 700.0)
     draft = draft_folder(tmp_path)
     assert table(draft, "files")["forces"] == "forces.mot"
     assert table(draft, "subject")["mass_kg"] == pytest.approx(700.0 / 9.80665, abs=0.06)
@@ -79,16 +79,8 @@ def test_forces_of_the_standing_trial_are_no_forces_of_the_motion_and_weigh_the_
 
 def test_a_subject_with_one_foot_on_the_plate_is_not_weighed_by_it(tmp_path: Path) -> None:
     recordings(tmp_path)
-    write_standing_forces(tmp_path / "static_grf.mot", 400.0)
+    standing_forces(tmp_path / "static_grf.mot", 400.0)
     assert table(draft_folder(tmp_path), "subject")["mass_kg"] == pytest.approx(70.25, rel=0.02)
-
-
-def write_standing_forces(path: Path, newtons: float) -> None:
-    time = np.arange(1000) / 1000.0
-    names = tuple(f"plate_{what}_{axis}" for what in ("force", "point", "moment") for axis in "xyz")
-    values = np.zeros((1000, 9))
-    values[:, 2] = newtons
-    write_mot(path, Table(time, names, values, False, path))
 
 
 def test_a_part_of_a_motion_is_left_out(tmp_path: Path) -> None:

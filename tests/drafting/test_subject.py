@@ -3,15 +3,26 @@
 from __future__ import annotations
 
 import tomllib
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from drafted_folders import as_c3d, drafted, recordings, renamed, stated_subject, table
+from drafted_folders import (
+    as_c3d,
+    drafted,
+    recordings,
+    renamed,
+    standing_forces,
+    stated_subject,
+    table,
+)
 from refusals import refused
 
 from musclesolve.checking.check import check
 from musclesolve.drafting.draft_folder import draft_folder
 from musclesolve.drafting.measured.subject_size import GivenSubject
+from musclesolve.recording.formats import read_markers
+from musclesolve.recording.text.trc_file import write_trc
 
 SETUP = """<?xml version="1.0"?>
 <OpenSimDocument Version="40000"><ScaleTool name="S07"><mass>71.5</mass><height>1720</height>
@@ -63,6 +74,45 @@ def test_a_generic_setup_states_nothing(tmp_path: Path) -> None:
     (tmp_path / "scale.xml").write_text(SETUP.replace("71.5", "-1").replace("1720", "-1"))
     subject = table(draft_folder(tmp_path), "subject")
     assert subject["mass_kg"] == pytest.approx(70.25, rel=0.01) and "stature_m" not in subject
+
+
+def shortened(folder: Path, end_s: float) -> None:
+    """Cut a motion short of a stride, after which only Newton's law shows the mass."""
+    walk = read_markers(folder / "walk.trc")
+    kept = walk.time < end_s
+    write_trc(
+        folder / "walk.trc", replace(walk, time=walk.time[kept], position=walk.position[kept]), decimals=6
+    )
+
+
+@pytest.mark.parametrize(("newtons", "agree"), [(None, False), (600.0, False), (700.0, True)])
+def test_a_mass_by_the_plates_is_written_where_two_ways_to_measure_it_agree(
+    newtons: float | None, agree: bool, tmp_path: Path
+) -> None:
+    shortened(recordings(tmp_path), 1.0)
+    if newtons is not None:
+        standing_forces(tmp_path / "static_grf.mot", newtons)
+    draft = draft_folder(tmp_path)
+    assert ("mass_kg" in table(draft, "subject")) == agree
+    asked = [todo for todo in draft.trials[0].todos if "body mass" in todo]
+    assert len(asked) == (not agree)
+    assert all("Newton's second law in the motion 70." in todo for todo in asked)
+    assert not asked or newtons is None or "61.2 kg" in asked[0]
+
+
+def test_what_no_medial_marker_shows_is_asked_for_by_init_and_check_alike(tmp_path: Path) -> None:
+    folder = recordings(tmp_path / "text", marker_set="plug_in_gait")
+    renamed(folder, lambda name: None if name[1:] in ("KNM", "ANM") else name)
+    own = as_c3d(folder, tmp_path / "c3d")
+    (own / "static.c3d").unlink()
+    draft = draft_folder(own, None, stated_subject())
+    assert sum("epicondyles" in todo for todo in draft.trials[0].todos) == 1
+    assert sum("malleoli" in todo for todo in draft.trials[0].todos) == 1
+    assert sum("enter the standing trial" in todo for todo in draft.trials[0].todos) == 1
+    remedies = [each.remedy for each in check(drafted(own)).findings if each.severity == "error"]
+    assert len(remedies) == len(draft.trials[0].todos) == 3
+    for key in ("knee_width_m", "ankle_width_m", "static"):
+        assert sum(key in remedy for remedy in remedies) == 1
 
 
 def processed(file) -> None:

@@ -4,15 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
 import pytest
-from drafted_folders import OWN, as_c3d, drafted, recordings, renamed
+from drafted_folders import OWN, as_c3d, drafted, largest_difference, other_name, recordings, renamed
 
 from musclesolve.checking.check import check
-from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
-from musclesolve.muscles.placing.place_muscles import LEG_DOFS
-from musclesolve.pipeline.mechanics import mechanics
-from musclesolve.recording.trial.trial_file import read_trial
 
 LARGEST = 0.25
 """Moments differ by less [N m], of 113: the synthesizer counts plates as unloaded below 10 N, a draft below 20 N."""
@@ -31,45 +26,11 @@ CASES = {
 }
 
 
-def moments(path: Path) -> tuple[np.ndarray, np.ndarray]:
-    """Times of a trial and the moments of both legs (T, 14) [N m]."""
-    found = mechanics(read_trial(path))
-    legs = [found.model.dof(f"{name}_{side}") for side in "rl" for name in LEG_DOFS]
-    every = projected_moments(found.model, found.motion, found.wrenches)
-    return np.round(found.motion.time, 6), every[:, legs]
-
-
-def largest_difference(one: Path, other: Path) -> float:
-    """Of all moments that both trials have [N m]."""
-    (first, a), (second, b) = moments(one), moments(other)
-    _, i, j = np.intersect1d(first, second, return_indices=True)
-    assert i.size > 60
-    return float(np.nanmax(np.abs(a[i] - b[j])))
-
-
 @pytest.mark.parametrize("name", CASES)
 def test_the_draft_gives_the_moments_of_the_own_trial_file(name: str, tmp_path: Path) -> None:
     folder = recordings(tmp_path, own=True, **CASES[name])
     path = drafted(folder)
     assert largest_difference(path, folder / OWN) < LARGEST
-
-
-OTHER_NAMES = {
-    "ASIS": ("_IAS", "ASIS"), "Knee.Lat": ("_FLE", "LatKnee"), "Knee.Med": ("_FME", "MedKnee"),
-    "Ankle.Lat": ("_FAL", "LatAnkle"), "Ankle.Med": ("_TAM", "MedAnkle"), "Heel": ("_FCC", "HeelBack"),
-    "Toe.Tip": ("_FM2", "Toe2"), "Toe.Lat": ("_FM5", "MT5"), "Acromium": ("_SAE", "Acromion"),
-    "Elbow": ("_HLE", "ElbowLat"), "Wrist.Lat": ("_RSP", "WristLat"), "Wrist.Med": ("_USP", "WristMed"),
-}  # fmt: skip
-
-
-def other_name(label: str, style: int) -> str | None:
-    """A marker of the set gait2392 as another laboratory calls it."""
-    if label in ("V.Sacral", "Top.Head"):
-        return {"V.Sacral": "SACR"}.get(label)
-    side, _, rest = label.partition(".")
-    if rest not in OTHER_NAMES:
-        return label.replace(".", "_")
-    return (side, "Right" if side == "R" else "Left")[style] + OTHER_NAMES[rest][style]
 
 
 @pytest.mark.parametrize("style", [0, 1])

@@ -12,10 +12,14 @@ from c3d_files import PlateOnPaper, write_c3d
 
 from musclesolve.drafting.draft_folder import FolderDraft, draft_folder, write_drafts
 from musclesolve.drafting.measured.subject_size import GivenSubject
+from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
+from musclesolve.muscles.placing.place_muscles import LEG_DOFS
+from musclesolve.pipeline.mechanics import mechanics
 from musclesolve.recording.data import Markers, Table
 from musclesolve.recording.formats import read_markers
 from musclesolve.recording.text.mot_file import read_mot, write_mot
 from musclesolve.recording.text.trc_file import write_trc
+from musclesolve.recording.trial.trial_file import read_trial
 from musclesolve.synthetic.recording.synthetic_recording import recording_files
 from musclesolve.synthetic.stride.reference_stride import reference_stride
 
@@ -78,6 +82,15 @@ def relabelled(folder: Path, new: Callable[[str], str | None], file: str = "forc
     write_mot(folder / file, Table(forces.time, names, forces.values[:, kept], False, folder / file))
 
 
+def standing_forces(path: Path, newtons: float) -> None:
+    """Write the forces of a plate under a standing subject."""
+    time = np.arange(1000) / 1000.0
+    names = tuple(f"plate_{what}_{axis}" for what in ("force", "point", "moment") for axis in "xyz")
+    values = np.zeros((1000, 9))
+    values[:, 2] = newtons
+    write_mot(path, Table(time, names, values, False, path))
+
+
 def as_c3d(folder: Path, target: Path, change=None) -> Path:
     """A recording of a laboratory whose z points up as C3D files, a long plate under each foot."""
     target.mkdir(parents=True, exist_ok=True)
@@ -101,3 +114,37 @@ def as_c3d(folder: Path, target: Path, change=None) -> Path:
 
 def _write(path: Path, markers: Markers, **more) -> None:
     write_c3d(path, markers.rate, list(markers.names), 1000.0 * markers.position, **more)
+
+
+def moments(path: Path) -> tuple[np.ndarray, np.ndarray]:
+    """Times of a trial and the moments of both legs (T, 14) [N m]."""
+    found = mechanics(read_trial(path))
+    legs = [found.model.dof(f"{name}_{side}") for side in "rl" for name in LEG_DOFS]
+    every = projected_moments(found.model, found.motion, found.wrenches)
+    return np.round(found.motion.time, 6), every[:, legs]
+
+
+def largest_difference(one: Path, other: Path) -> float:
+    """Of all moments that both trials have [N m]."""
+    (first, a), (second, b) = moments(one), moments(other)
+    _, i, j = np.intersect1d(first, second, return_indices=True)
+    assert i.size > 60
+    return float(np.nanmax(np.abs(a[i] - b[j])))
+
+
+OTHER_NAMES = {
+    "ASIS": ("_IAS", "ASIS"), "Knee.Lat": ("_FLE", "LatKnee"), "Knee.Med": ("_FME", "MedKnee"),
+    "Ankle.Lat": ("_FAL", "LatAnkle"), "Ankle.Med": ("_TAM", "MedAnkle"), "Heel": ("_FCC", "HeelBack"),
+    "Toe.Tip": ("_FM2", "Toe2"), "Toe.Lat": ("_FM5", "MT5"), "Acromium": ("_SAE", "Acromion"),
+    "Elbow": ("_HLE", "ElbowLat"), "Wrist.Lat": ("_RSP", "WristLat"), "Wrist.Med": ("_USP", "WristMed"),
+}  # fmt: skip
+
+
+def other_name(label: str, style: int) -> str | None:
+    """A marker of the set gait2392 as another laboratory calls it."""
+    if label in ("V.Sacral", "Top.Head"):
+        return {"V.Sacral": "SACR"}.get(label)
+    side, _, rest = label.partition(".")
+    if rest not in OTHER_NAMES:
+        return label.replace(".", "_")
+    return (side, "Right" if side == "R" else "Left")[style] + OTHER_NAMES[rest][style]

@@ -341,7 +341,7 @@ def own_tables(document: Document, content: dict[str, Any]) -> dict[str, Path]:
     marker_set, database = content["markers"]["set"], content["muscles"]["database"]
     found = {}
     if marker_set is not None and marker_set not in marker_sets():
-        found["marker set"] = document.input_file("markers", "set", marker_set)
+        found["marker set"] = document.path.parent / marker_set
     if is_own_set(database):
         found["muscles"] = document.path.parent / database
     return found
