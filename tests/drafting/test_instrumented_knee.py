@@ -1,4 +1,4 @@
-"""The walk of a man with an instrumented knee: its files, with mass, stature and sex, give what a hand-written file gives.
+"""A walk with an instrumented knee: its files, with mass, stature and sex, give what a trial file by hand gives.
 
 Knees and ankles are shown by the standing trial alone, whose axes are not those of the raw recording.
 """
