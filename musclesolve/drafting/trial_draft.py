@@ -21,7 +21,7 @@ from musclesolve.drafting.measured.working_case import working_case
 from musclesolve.drafting.writing.draft_text import DraftTable, Line, draft_text
 from musclesolve.drafting.writing.read_back import read_back
 from musclesolve.recording.c3d.stored_events import stated_events
-from musclesolve.recording.data import SIDE_NAMES, Table
+from musclesolve.recording.data import SIDE_NAMES
 from musclesolve.recording.file_axes import global_from_laboratory
 
 TITLE = (
@@ -127,21 +127,7 @@ def _files_table(
             "on the subject who stands"
         )
         lines.append(Line("static", "standing.c3d", "an example", todo, open=True))
-    if files.forces is not None:
-        table: Table = files.forces.table
-        comment = _length(table.time, len(files.forces.plates), "plates")
-        lines.append(
-            Line("forces", name_from(files.forces.path, trial), comment, files.unclear.get("forces", ""))
-        )
-    elif files.plates is not None and files.plates.path != files.motion.path:
-        lines.append(Line("forces", name_from(files.plates.path, trial), f"{files.plates.plates} plates"))
-    elif files.plates is None:
-        unread = f"; not read: {'; '.join(contents.unread)}" if contents.unread else ""
-        todo = (
-            "enter the file of the ground reaction forces (.mot, .sto, .csv or .c3d): no file here has columns of a "
-            f"plate that belong to {files.motion.path.name}, and it holds no plates{unread}"
-        )
-        lines.append(Line("forces", "forces.mot", "an example", todo, open=True))
+    lines += _forces_line(contents, files, trial)
     about = (
         ["No standing trial was found: segments are measured on the motion itself."]
         if files.static is None
@@ -153,6 +139,24 @@ def _files_table(
             'such files, hip = "functional" in [joint_centers] uses them.'
         )
     return DraftTable("files", tuple(lines), tuple(about))
+
+
+def _forces_line(contents: FolderContents, files: MotionFiles, trial: Path) -> list[Line]:
+    """The file of the forces, where it is not that of the markers; left open where there is none."""
+    if files.forces is not None:
+        comment = _length(files.forces.table.time, len(files.forces.plates), "plates")
+        name, todo = name_from(files.forces.path, trial), files.unclear.get("forces", "")
+        return [Line("forces", name, comment, todo)]
+    if files.plates is not None:
+        own = files.plates.path == files.motion.path
+        name, comment = name_from(files.plates.path, trial), f"{files.plates.plates} plates"
+        return [] if own else [Line("forces", name, comment)]
+    unread = f"; not read: {'; '.join(contents.unread)}" if contents.unread else ""
+    todo = (
+        "enter the file of the ground reaction forces (.mot, .sto, .csv or .c3d): no file here has columns of a "
+        f"plate that belong to {files.motion.path.name}, and it holds no plates{unread}"
+    )
+    return [Line("forces", "forces.mot", "an example", todo, open=True)]
 
 
 def _length(time: Array, count: int, what: str) -> str:
@@ -220,10 +224,9 @@ def _recognised(
     )
     found.append(("markers", f"{named}, {shown}"))
     if axes.known:
-        found.append(("axes", f"forward {axes.forward} ({axes.forward_from}), up {axes.up}"))
-    if axes.standing:
         own = ", ".join(f"{line.key.removeprefix('static_')} {line.value}" for line in axes.standing)
-        found.append(("standing trial", f"in other axes, rotated: {own}"))
+        turned = f"; the standing trial, rotated: {own}" if own else ""
+        found.append(("axes", f"forward {axes.forward} ({axes.forward_from}), up {axes.up}{turned}"))
     if choice.clusters.carried:
         carried = ", ".join(choice.clusters.markers)
         found.append(

@@ -119,7 +119,9 @@ def test_without_forces_the_markers_are_examined(gliding: dict[str, bytes], tmp_
     assert {"trial_file", "up_axis"} <= set(report.codes)
 
 
-def test_a_misspelt_marker_set_is_found_with_the_nearest_name(gliding: dict[str, bytes], tmp_path: Path) -> None:
+def test_a_misspelt_marker_set_is_found_with_the_nearest_name(
+    gliding: dict[str, bytes], tmp_path: Path
+) -> None:
     text = gliding["trial.toml"].decode() + '\n[markers]\nset = "plugin_gait"\n'
     report = examined(gliding | {"trial.toml": text.encode()}, tmp_path)
     (found,) = [each for each in report.findings if each.severity == "error"]
