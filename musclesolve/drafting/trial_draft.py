@@ -215,8 +215,7 @@ def _recognised(
     found = [("motion", f"{files.motion.path.name}: {_length(markers.time, len(markers.names), 'markers')}"
               + (f"; {kind}" if kind else ""))]  # fmt: skip
     if files.static is not None:
-        still = files.static.markers
-        length = _length(still.time, len(still.names), "markers")
+        length = _length(files.static.markers.time, len(files.static.markers.names), "markers")
         found.append(("standing trial", f"{files.static.path.name}: {length}"))
     shown = f"{len(choice.resolved)} landmarks"
     named = (
