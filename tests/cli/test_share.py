@@ -71,7 +71,7 @@ def test_figures_are_drawn_and_drawn_again(
 
 def test_frames_that_are_not_solved_end_with_three(inputs: list[Path], tmp_path: Path) -> None:
     lines = inputs[2].read_text().splitlines()
-    lines[20] = "\t".join([lines[20].split("\t")[0], "nan", "nan"])
+    lines[20] = "\t".join([lines[20].split("\t")[0], *["nan"] * 4])
     inputs[2].write_text("\n".join(lines) + "\n")
     done = share(inputs, tmp_path / "out", "--no-figures")
     assert done.exit_code == 3, done.output
@@ -82,10 +82,9 @@ def test_frames_that_are_not_solved_end_with_three(inputs: list[Path], tmp_path:
 def test_reserves_are_named_and_written(inputs: list[Path], tmp_path: Path) -> None:
     table = read_mot(inputs[2])
     lines = inputs[2].read_text().splitlines()
-    lines[-61:] = [
-        "\t".join(map(repr, (t, h, 9000.0)))
-        for t, (h, _) in zip(table.time.tolist(), table.values.tolist(), strict=True)
-    ]
+    table.values[:, table.names.index("ankle_a_r_moment")] = 9000.0
+    rows = np.column_stack([table.time, table.values]).tolist()
+    lines[-61:] = ["\t".join(map(repr, row)) for row in rows]
     inputs[2].write_text("\n".join(lines) + "\n")
     done = share(inputs, tmp_path / "out", "--no-figures")
     assert done.exit_code == 0, done.output
