@@ -182,8 +182,8 @@ class WrapObject:
 class PathWrap:
     """A wrap object of a path, between two of its points, counted from 1; None: from the first, to the last.
 
-    method: OpenSim's way to find the path over an ellipsoid ("hybrid", "midpoint", "axial"), for the record; the path
-    engine always takes the shortest one.
+    method: OpenSim's way to find the path over an ellipsoid ("hybrid", "midpoint", "axial"); the path engine takes the
+    shortest one that goes around the same way.
     """
 
     object: str

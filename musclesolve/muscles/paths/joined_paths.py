@@ -58,6 +58,7 @@ def _layout(parts: Sequence[PathLayout]) -> PathLayout:
         _renumbered([part.wrap_object for part in parts], objects),
         _renumbered([part.wrap_first for part in parts], points),
         _renumbered([part.wrap_last for part in parts], points),
+        _joined([part.arrays.wrap_method for part in parts]),
     )
 
 

@@ -9,9 +9,11 @@ from typing import NamedTuple
 import numpy as np
 
 from musclesolve._util.arrays import AnyArray, Array, Indices
-from musclesolve.muscles.paths.kernel.arrays import CYLINDER, Layout, contiguous
+from musclesolve.muscles.paths.kernel.arrays import Layout, contiguous
 
 KINDS = ("cylinder", "sphere", "ellipsoid")
+METHODS = ("hybrid", "midpoint", "axial")
+"""How OpenSim finds the way around an ellipsoid (kernel/opensim_plane.py)."""
 
 
 def _no_indices() -> Indices:
@@ -34,7 +36,7 @@ class PathLayout:
     some. kind (O,): index into `KINDS`; radii (O, 3) [m], a cylinder's in the first place; half_length (O,) [m] of
     cylinders; side_axis, side_sign (O,): own axis 0, 1, 2 and sign of the half of the surface on which paths lie, sign
     0: either. wrap_muscle, wrap_object (W,): one muscle after the other, in OpenSim's order; wrap_first, wrap_last
-    (W,): points (indices into P) between which the wrap acts.
+    (W,): points (indices into P) between which the wrap acts; wrap_method (W,): index into `METHODS`, hybrid if None.
     """
 
     point_muscle: Indices
@@ -47,6 +49,7 @@ class PathLayout:
     wrap_object: Indices = field(default_factory=_no_indices)
     wrap_first: Indices = field(default_factory=_no_indices)
     wrap_last: Indices = field(default_factory=_no_indices)
+    wrap_method: Indices | None = None
 
     @property
     def muscles(self) -> int:
@@ -75,9 +78,9 @@ class PathLayout:
 
     @cached_property
     def arrays(self) -> Layout:
-        """The layout as the compiled code takes it; a side along the axis of a cylinder means nothing."""
+        """The layout as the compiled code takes it."""
         edges = np.arange(self.muscles + 1)
-        along = (self.kind == CYLINDER) & (self.side_axis == 2)
+        method = np.zeros(self.wraps) if self.wrap_method is None else self.wrap_method
         return Layout(
             contiguous(np.searchsorted(self.point_muscle, edges), np.intp),
             contiguous(np.searchsorted(self.wrap_muscle, edges), np.intp),
@@ -86,8 +89,9 @@ class PathLayout:
             contiguous(self.kind, np.intp),
             contiguous(self.radii),
             contiguous(self.half_length),
-            contiguous(np.where(along, 0, self.side_axis), np.intp),
-            contiguous(np.where(along, 0.0, self.side_sign)),
+            contiguous(self.side_axis, np.intp),
+            contiguous(self.side_sign),
+            contiguous(method, np.intp),
         )
 
     def subset(self, muscles: Indices) -> PathLayout:
@@ -101,6 +105,7 @@ class PathLayout:
             wrap_object=self.wrap_object[wraps],
             wrap_first=place[self.wrap_first[wraps]],
             wrap_last=place[self.wrap_last[wraps]],
+            wrap_method=None if self.wrap_method is None else self.wrap_method[wraps],
         )
 
 

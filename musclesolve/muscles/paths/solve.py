@@ -5,11 +5,28 @@ from __future__ import annotations
 import numpy as np
 
 from musclesolve._util.arrays import Array, Indices, Mask
-from musclesolve.muscles.paths.kernel.arrays import WORK_SIZE, Lines, Output, Poses, Work, contiguous
+from musclesolve.muscles.paths.kernel.arrays import (
+    OPENSIM,
+    SHORTEST,
+    WORK_SIZE,
+    Lines,
+    Output,
+    Poses,
+    Work,
+    contiguous,
+)
 from musclesolve.muscles.paths.layout import PathLayout, PathLines, PathNodes
 
 
-def solve_paths(layout: PathLayout, position: Array, on: Mask, center: Array, rotation: Array) -> PathNodes:
+def solve_paths(
+    layout: PathLayout,
+    position: Array,
+    on: Mask,
+    center: Array,
+    rotation: Array,
+    *,
+    as_opensim: bool = False,
+) -> PathNodes:
     """Lengths and gradients of paths in T poses.
 
     Args:
@@ -18,11 +35,13 @@ def solve_paths(layout: PathLayout, position: Array, on: Mask, center: Array, ro
         on: which of them are on the path, (T, P); two of each muscle at least.
         center: of the wrap objects (T, O, 3) [m].
         rotation: their axes as columns, (T, O, 3, 3).
+        as_opensim: lengths as OpenSim 4 reports them and gradients that give its moment arms, which are not their
+            derivatives: see kernel/opensim_cylinder.py, opensim_plane.py and opensim_rounds.py.
     """
     from musclesolve.muscles.paths.kernel.entry import PATHS
 
     given, out, work = _arrays(layout, position, on, center, rotation)
-    PATHS.load()(layout.arrays, given, out, work, _no_lines())
+    PATHS.load()(layout.arrays, given, out, work, _no_lines(), int(OPENSIM if as_opensim else SHORTEST))
     return PathNodes(out.length, out.position, out.gradient)
 
 
@@ -46,6 +65,9 @@ def _arrays(
         best=np.empty(8),
         step=np.empty((2, nodes, 3)),
         round=np.empty(WORK_SIZE),
+        matrix=np.empty((12, 7)),
+        rules=np.zeros(1, dtype=np.intp),
+        seen=np.empty((nodes, 3)),
     )
     return poses, out, work
 
@@ -65,7 +87,7 @@ def trace_paths(layout: PathLayout, position: Array, on: Mask, center: Array, ro
     first = np.concatenate([[0], np.cumsum(needed)]).astype(np.intp)
     line = np.empty((len(position), first[-1], 3), dtype=np.float32)
     lines = Lines(first, line, np.empty((len(position), layout.muscles), dtype=np.intp))
-    PATHS.load()(layout.arrays, given, out, work, lines)
+    PATHS.load()(layout.arrays, given, out, work, lines, int(SHORTEST))
     return PathLines(np.repeat(np.arange(layout.muscles), needed), lines.position, lines.used)
 
 

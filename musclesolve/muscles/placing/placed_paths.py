@@ -11,7 +11,7 @@ from muscle_db.model import MovingFrame, PathPoint, WrapObject
 from musclesolve._util.arrays import Array, Indices
 from musclesolve.dynamics.model.model import Model
 from musclesolve.muscles.paths.carriers import WrapObjects
-from musclesolve.muscles.paths.layout import KINDS, PathLayout
+from musclesolve.muscles.paths.layout import KINDS, METHODS, PathLayout
 from musclesolve.muscles.paths.moving_frames import MovingFrames
 from musclesolve.muscles.paths.natural_spline import NaturalSpline
 from musclesolve.muscles.paths.paths import Paths
@@ -106,11 +106,12 @@ class _PathBuilder:
                 number[wrap.object],
                 first[n] + (wrap.first or 1) - 1,
                 first[n] + (wrap.last or len(each.path)) - 1,
+                METHODS.index(wrap.method),
             )
             for n, each in enumerate(self.muscles)
             for wrap in each.wraps
         ]
-        of_muscle, of_object, start, stop = np.array(wraps).T
+        of_muscle, of_object, start, stop, method = np.array(wraps).T
         return PathLayout(
             muscle,
             kind=np.array([KINDS.index(each.kind) for each in objects]),
@@ -124,6 +125,7 @@ class _PathBuilder:
             wrap_object=of_object,
             wrap_first=start,
             wrap_last=stop,
+            wrap_method=method,
         )
 
     def _radii(self, wrap: WrapObject) -> Array:

@@ -81,6 +81,13 @@ def touched(nodes, layout):
     return np.abs(nodes.gradient[:, layout.points :]).sum(axis=2)[:, ::2] > 0.0
 
 
+def held(case):
+    """Poses whose path over an ellipsoid is kept on one half of it (T,): there it is not the shortest."""
+    free = replace(case.layout, side_sign=np.zeros(len(case.layout.kind)))
+    ellipsoid = (case.layout.kind == KINDS.index("ellipsoid")).any()
+    return ellipsoid & (np.abs(case.solve(layout=free).length - case.solve().length)[:, 0] > 1e-9)
+
+
 def test_the_gradient_is_the_derivative_of_length(case):
     """Ends moved, objects moved and rotated at random; where no contact begins or ends within the step."""
     rng, step = np.random.default_rng(6), 1e-6
@@ -103,8 +110,8 @@ def test_the_gradient_is_the_derivative_of_length(case):
     ours = (found.gradient * np.concatenate([at_ends, rates], axis=1)).sum(axis=(1, 2))
     ahead, behind, far_ahead, far_behind = (each.length[:, 0] for each in near)
     theirs = (8 * (ahead - behind) - (far_ahead - far_behind)) / (12 * step)
-    same = (touched(near[2], case.layout) == touched(near[3], case.layout)).all(axis=1)
-    assert touched(found, case.layout).any(axis=1).mean() > 0.4 and same.mean() > 0.98
+    same = (touched(near[2], case.layout) == touched(near[3], case.layout)).all(axis=1) & ~held(case)
+    assert touched(found, case.layout).any(axis=1).mean() > 0.4 and (same | held(case)).mean() > 0.98
     np.testing.assert_allclose(ours[same], theirs[same], atol=2e-8)
 
 

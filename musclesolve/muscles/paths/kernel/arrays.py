@@ -9,8 +9,12 @@ import numpy as np
 from musclesolve._util.arrays import Array, Indices, Mask
 
 CYLINDER, SPHERE, ELLIPSOID = np.arange(3)
+HYBRID, MIDPOINT, AXIAL = np.arange(3)
 NONE, INSIDE, POSSIBLE, MANDATORY = np.arange(4)
 """Whether a segment touches an object: not; not, since it ends inside; it may; its straight line cuts the surface."""
+
+SHORTEST, OPENSIM, SEVERAL = np.arange(3)
+"""Which path is looked for: the shortest one, or that of OpenSim over a single object or over several."""
 
 OFF, STAYS_OFF = -1.0, -2.0
 """In place of the arc of a wrap that is not touched."""
@@ -23,12 +27,15 @@ ARC, EXTRA = 6, 7
 # line that is nearest to the center; directions across the line from the center to an end; tangent points of both ends
 # and the direction at the first; radii and 1 / radii^2; second end; point and direction at the end of a geodesic;
 # of the section with a plane: center, direction away from the line, those out and on at the first tangent point, and
-# the one out at the second
+# the one out at the second; of OpenSim's plane: a point of the straight line and the one of the surface that it goes
+# through, where the line cuts the surface, which become its tangent points, and two points for trials; first end,
+# normal of the plane, and a point of it; a contact of 8 numbers
 (
     W1, W2, NEAREST, TOWARDS, ACROSS, U1, U2, DIRECTION, RADII, INVERSE, P2, POINT, HEADING,
-    CENTER, SIDE, OUT, SLOPE, END, SPARE,
+    CENTER, SIDE, OUT, SLOPE, END, SPARE, MIDDLE, SURFACE, FIRST, LAST, TRIAL, ON_TRIAL,
+    P1, NORMAL, PLACE, SAVED, _, _,
     WORK_SIZE,
-) = 3 * np.arange(20)  # fmt: skip
+) = 3 * np.arange(32)  # fmt: skip
 
 
 class Layout(NamedTuple):
@@ -43,6 +50,7 @@ class Layout(NamedTuple):
     half_length: Array  # (O,) [m]
     side_axis: Indices  # (O,)
     side_sign: Array  # (O,) -1, 0 or 1
+    wrap_method: Indices  # (W,) HYBRID, MIDPOINT or AXIAL, of ellipsoids
 
 
 class Poses(NamedTuple):
@@ -72,6 +80,9 @@ class Work(NamedTuple):
     best: Array  # (8,) of the best segment so far
     step: Array  # (2, N, 3) last two movements of each tangent point [m]
     round: Array  # (WORK_SIZE,) of spheres and ellipsoids
+    matrix: Array  # (12, 7) of OpenSim's tangent points
+    rules: Indices  # (1,) SHORTEST, or OPENSIM
+    seen: Array  # (N, 3) of OpenSim's rounds: where each tangent point was when it was first used [m]
 
 
 class Lines(NamedTuple):

@@ -6,22 +6,37 @@ axial coordinate is linear in the unrolled length: the helix of the shortest pat
 follows the rules of OpenSim's WrapCylinder (its class documentation and sources): with a `side` the path keeps to that
 half of the surface even where the straight line passes on the other side; without, it takes the shorter way and only
 where the straight line cuts the infinite cylinder. A path whose tangent points are both beyond the ends is straight.
+Where all tangent points are on the given half OpenSim goes one way whatever its length; here the path takes the
+shorter one.
 """
 
 from __future__ import annotations
 
 from math import atan2, pi, sqrt
 
-from musclesolve.muscles.paths.kernel.arrays import ARC, EXTRA, INSIDE, MANDATORY, NONE, POSSIBLE
+from musclesolve.muscles.paths.kernel.arrays import (
+    ARC,
+    EXTRA,
+    INSIDE,
+    MANDATORY,
+    NONE,
+    POSSIBLE,
+    SEVERAL,
+    SHORTEST,
+)
 from musclesolve.muscles.paths.kernel.compile import compiled
+from musclesolve.muscles.paths.kernel.opensim_cylinder import opensim_heights
 
 ROUND_OFF = 1e-7
 """A wrap angle no further below zero is zero [rad]."""
 
 
 @compiled
-def touch_cylinder(ends, radius, half_length, axis, sign, contact):
-    """Tangent points, arc and extra length of the segment between two ends (2, 3), all in the cylinder's frame."""
+def touch_cylinder(ends, radius, half_length, axis, sign, rules, contact):
+    """Tangent points, arc and extra length of the segment between two ends (2, 3), all in the cylinder's frame.
+
+    rules: SHORTEST, or OPENSIM or SEVERAL for what OpenSim makes of a single wrap or of one of several.
+    """
     square_1 = ends[0, 0] * ends[0, 0] + ends[0, 1] * ends[0, 1]
     square_2 = ends[1, 0] * ends[1, 0] + ends[1, 1] * ends[1, 1]
     if square_1 < radius * radius or square_2 < radius * radius:
@@ -31,7 +46,9 @@ def touch_cylinder(ends, radius, half_length, axis, sign, contact):
         return NONE
     d1, d2 = sqrt(square_1), sqrt(square_2)
     c1, c2 = radius / d1, radius / d2
-    turn = _shorter(ends) if sign == 0.0 else _turn(ends, c1, c2, axis, sign)
+    turn, far = _shorter(ends), False
+    if sign != 0.0:
+        turn, far = _turn(ends, c1, c2, axis, sign, rules)
     s1, s2 = turn * sqrt(1.0 - c1 * c1), turn * sqrt(1.0 - c2 * c2)
     contact[0] = c1 * (ends[0, 0] * c1 - ends[0, 1] * s1)
     contact[1] = c1 * (ends[0, 1] * c1 + ends[0, 0] * s1)
@@ -44,6 +61,9 @@ def touch_cylinder(ends, radius, half_length, axis, sign, contact):
     if angle < -ROUND_OFF:
         angle += 2.0 * pi
     angle = max(angle, 0.0)
+    if rules != SHORTEST:
+        opensim_heights(ends, radius, angle, turn, far, rules == SEVERAL, contact)
+        return NONE if abs(contact[2]) > half_length and abs(contact[5]) > half_length else code
     first, last = sqrt(square_1 - radius * radius), sqrt(square_2 - radius * radius)
     flat = first + radius * angle + last
     rise = ends[1, 2] - ends[0, 2]
@@ -93,25 +113,38 @@ def _shorter(ends):
 
 
 @compiled
-def _turn(ends, c1, c2, axis, sign):
-    """Which way around, +1 or -1 about z, keeps the path on the given half: by the tangent points that lie on it."""
+def _turn(ends, c1, c2, axis, sign, rules):
+    """Which way around, +1 or -1 about z, keeps the path on the given half: by the tangent points that lie on it.
+
+    And whether OpenSim takes the apex on the far side. Of a half along the axis the ends decide, as there.
+    """
     s1, s2 = sqrt(1.0 - c1 * c1), sqrt(1.0 - c2 * c2)
-    other = -1.0 if axis == 0 else 1.0
-    left_1 = _on_side(ends[0, axis] * c1 + other * ends[0, 1 - axis] * s1, sign)
-    right_1 = _on_side(ends[0, axis] * c1 - other * ends[0, 1 - axis] * s1, sign)
-    left_2 = _on_side(ends[1, axis] * c2 + other * ends[1, 1 - axis] * s2, sign)
-    right_2 = _on_side(ends[1, axis] * c2 - other * ends[1, 1 - axis] * s2, sign)
-    if left_1 != right_1:
-        return 1.0 if left_1 else -1.0
-    if left_1 and left_2 and right_2:
-        return _shorter(ends)  # all four, where OpenSim may go once around
-    if left_1 or left_2 or right_2:
-        return -1.0 if left_2 else 1.0
-    # none of the four: the way with the larger angle between its tangent points
     x1, y1, x2, y2 = ends[0, 0] * c1, ends[0, 1] * c1, ends[1, 0] * c2, ends[1, 1] * c2
     cosine = x1 * x2 + y1 * y2
     sine = x1 * y2 - y1 * x2
     c, s = c1 * c2 - s1 * s2, s1 * c2 + c1 * s2
-    forward = cosine * c + sine * s
-    backward = cosine * c - sine * s
-    return 1.0 if forward < backward else -1.0
+    # cosines of the angles between the tangent points of either way: the one with the larger angle
+    larger = 1.0 if cosine * c + sine * s < cosine * c - sine * s else -1.0
+    turn = _by_half(ends, c1, c2, s1, s2, axis, sign, larger, rules)
+    return turn, turn == larger
+
+
+@compiled
+def _by_half(ends, c1, c2, s1, s2, axis, sign, larger, rules):
+    """The way around: +1 to the tangent points `left_1` and `right_2`, -1 to the other two."""
+    if axis == 2:
+        left_1 = right_1 = _on_side(ends[0, 2], sign)
+        left_2 = right_2 = _on_side(ends[1, 2], sign)
+    else:
+        other = -1.0 if axis == 0 else 1.0
+        left_1 = _on_side(ends[0, axis] * c1 + other * ends[0, 1 - axis] * s1, sign)
+        right_1 = _on_side(ends[0, axis] * c1 - other * ends[0, 1 - axis] * s1, sign)
+        left_2 = _on_side(ends[1, axis] * c2 + other * ends[1, 1 - axis] * s2, sign)
+        right_2 = _on_side(ends[1, axis] * c2 - other * ends[1, 1 - axis] * s2, sign)
+    if left_1 != right_1:
+        return 1.0 if left_1 else -1.0
+    if left_1 and left_2 and right_2:
+        return _shorter(ends) if rules == SHORTEST else -1.0
+    if left_1 or left_2 or right_2:
+        return -1.0 if left_2 else 1.0
+    return larger  # none of the four

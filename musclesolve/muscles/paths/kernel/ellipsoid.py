@@ -3,36 +3,63 @@
 With every axis scaled by its radius, the tangent points seen from an end lie on a circle of the unit sphere
 (sphere.py). The angle on this circle and the length of the geodesic that starts there are found by Newton's method so
 that at its other end the geodesic runs straight to the second end: this lies in the tangent plane and not beside the
-direction of the geodesic. The search begins with the shortest path in a plane (plane_section.py). Where that does not
-lead to a solution nearby, or there is none on the given side, it begins with the great circle of the sphere and follows
-the solution while the sphere is deformed into the ellipsoid.
+direction of the geodesic. The search begins with the path that OpenSim takes (opensim_plane.py, opensim_section.py),
+so it goes around the ellipsoid the same way. Where that does not lead to a solution nearby, it begins with the great
+circle of the sphere and follows the solution while the sphere is deformed into the ellipsoid; where the geodesic is
+longer than the path in the plane, it begins with the shortest path in a plane. A path that is held on one half of the
+ellipsoid is no shortest one on the surface: there, and where no geodesic is found, the path is that of OpenSim.
 """
 
 from __future__ import annotations
 
-from math import sqrt
+from math import atan2, sqrt
 
 from musclesolve.muscles.paths.kernel.arrays import (
+    ACROSS,
     ARC,
     DIRECTION,
     EXTRA,
+    FIRST,
     HEADING,
     INSIDE,
     INVERSE,
+    LAST,
     MANDATORY,
-    NONE,
+    OUT,
+    P1,
     P2,
     POINT,
     RADII,
+    SAVED,
+    SHORTEST,
+    SPARE,
+    TOWARDS,
     U1,
+    U2,
     W1,
     W2,
 )
 from musclesolve.muscles.paths.kernel.compile import compiled
 from musclesolve.muscles.paths.kernel.geodesic import follow
-from musclesolve.muscles.paths.kernel.plane_section import shortest_section
-from musclesolve.muscles.paths.kernel.sphere import great_circle, straight_parts, tangent_point, unit_sphere
+from musclesolve.muscles.paths.kernel.opensim_plane import plane_point
+from musclesolve.muscles.paths.kernel.opensim_section import (
+    opensim_arc,
+    opensim_tangent,
+    plane_normal,
+    tangent_side,
+)
+from musclesolve.muscles.paths.kernel.plane_section import (
+    other_section,
+    section_path,
+    shortest_section,
+)
+from musclesolve.muscles.paths.kernel.sphere import great_circle, tangent_point, unit_sphere
+from musclesolve.muscles.paths.kernel.vectors import dot, straight_parts
 
+ROUND_OFF = 1e-6
+"""Error of the length of a path in a plane [m]."""
+DEPTH = 1e-4
+"""OpenSim takes an end for one on the surface that is no deeper, as 1 - sum (x_k / a_k)^2."""
 MOST_STEPS = 12
 CONVERGED = 1e-13
 """Newton steps no larger end the search [rad, mean radii]."""
@@ -45,36 +72,82 @@ STAGES = (1, 8, 64)
 
 
 @compiled
-def touch_ellipsoid(ends, radii, axis, sign, contact, work):
-    """Tangent points, arc and extra length of the segment between two ends (2, 3), all in the ellipsoid's frame."""
-    code = unit_sphere(ends, radii, axis, sign, work)
+def touch_ellipsoid(ends, radii, axis, sign, method, rules, contact, work, matrix):
+    """Tangent points, arc and extra length of the segment between two ends (2, 3), all in the ellipsoid's frame.
+
+    rules: SHORTEST, or another for the path that OpenSim takes.
+    """
+    code, _ = unit_sphere(ends, radii, DEPTH, work)
     if code <= INSIDE:
         return code
     unit = (radii[0] + radii[1] + radii[2]) / 3.0
-    arc = great_circle(work)
     _deform(radii, unit, 1.0, work)
-    angle, length = shortest_section(axis, sign, work)
-    converged = False
-    if length >= 0.0:
-        converged, angle, length = _newton(work, angle, length)
+    held = plane_point(axis, sign, method, work)
+    arc = section_path(work)
+    plane_normal(work)
+    opensim_tangent(work, matrix, P1, FIRST)
+    opensim_tangent(work, matrix, P2, LAST)
+    if rules != SHORTEST:
+        for k in range(3):
+            contact[k], contact[3 + k] = unit * work[FIRST + k], unit * work[LAST + k]
+        contact[ARC] = unit * opensim_arc(work, unit, sign != 0.0)
+        contact[EXTRA] = contact[ARC] + straight_parts(ends, contact)
+        return MANDATORY
+    if tangent_side(work, P1, FIRST) < 0.0 and tangent_side(work, P2, LAST) < 0.0:
+        held, arc = False, other_section(work)
+    for k in range(3):
+        contact[k], contact[3 + k] = radii[k] * work[U1 + k], radii[k] * work[U2 + k]
+    contact[ARC] = unit * arc
+    contact[EXTRA] = contact[ARC] + straight_parts(ends, contact)
+    if held or _shorter_geodesic(ends, radii, unit, arc, contact, work):
+        return MANDATORY
+    # the geodesic nearby is no shortest path: look around the line
+    _deform(radii, unit, 1.0, work)
+    _shorter_geodesic(ends, radii, unit, shortest_section(work), contact, work)
+    return MANDATORY
+
+
+@compiled
+def _shorter_geodesic(ends, radii, unit, arc, contact, work):
+    """Replace the contact by the geodesic near the path in the plane if that is shorter; whether it is."""
+    if not _geodesic(radii, unit, arc, work):
+        return False
+    for k in range(8):
+        work[SAVED + k] = contact[k]
+    for k in range(3):
+        contact[k] = radii[k] * work[U1 + k]
+        contact[3 + k] = unit * work[POINT + k]
+    contact[ARC] = unit * work[SPARE]
+    contact[EXTRA] = contact[ARC] + straight_parts(ends, contact)
+    if contact[EXTRA] <= work[SAVED + EXTRA] + ROUND_OFF:
+        return True
+    for k in range(8):
+        contact[k] = work[SAVED + k]
+    return False
+
+
+@compiled
+def _geodesic(radii, unit, arc, work):
+    """Find the geodesic near the path in the plane, U1 to POINT, its length into SPARE; whether there is one."""
+    for k in range(3):
+        work[OUT + k] = work[U1 + k]
+    around = great_circle(work)
+    angle = atan2(dot(work, OUT, ACROSS), dot(work, OUT, TOWARDS))
+    converged, angle, length = _newton(work, angle, arc)
     for stages in STAGES:
         if converged:
             break
-        angle, length = 0.0, arc
+        angle, length = 0.0, around
         for stage in range(stages):
             _deform(radii, unit, (stage + 1.0) / stages, work)
             converged, angle, length = _newton(work, angle, length)
             if not converged:
                 break
     if not converged or length < 0.0:
-        return NONE
+        return False
     _shoot(work, angle, length)
-    for k in range(3):
-        contact[k] = radii[k] * work[U1 + k]
-        contact[3 + k] = unit * work[POINT + k]
-    contact[ARC] = unit * length
-    contact[EXTRA] = contact[ARC] + straight_parts(ends, contact)
-    return MANDATORY
+    work[SPARE] = length
+    return True
 
 
 @compiled
@@ -83,6 +156,7 @@ def _deform(radii, unit, share, work):
     for k in range(3):
         work[RADII + k] = 1.0 + share * (radii[k] / unit - 1.0)
         work[INVERSE + k] = 1.0 / work[RADII + k] ** 2
+        work[P1 + k] = work[RADII + k] * work[W1 + k]
         work[P2 + k] = work[RADII + k] * work[W2 + k]
 
 

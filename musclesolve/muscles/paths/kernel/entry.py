@@ -26,7 +26,7 @@ _REAL, _WHOLE = types.float64, types.intp
 _LAYOUT = types.NamedTuple(
     [
         *(_WHOLE[::1], _WHOLE[::1], _WHOLE[::1], _WHOLE[:, ::1], _WHOLE[::1]),
-        *(_REAL[:, ::1], _REAL[::1], _WHOLE[::1], _REAL[::1]),
+        *(_REAL[:, ::1], _REAL[::1], _WHOLE[::1], _REAL[::1], _WHOLE[::1]),
     ],
     Layout,
 )
@@ -35,15 +35,19 @@ _POSES = types.NamedTuple(
 )
 _OUTPUT = types.NamedTuple([_REAL[:, ::1], _REAL[:, :, ::1], _REAL[:, :, ::1], _REAL[:, ::1]], Output)
 _WORK = types.NamedTuple(
-    [_WHOLE[::1], _REAL[:, ::1], _REAL[::1], _REAL[::1], _REAL[:, :, ::1], _REAL[::1]], Work
+    [
+        *(_WHOLE[::1], _REAL[:, ::1], _REAL[::1], _REAL[::1], _REAL[:, :, ::1], _REAL[::1]),
+        *(_REAL[:, ::1], _WHOLE[::1], _REAL[:, ::1]),
+    ],
+    Work,
 )
 
 
-def paths(layout, poses, out, work, lines):
+def paths(layout, poses, out, work, lines, rules):
     """Lengths and gradients of all muscles in all poses, and the points of their lines where there are slots."""
     for t in range(out.length.shape[0]):
         for muscle in range(out.length.shape[1]):
-            size = solve_muscle(layout, poses, out, work, t, muscle)
+            size = solve_muscle(layout, poses, out, work, t, muscle, rules)
             if lines.first.size > 0:
                 trace_muscle(layout, poses, out, work, lines, t, muscle, size)
 
@@ -67,7 +71,7 @@ def _on_disk(function: Any, *signature: Any) -> CompiledFunction:
     return CompiledFunction(function, signature, OPTIONS, _VERSION, MESSAGE)
 
 
-PATHS = _on_disk(paths, _LAYOUT, _POSES, _OUTPUT, _WORK, _LINES)
+PATHS = _on_disk(paths, _LAYOUT, _POSES, _OUTPUT, _WORK, _LINES, _WHOLE)
 WRENCHES = _on_disk(wrenches, _given(_REAL, 3), _given(_REAL, 3), _given(_WHOLE, 1), _REAL[:, :, ::1])
 POWERS = _on_disk(
     powers, _given(_REAL, 3), _given(_WHOLE, 1), _given(types.boolean, 2), _given(_REAL, 3), _REAL[:, :, ::1]

@@ -1,13 +1,16 @@
 """Shortest path over a sphere: the great circle in the plane of the two ends and the center, in closed form.
 
 On the unit sphere the tangent points seen from w lie on the circle u.w = 1, around w / |w|^2 with the radius
-sqrt(1 - 1 / |w|^2). A path touches where its straight line cuts the sphere (OpenSim's WrapSphere); it goes around the
-center on the side on which the line passes it or, where that is not the given `side`, the long way around.
+sqrt(1 - 1 / |w|^2). A path touches where its straight line cuts the sphere; it goes around the center on the side on
+which the line passes it or, where that is not the given `side`, the long way around. The rule is that of OpenSim's
+WrapSphere: of the two tangent points of each end those farther from both ends are taken, and the other two where the
+sum of the tangents does not point to the given side. Where that takes one of either side of the center, OpenSim's path
+bends back at both; here it is on the side of the line that is nearer to the given one.
 """
 
 from __future__ import annotations
 
-from math import atan2, cos, pi, sin, sqrt
+from math import acos, atan2, cos, pi, sin, sqrt
 
 from musclesolve.muscles.paths.kernel.arrays import (
     ACROSS,
@@ -19,6 +22,7 @@ from musclesolve.muscles.paths.kernel.arrays import (
     NEAREST,
     NONE,
     POSSIBLE,
+    SHORTEST,
     TOWARDS,
     U1,
     U2,
@@ -26,7 +30,7 @@ from musclesolve.muscles.paths.kernel.arrays import (
     W2,
 )
 from musclesolve.muscles.paths.kernel.compile import compiled
-from musclesolve.muscles.paths.kernel.vectors import cross, dot, resize
+from musclesolve.muscles.paths.kernel.vectors import cross, dot, resize, straight_parts
 
 ROUND_OFF = 1e-7
 """An angle no further below zero is zero [rad]."""
@@ -35,12 +39,25 @@ CENTRAL = 1e-9
 
 
 @compiled
-def touch_sphere(ends, radii, axis, sign, contact, work):
-    """Tangent points, arc and extra length of the segment between two ends (2, 3), all in the sphere's frame."""
-    code = unit_sphere(ends, radii, axis, sign, work)
+def touch_sphere(ends, radii, axis, sign, rules, contact, work):
+    """Tangent points, arc and extra length of the segment between two ends (2, 3), all in the sphere's frame.
+
+    rules: SHORTEST, or another for the path that OpenSim takes.
+    """
+    code, centered = unit_sphere(ends, radii, 0.0, work)
     if code <= INSIDE:
         return code
-    angle = great_circle(work)
+    bent = False
+    if centered:
+        any_side(axis, sign, work)
+    elif sign != 0.0 and not (ends[0, axis] * sign >= 0.0 and ends[1, axis] * sign >= 0.0):
+        bent = _held_side(axis, sign, work)
+        if bent and rules == SHORTEST and sign * work[NEAREST + axis] < 0.0:
+            turn_side(work)
+    if bent and rules != SHORTEST:
+        angle = _bent_back(axis, sign, work)
+    else:
+        angle = great_circle(work)
     radius = radii[0]
     for k in range(3):
         contact[k] = radius * (work[U1 + k])
@@ -52,33 +69,91 @@ def touch_sphere(ends, radii, axis, sign, contact, work):
 
 
 @compiled
-def unit_sphere(ends, radii, axis, sign, work):
-    """Scale the ellipsoid to the unit sphere and choose the side of its center: NONE, INSIDE or MANDATORY."""
+def unit_sphere(ends, radii, depth, work):
+    """Scale the ellipsoid to the unit sphere: NONE, INSIDE or MANDATORY; whether the line passes through its center.
+
+    depth: an end no deeper, 1 - |w|^2, is on the surface.
+    """
     for k in range(3):
         work[W1 + k] = ends[0, k] / radii[k]
         work[W2 + k] = ends[1, k] / radii[k]
+    for end in (W1, W2):
+        square = dot(work, end, end)
+        if square < 1.0 - depth:
+            return INSIDE, False
+        if square < 1.0:
+            resize(work, end, 1.0)
     first, last, both = dot(work, W1, W1), dot(work, W2, W2), dot(work, W1, W2)
-    if first < 1.0 or last < 1.0:
-        return INSIDE
     square = first + last - 2.0 * both
     along = (first - both) / square if square > 0.0 else 0.0
     if not 0.0 < along < 1.0:
-        return NONE
+        return NONE, False
     for k in range(3):
         work[NEAREST + k] = work[W1 + k] + along * (work[W2 + k] - work[W1 + k])
     distance = dot(work, NEAREST, NEAREST)
     if distance >= 1.0:
-        return NONE
-    if distance < CENTRAL * CENTRAL:
-        _any_side(axis, sign, work)
-    elif sign * work[NEAREST + axis] < 0.0:
-        for k in range(3):
-            work[NEAREST + k] *= -1.0
-    return MANDATORY
+        return NONE, False
+    return MANDATORY, distance < CENTRAL * CENTRAL
 
 
 @compiled
-def _any_side(axis, sign, work):
+def turn_side(work):
+    """Go around the center on the other side."""
+    for k in range(3):
+        work[NEAREST + k] *= -1.0
+
+
+@compiled
+def _held_side(axis, sign, work):
+    """Choose the side of the center by the rule of OpenSim; whether it takes tangent points of either side."""
+    first = _far_tangent(work, W1)
+    for k in range(3):
+        work[U2 + k] = work[U1 + k]
+    last = _far_tangent(work, W2)
+    along = work[U1 + axis] + work[U2 + axis] - work[W1 + axis] - work[W2 + axis]
+    if along * sign < 0.0:
+        first, last = -first, -last
+    if first == last and first < 0.0:
+        turn_side(work)
+    return first != last
+
+
+@compiled
+def _far_tangent(work, end):
+    """Put the tangent point of an end that is farther from both ends into U1; the side of the center that it is on."""
+    _basis(work, end)
+    square, away = dot(work, end, end), 0.0
+    for k in range(3):
+        away -= work[TOWARDS + k] * (work[W1 + k] + work[W2 + k])
+    side = 1.0 if away > 0.0 else -1.0
+    for k in range(3):
+        work[U1 + k] = work[end + k] / square + side * sqrt(1.0 - 1.0 / square) * work[TOWARDS + k]
+    return side
+
+
+@compiled
+def _bent_back(axis, sign, work):
+    """Tangent points of OpenSim on either side of the center, and the angle between them [rad]."""
+    _far_tangent(work, W2)
+    for k in range(3):
+        work[U2 + k] = work[U1 + k]
+    _far_tangent(work, W1)
+    along = work[U1 + axis] + work[U2 + axis] - work[W1 + axis] - work[W2 + axis]
+    if along * sign < 0.0:
+        for end, point in ((W1, U1), (W2, U2)):
+            square = dot(work, end, end)
+            for k in range(3):
+                work[point + k] = 2.0 * work[end + k] / square - work[point + k]
+    outwards = 0.0
+    for k in range(3):
+        both = work[U1 + k] + work[U2 + k]
+        outwards += both * (both - work[W1 + k] - work[W2 + k])
+    angle = acos(min(max(dot(work, U1, U2), -1.0), 1.0))
+    return 2.0 * pi - angle if outwards < 0.0 else angle
+
+
+@compiled
+def any_side(axis, sign, work):
     """A direction across a line through the center: the given side, or the axis that is most across."""
     size = sqrt(dot(work, W1, W1))
     if sign == 0.0:
@@ -123,20 +198,9 @@ def _basis(work, end):
 def tangent_point(work, end, angle):
     """Put the tangent point seen from an end, at an angle from the chosen side, and the direction from there on."""
     size = sqrt(dot(work, end, end))
-    height = sqrt(1.0 - 1.0 / (size * size))
+    height = sqrt(max(1.0 - 1.0 / (size * size), 0.0))
     c, s = cos(angle), sin(angle)
     for k in range(3):
         out = c * work[TOWARDS + k] + s * work[ACROSS + k]
         work[U1 + k] = work[end + k] / (size * size) + height * out
         work[DIRECTION + k] = out / size - height * work[end + k] / size
-
-
-@compiled
-def straight_parts(ends, contact):
-    """The two straight parts less the straight line [m]."""
-    first, last, line = 0.0, 0.0, 0.0
-    for k in range(3):
-        first += (contact[k] - ends[0, k]) ** 2
-        last += (contact[3 + k] - ends[1, k]) ** 2
-        line += (ends[1, k] - ends[0, k]) ** 2
-    return sqrt(first) + sqrt(last) - sqrt(line)

@@ -10,8 +10,9 @@ from musclesolve.muscles.paths.kernel.sphere import touch_sphere
 
 
 @compiled
-def touch(layout, poses, out, work, t, first, last, item):
+def touch(layout, poses, out, work, t, first, last, wrap):
     """Contact of the segment between two nodes with an object, in `work.contact`, in the object's frame."""
+    item = layout.wrap_object[wrap]
     for end in range(2):
         node = last if end else first
         for k in range(3):
@@ -20,12 +21,15 @@ def touch(layout, poses, out, work, t, first, last, item):
                 total += poses.rotation[t, item, j, k] * (out.position[t, node, j] - poses.center[t, item, j])
             work.local[end, k] = total
     axis, sign = layout.side_axis[item], layout.side_sign[item]
+    rules, radii = work.rules[0], layout.radii[item]
     if layout.kind[item] == CYLINDER:
-        radius = layout.radii[item, 0]
-        return touch_cylinder(work.local, radius, layout.half_length[item], axis, sign, work.contact)
+        return touch_cylinder(work.local, radii[0], layout.half_length[item], axis, sign, rules, work.contact)
     if layout.kind[item] == SPHERE:
-        return touch_sphere(work.local, layout.radii[item], axis, sign, work.contact, work.round)
-    return touch_ellipsoid(work.local, layout.radii[item], axis, sign, work.contact, work.round)
+        return touch_sphere(work.local, radii, axis, sign, rules, work.contact, work.round)
+    method = layout.wrap_method[wrap]
+    return touch_ellipsoid(
+        work.local, radii, axis, sign, method, rules, work.contact, work.round, work.matrix
+    )
 
 
 @compiled

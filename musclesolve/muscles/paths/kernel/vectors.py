@@ -1,4 +1,4 @@
-"""Vectors of three numbers as parts of a work array."""
+"""Vectors of three numbers as parts of a work array, and the straight parts of a contact."""
 
 from __future__ import annotations
 
@@ -27,3 +27,14 @@ def resize(work, a, size):
     factor = size / sqrt(dot(work, a, a))
     for k in range(3):
         work[a + k] *= factor
+
+
+@compiled
+def straight_parts(ends, contact):
+    """The two straight parts less the straight line [m]."""
+    first, last, line = 0.0, 0.0, 0.0
+    for k in range(3):
+        first += (contact[k] - ends[0, k]) ** 2
+        last += (contact[3 + k] - ends[1, k]) ** 2
+        line += (ends[1, k] - ends[0, k]) ** 2
+    return sqrt(first) + sqrt(last) - sqrt(line)

@@ -26,14 +26,14 @@ def wrap_muscle(layout, poses, out, work, t, muscle, size):
     """Insert the tangent points of the wraps of a muscle into the chain of its points; the size of the chain."""
     first, last = layout.first_wrap[muscle], layout.first_wrap[muscle + 1]
     if last - first == 1:
-        size, _, _ = _rewrap(layout, poses, out, work, t, first, size)
+        size, _, _ = rewrap(layout, poses, out, work, t, first, size)
         return size
     swapped, missed = False, False
     for sweep in range(MOST_ROUNDS):
         moved = 0.0
         for number in range(last - first):
             wrap = first + (1 - number if swapped and number < 2 else number)
-            size, code, change = _rewrap(layout, poses, out, work, t, wrap, size)
+            size, code, change = rewrap(layout, poses, out, work, t, wrap, size)
             if sweep > SETTLED and out.arc[t, wrap] == OFF and change > 0.0:
                 out.arc[t, wrap] = STAYS_OFF
             moved = max(moved, change)
@@ -66,7 +66,7 @@ def _extrapolate(position, step, first, last):
 
 
 @compiled
-def _rewrap(layout, poses, out, work, t, wrap, size):
+def rewrap(layout, poses, out, work, t, wrap, size):
     """Take one wrap off the chain and put it on again: size of the chain, last code, movement of its nodes [m]."""
     node = poses.position.shape[1] + 2 * wrap
     if out.arc[t, wrap] == STAYS_OFF:
@@ -104,7 +104,6 @@ def _best_segment(layout, poses, out, work, t, wrap, size):
     """Code of the last segment tried, and place in the chain of the segment that a wrap takes, -1 for none."""
     points = poses.position.shape[1]
     low, high = layout.wrap_range[wrap, 0], layout.wrap_range[wrap, 1]
-    item = layout.wrap_object[wrap]
     least, taken, code, inside = inf, -1, NONE, False
     for k in range(size - 1):
         first, last = work.chain[k], work.chain[k + 1]
@@ -115,7 +114,7 @@ def _best_segment(layout, poses, out, work, t, wrap, size):
             continue
         if first >= points and last >= points and (first - points) // 2 == (last - points) // 2:
             continue
-        code = touch(layout, poses, out, work, t, first, last, item)
+        code = touch(layout, poses, out, work, t, first, last, wrap)
         if code <= INSIDE:
             continue
         if code == MANDATORY or work.contact[EXTRA] < least:
