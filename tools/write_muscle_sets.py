@@ -10,17 +10,12 @@ Their passive strains are calibrated in the same run, as `python tools/calibrate
 from __future__ import annotations
 
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import calibrate_passive
-import numpy as np
 
-from muscle_db.model import Deviation, Muscle, MuscleDatabase
 from muscle_db.toml_text import to_toml
-from musclesolve.opensim.geometry import opensim_geometry
 from musclesolve.opensim.knee_frames import GlidingKnee
-from musclesolve.opensim.model import OpenSimModel
 from musclesolve.opensim.muscle_set import SetDescription, muscle_set
 from musclesolve.opensim.neutral_leg import NeutralLeg
 from musclesolve.opensim.read_model import read_osim
@@ -79,42 +74,6 @@ MORE = {
     "rajagopal_2023": "Wrap objects: columns of `axes` are their own x, y, z; the axis of a cylinder is z.",
 }
 
-STANDING = {"rajagopal_2023": {"gasmed_r": 0.451984, "gaslat_r": 0.447319}}
-"""Musculotendon lengths [m] that OpenSim 4.6 computes for muscles with two wrap objects, all coordinates zero."""
-
-REASON = (
-    "OpenSim 4 adds up straight parts between tangent points of an earlier round of its iteration over the two wrap "
-    "objects and arcs of the last one: with the knee extended its length is {shorter:.1f} mm less than that of the "
-    "path it draws, whose moment arms it reports. Here the length is that of the path. The tendon is longer by the "
-    "difference in the standing pose, so that fibers there are as long as in the model for which the passive strains "
-    "were calibrated, {normal:.2f} instead of {naive:.2f} optimal lengths."
-)
-
-
-def with_longer_tendons(database: MuscleDatabase, model: OpenSimModel) -> MuscleDatabase:
-    """The set with tendon slack lengths that fit consistent musculotendon lengths, see `REASON`."""
-    standing = STANDING.get(database.name, {})
-    length = opensim_geometry(model, {}, muscles=tuple(standing)).length[0] if standing else np.zeros(0)
-    longer = {
-        name.removesuffix("_r"): (own, theirs)
-        for (name, theirs), own in zip(standing.items(), length, strict=True)
-    }
-
-    def mended(muscle: Muscle) -> Muscle:
-        if muscle.short_name not in longer:
-            return muscle
-        own, theirs = longer[muscle.short_name]
-        printed, optimal = muscle.tendon_slack_length, muscle.optimal_fiber_length
-        slack = round(printed + own - theirs, 6)
-        normal, naive = (
-            np.hypot((length - printed) / optimal, np.sin(muscle.pennation_angle)) for length in (theirs, own)
-        )
-        reason = REASON.format(shorter=1e3 * (own - theirs), normal=normal, naive=naive)
-        deviation = Deviation("tendon_slack_length", printed, slack, reason)
-        return replace(muscle, tendon_slack_length=slack, deviations=(deviation,))
-
-    return replace(database, muscles=tuple(map(mended, database.muscles)))
-
 
 def main(folder: Path) -> None:
     """Write both sets."""
@@ -123,7 +82,7 @@ def main(folder: Path) -> None:
         knee = GlidingKnee(NeutralLeg(model, about.bodies))
         header = HEADER.format(file=file, glide=1e3 * knee.largest_glide, more=MORE[about.name])
         target = TARGET / f"{about.name}.toml"
-        database = with_longer_tendons(muscle_set(model, about), model)
+        database = muscle_set(model, about)
         target.write_text(to_toml(database, header), encoding="utf-8")
         print(f"{target}: glide at the knee center up to {1e3 * knee.largest_glide:.2f} mm")
         calibrate_passive.main(target)

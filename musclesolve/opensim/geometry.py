@@ -22,13 +22,17 @@ _BLOCK = 256
 class OpenSimGeometry:
     """Muscles (n) over poses (T): length (T, n) [m]; moment_arm (T, m, n), -dL/dq of m coordinates [m; 1 if lengths].
 
-    coordinates, muscles: their names.
+    coordinates, muscles: their names. opensim_length, opensim_arm: what OpenSim 4 reports for the same paths. For
+    muscles without wraps it is the same. With wraps its tangent points are not those of a shortest path, so its arms
+    are not the derivatives of its lengths, and over several objects its lengths belong to no path (`solve_paths`).
     """
 
     coordinates: tuple[str, ...]
     muscles: tuple[str, ...]
     length: Array
     moment_arm: Array
+    opensim_length: Array
+    opensim_arm: Array
 
 
 def opensim_geometry(
@@ -53,19 +57,31 @@ def opensim_geometry(
     names = tuple(values if coordinates is None else coordinates)
     every = coordinate_values(model, values)
     system = path_system(model, chosen)
-    lengths, arms = [], []
+    wrapped = bool(system.layout.wraps)
+    found: list[list[Array]] = [[], [], [], []]
     for start in range(0, len(every), _BLOCK):
         block = every[start : start + _BLOCK]
         motion = body_motion(model, block, names)
         position, center, rotation = system.placed(motion, block)
-        nodes = solve_paths(system.layout, position, system.on(block), center, rotation)
-        lengths.append(nodes.length)
-        arms.append(_moment_arms(system, motion, block, nodes, names))
+        places = system.layout, position, system.on(block), center, rotation
+        nodes = solve_paths(*places)
+        arms = _moment_arms(system, motion, block, nodes, names)
+        other, other_arms = nodes, arms
+        if wrapped:
+            other = solve_paths(*places, as_opensim=True)
+            other_arms = _moment_arms(system, motion, block, other, names)
+        for blocks, values_of_block in zip(
+            found, (nodes.length, arms, other.length, other_arms), strict=True
+        ):
+            blocks.append(values_of_block)
+    length, moment_arm, opensim_length, opensim_arm = map(np.concatenate, found)
     return OpenSimGeometry(
         coordinates=names,
         muscles=tuple(muscle.name for muscle in chosen),
-        length=np.concatenate(lengths),
-        moment_arm=np.concatenate(arms),
+        length=length,
+        moment_arm=moment_arm,
+        opensim_length=opensim_length,
+        opensim_arm=opensim_arm,
     )
 
 

@@ -12,6 +12,7 @@ from muscle_db import load
 from muscle_db.model import (
     DEGREES_OF_FREEDOM,
     ActiveRange,
+    Deviation,
     MovingFrame,
     MovingPosition,
     Muscle,
@@ -29,6 +30,7 @@ from musclesolve.errors import InputError
 from musclesolve.opensim.knee_frames import GlidingKnee, Motion, sample, sample_motion
 from musclesolve.opensim.model import OpenSimModel, OpenSimMuscle, Point, Wrap
 from musclesolve.opensim.neutral_leg import LegBodies, NeutralLeg
+from musclesolve.opensim.tendon_shift import tendon_shifts
 
 DIGITS = 6
 """Decimals of positions [m]."""
@@ -56,7 +58,8 @@ def muscle_set(model: OpenSimModel, about: SetDescription) -> MuscleDatabase:
     """The muscles of the right leg, from pelvis, thigh or shank to thigh, shank or foot, in the order of the model.
 
     Frames are parallel to the ground in the neutral pose (all coordinates zero); talus, calcaneus and toes are one
-    foot; a knee that glides is written as frames that move with knee flexion (`knee_frames`).
+    foot; a knee that glides is written as frames that move with knee flexion (`knee_frames`). Tendon slack lengths fit
+    the lengths of the paths where OpenSim reports others (`tendon_shift`).
 
     Raises:
         InputError: there is no such leg, or a muscle needs something that is not supported.
@@ -100,7 +103,9 @@ class _Writer:
                 expected=f"muscles between {', '.join(self.leg.frame_of_body)}",
                 remedy="name the bodies of the leg, or another model",
             )
-        muscles = tuple(self._muscle(each) for each in self.model.chosen(each.name for each in own))
+        own_names = [each.name for each in own]
+        chosen, shifts = self.model.chosen(own_names), tendon_shifts(self.model, own_names)
+        muscles = tuple(self._muscle(each, shift) for each, shift in zip(chosen, shifts, strict=True))
         used = {point.frame for each in muscles for point in each.path}
         used |= {each.frame for each in self.wraps.values()}
         families = [_family(each) for each in own]
@@ -149,9 +154,11 @@ class _Writer:
         pelvis = self.leg.neutral_place(self.about.bodies.pelvis, np.zeros(3))
         return {"pelvis": pelvis, "femur": self.leg.hip, "tibia": self.knee.center, "foot": self.leg.ankle}
 
-    def _muscle(self, muscle: OpenSimMuscle) -> Muscle:
+    def _muscle(self, muscle: OpenSimMuscle, shift: float) -> Muscle:
         carrier = self._carriers(muscle)
         name, group, texts = _names(muscle.name)
+        printed = _digits(muscle.tendon_slack_length, DIGITS)
+        slack, deviations = _shifted(muscle, printed, shift) if shift else (printed, ())
         return Muscle(
             name=name,
             short_name=_plain(muscle.name),
@@ -159,7 +166,7 @@ class _Writer:
             max_isometric_force=_digits(muscle.max_isometric_force, 3),
             pennation_angle=math.radians(_digits(math.degrees(muscle.pennation_angle), 4)),
             optimal_fiber_length=_digits(muscle.optimal_fiber_length, DIGITS),
-            tendon_slack_length=_digits(muscle.tendon_slack_length, DIGITS),
+            tendon_slack_length=slack,
             max_shortening_velocity=muscle.max_contraction_velocity,
             path=tuple(self._point(point, carrier) for point in muscle.points),
             wraps=tuple(
@@ -170,6 +177,7 @@ class _Writer:
             origin=texts.get("origin", ""),
             insertion=texts.get("insertion", ""),
             action=texts.get("action", ""),
+            deviations=deviations,
         )
 
     def _carriers(self, muscle: OpenSimMuscle) -> dict[str, str]:
@@ -294,6 +302,19 @@ class _Writer:
             side=surface.side,
         )
         return PathWrap(name, wrap.first, wrap.last, wrap.method)
+
+
+def _shifted(muscle: OpenSimMuscle, printed: float, shift: float) -> tuple[float, tuple[Deviation, ...]]:
+    """Tendon slack length for the length of the path, and why it is not the printed one."""
+    reason = (
+        f"OpenSim 4 reports a length that is {1e3 * shift:.1f} mm less than that of the path, all coordinates zero: it "
+        "adds straight parts between the tangent points of the first round of its iteration over several wrap objects "
+        "to arcs of the last one. Here the length is that of the path, and the tendon is longer by the difference, so "
+        "that fibers there are as long as in OpenSim: a difference of "
+        f"{shift / muscle.optimal_fiber_length:.2f} optimal lengths."
+    )
+    slack = _digits(printed + shift, DIGITS)
+    return slack, (Deviation("tendon_slack_length", printed, slack, reason),)
 
 
 def _family(muscle: OpenSimMuscle) -> str:

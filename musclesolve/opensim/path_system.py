@@ -10,7 +10,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Indices, Mask
 from musclesolve.errors import InputError
-from musclesolve.muscles.paths.layout import KINDS, PathLayout
+from musclesolve.muscles.paths.layout import KINDS, METHODS, PathLayout
 from musclesolve.opensim.functions import Function
 from musclesolve.opensim.kinematics import BodyMotion
 from musclesolve.opensim.model import OpenSimModel, OpenSimMuscle, Point, Surface
@@ -116,6 +116,7 @@ def path_system(model: OpenSimModel, muscles: Sequence[OpenSimMuscle]) -> PathSy
             [start[m + 1] - 1 if wrap.last is None else start[m] + wrap.last - 1 for m, wrap in wraps],
             dtype=np.intp,
         ),
+        wrap_method=np.array([METHODS.index(wrap.method) for _, wrap in wraps], dtype=np.intp),
         **_surface_arrays(surfaces),
     )
     return PathSystem(

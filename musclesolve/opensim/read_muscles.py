@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from musclesolve.muscles.paths.layout import METHODS
 from musclesolve.opensim.functions import Constant
 from musclesolve.opensim.model import Frame, MovingLocation, OpenSimMuscle, Point, Surface, Wrap, rotation_xyz
 from musclesolve.opensim.read_context import Context, function_in, last_part
@@ -206,6 +207,9 @@ def _wrap(element: Element, points: int) -> Wrap:
     first, last = (-1, -1) if holder is None else map(int, holder.pair())
     method = element.find("method")
     word = method.text.strip().lower() if method is not None and method.words() else "hybrid"
+    word = "hybrid" if word == "unassigned" else word
+    if method is not None and word not in METHODS:
+        method.fail(f"method '{word}'", expected=", ".join(METHODS), remedy="correct it", code="bad_model")
     surface = element.require("wrap_object").text.strip()
     if not max(first, 1) < (last if last > 0 else points) <= points:
         element.fail(

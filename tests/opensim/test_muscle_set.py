@@ -109,8 +109,7 @@ def test_bundled_sets_are_what_the_models_give(public_model, name: str) -> None:
     about = SetDescription(name, bundled.source, bundled.reference.stature, bundled.license)
     made = muscle_set(public_model(SETS[name]), about)
     assert [muscle.name for muscle in made] == [muscle.name for muscle in bundled]
-    for own, other in zip(made, bundled, strict=True):
-        assert own == other.printed()
+    assert made.muscles == bundled.muscles
     assert (made.frames, made.wrap_objects) == (bundled.frames, bundled.wrap_objects)
     assert made.reference == bundled.reference
 

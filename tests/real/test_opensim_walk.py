@@ -9,6 +9,7 @@ import pytest
 from scipy.interpolate import make_interp_spline
 from scipy.optimize import lsq_linear
 
+from musclesolve.opensim.geometry import opensim_geometry
 from musclesolve.pipeline.opensim.model_problem import ModelOptions, ModelProblem, model_problem
 from musclesolve.pipeline.opensim.share_groups import share_groups
 from musclesolve.sharing.status import Status
@@ -70,7 +71,9 @@ def test_where_arms_over_wraps_differ_opensim_contradicts_itself(
     differ = apart > 0.1
     names = np.array(walk.muscles.names[:40])
     assert all(walk.model.muscles[name].wraps for name in names[differ])
-    pair = (walk.musculotendon_length[:, :40], arms), (stored["length"], stored["arm"])
+    values = walk.motion.by_name(walk.motion.value)
+    path = opensim_geometry(walk.model, values, (), walk.muscles.names[:40]).length
+    pair = (path, arms), (stored["length"], stored["arm"])
     ours, theirs = (violation(*each)[:, differ] for each in pair)
     assert np.median(ours, axis=0).max() < 1e-7 and np.quantile(ours, 0.8, axis=0).max() < 2e-5
     assert (np.median(theirs, axis=0) > 500.0 * np.median(ours, axis=0)).all()

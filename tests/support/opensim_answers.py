@@ -122,9 +122,40 @@ def muscles(given: Task) -> Any:
     return {"muscles": found, "mass": model.getTotalMass(state)}
 
 
+def paths(given: Task) -> Any:
+    """Lengths (T, n) and moment arms (T, n) about each coordinate of the task, of the muscles that it names."""
+    model, state, coordinates = _model(given, forces=True)
+    chosen = [model.getMuscles().get(name) for name in given["muscles"]]
+    length, arm = [], []
+    for frame in range(len(given["value"])):
+        _set(state, coordinates, given, frame)
+        model.realizePosition(state)
+        length.append([each.getLength(state) for each in chosen])
+        arm.append([[each.computeMomentArm(state, q) for each in chosen] for q in coordinates])
+    return {"length": length, "arm": arm}
+
+
+def fibers(given: Task) -> Any:
+    """Normalised fiber lengths (T, n) behind rigid tendons of the muscles of the task."""
+    model = osim.Model(given["model"])
+    chosen = [model.getMuscles().get(name) for name in given["muscles"]]
+    for each in chosen:
+        each.set_ignore_tendon_compliance(True)
+    state = model.initSystem()
+    coordinates = [model.getCoordinateSet().get(name) for name in given["names"]]
+    for each in coordinates:
+        each.setLocked(state, False)
+    found = []
+    for frame in range(len(given["value"])):
+        _set(state, coordinates, given, frame)
+        model.realizePosition(state)
+        found.append([each.getNormalizedFiberLength(state) for each in chosen])
+    return found
+
+
 if __name__ == "__main__":
     import opensim as osim
 
     osim.Logger.setLevelString("error")
-    kinds = {"inverse": inverse, "positions": positions, "reactions": reactions, "muscles": muscles}
+    kinds = {each.__name__: each for each in (inverse, positions, reactions, muscles, paths, fibers)}
     print("FOUND" + json.dumps([kinds[each["kind"]](each) for each in json.load(sys.stdin)]))

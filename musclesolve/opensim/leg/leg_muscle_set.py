@@ -6,6 +6,8 @@ from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
+import numpy as np
+
 from muscle_db import Muscle, MuscleDatabase
 from musclesolve.errors import InputError
 from musclesolve.opensim.leg.left_leg import is_left, left_leg_note, listed
@@ -14,6 +16,7 @@ from musclesolve.opensim.model import OpenSimModel, OpenSimMuscle
 from musclesolve.opensim.muscle_set import SetDescription, leg_muscles, muscle_set
 from musclesolve.opensim.neutral_leg import NeutralLeg
 from musclesolve.opensim.read_model import read_osim
+from musclesolve.opensim.tendon_shift import shift_note
 from musclesolve.recording.text.text_file import sha256
 
 
@@ -22,7 +25,8 @@ def leg_muscle_set(path: str | Path) -> MuscleDatabase:
 
     The file does not state the stature that the model has: pelvis and foot grow with the length of thigh and shank
     (`segment_scales`). Muscles known to `leg_names.toml` have the names and groups of every set, others their own names
-    and the group "other". `notes` say which muscles of the model are left out, and where its left leg differs.
+    and the group "other". `notes` say which muscles of the model are left out, where its left leg differs, and which
+    tendons are longer than in the model since OpenSim reports lengths that are not those of the path (`tendon_shift`).
 
     Raises:
         InputError: the file cannot be read, has no leg, or a muscle of it needs something that is not supported.
@@ -45,7 +49,9 @@ def _made(path: str, sha: str) -> MuscleDatabase:
     pairs = zip(made, own, strict=True)
     muscles = tuple(replace(muscle, short_name=other.name.removesuffix("_r")) for muscle, other in pairs)
     _require_names_once(model, own, muscles)
-    return replace(made, muscles=muscles, notes=_notes(model, own))
+    shift = [muscle.tendon_slack_length - muscle.printed().tendon_slack_length for muscle in muscles]
+    longer = shift_note([muscle.name for muscle in own], np.array(shift))
+    return replace(made, muscles=muscles, notes=(*_notes(model, own), *([longer] if longer else [])))
 
 
 def _require_names_once(model: OpenSimModel, own: list[OpenSimMuscle], muscles: tuple[Muscle, ...]) -> None:

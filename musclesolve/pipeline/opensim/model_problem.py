@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypedDict, Unpack
 
@@ -14,9 +14,10 @@ from musclesolve._util.checks import check_choice, check_number
 from musclesolve.errors import InputError
 from musclesolve.muscles.hill_model import FiberState
 from musclesolve.muscles.tendon_strain import TendonStrain, check_tendon, check_tendon_strains
-from musclesolve.opensim.geometry import opensim_geometry
+from musclesolve.opensim.geometry import OpenSimGeometry, opensim_geometry
 from musclesolve.opensim.model import OpenSimModel
 from musclesolve.opensim.read_model import read_osim
+from musclesolve.opensim.tendon_shift import difference_note, fiber_path_lengths, shift_note, tendon_shifts
 from musclesolve.pipeline.opensim.coordinate_moments import CoordinateMoments
 from musclesolve.pipeline.opensim.coordinate_motion import CoordinateMotion, Source, coordinate_motion
 from musclesolve.pipeline.opensim.load_dynamics import LoadDynamics, load_dynamics, load_moments
@@ -75,9 +76,10 @@ class ModelProblem:
     """The problem of n muscles and m coordinates over T frames, and the quantities that it is made of.
 
     problem: all of it; groups: coordinates and muscles, by number, that are shared apart; motion: of the coordinates;
-    angle (T, m) [rad or m] and moment (T, m) [N m or N] of the shared coordinates; musculotendon_length (T, n) [m],
-    musculotendon_velocity (T, n) [m/s]; fiber: the fibers behind rigid tendons, or as solved behind elastic ones;
-    dynamics: where loads were given.
+    angle (T, m) [rad or m] and moment (T, m) [N m or N] of the shared coordinates; musculotendon_length (T, n) [m], of
+    the path, or over several wrap objects and with rigid tendons as OpenSim 4 reports it; musculotendon_velocity
+    (T, n) [m/s]; fiber: the fibers behind rigid tendons, or as solved behind elastic ones; dynamics: where loads were
+    given.
     """
 
     model: OpenSimModel
@@ -110,8 +112,10 @@ def opensim_problem(
 ) -> Problem:
     """The force-sharing problem of an OpenSim model.
 
-    Rigid tendons, the curves and parameters of the model; musculotendon velocity = -moment arm . speed over all
-    coordinates that a muscle crosses. Coupled coordinates follow, locked ones stay at their default.
+    Rigid tendons, the curves and parameters of the model; musculotendon lengths of the paths, over several wrap
+    objects those that OpenSim 4 reports, which belong to no path (opensim/tendon_shift.py); musculotendon velocity =
+    -moment arm . speed over all coordinates that a muscle crosses. Coupled coordinates follow, locked ones stay at
+    their default.
 
     Args:
         model: from `read_osim`, or the path of a .osim file.
@@ -199,8 +203,13 @@ def assemble_problem(
     dynamics = None if moments.loads is None else load_dynamics(model, motion, moments.loads)
     if dynamics is not None:
         notes += dynamics.residual_notes(model)
-    muscles = _muscles(model, choice, options)
-    length, velocity, arm = _geometry(model, choice, motion)
+    muscles, shift = _muscles(model, choice, options)
+    geometry, velocity = _geometry(model, choice, motion)
+    length, arm = geometry.length, geometry.moment_arm[:, : len(choice.dofs)]
+    if options.tendon == "rigid":
+        # frames stand alone: the fibers have the lengths that OpenSim gives them
+        length = fiber_path_lengths(model, geometry)
+    notes += _length_notes(choice, options, geometry, shift)
     fiber = muscles.fibers(length, velocity)
     return ModelProblem(
         model=model,
@@ -221,12 +230,36 @@ def assemble_problem(
     )
 
 
-def _muscles(model: OpenSimModel, choice: SharedChoice, options: ModelOptions) -> ModelMuscles:
+def _muscles(model: OpenSimModel, choice: SharedChoice, options: ModelOptions) -> tuple[ModelMuscles, Array]:
+    """Muscles, and by how much their tendons are longer than in the model (n,) [m], where tendons are elastic."""
     passive, strain = options.passive == "table", options.tendon_strain
     muscles = ModelMuscles.of(choice.muscles, with_passive=passive, tendon_strain=strain)
-    if options.tendon == "elastic":
-        check_tendon_strains(muscles.tendon_strain, muscles.names, f"the model {model.name}")
-    return muscles
+    if options.tendon == "rigid":
+        return muscles, np.zeros(len(muscles.names))
+    check_tendon_strains(muscles.tendon_strain, muscles.names, f"the model {model.name}")
+    shift = tendon_shifts(model, muscles.names)
+    return replace(muscles, tendon_slack_length=muscles.tendon_slack_length + shift), shift
+
+
+def _length_notes(
+    choice: SharedChoice, options: ModelOptions, geometry: OpenSimGeometry, shift: Array
+) -> list[str]:
+    """What a user should know where OpenSim's lengths are not those of the paths."""
+    shared = len(choice.dofs)
+    about = replace(
+        geometry,
+        moment_arm=geometry.moment_arm[:, :shared],
+        opensim_arm=geometry.opensim_arm[:, :shared],
+    )
+    note = difference_note(about)
+    if note and options.tendon == "rigid":
+        note += (
+            " Lengths, moment arms and velocities are those of the path; over several wrap objects fibers have the "
+            "lengths of OpenSim."
+        )
+    elif note:
+        note += " Lengths, moment arms and velocities are those of the path."
+    return [text for text in (note, shift_note(choice.names, shift)) if text]
 
 
 def _problem(
@@ -255,8 +288,8 @@ def _problem(
 
 def _geometry(
     model: OpenSimModel, choice: SharedChoice, motion: CoordinateMotion
-) -> tuple[Array, Array, Array]:
-    """Lengths and rates (T, n), and moment arms about the shared coordinates (T, m, n)."""
+) -> tuple[OpenSimGeometry, Array]:
+    """Lengths and moment arms, about the shared coordinates first, and the rates of the lengths (T, n) [m/s]."""
     names = (*choice.dofs, *sorted(choice.needed - set(choice.dofs)))
     given, speeds = motion.by_name(motion.value), motion.by_name(motion.speed)
     moving = {name for name in given if not model.coordinates[name].locked}
@@ -266,8 +299,7 @@ def _geometry(
     }
     found = opensim_geometry(model, values, names, choice.names)
     speed = np.stack([speeds[name] if name in moving else none for name in names], axis=1)
-    velocity = -np.einsum("tk,tkn->tn", speed, found.moment_arm)
-    return found.length, velocity, found.moment_arm[:, : len(choice.dofs)]
+    return found, -np.einsum("tk,tkn->tn", speed, found.moment_arm)
 
 
 def _angles(model: OpenSimModel, choice: SharedChoice, motion: CoordinateMotion) -> Array:

@@ -236,6 +236,9 @@ def _provenance(found: ModelResult) -> dict[str, object]:
         "muscle_database": model.file.name,
         "passive": problem.options.passive,
         "tendon": problem.options.tendon,
+        "musculotendon_length_over_several_wraps": "OpenSim 4"
+        if problem.options.tendon == "rigid"
+        else "path",
         "tendon_strain": stated_texts(problem.options.tendon_strain),
         **_iterations(found),
         "shared_dofs": list(problem.choice.dofs),

@@ -148,3 +148,23 @@ def test_refusals(tmp_path: Path) -> None:
     (tmp_path / "odd.OSIM").write_text("not xml", encoding="utf-8")
     with refused("bad_format", "odd.OSIM"):
         find_muscle_set(tmp_path / "odd.OSIM")
+
+
+def test_tendons_are_longer_where_opensim_reports_shorter_paths(model_folder: Path) -> None:
+    """By the same rule as the bundled set; normalised lengths with all coordinates zero are OpenSim's."""
+    made = leg_muscle_set(model_folder / "rajagopal_lai_uhlrich_2023.osim")
+    bundled = muscle_db.load("rajagopal_2023")
+    longer = {muscle.name: muscle for muscle in made if muscle.deviations}
+    assert set(longer) == {"gastrocnemius_medial", "gastrocnemius_lateral"}
+    for name, muscle in longer.items():
+        assert muscle.tendon_slack_length == bundled[name].tendon_slack_length
+        assert muscle.printed().tendon_slack_length == bundled[name].printed().tendon_slack_length
+    (note,) = (note for note in made.notes if note.startswith("Tendon slack lengths"))
+    assert "gasmed_r +8.7 mm" in note and "gaslat_r +7.3 mm" in note
+    of_2016 = leg_muscle_set(model_folder / "rajagopal_2016.osim")
+    shifts = [
+        muscle.tendon_slack_length - muscle.printed().tendon_slack_length
+        for muscle in of_2016
+        if muscle.deviations
+    ]
+    assert sorted(round(1e3 * shift, 1) for shift in shifts) == [2.6, 6.2]

@@ -1,0 +1,83 @@
+"""Fibers over gait on models whose gastrocnemii wrap over two cylinders, beside OpenSim 4.6 in a process of its own."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+from opensim_answers import answers, task
+
+from musclesolve.opensim.kinematics import coordinate_values
+from musclesolve.opensim.read_model import read_osim
+from musclesolve.opensim.tendon_shift import tendon_shifts
+from musclesolve.pipeline.opensim.coordinate_motion import coordinate_motion
+from musclesolve.pipeline.opensim.model_problem import ModelOptions, ModelProblem, model_problem
+from musclesolve.pipeline.opensim.shared_choice import shared_choice
+
+WALKS = {
+    "scaled 2023": (
+        "rajagopal_walk/reference/rajagopal_lai_uhlrich_2023_scaled.osim",
+        "rajagopal_walk/reference/opensim_ik.mot",
+    ),
+    "2016": ("opensim_models/rajagopal_2016.osim", "rajagopal_walk/reference/opensim_ik.mot"),
+    "instrumented knee": (
+        "instrumented_knee/Rajagopal2015-scaled.osim",
+        "instrumented_knee/PS_ngait_og_ss1_kinematics.mot",
+    ),
+    "motion capture service": (
+        "addbiomechanics/opencap_subject/Models/final.osim",
+        "addbiomechanics/opencap_subject/IK/walking2_ik.mot",
+    ),
+}
+EVERY = 6
+
+
+def shared(walk: str, tendon: str = "rigid") -> tuple[Path, ModelProblem]:
+    """The problem along a walk, without moments."""
+    root = Path(os.environ.get("MUSCLESOLVE_DATA", Path(__file__).parents[2] / ".." / "shared" / "data"))
+    file, motion = (root / name for name in WALKS[walk])
+    if not file.is_file():
+        pytest.skip(f"no {file}")
+    model = read_osim(file)
+    frames = len(coordinate_motion(model, motion, None).time)
+    none = {name: np.zeros(frames) for name in shared_choice(model).dofs}
+    return file, model_problem(model, motion, none, ModelOptions(cutoff_hz=None, tendon=tendon))
+
+
+def elastic_lengths(walk: str) -> np.ndarray:
+    """Lengths of the paths."""
+    return shared(walk, "elastic")[1].musculotendon_length
+
+
+@pytest.mark.parametrize("walk", WALKS)
+def test_normalised_fiber_lengths_are_those_of_opensim(walk: str) -> None:
+    """Of all muscles, rigid tendons on both sides; the path's own lengths give the gastrocnemii others."""
+    file, problem = shared(walk)
+    model, names = problem.model, list(problem.muscles.names)
+    values = coordinate_values(model, problem.motion.by_name(problem.motion.value))[::EVERY]
+    theirs = np.array(answers(task("fibers", file, list(model.coordinates), values, muscles=names))[0])
+    ours = (problem.fiber.length / problem.muscles.optimal_fiber_length)[::EVERY]
+    assert np.abs(ours - theirs).max() < 0.005
+    note = next(note for note in problem.notes if note.startswith("OpenSim 4 reports lengths"))
+    assert "gaslat_r (length" in note and "soleus" not in note
+    own = problem.muscles.fibers(elastic_lengths(walk), problem.musculotendon_velocity).length[::EVERY]
+    assert np.abs(own / problem.muscles.optimal_fiber_length - theirs).max() > 0.06
+
+
+@pytest.mark.parametrize("walk", WALKS)
+def test_elastic_tendons_are_longer_by_the_difference_in_the_neutral_pose(walk: str) -> None:
+    """And lengths are those of the path, whose rates are the velocities."""
+    _, problem = shared(walk, "elastic")
+    model, names = problem.model, problem.muscles.names
+    shift = tendon_shifts(model, names)
+    printed = np.array([model.muscles[name].tendon_slack_length for name in names])
+    np.testing.assert_allclose(problem.muscles.tendon_slack_length, printed + shift, atol=1e-15)
+    moved = {name for name, each in zip(names, shift, strict=True) if each}
+    assert moved and moved <= {"gaslat_r", "gaslat_l", "gasmed_r", "gasmed_l"}
+    assert (2e-3 < shift[shift != 0]).all() and (shift < 1e-2).all()
+    assert any(note.startswith("Tendon slack lengths differ") for note in problem.notes)
+    rate = np.gradient(problem.musculotendon_length, problem.motion.time, axis=0)
+    off = np.abs(rate - problem.musculotendon_velocity)[2:-2][:, shift != 0]
+    assert np.quantile(off, 0.9) < 0.02
