@@ -51,12 +51,8 @@ def read_surfaces(context: Context) -> dict[str, Surface]:
                 continue
             base = context.pose(owner)
             surface = _surface(context, element, base) if element.tag in _SURFACES and base else None
-            if surface is not None and not (surface.kind == "cylinder" and surface.side.endswith("z")):
+            if surface is not None:
                 found[element.name] = surface
-            elif surface is not None:
-                context.unsupported[f"wrap object {element.name}"] = (
-                    "a cylinder with a quadrant along its axis"
-                )
             else:
                 context.unsupported[f"wrap object {element.name}"] = element.tag
     for name, owners in named.items():

@@ -131,6 +131,8 @@ def test_a_torus_is_refused_by_name(tmp_path: Path) -> None:
 
 def test_an_unknown_method_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "method.osim"
-    file.write_text(model_text([random_thing("WrapEllipsoid", "all", "fan", 1)], random_places(2, 1)), "utf-8")
+    file.write_text(
+        model_text([random_thing("WrapEllipsoid", "all", "fan", 1)], random_places(2, 1)), "utf-8"
+    )
     with refused("bad_model", "'fan'", "hybrid, midpoint, axial"):
         read_osim(file)

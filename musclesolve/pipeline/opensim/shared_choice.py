@@ -153,7 +153,9 @@ def _notes(model: OpenSimModel, candidates: Sequence[str], acting: Sequence[str]
     if forces:
         notes.append(f"Forces of the model that are left out, of joint moments too: {_listed(forces)}.")
     if others:
-        notes.append(f"Parts of the model that are not supported, and are not needed here: {_listed(others)}.")
+        notes.append(
+            f"Parts of the model that are not supported, and are not needed here: {_listed(others)}."
+        )
     return tuple(notes)
 
 

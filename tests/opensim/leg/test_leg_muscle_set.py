@@ -154,17 +154,15 @@ def test_tendons_are_longer_where_opensim_reports_shorter_paths(model_folder: Pa
     """By the same rule as the bundled set; normalised lengths with all coordinates zero are OpenSim's."""
     made = leg_muscle_set(model_folder / "rajagopal_lai_uhlrich_2023.osim")
     bundled = muscle_db.load("rajagopal_2023")
-    longer = {muscle.name: muscle for muscle in made if muscle.deviations}
+    longer = {each.name: each for each in made if each.deviations}
     assert set(longer) == {"gastrocnemius_medial", "gastrocnemius_lateral"}
-    for name, muscle in longer.items():
-        assert muscle.tendon_slack_length == bundled[name].tendon_slack_length
-        assert muscle.printed().tendon_slack_length == bundled[name].printed().tendon_slack_length
+    for name, own in longer.items():
+        assert own.tendon_slack_length == bundled[name].tendon_slack_length
+        assert own.printed().tendon_slack_length == bundled[name].printed().tendon_slack_length
     (note,) = (note for note in made.notes if note.startswith("Tendon slack lengths"))
     assert "gasmed_r +8.7 mm" in note and "gaslat_r +7.3 mm" in note
     of_2016 = leg_muscle_set(model_folder / "rajagopal_2016.osim")
     shifts = [
-        muscle.tendon_slack_length - muscle.printed().tendon_slack_length
-        for muscle in of_2016
-        if muscle.deviations
+        each.tendon_slack_length - each.printed().tendon_slack_length for each in of_2016 if each.deviations
     ]
     assert sorted(round(1e3 * shift, 1) for shift in shifts) == [2.6, 6.2]
