@@ -33,8 +33,8 @@ ORDER = (
 """A room imports from those before it."""
 ALONE = ("recording", "dynamics", "sharing")
 """Rooms that import from the base alone."""
-MOST_MODULES = 15
-MOST_LINES, MOST_PARAMETERS = 45, 8
+MOST_MODULES = 18
+MOST_LINES, MOST_PARAMETERS = 60, 9
 KERNEL = "musclesolve/sharing/kernel/"
 FUNCTION = ast.FunctionDef | ast.AsyncFunctionDef
 
