@@ -103,10 +103,13 @@ def read_muscles(context: Context, model: Element) -> dict[str, OpenSimMuscle]:
                 remedy="rename one of them",
                 code="duplicate_name",
             )
-        fibers, path = context.property(element, "optimal_fiber_length"), _path(element)
-        if fibers and path and path.tag == "GeometryPath":
+        is_muscle = (
+            element.tag.endswith("Muscle") or context.property(element, "optimal_fiber_length") is not None
+        )
+        path = _path(element)
+        if is_muscle and path is not None and path.tag == "GeometryPath":
             found[element.name] = _muscle(context, element, path)
-        elif fibers:
+        elif is_muscle:
             context.unsupported[f"path of {element.name}"] = path.tag if path else "none"
         elif (path or not element.tag.endswith("Actuator")) and context.flag(element, "appliesForce", True):
             context.unsupported[f"force {element.name}"] = element.tag

@@ -130,6 +130,11 @@ def test_components_of_the_model_are_read(tmp_path: Path) -> None:
         read_osim(save_model(tmp_path, with_components(four.replace("four_r", "one_r"))))
 
 
+def test_a_muscle_without_its_optimal_length_has_the_usual_one(tmp_path: Path) -> None:
+    text = TEXT.replace("<optimal_fiber_length>0.1</optimal_fiber_length>", "", 1)
+    assert read_osim(save_model(tmp_path, text)).muscles["one_r"].optimal_fiber_length == 0.1
+
+
 def test_axes_of_a_custom_joint_go_by_their_names(tmp_path: Path) -> None:
     names = [f"{kind}{k}" for kind in ("rotation", "translation") for k in (1, 2, 3)]
     parts = {name: _element(TEXT, f'<TransformAxis name="{name}">', "</TransformAxis>") for name in names}
