@@ -28,7 +28,7 @@ from musclesolve.synthetic.recording.synthetic_recording import (
     walking,
 )
 from musclesolve.synthetic.recording.trial_text import trial_text
-from musclesolve.synthetic.stride.reference_stride import reference_stride
+from musclesolve.synthetic.stride.reference_stride import Stride, reference_stride
 
 Offset = Sequence[float]
 
@@ -39,6 +39,7 @@ def subject_recording(
     *,
     stature: float | None = None,
     mass: float | None = None,
+    stride: Stride | None = None,
     **options: object,
 ) -> Path:
     """Record the reference stride of another subject.
@@ -49,12 +50,13 @@ def subject_recording(
             left and up [m]. Without a marker set every landmark has a marker of its name.
         stature: of the subject [m]; that of the reference stride when None.
         mass: of the subject [kg]; that of the reference stride when None.
+        stride: another stride than the reference stride.
         options: those of `RecordingOptions` without cameras and faults.
 
     Returns:
         The trial file.
     """
-    copy = _recorded(moved or {}, RecordingOptions(**options))  # type: ignore[arg-type]
+    copy = _recorded(stride or reference_stride(), moved or {}, RecordingOptions(**options))  # type: ignore[arg-type]
     given = copy.content["subject"]
     length = 1.0 if stature is None else stature / given["stature_m"]
     weight = 1.0 if mass is None else mass / given["mass_kg"]
@@ -64,8 +66,7 @@ def subject_recording(
     return write_copy(copy, folder)
 
 
-def _recorded(moved: Mapping[str, Offset], options: RecordingOptions) -> Copy:
-    stride = reference_stride()
+def _recorded(stride: Stride, moved: Mapping[str, Offset], options: RecordingOptions) -> Copy:
     places = _moved(marker_places(stride.person, options.marker_set), moved)
     with tempfile.TemporaryDirectory(prefix="musclesolve-") as name:
         folder = Path(name)

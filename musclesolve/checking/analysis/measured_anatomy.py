@@ -10,6 +10,7 @@ import numpy as np
 from musclesolve.checking.case.case import Case, finding_of, stretches
 from musclesolve.checking.case.containment import contained
 from musclesolve.checking.finding import Finding, Run, Severity, Where, finding
+from musclesolve.checking.forces.plate_balance import plates_out_of_balance
 from musclesolve.checking.stages import Stage, asked_at
 from musclesolve.errors import InputError
 from musclesolve.motion.anatomy.anatomy import Anatomy, anatomy
@@ -106,7 +107,10 @@ def _uncertain(case: Case, body: Anatomy) -> Iterator[Finding]:
 
 
 def _consistent(case: Case, body: Anatomy) -> Iterator[Finding]:
-    """Make the motion consistent; report what is refused, or implausible unless faults of markers may be why."""
+    """Make the motion consistent; report what is refused, or implausible unless faults of markers may be why.
+
+    A motion that is plausible shows small errors of the plates.
+    """
     try:
         recorded = mechanics_of(case.trial, body)
     except InputError as error:
@@ -114,10 +118,13 @@ def _consistent(case: Case, body: Anatomy) -> Iterator[Finding]:
         return
     if case.found(*MARKER_CODES, severity="error"):
         return
+    implausible = []
     for warning in recorded.warnings(case.trial.mapping, case.trial.consistency.method):
         severity: Severity = "error" if warning.invalid else "warning"
         place = Where(times=warning.times)
-        yield Finding(MOTION_CODES[warning.kind], severity, warning.what, warning.remedy, place)
+        implausible.append(Finding(MOTION_CODES[warning.kind], severity, warning.what, warning.remedy, place))
+    yield from implausible
+    yield from plates_out_of_balance(case.with_findings(implausible), recorded)
 
 
 def _remarks(case: Case, body: Anatomy) -> Iterator[Finding]:

@@ -29,8 +29,11 @@ BEHIND, AHEAD, BESIDE, MARGIN = 0.03, 0.08, 0.06, 0.02
 # stride (0.081). The toe marker is put in too many places to count from it.
 USUAL = 0.078
 ENDS = (0.05, 0.95)
-# How far off it may be before a plate counts as displaced, and before its moments are wrong [m].
-DISPLACED, FAR = 0.05, 0.08
+# How far off it may be before a plate counts as displaced, and before its moments are wrong [m]; smaller displacements
+# show in the balance of forces.
+DISPLACED, FAR = 0.06, 0.08
+# Markers of both feet sit too far in or out by so much at most [m].
+ALIKE = 0.025
 SHORTEST = 0.02
 # A shorter piece of a contact does not show where the whole of it lies under the foot [s].
 SHORTEST_TRACK = 0.2
@@ -95,15 +98,50 @@ def _off(track: Track, stature: float, runs: bool) -> Array:
     return ahead * track.axis + float(np.median(track.across)) * left
 
 
+@dataclass(frozen=True)
+class Passage:
+    """Where the center of pressure of a plate passes under its foot, in all its whole contacts."""
+
+    plate: int  # which plate
+    off: Array  # (2,) from where it usually passes, forward and left [m]
+    ahead: Array  # (2,) horizontal unit vector from heel to toe
+    outward: Array  # (2,) horizontal unit vector square to it, away from the other foot
+    times: tuple[Run, ...]  # of the contacts
+
+
+def passages(case: Case) -> list[Passage]:
+    """Compare every plate that shows a whole contact with the foot."""
+    runs, stature = len(flights(case.trial, FootLoads.of(case.trial))) > 0, case.trial.subject.stature
+    found = []
+    for index, plate in enumerate(case.trial.forces):
+        whole = [track for track in tracks(case, plate) if track.whole]
+        if not whole:
+            continue
+        off = np.mean([_off(track, stature, runs) for track in whole], axis=0)
+        ahead = np.mean([track.axis for track in whole], axis=0)
+        outward = np.array([-ahead[1], ahead[0]]) * (1.0 if plate.side == "l" else -1.0)
+        times = tuple((float(track.time[0]), float(track.time[-1])) for track in whole)
+        found.append(Passage(index, off, ahead, outward, times))
+    return found
+
+
+def _alike(one: float, other: float) -> float:
+    """Return what two offsets [m] have in common, as far as markers can be why."""
+    return float(np.sign(one) * min(abs(one), abs(other), ALIKE)) if one * other > 0.0 else 0.0
+
+
 @asked_at(Stage.PLATE_POSITION)
 def displaced_plates(case: Case) -> Iterator[Finding]:
-    """Find plates whose center of pressure is off the foot by the same amount all the time."""
-    runs = len(flights(case.trial, FootLoads.of(case.trial))) > 0
-    for index, plate in enumerate(case.trial.forces):
-        found = [track for track in tracks(case, plate) if track.whole]
-        if not found:
-            continue
-        off = np.mean([_off(track, case.trial.subject.stature, runs) for track in found], axis=0)
+    """Find plates whose center of pressure is off the foot by the same amount all the time.
+
+    Toe and heel markers that sit too far in or out do so on both feet: what both show of it is left out.
+    """
+    found = passages(case)
+    for passage in found:
+        plate = case.trial.forces[passage.plate]
+        others = [p.off @ p.outward for p in found if case.trial.forces[p.plate].side != plate.side]
+        alike = _alike(float(passage.off @ passage.outward), float(np.mean(others)) if others else 0.0)
+        off = passage.off - alike * passage.outward
         size = float(np.linalg.norm(off))
         if size < DISPLACED:
             continue
@@ -114,8 +152,8 @@ def displaced_plates(case: Case) -> Iterator[Finding]:
             "left": off[1],
             "limit": DISPLACED,
         }
-        where = on_plate(plate, tuple((float(t.time[0]), float(t.time[-1])) for t in found))
-        repair = change_plate(index, point=plate.point - [*off, 0.0])
+        where = on_plate(plate, passage.times)
+        repair = change_plate(passage.plate, point=plate.point - [*off, 0.0])
         yield finding(
             "pressure_offset", "error" if size >= FAR else "warning", values, where, repair, anywhere=True
         )

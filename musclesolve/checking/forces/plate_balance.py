@@ -1,0 +1,323 @@
+"""Small errors of plates, found by the force and moment that the pelvis lacks: place, scale, sign of the free moment.
+
+Newton's laws for the whole body leave a residual r (T, 6) at the pelvis. An error of a plate adds to it a pattern of
+known shape (`patterns`), errors of the body model add others (`body_terms`), and `balance_fit` tells them apart. What
+is looked for is what no sound plate has; a hypothesis at a time, the one that explains most first.
+
+The points of force are also compared with the feet: under each foot they pass where they do on everybody, to within
+what the placement of heel and toe markers leaves open, which is much the same on both feet.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from musclesolve._util.arrays import Array, Mask, true_runs
+from musclesolve.checking.case.case import Case, on_plate
+from musclesolve.checking.finding import Finding, finding
+from musclesolve.checking.forces.balance_fit import Estimate, Term, estimate, remainder, whitened
+from musclesolve.checking.forces.center_of_pressure_check import Passage, passages
+from musclesolve.constants import STANDARD_GRAVITY
+from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
+from musclesolve.dynamics.model.human_model import segment_names
+from musclesolve.motion.events.flight import flights
+from musclesolve.motion.events.force_events import FootLoads
+from musclesolve.motion.ground_reaction import sampled_wrench, wrench_at_origin
+from musclesolve.pipeline.mechanics import measured_moments, subject_model
+from musclesolve.pipeline.types import Mechanics
+from musclesolve.recording.data import SIDE_NAMES, PlateForce, Trial
+
+# What sound recordings have, standard deviations: place of a plate [m], its scale and the factor of its free moment;
+# delay of the forces, which follow the markers by 5 to 11 ms because soft tissue follows the bones [s].
+PLACE, SCALE, TWIST, DELAY = 0.004, 0.012, 0.15, 0.006
+# Of the body: center of mass of the whole, forward and to the left [m]; where both feet are, outwards [m]; its mass,
+# which another check looks at; the mass of a segment.
+CENTER, OUTWARD, MASS, SEGMENT = (0.009, 0.004), 0.006, 0.1, 0.08
+# Of the center of pressure under a foot: on one foot, and on both feet alike forward and outward [m].
+UNDER_FOOT, UNDER_FEET = 0.008, (0.014, 0.018)
+# Least and first deviation of the residual by component: force [body weights], moment [body weights x stature].
+LEAST, FIRST = np.array([1, 1, 1, 0.3, 0.3, 0.1]) * 0.01, np.array([2, 2, 2, 0.4, 0.4, 0.2]) * 0.01
+# A plate is judged from so much of its vertical impulse on [s x body weight], and the balance from so many seconds on.
+CARRIED, SHORTEST = 0.2, 0.4
+# What is reported: a displacement [m], a scale; and the logarithm of how much likelier it is than what is usual: of one
+# plate, where sound recordings come to 3.1, and of all plates alike, where a trunk unlike the table comes to 5.
+DISPLACED, MISSCALED, ALONE, TOGETHER = 0.012, 0.06, 4.5, 8.0
+# The free moment reverses sign or does not: natural deviation of its factor, evidence of the one over the other as a
+# logarithm, and so many standard errors from the factor 1.
+FACTOR, REVERSED, CLEAR = 0.4, 3.0, 2.0
+# The free moment resists inward rotation of the foot early in stance and outward rotation late (Almosnino et al. 2009,
+# Sports Med Arthrosc Rehabil Ther Technol 1:19): late less early, positive about the upward axis for the right foot, in
+# body weights x stature, and how much it varies.
+EARLY, LATE, TURN, TURN_VARIES = (0.10, 0.45), (0.60, 0.95), 0.0020, 0.0015
+# Findings that leave the balance as good as it is.
+HARMLESS = (
+    "strength", "subject", "emg", "emg_flat", "emg_clipped", "emg_hum", "stature", "proportions", "mass", "cutoff",
+    "low_rate", "header_rate", "walking_direction", "uncertain_joint", "durations_differ", "gap", "trial_file",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Balance:
+    """The residual at the pelvis in the frames in which both feet are measured, and what the plates add to it."""
+
+    time: Array  # (T,) [s]
+    residual: Array  # (T, 6) force [N] and moment about mid-hip [N m]
+    size: Array  # (6,) body weight [N] and body weight times stature [N m]
+    wrench: list[Array]  # of every plate, (T, 6), moments about mid-hip
+    twist: list[Array]  # of every plate, its free moment (T, 6)
+    change: Array  # (T, 6) change of the wrench of all plates in a second, about mid-hip as it is
+    segments: dict[str, Array]  # segment -> change of the residual with its mass, (T, 6) per factor
+
+
+def balance(trial: Trial, recorded: Mechanics) -> Balance | None:
+    """Return the balance of forces of a motion, None where too little of it is measured."""
+    model, motion = recorded.model, recorded.motion
+    residual = measured_moments(trial, model, motion, recorded.wrenches)[:, -6:]
+    known = np.isfinite(residual).all(axis=1)
+    if not trial.forces or known.sum() < max(SHORTEST * trial.markers.rate, 3):
+        return None
+    middle, chosen = motion.origin, recorded.measured.filter
+    below = chosen.options.unloaded_below
+
+    def sampled(plate: PlateForce) -> Array:
+        return sampled_wrench(plate, wrench_at_origin(plate, below), chosen, motion.time)
+
+    def about(wrench: Array) -> Array:
+        moved = wrench[:, 3:] - np.cross(middle, wrench[:, :3])
+        return np.concatenate([wrench[:, :3], moved], axis=1)[known]
+
+    wrenches = [sampled(plate) for plate in trial.forces]
+    without = [sampled(replace(plate, moment=np.zeros_like(plate.moment))) for plate in trial.forces]
+    segments = {}
+    for name in segment_names(model.topology):
+        heavier = subject_model(trial, recorded.measured.offsets, {name: 1.1})
+        changed = projected_moments(heavier, motion, recorded.wrenches)[known, -6:]
+        segments[name] = (changed - residual[known]) / 0.1
+    weight = model.mass.total * STANDARD_GRAVITY
+    return Balance(
+        time=motion.time[known],
+        residual=residual[known],
+        size=weight * np.array([1.0, 1.0, 1.0, *[model.stature or 1.7] * 3]),
+        wrench=[about(wrench) for wrench in wrenches],
+        twist=[(whole - less)[known] for whole, less in zip(wrenches, without, strict=True)],
+        change=about(np.gradient(np.sum(wrenches, axis=0), motion.time, axis=0)),
+        segments=segments,
+    )
+
+
+def patterns(found: Balance, judged: list[int]) -> dict[str, tuple[Array, list[float]]]:
+    """Return what corrections of the plates add to the residual, (T, 6, p), with the usual size of each (p,).
+
+    "place 0" is that of plate 0, "place" that of all plates together. Plates that are not judged may be as wrong as
+    any.
+    """
+    terms: dict[str, tuple[Array, list[float]]] = {}
+    for k, (wrench, twist) in enumerate(zip(found.wrench, found.twist, strict=True)):
+        large = 1.0 if k in judged else 8.0
+        terms[f"place {k}"] = _moved(wrench), [large * PLACE] * 2
+        terms[f"scale {k}"] = wrench[..., None], [large * SCALE]
+        terms[f"twist {k}"] = twist[..., None], [large * TWIST]
+    # Not more than usual of every plate: what all share is there already.
+    terms["place"] = np.sum([terms[f"place {k}"][0] for k in range(len(found.wrench))], axis=0), [1e-4] * 2
+    terms["twist"] = np.sum(found.twist, axis=0)[..., None], [1e-3]
+    return terms
+
+
+def body_terms(found: Balance, forces: tuple[PlateForce, ...]) -> dict[str, tuple[Array, list[float]]]:
+    """Return what errors of the body and of time add to the residual, (T, 6, p), with the usual size of each (p,)."""
+    total = np.sum(found.wrench, axis=0)
+    left = [1.0 if plate.side == "l" else -1.0 for plate in forces]
+    outward = np.sum([s * _moved(w)[..., 1] for s, w in zip(left, found.wrench, strict=True)], axis=0)
+    return {
+        "center": (_moved(total), list(CENTER)),
+        "outward": (outward[..., None], [OUTWARD]),
+        "mass": (total[..., None], [MASS]),
+        "delay": (found.change[..., None], [DELAY]),
+        **{name: (effect[..., None], [SEGMENT]) for name, effect in found.segments.items()},
+    }
+
+
+def _moved(wrench: Array) -> Array:
+    """Return what a wrench (T, 6) gains where its point moves by a metre forward and to the left, (T, 6, 2)."""
+    x, y, z = wrench[:, :3].T
+    gained = np.zeros((len(wrench), 6, 2))
+    # e_x x F = (0, -Fz, Fy), e_y x F = (Fz, 0, -Fx)
+    gained[:, 4, 0], gained[:, 5, 0] = -z, y
+    gained[:, 3, 1], gained[:, 5, 1] = z, -x
+    return gained
+
+
+@dataclass(frozen=True)
+class Observed:
+    """The balance and the feet as independent observations of variance one, and what adds to them."""
+
+    values: Array  # (N,)
+    terms: dict[str, Term]
+
+    def fit(self, name: str) -> Estimate:
+        """Estimate one of the terms."""
+        return estimate(self.values, list(self.terms.values()), self.terms[name])
+
+    def freed(self, name: str, prior: float) -> Observed:
+        """Return the same with a term of any size: it was found."""
+        term = self.terms[name]
+        return Observed(
+            self.values, self.terms | {name: replace(term, prior=np.full_like(term.prior, prior))}
+        )
+
+
+def observed(
+    found: Balance, feet: list[Passage], forces: tuple[PlateForce, ...], judged: list[int]
+) -> Observed:
+    """Return the observations; the residual is measured by what is left of it where any plate may be wrong."""
+    plates, body = patterns(found, judged), body_terms(found, forces)
+    deviation = FIRST * found.size
+    for wide in (10.0, 10.0, 1.0):
+        terms = {
+            name: Term(_with_feet(name, whitened(effect, found.time, deviation), feet), wide * np.array(prior))
+            for name, (effect, prior) in plates.items()
+        }
+        terms |= {
+            name: Term(_with_feet(name, whitened(effect, found.time, deviation), feet), np.array(prior))
+            for name, (effect, prior) in body.items()
+        }
+        rows = whitened(found.residual, found.time, deviation)
+        seen = [np.stack([foot.ahead, foot.outward], axis=1) / UNDER_FOOT for foot in feet]
+        terms["markers of feet"] = Term(
+            np.concatenate([np.zeros((rows.size, 2)), *seen]), np.array(UNDER_FEET)
+        )
+        values = np.concatenate([rows, *(foot.off / UNDER_FOOT for foot in feet)])
+        left = remainder(values, list(terms.values()))[: rows.size].reshape(-1, 6)
+        if wide > 1.0:
+            deviation = np.maximum(deviation * np.sqrt(np.mean(left**2, axis=0)), LEAST * found.size)
+    return Observed(values, terms)
+
+
+def _with_feet(name: str, effect: Array, feet: list[Passage]) -> Array:
+    """Add the rows of the feet to an effect (N, p): only a place moves the center of pressure, the other way."""
+    still, moved = np.zeros((2, effect.shape[1])), -np.eye(2) / UNDER_FOOT
+    return np.concatenate(
+        [effect, *(moved if name in ("place", f"place {foot.plate}") else still for foot in feet)]
+    )
+
+
+def plates_out_of_balance(case: Case, recorded: Mechanics) -> Iterator[Finding]:
+    """Find plates that are displaced, of a wrong scale, or whose free moment has the wrong sign.
+
+    Silent where something was found that may be why, and where the subject runs: what is usual was seen in walking.
+    """
+    trial = case.trial
+    if any(f.severity != "note" and f.code not in HARMLESS and f.repair is None for f in case.findings):
+        return
+    found = balance(trial, recorded)
+    if found is None or len(flights(trial, FootLoads.of(trial))):
+        return
+    step = np.gradient(found.time)
+    carried = [float(np.sum(wrench[:, 2] * step)) / found.size[0] for wrench in found.wrench]
+    judged = [k for k, share in enumerate(carried) if share >= CARRIED]
+    known = {f.where.plate for f in case.findings if f.severity != "note"}
+    judged = [k for k in judged if SIDE_NAMES[trial.forces[k].side] not in known]
+    sample = observed(found, passages(case), trial.forces, judged)
+    for _ in range(len(judged) + 1):
+        names = [f"{what} {k}" for k in judged for what in ("place", "scale")]
+        names += ["place"] if len(judged) == len(trial.forces) > 1 else []
+        fits = {name: sample.fit(name) for name in names if sample.terms[name].prior.max() < 0.02}
+        fits = {name: fit for name, fit in fits.items() if _reported(name, fit)}
+        if not fits:
+            break
+        name = max(fits, key=lambda key: fits[key].evidence)
+        yield from _displaced_or_misscaled(trial, name, fits[name])
+        sample = sample.freed(name, 0.2)
+    yield from _reversed_moments(trial, sample, judged)
+
+
+def _reported(name: str, fit: Estimate) -> bool:
+    least = DISPLACED if name.startswith("place") else MISSCALED
+    clear = fit.evidence > (TOGETHER if name == "place" else ALONE)
+    return clear and float(np.linalg.norm(fit.size)) > least
+
+
+def _displaced_or_misscaled(trial: Trial, name: str, fit: Estimate) -> Iterator[Finding]:
+    what, _, plate = name.partition(" ")
+    concerned = [int(plate)] if plate else range(len(trial.forces))
+    if what == "scale":
+        # true = (1 + c) measured
+        (factor,), (deviation,) = 1.0 + fit.size, fit.deviation
+        reads = 1.0 / factor - 1.0
+        values: dict[str, object] = {
+            "share": abs(reads),
+            "amount": "little" if reads < 0.0 else "much",
+            "uncertain": 2.0 * deviation / factor**2,
+            "factor": factor,
+            "limit": MISSCALED,
+        }
+        yield finding("plate_scale", "warning", values, on_plate(trial.forces[concerned[0]]))
+        return
+    forward, left = -fit.size
+    for index in concerned:
+        values = {
+            "size": float(np.linalg.norm(fit.size)),
+            "forward": forward,
+            "left": left,
+            "uncertain_forward": 2.0 * fit.deviation[0],
+            "uncertain_left": 2.0 * fit.deviation[1],
+            "plates": "this plate" if plate else "all plates alike",
+            "limit": DISPLACED,
+        }
+        yield finding("pressure_offset.balance", "warning", values, on_plate(trial.forces[index]))
+
+
+def _reversed_moments(trial: Trial, sample: Observed, judged: list[int]) -> Iterator[Finding]:
+    """Find free moments of the wrong sign, the clearest first: of all plates, or of one."""
+    turns = {k: turn for k in judged if (turn := _turn(trial, trial.forces[k])) is not None}
+    left = [k for k in judged if sample.terms[f"twist {k}"].effect.any()]
+    while left:
+        groups = {f"twist {k}": [k] for k in left}
+        groups |= {"twist": left} if len(left) == len(trial.forces) > 1 else {}
+        fits = {name: sample.fit(name) for name in groups}
+        evidence = {
+            name: _for_reversal(fit, [turns[k] for k in groups[name] if k in turns])
+            for name, fit in fits.items()
+        }
+        name = max(evidence, key=lambda key: evidence[key])
+        if evidence[name] < REVERSED:
+            return
+        fit = fits[name]
+        for index in groups[name]:
+            values = {
+                "factor": 1.0 + fit.size[0],
+                "uncertain": 2.0 * fit.deviation[0],
+                "odds": np.exp(min(evidence[name], 6.9)),
+            }
+            yield finding("free_moment", "warning", values, on_plate(trial.forces[index]))
+        sample, left = sample.freed(name, 2.0), [k for k in left if k not in groups[name]]
+
+
+def _for_reversal(fit: Estimate, turns: list[float]) -> float:
+    """Return the logarithm of how much likelier it is that a free moment has the wrong sign than the right one.
+
+    By the balance the factor of what was measured is 1 + c, and near -1 or near 1; by its own course it is the moment
+    of a walk as it is, or reversed. Zero where the balance hardly shows it.
+    """
+    (correction,), (deviation,) = fit.size, fit.deviation
+    if -correction < CLEAR * deviation:
+        return 0.0
+    by_balance = (correction**2 - (correction + 2.0) ** 2) / (2.0 * (deviation**2 + FACTOR**2))
+    by_course = -2.0 * TURN * float(np.mean(turns)) / TURN_VARIES**2 if turns else 0.0
+    return float(by_balance + by_course)
+
+
+def _turn(trial: Trial, plate: PlateForce) -> float | None:
+    """Return the free moment late less early in the whole contacts of a plate, for the right foot, None without one."""
+    weight = trial.subject.mass * STANDARD_GRAVITY
+    loaded: Mask = plate.force[:, 2] > 0.15 * weight
+    sign, turns = 1.0 if plate.side == "r" else -1.0, []
+    for first, stop in true_runs(loaded):
+        if first > 0 and stop < loaded.size and plate.time[stop - 1] - plate.time[first] > SHORTEST:
+            moment, count = sign * plate.moment[first:stop, 2], stop - first
+            early, late = (moment[int(a * count) : int(b * count)].mean() for a, b in (EARLY, LATE))
+            turns.append(float(late - early) / (weight * trial.subject.stature))
+    return float(np.mean(turns)) if turns else None
