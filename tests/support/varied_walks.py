@@ -1,7 +1,7 @@
 """Sound walks of varied subjects: other sizes, masses, speeds, mass distributions, markers beside their places, skin.
 
 The forces balance the motion of the body as it is, exactly; the trial file knows that body as well as a laboratory
-does: its mass to 1 %, its stature to 0.7 %, the landmarks to 5 mm, the masses of its segments to 8 %, the center of the trunk to 12 mm.
+does: its mass to 1 %, its stature to 0.7 %, the landmarks to 5 mm (the width of knees and ankles to 3 mm), the masses of its segments to 8 %, the center of the trunk to 12 mm.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ TRUNK = ("lower_torso", "upper_torso", "head")
 # Standard deviations: of the mass of a segment, and of the center of mass of trunk and head, forward and left [m].
 MASSES, TRUNK_CENTER = 0.08, (0.012, 0.004)
 PLACED = 0.005  # standard deviation of a landmark's marker along an axis [m]
+ON_BONE = 0.002  # of a marker on a bone under the skin, across it [m]
 
 
 def varied_stride(rng: np.random.Generator) -> Stride:
@@ -49,13 +50,18 @@ def varied_stride(rng: np.random.Generator) -> Stride:
     return Stride(replace(stride.layout, person=person), coefficients)
 
 
+def _across(landmark: str) -> float:
+    """The same sideways: epicondyles and malleoli lie under the skin."""
+    return ON_BONE if landmark.endswith(("lateral", "medial")) else PLACED
+
+
 def varied_walk(folder: Path, seed: int) -> Path:
     """Record the walk of one subject; returns the trial file."""
     rng = np.random.default_rng([5, seed])
     stature = rng.uniform(1.5, 1.95)
     mass = stature**2 * rng.uniform(19.0, 30.0)
     moved = {
-        f"{name}_{side}": np.clip(PLACED * rng.normal(size=3), -2.0 * PLACED, 2.0 * PLACED)
+        f"{name}_{side}": np.clip(rng.normal(size=3), -2.0, 2.0) * [PLACED, _across(name), PLACED]
         for name in LANDMARKS
         for side in "rl"
     }

@@ -8,12 +8,13 @@ from dataclasses import replace
 import numpy as np
 
 from musclesolve.checking.case.case import Case
+from musclesolve.checking.case.observed_body import landmark
 from musclesolve.checking.finding import Finding, Where, finding
 from musclesolve.checking.markers.marker_distances import bodies, distances, middle
 from musclesolve.checking.repair import change_markers
 from musclesolve.checking.stages import Stage, asked_at
 from musclesolve.errors import InputError
-from musclesolve.recording.data import Markers, Trial
+from musclesolve.recording.data import SIDES, Markers, Trial
 from musclesolve.recording.gaps.rigid_registration import register
 
 # Only distances this long show a size [m]; from which difference of sizes on it is reported, and is an error;
@@ -21,6 +22,9 @@ from musclesolve.recording.gaps.rigid_registration import register
 LONG, SIZE, FAR_SIZE, FEWEST = 0.08, 0.03, 0.06, 6
 # A marker off its standing place by so much sits elsewhere [m]; skin moves it by half of that; so many others show it.
 MOVED, FEWEST_LEFT = 0.03, 3
+# Right and left knee, and right and left ankle, are of the same width to this [m]: epicondyles and malleoli lie under the
+# skin, so that their markers can hardly sit farther out or in.
+WIDER = 0.014
 
 
 @asked_at(Stage.STANDING_PLACES)
@@ -65,6 +69,29 @@ def _fit(trial: Trial, static: Markers, name: str, others: list[str]) -> tuple[f
         return 0.0, np.inf
     off = np.linalg.norm(poses.point(still[-1]) - moving[seen, -1], axis=1)
     return float(np.median(off)), float(np.median(poses.residual))
+
+
+@asked_at(Stage.STANDING_PLACES)
+def joint_widths(case: Case) -> Iterator[Finding]:
+    """Find knees and ankles of which one is wider between its lateral and medial marker than the other."""
+    static = case.trial.static
+    if static is None or case.found("pair_swapped", "labels_exchanged", "landmark_order", "marker_moved"):
+        return
+    for joint in ("knee", "ankle"):
+        names = {side: [f"{joint}_{way}_{side}" for way in ("lateral", "medial")] for side in SIDES}
+        seen = {side: [landmark(case.trial, name, static) for name in names[side]] for side in SIDES}
+        points = {side: [p for p in pair if p is not None] for side, pair in seen.items()}
+        if any(len(pair) < 2 for pair in points.values()):
+            continue
+        right, left = (
+            float(middle(np.linalg.norm(points[side][0] - points[side][1], axis=-1)[:, None])[0])
+            for side in SIDES
+        )
+        if abs(right - left) > WIDER:
+            mapping = case.trial.mapping
+            markers = tuple(m for side in SIDES for name in names[side] for m in mapping[name])
+            values = {"joint": joint, "right": right, "left": left, "limit": WIDER}
+            yield finding("joint_width", "warning", values, Where(static.path, markers=markers))
 
 
 @asked_at(Stage.SIZE_WHEN_STANDING)

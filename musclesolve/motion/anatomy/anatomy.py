@@ -181,9 +181,10 @@ def _unusual(
     recording: Recording, stature: float, found: Measured, assumed: Points, regression: str
 ) -> list[Unusual]:
     """Return unusual proportions, with the hips compared to those by regression."""
+    up = found.bodies["pelvis"].direction(found.stance.pelvis_axes[:, 2])
     return [
         *unusual_landmarks(recording, stature, found.moving),
-        *unusual_hips(recording, stature, found.points, assumed, regression),
+        *unusual_hips(recording, stature, found.points, assumed, up, regression),
         *unusual_segments(recording, stature, found.offsets),
     ]
 

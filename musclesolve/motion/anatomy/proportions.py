@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from musclesolve._util.arrays import Array
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve.errors import InputError
 from musclesolve.motion.anatomy.joint_centers import between
@@ -33,6 +34,10 @@ FAR_STATURE, OFF_STATURE = 1.5, 0.1
 # A hip center measured otherwise lies within centimeters of the regression: unusual, and that of another joint, as
 # shares of the stature. On the obese the regression itself is several centimeters off.
 HIP_REACH, FAR_HIP = 0.047, 0.09
+# Height of a mapped hip center over the regression, up or down, as a share of the stature: the regression of Harrington
+# (2007) is off by 8 mm along each axis (root mean square; Mantovani et al. 2016, Gait Posture 44:48-54), of which this is
+# nearly three times. Forward and outward laboratories differ by more than that.
+HIP_HEIGHT = 0.0125
 DISTAL_ENDS = {"thigh": "knee", "shank": "ankle", "upper arm": "elbow", "forearm": "wrist"}
 
 
@@ -99,20 +104,29 @@ def unusual_segments(recording: Recording, stature: float, offsets: Points) -> l
 
 
 def unusual_hips(
-    recording: Recording, stature: float, hips: Points, regression: Points, method: str
+    recording: Recording, stature: float, hips: Points, regression: Points, up: Array, method: str
 ) -> list[Unusual]:
-    """Return which mapped hip centers are far from where the regression puts them; refuse one that is none of a hip."""
+    """Return which mapped hip centers are far from where the regression puts them; refuse one that is none of a hip.
+
+    up: unit vector (T, 3) along the pelvis.
+    """
     found = []
-    reach, far = (share * stature for share in (HIP_REACH, FAR_HIP))
+    reach, far, height = (share * stature for share in (HIP_REACH, FAR_HIP, HIP_HEIGHT))
     for side in SIDES:
-        apart = mean_length(hips[f"hip_{side}"] - regression[f"hip_{side}"])
-        if apart <= reach:
+        away = hips[f"hip_{side}"] - regression[f"hip_{side}"]
+        apart, above = mean_length(away), float(np.mean(np.sum(away * up, axis=-1)))
+        if apart <= reach and abs(above) <= height:
             continue
         name = f"hip_center_{side}"
+        size, where, usual = (
+            (apart, "from", f"less than {1000 * reach:.0f} mm")
+            if apart > reach
+            else (abs(above), "above" if above > 0.0 else "below", f"within {1000 * height:.0f} mm in height")
+        )
         unusual = Unusual(
-            f"the mapped {SIDE_NAMES[side]} hip center lies {1000 * apart:.0f} mm from where {method} puts it",
+            f"the mapped {SIDE_NAMES[side]} hip center lies {1000 * size:.0f} mm {where} where {method} puts it",
             name,
-            f"less than {1000 * reach:.0f} mm",
+            usual,
             f"check the marker of {name} and those of the pelvis, or remove the line to use the regression",
         )
         if apart > far:

@@ -7,6 +7,8 @@ from dataclasses import replace
 import numpy as np
 
 from musclesolve._util.arrays import Array, true_runs
+from musclesolve.errors import InputError
+from musclesolve.recording.data import Side
 from musclesolve.synthetic.faults.trial_copy import FORCES, Copy, fault
 from musclesolve.synthetic.recording.plate_places import LOADED, plate_middles
 
@@ -109,6 +111,115 @@ def pressure_offset_100mm(copy: Copy) -> None:
     """The right plate lies 100 mm farther ahead than the calibration states."""
     plate = copy.plates("r")[0]
     copy.set_plate(plate, "point", copy.plate(plate, "point") + np.array([0.1, 0.0, 0.0]))
+
+
+def _move_points(copy: Copy, side: Side | None, forward: float, left: float) -> None:
+    """Move the points of force of the plates of one side, or of all, by a way in millimetres."""
+    for plate in copy.plates(side):
+        away = 0.001 * np.array([forward, left, 0.0])
+        copy.set_plate(plate, "point", copy.plate(plate, "point") + away)
+
+
+@fault("pressure_offset")
+def right_points_30mm_ahead(copy: Copy) -> None:
+    """The points of force of the right plate are stated 30 mm too far forward."""
+    _move_points(copy, "r", 30.0, 0.0)
+
+
+@fault("pressure_offset")
+def left_points_30mm_behind(copy: Copy) -> None:
+    """The points of force of the left plate are stated 30 mm too far back."""
+    _move_points(copy, "l", -30.0, 0.0)
+
+
+@fault("pressure_offset")
+def right_points_30mm_left(copy: Copy) -> None:
+    """The points of force of the right plate are stated 30 mm too far to the left."""
+    _move_points(copy, "r", 0.0, 30.0)
+
+
+@fault("pressure_offset")
+def left_points_30mm_left(copy: Copy) -> None:
+    """The points of force of the left plate are stated 30 mm too far to the left."""
+    _move_points(copy, "l", 0.0, 30.0)
+
+
+@fault("pressure_offset")
+def all_points_30mm_left(copy: Copy) -> None:
+    """The points of force of all plates are stated 30 mm too far to the left."""
+    _move_points(copy, None, 0.0, 30.0)
+
+
+@fault(None)
+def all_points_30mm_ahead(copy: Copy) -> None:
+    """The points of force of all plates are stated 30 mm too far forward: so does a trunk that leans back."""
+    _move_points(copy, None, 30.0, 0.0)
+
+
+@fault("pressure_offset")
+def right_points_15mm_ahead_and_left(copy: Copy) -> None:
+    """The points of force of the right plate are stated 15 mm too far forward and to the left."""
+    _move_points(copy, "r", 15.0, 15.0)
+
+
+@fault("pressure_offset")
+def left_points_15mm_ahead_and_right(copy: Copy) -> None:
+    """The points of force of the left plate are stated 15 mm too far forward and to the right."""
+    _move_points(copy, "l", 15.0, -15.0)
+
+
+def _weaken(copy: Copy, side: Side) -> None:
+    for plate in copy.plates(side):
+        for role in ("force", "moment"):
+            if copy.columns(plate, role):
+                copy.set_plate(plate, role, 0.9 * copy.plate(plate, role))
+
+
+@fault("plate_scale")
+def right_plate_10_percent_low(copy: Copy) -> None:
+    """The right plate shows 10 % too little."""
+    _weaken(copy, "r")
+
+
+@fault("plate_scale")
+def left_plate_10_percent_low(copy: Copy) -> None:
+    """The left plate shows 10 % too little."""
+    _weaken(copy, "l")
+
+
+def _reverse_free_moment(copy: Copy, side: Side | None) -> None:
+    plates = [plate for plate in copy.plates(side) if copy.columns(plate, "moment")]
+    if not plates:
+        expected, remedy = "plates with a free moment", "choose another fault"
+        raise InputError(
+            "no [[force]] names a moment", code="missing_key", expected=expected, remedy=remedy
+        )
+    for plate in plates:
+        copy.set_plate(plate, "moment", copy.plate(plate, "moment") * [1.0, 1.0, -1.0])
+
+
+@fault("free_moment")
+def free_moments_reversed(copy: Copy) -> None:
+    """The free moments of all plates have the wrong sign."""
+    _reverse_free_moment(copy, None)
+
+
+@fault("free_moment")
+def right_free_moment_reversed(copy: Copy) -> None:
+    """The free moment of the right plate has the wrong sign."""
+    _reverse_free_moment(copy, "r")
+
+
+@fault("free_moment")
+def left_free_moment_reversed(copy: Copy) -> None:
+    """The free moment of the left plate has the wrong sign."""
+    _reverse_free_moment(copy, "l")
+
+
+@fault(None)
+def forces_late_10ms(copy: Copy) -> None:
+    """The forces are stamped 10 ms too late: so do soft tissues that follow the bones."""
+    copy.forces = replace(copy.forces, time=copy.forces.time + 0.01)
 
 
 @fault("time_offset")

@@ -8,7 +8,9 @@ from functools import partial
 
 import numpy as np
 
-from musclesolve._util.arrays import Mask
+from musclesolve._util.arrays import Array, Mask
+from musclesolve.errors import InputError
+from musclesolve.recording.data import SIDES
 from musclesolve.synthetic.faults.trial_copy import STATIC, WALK, Copy, fault
 
 # Way that is shown in the tests: 30 mm in a direction that no segment is square to [m].
@@ -57,6 +59,48 @@ def marker_slipped(copy: Copy) -> None:
 def marker_moved_after_standing(copy: Copy) -> None:
     """The right fifth metatarsal marker was put back 50 mm off after the standing trial."""
     copy.move(copy.marker("metatarsal_5_r"), slice(None), 50.0 / 30.0 * copy.in_file(SLIP), static=True)
+
+
+def _standing_marker(copy: Copy, landmark: str) -> tuple[str, Array]:
+    """Return the marker of a landmark in the standing trial, and where it is on average (3,) [m], in the file's axes."""
+    if copy.static is not None:
+        for marker in copy.mapping.get(landmark, ()):
+            if marker in copy.static:
+                return marker, np.nanmean(copy.static[marker], axis=0)
+    expected, remedy = "a standing trial with a marker on it", "choose another fault"
+    problem = f"no marker of a standing trial shows '{landmark}'"
+    raise InputError(problem, code="missing_marker", expected=expected, remedy=remedy)
+
+
+@fault("joint_width")
+def knee_marker_20mm_inward(copy: Copy) -> None:
+    """The right medial knee marker of the standing trial sits 20 mm too far from the bone."""
+    (marker, medial), (_, lateral) = (
+        _standing_marker(copy, f"knee_{way}_r") for way in ("medial", "lateral")
+    )
+    inward = (medial - lateral) / np.linalg.norm(medial - lateral)
+    copy.move(marker, slice(None), 0.02 * inward, static=True)
+
+
+@fault(None)
+def knee_marker_20mm_ahead(copy: Copy) -> None:
+    """The left medial knee marker of the standing trial sits 20 mm too far forward: so do epicondyles of some knees."""
+    (marker, medial), (_, lateral) = (
+        _standing_marker(copy, f"knee_{way}_l") for way in ("medial", "lateral")
+    )
+    ahead = np.cross(lateral - medial, copy.in_file((0.0, 0.0, 1.0)))
+    copy.move(marker, slice(None), 0.02 * ahead / np.linalg.norm(ahead), static=True)
+
+
+@fault("proportions")
+def hip_centers_30mm_up(copy: Copy) -> None:
+    """The mapped hip centers lie 30 mm too high."""
+    up = copy.in_file((0.0, 0.0, 0.03))
+    for side in SIDES:
+        marker, _ = _standing_marker(copy, f"hip_center_{side}")
+        copy.move(marker, slice(None), up, static=True)
+        if marker in copy.walk:
+            copy.move(marker, slice(None), up)
 
 
 @fault("frozen")

@@ -195,15 +195,18 @@ class Fault:
 
     name: str  # of the fault
     about: str  # what was done wrong
-    code: str  # the finding of `musclesolve.check` that it should lead to
+    code: str | None  # the finding of `musclesolve.check` that it should lead to; None where nothing shows it
     spoil: Spoil  # does it to a copy
 
 
 _FAULTS: dict[str, dict[str, Fault]] = {}
 
 
-def fault(code: str) -> Callable[[Spoil], Spoil]:
-    """Register a function that spoils a copy; its name is that of the fault, its docstring says what is wrong."""
+def fault(code: str | None) -> Callable[[Spoil], Spoil]:
+    """Register a function that spoils a copy; its name is that of the fault, its docstring says what is wrong.
+
+    code: the finding that it should lead to; None where the recording cannot show it.
+    """
 
     def register(spoil: Spoil) -> Spoil:
         name = spoil.__name__
