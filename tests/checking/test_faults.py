@@ -27,6 +27,7 @@ PLACES = {
     "leap": {"R.Knee"},
     "ghost": {"R.Heel"},
     "two_labels_on_one_marker": {"L.MT5", "L.Toe"},
+    "knee_marker_20mm_inward": {"R.Knee", "R.MKnee", "L.Knee", "L.MKnee"},
 }
 PLATES = {
     "contact_not_measured": "left",
@@ -37,6 +38,16 @@ PLATES = {
     "plate_clipped": "left",
     "plate_turned": "right",
     "pressure_runs_backwards": "right",
+    "right_points_30mm_ahead": "right",
+    "left_points_30mm_behind": "left",
+    "right_points_30mm_left": "right",
+    "left_points_30mm_left": "left",
+    "right_points_15mm_ahead_and_left": "right",
+    "left_points_15mm_ahead_and_right": "left",
+    "right_plate_10_percent_low": "right",
+    "left_plate_10_percent_low": "left",
+    "right_free_moment_reversed": "right",
+    "left_free_moment_reversed": "left",
 }
 # What cannot but be reported as well.
 AS_WELL = {"forces_cut": {"time_range"}}
@@ -60,6 +71,10 @@ def planted(recorded_walk_trial: Trial, tmp_path_factory: pytest.TempPathFactory
 def test_each_fault_of_the_recorded_walk_is_found(name: str, planted: Callable[[str], Report]) -> None:
     report = planted(name)
     own = faults()[name].code
+    if own is None:
+        # What no recording shows accuses nothing else.
+        assert report.codes == (), str(report)
+        return
     first = report.findings[0]
     assert first.code == own
     assert first.severity in ("error", "warning")
@@ -86,7 +101,7 @@ def test_clean_recordings_yield_nothing_above_a_note(recorded_walk_trial: Trial)
 
 def test_every_fault_names_a_code_that_there_is() -> None:
     assert len(faults()) >= 40
-    assert {fault.code for fault in faults().values()} <= set(codes())
+    assert {fault.code for fault in faults().values()} - {None} <= set(codes())
     assert all(fault.about.endswith(".") for fault in faults().values())
 
 

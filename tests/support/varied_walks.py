@@ -1,7 +1,8 @@
 """Sound walks of varied subjects: other sizes, masses, speeds, mass distributions, markers beside their places, skin.
 
 The forces balance the motion of the body as it is, exactly; the trial file knows that body as well as a laboratory
-does: its mass to 1 %, its stature to 0.7 %, the landmarks to 5 mm (the width of knees and ankles to 3 mm), the masses of its segments to 8 %, the center of the trunk to 12 mm.
+does: its mass to 1 %, its stature to 0.7 %, the landmarks to 5 mm (the width of knees and ankles to 3 mm), the masses
+of its segments to 8 %, the center of the trunk to 12 mm.
 """
 
 from __future__ import annotations
@@ -23,7 +24,9 @@ LANDMARKS = (
     "asis psis knee_lateral knee_medial ankle_lateral ankle_medial heel toe metatarsal_5 shoulder elbow_lateral "
     "elbow_medial wrist"
 ).split()
-LIMBS = tuple(f"{name}_{side}" for name in ("thigh", "shank", "foot", "upper_arm", "forearm") for side in "rl")
+LIMBS = tuple(
+    f"{name}_{side}" for name in ("thigh", "shank", "foot", "upper_arm", "forearm") for side in "rl"
+)
 TRUNK = ("lower_torso", "upper_torso", "head")
 # Standard deviations: of the mass of a segment, and of the center of mass of trunk and head, forward and left [m].
 MASSES, TRUNK_CENTER = 0.08, (0.012, 0.004)

@@ -82,7 +82,9 @@ def estimate(observed: Array, terms: Sequence[Term], free: Term) -> Estimate:
     right = free.effect.T @ weighted(observed)
     size, covariance = np.linalg.solve(normal, right), np.linalg.inv(normal)
     usual = np.linalg.solve(normal + np.diag(free.prior**-2.0), right)
-    return Estimate(size, covariance, 0.5 * float(right @ (size - usual)))
+    return Estimate(
+        np.asarray(size, float), np.asarray(covariance, float), 0.5 * float(right @ (size - usual))
+    )
 
 
 def remainder(observed: Array, terms: Sequence[Term]) -> Array:

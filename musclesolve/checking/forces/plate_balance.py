@@ -21,17 +21,19 @@ from musclesolve.checking.finding import Finding, finding
 from musclesolve.checking.forces.balance_fit import Estimate, Term, estimate, remainder, whitened
 from musclesolve.checking.forces.center_of_pressure_check import Passage, passages
 from musclesolve.constants import STANDARD_GRAVITY
-from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
+from musclesolve.dynamics.inverse.newton_euler import angular_momentum_rate, segment_motion
+from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.model.human_model import segment_names
+from musclesolve.dynamics.model.model import Model
 from musclesolve.motion.events.flight import flights
 from musclesolve.motion.events.force_events import FootLoads
 from musclesolve.motion.ground_reaction import sampled_wrench, wrench_at_origin
-from musclesolve.pipeline.mechanics import measured_moments, subject_model
+from musclesolve.pipeline.mechanics import measured_moments
 from musclesolve.pipeline.types import Mechanics
 from musclesolve.recording.data import SIDE_NAMES, PlateForce, Trial
 
 # What sound recordings have, standard deviations: place of a plate [m], its scale and the factor of its free moment;
-# delay of the forces, which follow the markers by 5 to 11 ms because soft tissue follows the bones [s].
+# delay of the forces, which follow the markers by 5 to 11 ms on recorded walks, as soft tissue follows the bones [s].
 PLACE, SCALE, TWIST, DELAY = 0.004, 0.012, 0.15, 0.006
 # Of the body: center of mass of the whole, forward and to the left [m]; where both feet are, outwards [m]; its mass,
 # which another check looks at; the mass of a segment.
@@ -76,7 +78,7 @@ def balance(trial: Trial, recorded: Mechanics) -> Balance | None:
     """Return the balance of forces of a motion, None where too little of it is measured."""
     model, motion = recorded.model, recorded.motion
     residual = measured_moments(trial, model, motion, recorded.wrenches)[:, -6:]
-    known = np.isfinite(residual).all(axis=1)
+    known: Mask = np.asarray(np.isfinite(residual).all(axis=1))
     if not trial.forces or known.sum() < max(SHORTEST * trial.markers.rate, 3):
         return None
     middle, chosen = motion.origin, recorded.measured.filter
@@ -91,21 +93,36 @@ def balance(trial: Trial, recorded: Mechanics) -> Balance | None:
 
     wrenches = [sampled(plate) for plate in trial.forces]
     without = [sampled(replace(plate, moment=np.zeros_like(plate.moment))) for plate in trial.forces]
-    segments = {}
-    for name in segment_names(model.topology):
-        heavier = subject_model(trial, recorded.measured.offsets, {name: 1.1})
-        changed = projected_moments(heavier, motion, recorded.wrenches)[known, -6:]
-        segments[name] = (changed - residual[known]) / 0.1
     weight = model.mass.total * STANDARD_GRAVITY
     return Balance(
         time=motion.time[known],
         residual=residual[known],
-        size=weight * np.array([1.0, 1.0, 1.0, *[model.stature or 1.7] * 3]),
+        size=weight * np.array([1.0, 1.0, 1.0, *[trial.subject.stature] * 3]),
         wrench=[about(wrench) for wrench in wrenches],
         twist=[(whole - less)[known] for whole, less in zip(wrenches, without, strict=True)],
         change=about(np.gradient(np.sum(wrenches, axis=0), motion.time, axis=0)),
-        segments=segments,
+        segments=segment_masses(model, motion.frames(known)),
     )
+
+
+def segment_masses(model: Model, motion: Motion) -> dict[str, Array]:
+    """Return what the residual gains with the mass of each segment, (T, 6) per factor, the mass of the body kept.
+
+    A body needs the force m (a - g) and about mid-hip the moment (c - o) x m (a - g) + dL/dt. With a factor 1 + b on
+    the bodies of a segment and all masses scaled to the same sum, the need changes by b (need of the segment - its
+    share of the mass x need of the body), to first order.
+    """
+    segments, bodies = segment_motion(model, motion), model.topology.bodies
+    force = model.mass.mass[:, None] * (segments.center_acceleration - model.gravity)
+    moment = np.cross(segments.center - motion.origin[:, None], force)
+    moment += angular_momentum_rate(model, segments, np.arange(len(bodies)))
+    need = np.concatenate([force, moment], axis=2)
+    gains = {}
+    for name in segment_names(model.topology):
+        own = np.array([body.segment == name for body in bodies])
+        share = model.mass.mass[own].sum() / model.mass.total
+        gains[name] = need[:, own].sum(axis=1) - share * need.sum(axis=1)
+    return gains
 
 
 def patterns(found: Balance, judged: list[int]) -> dict[str, tuple[Array, list[float]]]:
@@ -177,7 +194,9 @@ def observed(
     deviation = FIRST * found.size
     for wide in (10.0, 10.0, 1.0):
         terms = {
-            name: Term(_with_feet(name, whitened(effect, found.time, deviation), feet), wide * np.array(prior))
+            name: Term(
+                _with_feet(name, whitened(effect, found.time, deviation), feet), wide * np.array(prior)
+            )
             for name, (effect, prior) in plates.items()
         }
         terms |= {

@@ -22,8 +22,8 @@ from musclesolve.recording.gaps.rigid_registration import register
 LONG, SIZE, FAR_SIZE, FEWEST = 0.08, 0.03, 0.06, 6
 # A marker off its standing place by so much sits elsewhere [m]; skin moves it by half of that; so many others show it.
 MOVED, FEWEST_LEFT = 0.03, 3
-# Right and left knee, and right and left ankle, are of the same width to this [m]: epicondyles and malleoli lie under the
-# skin, so that their markers can hardly sit farther out or in.
+# Right and left knee, and right and left ankle, are of the same width to this [m]: epicondyles and malleoli lie under
+# the skin, so that their markers can hardly sit farther out or in.
 WIDER = 0.014
 
 

@@ -34,9 +34,9 @@ FAR_STATURE, OFF_STATURE = 1.5, 0.1
 # A hip center measured otherwise lies within centimeters of the regression: unusual, and that of another joint, as
 # shares of the stature. On the obese the regression itself is several centimeters off.
 HIP_REACH, FAR_HIP = 0.047, 0.09
-# Height of a mapped hip center over the regression, up or down, as a share of the stature: the regression of Harrington
-# (2007) is off by 8 mm along each axis (root mean square; Mantovani et al. 2016, Gait Posture 44:48-54), of which this is
-# nearly three times. Forward and outward laboratories differ by more than that.
+# Height of a mapped hip center over the regression, up or down, as a share of the stature: nearly three times the 8 mm
+# by which the regression of Harrington (2007) is off along each axis (Mantovani et al. 2016, Gait Posture 44:48-54).
+# Forward, laboratories differ by more than that.
 HIP_HEIGHT = 0.0125
 DISTAL_ENDS = {"thigh": "knee", "shank": "ankle", "upper arm": "elbow", "forearm": "wrist"}
 

@@ -191,9 +191,7 @@ def _reverse_free_moment(copy: Copy, side: Side | None) -> None:
     plates = [plate for plate in copy.plates(side) if copy.columns(plate, "moment")]
     if not plates:
         expected, remedy = "plates with a free moment", "choose another fault"
-        raise InputError(
-            "no [[force]] names a moment", code="missing_key", expected=expected, remedy=remedy
-        )
+        raise InputError("no [[force]] names a moment", code="missing_key", expected=expected, remedy=remedy)
     for plate in plates:
         copy.set_plate(plate, "moment", copy.plate(plate, "moment") * [1.0, 1.0, -1.0])
 

@@ -62,7 +62,7 @@ def marker_moved_after_standing(copy: Copy) -> None:
 
 
 def _standing_marker(copy: Copy, landmark: str) -> tuple[str, Array]:
-    """Return the marker of a landmark in the standing trial, and where it is on average (3,) [m], in the file's axes."""
+    """Return the marker of a landmark in the standing trial and its mean place (3,) [m], in the axes of the file."""
     if copy.static is not None:
         for marker in copy.mapping.get(landmark, ()):
             if marker in copy.static:

@@ -1,0 +1,114 @@
+"""Small errors of plates and markers are found with their size, their remedies work, sound walks are not accused."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from varied_walks import varied_walk
+
+from musclesolve.checking.check import check
+from musclesolve.checking.finding import Finding
+from musclesolve.recording.data import Trial
+from musclesolve.synthetic.faults.fault_registry import faults, plant
+from musclesolve.synthetic.faults.trial_copy import Copy, open_copy, write_copy
+
+SMALL = [
+    name
+    for name in faults()
+    if re.search(r"_\d+mm|10_percent|10ms|free_moment", name) and name != "pressure_offset_100mm"
+]
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_sound_walks_of_varied_subjects_are_not_accused(seed: int, tmp_path: Path) -> None:
+    report = check(varied_walk(tmp_path, seed))
+    assert report.codes == (), str(report)
+
+
+@pytest.mark.parametrize("seed", [0, 117])
+def test_small_errors_of_varied_walks_are_found(seed: int, tmp_path: Path) -> None:
+    trial, found = varied_walk(tmp_path, seed), set()
+    for name in SMALL:
+        codes = set(check(plant(name, trial, tmp_path / name)).codes)
+        assert codes <= {faults()[name].code}, name
+        found |= {name} if codes else set()
+    missed = set(SMALL) - found
+    assert len(SMALL) == 17 and len(found) >= 13, missed
+    assert {name for name in SMALL if faults()[name].code is None} <= missed
+
+
+@pytest.mark.parametrize("walk", ["ss1", "ss9"])
+def test_walks_with_an_instrumented_knee_have_their_known_faults_alone(
+    walk: str, recorded_walk_trial: Trial
+) -> None:
+    """Plates that carry 83 kg where the mass is 75, and a marker that jumps."""
+    path = recorded_walk_trial.files["markers"].parents[1] / "instrumented_knee" / f"walk_{walk}.toml"
+    assert set(check(path).codes) == {"mass", *(["marker_slipped"] if walk == "ss1" else [])}
+
+
+def moved_back(copy: Copy, found: Finding) -> None:
+    forward, left = re.search(r"\((\S+) mm forward.*?(\S+) mm to the left", found.what).groups()
+    (plate,) = copy.plates(found.where.plate[0])
+    copy.set_plate(
+        plate, "point", copy.plate(plate, "point") - 0.001 * np.array([float(forward), float(left), 0.0])
+    )
+
+
+def scaled_back(copy: Copy, found: Finding) -> None:
+    (factor,) = re.search(r"multiply its forces and moments by (\S+);", found.remedy).groups()
+    (plate,) = copy.plates(found.where.plate[0])
+    for role in ("force", "moment"):
+        copy.set_plate(plate, role, float(factor) * copy.plate(plate, role))
+
+
+def reversed_again(copy: Copy, found: Finding) -> None:
+    (plate,) = copy.plates(found.where.plate[0])
+    copy.set_plate(plate, "moment", copy.plate(plate, "moment") * [1.0, 1.0, -1.0])
+
+
+@pytest.mark.parametrize(
+    ("name", "remedy"),
+    [
+        ("left_points_30mm_behind", moved_back),
+        ("all_points_30mm_left", moved_back),
+        ("right_plate_10_percent_low", scaled_back),
+        ("free_moments_reversed", reversed_again),
+    ],
+)
+def test_the_remedy_works_when_it_is_applied(
+    name: str, remedy: Callable[[Copy, Finding], None], recorded_walk_trial: Trial, tmp_path: Path
+) -> None:
+    trial = plant(name, recorded_walk_trial.path, tmp_path / "spoilt")
+    copy = open_copy(trial)
+    for finding in check(trial).of("warning"):
+        remedy(copy, finding)
+    report = check(write_copy(copy, tmp_path / "mended"))
+    assert report.codes == (), str(report)
+
+
+def test_hip_centers_too_high_are_mended_by_the_regression(
+    recorded_walk_trial: Trial, tmp_path: Path
+) -> None:
+    trial = plant("hip_centers_30mm_up", recorded_walk_trial.path, tmp_path)
+    lines = trial.read_text(encoding="utf-8").splitlines()
+    trial.write_text(
+        "\n".join(line for line in lines if not line.startswith("hip_center_")), encoding="utf-8"
+    )
+    assert check(trial).codes == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "forward", "left"), [("right_points_30mm_ahead", 30, 0), ("left_points_30mm_left", 0, 30)]
+)
+def test_the_size_lies_within_its_uncertainty(
+    name: str, forward: float, left: float, recorded_walk_trial: Trial, tmp_path: Path
+) -> None:
+    (found,) = check(plant(name, recorded_walk_trial.path, tmp_path)).findings[:1]
+    pattern = r"\((\S+) mm forward, give or take (\d+), (\S+) mm to the left, give or take (\d+)\)"
+    numbers = [float(number) for number in re.search(pattern, found.what).groups()]
+    assert abs(numbers[0] - forward) <= numbers[1] and abs(numbers[2] - left) <= numbers[3]
+    assert numbers[1] < 15.0 and numbers[3] < 20.0
