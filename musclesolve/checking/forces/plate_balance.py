@@ -30,7 +30,7 @@ from musclesolve.motion.events.force_events import FootLoads
 from musclesolve.motion.ground_reaction import sampled_wrench, wrench_at_origin
 from musclesolve.pipeline.mechanics import measured_moments
 from musclesolve.pipeline.types import Mechanics
-from musclesolve.recording.data import SIDE_NAMES, PlateForce, Trial
+from musclesolve.recording.data import SIDE_NAMES, SIDES, PlateForce, Trial
 
 # What sound recordings have, standard deviations: place of a plate [m], its scale and the factor of its free moment;
 # delay of the forces, which follow the markers by 5 to 11 ms on recorded walks, as soft tissue follows the bones [s].
@@ -42,8 +42,9 @@ CENTER, OUTWARD, MASS, SEGMENT = (0.009, 0.004), 0.006, 0.1, 0.08
 UNDER_FOOT, UNDER_FEET = 0.008, (0.014, 0.018)
 # Least and first deviation of the residual by component: force [body weights], moment [body weights x stature].
 LEAST, FIRST = np.array([1, 1, 1, 0.3, 0.3, 0.1]) * 0.01, np.array([2, 2, 2, 0.4, 0.4, 0.2]) * 0.01
-# A plate is judged from so much of its vertical impulse on [s x body weight], and the balance from so many seconds on.
-CARRIED, SHORTEST = 0.2, 0.4
+# A plate is judged from so much vertical impulse on while its foot carries the body alone [s x body weight], with less
+# than a share of the weight on the other one, and the balance from so many seconds on.
+CARRIED, ALOFT, SHORTEST = 0.2, 0.05, 0.4
 # What is reported: a displacement [m], a scale; and the logarithm of how much likelier it is than what is usual: of one
 # plate, where sound recordings come to 3.1, and of all plates alike, where a trunk unlike the table comes to 5.
 DISPLACED, MISSCALED, ALONE, TOGETHER = 0.012, 0.06, 4.5, 8.0
@@ -234,11 +235,12 @@ def plates_out_of_balance(case: Case, recorded: Mechanics) -> Iterator[Finding]:
     found = balance(trial, recorded)
     if found is None or len(flights(trial, FootLoads.of(trial))):
         return
-    step = np.gradient(found.time)
-    carried = [float(np.sum(wrench[:, 2] * step)) / found.size[0] for wrench in found.wrench]
-    judged = [k for k, share in enumerate(carried) if share >= CARRIED]
     known = {f.where.plate for f in case.findings if f.severity != "note"}
-    judged = [k for k in judged if SIDE_NAMES[trial.forces[k].side] not in known]
+    judged = [
+        k
+        for k, carried in enumerate(_carried_alone(found, trial.forces))
+        if carried >= CARRIED and SIDE_NAMES[trial.forces[k].side] not in known
+    ]
     sample = observed(found, passages(case), trial.forces, judged)
     for _ in range(len(judged) + 1):
         names = [f"{what} {k}" for k in judged for what in ("place", "scale")]
@@ -251,6 +253,22 @@ def plates_out_of_balance(case: Case, recorded: Mechanics) -> Iterator[Finding]:
         yield from _displaced_or_misscaled(trial, name, fits[name])
         sample = sample.freed(name, 0.2)
     yield from _reversed_moments(trial, sample, judged)
+
+
+def _carried_alone(found: Balance, forces: tuple[PlateForce, ...]) -> list[float]:
+    """Return the vertical impulse of every plate while its foot carries the body alone [s x body weight]."""
+    step, weight = np.gradient(found.time), found.size[0]
+    load = {
+        side: np.sum(
+            [w[:, 2] for w, plate in zip(found.wrench, forces, strict=True) if plate.side == side], axis=0
+        )
+        for side in SIDES
+    }
+    alone = {"r": load["l"] < ALOFT * weight, "l": load["r"] < ALOFT * weight}
+    return [
+        float(np.sum((wrench[:, 2] * step)[np.broadcast_to(alone[plate.side], step.shape)])) / weight
+        for wrench, plate in zip(found.wrench, forces, strict=True)
+    ]
 
 
 def _reported(name: str, fit: Estimate) -> bool:
