@@ -257,7 +257,7 @@ def plates_out_of_balance(case: Case, recorded: Mechanics) -> Iterator[Finding]:
 
 def _carried_alone(found: Balance, forces: tuple[PlateForce, ...]) -> list[float]:
     """Return the vertical impulse of every plate while its foot carries the body alone [s x body weight]."""
-    step, weight = np.gradient(found.time), found.size[0]
+    step, weight = float(np.median(np.diff(found.time))), found.size[0]
     load = {
         side: np.sum(
             [w[:, 2] for w, plate in zip(found.wrench, forces, strict=True) if plate.side == side], axis=0
@@ -266,7 +266,7 @@ def _carried_alone(found: Balance, forces: tuple[PlateForce, ...]) -> list[float
     }
     alone = {"r": load["l"] < ALOFT * weight, "l": load["r"] < ALOFT * weight}
     return [
-        float(np.sum((wrench[:, 2] * step)[np.broadcast_to(alone[plate.side], step.shape)])) / weight
+        step * float(np.sum(wrench[:, 2] * alone[plate.side])) / weight
         for wrench, plate in zip(found.wrench, forces, strict=True)
     ]
 
@@ -327,7 +327,7 @@ def _reversed_moments(trial: Trial, sample: Observed, judged: list[int]) -> Iter
             values = {
                 "factor": 1.0 + fit.size[0],
                 "uncertain": 2.0 * fit.deviation[0],
-                "odds": np.exp(min(evidence[name], 6.9)),
+                "odds": min(np.exp(evidence[name]), 1000.0),
             }
             yield finding("free_moment", "warning", values, on_plate(trial.forces[index]))
         sample, left = sample.freed(name, 2.0), [k for k in left if k not in groups[name]]
