@@ -63,15 +63,18 @@ def check_regular(found: os.stat_result, most: int) -> None:
 
 def read_regular(path: str | Path, most: int) -> bytes:
     """Read such a file; errors as of `open_regular`."""
+    content = bytearray()
     with open_regular(path, most) as stream:
-        content = stream.read(most + 1)
-    if content is None:  # of the system's own files there are some that wait for what comes
+        # In pieces, because a read reserves memory for all that it may return.
+        while piece := stream.read(MEBIBYTE):
+            content += piece
+            if len(content) > most:  # it grew, or does not know its size
+                raise _too_large(f"more than {most / MEBIBYTE:.0f} MiB", most)
+    if piece is None:  # of the system's own files there are some that wait for what comes
         raise UnsuitableFileError(
             "the file has no end", "a regular file", "copy what it holds into a file, and name that"
         )
-    if len(content) > most:  # it grew, or does not know its size
-        raise _too_large(f"more than {most / MEBIBYTE:.0f} MiB", most)
-    return content
+    return bytes(content)
 
 
 def kind_of(mode: int) -> str:

@@ -62,7 +62,7 @@ def convert(
     for target in targets:
         if target.suffix.casefold() in MARKERS:
             markers = without_person(read_markers(source))
-            notes += markers.notes
+            notes += markers.sentences
             writers.append(partial(write_trc, target, markers.rotated(to_target @ to_global), units=units))
         else:
             table, own_notes = _forces(source, forward, to_global, to_target)

@@ -39,6 +39,7 @@ class Markers:
         notes: for the results.
         sources: further files that it was put together from.
         repeated: name -> where in the file, of names that stand twice there: their positions are NaN.
+        row_warning: see Table.
     """
 
     time: Array
@@ -48,6 +49,12 @@ class Markers:
     notes: tuple[str, ...] = ()
     sources: tuple[Path, ...] = ()
     repeated: Mapping[str, str] = field(default_factory=dict)
+    row_warning: str = ""
+
+    @property
+    def sentences(self) -> list[str]:
+        """The warning on the rows, if there is one, and the notes."""
+        return [sentence for sentence in (self.row_warning, *self.notes) if sentence]
 
     @property
     def rate(self) -> float:
@@ -79,7 +86,8 @@ class Table:
         time: (T,) [s], increasing.
         names: k column names, time not among them.
         values: (T, k) in the units of the file.
-        in_degrees: whether rotations are in degrees, by the header; which columns are rotations it does not state.
+        in_degrees: whether rotations are in degrees, by the header; None where it says nothing. Which columns are
+            rotations it does not state.
         path: the file it came from.
         lines: (T,) the line of every row in that file; empty when it was not read from one.
         roles: "force", "point" or "moment" by the unit of every column, "" where none is stated; empty when the
@@ -92,7 +100,7 @@ class Table:
     time: Array
     names: tuple[str, ...]
     values: Array
-    in_degrees: bool
+    in_degrees: bool | None
     path: Path
     lines: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
     roles: tuple[str, ...] = ()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from musclesolve.checking.repair import Recorded
 from musclesolve.errors import InputError
 from musclesolve.recording.c3d.c3d_file import read_c3d
 from musclesolve.recording.c3d.foot_forces import c3d_forces
-from musclesolve.recording.data import Markers, PlateForce, Side, Trial
+from musclesolve.recording.data import Markers, PlateForce, Side, Table, Trial
 from musclesolve.recording.formats import is_c3d, read_forces_table, read_markers
 from musclesolve.recording.markers.marker_mapping import MarkerMapping
 from musclesolve.recording.text.text_file import is_file
@@ -35,6 +35,8 @@ from musclesolve.recording.trial.trial_file import (
     time_range_of,
     with_emg,
 )
+
+Rows = TypeVar("Rows", Markers, Table)
 
 
 def load(path: Path) -> tuple[Case | None, list[Finding]]:
@@ -112,7 +114,7 @@ class _Reading:
             return None
         markers = read_leniently(self.files[role], read_markers, self.findings)
         rotation = self.standing if role == "static" else self.rotation
-        return None if markers is None else markers.rotated(rotation)
+        return None if markers is None else self._whole(markers, "NumFrames").rotated(rotation)
 
     def trial(self, walk: Markers, static: Markers | None) -> Trial:
         """Return the trial with everything that can be read."""
@@ -131,7 +133,7 @@ class _Reading:
         with contained(findings, "reading of the subject's segments", code="unreadable"):
             subject = subject_of(document, given)
         time_range = self._time_range(walk, forces)
-        notes = (*marker_notes(walk, static), *plate_notes)
+        notes = (*marker_notes(walk, static, functional), *plate_notes)
         emg, emg_notes = None, list[str]()
         with contained(findings, "reading of the EMG", code="emg"):
             emg, emg_notes = read_emg(document, content, self.files["markers"], checked=False)
@@ -165,16 +167,22 @@ class _Reading:
         table = read_leniently(path, read_forces_table, self.findings) if "forces" in self.files else None
         if table is None:
             return (), []
+        table = self._whole(table, "nRows")
         plates = []
         for index, entry in enumerate(self.content["force"]):
             if None not in [entry[key] for key in ("side", "force", "point")]:
                 with contained(self.findings, "reading of the forces", code="unreadable"):
                     plates.append(plate_of(self.document, self.content, index, table, self.rotation))
-        if table.row_warning:
-            remedy = "export the file again; or correct nRows in its header, if the rows are all there"
-            what = table.row_warning.rstrip(".")
-            self.findings.append(Finding("truncated", "warning", what, remedy, Where(table.path)))
         return tuple(plates), list(table.notes)
+
+    def _whole(self, recorded: Rows, count: str) -> Rows:
+        """Return what a file holds, its warning on the number of rows made a finding."""
+        if not recorded.row_warning:
+            return recorded
+        remedy = f"export the file again; or correct {count} in its header, if the rows are all there"
+        what = recorded.row_warning.rstrip(".")
+        self.findings.append(Finding("truncated", "warning", what, remedy, Where(recorded.path)))
+        return replace(recorded, row_warning="")
 
     def _time_range(self, walk: Markers, forces: tuple[PlateForce, ...]) -> Run:
         zero = np.zeros((walk.time.size, 3))

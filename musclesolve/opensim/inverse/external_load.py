@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.names import unknown_name
+from musclesolve._util.time_holes import HoleLimits
 from musclesolve.errors import InputError
 from musclesolve.opensim.kinematics import BodyMotion
 from musclesolve.opensim.model import GROUND, OpenSimModel
@@ -22,7 +23,8 @@ _BEYOND = 1e-6
 class ExternalLoad:
     """Force [N], its point [m] and a free moment [N m] on a body, (S, 3) each at times (S,) [s].
 
-    force_frame: body whose axes force and moment are in; point_frame: body that the point is measured in.
+    force_frame: body whose axes force and moment are in; point_frame: body that the point is measured in; notes: on
+    the file.
     """
 
     name: str
@@ -34,6 +36,26 @@ class ExternalLoad:
     force_frame: str = GROUND
     point_frame: str = GROUND
     file: Path | None = None
+    notes: tuple[str, ...] = ()
+
+    def with_holes(self, limits: HoleLimits) -> ExternalLoad:
+        """The same, with NaN in holes that are too long to be filled, from the sample before to the one after."""
+        holes = limits.long_holes(self.time)
+        if not holes:
+            return self
+        first, last = np.array(holes).T
+        after = np.searchsorted(self.time, last)
+        edges = np.stack([first + _BEYOND, 0.5 * (first + last), last - _BEYOND], axis=1).ravel()
+        places = np.repeat(after, 3)
+
+        def parted(values: Array) -> Array:
+            lost = np.full_like(values[after], np.nan)
+            rows = np.stack([values[after - 1], lost, values[after]], axis=1).reshape(-1, 3)
+            return np.insert(values, places, rows, axis=0)
+
+        time = np.insert(self.time, places, edges)
+        force, point, moment = map(parted, (self.force, self.point, self.moment))
+        return replace(self, time=time, force=force, point=point, moment=moment)
 
 
 def load_wrench(model: OpenSimModel, loads: Sequence[ExternalLoad], time: Array, pose: BodyMotion) -> Array:

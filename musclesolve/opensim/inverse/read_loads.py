@@ -18,6 +18,7 @@ from musclesolve.opensim.read_context import last_part
 from musclesolve.opensim.xml_tree import Element, read_xml
 from musclesolve.recording.data import Table
 from musclesolve.recording.text.mot_file import read_mot
+from musclesolve.recording.text.repeated_names import check_used
 
 _KINDS = ("force", "point", "torque")
 
@@ -170,10 +171,15 @@ def _load(
                 expected="a number in every row, except the point of a force that is zero",
                 remedy="fill the gap in the software that exported the file",
             )
-    return ExternalLoad(name, body, table.time, vectors[0], vectors[1], vectors[2], *frames, file=table.path)
+    forces, points, moments = vectors
+    notes = tuple(table.sentences)
+    return ExternalLoad(
+        name, body, table.time, forces, points, moments, *frames, file=table.path, notes=notes
+    )
 
 
 def _vector(table: Table, names: tuple[str, ...]) -> Array:
     if not names:
         return np.zeros((len(table.time), 3))
+    check_used(names, "column", table.repeated, table.path)
     return np.stack([table[name] for name in names], axis=1)

@@ -1,4 +1,8 @@
-"""Generalized forces of inverse dynamics by coordinate, at the times of the coordinates."""
+"""Generalized forces of inverse dynamics by coordinate, at the times of the coordinates.
+
+What a file does not hold is not made up: holes beyond a fifth of the period of the cut-off of the coordinates stay
+empty, and the frames in them are not measured (`musclesolve._util.time_holes`).
+"""
 
 from __future__ import annotations
 
@@ -8,12 +12,15 @@ from pathlib import Path
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Mask, at_times
+from musclesolve._util.arrays import Array, Mask
 from musclesolve._util.checks import check_real_array
+from musclesolve._util.shown import few
+from musclesolve._util.time_holes import USUAL_HZ, HoleLimits, hole_note
 from musclesolve.errors import InputError
 from musclesolve.opensim.inverse.external_load import ExternalLoad
 from musclesolve.pipeline.opensim.coordinate_motion import Source, as_table
 from musclesolve.recording.data import Table
+from musclesolve.recording.text.repeated_names import check_used
 
 SUFFIXES = ("_moment", "_force")
 _SLACK = 1e-6
@@ -22,8 +29,9 @@ _SLACK = 1e-6
 
 @dataclass(frozen=True, eq=False)
 class CoordinateMoments:
-    """moment (T, m) [N m; N for a translation] of coordinates at the times (T,); `known`: where they are given.
+    """moment (T, m) [N m; N for a translation] of coordinates at the times (T,), NaN in holes too long to be filled.
 
+    known: the frames from the first to the last time that they are given for.
     loads: the external loads that they were computed from; None where a file or the caller gives moments.
     """
 
@@ -35,7 +43,11 @@ class CoordinateMoments:
 
 
 def coordinate_moments(
-    source: Source, names: Sequence[str], time: Array, optional: Sequence[str] = ()
+    source: Source,
+    names: Sequence[str],
+    time: Array,
+    optional: Sequence[str] = (),
+    cutoff_hz: float | None = None,
 ) -> CoordinateMoments:
     """Generalized forces of coordinates at some times, linearly interpolated between their own.
 
@@ -45,9 +57,10 @@ def coordinate_moments(
         names: coordinates.
         time: (T,) [s].
         optional: further coordinates, after the others in the result; zero where there is no column.
+        cutoff_hz: of the filter of the coordinates, which says how long a hole may be; None: the usual one.
 
     Raises:
-        InputError: a column is missing, or none of the times is covered.
+        InputError: a column is missing or stands twice, or none of the times is covered.
     """
     if isinstance(source, Mapping) and "time" not in source and not hasattr(source, "data_vars"):
         given = {"time": time, **{str(key): column for key, column in source.items()}}
@@ -67,16 +80,31 @@ def coordinate_moments(
             expected="moments of the same trial",
             remedy="give inverse dynamics of these coordinates",
         )
+    limits = HoleLimits.of(table.time, cutoff_hz or USUAL_HZ)
     moment = np.zeros((len(time), len(names) + len(optional)))
     present = [name not in missing for name in (*names, *optional)]
-    moment[:, present] = at_times(table.time, table.values[:, columns], time)
-    notes = [*table.sentences]
+    moment[:, present] = np.stack([limits.filled(table.time, table.values[:, k], time) for k in columns], axis=1)
+    notes = [*table.sentences, *_hole_notes(table, columns, limits)]
     if missing:
         notes.append(
             f"There is no moment of {', '.join(missing)}, which other coordinates drive: taken as zero, which is right "
             "where the file has it in the moments of these."
         )
     return CoordinateMoments(moment, known, file, tuple(notes))
+
+
+def _hole_notes(table: Table, columns: Sequence[int], limits: HoleLimits) -> list[str]:
+    """A sentence on every set of columns with the same long holes."""
+    by_holes: dict[tuple[tuple[float, float], ...], list[str]] = {}
+    for k in columns:
+        seen = ~np.isnan(table.values[:, k])
+        seen[[0, -1]] = True  # so that rows without a number at the ends are a hole too
+        if holes := tuple(limits.long_holes(table.time[seen])):
+            by_holes.setdefault(holes, []).append(table.names[k])
+    return [
+        hole_note(f"{table.path.name or 'The table of moments'} lacks {few(names)}", holes, limits)
+        for holes, names in by_holes.items()
+    ]
 
 
 def _of_frames(given: Mapping[str, Array], frames: int) -> Mapping[str, Array]:
@@ -95,12 +123,12 @@ def _columns(table: Table, name: str, file: Path | None) -> list[int]:
 
 def _column(table: Table, name: str, file: Path | None) -> int:
     for column in _columns(table, name, file):
+        check_used([table.names[column]], "column", table.repeated, table.path)
         return column
-    found = ", ".join(table.names[:12]) + (" ..." if len(table.names) > 12 else "")
     raise InputError(
         f"there is no moment of the coordinate {name}",
         code="missing_column",
         file=file,
-        expected=f"a column {name}_moment, or {name}_force for a translation; there are {found}",
+        expected=f"a column {name}_moment, or {name}_force for a translation; there are {few(table.names, 12)}",
         remedy="give the file of inverse dynamics of this model, or choose the coordinates to be shared",
     )

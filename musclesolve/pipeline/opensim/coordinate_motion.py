@@ -16,6 +16,7 @@ from musclesolve.motion.signals.low_pass import HALF_POWER, low_pass
 from musclesolve.opensim.model import OpenSimModel
 from musclesolve.recording.data import Table
 from musclesolve.recording.text.mot_file import read_mot
+from musclesolve.recording.text.repeated_names import check_used
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -69,15 +70,18 @@ def coordinate_motion(
     those of the quintic spline through the filtered values.
 
     Args:
-        coordinates: the columns of other names than coordinates of the model are ignored. In degrees where the table
-            says so; a dataset has units in its attributes, "rad" unless stated; arrays by name are in rad and m.
+        coordinates: the columns of other names than coordinates of the model are ignored. In degrees or radians as
+            the header says; where it says nothing, numbers beyond a full rotation in radians mean degrees, smaller
+            ones radians, as OpenSim takes them, and a note says so. A dataset has units in its attributes, "rad" unless
+            stated; arrays by name are in rad and m.
         cutoff_hz: None leaves the values as they are.
 
     Raises:
-        InputError: no coordinate of the model, gaps, radians that can only be degrees, uneven sampling.
+        InputError: no coordinate of the model, one that stands twice, gaps, radians that can only be degrees, uneven
+            sampling.
     """
     table = as_table(coordinates, "coordinates")
-    columns = {plain_name(name): k for k, name in enumerate(table.names)}
+    columns = _columns(model, table)
     names = tuple(name for name in model.coordinates if name in columns)
     if not names:
         raise InputError(
@@ -90,15 +94,32 @@ def coordinate_motion(
     values = table.values[:, [columns[name] for name in names]].copy()
     _check_finite(table, names, values)
     angles = np.array([model.coordinates[name].rotational for name in names])
-    notes = list(table.sentences)
-    if table.in_degrees:
-        notes += _degrees_note(names, values, angles)
+    degrees, unit_notes = _in_degrees(table, names, values * angles)
+    if degrees:
         values[:, angles] = np.radians(values[:, angles])
-    else:
-        _refuse_degrees(table, names, values, angles)
     filtered = values if cutoff_hz is None else _filtered(table, values, cutoff_hz)
     rates = _derivatives(table, filtered)
-    return CoordinateMotion(table.time, names, filtered, *rates, cutoff_hz, _file(table), tuple(notes))
+    return CoordinateMotion(
+        table.time, names, filtered, *rates, cutoff_hz, _file(table), (*table.sentences, *unit_notes)
+    )
+
+
+def _columns(model: OpenSimModel, table: Table) -> dict[str, int]:
+    """Column of every coordinate of the model that a table holds."""
+    found: dict[str, int] = {}
+    for k, column in enumerate(table.names):
+        if (name := plain_name(column)) not in model.coordinates:
+            continue
+        check_used([column], "column", table.repeated, table.path)
+        if found.setdefault(name, k) != k:
+            raise InputError(
+                f"the coordinate {name} stands twice: as '{table.names[found[name]]}' and as '{column}'",
+                code="duplicate_name",
+                file=_file(table),
+                expected="one column for each coordinate",
+                remedy="remove one of them",
+            )
+    return found
 
 
 def plain_name(column: str) -> str:
@@ -162,29 +183,45 @@ def _check_finite(table: Table, names: tuple[str, ...], values: Array) -> None:
         )
 
 
-def _refuse_degrees(table: Table, names: tuple[str, ...], values: Array, angles: Mask) -> None:
-    """Refuse angles that cannot be radians."""
-    largest = np.abs(values).max(axis=0, initial=0.0) * angles
-    worst = int(largest.argmax())
-    if largest[worst] > FULL_ROTATION:
-        raise InputError(
-            f"{names[worst]} reaches {largest[worst]:.4g}, and the angles are said to be in radians",
-            code="bad_units",
-            file=_file(table),
-            expected="less than a full rotation",
-            remedy="if these are degrees, write inDegrees=yes into the header",
+def _in_degrees(table: Table, names: tuple[str, ...], angles: Array) -> tuple[bool, list[str]]:
+    """Whether angles (T, K) are in degrees, the columns of other coordinates being zero, and what to say of it.
+
+    Raises:
+        InputError: they are said to be in radians, and can only be degrees.
+    """
+    if not angles.any():
+        return bool(table.in_degrees), []
+    row, column = np.unravel_index(int(np.abs(angles).argmax()), angles.shape)
+    name, largest = names[column], float(angles[row, column])
+    reaches = f"{name} reaches {largest:.4g} at {table.time[row]:.6g} s"
+    beyond = abs(largest) > FULL_ROTATION
+    if table.in_degrees:
+        few = f"No angle exceeds {abs(largest):.2g} degrees ({name}): if the file holds radians, its header is wrong."
+        return True, [few] if abs(largest) < _FEW_DEGREES else []
+    if table.in_degrees is None:
+        unstated = (
+            f"{table.path.name or 'The table'} does not say whether its angles are in degrees (no inDegrees)"
         )
-
-
-def _degrees_note(names: tuple[str, ...], values: Array, angles: Mask) -> list[str]:
-    """A sentence on degrees so small that they may be radians."""
-    largest = np.abs(values).max(axis=0, initial=0.0) * angles
-    if not 0.0 < largest.max(initial=0.0) < _FEW_DEGREES:
-        return []
-    name = names[int(largest.argmax())]
-    return [
-        f"No angle exceeds {largest.max():.2g} degrees ({name}): if the file holds radians, its header is wrong."
-    ]
+        if beyond:
+            return True, [
+                f"{unstated}: taken as degrees, because {reaches}, more than a full rotation in radians."
+            ]
+        return False, [
+            f"{unstated}: taken as radians, as OpenSim does, because none exceeds a full rotation in them ({reaches}); "
+            "if they are degrees, write inDegrees=yes into the header."
+        ]
+    if beyond:
+        file = _file(table)
+        raise InputError(
+            f"{reaches}, and {'its header says inDegrees=no, radians' if file else 'these angles are in radians'}",
+            code="bad_units",
+            file=file,
+            expected="less than a full rotation (2 pi)",
+            remedy="if these are degrees, write inDegrees=yes into the header"
+            if file
+            else "if these are degrees, convert them with numpy.radians",
+        )
+    return False, []
 
 
 def _filtered(table: Table, values: Array, cutoff_hz: float) -> Array:

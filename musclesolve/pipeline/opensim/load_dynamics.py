@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from musclesolve._util.arrays import Array, Mask
+from musclesolve._util.time_holes import USUAL_HZ, HoleLimits, hole_note
 from musclesolve.errors import InputError
 from musclesolve.opensim.inverse.body_dynamics import require_masses
 from musclesolve.opensim.inverse.external_load import ExternalLoad
@@ -64,8 +65,11 @@ class LoadDynamics:
         size = self.root_residual(model)
         if size is None:
             return []
-        rms = np.sqrt(np.mean(size**2))
-        return [f"Residual force at the root of the model: {rms:.3g} N rms, at most {size.max():.3g} N."]
+        known = size[np.isfinite(size)]
+        if not known.size:
+            return []
+        rms = np.sqrt(np.mean(known**2))
+        return [f"Residual force at the root of the model: {rms:.3g} N rms, at most {known.max():.3g} N."]
 
 
 def whole_motion(model: OpenSimModel, motion: CoordinateMotion) -> ModelMotion:
@@ -91,6 +95,8 @@ def load_moments(
 ) -> CoordinateMoments:
     """Generalized forces of coordinates, couplings included, from a file of external loads.
 
+    NaN where a load has a hole that is too long to be filled: `musclesolve._util.time_holes`.
+
     Args:
         model: with mass properties.
         motion: of all its free coordinates.
@@ -100,8 +106,13 @@ def load_moments(
     Raises:
         InputError: see `read_external_loads`, `inverse_dynamics`; no frame lies within the loads.
     """
-    whole = whole_motion(model, motion)
-    loads = read_external_loads(path, model, whole.time, body_motion(model, whole.value))
+    whole, notes, loads = whole_motion(model, motion), list[str](), list[ExternalLoad]()
+    for load in read_external_loads(path, model, whole.time, body_motion(model, whole.value)):
+        notes += load.notes
+        limits = HoleLimits.of(load.time, motion.cutoff_hz or USUAL_HZ)
+        if holes := limits.long_holes(load.time):
+            notes.append(hole_note(f"{Path(path).name} lacks {load.name}", holes, limits))
+        loads.append(load.with_holes(limits))
     known = _within(motion.time, loads)
     if not known.any():
         raise InputError(
@@ -114,8 +125,10 @@ def load_moments(
     dynamics = load_dynamics(model, motion.frames(known), loads).dynamics
     moment = np.zeros((len(motion.time), len(names)))
     moment[known] = np.stack([dynamics.column(name) for name in names], axis=1)
-    require_masses(model, names, moment)
-    return CoordinateMoments(moment, known, Path(path), (_loads_note(loads),), tuple(loads))
+    require_masses(model, names, moment[known])
+    return CoordinateMoments(
+        moment, known, Path(path), (_loads_note(loads), *dict.fromkeys(notes)), tuple(loads)
+    )
 
 
 def _within(time: Array, loads: Sequence[ExternalLoad]) -> Mask:

@@ -49,7 +49,7 @@ def shared_moments(
     together = [name for joint in angular for name in _angles(joint)]
     needed = tuple(dict.fromkeys([*dofs, *together]))
     driven = tuple(name for name in moved if name not in needed)
-    found = coordinate_moments(source, needed, motion.time, driven)
+    found = coordinate_moments(source, needed, motion.time, driven, motion.cutoff_hz)
     force = np.zeros(values.shape)
     force[:, [number[name] for name in (*needed, *driven)]] = found.moment
     for joint in angular:

@@ -18,7 +18,7 @@ from musclesolve.recording.c3d.data_layout import FULL, Layout, read_layout
 from musclesolve.recording.c3d.parameters import LONGEST, Description, read_description
 from musclesolve.recording.data import Markers, Table
 from musclesolve.recording.place_errors import error_at
-from musclesolve.recording.text.repeated_names import blanked, distinct_names, repeated_notes
+from musclesolve.recording.text.repeated_names import blanked, distinct_names, numbered, repeated_notes
 from musclesolve.recording.text.text_file import file_path, open_input, opening
 from musclesolve.recording.units import metres_in, plain_unit
 
@@ -83,7 +83,7 @@ class C3D:
     def repeated(self) -> dict[str, str]:
         """The name of every marker that stands more than once -> where."""
         return {
-            name: f"POINT:LABELS, points {' and '.join(str(place + 1) for place in places)}"
+            name: numbered("POINT:LABELS, points", [place + 1 for place in places])
             for name, places in self._places.items()
             if len(places) > 1
         }
@@ -150,10 +150,12 @@ class C3D:
         if not named:
             problem, remedy = "the file has no labelled analog channels", "export the analog channels with it"
             raise error_at(self.path, "ANALOG:LABELS", problem, "a label", remedy, code="missing_column")
-        places, repeated = distinct_names([labels[k] for k in named], "ANALOG:LABELS")
+        places, repeated = distinct_names(
+            [labels[k] for k in named], "ANALOG:LABELS, channels", [k + 1 for k in named]
+        )
         values = self.analog([named[place] for place in places.values()])
         blanked(values, tuple(places), repeated)
-        return Table(self.analog_time, tuple(places), values, False, self.path, repeated=repeated)
+        return Table(self.analog_time, tuple(places), values, None, self.path, repeated=repeated)
 
     def analog_units(self) -> list[str]:
         """Return the unit of every analog channel, "" where the file states none."""

@@ -78,7 +78,9 @@ def _read_columns(path: Path, size_of: Callable[[str], float | None]) -> Table:
         columns = cells_of(line, separator)
         clock, seconds = find_time(columns, path, 1)
         kept = [k for k, cell in enumerate(named_columns(columns)) if k != clock and not is_counter(k, cell)]
-        places, repeated = distinct_names([named_and_unit(columns[k])[0] for k in kept], "line 1")
+        places, repeated = distinct_names(
+            [named_and_unit(columns[k])[0] for k in kept], "line 1, columns", [k + 1 for k in kept]
+        )
         names, kept = tuple(places), [kept[place] for place in places.values()]
         units = [named_and_unit(columns[k])[1] for k in kept]
         factors = np.array(
@@ -97,7 +99,7 @@ def _read_columns(path: Path, size_of: Callable[[str], float | None]) -> Table:
     times, notes = checked_times(printed, lines, path)
     notes = (*repeated_notes("column", repeated, path), *notes)
     roles = tuple(_role_and_size(unit)[0] if unit is not None else "" for unit in units)
-    return Table(times, names, values, False, path, lines, roles, notes, repeated)
+    return Table(times, names, values, None, path, lines, roles, notes, repeated)
 
 
 _ROLES = {"force": newtons_in, "point": metres_in, "moment": newton_metres_in}

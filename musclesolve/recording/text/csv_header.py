@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from musclesolve._util.arrays import Array
 from musclesolve.errors import InputError
 from musclesolve.recording.place_errors import error_at
-from musclesolve.recording.text.repeated_names import check_unique, distinct_names
+from musclesolve.recording.text.repeated_names import check_unique, distinct_names, numbered
 from musclesolve.recording.units import metres_in
 
 SECONDS = {"s": 1.0, "ms": 0.001}
@@ -132,19 +132,20 @@ def plain_coordinates(columns: Sequence[str], path: Path, line: int) -> Coordina
         [factor(unit or stated[0], metres_in, LENGTHS, columns[k], path, line) for k, unit in triple]
         for triple in triples
     ]
-    index, repeated = np.array([[k for k, _ in t] for t in triples]), dict.fromkeys(twice, f"line {line}")
+    index = np.array([[k for k, _ in t] for t in triples])
+    repeated = {marker: numbered(f"line {line}, columns", columns) for marker, (_, columns) in twice.items()}
     return Coordinates(tuple(columns), tuple(found), index, np.array(metres), time, repeated=repeated)
 
 
 def _named_axes(
     columns: Sequence[str], clock: int, path: Path, line: int
-) -> tuple[dict[str, Axes], dict[str, str]]:
-    """Return marker -> its three coordinates, and the markers that have one of them twice.
+) -> tuple[dict[str, Axes], dict[str, tuple[str, list[int]]]]:
+    """Return marker -> its three coordinates, and the markers that have one of them twice: which, in which columns.
 
     Refused is a coordinate that stands twice where another one of its marker is missing: a slip of the pen.
     """
     found: dict[str, Axes] = {}
-    twice: dict[str, str] = {}
+    twice: dict[str, tuple[str, list[int]]] = {}
     for k, cell in enumerate(named_columns(columns)):
         name, unit = named_and_unit(cell)
         if k == clock or is_counter(k, name):
@@ -155,10 +156,12 @@ def _named_axes(
             raise error_at(path, line, problem, _PLAIN, "rename or remove the column")
         axes, axis = found.setdefault(match["marker"], {}), match["axis"].lower()
         if axis in axes:
-            twice.setdefault(match["marker"], axis)
+            first, places = twice.setdefault(match["marker"], (axis, [axes[axis][0] + 1]))
+            if axis == first:
+                places.append(k + 1)
         else:
             axes[axis] = (k, unit or match["unit"])
-    for marker, axis in twice.items():
+    for marker, (axis, _) in twice.items():
         if len(found[marker]) < 3:
             check_unique([*found[marker], axis], f"coordinate of '{marker}'", path, line)
     if not found:
@@ -190,7 +193,8 @@ def vicon_coordinates(
     Y, Z, ... (number `line`), `units` the line below it; `rate` is in frames a second.
     """
     every = [k for k, name in enumerate(names) if name]
-    places, repeated = distinct_names([names[k] for k in every], f"line {line - 1}")
+    columns = [k + 1 for k in every]
+    places, repeated = distinct_names([names[k] for k in every], f"line {line - 1}, columns", columns)
     markers, first = tuple(places), [every[place] for place in places.values()]
     for k in every:
         if [axis.casefold() for axis in axes[k : k + 3]] != ["x", "y", "z"]:
@@ -205,8 +209,9 @@ def vicon_coordinates(
     ]
     if extra := [axes[k] for k in range(2, len(axes)) if axes[k] and not any(j <= k < j + 3 for j in every)]:
         raise error_at(path, line, f"the column '{extra[0]}' belongs to no marker", _TRIPLE, _TRAJECTORIES)
-    columns = _distinct(axes, names)
-    return Coordinates(columns, markers, np.array(triples), np.array(metres), None, rate, repeated)
+    return Coordinates(
+        _distinct(axes, names), markers, np.array(triples), np.array(metres), None, rate, repeated
+    )
 
 
 def _distinct(axes: Sequence[str], names: Sequence[str]) -> tuple[str, ...]:

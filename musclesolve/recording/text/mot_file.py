@@ -1,7 +1,8 @@
 """MOT and STO files: named columns over time, as text.
 
 A header of ``name=value`` lines (older files: ``name value``) up to ``endheader``, one line of column names that
-begins with ``time``, then one row per sample.
+begins with ``time``, then one row per sample. Files of OpenSim 4 state neither ``nRows`` nor ``nColumns``: columns and
+rows are counted. Many state no ``inDegrees``.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from pathlib import Path
 from musclesolve._util.arrays import Array
 from musclesolve.recording.data import Table
 from musclesolve.recording.place_errors import EXPORT_AGAIN, error_at
-from musclesolve.recording.text.number_rows import RowReader, stacked
+from musclesolve.recording.text.number_rows import RowReader, counted_rows, stacked
 from musclesolve.recording.text.repeated_names import blanked, check_unique, distinct_names, repeated_notes
 from musclesolve.recording.text.text_file import check_writable, file_path, split_cells, write_text
 from musclesolve.recording.text.time_grid import checked_times
@@ -34,11 +35,13 @@ def read_mot(path: str | Path) -> Table:
     with RowReader(path) as reader:
         header = _header(reader, path)
         names = _column_names(reader, path)
-        if (given := _stated_count(header, _COLUMNS, len(names), path)) != str(len(names)):
+        if (given := _stated_count(header, _COLUMNS)) not in ("", str(len(names))):
             problem = f"{len(names)} column names, but {_COLUMNS[0]} is {given}"
             remedy = f"the header is of another file; {EXPORT_AGAIN}"
             raise error_at(path, None, problem, "as many as the header says", remedy, code="truncated_file")
-        places, repeated = distinct_names(names[1:], f"line {reader.line_number}")
+        places, repeated = distinct_names(
+            names[1:], f"line {reader.line_number}, columns", range(2, len(names) + 1)
+        )
 
         def parts(block: Array) -> tuple[Array, Array]:
             own = block[:, 1:] if not repeated else block[:, 1:][:, list(places.values())]
@@ -46,23 +49,11 @@ def read_mot(path: str | Path) -> Table:
             return block[:, 0], own
 
         printed, values, lines = stacked(reader, reader.blocks(names, str.split), parts)
-    kept, warning = _kept_rows(_stated_count(header, _ROWS, printed.size, path), printed.size, reader, path)
+    kept, warning = counted_rows(_stated_count(header, _ROWS), printed.size, reader)
     times, notes = checked_times(printed[:kept], lines[:kept], path)
     notes, degrees = (*repeated_notes("column", repeated, path), *notes), _in_degrees(header, path)
     values, lines = values[:kept], lines[:kept]
     return Table(times, tuple(places), values, degrees, path, lines, (), notes, repeated, warning)
-
-
-def _kept_rows(stated: str, found: int, reader: RowReader, path: Path) -> tuple[int, str]:
-    """Return how many of the rows count, and a warning where the header states another number.
-
-    The last row of a file that lacks rows and the end of its last line may be cut short within a number.
-    """
-    if stated == str(found):
-        return found, ""
-    cut = reader.open_end and stated.isdecimal() and int(stated) > found
-    warning = f"{path.name} holds {found} rows of data, its header says {stated[:40]}: it may be cut short"
-    return found - cut, f"{warning}; the last row is left out." if cut else f"{warning}, or edited."
 
 
 def _column_names(reader: RowReader, path: Path) -> list[str]:
@@ -94,17 +85,16 @@ def _header(reader: RowReader, path: Path) -> dict[str, str]:
     raise error_at(path, None, "the header does not end", "a line that says endheader", remedy)
 
 
-def _stated_count(header: dict[str, str], keys: tuple[str, str], found: int, path: Path) -> str:
-    """Return a count as the header states it."""
-    for key in keys:
-        if key.casefold() in header:
-            return header[key.casefold()]
-    line = f"{keys[0]}={found}"
-    raise error_at(path, None, f"the header has no {keys[0]}", line, f"add {line} above endheader")
+def _stated_count(header: dict[str, str], keys: tuple[str, str]) -> str:
+    """Return a count as the header states it; "" where it states none."""
+    return next((header[key.casefold()] or "nothing" for key in keys if key.casefold() in header), "")
 
 
-def _in_degrees(header: dict[str, str], path: Path) -> bool:
-    given = header.get("indegrees", "no").casefold()
+def _in_degrees(header: dict[str, str], path: Path) -> bool | None:
+    """Return whether the header says that angles are in degrees; None where it says nothing."""
+    if "indegrees" not in header:
+        return None
+    given = header["indegrees"].casefold()
     if given not in ("yes", "no"):
         raise error_at(path, None, f"inDegrees is '{given}'", "yes or no", "write inDegrees=no for forces")
     return given == "yes"
@@ -153,7 +143,7 @@ def mot_text(
         "version=1",
         f"nRows={rows}",
         f"nColumns={columns + 1}",
-        f"inDegrees={'yes' if table.in_degrees else 'no'}",
+        *([] if table.in_degrees is None else [f"inDegrees={'yes' if table.in_degrees else 'no'}"]),
         *remarks,
         "endheader",
         "\t".join(("time", *table.names)) + "\n",

@@ -215,6 +215,25 @@ def stacked(
     return times.finished(), values.finished(), lines.finished()
 
 
+def counted_rows(stated: str, found: int, reader: RowReader) -> tuple[int, str]:
+    """Return how many of the rows that were found count, and a warning where the header states another number.
+
+    The last row of a file that ends without the end of a line may be cut short within a number: it does not count
+    where the header states more rows, or ("") none.
+    """
+    name = reader.path.name
+    if stated == str(found) or (not stated and not reader.open_end):
+        return found, ""
+    if not stated:
+        return found - 1, (
+            f"The header of {name} states no number of rows, and its last line has no end: it may be cut short; the "
+            "last row is left out."
+        )
+    cut = reader.open_end and stated.isdecimal() and int(stated) > found
+    warning = f"{name} holds {found} rows of data, its header says {stated[:40]}: it may be cut short"
+    return found - cut, f"{warning}; the last row is left out." if cut else f"{warning}, or edited."
+
+
 def _all_at_once(
     lines: list[str], width: int, separator: str | None, decimal: str, blank_end: bool
 ) -> Array | None:

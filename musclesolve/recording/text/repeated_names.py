@@ -5,7 +5,7 @@ A recording is not refused for a repeated name that nothing uses; a use of it is
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -17,14 +17,27 @@ from musclesolve.recording.place_errors import error_at
 _MOST_NAMED = 5
 
 
-def distinct_names(names: Sequence[str], where: str) -> tuple[dict[str, int], dict[str, str]]:
-    """Return every name and its first place, and every name that stands more than once with `where` it stands."""
-    places: dict[str, int] = {}
-    repeated: dict[str, str] = {}
+def distinct_names(
+    names: Sequence[str], where: str, numbers: Sequence[int] = ()
+) -> tuple[dict[str, int], dict[str, str]]:
+    """Return every name and its first place, and every name that stands more than once with the places where it does.
+
+    where: of all names in the file; numbers: of their columns, from one, which then follow it ("line 9, columns").
+    """
+    places: dict[str, list[int]] = {}
     for place, name in enumerate(names):
-        if places.setdefault(name, place) != place:
-            repeated[name] = where
-    return places, {name: where for name in places if name in repeated}
+        places.setdefault(name, []).append(place)
+    repeated = {
+        name: numbered(where, [numbers[place] for place in own]) if numbers else where
+        for name, own in places.items()
+        if len(own) > 1
+    }
+    return {name: own[0] for name, own in places.items()}, repeated
+
+
+def numbered(where: str, numbers: Sequence[int]) -> str:
+    """Return the place of columns with these numbers: "line 9, columns 3 and 7"."""
+    return f"{where} {', '.join(map(str, numbers[:-1]))} and {numbers[-1]}"
 
 
 def blanked(values: Array, names: Sequence[str], repeated: Mapping[str, str]) -> None:
@@ -53,3 +66,10 @@ def check_unique(names: Sequence[str], kind: str, path: Path, line: int) -> None
     """Refuse a name that stands twice among the names of markers or columns."""
     for name in distinct_names(names, "")[1]:
         raise repeated_name(kind, name, line, path)
+
+
+def check_used(names: Iterable[str], kind: str, repeated: Mapping[str, str], path: Path) -> None:
+    """Refuse the use of names that stand twice in a file."""
+    for name in names:
+        if name in repeated:
+            raise repeated_name(kind, name, repeated[name], path)

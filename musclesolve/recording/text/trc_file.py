@@ -2,7 +2,8 @@
 
 Five header lines (file type, names of the header fields, their values, marker names, axis names), often a blank line,
 then one row per frame: number, time, x, y, z of every marker. Missing header fields and trailing tabs are accepted.
-An empty cell is a gap; so is a marker at exactly (0, 0, 0), which several programs write for a lost marker.
+An empty cell is a gap; so is a marker at exactly (0, 0, 0), which several programs write for a lost marker. Trimmed
+files hold other numbers of rows than their header says: what is there is read, with a warning.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_choice
 from musclesolve.recording.data import Markers
 from musclesolve.recording.place_errors import EXPORT_AGAIN, error_at
-from musclesolve.recording.text.number_rows import RowReader, stacked, without_lost
+from musclesolve.recording.text.number_rows import RowReader, counted_rows, stacked, without_lost
 from musclesolve.recording.text.repeated_names import blanked, distinct_names, repeated_notes
 from musclesolve.recording.text.text_file import (
     check_writable,
@@ -27,7 +28,7 @@ from musclesolve.recording.text.text_file import (
 from musclesolve.recording.text.time_grid import checked_times
 from musclesolve.recording.units import METRES, metres_in
 
-_NAME_LINE = 4
+_NAME_LINE, _FIRST_COLUMN = 4, 3
 
 
 def read_trc(path: str | Path) -> Markers:
@@ -43,7 +44,8 @@ def read_trc(path: str | Path) -> Markers:
         axes = reader.filled_line()
         if axes is not None and "X1" not in axes.split():
             reader.put_back(axes)
-        places, repeated = distinct_names(names, f"line {_NAME_LINE}")
+        firsts = range(_FIRST_COLUMN, _FIRST_COLUMN + 3 * len(names), 3)
+        places, repeated = distinct_names(names, f"line {_NAME_LINE}, columns", firsts)
         columns = ["Frame#", "Time", *(f"{name} {axis}" for name in names for axis in "xyz")]
 
         def parts(block: Array) -> tuple[Array, Array]:
@@ -53,14 +55,12 @@ def read_trc(path: str | Path) -> Markers:
 
         blocks = reader.blocks(columns, split_cells, separator="\t", blank_end=True)
         printed, position, lines = stacked(reader, blocks, parts)
-    if printed.size != header["NumFrames"]:
-        problem = f"{printed.size} rows of data, but NumFrames is {header['NumFrames']:g}"
-        remedy = f"the file is cut short, or the header is of another file; {EXPORT_AGAIN}"
-        raise error_at(path, 3, problem, "as many rows as the header says", remedy, code="truncated_file")
-    times, notes = checked_times(printed, lines, path, header["DataRate"])
+    kept, warning = counted_rows(f"{header['NumFrames']:.15g}", printed.size, reader)
+    position = position[:kept]
+    times, notes = checked_times(printed[:kept], lines[:kept], path, header["DataRate"])
     _check_rate(times, header["DataRate"], path)
     notes = (*repeated_notes("marker", repeated, path), *notes)
-    return Markers(times, tuple(places), position, path, notes, repeated=repeated)
+    return Markers(times, tuple(places), position, path, notes, repeated=repeated, row_warning=warning)
 
 
 def _first_lines(reader: RowReader, path: Path) -> list[str]:

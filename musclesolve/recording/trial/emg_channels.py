@@ -13,7 +13,7 @@ from musclesolve._util.arrays import Array
 from musclesolve.recording.data import Emg, EmgOptions, Recording, Table
 from musclesolve.recording.formats import is_c3d, read_channels
 from musclesolve.recording.place_errors import error_at
-from musclesolve.recording.text.repeated_names import repeated_name
+from musclesolve.recording.text.repeated_names import check_used
 from musclesolve.recording.trial.emg_faults import is_flat, is_negative, is_one_sided, longest_gap, saturated
 from musclesolve.recording.trial.recording_checks import check_sampling
 from musclesolve.recording.trial.schema import Document
@@ -94,8 +94,7 @@ def _signal(document: Document, table: Table, name: str) -> Array:
         raise document.unknown(
             problem, name, table.names, CHANNELS, name, code="missing_column", expected=expected
         )
-    if name in table.repeated:
-        raise repeated_name("channel", name, table.repeated[name], table.path)
+    check_used([name], "channel", table.repeated, table.path)
     return table[name]
 
 

@@ -11,7 +11,7 @@ from musclesolve._util.arrays import Array, Mask
 from musclesolve._util.names import suggestion
 from musclesolve.recording.data import PlateForce, Table
 from musclesolve.recording.place_errors import error_at
-from musclesolve.recording.text.repeated_names import repeated_name
+from musclesolve.recording.text.repeated_names import check_used
 from musclesolve.recording.trial.schema import Document
 
 ROLES = ("force", "point", "moment")
@@ -44,8 +44,7 @@ def _columns(document: Document, given: str | list[str], role: str, index: int, 
             problem, expected = f"the column '{name}' is not in {table.path}", "a column of this file"
             remedy = suggestion(name, table.names) or f"its columns are {', '.join(table.names)}"
             raise document.error(problem, "force", role, index, expected, remedy, code="missing_column")
-        if name in table.repeated:
-            raise repeated_name("column", name, table.repeated[name], table.path)
+    check_used(names, "column", table.repeated, table.path)
     return names
 
 

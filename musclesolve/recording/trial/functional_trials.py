@@ -13,7 +13,7 @@ from musclesolve.recording.formats import read_markers
 from musclesolve.recording.markers.landmark_names import back_landmarks
 from musclesolve.recording.markers.marker_mapping import MarkerMapping
 from musclesolve.recording.place_errors import error_at
-from musclesolve.recording.text.repeated_names import repeated_name
+from musclesolve.recording.text.repeated_names import check_used
 from musclesolve.recording.trial.recording_checks import check_sampling
 from musclesolve.recording.trial.schema import Document
 
@@ -152,8 +152,7 @@ def _check_markers(document: Document, marker_mapping: MarkerMapping, recording:
             raise document.unknown(
                 problem, marker, recording.names, "files", key, code="missing_marker", expected=expected
             )
-        if marker in recording.repeated:
-            raise repeated_name("marker", marker, recording.repeated[marker], recording.path)
+        check_used([marker], "marker", recording.repeated, recording.path)
         if not _is_seen(recording, marker):
             problem, remedy = f"the marker '{marker}' is never seen", "label it in the capture software"
             raise error_at(recording.path, None, problem, expected, remedy, code="missing_samples")

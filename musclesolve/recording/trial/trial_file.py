@@ -77,7 +77,7 @@ def read_trial(path: str | Path) -> Trial:
         subject_of(document, content["subject"]),
         time_range_of(document, content["time"], walk, forces),
     )
-    trial = replace(trial, notes=(*trial.notes, *marker_notes(walk, static), *force_notes))
+    trial = replace(trial, notes=(*trial.notes, *marker_notes(walk, static, functional), *force_notes))
     trial = prepared(with_emg(trial, *read_emg(document, content, files["markers"])), content)
     check_trial(trial, document)
     if trial.emg is not None:
@@ -347,10 +347,13 @@ def own_tables(document: Document, content: dict[str, Any]) -> dict[str, Path]:
     return found
 
 
-def marker_notes(walk: Markers, static: Markers | None) -> tuple[str, ...]:
+def marker_notes(
+    walk: Markers, static: Markers | None, functional: Mapping[Side, Markers]
+) -> tuple[str, ...]:
     """Return the notes of the readers of the marker files."""
-    standing = () if static is None else (f"Standing trial: {note}" for note in static.notes)
-    return (*walk.notes, *standing)
+    standing = () if static is None else (f"Standing trial: {note}" for note in static.sentences)
+    hips = (note for markers in functional.values() for note in markers.sentences)
+    return (*walk.sentences, *standing, *dict.fromkeys(f"Functional trial: {note}" for note in hips))
 
 
 def notes_of(content: dict[str, Any], forces: tuple[PlateForce, ...]) -> tuple[str, ...]:

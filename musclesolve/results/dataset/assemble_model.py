@@ -246,8 +246,8 @@ def _provenance(found: ModelResult) -> dict[str, object]:
     if model.masses:
         attributes["subject_mass_kg"] = float(sum(body.mass for body in model.masses.values()))
     residual = None if problem.dynamics is None else problem.dynamics.root_residual(model)
-    if residual is not None:
-        attributes["root_residual_n"] = float(residual.max())
+    if residual is not None and np.isfinite(residual).any():
+        attributes["root_residual_n"] = float(np.nanmax(residual))
     if motion.file is not None:
         attributes["trial_file"] = os.path.realpath(motion.file)
     if motion.cutoff_hz is not None:

@@ -1,0 +1,89 @@
+"""Holes in columns over time: short ones are filled, longer ones stay empty.
+
+Two samples of a column that are more than one and a half of the table's usual steps apart have a hole between them,
+whether cells are empty there or rows are missing. It is filled where it is no longer than `SHARE` of the period of a
+cut-off frequency f. A cubic through samples on both sides of a hole h = SHARE / f misses a sine of the frequency c f by
+about (3/128) (2 pi c SHARE)^4 of its amplitude, 6 % at the cut-off and 0.4 % at half of it; a straight line by
+(2 pi c SHARE)^2 / 8, 20 % and 5 %.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from musclesolve._util.arrays import Array
+
+SHARE = 0.2
+"""Longest hole that is filled, as a share of the period of the cut-off frequency."""
+USUAL_HZ = 6.0
+"""The cut-off that counts where nothing is filtered."""
+_USUAL = 1.5
+_BESIDE = 3
+"""Samples on either side of a hole that its filling goes through."""
+_SLACK = 1e-6
+"""Times that differ by less are the same [s]."""
+_MOST_NAMED = 3
+
+
+@dataclass(frozen=True)
+class HoleLimits:
+    """Time between two samples [s] from which there is a hole, and the longest that is filled."""
+
+    usual: float
+    longest: float
+
+    @classmethod
+    def of(cls, time: Array, cutoff_hz: float) -> HoleLimits:
+        """Those of a table with rows at times (S,) [s]; a usual step is no hole, however long it is."""
+        usual = _USUAL * float(np.median(np.diff(time))) if len(time) > 1 else 0.0
+        return cls(usual, max(usual, SHARE / cutoff_hz + _SLACK))
+
+    def long_holes(self, time: Array) -> list[tuple[float, float]]:
+        """The times before and after every hole that is not filled, of a column with samples at increasing times."""
+        last = np.flatnonzero(np.diff(time) > self.longest)
+        return [(float(time[k]), float(time[k + 1])) for k in last]
+
+    def filled(self, time: Array, column: Array, new: Array) -> Array:
+        """A column (S,), NaN where it has no number, at other times (T,).
+
+        Linear between samples with no hole between them, a cubic spline across short holes, NaN in long ones and beyond
+        the first and last sample.
+        """
+        seen = ~np.isnan(column)
+        known, values = time[seen], column[seen]
+        if not known.size:
+            return np.full(new.shape, np.nan)
+        after = np.clip(np.searchsorted(known, new), 1, max(len(known) - 1, 1))
+        left, right = known[after - 1], known[np.minimum(after, len(known) - 1)]
+        apart = np.where((new > left + _SLACK) & (new < right - _SLACK), right - left, 0.0)
+        found = np.interp(new, known, values)
+        for frame in np.flatnonzero((apart > self.usual) & (apart <= self.longest)):
+            found[frame] = self._across(known, values, int(after[frame]), float(new[frame]), found[frame])
+        outside = (new < known[0] - _SLACK) | (new > known[-1] + _SLACK)
+        found[outside | (apart > self.longest)] = np.nan
+        return found
+
+    def _across(self, known: Array, values: Array, after: int, new: float, line: float) -> float:
+        """The spline through the samples around a hole that no long hole parts from it; the line where they are few."""
+        from scipy.interpolate import CubicSpline
+
+        first, stop = max(after - _BESIDE, 0), min(after + _BESIDE, len(known))
+        parted = first + np.flatnonzero(np.diff(known[first:stop]) > self.longest)
+        first = max([first, *(parted[parted < after - 1] + 1)])
+        stop = min([stop, *(parted[parted > after - 1] + 1)])
+        if min(after - first, stop - after) < 2:
+            return line
+        return float(CubicSpline(known[first:stop], values[first:stop])(new))
+
+
+def hole_note(of: str, holes: Sequence[tuple[float, float]], limits: HoleLimits) -> str:
+    """A sentence on holes that are not filled; of: "a.sto lacks a column"."""
+    named = [f"from {first:.4g} to {last:.4g} s" for first, last in holes[:_MOST_NAMED]]
+    more = f" and in {len(holes) - _MOST_NAMED} more holes" if len(holes) > _MOST_NAMED else ""
+    return (
+        f"{of} {', '.join(named)}{more}: holes of more than {limits.longest:.3g} s ({SHARE:g} periods of the cut-off) "
+        "are not filled, and the frames in them are not measured."
+    )
