@@ -2,9 +2,10 @@
 
 Two samples of a column that are more than one and a half of the table's usual steps apart have a hole between them,
 whether cells are empty there or rows are missing. It is filled where it is no longer than `SHARE` of the period of a
-cut-off frequency f. A cubic through samples on both sides of a hole h = SHARE / f misses a sine of the frequency c f by
-about (3/128) (2 pi c SHARE)^4 of its amplitude, 6 % at the cut-off and 0.4 % at half of it; a straight line by
-(2 pi c SHARE)^2 / 8, 20 % and 5 %.
+cut-off frequency f. Across a hole h = SHARE / f a cubic misses a sine of the frequency c f by (2 pi c SHARE)^4 / 384 of
+its amplitude where the samples beside the hole lie close together (interpolation of value and slope at its two ends),
+and by up to 9 times this where they are as far apart as the hole is long: 0.6 to 6 % at the cut-off, a sixteenth of it
+at half the cut-off. A straight line misses (2 pi c SHARE)^2 / 8, 20 and 5 %.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ from musclesolve.cli import app as cli
 from musclesolve.cli.tendon_words import stated_strains
 from musclesolve.opensim.read_model import read_osim
 from musclesolve.plotting import figure_sets as save
-from musclesolve.recording.text.mot_file import read_mot
+from musclesolve.recording.text.mot_file import read_mot, write_mot
 from musclesolve.results.files.result_netcdf import read_result
 from musclesolve.results.files.storage_file import ENDINGS
 
@@ -70,13 +70,45 @@ def test_figures_are_drawn_and_drawn_again(
 
 
 def test_frames_that_are_not_solved_end_with_three(inputs: list[Path], tmp_path: Path) -> None:
-    lines = inputs[2].read_text().splitlines()
-    lines[20] = "\t".join([lines[20].split("\t")[0], *["nan"] * 4])
-    inputs[2].write_text("\n".join(lines) + "\n")
-    done = share(inputs, tmp_path / "out", "--no-figures")
+    """Three frames between two holes are too few for elastic tendons."""
+    without_moments(inputs[2], [*range(10, 15), *range(18, 23)])
+    done = share(inputs, tmp_path / "out", "--no-figures", "--tendon", "elastic")
     assert done.exit_code == 3, done.output
-    assert "WITHOUT VALID SOLUTION" in done.output and "invalid input" in done.output
-    assert np.isnan(read_mot(tmp_path / "out" / "ik_force.sto").values).all(axis=1).sum() == 1
+    assert "WITHOUT VALID SOLUTION" in done.output and "fewer than four usable frames" in " ".join(
+        done.output.split()
+    )
+    lost = np.isnan(read_mot(tmp_path / "out" / "ik_force.sto").values).all(axis=1)
+    assert lost[10:23].all()
+
+
+def without_moments(path: Path, rows: list[int]) -> None:
+    """Leave the cells of some rows of a file of moments empty, but for the time."""
+    table = read_mot(path)
+    table.values[rows] = np.nan
+    write_mot(path, table, decimals=12)
+
+
+def test_frames_in_a_hole_of_the_moments_are_not_analysed(inputs: list[Path], tmp_path: Path) -> None:
+    without_moments(inputs[2], [5, *range(20, 30)])
+    done = share(inputs, tmp_path / "out", "--no-figures")
+    assert done.exit_code == 0, done.output
+    assert "10 not analysed" in done.output
+    assert "id.sto lacks hip_a_r_moment, ankle_a_r_moment from 0.3167 to 0.5 s" in " ".join(
+        done.output.split()
+    )
+    lost = np.isnan(read_mot(tmp_path / "out" / "ik_force.sto").values).all(axis=1)
+    assert np.flatnonzero(lost).tolist() == list(range(20, 30))
+
+
+def test_a_moment_that_stands_twice_is_refused(inputs: list[Path], tmp_path: Path) -> None:
+    lines = inputs[2].read_text().splitlines()
+    start = lines.index("endheader") + 1
+    lines[start:] = [f"{line}\t{line.split(chr(9))[1]}" for line in lines[start:]]
+    inputs[2].write_text("\n".join(lines).replace("nColumns=3", "nColumns=4") + "\n")
+    done = share(inputs, tmp_path / "out", "--no-figures")
+    assert done.exit_code == 2 and "columns 2 and 4: the column 'hip_a_r_moment'" in " ".join(
+        done.output.split()
+    )
 
 
 def test_reserves_are_named_and_written(inputs: list[Path], tmp_path: Path) -> None:

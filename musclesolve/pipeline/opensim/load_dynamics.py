@@ -108,10 +108,9 @@ def load_moments(
     """
     whole, notes, loads = whole_motion(model, motion), list[str](), list[ExternalLoad]()
     for load in read_external_loads(path, model, whole.time, body_motion(model, whole.value)):
-        notes += load.notes
         limits = HoleLimits.of(load.time, motion.cutoff_hz or USUAL_HZ)
-        if holes := limits.long_holes(load.time):
-            notes.append(hole_note(f"{Path(path).name} lacks {load.name}", holes, limits))
+        holes, name = limits.long_holes(load.time), load.file.name if load.file else "The loads file"
+        notes += [*load.notes, *([hole_note(f"{name} lacks rows", holes, limits)] if holes else [])]
         loads.append(load.with_holes(limits))
     known = _within(motion.time, loads)
     if not known.any():

@@ -11,8 +11,10 @@ from refusals import refused
 from small_model_motion import TIME, is_angle, save_inputs, small_motion
 
 from musclesolve.opensim.model import OpenSimModel
+from musclesolve.opensim.read_model import read_osim
 from musclesolve.pipeline.opensim.coordinate_motion import coordinate_motion
 from musclesolve.recording.data import Table
+from musclesolve.recording.text.mot_file import write_mot
 
 RATE = 60.0
 
@@ -66,10 +68,69 @@ def test_rates_are_derivatives(small: OpenSimModel) -> None:
     )
 
 
-def test_degrees_said_to_be_radians_are_refused(small: OpenSimModel) -> None:
+def angles_file(folder: Path, small: OpenSimModel, said: bool | None, scale: float) -> Path:
+    """The small motion with its angles multiplied, under a header that says they are degrees, radians, or nothing."""
+    given, path = small_motion(small), folder / "ik.mot"
+    names = tuple(name for name in given if name != "time")
+    values = np.stack([given[name] * (scale if is_angle(name) else 1.0) for name in names], axis=1)
+    write_mot(path, Table(TIME, names, values, said, path), decimals=12)
+    return path
+
+
+def test_degrees_said_to_be_radians_are_refused(small: OpenSimModel, tmp_path: Path) -> None:
+    """With the column, its value, and what says so: a header, or that arrays are in radians."""
+    with refused(
+        "bad_units", "ik.mot", " reaches 28.6", "its header says inDegrees=no", "write inDegrees=yes"
+    ):
+        coordinate_motion(small, angles_file(tmp_path, small, False, np.degrees(1.0)))
     given = small_motion(small)
-    with refused("bad_units", "knee_r", "inDegrees"):
+    with refused("bad_units", "knee_r reaches 28.6", "numpy.radians") as error:
         coordinate_motion(small, {**given, "knee_r": np.degrees(given["knee_r"])})
+    assert "header" not in str(error.value)
+
+
+def test_units_that_the_header_does_not_state_are_those_that_the_values_show(
+    small: OpenSimModel, tmp_path: Path
+) -> None:
+    """Beyond a full rotation in radians: degrees. Below: radians, as OpenSim takes them. The note says why."""
+    plain = coordinate_motion(small, small_motion(small))
+    for scale, unit in ((np.degrees(1.0), "degrees"), (1.0, "radians")):
+        found = coordinate_motion(small, angles_file(tmp_path, small, None, scale))
+        np.testing.assert_allclose(found.value, plain.value, atol=1e-9)
+        (note,) = found.notes
+        assert f"taken as {unit}" in note and "ik.mot does not say" in note and "header says" not in note
+        assert f"reaches {0.5 * scale:.3g}"[:11] in note
+    still = Table(TIME, ("tx",), 9.0 * np.ones((61, 1)), None, Path("ik.mot"))
+    assert coordinate_motion(small, still).notes == ()
+
+
+@pytest.mark.parametrize("trial", [1, 3])
+def test_recorded_degrees_under_a_header_that_says_nothing(recorded_walk: Path, trial: int) -> None:
+    folder = recorded_walk.parent / "fascicle_walk"
+    if not folder.exists():
+        pytest.skip(f"no {folder}")
+    found = coordinate_motion(read_osim(folder / "model.osim"), folder / f"trial_{trial}_IK.mot")
+    assert "taken as degrees" in found.notes[0] and "knee_angle_r reaches -6" in found.notes[0]
+    knee = np.degrees(found.by_name(found.value)["knee_angle_r"])
+    assert -67.0 < knee.min() < -60.0 and knee.max() < 5.0
+
+
+def test_a_coordinate_that_stands_twice_is_refused_with_its_columns(
+    small: OpenSimModel, tmp_path: Path
+) -> None:
+    path = angles_file(tmp_path, small, False, 1.0)
+    lines = path.read_text(encoding="utf-8").splitlines()
+    start = lines.index("endheader") + 1
+    names = lines[start].split("\t")
+    lines[3] = f"nColumns={len(names) + 1}"
+    rows = [f"{line}\t0.1" for line in lines[start + 1 :]]
+    path.write_text("\n".join([*lines[:start], f"{lines[start]}\tknee_r", *rows, ""]), encoding="utf-8")
+    columns = f"columns {names.index('knee_r') + 1} and {len(names) + 1}"
+    with refused("duplicate_name", "ik.mot", f"line {start + 1}, {columns}", "'knee_r'"):
+        coordinate_motion(small, path)
+    both = {**small_motion(small), "/jointset/knee_joint_r/knee_r/value": np.zeros(61)}
+    with refused("duplicate_name", "'knee_r'", "'/jointset/knee_joint_r/knee_r/value'"):
+        coordinate_motion(small, both)
 
 
 def test_degrees_that_may_be_radians_are_noted(small: OpenSimModel) -> None:

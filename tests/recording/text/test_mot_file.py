@@ -83,7 +83,6 @@ def test_the_older_header_is_read_too(tmp_path: Path) -> None:
     ("edit", "parts"),
     [
         (("endheader", "end header"), ["bad_format"]),
-        (("nRows=3\n", ""), ["bad_format"]),
         (("nColumns=3", "nColumns=30"), ["truncated_file", "3", "30"]),
         (("inDegrees=yes", "inDegrees=maybe"), ["bad_format", "'maybe'"]),
         (("time\tforce_vx", "frame\tforce_vx"), ["missing_column", "line 9", "'frame'"]),
@@ -116,6 +115,44 @@ def test_the_row_in_which_a_file_is_cut_short_does_not_count(tmp_path: Path) -> 
     assert read_mot(whole).time.size == 3 and read_mot(whole).row_warning == ""
     cut = read_mot(sample(tmp_path, ("-4\n", "-4"), ("nRows=3", "nRows=5")))
     assert cut.time.size == 2 and "the last row is left out" in cut.row_warning
+
+
+@pytest.mark.parametrize("left_out", [["nRows=3\n"], ["nColumns=3\n"], ["nRows=3\n", "nColumns=3\n"]])
+def test_columns_and_rows_are_counted_where_the_header_states_no_number(
+    tmp_path: Path, left_out: list[str]
+) -> None:
+    """As OpenSim 4 and Moco write files."""
+    plain, found = read_mot(sample(tmp_path)), read_mot(sample(tmp_path, *((line, "") for line in left_out)))
+    assert found.names == plain.names and found.sentences == []
+    np.testing.assert_array_equal(found.values, plain.values)
+
+
+def test_without_a_stated_number_the_last_row_needs_the_end_of_its_line(tmp_path: Path) -> None:
+    """Nothing else shows that it is whole."""
+    found = read_mot(sample(tmp_path, ("-4\n", "-4"), ("nRows=3\n", "")))
+    assert found.time.size == 2 and "the last row is left out" in found.row_warning
+
+
+def test_what_the_header_says_of_degrees(tmp_path: Path) -> None:
+    """Yes, no, or nothing; written again it says the same."""
+    for edit, said in (((), True), ((("=yes", "=no"),), False), ((("inDegrees=yes\n", ""),), None)):
+        found = read_mot(sample(tmp_path, *edit))
+        assert found.in_degrees is said
+        write_mot(tmp_path / "again.mot", found)
+        assert read_mot(tmp_path / "again.mot").in_degrees is said
+
+
+@pytest.mark.parametrize(
+    ("name", "columns", "rows"),
+    [("grf_without_column_count.mot", 18, 223), ("moco_states_without_column_count.sto", 253, 195)],
+)
+def test_files_of_opensim_4(recorded_walk: Path, name: str, columns: int, rows: int) -> None:
+    file = recorded_walk.parent / "addbiomechanics" / "odd_files" / name
+    if not file.exists():
+        pytest.skip(f"no {file}")
+    found = read_mot(file)
+    assert found.values.shape == (rows, columns) and found.sentences == []
+    assert np.isfinite(found.values).all() and found.in_degrees is (False if "moco" in name else None)
 
 
 @given(cut=st.integers(SAMPLE.index("0.000"), len(SAMPLE) - 1))

@@ -22,7 +22,6 @@ def _remedy(path: Path, text: str) -> str:
     [
         ("walk.trc", "PathFileType", "Markers", "name the TRC file"),
         ("walk.trc", "\t102\t38\t", "\t102\t37\t", "NumMarkers"),
-        ("walk.trc", "\t102\t38\t", "\t103\t38\t", "cut short"),
         ("forces.mot", "nColumns=19", "nColumns=18", "another file"),
         ("forces.mot", "\ntime\t", "\nclock\t", "name it time"),
         ("forces.mot", "endheader", "", "name a MOT or STO file"),

@@ -115,6 +115,22 @@ def with_extra(path: Path, *labels: str) -> None:
         relabelled(path, name, label)
 
 
+@pytest.mark.parametrize(
+    ("form", "where"),
+    [
+        ("trc", "line 4, columns 3, 9 and 12"),
+        ("csv", "line 1, columns 2, 8 and 11"),
+        ("vicon", "line 3, columns 3, 9 and 12"),
+        ("c3d", "POINT:LABELS, points 1, 3 and 4"),
+    ],
+)
+def test_where_it_stands(tmp_path: Path, form: str, where: str) -> None:
+    """Line, and numbers of the columns from one: of the first coordinate of a marker."""
+    name, write = FORMS[form]
+    found = read_markers(write(tmp_path / name, ["A", "B", "A", "A"], np.ones((5, 4, 3))))
+    assert dict(found.repeated) == {"A": where}
+
+
 def test_a_trial_that_does_not_use_it_is_read_with_a_note(tmp_path: Path) -> None:
     plain = read_trial(write_trial(tmp_path))
     codes = check(plain.path).codes
@@ -177,6 +193,11 @@ def columns_twice(path: Path, name: str) -> None:
     path.write_text("\n".join([*head, *rows]) + "\n", encoding="utf-8")
 
 
+def header_of(path: Path) -> list[str]:
+    lines = path.read_text(encoding="utf-8").split("\n")
+    return lines[lines.index("endheader") + 1].split("\t")
+
+
 @pytest.mark.parametrize("form", ["mot", "csv"])
 def test_columns_of_forces(tmp_path: Path, form: str) -> None:
     path = write_trial(tmp_path)
@@ -194,6 +215,9 @@ def test_columns_of_forces(tmp_path: Path, form: str) -> None:
     if form == "mot":
         columns_twice(tmp_path / "forces.mot", "r_vx")
         with refused("duplicate_name", "forces.mot", "'r_vx'"):
+            read_trial(path)
+        columns = [k + 1 for k, name in enumerate(header_of(tmp_path / "forces.mot")) if name == "r_vx"]
+        with refused("duplicate_name", f"columns {columns[0]} and {columns[1]}"):
             read_trial(path)
         assert any("'r_vx' stands twice" in finding.what for finding in check(path).of("error"))
 
