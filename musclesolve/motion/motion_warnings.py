@@ -162,7 +162,7 @@ def carried_share(
     """
     start, end = span
     inside = recording.inside(time, start, end)
-    pelvis = "asis" if "asis_r" in moving else "hip_center"
+    pelvis = "asis" if "asis_r" in moving and "asis_l" in moving else "hip_center"
     height = between(moving[f"{pelvis}_r"], moving[f"{pelvis}_l"])[:, 2]
     first, last = np.gradient(height, time)[inside][[0, -1]]
     force = 0.0
