@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TypeVar
+
+LONGEST_PART = 1500
+"""Most characters of a problem, of what was expected, and of a remedy: what is longer, nobody reads."""
 
 
 class MuscleSolveError(Exception):
@@ -31,15 +35,24 @@ class InputError(MuscleSolveError):
         expected: str | None = None,
         remedy: str | None = None,
     ) -> None:
-        self.problem, self.code, self.file, self.where = problem, code, file, where
-        self.expected, self.remedy = expected, remedy
-        place = ", ".join(str(part) for part in (file, where) if part)
-        lines = [f"{place}: {problem}" if place else problem]
-        if expected:
-            lines.append(f"  expected: {expected}")
-        if remedy:
-            lines.append(f"  remedy: {remedy}")
+        self.problem, self.code, self.file, self.where = _bounded(problem), code, file, where
+        self.expected, self.remedy = _bounded(expected), _bounded(remedy)
+        place = ", ".join(str(part) for part in (file, _bounded(where)) if part)
+        lines = [f"{place}: {self.problem}" if place else self.problem]
+        if self.expected:
+            lines.append(f"  expected: {self.expected}")
+        if self.remedy:
+            lines.append(f"  remedy: {self.remedy}")
         super().__init__("\n".join(lines))
+
+
+Text = TypeVar("Text", str, str | None)
+
+
+def _bounded(text: Text) -> Text:
+    if text is None or len(text) <= LONGEST_PART:
+        return text
+    return f"{text[:LONGEST_PART]} ... ({len(text)} characters)"
 
 
 class PoseError(MuscleSolveError):

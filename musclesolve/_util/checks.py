@@ -9,6 +9,7 @@ from numbers import Integral, Real
 import numpy as np
 
 from musclesolve._util.arrays import AnyArray, Array
+from musclesolve._util.message_text import as_text
 from musclesolve._util.names import suggestion
 from musclesolve.errors import InputError
 
@@ -37,7 +38,7 @@ def check_number(
         value = _as_float(number)
         if np.isfinite(value) and least <= value <= most and above < value < below:
             return value
-    raise InputError(f"{name} is {given!r}", code="bad_number", where=where or name, expected=expected)
+    raise InputError(f"{name} is {as_text(given)}", code="bad_number", where=where or name, expected=expected)
 
 
 def _as_float(number: Real) -> float:
@@ -51,7 +52,9 @@ def check_integer(given: object, name: str, least: int, *, where: str | None = N
     """Return an integer that is at least `least`; true, false and 2.0 are none."""
     if isinstance(given, bool) or not isinstance(given, Integral) or given < least:
         expected = f"a whole number, {least} or more"
-        raise InputError(f"{name} is {given!r}", code="bad_number", where=where or name, expected=expected)
+        raise InputError(
+            f"{name} is {as_text(given)}", code="bad_number", where=where or name, expected=expected
+        )
     return int(given)
 
 
@@ -59,7 +62,7 @@ def check_choice(given: object, name: str, known: Collection[str], *, where: str
     """See that a word is one of those that are known."""
     if not isinstance(given, str) or given not in known:
         raise InputError(
-            f"{name} is {given!r}",
+            f"{name} is {as_text(given)}",
             code="unknown_name",
             where=where,
             expected=" or ".join(map(repr, known)),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 
+from musclesolve._util.message_text import as_text
 from musclesolve.errors import InputError
 
 _LISTED = 12
@@ -43,7 +44,7 @@ def unknown_name(
     most = _LISTED if meant else _LISTED_ALONE
     listed = ", ".join(known[:most]) + (f" ... ({len(known)} names)" if len(known) > most else "")
     return InputError(
-        f"there is no {what} {name!r}{within}",
+        f"there is no {what} {as_text(name)}{within}",
         code="unknown_name",
         file=None if file is None else str(file),
         where=where,

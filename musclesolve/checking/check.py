@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from pathlib import Path
 
+from musclesolve._util.message_text import as_text
 from musclesolve.checking import analysis, emg, files, forces, markers
 from musclesolve.checking.analysis.analysis_refusals import find_time_range, refusal
 from musclesolve.checking.case.case import Case, finding_of
@@ -44,7 +45,7 @@ def check(path: str | Path) -> Report:
     """
     if not isinstance(path, str | Path):
         raise InputError(
-            f"{path!r} is not a path",
+            f"{as_text(path)} is not a path",
             code="bad_type",
             where="check",
             expected="the path of a trial file",

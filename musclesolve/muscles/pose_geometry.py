@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 import muscle_db
 from musclesolve._util.arrays import Array
+from musclesolve._util.message_text import as_text
 from musclesolve._util.names import unknown_name
 from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
 from musclesolve.dynamics.model.human_model import human_model
@@ -121,7 +122,7 @@ def _radians(name: str, value: ArrayLike, known: Sequence[str]) -> Array:
         array = np.full(1, np.nan)
     if array.ndim > 1 or not array.size or not np.isfinite(array).all():
         raise InputError(
-            f"{value!r} is no angle",
+            f"{as_text(value)} is no angle",
             code="bad_number",
             where=name,
             expected="a finite number or a list of them, in radians",

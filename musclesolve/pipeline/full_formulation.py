@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from musclesolve._util.arrays import AnyArray
+from musclesolve._util.message_text import as_text
 from musclesolve._util.names import unknown_name
 from musclesolve.dynamics.inverse.expanded_model import ExpandedModel
 from musclesolve.dynamics.inverse.external_wrenches import Wrench
@@ -101,7 +102,7 @@ def _some(given: object, name: str) -> list[Any]:
     found = members(given)
     if not found:
         raise InputError(
-            f"{name} is {given!r}",
+            f"{name} is {as_text(given)}",
             code="missing_argument",
             where=f"full_problem, {name}",
             expected="a list of one or more",

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 import muscle_db
 from musclesolve._util.checks import check_choice
+from musclesolve._util.message_text import as_text
 from musclesolve._util.names import unknown_name
 from musclesolve.dynamics.model.model import Model
 from musclesolve.errors import InputError
@@ -204,7 +205,9 @@ def _dofs(names: tuple[str, ...]) -> tuple[str, ...]:
     for place, name in enumerate(names):
         if name in names[:place]:
             raise InputError(
-                f"{name!r} stands twice", code="duplicate_name", expected="every degree of freedom once"
+                f"{as_text(name)} stands twice",
+                code="duplicate_name",
+                expected="every degree of freedom once",
             )
         if name not in LEG_DOFS:
             raise unknown_name(name, "degree of freedom", LEG_DOFS, " of a leg")

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from musclesolve._util.arrays import Array
+from musclesolve._util.message_text import as_text
 from musclesolve._util.names import unknown_name
 from musclesolve.recording.c3d.c3d_file import read_c3d
 from musclesolve.recording.c3d.force_platforms import read_plates
@@ -53,7 +54,7 @@ def convert(
     if up is not None and forward is None:
         _check_up_used(source, targets)
     if units not in METRES:
-        problem = f"the unit of length is {units!r}"
+        problem = f"the unit of length is {as_text(units)}"
         raise error_at(
             None, "--units", problem, ", ".join(METRES), "--units mm, or leave it out", code="unknown_unit"
         )

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from musclesolve._util.arrays import Array
+from musclesolve._util.message_text import as_text
 from musclesolve._util.names import suggestion, unknown_name
 from musclesolve.dynamics.model.topology import BASE_DOFS, BODY_KINDS, Direction, Dof, Topology
 from musclesolve.errors import InputError
@@ -86,7 +87,7 @@ def _check_layout(topology: Topology) -> None:
         length = float(np.linalg.norm(direction)) if _triple(direction) else float("nan")
         if not abs(length - 1.0) <= _UNIT:
             raise _wrong(
-                f"the direction of vector {name!r} is {direction!r}",
+                f"the direction of vector {name!r} is {as_text(direction)}",
                 "three finite numbers, a unit vector",
                 f"divide it by its length, {length:.9g}" if length > 0.0 else None,
             )

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from musclesolve._util.message_text import as_text
 from musclesolve._util.names import suggestion
 from musclesolve.dynamics.model.data_files import locate, read_text
 from musclesolve.dynamics.model.topology import (
@@ -179,14 +180,14 @@ def _read(entry: Mapping[str, Any], kind: str, index: int, file: Path) -> dict[s
     for given in entry:
         if given not in keys:
             known = f"some of {', '.join(keys)}"
-            raise wrong(f"unknown key {given!r}", "unknown_key", known, suggestion(given, keys))
+            raise wrong(f"unknown key {as_text(given)}", "unknown_key", known, suggestion(given, keys))
     read = {}
     for name, key in keys.items():
         value = entry.get(name, key.default)
         if value is _NEEDED:
             raise wrong(f"{name!r} is missing", "missing_key", f"{name} = {key.expected}")
         if name in entry and not key.accepts(value):
-            raise wrong(f"{name} = {value!r}", "bad_value", key.expected)
+            raise wrong(f"{name} = {as_text(value)}", "bad_value", key.expected)
         read[name] = value
     if "number" in keys and read["number"] is None:
         read["number"] = index + 1

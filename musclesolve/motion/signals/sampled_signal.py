@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_number
+from musclesolve._util.message_text import as_text
 from musclesolve.errors import InputError
 
 FEWEST_FRAMES = 3
@@ -37,7 +38,7 @@ def checked_order(order: int, orders: Container[int], what: str, expected: str, 
     """Return a whole number that is one of some."""
     number = _real(order, what)
     if number.ndim or float(number) not in orders:
-        raise InputError(f"{order!r} as {what}", code="bad_number", expected=expected, remedy=remedy)
+        raise InputError(f"{as_text(order)} as {what}", code="bad_number", expected=expected, remedy=remedy)
     return int(number)
 
 
@@ -83,6 +84,6 @@ def _real(values: ArrayLike, what: str) -> Array:
     except ValueError:
         given = np.asarray(None)
     if given.dtype.kind not in "iuf":
-        shown = repr(values) if given.ndim == 0 else f"an array of {given.dtype}"
-        raise InputError(f"{shown} as {what}", code="not_numbers", expected="real numbers")
+        text = as_text(values) if given.ndim == 0 else f"an array of {given.dtype}"
+        raise InputError(f"{text} as {what}", code="not_numbers", expected="real numbers")
     return given.astype(float, copy=False)

@@ -14,7 +14,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Mask
 from musclesolve._util.checks import check_real_array
-from musclesolve._util.shown import few
+from musclesolve._util.message_text import few
 from musclesolve._util.time_holes import USUAL_HZ, HoleLimits, hole_note
 from musclesolve.errors import InputError
 from musclesolve.opensim.inverse.external_load import ExternalLoad

@@ -11,6 +11,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Indices, Mask
 from musclesolve._util.checks import check_choice, check_number
+from musclesolve._util.message_text import few
 from musclesolve.errors import InputError
 from musclesolve.muscles.hill_model import FiberState
 from musclesolve.muscles.tendon_strain import TendonStrain, check_tendon, check_tendon_strains
@@ -315,7 +316,7 @@ def _require_coordinates(model: OpenSimModel, choice: SharedChoice, motion: Coor
     needed = {name for name in {*choice.needed, *choice.dofs} if not model.coordinates[name].locked}
     if lacking := [name for name in model.coordinates if name in needed and name not in motion.names]:
         raise InputError(
-            f"there is no column {', '.join(lacking)}",
+            f"there is no column {few(lacking, 8)}",
             code="missing_column",
             file=motion.file,
             expected="every coordinate that the muscles cross and the model does not lock",

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from musclesolve._util.arrays import Array
+from musclesolve._util.message_text import few
 from musclesolve._util.names import suggestion
 from musclesolve.errors import InputError
 from musclesolve.recording.cameras.calibration import Calibration, calibrate
@@ -127,7 +128,7 @@ def _calibration(
     for point in names:
         if point not in known:
             problem, expected = f"there is no control point '{point}'", "a name of the file of control points"
-            remedy = suggestion(point, known) or f"its points are {', '.join(known)}"
+            remedy = suggestion(point, known) or f"its points are {few(known, 24)}"
             raise error_at(file, None, problem, expected, remedy, code="unknown_name")
     try:
         return calibrate(places[[known.index(point) for point in names]], image, name, names)

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_array
+from musclesolve._util.message_text import as_text
 from musclesolve.recording.place_errors import error_at
 
 FEWEST = 6
@@ -29,7 +30,7 @@ def checked_pairs(
     world = check_array(points, "the array of control points", ("n", 3), finite=False, real=True, where=place)
     pixels = check_array(image, "the array of image points", ("n", 2), finite=False, real=True, where=place)
     if labels is not None and not isinstance(labels, Sequence):
-        problem, expected = f"the labels are {labels!r}", "one name for every control point"
+        problem, expected = f"the labels are {as_text(labels)}", "one name for every control point"
         raise error_at(None, place, problem, expected, "give a list of names, or none", code="bad_type")
     names = tuple(str(label) for label in (range(1, len(world) + 1) if labels is None else labels))
     if not len(world) == len(pixels) == len(names):

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from musclesolve._util.arrays import Array
+from musclesolve._util.message_text import few
 from musclesolve.errors import InputError
 from musclesolve.recording.place_errors import error_at
 from musclesolve.recording.text.number_rows import RowReader, number_table
@@ -68,7 +69,7 @@ def read_control_points(path: Path) -> tuple[tuple[str, ...], Array]:
     )
     if unit is None:
         raise heading.error(
-            f"the columns are {', '.join(heading.columns)}", "name,x_mm,y_mm,z_mm, or the same in cm or m"
+            f"the columns are {few(heading.columns, 12)}", "name,x_mm,y_mm,z_mm, or the same in cm or m"
         )
     position = METRES[unit] * table[:, [heading.columns.index(f"{axis}_{unit}") - 1 for axis in "xyz"]]
     missing = np.isnan(position).any(axis=1)
@@ -83,7 +84,7 @@ def read_control_image(path: Path) -> tuple[tuple[str, ...], Array]:
     """Return names and pixels (n, 2) of the control points that a camera saw."""
     heading, names, table, lines = _named_rows(path)
     if heading.columns[1:] != ["u", "v"]:
-        raise heading.error(f"the columns are {', '.join(heading.columns)}", "name,u,v")
+        raise heading.error(f"the columns are {few(heading.columns, 12)}", "name,u,v")
     half = np.isnan(table).sum(axis=1) == 1
     if half.any():
         k = int(np.argmax(half))

@@ -13,6 +13,7 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
+from musclesolve._util.message_text import as_text
 from musclesolve.errors import InputError
 from musclesolve.recording.data import SIDES, Markers
 from musclesolve.recording.markers.landmark_names import landmarks
@@ -203,10 +204,10 @@ def _check_line(own: Document, table: str, key: str, value: Any, suffix: str, cl
         read_clusters(own, {key: value}, table)
     elif kind == "carried":
         if not isinstance(value, str) or value + suffix not in clusters:
-            problem = f"there is no cluster {value!r}"
+            problem = f"there is no cluster {as_text(value)}"
             raise own.unknown(problem, value, _stems(sorted(clusters), suffix), table, key)
     elif not isinstance(value, list) or not all(isinstance(name, str) and name for name in value):
-        problem, expected = f"the value is {value!r}", "a list of marker names"
+        problem, expected = f"the value is {as_text(value)}", "a list of marker names"
         raise own.error(problem, table, key, 0, expected, _SHOW)
 
 
@@ -225,7 +226,7 @@ def _check_letters(own: Document, letters: Any) -> None:
         return
     right = isinstance(letters, dict) and set(letters) == set(SIDES)
     if not right or not all(isinstance(letter, str) and letter for letter in letters.values()):
-        problem, expected = f"the value is {letters!r}", 'r = "R" and l = "L", or others'
+        problem, expected = f"the value is {as_text(letters)}", 'r = "R" and l = "L", or others'
         raise own.error(problem, "letters", None, 0, expected, _SHOW)
     if letters["r"] == letters["l"]:
         problem, remedy = "right and left have one letter", "correct one of them"

@@ -25,6 +25,7 @@ from muscle_db.regular_file import (
 from musclesolve._util.arrays import Array
 from musclesolve._util.interrupts import ignore_interrupts
 from musclesolve._util.locks import Lock
+from musclesolve._util.message_text import as_text
 from musclesolve._util.names import suggestion
 from musclesolve._util.written_files import HIDDEN, PART, note
 from musclesolve.errors import InputError
@@ -41,7 +42,7 @@ MOST_DECIMALS = 30
 def file_path(path: str | Path) -> Path:
     """Return a path that was given as text or as a path."""
     if not isinstance(path, str | Path):
-        problem = f"{path!r} is not a path"
+        problem = f"{as_text(path)} is not a path"
         raise error_at(None, None, problem, "the path of a file", "give its name as text", code="bad_type")
     return Path(path)
 
@@ -214,7 +215,9 @@ def check_writable(
     path = file_path(path)
     if not isinstance(decimals, int) or isinstance(decimals, bool) or not 0 <= decimals <= MOST_DECIMALS:
         expected = f"a whole number from 0 to {MOST_DECIMALS}"
-        raise error_at(path, None, f"{decimals!r} decimals", expected, "write decimals=6", code="bad_number")
+        raise error_at(
+            path, None, f"{as_text(decimals)} decimals", expected, "write decimals=6", code="bad_number"
+        )
     if time.ndim != 1 or time.size < 2:
         problem = f"{time.size} frame(s) have no rate to write"
         raise error_at(path, None, problem, "at least two", "write more frames", code="too_few_frames")

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from musclesolve._util.arrays import Array, Mask
+from musclesolve._util.message_text import few
 from musclesolve._util.names import suggestion
 from musclesolve.recording.data import PlateForce, Table
 from musclesolve.recording.place_errors import error_at
@@ -42,7 +43,7 @@ def _columns(document: Document, given: str | list[str], role: str, index: int, 
     for name in names:
         if name not in table.names:
             problem, expected = f"the column '{name}' is not in {table.path}", "a column of this file"
-            remedy = suggestion(name, table.names) or f"its columns are {', '.join(table.names)}"
+            remedy = suggestion(name, table.names) or f"its columns are {few(table.names, 24)}"
             raise document.error(problem, "force", role, index, expected, remedy, code="missing_column")
     check_used(names, "column", table.repeated, table.path)
     return names

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from musclesolve._util.bundled_toml import bundled_toml
+from musclesolve._util.message_text import as_text
 from musclesolve._util.names import suggestion
 from musclesolve.errors import InputError
 from musclesolve.recording.place_errors import error_at
@@ -323,14 +324,14 @@ def value_problem(value: Any, rule: Fields) -> tuple[str, str] | None:
     if not is_kind(value, kind):
         return f"the value {_wrong_part(value, kind)}", expected
     if "choices" in rule and value not in rule["choices"]:
-        return f"the value is {value!r}", f"one of {_list(rule['choices'])}"
+        return f"the value is {as_text(value)}", f"one of {_list(rule['choices'])}"
     if kind in ("number", "whole") and not _within(value, rule):
-        return f"the value is {value!r}", _range(rule) + f": {rule['about']}"
+        return f"the value is {as_text(value)}", _range(rule) + f": {rule['about']}"
     if kind == "weights":
         for name, part in value.items():
             if not _within(part, rule):
                 return (
-                    f"the value of '{name}' is {part!r}",
+                    f"the value of '{name}' is {as_text(part)}",
                     f"{_KINDS[kind]}, {_range(rule)}: {rule['about']}",
                 )
     return None
@@ -342,8 +343,8 @@ def _wrong_part(value: Any, kind: str) -> str:
     if part_kinds and isinstance(value, dict):
         for name, part in value.items():
             if not any(is_kind(part, each) for each in part_kinds):
-                return f"of '{name}' is {part!r}"
-    return f"is {value!r}"
+                return f"of '{name}' is {as_text(part)}"
+    return f"is {as_text(value)}"
 
 
 def _within(value: float, rule: Fields) -> bool:

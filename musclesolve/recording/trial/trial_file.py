@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from musclesolve._util.arrays import Array
+from musclesolve._util.message_text import as_text
 from musclesolve.errors import InputError
 from musclesolve.recording.c3d.c3d_file import read_c3d
 from musclesolve.recording.c3d.foot_forces import c3d_forces
@@ -50,7 +51,7 @@ def read_trial(path: str | Path) -> Trial:
         InputError: anything that is missing, contradictory or implausible, with the file and the place in it.
     """
     if not isinstance(path, str | Path):
-        problem, expected = f"{path!r} is not a path", "the path of a trial file"
+        problem, expected = f"{as_text(path)} is not a path", "the path of a trial file"
         remedy = 'read_trial("trial.toml")'
         raise InputError(problem, code="bad_type", where="read_trial", expected=expected, remedy=remedy)
     document = trial_document(Path(path))

@@ -10,6 +10,7 @@ import xarray as xr
 
 from musclesolve._util.arrays import Array, Mask
 from musclesolve._util.checks import check_integer
+from musclesolve._util.message_text import as_text
 from musclesolve.errors import InputError
 from musclesolve.results.cycles.normalise import sampled
 from musclesolve.results.dataset import frame_validity as frames
@@ -120,7 +121,7 @@ def _curves(
 def _check(result: xr.Dataset, side: str, points: int) -> None:
     if side not in frames.sides(result):
         raise InputError(
-            f"the leg {side!r} is not in this result",
+            f"the leg {as_text(side)} is not in this result",
             code="bad_result",
             file=result.encoding.get("source"),
             expected=f"one of its legs: {', '.join(frames.sides(result))}",

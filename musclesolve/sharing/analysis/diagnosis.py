@@ -22,6 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from musclesolve._util.arrays import Array, Mask
 from musclesolve._util.checks import check_real_array
+from musclesolve._util.message_text import as_text
 from musclesolve.errors import InputError, MuscleSolveError
 from musclesolve.sharing.analysis.passive_cause import (
     MAIN_PART,
@@ -250,7 +251,7 @@ def _chosen(problem: Problem, frames: Sequence[int] | NDArray[np.int64] | Mask |
     if given.dtype == bool and given.shape == (count,):
         given = np.flatnonzero(given)
     if given.size and not np.issubdtype(given.dtype, np.integer):
-        fault = f"the frames are {frames!r}"
+        fault = f"the frames are {as_text(frames)}"
         expected = f"whole numbers, or {count} truth values"
         raise InputError(fault, code="bad_type", where="diagnose", expected=expected)
     number = given.astype(np.int64).reshape(-1)

@@ -18,6 +18,7 @@ from typing import ClassVar
 import numpy as np
 
 from musclesolve._util.arrays import Array, Mask
+from musclesolve._util.message_text import as_text
 from musclesolve._util.names import unknown_name
 from musclesolve.errors import InputError
 from musclesolve.sharing.arguments import check_problem, members
@@ -118,11 +119,11 @@ def chosen_muscles(problem: Problem, names: Sequence[str] | None) -> list[int]:
         return list(range(len(known)))
     wanted = [names] if isinstance(names, str) else members(names)
     if not wanted:
-        fault = f"muscles is {names!r}"
+        fault = f"muscles is {as_text(names)}"
         expected = "one name or more; None stands for all"
         raise InputError(fault, code="missing_argument", where="muscles", expected=expected)
     for name in wanted:
-        if name not in known:
+        if not isinstance(name, str) or name not in known:
             raise unknown_name(name, "muscle", known)
     return [known.index(name) for name in wanted]
 

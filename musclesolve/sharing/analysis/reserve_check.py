@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from musclesolve._util.arrays import Array, Mask, true_runs
 from musclesolve._util.checks import check_real_array
+from musclesolve._util.message_text import as_text
 from musclesolve.errors import InputError
 from musclesolve.sharing.arguments import check_problem, check_solution
 from musclesolve.sharing.certificate import needs_reserve
@@ -124,7 +125,7 @@ def worst_frames(helped: Mask, reserve: Array) -> NDArray[np.int64]:
 def _limits(limits: object) -> tuple[float, float]:
     pair = check_real_array(limits, "limits", "0 < strict <= usual")
     if pair.shape != (2,) or not 0 < pair[0] <= pair[1] < np.inf:
-        fault = f"the limits are {limits}"
+        fault = f"the limits are {as_text(limits)}"
         raise InputError(fault, code="bad_range", where="check_reserves", expected="0 < strict <= usual")
     return float(pair[0]), float(pair[1])
 

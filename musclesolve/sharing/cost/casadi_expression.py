@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_real_array
 from musclesolve._util.locks import CASADI
+from musclesolve._util.message_text import as_text
 from musclesolve.errors import InputError
 from musclesolve.sharing.cost.cost_base import Cost, bad_cost
 from musclesolve.sharing.problem import Problem
@@ -81,7 +82,7 @@ class ExpressionCost(Cost):
     def __post_init__(self) -> None:
         for used in self.uses:
             if used not in FIELDS:
-                fault = f"the cost {self.name} uses {used!r} of the problem"
+                fault = f"the cost {self.name} uses {as_text(used)} of the problem"
                 expected = "some of " + ", ".join(FIELDS)
                 remedy = "pass other numbers as constants"
                 raise InputError(fault, code="unknown_name", expected=expected, remedy=remedy)
@@ -263,5 +264,5 @@ def _constant(cost: str, name: str, value: ArrayLike) -> tuple[float, ...]:
     what, expected = f"the constant {name!r} of the cost {cost}", "a finite number, or one for each muscle"
     array = check_real_array(value, what, expected)
     if array.ndim > 1 or not np.isfinite(array).all():
-        raise InputError(f"{what} is {value!r}", code="bad_number", expected=expected)
+        raise InputError(f"{what} is {as_text(value)}", code="bad_number", expected=expected)
     return tuple(array.reshape(-1).tolist())

@@ -7,6 +7,7 @@ import importlib.util
 from dataclasses import dataclass
 from typing import Any
 
+from musclesolve._util.message_text import as_text
 from musclesolve._util.names import suggestion
 from musclesolve.errors import InputError
 from musclesolve.sharing.cost.cost_base import NEEDS, Cost
@@ -154,16 +155,18 @@ def find_solver(solver: str | Solver) -> Solver:
         if callable(getattr(solver, "solve", None)) and hasattr(solver, "name"):
             return solver
         raise UnknownSolverError(
-            f"{solver!r} is no solver", code="bad_type", expected="a name, or an object with name and solve"
+            f"{as_text(solver)} is no solver",
+            code="bad_type",
+            expected="a name, or an object with name and solve",
         )
     if solver not in REGISTRY:
-        fault = f"there is no solver {solver!r}"
+        fault = f"there is no solver {as_text(solver)}"
         expected = "one of " + ", ".join(REGISTRY)
         remedy = suggestion(solver, REGISTRY)
         raise UnknownSolverError(fault, code="unknown_name", expected=expected, remedy=remedy)
     record = REGISTRY[solver]
     if record.missing:
-        fault = f"the solver {solver!r} needs {' and '.join(record.missing)}, not installed"
+        fault = f"the solver {as_text(solver)} needs {' and '.join(record.missing)}, not installed"
         raise SolverNotInstalledError(fault, code="missing_package", remedy=record.install)
     found: Solver = getattr(importlib.import_module(record.module), record.kind)(*record.arguments)
     return found

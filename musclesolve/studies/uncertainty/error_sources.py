@@ -8,6 +8,7 @@ from functools import cache
 
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.checks import check_number
+from musclesolve._util.message_text import as_text
 from musclesolve._util.names import unknown_name
 from musclesolve.errors import InputError
 from musclesolve.recording.data import Trial
@@ -49,7 +50,7 @@ def standard_deviations(trial: Trial, given: Mapping[str, float] | None = None) 
     """Source -> its standard deviation in SI: as given by key, else in the trial file, else the usual one."""
     if given is not None and not isinstance(given, Mapping):
         raise InputError(
-            f"{given!r} is no set of standard deviations",
+            f"{as_text(given)} is no set of standard deviations",
             code="bad_type",
             where="standard deviations",
             expected="keys and numbers, such as {'marker_placement_mm': 3}",

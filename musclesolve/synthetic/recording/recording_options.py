@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from musclesolve._util.arrays import Array
+from musclesolve._util.message_text import as_text, few
 from musclesolve.errors import InputError
 from musclesolve.recording.file_axes import AXES, global_from_laboratory
 from musclesolve.recording.markers.marker_set import marker_sets
@@ -98,7 +99,7 @@ class RecordingOptions:
         )
         self._need("steps", _are_steps, "a list of contacts such as r2 and l2")
         known, plain = faults(), not self.cameras and self.marker_set is None
-        self._need("faults", lambda v: set(v) <= set(known), "some of " + ", ".join(known))
+        self._need("faults", lambda v: set(v) <= set(known), f"some of {few(known, 20)}")
         self._need("faults", lambda v: plain or not v, "none of them with cameras or a marker set")
         sets = marker_sets()
         self._need("marker_set", lambda v: v is None or v in sets, "one of " + ", ".join(sets))
@@ -158,7 +159,7 @@ class RecordingOptions:
         except (TypeError, ValueError):
             pass
         raise InputError(
-            f"{name} is {value!r}",
+            f"{name} is {as_text(value)}",
             code="bad_value",
             where=name,
             expected=expected,
@@ -201,7 +202,7 @@ def parse_gap(text: str) -> Gap:
         marker, first, last = parts[0], float(parts[1]), float(parts[2])
     except (IndexError, ValueError):
         raise InputError(
-            f"{text!r} is no gap",
+            f"{as_text(text)} is no gap",
             code="bad_format",
             where="--gap",
             expected="MARKER:FROM:TO with the times in seconds",

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from musclesolve._util.arrays import Array, Mask
 from musclesolve._util.checks import check_choice, check_increasing
+from musclesolve._util.message_text import as_text
 from musclesolve.errors import InputError
 from musclesolve.sharing.arguments import check_problem, check_smooth_convex_cost
 from musclesolve.sharing.certificate import within_domain
@@ -87,7 +88,7 @@ def solve_rate_limited(
     check_choice(method, "the method", METHODS, where="method")
     chosen, limits = _suitable(problem, cost, method), RateLimits() if limits is None else limits
     if not isinstance(limits, RateLimits):
-        fault = f"limits is {limits!r}"
+        fault = f"limits is {as_text(limits)}"
         expected = "a RateLimits, for instance RateLimits(0.010, 0.040)"
         raise InputError(fault, code="bad_type", where="limits", expected=expected)
     check_choice(on_infeasible, "on_infeasible", ON_INFEASIBLE)

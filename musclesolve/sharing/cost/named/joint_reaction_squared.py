@@ -10,6 +10,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_number
+from musclesolve._util.message_text import as_text
 from musclesolve._util.names import unknown_name
 from musclesolve.errors import InputError
 from musclesolve.sharing.cost.cost_terms import SoftRows
@@ -122,7 +123,7 @@ def _pairs_of(cost: str, weights: Weights) -> tuple[tuple[str, float], ...]:
     try:
         pairs = tuple(dict(weights).items())
     except (TypeError, ValueError) as error:
-        fault = f"the weights of {cost} are {weights!r}"
+        fault = f"the weights of {cost} are {as_text(weights)}"
         expected = "names of reactions with a number each"
         raise InputError(fault, code="bad_type", expected=expected, remedy='{"knee": 1.0}') from error
     for key, weight in pairs:

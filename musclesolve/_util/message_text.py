@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 
 _MOST_VALUES = 6
-_LONGEST = 120
+_LONGEST = 160
 """Most characters of any other value."""
 
 
@@ -17,15 +17,18 @@ def few(names: Iterable[object], most: int = 3) -> str:
     return ", ".join(known[:most]) + (f" ... ({len(known)} in all)" if len(known) > most else "")
 
 
-def shown(value: object) -> str:
+def as_text(value: object) -> str:
     """A value as Python writes it, of an array or another sequence the first few values and their number."""
     try:
         if isinstance(value, np.ndarray) and value.size > _MOST_VALUES:
-            first = ", ".join(f"{each!r:.{_LONGEST}}" for each in value.ravel()[:_MOST_VALUES].tolist())
-            return f"[{first}, ...] (shape {value.shape})"
+            first = ", ".join(map(repr, value.ravel()[:_MOST_VALUES].tolist()))
+            return f"[{_cut(first)}, ...] (shape {value.shape})"
         if isinstance(value, list | tuple) and len(value) > _MOST_VALUES:
-            return f"[{', '.join(map(shown, value[:_MOST_VALUES]))}, ...] ({len(value)} values)"
-        text = repr(value)
+            return f"[{_cut(', '.join(map(as_text, value[:_MOST_VALUES])))}, ...] ({len(value)} values)"
+        return _cut(repr(value.item() if isinstance(value, np.generic) else value))
     except Exception as fault:  # whatever an object of a user does
-        text = f"an object of {type(value).__name__} ({type(fault).__name__})"
+        return f"an object of {_cut(type(value).__name__)} ({type(fault).__name__})"
+
+
+def _cut(text: str) -> str:
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."
