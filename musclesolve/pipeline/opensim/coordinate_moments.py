@@ -62,11 +62,7 @@ def coordinate_moments(
     Raises:
         InputError: a column is missing or stands twice, or none of the times is covered.
     """
-    if isinstance(source, Mapping) and "time" not in source and not hasattr(source, "data_vars"):
-        given = {"time": time, **{str(key): column for key, column in source.items()}}
-        table = as_table(_of_frames(given, len(time)), "moments")
-    else:
-        table = as_table(source, "moments")
+    table = _table(source, time)
     file = table.path if table.path.name else None
     missing = [name for name in optional if not _columns(table, name, file)]
     columns = [_column(table, name, file) for name in (*names, *optional) if name not in missing]
@@ -80,11 +76,10 @@ def coordinate_moments(
             expected="moments of the same trial",
             remedy="give inverse dynamics of these coordinates",
         )
-    limits = HoleLimits.of(table.time, cutoff_hz or USUAL_HZ)
     moment = np.zeros((len(time), len(names) + len(optional)))
     present = [name not in missing for name in (*names, *optional)]
-    moment[:, present] = np.stack([limits.filled(table.time, table.values[:, k], time) for k in columns], axis=1)
-    notes = [*table.sentences, *_hole_notes(table, columns, limits)]
+    moment[:, present], hole_notes = _filled(table, columns, time, cutoff_hz)
+    notes = [*table.sentences, *hole_notes]
     if missing:
         notes.append(
             f"There is no moment of {', '.join(missing)}, which other coordinates drive: taken as zero, which is right "
@@ -93,26 +88,33 @@ def coordinate_moments(
     return CoordinateMoments(moment, known, file, tuple(notes))
 
 
-def _hole_notes(table: Table, columns: Sequence[int], limits: HoleLimits) -> list[str]:
-    """A sentence on every set of columns with the same long holes."""
+def _filled(
+    table: Table, columns: Sequence[int], time: Array, cutoff_hz: float | None
+) -> tuple[Array, list[str]]:
+    """Columns (T, k) at other times, NaN in long holes; a sentence on every set of columns with the same of these."""
+    limits = HoleLimits.of(table.time, cutoff_hz or USUAL_HZ)
+    filled = np.stack([limits.filled(table.time, table.values[:, k], time) for k in columns], axis=1)
     by_holes: dict[tuple[tuple[float, float], ...], list[str]] = {}
     for k in columns:
         seen = ~np.isnan(table.values[:, k])
         seen[[0, -1]] = True  # so that rows without a number at the ends are a hole too
         if holes := tuple(limits.long_holes(table.time[seen])):
             by_holes.setdefault(holes, []).append(table.names[k])
-    return [
-        hole_note(f"{table.path.name or 'The table of moments'} lacks {few(names)}", holes, limits)
-        for holes, names in by_holes.items()
-    ]
+    file = table.path.name or "The table of moments"
+    notes = [hole_note(f"{file} lacks {few(names)}", holes, limits) for holes, names in by_holes.items()]
+    return filled, notes
 
 
-def _of_frames(given: Mapping[str, Array], frames: int) -> Mapping[str, Array]:
-    expected = f"{frames} numbers, one for each time of the coordinates"
-    return {
-        name: check_real_array(column, name, expected, where="moments", shapes=((frames,),))
-        for name, column in given.items()
+def _table(source: Source, time: Array) -> Table:
+    """Columns over their own time; those of arrays without one are at the given times (T,)."""
+    if not isinstance(source, Mapping) or "time" in source or hasattr(source, "data_vars"):
+        return as_table(source, "moments")
+    expected = f"{len(time)} numbers, one for each time of the coordinates"
+    columns = {
+        str(name): check_real_array(column, str(name), expected, where="moments", shapes=((len(time),),))
+        for name, column in source.items()
     }
+    return as_table({"time": time, **columns}, "moments")
 
 
 def _columns(table: Table, name: str, file: Path | None) -> list[int]:

@@ -195,7 +195,7 @@ def assemble_problem(
     """The problem for moments (T, m) of the chosen coordinates along a motion, wherever they come from."""
     wanted = _in_range(motion, options)
     kept = moments.known & wanted
-    if not kept.any():
+    if np.isnan(moments.moment[kept]).all():
         raise _no_frames(motion, moments, options)
     notes = [*choice.notes, *motion.notes, *moments.notes]
     if left := int((wanted & ~moments.known).sum()):
@@ -331,9 +331,17 @@ def _in_range(motion: CoordinateMotion, options: ModelOptions) -> Mask:
 
 
 def _no_frames(motion: CoordinateMotion, moments: CoordinateMoments, options: ModelOptions) -> InputError:
-    time = motion.time[moments.known]
+    time = motion.time[moments.known & ~np.isnan(moments.moment).all(axis=1)]
+    if not time.size:
+        return InputError(
+            "no moment is known in any frame of the coordinates",
+            code="missing_samples",
+            file=moments.file,
+            expected="numbers where the coordinates are",
+            remedy="give inverse dynamics, or ground reactions, without such gaps",
+        )
     return InputError(
-        f"no frame lies between {options.start_s} and {options.end_s} s",
+        f"no frame with moments lies between {options.start_s} and {options.end_s} s",
         code="bad_range",
         file=motion.file,
         expected=f"a range within {time[0]:g} to {time[-1]:g} s",
