@@ -68,6 +68,9 @@ def _column_names(reader: RowReader, path: Path) -> list[str]:
         remedy = "export the time as the first column, and name it time"
         raise error_at(path, reader.line_number, problem, "time", remedy, code="missing_column")
     check_unique([name for name in names if name.casefold() == "time"], "column", path, reader.line_number)
+    if len(names) < 2:
+        problem, expected = "the file has no column but the time", "one or more"
+        raise error_at(path, reader.line_number, problem, expected, code="missing_column")
     return names
 
 
