@@ -1,0 +1,1 @@
+"""OpenSim models and their mutants as OpenSim computes them and as this package does, side by side."""
