@@ -1,6 +1,7 @@
 """OpenSim models, and mutants of a small one, as OpenSim computes them and as this package does.
 
-python -m benchmarks.opensim_differential [--mutants 2000] [--seed 7] [--poses 2] [--kind TEXT] [--keep FOLDER] [--no-models]
+python -m benchmarks.opensim_differential [--mutants 2000] [--seed 7] [--poses 2] [--kind TEXT]
+    [--keep FOLDER] [--no-models]
 
 Compared in random poses: values of coupled coordinates, muscle parameters, lengths, moment arms about free coordinates,
 moments of inverse dynamics, tendon forces of rigid tendons, and shared forces where the problem is made here and where
@@ -52,7 +53,7 @@ def main() -> None:
         for outcome in outcomes(cases):
             done.append(outcome)
             for line in lines(outcome):
-                console.print(line)
+                console.print(line, soft_wrap=True)
     console.print(table(done))
 
 

@@ -30,6 +30,7 @@ _EXAMINED = 3
 FRAMES = 9
 INTERVAL = 0.01
 _AMPLITUDE = 0.04
+_NO_ARM = 1e-8
 _RIGID = ("Millard2012EquilibriumMuscle", "DeGrooteFregly2016Muscle")
 """Muscles that OpenSim lets have rigid tendons."""
 _PARAMETERS = {
@@ -100,6 +101,8 @@ class _Examined:
         found = [osim.Constraint.safeDownCast(each) for each in self.model.getComponentsList()]
         self.enforced = [each for each in found if each is not None and each.isEnforced(self.state)]
         self.couplers = [osim.CoordinateCouplerConstraint.safeDownCast(each) for each in self.enforced]
+        self.driving = self._driving()
+        """Coordinates with which others have to be assembled."""
         self.dependent = [each.isDependent(self.state) for each in self.coordinates]
         self.free = [
             k
@@ -112,6 +115,12 @@ class _Examined:
         self.place_q = self._places(
             lambda each, value: each.setValue(self.state, value, False), self.state.getQ, apart=0.1
         )
+
+    def _driving(self) -> set[str]:
+        if any(each is None for each in self.couplers):
+            return set(self.names)
+        listed = [each.getIndependentCoordinateNames() for each in self.couplers]
+        return {names.get(k) for names in listed for k in range(names.getSize())}
 
     def _places(self, change: Any, read: Any, apart: float = 1.0) -> list[int]:
         """The place of each coordinate in a vector of Simbody."""
@@ -135,11 +144,11 @@ class _Examined:
     def values(self) -> np.ndarray:
         return np.array([each.getValue(self.state) for each in self.coordinates])
 
-    def set(self, free: np.ndarray) -> np.ndarray:
+    def set(self, free: np.ndarray, *, assembled: bool = True) -> np.ndarray:
         """All coordinates when the free ones are given, as OpenSim assembles them."""
         for k, value in zip(self.free, free, strict=True):
             self.coordinates[k].setValue(self.state, float(value), False)
-        if self.enforced:
+        if self.enforced and assembled:
             self.model.assemble(self.state)
         self.model.realizePosition(self.state)
         return self.values()
@@ -152,8 +161,8 @@ class _Examined:
 
     def speeds(self, values: np.ndarray, rates: np.ndarray) -> np.ndarray:
         """Simbody's u for rates of the coordinates."""
-        for k, each in enumerate(self.coordinates):
-            self.state.updQ().set(self.place_q[k], float(values[k]))
+        for place, value in zip(self.place_q, values, strict=True):
+            self.state.updQ().set(place, float(value))
         self.model.realizePosition(self.state)
         given, found = osim.Vector(self.state.getNQ(), 0.0), osim.Vector(self.state.getNU(), 0.0)
         for place, value in zip(self.place_q, rates, strict=True):
@@ -171,8 +180,8 @@ class _Examined:
             found.append(column.to_numpy()[self.place_q])
         return np.array(found).T.reshape(count, count)
 
-    def arms(self, follow: np.ndarray) -> np.ndarray:
-        """Moment arms (K, n) on the rates of the free coordinates.
+    def arms(self, slope: np.ndarray, follow: np.ndarray) -> np.ndarray:
+        """Moment arms (K, n) on the rates of the free coordinates, where the length depends on a coordinate at all.
 
         OpenSim finds how coordinates follow one another by the least change of u, which moves other independent ones
         where a coupler has several, or couples an angle of a ball joint. So couplers are taken off, and the arms of
@@ -185,8 +194,11 @@ class _Examined:
         self.model.realizePosition(self.state)
         moving = [k for k, driven in enumerate(self.dependent) if k in self.free or (driven and not loops)]
         found = np.zeros((len(self.coordinates), len(self.muscles)))
+        joints = [each.getJoint().getName() for each in self.coordinates]
         for k in moving:
-            found[k] = [each.computeMomentArm(self.state, self.coordinates[k]) for each in self.muscles]
+            beside = [c for c, own in enumerate(self.free) if joints[own] == joints[k] or self.dependent[k]]
+            for i in np.flatnonzero(np.abs(slope[beside]).max(axis=0, initial=0.0) > _NO_ARM):
+                found[k, i] = self.muscles[i].computeMomentArm(self.state, self.coordinates[k])
         if not np.allclose(by_rates := self.by_rates(), np.eye(len(found))):
             found = by_rates @ found
         for each in taken:
@@ -202,12 +214,15 @@ class _Examined:
     def slopes(self, free: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """-dL/dq (F, n) over assembled poses, and how all coordinates follow each free one (F, K)."""
         arms, follow = [], []
-        for k in range(len(free)):
+        self.set(free)
+        for k, name in zip(range(len(free)), (self.names[k] for k in self.free), strict=True):
             ends = []
             for step in (STEP, -STEP):
                 moved = free.copy()
                 moved[k] += step
-                ends.append((self.set(moved), self.lengths()))
+                ends.append((self.set(moved, assembled=name in self.driving), self.lengths()))
+            if name in self.driving:
+                self.set(free)
             arms.append((ends[1][1] - ends[0][1]) / (2.0 * STEP))
             follow.append((ends[0][0] - ends[1][0]) / (2.0 * STEP))
         return np.array(arms), np.array(follow)
@@ -299,7 +314,7 @@ class _Examined:
         return {
             "value": value.tolist(),
             "length": self.lengths().tolist(),
-            "arm": self.arms(follow).tolist(),
+            "arm": self.arms(slope, follow).tolist(),
             "slope": slope.tolist(),
             "follow": follow.tolist(),
             "by_rates": None if np.allclose(by_rates, np.eye(len(value))) else by_rates.tolist(),
