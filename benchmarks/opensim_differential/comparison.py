@@ -19,6 +19,7 @@ from musclesolve.opensim.inverse.model_motion import model_motion
 from musclesolve.opensim.kinematics import coordinate_values
 from musclesolve.opensim.model import OpenSimModel
 from musclesolve.pipeline.opensim.model_muscles import ModelMuscles
+from musclesolve.recording.data import Table
 from musclesolve.sharing.problem import Problem
 
 AGREES, REFUSED, DIFFERS = "agrees", "refused", "DIFFERS"
@@ -99,11 +100,20 @@ class _Beside:
     def coordinates(self) -> list[Finding]:
         """Values of all coordinates, those that others drive included."""
         found = coordinate_values(self.model, self.poses)
-        worst = _Worst("coordinate")
+        coupled = {coupler.dependent for coupler in self.model.couplers}
+        others = [
+            f"{name} ({kind})"
+            for name, kind in self.model.unsupported.items()
+            if name.startswith("constraint ")
+        ]
+        worst, findings = _Worst("coordinate"), []
         for name in self.names:
+            if name in self.answer["dependent"] and name not in coupled and others:
+                findings.append(Finding("coordinate", REFUSED, what=", ".join(others)))
+                continue
             there = np.array([pose["value"][self.names.index(name)] for pose in self.answer["poses"]])
             worst.add(np.abs(found[:, self.model.coordinate_number[name]] - there), name)
-        return worst.findings()
+        return findings + worst.findings()
 
     def muscles(self) -> tuple[list[str], list[Finding]]:
         """Muscles that both have; those that are refused or missing here."""
@@ -225,10 +235,9 @@ class _Beside:
 
     def forces(self) -> list[Finding]:
         """Forces shared by the problem made here, and by one made of OpenSim's arms, lengths and speeds."""
-        course = self.columns(
-            self.answer["course"], [n for n in self.names if n not in self.answer["locked"]]
-        )
-        course["time"] = INTERVAL * np.arange(FRAMES)
+        time = INTERVAL * np.arange(FRAMES)
+        degrees = np.where(self.answer["rotational"], 180.0 / np.pi, 1.0)
+        course = Table(time, tuple(self.names), degrees * self.answer["course"], in_degrees=True, path=Path())
         frames = self.answer["frames"]
         known = np.array([each["frame"] for each in frames])
         enabled = [n for n, on in zip(self.answer["muscles"], self.answer["enabled"], strict=True) if on]
@@ -241,10 +250,16 @@ class _Beside:
         tension = activation * produced.capacity + produced.passive
         on_rates = np.array([each["arm"] for each in frames])[:, :, columns]
         columns_of_id = self._as_inverse_dynamics(np.einsum("tkn,tn->tk", on_rates, tension))
-        moments = {
-            name: np.interp(np.arange(FRAMES), known, columns_of_id[:, k])
-            for k, name in enumerate(self.names)
-        }
+        moments = Table(
+            time,
+            tuple(
+                f"{name}_moment" if turns else f"{name}_force"
+                for name, turns in zip(self.names, self.answer["rotational"], strict=True)
+            ),
+            np.stack([np.interp(np.arange(FRAMES), known, each) for each in columns_of_id.T], axis=1),
+            in_degrees=False,
+            path=Path(),
+        )
         problem = ms.opensim_problem(self.model, course, moments, cutoff_hz=None)
         dofs, names = list(problem.dof or ()), list(problem.muscle or ())
         if held := [name for name in dofs if name not in self.free]:

@@ -693,22 +693,46 @@ def _defaults(leg: Leg) -> None:
     leg.model.insert(0, defaults)
 
 
-def _curves(leg: Leg) -> None:
+_CURVES = {
+    "ActiveForceLengthCurve": {
+        "min_norm_active_fiber_length": 0.35,
+        "transition_norm_fiber_length": 0.7,
+        "max_norm_active_fiber_length": 1.9,
+        "shallow_ascending_slope": 0.8,
+        "minimum_value": 0.05,
+    },
+    "ForceVelocityCurve": {
+        "concentric_slope_at_vmax": 0.0,
+        "concentric_slope_near_vmax": 0.3,
+        "isometric_slope": 4.0,
+        "eccentric_slope_at_vmax": 0.0,
+        "eccentric_slope_near_vmax": 0.2,
+        "max_eccentric_velocity_force_multiplier": 1.5,
+        "concentric_curviness": 0.7,
+        "eccentric_curviness": 0.8,
+    },
+    "FiberForceLengthCurve": {"strain_at_zero_force": -0.05, "strain_at_one_norm_force": 0.5},
+}
+
+
+def _curves(leg: Leg, **passive: float) -> None:
     """Curves of Millard et al. with parameters of their own."""
-    for name in ("soleus", "vasti"):
-        made = leg.muscle(name)
-        active = SubElement(made, "ActiveForceLengthCurve", name=f"{name}_ActiveForceLengthCurve")
-        for tag, value in (
-            ("min_norm_active_fiber_length", 0.35),
-            ("transition_norm_fiber_length", 0.7),
-            ("max_norm_active_fiber_length", 1.9),
-            ("shallow_ascending_slope", 0.8),
-            ("minimum_value", 0.0),
-        ):
-            SubElement(active, tag).text = numbers([value])
-        passive = SubElement(made, "FiberForceLengthCurve", name=f"{name}_FiberForceLengthCurve")
-        for tag, value in (("strain_at_zero_force", 0.05), ("strain_at_one_norm_force", 0.6)):
-            SubElement(passive, tag).text = numbers([value])
+    for name in ("soleus", "vasti", "hamstrings", "tibialis"):
+        for kind, stated in _CURVES.items():
+            curve = SubElement(leg.muscle(name), kind, name=f"{name}_{kind}")
+            for tag, value in {**stated, **(passive if kind.startswith("Fiber") else {})}.items():
+                SubElement(curve, tag).text = numbers([value])
+
+
+_STIFF = {"stiffness_at_low_force": 0.3, "stiffness_at_one_norm_force": 5.0, "curviness": 0.6}
+
+
+def _de_groote(leg: Leg) -> None:
+    """Muscles of De Groote and Fregly with curves of their own."""
+    for name in ("soleus", "tibialis", "vasti", "gluteus_medius"):
+        leg.muscle(name).tag = "DeGrooteFregly2016Muscle"
+        SubElement(leg.muscle(name), "active_force_width_scale").text = "1.4"
+        SubElement(leg.muscle(name), "passive_fiber_strain_at_one_norm_force").text = "0.45"
 
 
 def _new_path_property(leg: Leg) -> None:
@@ -904,6 +928,8 @@ def _kinds() -> dict[str, Edit]:
         "parameters left to the class": _parameters,
         "parameters in defaults": _defaults,
         "curves of its own": _curves,
+        "passive curves of its own": partial(_curves, **_STIFF),
+        "DeGrooteFregly2016Muscle of its own": _de_groote,
         "path in <path>": _new_path_property,
         "function-based path": _other_path,
         "other gravity": _gravity,

@@ -327,7 +327,7 @@ def examined(task: Task) -> Answer:
     model = _Examined(task["model"])
     answer: Answer = {
         "coordinates": model.names,
-        "translation": [each.getMotionType() == 2 for each in model.coordinates],
+        "rotational": [each.getMotionType() == 1 for each in model.coordinates],
         "free": [model.names[k] for k in model.free],
         "dependent": [name for name, driven in zip(model.names, model.dependent, strict=True) if driven],
         "locked": [each.getName() for each in model.coordinates if each.getLocked(model.state)],

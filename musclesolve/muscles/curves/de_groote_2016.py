@@ -68,6 +68,46 @@ class DeGroote2016:
         return np.where(share > 0.0, rising, 0.0) / span
 
 
+@dataclass(frozen=True)
+class DeGrooteFregly2016(DeGroote2016):
+    """The curves of OpenSim's DeGrooteFregly2016Muscle: an active one of any width, a passive one of its own.
+
+    width: the active curve is that of 1 + (l / L0 - 1) / width.
+    """
+
+    width: float = 1.0
+
+    def active(self, l_norm: ArrayLike) -> Array:
+        """F = sum_k b1 exp(-(l - b2)^2 / (2 (b3 + b4 l)^2)) at 1 + (l / L0 - 1) / width."""
+        return super().active(self._unscaled(l_norm))
+
+    def active_slope(self, l_norm: ArrayLike) -> Array:
+        """Derivative of `active`."""
+        return super().active_slope(self._unscaled(l_norm)) / self.width
+
+    def passive(self, l_norm: ArrayLike, at_zero: ArrayLike = 0.0, at_one: ArrayLike = 0.6) -> Array:
+        """F = (exp(k s) - exp(k s0)) / (exp(k) - exp(k s0)), k = 4, zero at 0.2 L0 and below.
+
+        s = (l / L0 - 1 - e0) / (e1 - e0) for strains e0 and e1, s0 the same at 0.2 L0: a force of 1.7 % at the
+        optimal length where e1 is 0.6 (De Groote et al. 2016 with the offset of OpenSim's class).
+        """
+        share, _ = _share(np.maximum(l_norm, _SHORTEST), at_zero, at_one)
+        start = np.exp(_STIFFNESS * _share(_SHORTEST, at_zero, at_one)[0])
+        return np.asarray((np.exp(_STIFFNESS * share) - start) / (np.exp(_STIFFNESS) - start))
+
+    def passive_slope(self, l_norm: ArrayLike, at_zero: ArrayLike = 0.0, at_one: ArrayLike = 0.6) -> Array:
+        """Derivative of `passive` by the length."""
+        share, span = _share(l_norm, at_zero, at_one)
+        start = np.exp(_STIFFNESS * _share(_SHORTEST, at_zero, at_one)[0])
+        rising = _STIFFNESS * np.exp(_STIFFNESS * share) / (np.exp(_STIFFNESS) - start) / span
+        return np.where(np.asarray(l_norm) > _SHORTEST, rising, 0.0)
+
+    def _unscaled(self, l_norm: ArrayLike) -> Array:
+        return 1.0 + (np.asarray(l_norm, dtype=float) - 1.0) / self.width
+
+
+_SHORTEST = 0.2
+"""Length of a fiber, in optimal lengths, below which it has no passive force."""
 _END_SLOPE = _STIFFNESS * np.exp(_STIFFNESS) / np.expm1(_STIFFNESS)
 
 

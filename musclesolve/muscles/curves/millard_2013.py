@@ -96,7 +96,7 @@ class Millard2013:
     def _passive(self, l_norm: ArrayLike, at_zero: ArrayLike, at_one: ArrayLike) -> tuple[Array, Array]:
         """Passive force and its slope."""
         strain, zero, one = np.broadcast_arrays(np.asarray(l_norm, dtype=float) - 1.0, at_zero, at_one)
-        stiff = 2.0 / (one - zero)
+        stiff = self._stiffness(zero, one)
         beyond = strain >= one
         force = np.where(beyond, 1.0 + stiff * (strain - one), np.where(np.isnan(strain), np.nan, 0.0))
         slope = np.where(beyond, stiff, np.where(np.isnan(strain), np.nan, 0.0))
@@ -104,14 +104,20 @@ class Millard2013:
         force[inside], slope[inside] = self._toe(strain[inside], zero[inside], one[inside])
         return force, slope
 
+    def _stiffness(self, zero: Array, one: Array) -> Array:
+        """Slope at norm force 1: that of the parameters, 2 / (one - zero) unless they state it."""
+        stated = self._parameters["passive"].get("stiffness_at_one_norm_force")
+        return 2.0 / (one - zero) if stated is None else np.full(np.shape(one), stated)
+
     def _toe(self, strain: Array, zero: Array, one: Array) -> tuple[Array, Array]:
-        """Between the two strains (k,): a low-force corner over the first twentieth, then one to norm force 1."""
+        """Between the two strains (k,): a corner at low force, then one to norm force 1."""
         given = self._parameters["passive"]
         low = given["stiffness_at_low_force"]
-        width = 0.05 * (one - zero)
+        stiff = self._stiffness(zero, one)
+        width = 0.1 * np.minimum(1.0 / stiff, one - zero)
         none = np.zeros_like(zero)
         start, bend = Point(zero, none, none), Point(zero + width, 0.5 * low * width, none + low)
-        end = Point(one, none + 1.0, 2.0 / (one - zero))
+        end = Point(one, none + 1.0, stiff)
         first, second = (corner(*ends, given["curviness"]) for ends in ((start, bend), (bend, end)))
         early = (strain < bend.x)[:, None]
         return Corner(np.where(early, first.x, second.x), np.where(early, first.y, second.y)).at(strain)

@@ -9,7 +9,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Indices
 from musclesolve.muscles.curves.curve_family import CurveFamily
-from musclesolve.muscles.curves.de_groote_2016 import DeGroote2016
+from musclesolve.muscles.curves.de_groote_2016 import DeGrooteFregly2016
 from musclesolve.muscles.curves.millard_2013 import Millard2013, parameters
 from musclesolve.muscles.curves.thelen_2003 import Thelen2003
 from musclesolve.muscles.hill_model import FiberState, TendonForce, capacity_and_passive, fiber_state
@@ -25,7 +25,6 @@ _MILLARD = {
             "transition_length": "transition_norm_fiber_length",
             "max_length": "max_norm_active_fiber_length",
             "shallow_slope": "shallow_ascending_slope",
-            "minimum": "minimum_value",
         },
     ),
     "velocity": (
@@ -136,7 +135,8 @@ def _family(muscle: OpenSimMuscle) -> tuple[str, CurveFamily]:
     """The curves of a muscle, and a text that is the same for muscles with the same curves."""
     own = muscle.curve
     if muscle.kind.startswith("DeGroote"):
-        return "de_groote", DeGroote2016()
+        curves = DeGrooteFregly2016(width=own["active_force_width_scale"])
+        return repr(curves), curves
     if "FmaxMuscleStrain" in own:
         thelen = Thelen2003(own["KshapeActive"], own["KshapePassive"], own["Af"], own["Flen"])
         return repr(thelen), thelen
@@ -145,13 +145,20 @@ def _family(muscle: OpenSimMuscle) -> tuple[str, CurveFamily]:
         part: {key: own.get(f"{curve}.{name}", usual[part][key]) for key, name in names.items()}
         for part, (curve, names) in _MILLARD.items()
     }
+    # OpenSim takes no other where fibers are damped or tendons rigid, whatever the file says.
+    given["active"]["minimum"] = 0.0
+    stiffness = own.get("FiberForceLengthCurve.stiffness_at_one_norm_force")
+    if stiffness is not None:
+        given["passive"]["stiffness_at_one_norm_force"] = stiffness
     return repr(given), Millard2013("millard_2013_of_model", given)
 
 
 def _passive_strain(muscle: OpenSimMuscle) -> tuple[float, float]:
     """Fiber strains at zero and at one norm force."""
     if muscle.kind.startswith("DeGroote"):
-        return 0.0, muscle.curve.get("passive_fiber_strain_at_one_norm_force", DeGroote2016.passive_strain[1])
+        return 0.0, muscle.curve.get(
+            "passive_fiber_strain_at_one_norm_force", DeGrooteFregly2016.passive_strain[1]
+        )
     if "FmaxMuscleStrain" in muscle.curve:
         return 0.0, muscle.curve["FmaxMuscleStrain"]
     zero, one = (f"FiberForceLengthCurve.strain_at_{end}" for end in ("zero_force", "one_norm_force"))
