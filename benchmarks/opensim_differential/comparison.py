@@ -37,6 +37,8 @@ TOLERANCE = {
 """Largest difference of each quantity: rad or m, relative, m, m, N m (N of translations), N, N."""
 QUANTITIES = ("read", *TOLERANCE)
 _COST = "activation_power"
+_NO_ARM = 1e-6
+"""Below it a muscle does not act on a coordinate [m]."""
 
 
 @dataclass(frozen=True)
@@ -234,77 +236,94 @@ class _Beside:
         return worst.findings() + against.contradictions()
 
     def forces(self) -> list[Finding]:
-        """Forces shared by the problem made here, and by one made of OpenSim's arms, lengths and speeds."""
-        time = INTERVAL * np.arange(FRAMES)
-        degrees = np.where(self.answer["rotational"], 180.0 / np.pi, 1.0)
-        course = Table(time, tuple(self.names), degrees * self.answer["course"], in_degrees=True, path=Path())
+        """Forces shared by the problem made here, and by one made of OpenSim's arms, lengths and speeds.
+
+        OpenSim's problem is also solved with the slopes of its lengths as arms. Where its forces change by that as much
+        as they differ from those here, it contradicts itself.
+        """
         frames = self.answer["frames"]
         known = np.array([each["frame"] for each in frames])
         enabled = [n for n, on in zip(self.answer["muscles"], self.answer["enabled"], strict=True) if on]
         columns = [self.answer["muscles"].index(name) for name in enabled]
-        shown = self.model.chosen(enabled)
-        muscles = ModelMuscles.of(shown, with_passive=True)
+        muscles = ModelMuscles.of(self.model.chosen(enabled), with_passive=True)
         length, rate = (np.array([each[key] for each in frames])[:, columns] for key in ("length", "rate"))
         produced = muscles.forces(muscles.fibers(length, rate))
         activation = self.rng.uniform(0.1, 0.5, (len(frames), len(enabled)))
-        tension = activation * produced.capacity + produced.passive
-        on_rates = np.array([each["arm"] for each in frames])[:, :, columns]
-        columns_of_id = self._as_inverse_dynamics(np.einsum("tkn,tn->tk", on_rates, tension))
-        moments = Table(
-            time,
-            tuple(
-                f"{name}_moment" if turns else f"{name}_force"
-                for name, turns in zip(self.names, self.answer["rotational"], strict=True)
-            ),
-            np.stack([np.interp(np.arange(FRAMES), known, each) for each in columns_of_id.T], axis=1),
-            in_degrees=False,
-            path=Path(),
-        )
-        problem = ms.opensim_problem(self.model, course, moments, cutoff_hz=None)
+        arm = np.array([each["arm"] for each in frames])[:, :, columns]
+        total = np.einsum("tkn,tn->tk", arm, activation * produced.capacity + produced.passive)
+        problem = ms.opensim_problem(self.model, *self._files(known, total), cutoff_hz=None)
         dofs, names = list(problem.dof or ()), list(problem.muscle or ())
         if held := [name for name in dofs if name not in self.free]:
-            return [
-                Finding(
-                    "force", DIFFERS, np.inf, f"{', '.join(held)} is shared, which OpenSim does not let move"
-                )
-            ]
-        rows = [self.names.index(name) for name in dofs]
-        own = [enabled.index(name) for name in names if name in enabled]
-        acting = np.abs(on_rates[:, rows]).max(axis=(0, 1)) > 1e-6
+            what = f"{', '.join(held)} is shared, which OpenSim does not let move"
+            return [Finding("force", DIFFERS, np.inf, what)]
+        rows, own = [self.names.index(name) for name in dofs], [enabled.index(name) for name in names]
+        acting = np.abs(arm[:, rows]).max(axis=(0, 1)) > _NO_ARM
         if left := {name for name, acts in zip(enabled, acting, strict=True) if acts} - set(names):
             return [Finding("force", DIFFERS, np.inf, f"{', '.join(sorted(left))} left out of the sharing")]
-        arm = on_rates[:, rows][:, :, own]
-        reference = Problem(
-            moment_arm=arm,
-            moment=np.einsum("tmn,tn->tm", arm, (activation * produced.capacity)[:, own])
-            + np.einsum(
-                "tmn,tn->tm", np.delete(on_rates[:, rows], own, axis=2), np.delete(tension, own, axis=1)
-            ),
-            force_capacity=produced.capacity[:, own],
-            max_isometric_force=muscles.max_isometric_force[own],
-            muscle=problem.muscle,
-            dof=problem.dof,
+        itself = (
+            np.array([[self._contradicts(each, columns[i]) for i in own] for each in frames])
+            > TOLERANCE["arm"]
         )
-        here = ms.solve(problem.frames(known), _COST, on_infeasible="reserve")
-        there = ms.solve(reference, _COST, on_infeasible="reserve")
-        worst = _Worst("force")
+        capacity = np.where(itself, problem.force_capacity[known], produced.capacity[:, own])
+        passive = np.where(itself, self._passive(problem)[known], produced.passive[:, own])
+        slope = np.array([each["slope"] for each in frames])[:, :, columns]
+        here, there, by_slopes = (
+            ms.solve(each, _COST, on_infeasible="reserve")
+            for each in (
+                problem.frames(known),
+                *(
+                    Problem(
+                        moment_arm=each,
+                        moment=total[:, rows] - np.einsum("tmn,tn->tm", each, passive),
+                        force_capacity=capacity,
+                        max_isometric_force=muscles.max_isometric_force[own],
+                    )
+                    for each in (
+                        arm[:, rows][:, :, own],
+                        slope[:, [self.free.index(n) for n in dofs]][:, :, own],
+                    )
+                ),
+            )
+        )
+        worst, against = _Worst("force"), _Worst("force", SELF)
+        differs = np.abs(here.force - there.force)
+        doubt = np.abs(by_slopes.force - there.force).max(axis=1) > 0.5 * differs.max(axis=1)
         for k, name in enumerate(names):
-            worst.add(np.abs(here.force[:, k] - there.force[:, k]), name)
-        if (here.solved & ~there.solved).any():
+            worst.add(np.where(doubt, 0.0, differs[:, k]), name)
+            against.add(np.where(doubt, differs[:, k], 0.0), name)
+        if (here.solved & ~there.solved & ~doubt).any():
             worst.add(np.array([np.inf]), "a frame is solved that has no solution with OpenSim's arms")
-        return self._capacities(problem, known, names) + worst.findings()
+        return self._capacities(problem, known, itself) + worst.findings() + against.contradictions()
 
-    def _capacities(self, problem: Problem, known: Array, names: list[str]) -> list[Finding]:
+    def _files(self, known: Array, total: Array) -> tuple[Table, Table]:
+        """Coordinates and moments as OpenSim writes them, for generalized forces (T, K) in some frames."""
+        time, turns = INTERVAL * np.arange(FRAMES), self.answer["rotational"]
+        degrees = np.where(turns, 180.0 / np.pi, 1.0) * np.array(self.answer["course"])
+        columns = self._as_inverse_dynamics(total)
+        labels = [
+            f"{name}_moment" if on else f"{name}_force" for name, on in zip(self.names, turns, strict=True)
+        ]
+        moments = np.stack([np.interp(np.arange(FRAMES), known, each) for each in columns.T], axis=1)
+        return (
+            Table(time, tuple(self.names), degrees, in_degrees=True, path=Path()),
+            Table(time, tuple(labels), moments, in_degrees=False, path=Path()),
+        )
+
+    def _capacities(self, problem: Problem, known: Array, itself: Array) -> list[Finding]:
         worst = _Worst("capacity")
-        for k, name in enumerate(names):
+        passive = self._passive(problem)
+        for k, name in enumerate(problem.muscle or ()):
             column = self.answer["muscles"].index(name)
-            for key, array in (("active", problem.force_capacity), ("passive", problem.passive_force)):
+            for key, array in (("active", problem.force_capacity), ("passive", passive)):
                 there = np.array([each[key][column] for each in self.answer["frames"]], dtype=float)
-                assert array is not None
-                clamped = there == 0.0  # a fiber that OpenSim holds at its shortest has no active force there
-                differs = np.where(clamped, 0.0, np.abs(array[known, k] - there))
-                worst.add(np.nan_to_num(differs), f"{key} force of {name}")
+                differs = np.abs(array[known, k] - there)
+                worst.add(np.where(itself[:, k] | np.isnan(there), 0.0, differs), f"{key} force of {name}")
         return worst.findings()
+
+    @staticmethod
+    def _passive(problem: Problem) -> Array:
+        assert problem.passive_force is not None
+        return problem.passive_force
 
     def _as_inverse_dynamics(self, total: Array) -> Array:
         """Columns (T, K) as OpenSim writes them, on its speeds, for generalized forces of the free coordinates.

@@ -13,6 +13,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import traceback
 from collections.abc import Iterator
 from typing import Any
 
@@ -82,6 +83,8 @@ class Answers:
             self._process = None
             return {"error": "OpenSim has ended with a fault of its own"}
         found: Answer = json.loads(line)
+        if "fault" in found:
+            raise AssertionError(found["fault"])
         return found
 
 
@@ -115,6 +118,33 @@ class _Examined:
         self.place_q = self._places(
             lambda each, value: each.setValue(self.state, value, False), self.state.getQ, apart=0.1
         )
+
+        self._require_obeyed_couplers()
+        if not any(each is None for each in self.couplers):
+            self.free = [k for k in self.free if self.names[k] not in self.driving or self._moves(k)]
+
+    def _require_obeyed_couplers(self) -> None:
+        """Refuse what OpenSim makes of a coupler by a constant: it holds the first coordinate there."""
+        self.set(self.values()[self.free])
+        at = dict(zip(self.names, self.values(), strict=True))
+        for each in (each for each in self.couplers if each is not None):
+            names = each.getIndependentCoordinateNames()
+            x = osim.Vector(names.getSize(), 0.0)
+            for k in range(names.getSize()):
+                x.set(k, at[names.get(k)])
+            scale = osim.PropertyHelper.getValueDouble(each.getPropertyByName("scale_factor"))
+            wanted = scale * each.getFunction().calcValue(x)
+            if abs(at[each.getDependentCoordinateName()] - wanted) > 1e-4:
+                raise RuntimeError(f"the assembled pose does not obey the coupler {each.getName()}")
+
+    def _moves(self, k: int) -> bool:
+        """Whether a coordinate keeps a value that it is given, when what it drives is assembled."""
+        start = self.values()[self.free]
+        moved = start.copy()
+        moved[self.free.index(k)] += 100.0 * STEP
+        kept = abs(self.set(moved)[k] - moved[self.free.index(k)]) < STEP
+        self.set(start)
+        return kept
 
     def _driving(self) -> set[str]:
         if any(each is None for each in self.couplers):
@@ -383,8 +413,10 @@ def _main() -> None:
     for task in _tasks():
         try:
             answer = examined(task)
-        except Exception as fault:  # whatever OpenSim makes of a mutant is its answer
-            answer = {"error": " ".join(str(fault).split())[:300] or type(fault).__name__}
+        except RuntimeError as fault:  # OpenSim's own, and what it cannot be asked
+            answer = {"error": " ".join(str(fault).split())[:300]}
+        except Exception:
+            answer = {"fault": traceback.format_exc()}
         lines.write(json.dumps(answer) + "\n")
         lines.flush()
 

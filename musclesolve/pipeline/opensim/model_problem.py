@@ -290,7 +290,11 @@ def _problem(
 def _geometry(
     model: OpenSimModel, choice: SharedChoice, motion: CoordinateMotion
 ) -> tuple[OpenSimGeometry, Array]:
-    """Lengths and moment arms, about the shared coordinates first, and the rates of the lengths (T, n) [m/s]."""
+    """Lengths and moment arms, about the shared coordinates first, and the rates of the lengths (T, n) [m/s].
+
+    The arms of a muscle about coordinates that it does not cross are zero without round-off: where the muscles of a
+    coordinate have no capacity, the optimum would follow from what round-off leaves of its row.
+    """
     names = (*choice.dofs, *sorted(choice.needed - set(choice.dofs)))
     given, speeds = motion.by_name(motion.value), motion.by_name(motion.speed)
     moving = {name for name in given if not model.coordinates[name].locked}
@@ -300,6 +304,8 @@ def _geometry(
     }
     found = opensim_geometry(model, values, names, choice.names)
     speed = np.stack([speeds[name] if name in moving else none for name in names], axis=1)
+    crosses = np.array([[name in choice.crossing[muscle] for muscle in choice.names] for name in names])
+    found = replace(found, moment_arm=np.where(crosses, found.moment_arm, 0.0))
     return found, -np.einsum("tk,tkn->tn", speed, found.moment_arm)
 
 

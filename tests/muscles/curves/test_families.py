@@ -12,6 +12,8 @@ from refusals import refused
 
 import muscle_db
 from musclesolve.muscles.curves.curve_registry import CURVES, curve_family
+from musclesolve.muscles.curves.de_groote_2016 import DeGrooteFregly2016
+from musclesolve.muscles.curves.millard_2013 import Millard2013, parameters
 from musclesolve.muscles.curves.thelen_2003 import Thelen2003
 
 FAMILIES = pytest.mark.parametrize("family", CURVES.values(), ids=CURVES)
@@ -178,6 +180,31 @@ def test_the_passive_curve_of_millard_is_that_of_opensim(strains, expected):
     beside = np.array([strains, (0.05, 0.4)]).T
     both = CURVES["millard_2013"].passive(np.tile(np.array(STRETCHED)[:, None], (1, 2)), *beside)
     np.testing.assert_array_equal(both[:, 0], found)
+
+
+def test_the_passive_curve_of_millard_with_parameters_of_its_own_is_that_of_opensim():
+    """FiberForceLengthCurve(-0.05, 0.5, 0.3, 5, 0.6) of OpenSim 4.6."""
+    stated = {"stiffness_at_low_force": 0.3, "stiffness_at_one_norm_force": 5.0, "curviness": 0.6}
+    found = Millard2013("own", {**parameters(), "passive": stated}).passive(
+        [0.9, *LENGTH[5:], 0.96, 1.6], -0.05, 0.5
+    )
+    np.testing.assert_allclose(found, [0.0, 0.0255535, 0.1538634, 1.0, 0.0006844, 1.5], rtol=0, atol=1e-7)
+
+
+def test_the_muscle_of_de_groote_and_fregly_is_that_of_opensim():
+    """DeGrooteFregly2016Muscle of OpenSim 4.6 with the width 1.4 and a passive strain of 0.45."""
+    family = DeGrooteFregly2016(width=1.4)
+    active = [0.0541122, 0.4913519, 0.7169702, 0.8582794, 0.9626049, 0.9996159, 0.8959159, 0.4618827]
+    passive = [2.14e-05, 0.0002001, 0.0005083, 0.0019699, 0.007515, 0.0261214, 0.1083547, 1.5596319]
+    np.testing.assert_allclose(family.active(LENGTH), active, rtol=0, atol=1e-7)
+    np.testing.assert_allclose(family.passive(LENGTH, 0.0, 0.45), passive, rtol=0, atol=1e-7)
+    assert family.passive(0.1, 0.0, 0.45) == 0.0
+    for curve, slope in (
+        (family.active, family.active_slope),
+        (lambda x: family.passive(x, 0.0, 0.45), lambda x: family.passive_slope(x, 0.0, 0.45)),
+    ):
+        rise = (curve(LENGTHS + 1e-6) - curve(LENGTHS - 1e-6)) / 2e-6
+        np.testing.assert_allclose(slope(LENGTHS), rise, rtol=1e-6, atol=1e-7)
 
 
 def test_the_passive_curve_of_thelen_by_hand():

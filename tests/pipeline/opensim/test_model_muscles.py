@@ -81,8 +81,11 @@ def test_a_file_without_curves_has_the_defaults(tmp_path: Path) -> None:
     model = read_osim(save_model(tmp_path, text))
     muscles = ModelMuscles.of([model.muscles["two_r"]], with_passive=True)
     ((family, _),) = muscles.families
-    length = np.linspace(0.3, 1.8, 20)
-    np.testing.assert_array_equal(family.active(length), Millard2013().active(length))
+    length = np.linspace(0.65, 1.5, 20)
+    np.testing.assert_allclose(family.active(length), Millard2013().active(length), atol=1e-2)
+    assert (
+        family.active(0.4) == family.active(2.0) == 0.0
+    )  # as in muscles with damped fibers or rigid tendons
 
 
 def with_strains(muscle: str, parameter: str) -> str:

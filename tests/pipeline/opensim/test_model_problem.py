@@ -38,6 +38,15 @@ def test_a_muscle_has_arms_about_what_it_crosses_alone(small: OpenSimModel) -> N
     assert small.crossing["three_r"] == {"ankle_a_r", "ankle_b_r"}
 
 
+def test_a_muscle_has_no_arm_at_all_about_what_it_does_not_cross(small: OpenSimModel) -> None:
+    """Not even round-off, which would rule the optimum where the muscles of a coordinate have no capacity."""
+    problem = found(small)
+    for i, muscle in enumerate(problem.choice.names):
+        for k, dof in enumerate(problem.choice.dofs):
+            crossed = dof in problem.choice.crossing[muscle]
+            assert problem.problem.moment_arm[:, k, i].any() == crossed
+
+
 def test_groups_are_those_that_no_muscle_connects() -> None:
     crossing = {"a": frozenset("xy"), "b": frozenset("z"), "c": frozenset("yw"), "d": frozenset("z")}
     assert separate_groups(crossing, "abcd", "xyzw") == [([0, 1, 3], [0, 2]), ([2], [1, 3])]
