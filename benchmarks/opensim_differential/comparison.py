@@ -76,6 +76,7 @@ class _Beside:
 
     def __init__(self, model: OpenSimModel, answer: dict[str, Any], rng: np.random.Generator) -> None:
         self.model, self.answer, self.rng = model, answer, rng
+        self.places: list[dict[str, Any]] = [*answer["poses"], *answer["frames"]]
         self.names: list[str] = answer["coordinates"]
         self.free: list[str] = answer["free"]
         self.given = [name for name in self.names if name not in (*answer["dependent"], *answer["locked"])]
@@ -97,7 +98,7 @@ class _Beside:
 
     @property
     def poses(self) -> dict[str, Array]:
-        return self.columns(pose["value"] for pose in self.answer["poses"])
+        return self.columns(pose["value"] for pose in self.places)
 
     def coordinates(self) -> list[Finding]:
         """Values of all coordinates, those that others drive included."""
@@ -113,7 +114,7 @@ class _Beside:
             if name in self.answer["dependent"] and name not in coupled and others:
                 findings.append(Finding("coordinate", REFUSED, what=", ".join(others)))
                 continue
-            there = np.array([pose["value"][self.names.index(name)] for pose in self.answer["poses"]])
+            there = np.array([pose["value"][self.names.index(name)] for pose in self.places])
             worst.add(np.abs(found[:, self.model.coordinate_number[name]] - there), name)
         return findings + worst.findings()
 
@@ -157,9 +158,9 @@ class _Beside:
                 findings.append(Finding("length", REFUSED, what=_reason(here)))
                 continue
             k = self.answer["muscles"].index(name)
-            there = np.array([pose["length"][k] for pose in self.answer["poses"]])
+            there = np.array([pose["length"][k] for pose in self.places])
             itself = (
-                np.array([self._contradicts(pose, k) for pose in self.answer["poses"]]) > TOLERANCE["arm"]
+                np.array([self._contradicts(pose, k) for pose in self.places]) > TOLERANCE["arm"]
             )
             worst.add(np.where(itself, 0.0, np.abs(here[:, 0] - there)), name)
             against.add(np.where(itself, np.abs(here[:, 0] - there), 0.0), name)
@@ -197,8 +198,8 @@ class _Beside:
             k = self.answer["muscles"].index(name)
             for c, coordinate in enumerate(about):
                 row = self.names.index(coordinate)
-                there = np.array([pose["arm"][row][k] for pose in self.answer["poses"]])
-                slope = np.array([pose["slope"][c][k] for pose in self.answer["poses"]])
+                there = np.array([pose["arm"][row][k] for pose in self.places])
+                slope = np.array([pose["slope"][c][k] for pose in self.places])
                 differs, contradicts = np.abs(here[:, c, 0] - there), np.abs(there - slope)
                 if not np.isfinite(there).all():
                     continue  # a loop leaves the coordinate no motion

@@ -352,7 +352,7 @@ class _Examined:
 
 
 def examined(task: Task) -> Answer:
-    """Geometry and inverse dynamics in random poses, and geometry along a short motion through the first of them."""
+    """Geometry and inverse dynamics in random poses, and geometry along a short motion about another."""
     rng = np.random.default_rng(task["seed"])
     model = _Examined(task["model"])
     answer: Answer = {
@@ -376,11 +376,12 @@ def examined(task: Task) -> Answer:
     }
     centers = [model.sampled(rng) for _ in range(task["poses"])]
     answer["poses"] = [model.pose(free) for free in centers]
+    middle = model.sampled(rng)
     phase, rate = rng.uniform(0.0, 6.0, len(model.free)), rng.uniform(4.0, 9.0, len(model.free))
     course = []
     for frame in range(FRAMES):
         t = frame * INTERVAL
-        free = centers[0] + _AMPLITUDE * np.sin(rate * t + phase)
+        free = middle + _AMPLITUDE * np.sin(rate * t + phase)
         speed, change = rate * np.cos(rate * t + phase), -(rate**2) * np.sin(rate * t + phase)
         course.append((free, _AMPLITUDE * speed, _AMPLITUDE * change))
     answer["course"] = [model.set(free).tolist() for free, _, _ in course]

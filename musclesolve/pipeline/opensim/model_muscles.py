@@ -93,6 +93,15 @@ class ModelMuscles:
             passive=PassiveElement(force * float(with_passive), strains[:, 0], strains[:, 1]),
         )
 
+    @staticmethod
+    def notes(muscles: Sequence[OpenSimMuscle]) -> list[str]:
+        """Which muscles have the curves of another class than their own."""
+        other = [each for each in muscles if not each.kind.startswith(("Thelen2003", "Millard2012", "DeGroote"))]
+        return [
+            f"The curves of {', '.join(dict.fromkeys(each.kind for each in other))} are not read; "
+            f"{', '.join(each.name for each in other)} have those of Millard et al. (2013)."
+        ] * bool(other)
+
     def fibers(self, length: Array, velocity: Array) -> FiberState:
         """Fibers behind rigid tendons for musculotendon lengths (T, n) [m] and their rates [m/s]."""
         lengths = self.optimal_fiber_length, self.tendon_slack_length

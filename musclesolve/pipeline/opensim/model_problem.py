@@ -197,7 +197,7 @@ def assemble_problem(
     kept = moments.known & wanted
     if np.isnan(moments.moment[kept]).all():
         raise _no_frames(motion, moments, options)
-    notes = [*choice.notes, *motion.notes, *moments.notes]
+    notes = [*choice.notes, *motion.notes, *moments.notes, *ModelMuscles.notes(choice.muscles)]
     if left := int((wanted & ~moments.known).sum()):
         notes.append(f"{left} frames of the coordinates have no moments and are left out.")
     motion, moment = motion.frames(kept), moments.moment[kept]

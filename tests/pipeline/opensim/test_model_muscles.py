@@ -88,6 +88,13 @@ def test_a_file_without_curves_has_the_defaults(tmp_path: Path) -> None:
     )  # as in muscles with damped fibers or rigid tendons
 
 
+def test_curves_that_are_not_read_are_noted(mixed: OpenSimModel) -> None:
+    one, two, three = mixed.muscles.values()
+    assert ModelMuscles.notes([one, two, three]) == []
+    (note,) = ModelMuscles.notes([one, replace(two, kind="Schutte1993Muscle_Deprecated"), three])
+    assert "Schutte1993Muscle_Deprecated" in note and "two_r" in note and "one_r" not in note
+
+
 def with_strains(muscle: str, parameter: str) -> str:
     """The small model with a parameter of the tendon of one muscle."""
     head, tail = TEXT.split(f'<Thelen2003Muscle name="{muscle}">', 1)
