@@ -159,9 +159,7 @@ class _Beside:
                 continue
             k = self.answer["muscles"].index(name)
             there = np.array([pose["length"][k] for pose in self.places])
-            itself = (
-                np.array([self._contradicts(pose, k) for pose in self.places]) > TOLERANCE["arm"]
-            )
+            itself = np.array([self._contradicts(pose, k) for pose in self.places]) > TOLERANCE["arm"]
             worst.add(np.where(itself, 0.0, np.abs(here[:, 0] - there)), name)
             against.add(np.where(itself, np.abs(here[:, 0] - there), 0.0), name)
         return findings + worst.findings() + against.contradictions()

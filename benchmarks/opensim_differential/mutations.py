@@ -280,11 +280,12 @@ def _closed_elsewhere(leg: Leg) -> None:
         leg.objects("JointSet").append(
             joint("PinJoint", f"joint_{name}", (parent, name), places, [(f"{name}_angle", 0.0, -0.5, 0.5)])
         )
-    made = Element("PointConstraint", name="closing")
+    made = Element("ConstantDistanceConstraint", name="closing")
     SubElement(made, "isEnforced").text = "true"
-    for k, (body, place) in enumerate((("pelvis", (0.0, 0.5, 0.0)), ("arm", (0.0, 0.1, 0.0)))):
+    for k, (body, place) in enumerate((("pelvis", (0.1, 0.3, 0.0)), ("arm", (0.1, 0.1, 0.0)))):
         SubElement(made, f"socket_body_{k + 1}").text = f"/bodyset/{body}"
         SubElement(made, f"location_body_{k + 1}").text = numbers(place)
+    SubElement(made, "constant_distance").text = "0.2"
     leg.objects("ConstraintSet").append(made)
 
 
