@@ -159,16 +159,16 @@ class _Beside:
                 continue
             k = self.answer["muscles"].index(name)
             there = np.array([pose["length"][k] for pose in self.places])
-            itself = np.array([self._contradicts(pose, k) for pose in self.places]) > TOLERANCE["arm"]
+            itself = np.array([self._contradicts(pose, k) for pose in self.places])
             worst.add(np.where(itself, 0.0, np.abs(here[:, 0] - there)), name)
             against.add(np.where(itself, np.abs(here[:, 0] - there), 0.0), name)
         return findings + worst.findings() + against.contradictions()
 
-    def _contradicts(self, pose: dict[str, Any], muscle: int) -> float:
-        """How much OpenSim's arms of a muscle differ from the slopes of its lengths [m]."""
+    def _contradicts(self, pose: dict[str, Any], muscle: int) -> bool:
+        """Whether OpenSim's arms of a muscle are not the slopes of its lengths, or a length is no number."""
         rows = [self.names.index(name) for name in self.free]
         arm, slope = (np.array(pose[key])[:, muscle] for key in ("arm", "slope"))
-        return float(np.max(np.abs(arm[rows] - slope), initial=0.0))
+        return not float(np.max(np.abs(arm[rows] - slope), initial=0.0)) <= TOLERANCE["arm"]
 
     def _each(self, names: list[str], compute: Callable[[list[str]], Array]) -> Iterable[tuple[str, Any]]:
         """The array of each muscle (its last axis): all at once, or each by itself where that is refused."""
@@ -199,8 +199,8 @@ class _Beside:
                 there = np.array([pose["arm"][row][k] for pose in self.places])
                 slope = np.array([pose["slope"][c][k] for pose in self.places])
                 differs, contradicts = np.abs(here[:, c, 0] - there), np.abs(there - slope)
-                if not np.isfinite(there).all():
-                    continue  # a loop leaves the coordinate no motion
+                known = np.isfinite(there) & np.isfinite(slope)  # a loop may leave the coordinate no motion
+                differs = np.where(known, differs, 0.0)
                 own = np.abs(here[:, c, 0] - slope)
                 itself = (
                     (differs > TOLERANCE["arm"]) & (contradicts > 0.5 * differs) & (own < TOLERANCE["arm"])
@@ -259,10 +259,7 @@ class _Beside:
         acting = np.abs(arm[:, rows]).max(axis=(0, 1)) > _NO_ARM
         if left := {name for name, acts in zip(enabled, acting, strict=True) if acts} - set(names):
             return [Finding("force", DIFFERS, np.inf, f"{', '.join(sorted(left))} left out of the sharing")]
-        itself = (
-            np.array([[self._contradicts(each, columns[i]) for i in own] for each in frames])
-            > TOLERANCE["arm"]
-        )
+        itself = np.array([[self._contradicts(each, columns[i]) for i in own] for each in frames])
         capacity = np.where(itself, problem.force_capacity[known], produced.capacity[:, own])
         passive = np.where(itself, self._passive(problem)[known], produced.passive[:, own])
         slope = np.array([each["slope"] for each in frames])[:, :, columns]

@@ -14,7 +14,6 @@ import subprocess
 import sys
 import tempfile
 import traceback
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -45,44 +44,33 @@ _PARAMETERS = {
 
 
 class Answers:
-    """A process that has OpenSim loaded; started again when a model has brought it down."""
+    """A process that has OpenSim loaded."""
 
     def __init__(self) -> None:
-        self._process: subprocess.Popen[str] | None = None
         self._folder = tempfile.TemporaryDirectory()  # OpenSim writes a log where it runs
+        self._process = subprocess.Popen(
+            [sys.executable, "-W", "ignore", __file__],
+            cwd=self._folder.name,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        )
 
     def __enter__(self) -> Answers:
         return self
 
     def __exit__(self, *reason: object) -> None:
-        if self._process is not None:
-            self._process.kill()
-            self._process.communicate()
+        self._process.kill()
+        self._process.communicate()
         self._folder.cleanup()
 
     def ask(self, task: Task) -> Answer:
         """What OpenSim computes, or {"error": why not}."""
-        if self._process is None:
-            self._process = subprocess.Popen(
-                [sys.executable, "-W", "ignore", __file__],
-                cwd=self._folder.name,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-                text=True,
-            )
         assert self._process.stdin is not None and self._process.stdout is not None
-        try:
-            self._process.stdin.write(json.dumps(task) + "\n")
-            self._process.stdin.flush()
-            line = self._process.stdout.readline()
-        except BrokenPipeError:
-            line = ""
-        if not line:
-            self._process.communicate()
-            self._process = None
-            return {"error": "OpenSim has ended with a fault of its own"}
-        found: Answer = json.loads(line)
+        self._process.stdin.write(json.dumps(task) + "\n")
+        self._process.stdin.flush()
+        found: Answer = json.loads(self._process.stdout.readline())
         if "fault" in found:
             raise AssertionError(found["fault"])
         return found
@@ -403,23 +391,27 @@ def examined(task: Task) -> Answer:
     return answer
 
 
-def _tasks() -> Iterator[Task]:
-    for line in sys.stdin:
-        yield json.loads(line)
+def _answer(task: Task) -> Answer:
+    try:
+        return examined(task)
+    except RuntimeError as fault:  # OpenSim's own, and what it cannot be asked
+        return {"error": " ".join(str(fault).split())[:300]}
+    except Exception:
+        return {"fault": traceback.format_exc()}
 
 
 def _main() -> None:
+    """Answer every task in a copy of this process: <defaults> of a model would change the next one."""
     lines = os.fdopen(os.dup(1), "w")
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # OpenSim prints there
-    for task in _tasks():
-        try:
-            answer = examined(task)
-        except RuntimeError as fault:  # OpenSim's own, and what it cannot be asked
-            answer = {"error": " ".join(str(fault).split())[:300]}
-        except Exception:
-            answer = {"fault": traceback.format_exc()}
-        lines.write(json.dumps(answer) + "\n")
-        lines.flush()
+    for task in map(json.loads, sys.stdin):
+        if not (copy := os.fork()):
+            lines.write(json.dumps(_answer(task)) + "\n")
+            lines.flush()
+            os._exit(0)
+        if os.waitpid(copy, 0)[1]:
+            lines.write(json.dumps({"error": "OpenSim has ended with a fault of its own"}) + "\n")
+            lines.flush()
 
 
 if __name__ == "__main__":
