@@ -130,7 +130,7 @@ def _fiber_lengths(result: xr.Dataset) -> dict[str, Any] | None:
 def _contact_peaks(result: xr.Dataset) -> dict[str, Any] | None:
     if "joint_reaction" not in result:
         return None
-    joints = dict.fromkeys(str(joint)[:-2] for joint in result["joint"].values)
+    joints = dict.fromkeys(frames.split_side(str(joint))[0] for joint in result["joint"].values)
     return {
         joint: {name(side): peak for side, peak in contact_peaks(result, joint).items()} for joint in joints
     }

@@ -46,7 +46,8 @@ def shared_choice(
 
     Args:
         dofs: names of coordinates; unless given, all by which a joint rotates and on which a muscle acts, without
-            locked and driven ones.
+            locked and driven ones, and without those whose moments muscles that `side` leaves out produce, too, such as
+            those of the lumbar joint.
         muscles: names; unless given, all that act on these coordinates.
         side: "r" or "l" leaves out the coordinates and muscles of the other side (_l or _r); not those given by name.
 
@@ -58,8 +59,14 @@ def shared_choice(
     crossing, other = model.crossing, SIDES[side]
     asked = _known(muscles, model.muscles, "muscle", model) if muscles is not None else None
     candidates = asked or _usual_muscles(model, other)
+    halved: tuple[str, ...] = ()
     if dofs is None:
         shared = _usual_dofs(model, crossing, candidates, other)
+        if other and not asked:
+            left = [name for name in _usual_muscles(model, "") if name.endswith(other)]
+            across = frozenset().union(*(crossing[name] for name in left))
+            halved = tuple(name for name in shared if name in across)
+            shared = tuple(name for name in shared if name not in across)
     else:
         shared = _known(dofs, model.coordinates, "coordinate", model)
         _refuse_driven(model, shared)
@@ -67,7 +74,7 @@ def shared_choice(
     _require_muscles(model, shared, acting, crossing)
     _refuse_constrained(model, shared)
     chosen = tuple(model.chosen(acting))
-    return SharedChoice(shared, chosen, crossing, _notes(model, candidates, acting))
+    return SharedChoice(shared, chosen, crossing, _notes(model, candidates, acting, halved))
 
 
 def _usual_muscles(model: OpenSimModel, other: str) -> tuple[str, ...]:
@@ -143,9 +150,16 @@ def _require_muscles(
         )
 
 
-def _notes(model: OpenSimModel, candidates: Sequence[str], acting: Sequence[str]) -> tuple[str, ...]:
+def _notes(
+    model: OpenSimModel, candidates: Sequence[str], acting: Sequence[str], halved: Sequence[str]
+) -> tuple[str, ...]:
     left = [name for name in candidates if name not in acting]
     notes = [*model.notes]
+    if halved:
+        notes.append(
+            f"Coordinates left out, whose moments muscles of both sides produce: {_listed(halved)}; with both sides "
+            "they are shared."
+        )
     notes += [f"Muscles left out, which act on no shared coordinate: {_listed(left)}."] if left else []
     parts = {name: f"{name} ({kind})" for name, kind in model.unsupported.items()}
     forces = [part for name, part in parts.items() if name.startswith("force ")]

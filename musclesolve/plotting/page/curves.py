@@ -59,6 +59,7 @@ class Legs:
     sides: list[str]  # the legs drawn
     validity: Mapping[str, Validity]  # by side
     events: Mapping[str, Mapping[str, Array]]  # by side, places of heel strikes and toe-offs on the axis
+    muscle_sides: Mapping[str, str]  # by muscle, the side whose verdict is its own
 
     @classmethod
     def of(cls, result: xr.Dataset, x: Abscissa | None = None, *, analysed: bool = True) -> Legs:
@@ -66,20 +67,28 @@ class Legs:
         sides = frames.sides(result) if analysed else [str(side) for side in result["side"].values]
         axis = x or abscissa(result)
         events = {side: event_places(result, side, axis.passes[side], axis.is_cycle) for side in sides}
-        return cls(result, axis, sides, {side: Validity.of(result, side) for side in sides}, events)
+        validity = {side: Validity.of(result, side) for side in sides}
+        return cls(result, axis, sides, validity, events, frames.muscle_sides(result))
 
-    def draw(self, axes: Axes, side: str, values: Array, *, measured: bool = False) -> None:
+    def draw_muscle(self, axes: Axes, name: str, values: Array) -> None:
+        """Draw a curve of a muscle in the color of its side, with the verdict of the coordinates that it acts on."""
+        verdict, side = self.muscle_sides[name], frames.side_of(name)
+        self.draw(axes, side if side in self.sides else verdict, values, verdict=verdict)
+
+    def draw(
+        self, axes: Axes, side: str, values: Array, *, measured: bool = False, verdict: str | None = None
+    ) -> None:
         """Draw the curves of one leg into a panel.
 
         Solid where solved, dotted where a reserve was needed, nothing where there is no valid solution: those frames
         get a cross in the color of the leg on the lower edge. Where a further gait cycle covers a part of the axis
         that has its curve, the curve is thin and pale, without crosses. All of what is `measured`, which does not
-        depend on the solution, is solid.
+        depend on the solution, is solid. `verdict`: the side whose frames count, unless that of the leg.
         """
         for part in self.x.passes[side]:
             solid, dotted = np.ones(part.place.size, dtype=bool), np.zeros(part.place.size, dtype=bool)
             if not measured:
-                validity = self.validity[side]
+                validity = self.validity[verdict or side]
                 solid, failed = validity.solved[part.index], validity.failed[part.index]
                 dotted = with_neighbors(validity.reserve[part.index]) & ~failed
                 cross(axes, part.place[failed & ~part.repeated], FAILED_ROW[side], SIDE_COLOR[side])

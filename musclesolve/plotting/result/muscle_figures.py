@@ -12,7 +12,7 @@ from musclesolve._util.arrays import Array
 from musclesolve.plotting.page.curves import Legs
 from musclesolve.plotting.page.panels import Grid, muscles_by_group, small_multiples
 from musclesolve.plotting.page.style import note, page_note
-from musclesolve.results.dataset.frame_validity import split_side, with_side
+from musclesolve.results.dataset.frame_validity import ALL_SIDES, split_side, with_side
 
 ACTIVATION = "activation [1]"
 FORCE = "force [N]  (each panel has its own scale)"
@@ -47,9 +47,9 @@ def _every_muscle(
         for side, each in own:
             legs.shade(axes, side, each.curve)
         note(axes, ", ".join(each.text for _, each in own))
-        for side in legs.sides:
+        for side in ALL_SIDES:
             if (full := with_side(muscle, side)) in curves:
-                legs.draw(axes, side, curves[full])
+                legs.draw_muscle(axes, full, curves[full])
                 legs.mark_events(axes, side)
 
     figure = small_multiples(result, titles, legs.x, muscles(result), fill, grid)

@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 
 from musclesolve.plotting.page.curves import Legs
 from musclesolve.plotting.page.style import heading, page
-from musclesolve.results.dataset.frame_validity import split_side, with_side
+from musclesolve.results.dataset.frame_validity import ALL_SIDES, split_side, with_side
 from musclesolve.results.tables.tendon_lines import achilles
 
 ROWS = 8
@@ -32,9 +32,9 @@ def fibers_and_tendons(result: xr.Dataset) -> Figure:
     figure, panels = page(result, TITLE, len(stems), len(QUANTITIES), height=height)
     for row, stem in zip(panels, stems, strict=True):
         for axes, (quantity, unit) in zip(row, QUANTITIES.items(), strict=True):
-            for side in legs.sides:
+            for side in ALL_SIDES:
                 if (name := with_side(stem, side)) in curves[quantity]["muscle"].values:
-                    legs.draw(axes, side, curves[quantity].sel(muscle=name).values)
+                    legs.draw_muscle(axes, name, curves[quantity].sel(muscle=name).values)
                     legs.mark_events(axes, side)
             if quantity == "fiber velocity":
                 axes.axhline(0.0, color="black", linewidth=0.4, zorder=1)

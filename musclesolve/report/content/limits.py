@@ -96,15 +96,15 @@ def _frames(result: xr.Dataset) -> Iterator[Limit]:
 
 
 def _reserves(result: xr.Dataset) -> Iterator[Limit]:
-    for side in frames.sides(result):
+    for side, part in frames.part_names(result).items():
         outcome = LegOutcome.of(result, side)
         if (largest := outcome.largest_reserve) is None:
             continue
         yield Limit(
             sentence(
-                "{} frames of the {} leg need a reserve, up to {} N m ({}): muscle forces there are a lower bound.",
+                "{} frames of the {} need a reserve, up to {} N m ({}): muscle forces there are a lower bound.",
                 Number(f"with_reserve {side}", outcome.with_reserve, 0),
-                frames.SIDE_NAMES.get(side, "–"),
+                part,
                 Number(f"largest_reserve {side}", largest.moment, 1),
                 plain(largest.dof),
             )

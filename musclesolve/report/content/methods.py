@@ -162,7 +162,7 @@ def _curves(result: xr.Dataset) -> str:
 
 
 def _count(result: xr.Dataset, side: str) -> int:
-    return sum(frames.side_of(str(name)) == side for name in result["muscle"].values)
+    return list(frames.muscle_sides(result).values()).count(side)
 
 
 def _cutoff(result: xr.Dataset) -> str:

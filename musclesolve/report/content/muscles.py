@@ -82,8 +82,8 @@ def muscles_at_limit(result: xr.Dataset) -> list[AtLimit]:
         return []
     activation: Array = result["activation"].transpose("time", "muscle").values
     found = []
-    for column, name in enumerate(map(str, result["muscle"].values)):
-        valid = frames.valid(result, frames.side_of(name))
+    for column, (name, side) in enumerate(frames.muscle_sides(result).items()):
+        valid = frames.valid(result, side)
         count = int((valid & (np.nan_to_num(activation[:, column]) >= FULL)).sum())
         if count:
             found.append(AtLimit(name, count, count / int(valid.sum())))

@@ -16,7 +16,6 @@ from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.dataset.attributes import listed
 
 NO_BREAK = "\N{NO-BREAK SPACE}"
-LEG = {"r": "right leg", "l": "left leg", frames.OTHER: "muscles"}
 
 
 @dataclass(frozen=True)
@@ -59,13 +58,13 @@ def _of_leg(result: xr.Dataset, side: str) -> list[Stretch]:
 
 def verdicts(trial: TrialFiles, key: str) -> dict[str, object]:
     """The strip, its key, the same as a table, and the reasons of what is not simply solved."""
-    result, found = trial.base, stretches(trial.base)
+    result, found, parts = trial.base, stretches(trial.base), frames.part_names(trial.base)
     every = [each for own in found.values() for each in own]
     known = meanings()
     used = [name for name in known if name in {each.verdict for each in every}]
     rows = [
         (
-            LEG[each.side],
+            parts[each.side],
             NO_BREAK.join((f"{each.start:.3f}", "to", f"{each.end:.3f}", "s")),
             each.count,
             known[each.verdict]["label"],
@@ -77,7 +76,7 @@ def verdicts(trial: TrialFiles, key: str) -> dict[str, object]:
         "used": [known[name] | {"count": _count(every, name), "name": name} for name in used],
         "total": sum(each.count for each in every),
         "table": Table("Every frame as text", ("leg", "from first to last frame", "frames", "verdict"), rows),
-        "reasons": [(LEG[side], line) for side in found for line in listed(result, f"reasons_{side}")],
+        "reasons": [(parts[side], line) for side in found for line in listed(result, f"reasons_{side}")],
     }
 
 

@@ -124,7 +124,8 @@ def _verdicts(data: PictureData, frame: int) -> tuple[str, bool]:
         name = str(leg.verdict[frame])
         percent = f" {leg.percent[frame]:.0f} %" if np.isfinite(leg.percent[frame]) else ""
         text = known.get(name, {}).get("text", f"no valid solution: {name.replace('_', ' ')}")
-        side = f"{SIDE_NAMES[leg.side]} leg" if leg.side in SIDE_NAMES else "muscles"
+        other = "other muscles" if len(data.legs) > 1 else "muscles"
+        side = f"{SIDE_NAMES[leg.side]} leg" if leg.side in SIDE_NAMES else other
         lines.append(f"{side}{percent}: {text.partition(',')[0]}")
     return "\n".join(lines), not all(leg.valid[frame] for leg in data.legs)
 

@@ -242,8 +242,9 @@ def _leg(result: xr.Dataset, side: str) -> Leg:
 def _quantities(muscles: xr.Dataset) -> tuple[Quantity, ...]:
     """Those of picture.toml of which the result has a number; NaN for a leg without a valid solution."""
     lost = np.zeros((muscles.sizes["time"], muscles.sizes["muscle"]), dtype=bool)
-    for column, name in enumerate(muscles["muscle"].values if "status" in muscles else ()):
-        lost[:, column] = frames.failed(muscles, frames.side_of(str(name)))
+    sides = frames.muscle_sides(muscles).values() if "status" in muscles else ()
+    for column, side in enumerate(sides):
+        lost[:, column] = frames.failed(muscles, side)
     found = []
     for about in bundled_toml(__package__, "picture.toml")["quantity"]:
         if about["variable"] not in muscles or about.get("of", about["variable"]) not in muscles:

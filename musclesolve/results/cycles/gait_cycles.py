@@ -140,7 +140,7 @@ def _own(result: xr.Dataset, side: str, without_side: bool) -> xr.Dataset:
         and np.issubdtype(variable.dtype, np.floating)
         and name not in LEFT_OUT
     ]
-    own = result[names].transpose("time", ...)
+    own = result[names].drop_vars(frames.MUSCLE_SIDE, errors="ignore").transpose("time", ...)
     for label in LABELS:
         if label in own.dims:
             own = own.isel({label: _of_side(own[label].values, side, without_side)})

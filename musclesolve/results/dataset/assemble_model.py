@@ -18,7 +18,7 @@ from musclesolve.pipeline.opensim.group_result import GroupResult, ModelResult
 from musclesolve.pipeline.opensim.model_problem import ModelProblem
 from musclesolve.recording.text.text_file import sha256
 from musclesolve.results.dataset.fiber_ranges import beyond_plausible
-from musclesolve.results.dataset.frame_validity import ALL_SIDES, side_of
+from musclesolve.results.dataset.frame_validity import ALL_SIDES, MUSCLE_SIDE, OTHER, side_of
 from musclesolve.results.dataset.group_reasons import group_reasons
 from musclesolve.results.dataset.picture.model_loads import load_coordinates, load_variables
 from musclesolve.results.dataset.picture.model_skeleton import TO_GLOBAL, model_paths, model_skeleton
@@ -58,6 +58,7 @@ def assemble_model(found: ModelResult) -> xr.Dataset:
         "muscle": list(problem.muscles.names),
         "short_name": ("muscle", list(problem.muscles.names)),
         "group": ("muscle", _joints_crossed(problem)),
+        MUSCLE_SIDE: ("muscle", _muscle_sides(found)),
         "side": _sides(found),
         "axis": list("xyz"),
         **picture.coordinates,
@@ -146,19 +147,25 @@ def _of_joints(found: ModelResult) -> dict[str, Variable]:
 
 
 def _sides(found: ModelResult) -> list[str]:
-    """The sides of muscles and coordinates, by the ends of their names."""
-    names = (*found.problem.muscles.names, *found.problem.choice.dofs)
-    present = {side_of(name) for name in names}
+    """The sides of the shared coordinates, by the ends of their names."""
+    present = {side_of(name) for name in found.problem.choice.dofs}
     return [side for side in ALL_SIDES if side in present]
 
 
 def _of_side(found: ModelResult, side: str) -> list[GroupResult]:
-    """The groups with a muscle or a coordinate of a side."""
+    """The groups with a coordinate of a side: what the trunk lacks is not said of the legs, whatever its muscles."""
+    return [group for group in found.groups if side in map(side_of, group.problem.dof or ())]
 
-    def names(group: GroupResult) -> tuple[str, ...]:
-        return (*(group.problem.muscle or ()), *(group.problem.dof or ()))
 
-    return [group for group in found.groups if side in {side_of(name) for name in names(group)}]
+def _muscle_sides(found: ModelResult) -> list[str]:
+    """The side whose verdict is that of each muscle: its own, unless its group has no coordinate of that side."""
+    sides = np.full(len(found.problem.muscles.names), OTHER, dtype=object)
+    for group in found.groups:
+        present = [side for side in ALL_SIDES if side in map(side_of, group.problem.dof or ())]
+        for number in group.muscles:
+            own = side_of(found.problem.muscles.names[number])
+            sides[number] = own if own in present else present[-1]
+    return [str(side) for side in sides]
 
 
 def _of_sides(found: ModelResult) -> dict[str, Variable]:
@@ -191,7 +198,7 @@ def _of_tendons(found: ModelResult) -> dict[str, Variable]:
     """Elastic tendons of all muscles, and the error of their balance on each side."""
     if found.tendons is None:
         return {}
-    sides = np.array([side_of(name) for name in found.problem.muscles.names])
+    sides = np.array(_muscle_sides(found))
     defects = [found.tendons.defect[:, sides == side] for side in _sides(found)]
     return tendon_variables({"": found.tendons}) | balance_error(defects)
 

@@ -31,6 +31,8 @@ SIDE_NAMES = {"r": "right", "l": "left"}
 OTHER = "other"
 ALL_SIDES = (*SIDE_NAMES, OTHER)
 """Sides of muscles; `other` is that of models whose names do not end in _r or _l."""
+MUSCLE_SIDE = "muscle_side"
+"""Coordinate of the muscles of a model: the side whose verdict is theirs."""
 NEAR = 0.01
 """The frames reach a strike that lies no farther beyond them than this share of the cycle, or than one frame."""
 LONGEST = 1.5
@@ -94,10 +96,28 @@ def credible(result: xr.Dataset, side: str) -> Mask:
 
 def sides(result: xr.Dataset) -> list[str]:
     """The legs whose muscles were analysed, right before left; last `other`, where it is a side of the result."""
-    present = {str(name)[-1] for name in result["muscle"].values}
-    if OTHER in result["side"].values:
-        present = {side_of(str(name)) for name in result["muscle"].values}
+    present = set(muscle_sides(result).values())
+    if OTHER not in result["side"].values:
+        present.discard(OTHER)
     return [side for side in ALL_SIDES if side in present]
+
+
+def part_names(result: xr.Dataset) -> dict[str, str]:
+    """The sides of `sides` in words: right leg, left leg, and what is of no side."""
+    found = sides(result)
+    other = "other muscles" if len(found) > 1 else "muscles"
+    return {side: f"{SIDE_NAMES[side]} leg" if side in SIDE_NAMES else other for side in found}
+
+
+def muscle_sides(result: xr.Dataset) -> dict[str, str]:
+    """Muscle -> the side whose status is its own: that of its name, unless the result says otherwise.
+
+    Muscles that act on coordinates of no side alone, as those of the trunk do, have the status of `other`.
+    """
+    names = [str(name) for name in result["muscle"].values]
+    if MUSCLE_SIDE in result.coords:
+        return dict(zip(names, map(str, result[MUSCLE_SIDE].values), strict=True))
+    return {name: side_of(name) for name in names}
 
 
 def side_of(name: str) -> str:

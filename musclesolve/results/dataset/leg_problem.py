@@ -25,15 +25,17 @@ def leg_problem(result: xr.Dataset, side: str, reserve_weight: float | None = No
 
     Args:
         result: of `run`, or read from its file.
-        side: "r" or "l".
+        side: "r" or "l"; "other" for muscles of no side.
         reserve_weight: see Problem.
 
     Raises:
         InputError: the result has no muscles of that side, lacks an axis, or is not the result of a run.
     """
     _check(result, side)
-    dofs = [str(dof) for dof in np.atleast_1d(result.attrs["shared_dofs"]) if str(dof).endswith("_" + side)]
-    muscles = [str(name) for name in result["muscle"].values if str(name).endswith("_" + side)]
+    dofs = [
+        str(dof) for dof in np.atleast_1d(result.attrs["shared_dofs"]) if frames.side_of(str(dof)) == side
+    ]
+    muscles = [name for name, own in frames.muscle_sides(result).items() if own == side]
     leg = result.sel(dof=dofs, muscle=muscles)
     arm = leg["moment_arm"].values
     needed = leg["joint_moment"].values - np.einsum("tkm,tm->tk", arm, leg["passive_force"].values)
@@ -68,6 +70,6 @@ def _check(result: xr.Dataset, side: str) -> None:
             expected="the axes time, dof and muscle",
             remedy=f"choose a part of it with a list, such as result.isel({lost[0]}=[0])",
         )
-    if side not in (sides := sorted({str(name)[-1] for name in result["muscle"].values})):
+    if side not in (sides := frames.sides(result)):
         problem, expected = f"the result has no muscles of side {side!r}", f"one of {', '.join(sides)}"
         raise InputError(problem, code="unknown_name", expected=expected)

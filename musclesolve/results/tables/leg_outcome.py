@@ -49,10 +49,13 @@ class LegOutcome:
 
 
 def _largest_reserve(result: xr.Dataset, side: str, reserve: frames.Mask) -> Reserve:
-    shared = result.attrs.get("shared_dofs", result["dof"].values)
-    dofs = [str(dof) for dof in shared if frames.side_of(str(dof)) == side] or [*map(str, shared)]
-    moment = result["reserve_moment"].sel(dof=dofs).transpose("time", "dof").values
-    size = np.where(reserve[:, None] & np.isfinite(moment), np.abs(moment), 0.0)
+    """Of the coordinates of a side; where these have none, of all those that its muscles may be shared with."""
+    every = [str(dof) for dof in np.atleast_1d(result.attrs.get("shared_dofs", result["dof"].values))]
+    for dofs in ([dof for dof in every if frames.side_of(dof) == side], every):
+        moment = result["reserve_moment"].sel(dof=dofs).transpose("time", "dof").values
+        size = np.where(reserve[:, None] & np.isfinite(moment), np.abs(moment), 0.0)
+        if size.any():
+            break
     frame, dof = np.unravel_index(int(size.argmax()), size.shape)
     return Reserve(float(size[frame, dof]), dofs[dof], float(result["time"].values[frame]))
 

@@ -22,7 +22,6 @@ from musclesolve.results.tables.leg_outcome import LegOutcome
 from musclesolve.results.tables.lines import line, lines
 from musclesolve.results.tables.tendon_lines import tendon_lines
 
-LEG = {side: f"{name} leg" for side, name in frames.SIDE_NAMES.items()} | {frames.OTHER: "muscles"}
 MOST_STRETCHES = 5
 MOST_MOVED = 3
 LARGE = 0.08
@@ -46,9 +45,9 @@ def summary(result: xr.Dataset) -> str:
     text = [line(subject, choice) for subject, choice in choices.items() if choice]
     text.append(line("frames", f"{time.size}, {time[0]:.3f} to {time[-1]:.3f} s"))
     text += lines("analysed", listed(result, "analysed"))
-    for side in frames.sides(result):
+    for side, name in frames.part_names(result).items():
         found, reasons = LegOutcome.of(result, side), listed(result, f"reasons_{side}")
-        text += lines(LEG[side], [_counts(found), *_failures(found), *reasons])
+        text += lines(name, [_counts(found), *_failures(found), *reasons])
     text.append(line("optimality", _optimality(result)))
     text += lines("tendons", tendon_lines(result))
     if "least_normalized_fiber_length" in result:
@@ -119,8 +118,8 @@ def _fiber_lengths(result: xr.Dataset) -> str:
 
 def _contact_peaks(result: xr.Dataset) -> str:
     """The greatest contact force of each joint, that of the right leg before that of the left one."""
-    sides = ", ".join(frames.SIDE_NAMES[side] for side in frames.sides(result))
-    joints = dict.fromkeys(str(name)[:-2] for name in result["joint"].values)
+    sides = ", ".join(frames.SIDE_NAMES.get(side, side) for side in frames.sides(result))
+    joints = dict.fromkeys(frames.split_side(str(name))[0] for name in result["joint"].values)
     peaks = {joint: contact_peaks(result, joint).values() for joint in joints}
     found = [f"{joint} {', '.join(f'{peak:.2f}' for peak in each)}" for joint, each in peaks.items() if each]
     return f"peaks ({sides}): {'; '.join(found)} body weights" if found else ""
@@ -202,7 +201,7 @@ def _strides(result: xr.Dataset) -> list[str]:
         known = [text.format(float(value)) for text, value in parts.items() if np.isfinite(value)]
         start, end = float(stride["stride_start"]), float(stride["stride_end"])
         found.append(
-            f"{LEG[str(stride['stride_side'].values)]} {start:.3f} to {end:.3f} s: {', '.join(known)}"
+            f"{frames.SIDE_NAMES[str(stride['stride_side'].values)]} leg {start:.3f} to {end:.3f} s: {', '.join(known)}"
         )
     more = [f"and {len(found) - MOST_STRETCHES} more"] if len(found) > MOST_STRETCHES else []
     return found[:MOST_STRETCHES] + more

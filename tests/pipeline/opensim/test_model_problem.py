@@ -11,6 +11,7 @@ from small_model_motion import DOFS, TIME, feasible_moments, save_inputs, small_
 
 from musclesolve.opensim.geometry import opensim_geometry
 from musclesolve.opensim.model import OpenSimModel
+from musclesolve.opensim.read_model import read_osim
 from musclesolve.pipeline.opensim.coordinate_moments import coordinate_moments
 from musclesolve.pipeline.opensim.model_problem import (
     Choices,
@@ -21,6 +22,7 @@ from musclesolve.pipeline.opensim.model_problem import (
 )
 from musclesolve.pipeline.opensim.separate_groups import separate_groups
 from musclesolve.pipeline.opensim.share_groups import share_groups
+from musclesolve.pipeline.opensim.shared_choice import shared_choice
 
 
 def found(small: OpenSimModel, **choices: object) -> ModelProblem:
@@ -217,3 +219,19 @@ def test_tendons_that_cannot_be_are_refused(
 def test_a_problem_of_single_frames_has_rigid_tendons(small: OpenSimModel) -> None:
     with refused("conflict", "elastic", "share_model"):
         opensim_problem(small, small_motion(small), feasible_moments(small), dofs=DOFS, tendon="elastic")
+
+
+def test_one_side_leaves_out_what_muscles_of_both_move(small: OpenSimModel, tmp_path: Path) -> None:
+    """The moment of a coordinate is shared among all of its muscles or not at all, unless it is asked for."""
+    from small_model import MUSCLES, TEXT, muscle, point, save_model
+
+    left = muscle(
+        "one_l", point("PathPoint", "pelvis", "0 -0.1 0") + point("PathPoint", "femur_r", "0 -0.3 0")
+    )
+    both = read_osim(save_model(tmp_path, TEXT.replace(MUSCLES, MUSCLES + left)))
+    hip = {"hip_a_r", "hip_b_r", "hip_c_r"}
+    assert hip <= set(shared_choice(small, side="r").dofs) and hip <= set(shared_choice(both).dofs)
+    choice = shared_choice(both, side="r")
+    assert set(choice.dofs) == set(shared_choice(small, side="r").dofs) - hip
+    assert "hip_a_r, hip_b_r, hip_c_r" in choice.notes[0] and "both sides" in choice.notes[0]
+    assert shared_choice(both, dofs=["hip_a_r"], side="r").dofs == ("hip_a_r",)

@@ -72,3 +72,25 @@ def test_muscles_without_a_side(tmp_path: Path) -> None:
     assert checked_result(result)["side"].values.tolist() == ["other"]
     assert "muscles  " in summary(result)
     assert len(save_figures(result, tmp_path / "figures")) == 6
+
+
+def test_what_the_trunk_lacks_is_not_said_of_the_leg(tmp_path: Path) -> None:
+    """A coordinate of no side with a muscle of a side: its verdict, its reserves and its reasons stand apart."""
+    from small_model import TEXT
+
+    from musclesolve.plotting.figure_sets import save_figures
+    from musclesolve.results.dataset import frame_validity as frames
+
+    model = read_osim(save_model(tmp_path, TEXT.replace("hip_a_r", "trunk")))
+    motion = small_motion(model)
+    moments = {"trunk": np.full(61, 1e4), "ankle_a_r": np.zeros(61)}
+    result = checked_result(share_model(model, motion, moments, dofs=["trunk", "ankle_a_r"], passive="none"))
+    assert frames.sides(result) == ["r", "other"]
+    assert frames.muscle_sides(result) == {"one_r": "other", "two_r": "r", "three_r": "r"}
+    assert frames.solved(result, "r").all() and frames.solved_with_reserve(result, "other").all()
+    assert "reasons_r" not in result.attrs and "trunk lacks" in str(result.attrs["reasons_other"])
+    rows = summary(result).splitlines()
+    assert [row for row in rows if row.startswith("right leg")] == ["right leg         61 solved"]
+    assert [row for row in rows if row.startswith("other muscles     0 solved, 61 with reserve (largest ")]
+    assert leg_problem(result, "r").muscle == ("two_r", "three_r")
+    assert len(save_figures(result, tmp_path / "figures")) == 6

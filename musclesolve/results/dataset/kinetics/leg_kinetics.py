@@ -65,7 +65,8 @@ class GroupForce:
 def group_muscles(result: xr.Dataset, group: str, side: str) -> list[str]:
     """The muscles of a group of the muscle set (`group` of its muscles) on one side."""
     pairs = zip(result["muscle"].values, result["group"].values, strict=True)
-    return [str(name) for name, of in pairs if str(of) == group and frames.side_of(str(name)) == side]
+    sides = frames.muscle_sides(result)
+    return [str(name) for name, of in pairs if str(of) == group and sides[str(name)] == side]
 
 
 def group_force(result: xr.Dataset, group: str, side: str) -> GroupForce | None:
