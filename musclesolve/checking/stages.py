@@ -9,7 +9,7 @@ from importlib import import_module
 from pkgutil import iter_modules
 from types import ModuleType
 
-from musclesolve.checking.case.case import Case
+from musclesolve.checking.case.case import Case, Fact
 from musclesolve.checking.case.containment import contained
 from musclesolve.checking.finding import Finding
 
@@ -68,6 +68,7 @@ class Check:
 
     detect: Detect  # returns what is wrong; changes nothing
     stage: Stage  # when it is asked
+    needs: frozenset[Fact] = frozenset()  # it is not asked where one of them is not known
 
     @property
     def name(self) -> str:
@@ -78,11 +79,15 @@ class Check:
 _CHECKS: dict[str, list[Check]] = {}
 
 
-def asked_at(*stages: Stage) -> Callable[[Detect], Detect]:
-    """Make a function a check that is asked at one stage or at several."""
+def asked_at(*stages: Stage, needs: Iterable[Fact] = ()) -> Callable[[Detect], Detect]:
+    """Make a function a check that is asked at one stage or at several.
+
+    needs: what its findings would be due to where the trial file leaves it open; that is a finding already.
+    """
 
     def register(detect: Detect) -> Detect:
-        _CHECKS.setdefault(detect.__module__, []).extend(Check(detect, stage) for stage in stages)
+        checks = (Check(detect, stage, frozenset(needs)) for stage in stages)
+        _CHECKS.setdefault(detect.__module__, []).extend(checks)
         return detect
 
     return register
@@ -111,7 +116,7 @@ def examine(case: Case, checks: Iterable[Check], prepare: Mapping[Stage, Callabl
             with contained(found, f"preparation of {stage.name.lower()}", case):
                 case = prepare[stage](case)
         for check in ordered:
-            if check.stage == stage:
+            if check.stage == stage and not check.needs & case.unknown:
                 with contained(found, f"check '{check.name}'", case):
                     # One by one: what was found before a failure is kept.
                     for finding in check.detect(case):

@@ -109,7 +109,7 @@ def find_time_range(case: Case) -> Case:
     return case.with_trial(ranged(whole, case.content))
 
 
-@asked_at(Stage.PLATE_POSITION)
+@asked_at(Stage.PLATE_POSITION, needs=["plates", "mapping"])
 def analysed_range(case: Case) -> Iterator[Finding]:
     """Report what is analysed, and why not more."""
     if case.trial.analysed:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,10 @@ REACH = 0.2
 OUTSIDE = " (outside of the time range)"
 
 
+Fact = Literal["up", "forward", "plates", "mapping"]
+"""What a trial file may leave open: an axis of the files, a plate of a foot, a landmark."""
+
+
 @dataclass(frozen=True)
 class Case:
     """What a check looks at; a check changes nothing in it."""
@@ -32,6 +36,8 @@ class Case:
     content: dict[str, Any]  # its content, with defaults where it is at fault
     recorded: Recorded  # the recording, with the faults repaired that earlier stages have found
     findings: tuple[Finding, ...] = ()  # what earlier stages have found
+    # What could not be read, which is a finding: no other finding may be due to it.
+    unknown: frozenset[Fact] = frozenset()
 
     @property
     def trial(self) -> Trial:

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from musclesolve._util.arrays import Array
-from musclesolve.checking.case.case import Case, finding_of
+from musclesolve.checking.case.case import Case, Fact, finding_of
 from musclesolve.checking.case.containment import contained
 from musclesolve.checking.case.lenient_reading import read_leniently
 from musclesolve.checking.finding import Finding, Run, Where
@@ -23,7 +23,7 @@ from musclesolve.recording.formats import is_c3d, read_forces_table, read_marker
 from musclesolve.recording.markers.marker_mapping import MarkerMapping
 from musclesolve.recording.text.text_file import is_file
 from musclesolve.recording.trial.emg_channels import read_emg
-from musclesolve.recording.trial.force_columns import plate_of
+from musclesolve.recording.trial.force_columns import is_stated, plate_of
 from musclesolve.recording.trial.functional_trials import read_functional
 from musclesolve.recording.trial.schema import Document, examined, trial_document
 from musclesolve.recording.trial.trial_file import (
@@ -46,7 +46,9 @@ def load(path: Path) -> tuple[Case | None, list[Finding]]:
     except InputError as error:
         return None, [finding_of("trial_file" if _is_there(path) else "unreadable", error)]
     content, errors = examined(document)
-    findings = [finding_of("trial_file", error) for error in errors]
+    findings = _together([finding_of("trial_file", error) for error in errors])
+    axes: tuple[Fact, ...] = ("up", "forward")
+    unknown: set[Fact] = {axis for axis in axes if content["laboratory"][axis] is None}
     files = _files(document, content, findings)
     rotations = _rotations(document, content, findings)
     reading = _Reading(document, content, files, *rotations, findings)
@@ -58,7 +60,30 @@ def load(path: Path) -> tuple[Case | None, list[Finding]]:
         return None, findings
     laboratory = {key: axis for key, axis in content["laboratory"].items() if axis is not None}
     recorded = Recorded(reading.trial(walk, static), laboratory)
-    return Case(document, content, recorded, tuple(findings)), findings
+    if any(finding.code == "mapping" for finding in findings):
+        unknown.add("mapping")
+    if not recorded.trial.forces or not all(map(is_stated, content["force"])):
+        unknown.add("plates")
+    return Case(document, content, recorded, tuple(findings), frozenset(unknown)), findings
+
+
+def _together(findings: list[Finding]) -> list[Finding]:
+    """Return what is wrong with several tables of a list, such as [[force]], as one finding in the first of them."""
+    same: dict[tuple[str, str | None], list[Finding]] = {}
+    for number, each in enumerate(findings):
+        field = each.where.field or ""
+        key = each.what if field.startswith("[[") else str(number)
+        same.setdefault((key, field), []).append(each)
+    return [
+        own[0]
+        if len(own) == 1
+        else replace(
+            own[0],
+            what=f"{own[0].what}; so it is in {len(own)} of these tables, in the "
+            f"lines {', '.join(str(each.where.line) for each in own)}",
+        )
+        for own in same.values()
+    ]
 
 
 def _is_there(path: Path) -> bool:
@@ -71,8 +96,10 @@ def _is_there(path: Path) -> bool:
 def _rotations(document: Document, content: dict[str, Any], findings: list[Finding]) -> tuple[Array, Array]:
     """Return the rotations (3, 3) from the files to the global frame, of the motion and of the standing trial."""
     laboratory = content["laboratory"]
-    if None in (laboratory["forward"], laboratory["up"]):
-        laboratory |= {"forward": "+x", "up": "+z"}
+    if laboratory["up"] is None:
+        laboratory["up"] = "+y" if laboratory["forward"] in ("+z", "-z") else "+z"
+    if laboratory["forward"] is None:
+        laboratory["forward"] = "+y" if laboratory["up"] in ("+x", "-x") else "+x"
     try:
         rotation = rotation_of(document, laboratory)
     except InputError as error:
@@ -170,7 +197,7 @@ class _Reading:
         table = self._whole(table, "nRows")
         plates = []
         for index, entry in enumerate(self.content["force"]):
-            if None not in [entry[key] for key in ("side", "force", "point")]:
+            if is_stated(entry):
                 with contained(self.findings, "reading of the forces", code="unreadable"):
                     plates.append(plate_of(self.document, self.content, index, table, self.rotation))
         return tuple(plates), list(table.notes)

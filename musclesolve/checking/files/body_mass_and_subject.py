@@ -24,7 +24,7 @@ ALONE, FAR_ALONE = 0.15, 0.25
 INDEX, LEG, SHOE, STRENGTH = (13.0, 45.0), (0.44, 0.60), 1.2, (0.3, 3.0)
 
 
-@asked_at(Stage.SUPPORT)
+@asked_at(Stage.SUPPORT, needs=["plates"])
 def body_mass(case: Case) -> Iterator[Finding]:
     """Compare the body mass with that which the forces accelerate and carry."""
     found, given = law(case), case.trial.subject.mass

@@ -57,17 +57,17 @@ def vertical_axis(case: Case) -> Iterator[Finding]:
     forward = given["forward"] if faced is None else _axis_name(case, faced)
     forward = _square(forward, name)
     in_all_files = not case.trial.forces or not _forces_up(case)
-    # A value that was refused is not named again.
-    refused = any(finding.where.field == "[laboratory] up" for finding in case.findings)
-    stated = (
-        "the trial file does not say so" if refused else f"the trial file states that {given['up']} points up"
-    )
     rotation = global_from_laboratory(forward, name) @ _rotation(case).T
     axes = f'up = "{name}"' + (f' and forward = "{forward}"' if forward != given["forward"] else "")
-    values = {"axis": name, "stated": stated, "axes": axes, "up": given["up"]}
+    values = {"axis": name, "axes": axes, "up": given["up"]}
     where = case.key("laboratory", "up") if in_all_files else Where(case.trial.markers.path)
     repair = rotate_recordings(rotation, {"forward": forward, "up": name} if in_all_files else None)
-    yield finding("up_axis.all_files" if in_all_files else "up_axis.markers", "error", values, where, repair)
+    if "up" in case.unknown:
+        # That nothing is stated is an error already.
+        yield finding("up_axis.unstated", "note", values, where, repair)
+    else:
+        text = "up_axis.all_files" if in_all_files else "up_axis.markers"
+        yield finding(text, "error", values, where, repair)
 
 
 def _square(forward: str, up: str) -> str:
@@ -110,7 +110,10 @@ def forward_axis(case: Case) -> Iterator[Finding]:
         values = {"axis": name, "forward": laboratory["forward"]}
         where = case.key("laboratory", "forward")
         repair = rotate_recordings(rotation, {"forward": name, "up": up})
-        yield finding("walking_direction", "warning", values, where, repair)
+        if "forward" in case.unknown:
+            yield finding("walking_direction.unstated", "note", values, where, repair)
+        else:
+            yield finding("walking_direction", "warning", values, where, repair)
     yield from _backwards(case, faced)
 
 

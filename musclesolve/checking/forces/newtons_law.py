@@ -32,12 +32,12 @@ class Law:
 
 
 def law(case: Case, *, whole_range: bool = False) -> Law | None:
-    """Return Newton's law for a case, None where markers or measured time do not suffice.
+    """Return Newton's law for a case, None where markers, plates or measured time do not suffice.
 
     whole_range: use all of the time range, also where the feet show that the plates do not measure all contacts.
     """
     center = center_of_mass(case.trial)
-    if center is None or not case.trial.forces:
+    if center is None or not case.trial.forces or "plates" in case.unknown:
         return None
     time, frames = case.trial.markers.time, within(case) if whole_range else measured(case)
     # The ends of the recording have no second derivative.

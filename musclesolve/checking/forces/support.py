@@ -102,7 +102,7 @@ def from_middle(case: Case, foot: Foot, time: Array, point: Array) -> float:
 SHORTEST_FORCE, SHORTEST_CONTACT = 0.03, 0.06
 
 
-@asked_at(Stage.SUPPORT)
+@asked_at(Stage.SUPPORT, needs=["plates"])
 def contacts_and_forces(case: Case) -> Iterator[Finding]:
     """Compare what the feet do with what the plates show, within the time range."""
     if not case.trial.forces:

@@ -52,6 +52,12 @@ def marker_mapping_of(
             errors = joint_errors(document, mapping, content["subject"], static is not None or unread)
         wrong += [finding_of("mapping", error) for error in errors]
     clusters, carried = _clusters(document, tables, wrong)
+    # What a cluster that is at fault would carry is missing for want of it.
+    mapping = {
+        name: weights
+        for name, weights in mapping.items()
+        if not any(marker in tables["carried"] and marker not in carried for marker in weights)
+    }
     mapped = _resolved(
         document,
         MarkerMapping(walk, static, mapping, clusters, carried, requested.notes, requested.names),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,12 @@ from musclesolve.recording.trial.schema import Document
 ROLES = ("force", "point", "moment")
 # No number of a plate that was measured is larger, in N, m and N m: one is enough to spoil everything.
 LARGEST = 1e5
+
+
+def is_stated(entry: Mapping[str, Any]) -> bool:
+    """Return whether a [[force]] of a trial file has what a plate needs: a foot, and columns or a number."""
+    source = [entry["force"], entry["point"]] if entry["plate"] is None else [entry["plate"]]
+    return None not in (entry["side"], *source)
 
 
 def plate_of(

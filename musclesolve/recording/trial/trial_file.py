@@ -35,7 +35,7 @@ from musclesolve.recording.markers.marker_set import marker_sets
 from musclesolve.recording.trial.analysed_range import NOTHING_FOUND, find_range, finds_range, without_ends
 from musclesolve.recording.trial.emg_channels import check_overlap, read_emg
 from musclesolve.recording.trial.filter_options import filter_of
-from musclesolve.recording.trial.force_columns import plate_of
+from musclesolve.recording.trial.force_columns import is_stated, plate_of
 from musclesolve.recording.trial.functional_trials import hip_regression, read_functional
 from musclesolve.recording.trial.recording_checks import check_trial
 from musclesolve.recording.trial.schema import Document, trial_document, validated
@@ -361,7 +361,7 @@ def notes_of(content: dict[str, Any], forces: tuple[PlateForce, ...]) -> tuple[s
     """Return notes on what the trial file leaves out."""
     notes = []
     for side in SIDES:
-        if not any(plate.side == side for plate in forces):
+        if all(map(is_stated, content["force"])) and not any(plate.side == side for plate in forces):
             without = (
                 "only swings of its leg are analysed"
                 if finds_range(content)

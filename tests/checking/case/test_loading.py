@@ -172,3 +172,65 @@ def test_runs_of_a_mask() -> None:
     time = np.arange(9) / 10.0
     assert stretches(mask, time) == ((0.0, 0.1), (0.3, 0.3), (0.6, 0.8))
     assert long_enough(mask, 2).tolist() == [True, True, False, False, False, False, True, True, True]
+
+
+def without_lines(text: str, *lines: str) -> str:
+    """The text without all lines that begin like this."""
+    assert all(f"\n{line}" in text for line in lines)
+    return "".join(row for row in text.splitlines(keepends=True) if not row.startswith(lines))
+
+
+FORCES = (["side"], ["force ="], ["point"], ["[[force]]", "side", "force =", "point", "moment"], ["forces"])
+TIME = ["[time]", "start_s", "end_s"]
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        *([*TIME, *lines] for lines in (*FORCES, ["heel_r"])),
+        *FORCES,
+        *(["mass_kg"], ["stature_m"], ["sex"], ["markers"], ["heel_r"], ["knee_lateral_l"]),
+        *(["forward"], ["up"], ["[laboratory]", "forward", "up"]),
+    ],
+    ids=str,
+)
+def test_what_is_missing_is_one_finding_and_what_is_due_to_it_none(lines: list[str], tmp_path: Path) -> None:
+    files = {name: STRIDE.with_name(name).read_bytes() for name in FILES}
+    text = without_lines(files["trial.toml"].decode(), *lines)
+    found = examined(files | {"trial.toml": text.encode()}, tmp_path).findings
+    assert [each.severity for each in found if each.severity != "note"] == ["error"], found
+    assert {each.code for each in found if each.severity == "note"} <= {"remark"}, found
+    assert not any("plate" in each.what for each in found[1:]), found
+
+
+@pytest.mark.parametrize("side", ["r", "l"])
+def test_one_plate_without_a_foot_is_one_finding(side: str, tmp_path: Path) -> None:
+    """The other plate is examined; no foot is said to stand beside the plates, and no mass is doubted."""
+    files = {name: STRIDE.with_name(name).read_bytes() for name in FILES}
+    for text in (files["trial.toml"].decode(), without_lines(files["trial.toml"].decode(), *TIME)):
+        own = text.replace(f'side = "{side}"\n', "", 1).encode()
+        found = examined(files | {"trial.toml": own}, tmp_path).findings
+        assert [(each.code, each.severity) for each in found if each.code != "remark"] == [
+            ("trial_file", "error")
+        ]
+        assert "'side' is missing" in found[0].what and not any("plate" in each.what for each in found[1:])
+
+
+@pytest.mark.parametrize("key", ["forward", "up"])
+def test_axes_that_are_not_stated_are_shown(key: str, gliding: dict[str, bytes], tmp_path: Path) -> None:
+    """As the remedy, not as a contradiction with what nobody stated; the other axis stays what it is."""
+    text = without_lines(gliding["trial.toml"].decode(), key)
+    found = examined(gliding | {"trial.toml": text.encode()}, tmp_path)
+    assert not {"up_axis", "walking_direction"} & set(found.codes)
+    shown = [each.remedy for each in found.of("note") if each.code == "up_axis"]
+    assert shown == ([] if key == "forward" else ['write up = "+y" in [laboratory]'])
+
+
+def test_landmarks_of_a_missing_cluster_are_not_reported_beside_it(
+    gliding: dict[str, bytes], tmp_path: Path
+) -> None:
+    text = without_lines(gliding["trial.toml"].decode(), "thigh_r = ")
+    found = examined(gliding | {"trial.toml": text.encode()}, tmp_path)
+    assert [str(each.where.field) for each in found.of("error") if each.code == "mapping"] == [
+        "[carried] RKNM"
+    ]
