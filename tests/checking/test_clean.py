@@ -7,25 +7,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from treadmill import on_a_treadmill
 
 import musclesolve
 from musclesolve.checking.check import check
 from musclesolve.recording.data import Trial
-from musclesolve.synthetic.faults.trial_copy import Copy, open_copy, write_copy
+from musclesolve.synthetic.faults.trial_copy import open_copy, write_copy
 from musclesolve.synthetic.recording.synthetic_recording import synthetic_recording
 
 STRIDE = Path(musclesolve.__file__).with_name("data") / "reference_stride" / "trial.toml"
-
-
-def on_a_treadmill(copy: Copy) -> None:
-    """The same walk seen from a belt that moves with it: nothing in the laws of motion changes."""
-    ahead, time = copy.in_file((1.0, 0.0, 0.0)), copy.walk.time
-    pelvis = copy.walk[copy.marker("asis_r")] @ ahead
-    speed = (pelvis[-1] - pelvis[0]) / (time[-1] - time[0])
-    copy.put(copy.walk.position - (speed * time[:, None] * ahead)[:, None])
-    for plate in copy.plates():
-        back = np.outer(speed * copy.forces.time, [1.0, 0.0, 0.0])
-        copy.set_plate(plate, "point", copy.plate(plate, "point") - back)
 
 
 def test_a_treadmill_is_no_fault(recorded_walk_trial: Trial, tmp_path: Path) -> None:

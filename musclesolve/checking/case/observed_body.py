@@ -13,7 +13,7 @@ from musclesolve.motion.signals.low_pass import low_pass
 from musclesolve.motion.signals.sampled_signal import lowest_carried
 from musclesolve.recording.data import SIDES, Markers, Side, Trial
 from musclesolve.recording.gaps.rigid_registration import register
-from musclesolve.recording.plates.foot_contacts import FAST, HIGH, LOW, SLOW
+from musclesolve.recording.plates.foot_contacts import FAST, HIGH, LOW, SLOW, ground_velocity
 
 SMOOTH_HZ = 8.0
 """Cut-off for what the checks look at; they need no derivative to be exact."""
@@ -169,10 +169,14 @@ def foot(trial: Trial, side: Side) -> Foot | None:
         return None
     ground = np.zeros(heel.shape[0], bool)
     air = ~ground
-    belt = _belt(trial)
+    time, pelvis = trial.markers.time, between(trial, "asis_r", "asis_l")
+    belt = (
+        np.zeros(3)
+        if pelvis is None
+        else ground_velocity(time, pelvis, heel, np.gradient(heel, time, axis=0))
+    )
     for point in (heel, toe):
-        velocity = np.gradient(point, trial.markers.time, axis=0) - belt
-        speed = np.linalg.norm(velocity, axis=1)
+        speed = np.linalg.norm(np.gradient(point, time, axis=0) - belt, axis=1)
         slow = speed < SLOW
         floor = float(np.quantile(point[slow, 2] if slow.sum() > 5 else point[:, 2], 0.25))
         ground |= (point[:, 2] < floor + LOW) & slow
@@ -181,22 +185,6 @@ def foot(trial: Trial, side: Side) -> Foot | None:
     ground, air = ground & known, air & known
     # A few frames at the turning point of a swing are no contact.
     return Foot(heel, toe, long_enough(ground, max(2, round(0.05 * trial.markers.rate))), air & ~ground)
-
-
-def _belt(trial: Trial) -> Array:
-    """Return the velocity (3,) of the ground: zero, or that of the belt where the pelvis stays in place."""
-    pelvis = between(trial, "asis_r", "asis_l")
-    feet = [path for side in SIDES if (path := smooth(trial, f"heel_{side}")) is not None]
-    if pelvis is None or not feet:
-        return np.zeros(3)
-    duration = trial.markers.time[-1] - trial.markers.time[0]
-    if np.linalg.norm((pelvis[-1] - pelvis[0])[:2]) / duration > 0.25:
-        return np.zeros(3)
-    low = [path[:, 2] < np.quantile(path[:, 2], 0.3) for path in feet]
-    velocity = [np.gradient(path, trial.markers.time, axis=0)[on] for path, on in zip(feet, low, strict=True)]
-    belt = np.median(np.concatenate(velocity), axis=0)
-    belt[2] = 0.0
-    return belt if np.linalg.norm(belt) > SLOW else np.zeros(3)
 
 
 def case_feet(case: Case) -> dict[Side, Foot]:

@@ -11,9 +11,16 @@ from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.recording.data import SIDES, Recording, Side, Trial
 
 LOW, SLOW = 0.025, 0.4
-"""A foot is on the floor where heel or toe is within so much of its lowest [m] and slower than so much [m/s]."""
+"""A foot is on the floor where heel or toe is within so much of its lowest [m] and slower than so much [m/s]; on a
+treadmill, seen from its belt."""
 HIGH, FAST = 0.045, 1.0
 """It is in the air where heel and toe are each higher or faster than so much."""
+IN_PLACE = 0.25
+"""A belt runs where the pelvis travels less than this over the recording, and a foot that is low does [m/s]."""
+LOWEST = 0.3
+"""Share of the frames in which a heel is taken as low."""
+BELT_WINDOW = 2.0
+"""A belt may change its speed: at every instant it has the median over so long around it, more than a stride [s]."""
 HALF_WINDOW = 0.02
 """A velocity is a difference over so long before and after [s]: noise of 1 mm makes 0.04 m/s of it."""
 SHORTEST = 0.06
@@ -52,9 +59,13 @@ def foot_path(trial: Trial, side: Side) -> FootPath | None:
         return None
     time, rate = trial.markers.time, trial.markers.rate
     floor, air = np.zeros(time.size, bool), np.ones(time.size, bool)
-    for name in parts:
-        path = trial.markers.weighted(trial.mapping[name])
-        speed = np.linalg.norm(velocity(path, rate), axis=1)
+    paths = [trial.markers.weighted(trial.mapping[name]) for name in parts]
+    pelvis = _pelvis(trial)
+    ground = (
+        np.zeros(3) if pelvis is None else ground_velocity(time, pelvis, paths[0], velocity(paths[0], rate))
+    )
+    for path in paths:
+        speed = np.linalg.norm(velocity(path, rate) - ground, axis=1)
         above = path[:, 2] - _floor_level(path[:, 2], speed)
         # Comparisons with what was not seen are false: then the foot is neither on the floor nor in the air.
         floor |= (above < LOW) & (speed < SLOW)
@@ -71,6 +82,41 @@ def velocity(path: Array, rate_hz: float) -> Array:
     frames = np.arange(len(path))
     later, earlier = np.minimum(frames + half, len(path) - 1), np.maximum(frames - half, 0)
     return np.asarray((path[later] - path[earlier]) * (rate_hz / (later - earlier))[:, None])
+
+
+def ground_velocity(time: Array, pelvis: Array, heel: Array, rate: Array) -> Array:
+    """Return the velocity (T, 3) [m/s] of what a foot stands on: zero, or that of the belt of a treadmill.
+
+    On a treadmill the pelvis stays in place, and a foot on the belt has its velocity; the belts of the two feet may
+    differ (split belts), and change with time.
+
+    Args:
+        time: (T,) [s].
+        pelvis: (T, 3) a point of the pelvis [m], NaN where it is not seen.
+        heel: (T, 3) [m], z up, NaN likewise.
+        rate: (T, 3) its velocity [m/s], NaN likewise.
+    """
+    belt = np.zeros((time.size, 3))
+    seen = np.flatnonzero(np.isfinite(pelvis).all(axis=1))
+    known = np.isfinite(heel).all(axis=1) & np.isfinite(rate).all(axis=1)
+    if not known.any() or seen.size < 2:
+        return belt
+    gone = np.linalg.norm((pelvis[seen[-1]] - pelvis[seen[0]])[:2])
+    if gone > IN_PLACE * (time[seen[-1]] - time[seen[0]]):
+        return belt
+    low = np.flatnonzero(known & (heel[:, 2] <= np.quantile(heel[known, 2], LOWEST)))
+    if np.linalg.norm(np.median(rate[low, :2], axis=0)) < SLOW:
+        return belt
+    centers = np.arange(time[low[0]], time[low[-1]] + 0.25 * BELT_WINDOW, 0.25 * BELT_WINDOW)
+    starts, ends = (
+        np.searchsorted(time[low], centers + half) for half in (-0.5 * BELT_WINDOW, 0.5 * BELT_WINDOW)
+    )
+    filled = ends > starts
+    windows = [slice(*pair) for pair in zip(starts[filled], ends[filled], strict=True)]
+    medians = np.array([np.median(rate[low[around], :2], axis=0) for around in windows])
+    for axis in range(2):
+        belt[:, axis] = np.interp(time, centers[filled], medians[:, axis])
+    return belt
 
 
 def _floor_level(height: Array, speed: Array) -> float:
@@ -175,7 +221,12 @@ def _shares(trial: Trial, feet: dict[Side, FootPath], side: Side) -> dict[tuple[
 
 def _pelvis_velocity(trial: Trial) -> Array | None:
     """Return how fast the markers of the pelvis rise, (T,) [m/s]; None where none of its landmarks is seen."""
+    pelvis = _pelvis(trial)
+    return None if pelvis is None else velocity(pelvis[:, 2:], trial.markers.rate)[:, 0]
+
+
+def _pelvis(trial: Trial) -> Array | None:
+    """Return the middle of the markers of the pelvis (T, 3) [m]; None where none of its landmarks is seen."""
     names = [f"{part}_{side}" for part in ("asis", "psis", "hip_center") for side in SIDES]
     seen = [trial.mapping[name] for name in [*names, "sacrum"] if trial.sees(name)]
-    heights = [trial.markers.weighted(weights)[:, 2:] for weights in seen]
-    return velocity(np.mean(heights, axis=0), trial.markers.rate)[:, 0] if heights else None
+    return np.mean([trial.markers.weighted(weights) for weights in seen], axis=0) if seen else None

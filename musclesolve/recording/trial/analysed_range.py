@@ -32,10 +32,6 @@ SHORTEST = 0.2
 MOST_NAMES = 3
 FEWEST = 10
 """The ends of a recording in which nothing is found are left out as far as so many frames are left."""
-NOTHING_FOUND = (
-    "the whole recording but its ends: no stretch was found in which a contact of a foot is measured completely and "
-    "the markers of legs and pelvis are seen",
-)
 
 
 @dataclass(frozen=True)
@@ -53,7 +49,7 @@ def finds_range(content: Mapping[str, Any]) -> bool:
 
 
 def find_range(trial: Trial) -> Found | None:
-    """Return what can be analysed of a recording with filled gaps, None where no contact is measured completely."""
+    """Return what can be analysed of a recording with filled gaps, None where no contact is known to be measured."""
     search = _Search.of(trial)
     if search is None:
         return None
@@ -64,6 +60,17 @@ def find_range(trial: Trial) -> Found | None:
     first, stop = min(run[0] for run in legs.values()), max(run[1] for run in legs.values())
     times = {side: search.times(run) for side, run in legs.items()}
     return Found(search.times((first, stop)), times, search.sentences(legs))
+
+
+def nothing_found(trial: Trial) -> str:
+    """Return why the range of a recording is not found from its contacts."""
+    lacking = (
+        "heel and toe of no foot are among the markers of the motion, which would show its contacts"
+        if not any(foot_path(trial, side) for side in SIDES)
+        else "no stretch was found in which a contact of a foot is measured completely and the markers of legs and "
+        "pelvis are seen"
+    )
+    return f"the whole recording but its ends: {lacking}"
 
 
 def without_ends(trial: Trial) -> tuple[float, float]:

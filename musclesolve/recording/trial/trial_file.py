@@ -32,7 +32,7 @@ from musclesolve.recording.gaps.gap_filling import fill_trial
 from musclesolve.recording.gaps.upper_body_completion import Completed, complete_upper_body
 from musclesolve.recording.markers.marker_mapping import MarkerMapping, read_marker_mapping
 from musclesolve.recording.markers.marker_set import marker_sets
-from musclesolve.recording.trial.analysed_range import NOTHING_FOUND, find_range, finds_range, without_ends
+from musclesolve.recording.trial.analysed_range import find_range, finds_range, nothing_found, without_ends
 from musclesolve.recording.trial.emg_channels import check_overlap, read_emg
 from musclesolve.recording.trial.filter_options import filter_of
 from musclesolve.recording.trial.force_columns import is_stated, plate_of
@@ -104,9 +104,10 @@ def ranged(trial: Trial, content: dict[str, Any]) -> Trial:
     """Return a trial with the range that its recording allows; unchanged where the trial file gives one."""
     if not finds_range(content):
         return trial
-    found = find_range(filled_trial(trial, content))
+    filled = filled_trial(trial, content)
+    found = find_range(filled)
     if found is None:
-        return replace(trial, time_range=without_ends(trial), analysed=NOTHING_FOUND)
+        return replace(trial, time_range=without_ends(trial), analysed=(nothing_found(filled),))
     return replace(trial, time_range=found.time_range, legs=found.legs, analysed=found.sentences)
 
 

@@ -8,14 +8,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 from c3d_files import PlateOnPaper, write_c3d
+from treadmill import on_a_treadmill, on_split_belts
 
 import musclesolve as ms
 from musclesolve._util.arrays import true_runs
 from musclesolve.pipeline.run_options import find_options
 from musclesolve.recording.data import Trial
+from musclesolve.recording.plates.foot_contacts import ground_velocity
 from musclesolve.recording.text.mot_file import read_mot, write_mot
 from musclesolve.recording.text.trc_file import read_trc
+from musclesolve.recording.trial.analysed_range import nothing_found
 from musclesolve.recording.trial.trial_file import read_trial
+from musclesolve.synthetic.faults.trial_copy import open_copy, write_copy
 from tests.support.refusals import refused
 
 # Contacts of the reference stride where the recording begins 0.4 s before a right heel strike: [s].
@@ -117,6 +121,57 @@ def test_other_stretches_that_were_measured_are_reported(tmp_path):
     right, left = trial.analysed[:2]
     assert "measured too" not in right
     assert "measured too, for [time]: 0.53 to 2.0" in left
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"strides": 3, "steps": ("r2", "l2")},  # the other contacts beside the plates
+        {"strides": 4, "margin_s": 0.25, "noise_mm": 1.0},  # both ends of the recording within contacts
+        {"strides": 4, "margin_s": 0.25, "motion": "run", "noise_mm": 1.0},
+        {"strides": 4, "forward": "-y", "up": "+x", "marker_rate_hz": 60.0},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("slower", [None, "l", "r"])
+def test_on_a_treadmill_it_is_the_same_as_over_ground(options, slower, tmp_path):
+    """The contacts of a foot on a belt are seen from the belt, each foot from its own."""
+    path = walk(tmp_path / "ground", **{"steps": None} | options)
+    path.write_text(path.read_text(encoding="utf-8").replace("[time]\n", "[time]\n#").replace("end_s", "#"))
+    ground, copy = read_trial(path), open_copy(path)
+    if slower is None:
+        on_a_treadmill(copy)
+    else:
+        on_split_belts(copy, slower, 0.6)
+    belt = read_trial(write_copy(copy, tmp_path))
+    assert legs_of(belt) == pytest.approx(legs_of(ground), abs=0.04)
+    assert len(belt.legs) == 2 and belt.analysed[0].startswith("right leg: ")
+
+
+def test_a_belt_may_change_its_speed():
+    """Feet on a belt that accelerates from 0.6 to 3 m/s in 40 s, one stride a second; the pelvis sways in place."""
+    time = np.arange(0.0, 40.0, 0.01)
+    speed, phase = 0.6 + 0.06 * time, time % 1.0
+    stance = phase < 0.6
+    along = speed * np.where(stance, 0.3 - phase, 1.5 * (phase - 0.6) - 0.3)
+    height = 0.03 + np.where(stance, 0.0, 0.2 * np.sin(np.pi * (phase - 0.6) / 0.4))
+    heel = np.stack([along, 0.1 + 0.0 * time, height], axis=1)
+    pelvis = np.stack([0.05 * np.sin(time), 0.02 * np.cos(time), 1.0 + 0.0 * time], axis=1)
+    found = ground_velocity(time, pelvis, heel, np.gradient(heel, time, axis=0))
+    np.testing.assert_allclose(found[:, 0], -speed, atol=0.15)
+    assert not found[:, 1:].any()
+    # Over ground the foot stands still, whatever the pelvis does.
+    assert not ground_velocity(time, pelvis, heel * [0.0, 1.0, 1.0], 0.0 * heel).any()
+    assert not ground_velocity(
+        time, pelvis + time[:, None] * [1.0, 0, 0], heel, np.gradient(heel, time, axis=0)
+    ).any()
+
+
+def test_feet_that_the_motion_does_not_show_are_named_as_the_reason(standard):
+    trial = read_trial(standard)
+    hidden = replace(trial, carried={f"heel_{side}": f"foot_{side}" for side in "rl"})
+    assert "heel and toe of no foot" in nothing_found(hidden)
+    assert "measured completely" in nothing_found(trial)
 
 
 def partial(folder: Path, share: float) -> Path:
