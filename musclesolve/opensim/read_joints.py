@@ -165,7 +165,8 @@ def read_coordinates(context: Context, joints: Iterable[Joint]) -> dict[str, Coo
             if prescribed is not None and prescribed.tag == "Constant":
                 default, locked = prescribed.require("value").number(), True
             rotational = element.name in angles
-            found[element.name] = Coordinate(element.name, default, lower, upper, locked, rotational)
+            clamped = context.flag(element, "clamped", False)
+            found[element.name] = Coordinate(element.name, default, lower, upper, locked, rotational, clamped)
     return found
 
 

@@ -19,6 +19,7 @@ from musclesolve.opensim.geometry import OpenSimGeometry, opensim_geometry
 from musclesolve.opensim.model import OpenSimModel
 from musclesolve.opensim.read_model import read_osim
 from musclesolve.opensim.tendon_shift import difference_note, fiber_path_lengths, shift_note, tendon_shifts
+from musclesolve.pipeline.opensim.clamped_ranges import BeyondRange, beyond_ranges
 from musclesolve.pipeline.opensim.coordinate_moments import CoordinateMoments
 from musclesolve.pipeline.opensim.coordinate_motion import CoordinateMotion, Source, coordinate_motion
 from musclesolve.pipeline.opensim.load_dynamics import LoadDynamics, load_dynamics, load_moments
@@ -80,7 +81,7 @@ class ModelProblem:
     angle (T, m) [rad or m] and moment (T, m) [N m or N] of the shared coordinates; musculotendon_length (T, n) [m], of
     the path, or over several wrap objects and with rigid tendons as OpenSim 4 reports it; musculotendon_velocity
     (T, n) [m/s]; fiber: the fibers behind rigid tendons, or as solved behind elastic ones; dynamics: where loads were
-    given.
+    given; beyond: coordinates of the muscles that leave the range to which the model clamps them.
     """
 
     model: OpenSimModel
@@ -98,6 +99,7 @@ class ModelProblem:
     moment_file: Path | None
     dynamics: LoadDynamics | None
     notes: tuple[str, ...]
+    beyond: tuple[BeyondRange, ...] = ()
 
     @property
     def group_numbers(self) -> list[tuple[Indices, Indices]]:
@@ -228,6 +230,7 @@ def assemble_problem(
         moment_file=moments.file,
         dynamics=dynamics,
         notes=tuple(notes),
+        beyond=beyond_ranges(model, motion, choice.needed | set(choice.dofs)),
     )
 
 

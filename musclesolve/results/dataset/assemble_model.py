@@ -48,6 +48,7 @@ def assemble_model(found: ModelResult) -> xr.Dataset:
     attributes = _provenance(found) | _reasons(found)
     attributes["notes"] = [
         *problem.notes,
+        *(f"{each.sentence}: moment arms there are extrapolated." for each in problem.beyond),
         *_method(problem),
         *found.notes,
         *beyond_plausible(problem.muscles.names, least, greatest),

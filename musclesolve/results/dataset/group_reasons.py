@@ -13,7 +13,30 @@ from musclesolve.sharing.status import Status
 
 
 def group_reasons(found: ModelProblem, group: GroupResult) -> list[str]:
-    """A sentence on the worst frame of each stretch that the muscles cannot bear, then one on the largest reserves."""
+    """Why frames of a group need reserves or have no solution.
+
+    A sentence on the worst frame of each stretch that the muscles cannot bear, one on the largest reserves, and one on
+    each coordinate that is beyond its range in such frames.
+    """
+    return [*_of_reserves(found, group), *_beyond_ranges(found, group)]
+
+
+def _beyond_ranges(found: ModelProblem, group: GroupResult) -> list[str]:
+    lacking = np.asarray(group.solution.status) != Status.SOLVED
+    names = [found.choice.names[k] for k in group.muscles]
+    own = frozenset().union(*(found.choice.crossing[name] for name in names))
+    sentences = []
+    for each in found.beyond:
+        together = int((each.frames & lacking).sum())
+        if each.coordinate.name in own and together:
+            sentences.append(
+                f"{each.sentence}, {together} of the {int(lacking.sum())} that are not simply solved: this may be the "
+                "cause"
+            )
+    return sentences
+
+
+def _of_reserves(found: ModelProblem, group: GroupResult) -> list[str]:
     solution = group.solution
     helped = np.isin(solution.status, (Status.SOLVED_WITH_RESERVE, Status.INFEASIBLE))
     if not helped.any():

@@ -94,3 +94,41 @@ def test_what_the_trunk_lacks_is_not_said_of_the_leg(tmp_path: Path) -> None:
     assert [row for row in rows if row.startswith("other muscles     0 solved, 61 with reserve (largest ")]
     assert leg_problem(result, "r").muscle == ("two_r", "three_r")
     assert len(save_figures(result, tmp_path / "figures")) == 6
+
+
+def test_a_coordinate_beyond_its_clamped_range_is_named(tmp_path: Path) -> None:
+    """How far, in how many frames; as a cause where frames need reserves, and not where all are solved."""
+    from small_model import TEXT
+
+    def clamped(lower: float, upper: float) -> str:
+        before, after = TEXT.split('<Coordinate name="hip_a_r">')
+        limits = f"<clamped>true</clamped><range>{lower} {upper}</range>"
+        return f'{before}<Coordinate name="hip_a_r">{after.replace("<range>-2 2</range>", limits, 1)}'
+
+    free = read_osim(save_model(tmp_path, TEXT))
+    motion, moments = small_motion(free), feasible_moments(free, cutoff_hz=None)
+    greatest = float(motion["hip_a_r"].max())
+    narrow = read_osim(save_model(tmp_path, clamped(-1.0, greatest - np.radians(5.0))))
+    assert narrow.coordinates["hip_a_r"].clamped and not free.coordinates["hip_a_r"].clamped
+    solved = share_model(narrow, motion, moments, dofs=DOFS, cutoff_hz=None)
+    (note,) = [str(each) for each in solved.attrs["notes"] if "clamps" in str(each)]
+    share = 100.0 * np.mean(motion["hip_a_r"] > greatest - np.radians(4.0))
+    assert note.startswith("hip_a_r is up to 5 degrees beyond the range")
+    assert f"in {share:.0f} % of the frames" in note
+    assert "reasons_r" not in solved.attrs
+    np.testing.assert_array_equal(
+        solved["activation"], share_model(free, motion, moments, dofs=DOFS, cutoff_hz=None)["activation"]
+    )
+
+    impossible = moments | {"hip_a_r": 100.0 * moments["hip_a_r"]}
+    lacking = share_model(narrow, motion, impossible, dofs=DOFS, cutoff_hz=None)
+    (reason,) = [str(each) for each in lacking.attrs["reasons_r"] if "clamps" in str(each)]
+    assert "may be the cause" in reason and reason in summary(lacking)
+    # The other group is solved: the hip is no cause of anything there.
+    other = share_model(
+        narrow, motion, moments | {"ankle_a_r": 100.0 * moments["ankle_a_r"]}, dofs=DOFS, cutoff_hz=None
+    )
+    assert not any("clamps" in str(each) for each in other.attrs["reasons_r"])
+    wide = read_osim(save_model(tmp_path, clamped(-1.0, greatest - np.radians(0.5))))
+    quiet = share_model(wide, motion, impossible, dofs=DOFS, cutoff_hz=None)
+    assert not any("clamps" in str(each) for each in [*quiet.attrs["notes"], *quiet.attrs["reasons_r"]])
