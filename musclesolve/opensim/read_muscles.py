@@ -4,37 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 
+from musclesolve._util.arrays import Array
 from musclesolve.muscles.paths.layout import METHODS
 from musclesolve.opensim.functions import Constant
 from musclesolve.opensim.model import Frame, MovingLocation, OpenSimMuscle, Point, Surface, Wrap, rotation_xyz
+from musclesolve.opensim.muscle_properties import curve_parameters, muscle_number
 from musclesolve.opensim.read_context import Context, function_in, last_part
 from musclesolve.opensim.xml_tree import Element
 
 _SURFACES = {"WrapCylinder": "cylinder", "WrapSphere": "sphere", "WrapEllipsoid": "ellipsoid"}
 _SIDES = ("all", "+x", "-x", "+y", "-y", "+z", "-z")
-_CURVES = {
-    "FmaxTendonStrain": 0.04,
-    "FmaxMuscleStrain": 0.6,
-    "KshapeActive": 0.45,
-    "KshapePassive": 5.0,
-    "Af": 0.25,
-    "Flen": 1.4,
-}
-"""Parameters of the curves of Thelen (2003), with the values they have where a file does not state them."""
-_MILLARD = {
-    "ActiveForceLengthCurve": {"min_norm_active_fiber_length": 0.4441},
-    "ForceVelocityCurve": {},
-    "FiberForceLengthCurve": {"strain_at_zero_force": 0.0, "strain_at_one_norm_force": 0.7},
-    "TendonForceLengthCurve": {"strain_at_one_norm_force": 0.049},
-}
-"""Likewise of Millard et al. (2013), table of the defaults in OpenSim; other parameters where the file states them."""
-
-_DE_GROOTE = {
-    "active_force_width_scale": 1.0,
-    "passive_fiber_strain_at_one_norm_force": 0.6,
-    "tendon_strain_at_one_norm_force": 0.049,
-}
-"""Likewise of De Groote et al. (2016)."""
+_FARTHEST = 100.0
+"""No point of a path is farther from the origin of its frame [m]."""
 
 
 def read_surfaces(context: Context) -> dict[str, Surface]:
@@ -123,7 +104,7 @@ def _path(muscle: Element) -> Element | None:
 
 
 def _muscle(context: Context, element: Element, path: Element) -> OpenSimMuscle:
-    points = [_point(context, each) for each in path.listed("PathPointSet")]
+    points = [_point(context, each, element) for each in path.listed("PathPointSet")]
     if len(points) < 2:
         element.fail(
             f"its path has {len(points)} point(s)",
@@ -137,42 +118,20 @@ def _muscle(context: Context, element: Element, path: Element) -> OpenSimMuscle:
     return OpenSimMuscle(
         name=element.name,
         kind=element.tag,
-        max_isometric_force=_positive(context, element, "max_isometric_force", 1000.0),
-        optimal_fiber_length=_positive(context, element, "optimal_fiber_length", 0.1),
-        tendon_slack_length=context.number(element, "tendon_slack_length", 0.2),
-        pennation_angle=context.number(element, "pennation_angle_at_optimal", 0.0),
-        max_contraction_velocity=_positive(context, element, "max_contraction_velocity", 10.0),
+        max_isometric_force=muscle_number(context, element, "max_isometric_force"),
+        optimal_fiber_length=muscle_number(context, element, "optimal_fiber_length"),
+        tendon_slack_length=muscle_number(context, element, "tendon_slack_length"),
+        pennation_angle=muscle_number(context, element, "pennation_angle_at_optimal"),
+        max_contraction_velocity=muscle_number(context, element, "max_contraction_velocity"),
         points=tuple(point for point in points if point is not None),
         wraps=tuple(_wrap(each, len(points)) for each in path.listed("PathWrapSet")),
-        curve=_curve_parameters(context, element),
+        curve=curve_parameters(context, element),
         enabled=context.flag(element, "appliesForce", True),
     )
 
 
-def _positive(context: Context, element: Element, tag: str, otherwise: float) -> float:
-    value = context.number(element, tag, otherwise)
-    if value <= 0.0:
-        element.fail(
-            f"{tag} is {value:g}", expected="a number above zero", remedy="correct it", code="bad_model"
-        )
-    return value
-
-
-def _curve_parameters(context: Context, element: Element) -> dict[str, float]:
-    if element.tag.startswith("Thelen"):
-        return {tag: context.number(element, tag, value) for tag, value in _CURVES.items()}
-    if element.tag.startswith("DeGroote"):
-        return {tag: context.number(element, tag, value) for tag, value in _DE_GROOTE.items()}
-    found = {f"{tag}.{key}": value for tag, given in _MILLARD.items() for key, value in given.items()}
-    for curve in (context.property(element, tag) for tag in _MILLARD):
-        for child in curve.children if curve else []:
-            if child.words():
-                found[f"{curve.tag}.{child.tag}"] = child.number()  # type: ignore[union-attr]
-    return found
-
-
-def _point(context: Context, element: Element) -> Point | None:
-    """A point of a path; None for one of another kind."""
+def _point(context: Context, element: Element, muscle: Element) -> Point | None:
+    """A point of the path of a muscle; None for one of another kind."""
     if element.tag not in ("PathPoint", "ConditionalPathPoint", "MovingPathPoint"):
         return None
     frame = context.frame(element, "socket_parent_frame")
@@ -181,12 +140,26 @@ def _point(context: Context, element: Element) -> Point | None:
     if element.tag == "MovingPathPoint":
         moving = _moving(element)
         return None if moving is None else Point(element.name, frame, None, moving)
-    location = element.require("location").vector()
+    location = _location(element, muscle)
     if element.tag == "PathPoint":
         return Point(element.name, frame, location)
     lower, upper = element.require("range").pair()
     coordinate = last_part(element.require("socket_coordinate").text)
     return Point(element.name, frame, location, condition=(coordinate, lower, upper))
+
+
+def _location(point: Element, muscle: Element) -> Array:
+    """The place of a point of a muscle (3,) [m]."""
+    found = point.require("location")
+    place = found.finite_numbers()
+    if place is None or place.shape != (3,) or np.abs(place).max() > _FARTHEST:
+        found.fail(
+            f"a point of the path of {muscle.name} lies at {found.text.strip()[:60]!r}",
+            expected=f"three finite numbers [m] within {_FARTHEST:g} m of the origin of its frame",
+            remedy="correct them",
+            code="not_numbers" if place is None else "bad_model" if place.shape == (3,) else "bad_format",
+        )
+    return place
 
 
 def _moving(element: Element) -> MovingLocation | None:

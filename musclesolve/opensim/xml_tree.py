@@ -75,13 +75,18 @@ class Element:
         """The text, split at white space."""
         return self.text.split()
 
-    def numbers(self) -> Array:
-        """The text as finite numbers."""
+    def finite_numbers(self) -> Array | None:
+        """The text as finite numbers; None where it is something else."""
         try:
             values = np.array([float(word) for word in self.words()])
         except ValueError:
-            values = np.array([np.nan])
-        if not np.isfinite(values).all():
+            return None
+        return values if np.isfinite(values).all() else None
+
+    def numbers(self) -> Array:
+        """The text as finite numbers."""
+        values = self.finite_numbers()
+        if values is None:
             self.fail(
                 f"{self.text.strip()[:40]!r} is not numbers",
                 expected="finite numbers, separated by spaces",

@@ -27,20 +27,27 @@ _STIFFNESS = 4.0  # kpe of Thelen (2003) too
 
 @dataclass(frozen=True)
 class DeGroote2016:
-    """The curves of De Groote et al. (2016); the passive one is that of Thelen (2003), J Biomech Eng 125:70-77."""
+    """The curves of De Groote et al. (2016); the passive one is that of Thelen (2003), J Biomech Eng 125:70-77.
 
+    active_width: factor s on the width of the active curve, active_force_width_scale of OpenSim.
+    """
+
+    active_width: float = 1.0
     name: ClassVar[str] = "de_groote_2016"
     passive_strain: ClassVar[tuple[float, float]] = (0.0, 0.6)
 
     def active(self, l_norm: ArrayLike) -> Array:
-        """F = sum_k b1 exp(-(l - b2)^2 / (2 (b3 + b4 l)^2))."""
-        height, _ = _gaussians(l_norm)
+        """F = sum_k b1 exp(-(x - b2)^2 / (2 (b3 + b4 x)^2)) at x = 1 + (l - 1) / s."""
+        height, _ = _gaussians(self._narrowed(l_norm))
         return np.asarray(height.sum(axis=-1))
 
     def active_slope(self, l_norm: ArrayLike) -> Array:
         """Derivative of `active`."""
-        height, rate = _gaussians(l_norm)
-        return np.asarray((height * rate).sum(axis=-1))
+        height, rate = _gaussians(self._narrowed(l_norm))
+        return np.asarray((height * rate).sum(axis=-1) / self.active_width)
+
+    def _narrowed(self, l_norm: ArrayLike) -> Array:
+        return np.asarray(1.0 + (np.asarray(l_norm, dtype=float) - 1.0) / self.active_width)
 
     def velocity(self, v_norm: ArrayLike) -> Array:
         """F = d1 asinh(d2 v + d3) + d4 for -1 <= v <= 1; constant beyond."""
@@ -70,20 +77,7 @@ class DeGroote2016:
 
 @dataclass(frozen=True)
 class DeGrooteFregly2016(DeGroote2016):
-    """The curves of OpenSim's DeGrooteFregly2016Muscle: an active one of any width, a passive one of its own.
-
-    width: the active curve is that of 1 + (l / L0 - 1) / width.
-    """
-
-    width: float = 1.0
-
-    def active(self, l_norm: ArrayLike) -> Array:
-        """F = sum_k b1 exp(-(l - b2)^2 / (2 (b3 + b4 l)^2)) at 1 + (l / L0 - 1) / width."""
-        return super().active(self._unscaled(l_norm))
-
-    def active_slope(self, l_norm: ArrayLike) -> Array:
-        """Derivative of `active`."""
-        return super().active_slope(self._unscaled(l_norm)) / self.width
+    """The curves of OpenSim's DeGrooteFregly2016Muscle: a passive one of its own."""
 
     def passive(self, l_norm: ArrayLike, at_zero: ArrayLike = 0.0, at_one: ArrayLike = 0.6) -> Array:
         """F = (exp(k s) - exp(k s0)) / (exp(k) - exp(k s0)), k = 4, zero at 0.2 L0 and below.
@@ -101,9 +95,6 @@ class DeGrooteFregly2016(DeGroote2016):
         start = np.exp(_STIFFNESS * _share(_SHORTEST, at_zero, at_one)[0])
         rising = _STIFFNESS * np.exp(_STIFFNESS * share) / (np.exp(_STIFFNESS) - start) / span
         return np.where(np.asarray(l_norm) > _SHORTEST, rising, 0.0)
-
-    def _unscaled(self, l_norm: ArrayLike) -> Array:
-        return 1.0 + (np.asarray(l_norm, dtype=float) - 1.0) / self.width
 
 
 _SHORTEST = 0.2

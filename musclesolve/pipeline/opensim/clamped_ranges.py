@@ -2,8 +2,8 @@
 
 OpenSim's inverse kinematics keeps a clamped coordinate in its range. Its analyses of a given motion do not: they take
 the values of the file, as is done here (OpenSim 4.6, MuscleAnalysis of an elbow beyond its range: the same length with
-and without the clamp). Beyond the range the model was not made to be used: paths, splines of coupled motions and wraps are
-extrapolated there, and moment arms may be implausible.
+and without the clamp). Beyond the range the model was not made to be used: paths, splines of coupled motions and wraps
+are extrapolated there, and moment arms may be implausible.
 """
 
 from __future__ import annotations

@@ -193,7 +193,7 @@ def test_the_passive_curve_of_millard_with_parameters_of_its_own_is_that_of_open
 
 def test_the_muscle_of_de_groote_and_fregly_is_that_of_opensim():
     """DeGrooteFregly2016Muscle of OpenSim 4.6 with the width 1.4 and a passive strain of 0.45."""
-    family = DeGrooteFregly2016(width=1.4)
+    family = DeGrooteFregly2016(active_width=1.4)
     active = [0.0541122, 0.4913519, 0.7169702, 0.8582794, 0.9626049, 0.9996159, 0.8959159, 0.4618827]
     passive = [2.14e-05, 0.0002001, 0.0005083, 0.0019699, 0.007515, 0.0261214, 0.1083547, 1.5596319]
     np.testing.assert_allclose(family.active(LENGTH), active, rtol=0, atol=1e-7)
