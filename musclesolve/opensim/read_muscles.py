@@ -155,7 +155,7 @@ def _location(point: Element, muscle: Element) -> Array:
     if place is None or place.shape != (3,) or np.abs(place).max() > _FARTHEST:
         found.fail(
             f"a point of the path of {muscle.name} lies at {found.text.strip()[:60]!r}",
-            expected=f"three finite numbers [m] within {_FARTHEST:g} m of the origin of its frame",
+            expected=f"three numbers [m], within {_FARTHEST:g} m of the origin of its frame",
             remedy="correct them",
             code="not_numbers" if place is None else "bad_model" if place.shape == (3,) else "bad_format",
         )
