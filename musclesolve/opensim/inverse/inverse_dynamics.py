@@ -57,16 +57,22 @@ def inverse_dynamics(
     """
     bodies = body_dynamics(model, motion)
     wrench = inertial_wrench(model, bodies) - load_wrench(model, loads, motion.time, bodies.pose)
+    joint_force = joint_forces(model, bodies, wrench)
+    force = _by_couplers(model, motion, joint_force)
+    return InverseDynamics(tuple(model.coordinates), motion.time, force, joint_force, wrench, bodies)
+
+
+def joint_forces(model: OpenSimModel, bodies: BodyDynamics, wrench: Array) -> Array:
+    """Generalized forces (T, K) by which each joint for itself transmits what the bodies need, wrench (T, B, 6)."""
     transmitted = carried_by_joints(model, wrench)
-    joint_force = np.zeros_like(motion.value)
+    joint_force = np.zeros((len(wrench), len(model.coordinates)))
     for joint, axes in zip(model.joints, bodies.axes, strict=True):
         carried = transmitted[:, model.body_number[joint.outboard.body]]
         on_child = -carried if joint.is_reversed else carried
         for axis in axes:
             for name, twist in axis.by_coordinate():
                 joint_force[:, model.coordinate_number[name]] += (twist * on_child).sum(axis=1)
-    force = _by_couplers(model, motion, joint_force)
-    return InverseDynamics(tuple(model.coordinates), motion.time, force, joint_force, wrench, bodies)
+    return joint_force
 
 
 def carried_by_joints(model: OpenSimModel, wrench: Array) -> Array:

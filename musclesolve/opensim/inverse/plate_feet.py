@@ -40,7 +40,7 @@ def foot_of_plate(
         if bodies[load.name] not in model.body_number:
             raise unknown_name(bodies[load.name], "body", model.bodies, f" in {model.name!r}")
         return bodies[load.name]
-    feet = {side: _foot(model, side) for side in "rl"}
+    feet = {side: foot_of_side(model, side) for side in "rl"}
     side = _SIDE.search(load.name)
     if side is not None and feet[side[1][0].lower()]:
         return feet[side[1][0].lower()]
@@ -50,7 +50,7 @@ def foot_of_plate(
     return _nearest(model, load, known, time, pose)
 
 
-def _foot(model: OpenSimModel, side: str) -> str:
+def foot_of_side(model: OpenSimModel, side: str) -> str:
     """The foot of a side; "" if there is none of a usual name."""
     for start in _FEET:
         for body in model.bodies:

@@ -12,7 +12,7 @@ from musclesolve._util.arrays import Array, Mask
 from musclesolve._util.time_holes import USUAL_HZ, HoleLimits, hole_note
 from musclesolve.errors import InputError
 from musclesolve.opensim.inverse.body_dynamics import require_masses
-from musclesolve.opensim.inverse.external_load import ExternalLoad
+from musclesolve.opensim.inverse.external_load import ExternalLoad, load_wrench
 from musclesolve.opensim.inverse.inverse_dynamics import InverseDynamics, carried_by_joints, inverse_dynamics
 from musclesolve.opensim.inverse.joint_reactions import JointReactions, joint_reactions
 from musclesolve.opensim.inverse.model_motion import ModelMotion, model_motion
@@ -25,6 +25,9 @@ from musclesolve.pipeline.opensim.coordinate_motion import CoordinateMotion
 _SLACK = 1e-6
 """Times that differ by less are the same [s]."""
 _FREE = 6
+CARRIED = 0.15
+"""Most that the mass which the loads carry may be off; where contacts and filters are rough, 0.11 was seen."""
+_FEWEST = 10
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +64,7 @@ class LoadDynamics:
         return np.asarray(np.linalg.norm(total, axis=1))
 
     def residual_notes(self, model: OpenSimModel) -> list[str]:
-        """The same in words."""
+        """The same in words, and whether the loads carry another mass than that of the model."""
         size = self.root_residual(model)
         if size is None:
             return []
@@ -69,7 +72,32 @@ class LoadDynamics:
         if not known.size:
             return []
         rms = np.sqrt(np.mean(known**2))
-        return [f"Residual force at the root of the model: {rms:.3g} N rms, at most {known.max():.3g} N."]
+        notes = [f"Residual force at the root of the model: {rms:.3g} N rms, at most {known.max():.3g} N."]
+        share = self.carried_share(model)
+        if share is not None and abs(share - 1.0) > CARRIED:
+            mass = sum(body.mass for body in model.masses.values())
+            notes.append(
+                f"The loads contradict the model: where they act they carry and accelerate {share * mass:.1f} kg, its "
+                f"mass is {mass:.1f} kg (expected within {100.0 * CARRIED:g} %): they are not complete, or those of "
+                "another person."
+            )
+        return notes
+
+    def carried_share(self, model: OpenSimModel) -> float | None:
+        """What the loads carry and accelerate upwards over what the model needs, m (g + a), where they act.
+
+        The median over the frames in which the share is more than half of its greatest (its 0.9 quantile): frames in
+        which no plate measures a foot that stands are not among them. None where too few frames show it.
+        """
+        up = -model.gravity / max(float(np.linalg.norm(model.gravity)), 1e-9)
+        loads = load_wrench(model, self.loads, self.motion.time, self.dynamics.bodies.pose)
+        given = loads[:, :, 3:].sum(axis=1) @ up
+        needed = self.dynamics.wrench[:, :, 3:].sum(axis=1) @ up + given
+        weight = sum(body.mass for body in model.masses.values()) * float(np.linalg.norm(model.gravity))
+        share = given[needed > 0.3 * weight] / needed[needed > 0.3 * weight]
+        if len(share) < _FEWEST:
+            return None
+        return float(np.median(share[share >= 0.5 * np.quantile(share, 0.9)]))
 
 
 def whole_motion(model: OpenSimModel, motion: CoordinateMotion) -> ModelMotion:

@@ -24,6 +24,7 @@ from musclesolve.pipeline.opensim.coordinate_moments import CoordinateMoments
 from musclesolve.pipeline.opensim.coordinate_motion import CoordinateMotion, Source, coordinate_motion
 from musclesolve.pipeline.opensim.load_dynamics import LoadDynamics, load_dynamics, load_moments
 from musclesolve.pipeline.opensim.model_muscles import ModelMuscles
+from musclesolve.pipeline.opensim.moments_and_model import moment_warnings
 from musclesolve.pipeline.opensim.separate_groups import separate_groups
 from musclesolve.pipeline.opensim.shared_choice import SharedChoice, shared_choice
 from musclesolve.pipeline.opensim.shared_moments import shared_moments
@@ -175,6 +176,8 @@ def model_problem(
         found = load_moments(loaded, motion, choice.dofs, options.loads)
     elif moments is not None and options.loads is None:
         found = shared_moments(loaded, moments, choice.dofs, motion)
+        contradictions = moment_warnings(loaded, coordinates, moments, motion)
+        found = replace(found, notes=(*found.notes, *contradictions))
     else:
         raise InputError(
             "both moments and loads are given"

@@ -1,0 +1,241 @@
+"""Whether moments can be those of this model in this motion: what physics shows, and what it does not.
+
+Inverse dynamics gives tau = tau_0(q) - J_r^T w_r - J_l^T w_l: the forces tau_0 that the motion of the model needs under
+gravity, less what the ground gives through wrenches w on the feet. The wrenches are not in a file of moments; but there
+are twelve unknowns in every frame and more coordinates. With the projection P onto what no wrench on the feet can make,
+P tau = P tau_0: the weight and inertia of trunk, arms and swinging leg. Compared are, over all frames,
+
+    k = <P tau, P tau_0> / |P tau_0|^2        1 of the same body, m'/m of one of another mass in the same motion,
+    r = <P tau, P tau_0> / (|P tau| |P tau_0|)    1 of the same motion, near 0 of another one,
+
+and the mean vertical force at the root: near zero where all ground reactions were applied, m g where none was.
+
+Three recorded strides with their own moments have k of 0.82, 0.82 and 1.00 and r of 0.97 or more; 0.82 where the
+moments are of a model with arms and the model has none, so that less than a quarter is no contradiction. Moments of
+another person's walk have r below 0.4; on a model that was not scaled to its subject k is 1.26. Not found are moments
+of another stride of the same person, or of a mass that is off by less than the limit.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from musclesolve._util.arrays import Array, at_times, true_runs
+from musclesolve.constants import STANDARD_GRAVITY
+from musclesolve.errors import InputError
+from musclesolve.motion.signals.low_pass import low_pass
+from musclesolve.opensim.inverse.inverse_dynamics import inverse_dynamics, joint_forces
+from musclesolve.opensim.inverse.model_motion import ModelMotion
+from musclesolve.opensim.inverse.plate_feet import foot_of_side
+from musclesolve.opensim.model import GROUND, OpenSimModel
+from musclesolve.pipeline.opensim.coordinate_moments import SUFFIXES
+from musclesolve.pipeline.opensim.coordinate_motion import (
+    CoordinateMotion,
+    Source,
+    as_table,
+    coordinate_motion,
+)
+from musclesolve.pipeline.opensim.load_dynamics import whole_motion
+from musclesolve.recording.data import Table
+
+CUTOFF_HZ = 6.0
+"""Both are compared below this frequency: what remains of noise in accelerations is not the same in both [Hz]."""
+MASS = 0.25
+"""Most that k may differ from 1."""
+ALIKE = 0.6
+"""Least r."""
+CARRIED = 0.15
+"""Most of the weight that the root may carry on average: a second of walking has a mean acceleration of 3 % of g."""
+SHORT = 0.5
+"""Least share of the shorter of two recordings in which both are known."""
+_FEWEST = 30
+_MOST = 400
+_SMALLEST = 5.0
+"""Fewest and most frames, and the least rms of P tau_0 that shows anything [N m]."""
+_NAMED = 6
+
+
+@dataclass(frozen=True)
+class MomentFit:
+    """What moments show: factor k, likeness r (NaN where they show nothing), and the root's share of the weight."""
+
+    factor: float
+    likeness: float
+    carried: float
+
+    def sentences(self, mass: float) -> list[str]:
+        """Contradictions with a model of a mass [kg]."""
+        found = []
+        if self.likeness < ALIKE:
+            found.append(
+                "what the weight and inertia of the model need in this motion is not in the moments (correlation "
+                f"{self.likeness:.2f}, at least {ALIKE:g} expected): they are of another motion, or not in N m"
+            )
+        elif abs(self.factor - 1.0) > MASS:
+            found.append(
+                f"what the weight and inertia of the model need in this motion is {self.factor:.2f} times as large in "
+                f"the moments (expected within {100.0 * MASS:g} %): they are those of another body than this one of "
+                f"{mass:.1f} kg"
+            )
+        if self.carried > CARRIED:
+            found.append(
+                f"the vertical force at the root is {100.0 * self.carried:.0f} % of the weight on average: ground "
+                "reactions were left out of inverse dynamics, or are not those of all feet, or of a lighter person"
+            )
+        if self.carried < -CARRIED:
+            found.append(
+                f"the vertical force at the root is {100.0 * self.carried:.0f} % of the weight on average: the ground "
+                "reactions in inverse dynamics are those of a heavier person"
+            )
+        return [f"The moments contradict the model: {sentence}." for sentence in found]
+
+
+def moment_warnings(
+    model: OpenSimModel, coordinates: Source, moments: Source, motion: CoordinateMotion
+) -> list[str]:
+    """Where the moments of a file contradict the model or its motion, in sentences; nothing of arrays.
+
+    Args:
+        coordinates: that `motion` was read from.
+        moments: what OpenSim's inverse dynamics writes.
+    """
+    if not isinstance(moments, str | Path | Table):
+        return []
+    table = as_table(moments, "moments")
+    warnings = [*_of_times(table, motion), *_of_names(model, table)]
+    fit = moment_fit(model, coordinates, table, motion)
+    if fit is not None:
+        warnings += fit.sentences(_mass(model))
+    return warnings
+
+
+def _of_times(table: Table, motion: CoordinateMotion) -> list[str]:
+    ends = (motion.time[[0, -1]], table.time[[0, -1]])
+    common = min(end[1] for end in ends) - max(end[0] for end in ends)
+    if common >= SHORT * min(end[1] - end[0] for end in ends):
+        return []
+    (a, b), (c, d) = ends
+    return [
+        f"The coordinates are from {a:g} to {b:g} s, the moments from {c:g} to {d:g} s: see whether they are of the "
+        "same trial."
+    ]
+
+
+def _of_names(model: OpenSimModel, table: Table) -> list[str]:
+    """Moments of coordinates that the model does not have."""
+    stems = [
+        name.removesuffix(suffix) for suffix in SUFFIXES for name in table.names if name.endswith(suffix)
+    ]
+    others = [name for name in stems if name not in model.coordinates]
+    if not others:
+        return []
+    more = f" and {len(others) - _NAMED} more" if len(others) > _NAMED else ""
+    return [
+        f"The moments are those of a model with other coordinates: {', '.join(others[:_NAMED])}{more} are not in "
+        f"{model.name}."
+    ]
+
+
+def moment_fit(
+    model: OpenSimModel, coordinates: Source, table: Table, motion: CoordinateMotion
+) -> MomentFit | None:
+    """Compare moments with what the model needs; None where model, motion or file do not suffice."""
+    if not model.masses or model.mass_faults or not _mass(model) > 0.0:
+        return None
+    try:
+        if motion.cutoff_hz is None or motion.cutoff_hz > CUTOFF_HZ:
+            motion = coordinate_motion(model, coordinates, CUTOFF_HZ)
+        whole = whole_motion(model, motion)
+    except InputError:
+        return None
+    feet = [foot for side in "rl" if (foot := foot_of_side(model, side))]
+    names, columns = _columns(model, table, feet)
+    given = _smooth(table, columns, motion.time)
+    runs = [run for run in true_runs(np.isfinite(given).all(axis=1)) if run[1] - run[0] >= _FEWEST]
+    if not names or not runs:
+        return None
+    first, stop = max(runs, key=lambda run: run[1] - run[0])
+    frames = np.arange(first, stop, max(1, -(-(stop - first) // _MOST)))
+    part = ModelMotion(*(getattr(whole, name)[frames] for name in ("time", "value", "speed", "acceleration")))
+    dynamics, numbers = inverse_dynamics(model, part), [model.coordinate_number[name] for name in names]
+    due, given = dynamics.joint_force[:, numbers], given[frames]
+    factor = likeness = np.nan
+    if feet and len(names) > 6 * len(feet):
+        pushes = [
+            joint_forces(model, dynamics.bodies, _unit(model, foot, k, len(frames)))
+            for foot in feet
+            for k in range(6)
+        ]
+        basis = np.stack([push[:, numbers] for push in pushes], axis=2)
+        due_alone, given_alone = _beyond(basis, due), _beyond(basis, given)
+        if np.sqrt((due_alone**2).sum(axis=1).mean()) >= _SMALLEST:
+            common = float((due_alone * given_alone).sum())
+            factor = common / float((due_alone**2).sum())
+            likeness = common / float(np.linalg.norm(due_alone) * np.linalg.norm(given_alone) + 1e-300)
+    return MomentFit(factor, likeness, _carried(model, names, due, given))
+
+
+def _mass(model: OpenSimModel) -> float:
+    return float(sum(body.mass for body in model.masses.values()))
+
+
+def _columns(model: OpenSimModel, table: Table, feet: list[str]) -> tuple[list[str], list[int]]:
+    """Coordinates whose force is in the file, and where.
+
+    Without angles whose forces belong to angular velocities, and joints of the toes, which carry ground reactions or
+    not as the file of loads had it.
+    """
+    without = {name for joint in model.joints if joint.speeds_are_angular for name in joint.coordinates[:3]}
+    without |= {name for joint in model.joints if joint.inboard.body in feet for name in joint.coordinates}
+    found = {
+        name: table.names.index(f"{name}{suffix}")
+        for name in model.coordinates
+        for suffix in SUFFIXES
+        if f"{name}{suffix}" in table.names and name not in without
+    }
+    return list(found), list(found.values())
+
+
+def _smooth(table: Table, columns: list[int], time: Array) -> Array:
+    """Columns of the file at some times, low-passed as the motion; NaN beyond the file and beside gaps in it."""
+    values = np.full((len(time), len(columns)), np.nan)
+    finite, steps = np.isfinite(table.values[:, columns]).all(axis=1), np.diff(table.time)
+    for first, stop in true_runs(finite):
+        own = table.values[first:stop, columns]
+        rate = 1.0 / float(steps[first : stop - 1].mean()) if stop - first > 1 else 0.0
+        if stop - first < _FEWEST or np.ptp(steps[first : stop - 1]) > 0.01 / rate:
+            continue
+        if rate > 4.0 * CUTOFF_HZ:
+            own = low_pass(own, rate, CUTOFF_HZ)
+        inside = (time >= table.time[first] - 1e-6) & (time <= table.time[stop - 1] + 1e-6)
+        values[inside] = at_times(table.time[first:stop], own, time[inside])
+    return values
+
+
+def _unit(model: OpenSimModel, body: str, component: int, frames: int) -> Array:
+    """What all bodies need, (T, B, 6), where the ground gives one body a unit of a component of a wrench."""
+    wrench = np.zeros((frames, len(model.bodies), 6))
+    wrench[:, model.body_number[body], component] = -1.0
+    return wrench
+
+
+def _beyond(basis: Array, force: Array) -> Array:
+    """The part of generalized forces (T, n) that no combination of a basis (T, n, 12) makes."""
+    amount = np.einsum("tkn,tn->tk", np.linalg.pinv(basis, rcond=1e-9), force)
+    return np.asarray(force - np.einsum("tnk,tk->tn", basis, amount))
+
+
+def _carried(model: OpenSimModel, names: list[str], due: Array, given: Array) -> float:
+    """Mean vertical force at the root over the weight; NaN without a vertical translation of the root in the file."""
+    roots = [joint for joint in model.joints if joint.parent.body == GROUND]
+    weight = _mass(model) * STANDARD_GRAVITY
+    for joint in roots if len(roots) == 1 else ():
+        for name in joint.coordinates:
+            if name in names and not model.coordinates[name].rotational:
+                column = names.index(name)
+                if due[:, column].mean() > 0.8 * weight:
+                    return float(given[:, column].mean() / due[:, column].mean())
+    return float("nan")
