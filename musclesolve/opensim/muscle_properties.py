@@ -7,7 +7,7 @@ degrees, a strain of zero. The ranges of ``muscle_properties.toml`` are far wide
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 from musclesolve._util.bundled_toml import bundled_toml
@@ -74,6 +74,15 @@ def curve_family(muscle: OpenSimMuscle) -> CurveFamily:
 def passive_strains(muscle: OpenSimMuscle) -> tuple[float, float]:
     """Fiber strains at zero and at one norm force."""
     return _strains(_kind(muscle.curve), muscle.curve)
+
+
+def curve_notes(muscles: Sequence[OpenSimMuscle]) -> list[str]:
+    """Which muscles have the curves of another class than their own."""
+    other = [each for each in muscles if not each.kind.startswith(("Thelen2003", "Millard2012", "DeGroote"))]
+    return [
+        f"The curves of {', '.join(dict.fromkeys(each.kind for each in other))} are not read; "
+        f"{', '.join(each.name for each in other)} have those of Millard et al. (2013)."
+    ] * bool(other)
 
 
 def _kind(curve: Mapping[str, float]) -> str:

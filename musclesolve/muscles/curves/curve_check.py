@@ -42,7 +42,9 @@ def curve_fault(family: CurveFamily, strains: tuple[float, float]) -> tuple[str,
         "velocity": _rises(velocity)
         and abs(velocity[0]) < _NEARLY
         and abs(velocity[_SHORTENING] - 1.0) < _NEARLY,
-        "passive": _rises(passive) and -_ROUND_OFF < passive[0] < _TOE and abs(passive[100] - 1.0) < _ROUND_OFF,
+        "passive": _rises(passive)
+        and -_ROUND_OFF < passive[0] < _TOE
+        and abs(passive[100] - 1.0) < _ROUND_OFF,
     }
     names = {"active": "force-length", "velocity": "force-velocity", "passive": "passive force-length"}
     return next(

@@ -17,6 +17,7 @@ from musclesolve.muscles.hill_model import FiberState
 from musclesolve.muscles.tendon_strain import TendonStrain, check_tendon, check_tendon_strains
 from musclesolve.opensim.geometry import OpenSimGeometry, opensim_geometry
 from musclesolve.opensim.model import OpenSimModel
+from musclesolve.opensim.muscle_properties import curve_notes
 from musclesolve.opensim.read_model import read_osim
 from musclesolve.opensim.tendon_shift import difference_note, fiber_path_lengths, shift_note, tendon_shifts
 from musclesolve.pipeline.opensim.clamped_ranges import BeyondRange, beyond_ranges
@@ -202,7 +203,7 @@ def assemble_problem(
     kept = moments.known & wanted
     if np.isnan(moments.moment[kept]).all():
         raise _no_frames(motion, moments, options)
-    notes = [*choice.notes, *motion.notes, *moments.notes, *ModelMuscles.notes(choice.muscles)]
+    notes = [*choice.notes, *motion.notes, *moments.notes, *curve_notes(choice.muscles)]
     if left := int((wanted & ~moments.known).sum()):
         notes.append(f"{left} frames of the coordinates have no moments and are left out.")
     motion, moment = motion.frames(kept), moments.moment[kept]

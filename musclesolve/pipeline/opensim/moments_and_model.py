@@ -154,7 +154,9 @@ def moment_fit(
     feet = [foot for side in "rl" if (foot := foot_of_side(model, side))]
     names, columns = _columns(model, table, feet)
     given = _smooth(table, columns, motion.time)
-    runs = [run for run in true_runs(np.isfinite(given).all(axis=1)) if run[1] - run[0] >= _FEWEST]
+    runs = [
+        run for run in true_runs(np.asarray(np.isfinite(given).all(axis=1))) if run[1] - run[0] >= _FEWEST
+    ]
     if not names or not runs:
         return None
     first, stop = max(runs, key=lambda run: run[1] - run[0])
@@ -202,7 +204,8 @@ def _columns(model: OpenSimModel, table: Table, feet: list[str]) -> tuple[list[s
 def _smooth(table: Table, columns: list[int], time: Array) -> Array:
     """Columns of the file at some times, low-passed as the motion; NaN beyond the file and beside gaps in it."""
     values = np.full((len(time), len(columns)), np.nan)
-    finite, steps = np.isfinite(table.values[:, columns]).all(axis=1), np.diff(table.time)
+    finite = np.asarray(np.isfinite(table.values[:, columns]).all(axis=1))
+    steps = np.diff(table.time)
     for first, stop in true_runs(finite):
         own = table.values[first:stop, columns]
         rate = 1.0 / float(steps[first : stop - 1].mean()) if stop - first > 1 else 0.0
