@@ -37,6 +37,8 @@ TOLERANCE = {
 """Largest difference of each quantity: rad or m, relative, m, m, N m (N of translations), N, N."""
 QUANTITIES = ("read", *TOLERANCE)
 _COST = "activation_power"
+_JUMP = 0.05
+"""An arm that differs so much from the slope of the length stands beside a jump of the path [m]."""
 _NO_ARM = 1e-6
 """Below it a muscle does not act on a coordinate [m]."""
 
@@ -202,9 +204,8 @@ class _Beside:
                 known = np.isfinite(there) & np.isfinite(slope)  # a loop may leave the coordinate no motion
                 differs = np.where(known, differs, 0.0)
                 own = np.abs(here[:, c, 0] - slope)
-                itself = (
-                    (differs > TOLERANCE["arm"]) & (contradicts > 0.5 * differs) & (own < TOLERANCE["arm"])
-                )
+                shown = (own < TOLERANCE["arm"]) | (contradicts > _JUMP)
+                itself = (differs > TOLERANCE["arm"]) & (contradicts > 0.5 * differs) & shown
                 worst.add(np.where(itself, 0.0, differs), f"{name} about {coordinate}")
                 against.add(np.where(itself, differs, 0.0), f"{name} about {coordinate}")
         return findings + worst.findings() + against.contradictions()
@@ -250,6 +251,8 @@ class _Beside:
         activation = self.rng.uniform(0.1, 0.5, (len(frames), len(enabled)))
         arm = np.array([each["arm"] for each in frames])[:, :, columns]
         total = np.einsum("tkn,tn->tk", arm, activation * produced.capacity + produced.passive)
+        if not np.isfinite(total).all():
+            return [Finding("force", SELF, np.inf, "a length or an arm is no number")]
         problem = ms.opensim_problem(self.model, *self._files(known, total), cutoff_hz=None)
         dofs, names = list(problem.dof or ()), list(problem.muscle or ())
         if held := [name for name in dofs if name not in self.free]:
