@@ -22,7 +22,7 @@ def group_reasons(found: ModelProblem, group: GroupResult) -> list[str]:
 
 
 def _beyond_ranges(found: ModelProblem, group: GroupResult) -> list[str]:
-    lacking = np.asarray(group.solution.status) != Status.SOLVED
+    lacking = ~np.isin(group.solution.status, (Status.SOLVED, Status.NOT_MEASURED))
     names = [found.choice.names[k] for k in group.muscles]
     own = frozenset().union(*(found.choice.crossing[name] for name in names))
     sentences = []
