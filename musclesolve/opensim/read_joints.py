@@ -237,7 +237,8 @@ def read_links(context: Context, model: OpenSimModel, closing: Iterable[Joint]) 
             own = frozenset((element.name,))
             found.append(OtherConstraint(element.name, "a coordinate prescribed over time", own, own))
     for name, kind, bodies in links:
-        between = model.coordinates_between(bodies) if bodies else frozenset(model.coordinates)
+        placed = bodies and model.reachable.issuperset(bodies)
+        between = model.coordinates_between(bodies) if placed else frozenset(model.coordinates)
         found.append(OtherConstraint(name, kind, between - locked, between - locked))
     return found
 

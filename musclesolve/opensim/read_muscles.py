@@ -32,10 +32,14 @@ def read_surfaces(context: Context) -> dict[str, Surface]:
                 continue
             base = context.pose(owner)
             surface = _surface(context, element, base) if element.tag in _SURFACES and base else None
-            if surface is not None:
-                found[element.name] = surface
-            else:
+            if surface is None:
                 context.unsupported[f"wrap object {element.name}"] = element.tag
+            elif surface.kind == "cylinder" and surface.side.endswith("z"):  # OpenSim's lengths jump there
+                context.unsupported[f"wrap object {element.name}"] = (
+                    "a cylinder with a quadrant along its axis"
+                )
+            else:
+                found[element.name] = surface
     for name, owners in named.items():
         if len(owners) > 1:
             context.notes.append(

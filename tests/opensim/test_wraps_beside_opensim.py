@@ -6,7 +6,7 @@ reports. The second is compared with OpenSim; where the first differs from it, t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -25,16 +25,24 @@ COUNT = 30
 NAMES = [f"m{k}" for k in range(COUNT)]
 HALVES = ("all", "+x", "-x", "+y", "-y", "+z", "-z")
 KINDS = [("WrapCylinder", "hybrid"), ("WrapSphere", "hybrid"), *(("WrapEllipsoid", each) for each in METHODS)]
-CASES = [(kind, half, method) for kind, method in KINDS for half in HALVES]
+SEEDS = {
+    (kind, half, method): seed
+    for seed, ((kind, method), half) in enumerate((each, half) for each in KINDS for half in HALVES)
+}
+CASES = [each for each in SEEDS if each[0] != "WrapCylinder" or each[1][-1] != "z"]
+"""Without the quadrants along the axis of a cylinder: OpenSim's lengths jump there, and they are refused."""
 TURNS = np.linspace(-0.5, 0.5, 4)
 
 
 def compared(
-    folder: Path, models: Sequence[Sequence[Thing]]
+    folder: Path, models: Mapping[int, Sequence[Thing]]
 ) -> list[tuple[OpenSimGeometry, Array, Array, Array]]:
-    """For each model our geometry, OpenSim's lengths and arms (T, n), and the slopes of our lengths."""
+    """For each model our geometry, OpenSim's lengths and arms (T, n), and the slopes of our lengths.
+
+    models: what lies in the way, by the seed of the places of its muscles.
+    """
     files = []
-    for number, things in enumerate(models):
+    for number, things in models.items():
         files.append(folder / f"{number}.osim")
         files[-1].write_text(model_text(things, random_places(COUNT, number)), encoding="utf-8")
     theirs = answers(*[task("paths", file, ["turn"], TURNS[:, None], muscles=NAMES) for file in files])
@@ -53,7 +61,7 @@ def compared(
 @pytest.fixture(scope="module")
 def single(tmp_path_factory: pytest.TempPathFactory):
     """Paths over one object."""
-    things = [[random_thing(*case, seed)] for seed, case in enumerate(CASES)]
+    things = {SEEDS[case]: [random_thing(*case, SEEDS[case])] for case in CASES}
     return dict(zip(CASES, compared(tmp_path_factory.mktemp("single"), things), strict=True))
 
 
@@ -114,10 +122,10 @@ def test_several_objects(tmp_path: Path) -> None:
     rng = np.random.default_rng(4)
     free = [case for case in CASES if case[0] != "WrapCylinder" or case[1] == "all"]
     pairs = [[free[k] for k in rng.integers(len(free), size=2)] for _ in range(8)] + [[CASES[0], CASES[0]]]
-    models = [
-        [random_thing(*first, 50 + k, -0.05), random_thing(*last, 90 + k, 0.06)]
+    models = {
+        k: [random_thing(*first, 50 + k, -0.05), random_thing(*last, 90 + k, 0.06)]
         for k, (first, last) in enumerate(pairs)
-    ]
+    }
     for ours, length, _, _ in compared(tmp_path, models):
         np.testing.assert_allclose(ours.opensim_length, length, atol=1e-4)
 
@@ -127,6 +135,15 @@ def test_a_torus_is_refused_by_name(tmp_path: Path) -> None:
     file.write_text(model_text([random_thing("WrapTorus", "all", "hybrid", 1)], random_places(2, 1)), "utf-8")
     with refused("unsupported", "m0", "WrapTorus"):
         opensim_geometry(read_osim(file), {"turn": np.zeros(1)})
+
+
+@pytest.mark.parametrize("half", ["z", "-z"])
+def test_a_cylinder_with_a_quadrant_along_its_axis_is_refused_by_name(tmp_path: Path, half: str) -> None:
+    file = tmp_path / "along.osim"
+    text = model_text([random_thing("WrapCylinder", half, "hybrid", 1)], random_places(2, 1))
+    file.write_text(text, encoding="utf-8")
+    with refused("unsupported", "m0", "quadrant along its axis"):
+        read_osim(file).chosen(["m0"])
 
 
 def test_an_unknown_method_is_refused(tmp_path: Path) -> None:

