@@ -78,8 +78,13 @@ class LoadDynamics:
             mass = sum(body.mass for body in model.masses.values())
             notes.append(
                 f"The loads contradict the model: where they act they carry and accelerate {share * mass:.1f} kg, its "
-                f"mass is {mass:.1f} kg (expected within {100.0 * CARRIED:g} %): they are not complete, or those of "
-                "another person."
+                f"mass is {mass:.1f} kg (expected within {100.0 * CARRIED:g} %): "
+                + (
+                    "they are not complete, or are "
+                    if share < 1.0
+                    else "the model is not scaled to this person, or they are "
+                )
+                + "those of another person."
             )
         return notes
 
