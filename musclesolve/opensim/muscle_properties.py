@@ -141,6 +141,8 @@ def _number(context: Context, muscle: Element, path: str, limits: Range) -> floa
     remedy = f"correct <{tag}>"
     if path.startswith("pennation") and 0.0 < value < _FULL_DEGREES:
         remedy = f"if these are degrees, write {math.radians(value):.6g}"
+    elif path.endswith("_length") and value > 0.0:
+        remedy = f"if these are millimetres, write {0.001 * value:.6g}"
     raise InputError(
         f"{path} is {found.text.strip()[:40] or 'empty'}",
         code="not_numbers" if values is None else "bad_model" if single else "bad_format",

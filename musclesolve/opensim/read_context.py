@@ -77,18 +77,15 @@ class Context:
         return self.pose(self.connectee(owner, socket))
 
     def connectee(self, owner: Element, socket: Element) -> Element:
-        """The component that a socket names by a path, or by the name alone.
+        """The component that a socket names by a path.
 
-        A name alone is a body, or the only frame of this name: so files of versions before 4 have it.
+        In files of versions before 4 a name alone is that of a body, or of the only frame of this name.
         """
         text = socket.text.strip()
         found = self.components.frame(text, owner.path)
         if found is not None:
             return found
-        version = int(self.root.version)
-        called = (
-            self.components.frames_called(last_part(text)) if "/" not in text or version < CURRENT else []
-        )
+        called = self.components.frames_called(last_part(text)) if int(self.root.version) < CURRENT else []
         if len(called) == 1:
             return called[0]
         socket.fail(

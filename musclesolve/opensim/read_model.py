@@ -20,6 +20,8 @@ _OLDEST = 20000
 _TENSOR = np.array([[0, 3, 4], [3, 1, 5], [4, 5, 2]])
 """Where <inertia> has the entries of the matrix."""
 _ROUNDING = 1e-9
+_BEYOND_TRIANGLE = 0.05
+"""By how much the largest moment of inertia may exceed the sum of the others: files round, and models are scaled."""
 
 
 def read_osim(path: str | Path) -> OpenSimModel:
@@ -83,18 +85,26 @@ def _model(root: Element) -> Element:
 
 def _masses(context: Context) -> tuple[dict[str, BodyMass], dict[str, str]]:
     """Mass properties of the bodies that state them, and why those of others cannot be used."""
-    masses, faults = {}, {}
+    masses, faults, odd = {}, {}, list[str]()
     for body in context.components.of_kind("Body"):
         if body.find("mass") is None:
             faults[body.name] = f"line {body.line}: body {body.name} has no mass"
             continue
         masses[body.name] = found = _body_mass(body)
-        least = float(np.linalg.eigvalsh(found.inertia)[0])
+        principal = np.linalg.eigvalsh(found.inertia)
+        least = float(principal[0])
         if found.mass < 0.0 or least < -_ROUNDING * np.abs(found.inertia).max():
             faults[body.name] = (
                 f"line {body.line}: body {body.name} has the mass {found.mass:g} kg and the least principal moment of "
                 f"inertia {least:g} kg m2"
             )
+        elif principal[2] > (principal[0] + principal[1]) * (1.0 + _BEYOND_TRIANGLE):
+            odd.append(body.name)
+    if odd:
+        context.notes.append(
+            f"Of {', '.join(odd)} the largest moment of inertia exceeds the sum of the two others, which no body has; it is "
+            "used as it is."
+        )
     return masses, faults
 
 

@@ -76,17 +76,14 @@ def difference_note(found: OpenSimGeometry) -> str:
     arm = np.nan_to_num(np.abs(found.moment_arm - found.opensim_arm), nan=np.inf).max(
         axis=(0, 1), initial=0.0
     )
-    parts = [
-        f"{name} (length {_millimetres(dl)}, moment arm {_millimetres(dr)})"
-        for name, dl, dr in zip(found.muscles, length, arm, strict=True)
-        if max(dl, dr) > NEGLIGIBLE
-    ]
+    parts = []
+    for name, dl, dr in zip(found.muscles, length, arm, strict=True):
+        off = [("length", dl), ("moment arm", dr)]
+        if told := [f"{what} {_millimetres(by)}" for what, by in off if by > NEGLIGIBLE]:
+            parts.append(f"{name} ({', '.join(told)})")
     if not parts:
         return ""
-    return (
-        "OpenSim 4 reports lengths that are not those of the path, or moment arms that are not its derivatives, up to: "
-        f"{', '.join(parts)}."
-    )
+    return f"For wrapped paths OpenSim 4 reports other numbers than those of the path, by up to: {', '.join(parts)}."
 
 
 def _millimetres(value: float) -> str:

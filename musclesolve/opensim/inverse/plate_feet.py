@@ -12,14 +12,16 @@ from musclesolve._util.names import unknown_name
 from musclesolve.errors import InputError
 from musclesolve.opensim.inverse.external_load import ExternalLoad, at_times
 from musclesolve.opensim.kinematics import BodyMotion
-from musclesolve.opensim.model import OpenSimModel
+from musclesolve.opensim.model import GROUND, OpenSimModel
 
 _FEET = ("calcn", "calcaneus", "foot", "hindfoot", "talus", "ankle")
 """Beginnings of names of feet, the one to be used first."""
 _SIDE = re.compile(r"(?:^|[^a-z])(r|l|right|left)(?:[^a-z]|$)", re.IGNORECASE)
-_LOADED_N = 20.0
+LOADED_N = 20.0
 _FARTHEST_M = 0.4
 """Farthest that a center of pressure may be from the origin of its foot."""
+_STEEPEST = 0.5
+"""Least cosine between the mean ground reaction and up."""
 _MOST = 0.9
 """Share of the loaded time in which the same foot must be the nearest."""
 
@@ -60,8 +62,39 @@ def foot_of_side(model: OpenSimModel, side: str) -> str:
     return ""
 
 
+def check_foot_load(model: OpenSimModel, load: ExternalLoad, time: Array, pose: BodyMotion) -> None:
+    """Refuse a load on a foot that pulls it, or that acts far from it: what a plate cannot measure under this foot.
+
+    Raises:
+        InputError: its mean force points away from up, or its center of pressure is far from the foot.
+    """
+    feet = [foot for side in "rl" if (foot := foot_of_side(model, side))]
+    if load.body not in feet or (load.force_frame, load.point_frame) != (GROUND, GROUND):
+        return
+    loaded = np.linalg.norm(at_times(time, load.time, load.force), axis=1) > LOADED_N
+    if not loaded.any():
+        return
+    mean = at_times(time, load.time, load.force)[loaded].mean(axis=0)
+    up = -model.gravity / max(float(np.linalg.norm(model.gravity)), 1e-9)
+    if mean @ up < _STEEPEST * np.linalg.norm(mean):
+        raise _unassigned(
+            load, f"its mean force is {np.round(mean).tolist()} N, which does not carry {load.body}"
+        )
+    point = at_times(time, load.time, load.point)[loaded]
+    far = {
+        foot: float(np.median(np.linalg.norm(pose.position[loaded, model.body_number[foot]] - point, axis=1)))
+        for foot in feet
+    }
+    if far[load.body] > _FARTHEST_M:
+        others = ", ".join(f"{far[foot]:.2g} m from {foot}" for foot in feet if foot != load.body)
+        raise _unassigned(
+            load,
+            f"its center of pressure is {far[load.body]:.2g} m from {load.body}{others and ', ' + others}",
+        )
+
+
 def _nearest(model: OpenSimModel, load: ExternalLoad, feet: list[str], time: Array, pose: BodyMotion) -> str:
-    loaded = np.linalg.norm(at_times(time, load.time, load.force), axis=1) > _LOADED_N
+    loaded = np.linalg.norm(at_times(time, load.time, load.force), axis=1) > LOADED_N
     if not loaded.any():
         return ""
     point = at_times(time, load.time, load.point)[loaded]
@@ -82,6 +115,6 @@ def _unassigned(load: ExternalLoad, problem: str) -> InputError:
         f"force plate {load.name} belongs to no foot: {problem}",
         code="unassigned_plate",
         file=load.file,
-        expected="one foot on each plate, in the axes of the model (y up)",
-        remedy="name the bodies in an ExternalLoads file (.xml)",
+        expected="one foot on each plate, forces in N that carry it and points in m, in the axes of the model (y up)",
+        remedy="correct the columns or their sides, or name the bodies in an ExternalLoads file (.xml)",
     )

@@ -29,6 +29,10 @@ FEWEST_FRAMES = 6
 FULL_ROTATION = 2.0 * np.pi
 """No joint of the body rotates by more [rad]: a larger number is in degrees."""
 _FEW_DEGREES = 3.5
+_UNLIKE = 1e-3
+"""Least difference from the value of a locked coordinate that is noted [rad or m]."""
+_JUMP = np.radians(15.0)
+"""Least change of an angle by the filter that is noted [rad]."""
 _EVEN = 1e-3
 """Largest difference of the time between frames, as a share of it."""
 
@@ -97,11 +101,36 @@ def coordinate_motion(
     degrees, unit_notes = _in_degrees(table, names, values * angles)
     if degrees:
         values[:, angles] = np.radians(values[:, angles])
+    notes = [*table.sentences, *unit_notes, *_locked_notes(model, names, values)]
     filtered = values if cutoff_hz is None else _filtered(table, values, cutoff_hz)
+    notes += _jump_notes(table, names, np.abs(filtered - values) * angles)
     rates = _derivatives(table, filtered)
-    return CoordinateMotion(
-        table.time, names, filtered, *rates, cutoff_hz, _file(table), (*table.sentences, *unit_notes)
+    return CoordinateMotion(table.time, names, filtered, *rates, cutoff_hz, _file(table), tuple(notes))
+
+
+def _locked_notes(model: OpenSimModel, names: tuple[str, ...], values: Array) -> list[str]:
+    """Coordinates that the model locks at another value than the file has."""
+    parts = []
+    for name, column in zip(names, values.T, strict=True):
+        locked = model.coordinates[name]
+        if locked.locked and np.abs(column - locked.default).max() > _UNLIKE:
+            parts.append(
+                f"{name} at {locked.default:.3g}, the file has {column.min():.3g} to {column.max():.3g}"
+            )
+    return [f"The model locks coordinates that the motion moves: {'; '.join(parts)} (rad or m)."] * bool(
+        parts
     )
+
+
+def _jump_notes(table: Table, names: tuple[str, ...], change: Array) -> list[str]:
+    """Angles that the filter changes by much: they jump in the file."""
+    frame, column = np.unravel_index(int(change.argmax()), change.shape)
+    if change[frame, column] < _JUMP:
+        return []
+    return [
+        f"{names[column]} jumps at {table.time[frame]:.4g} s: the filter changes it by "
+        f"{np.degrees(change[frame, column]):.0f} degrees there. Correct the coordinates, or leave this time out."
+    ]
 
 
 def _columns(model: OpenSimModel, table: Table) -> dict[str, int]:

@@ -16,6 +16,7 @@ from musclesolve.opensim.inverse.external_load import ExternalLoad, load_wrench
 from musclesolve.opensim.inverse.inverse_dynamics import InverseDynamics, carried_by_joints, inverse_dynamics
 from musclesolve.opensim.inverse.joint_reactions import JointReactions, joint_reactions
 from musclesolve.opensim.inverse.model_motion import ModelMotion, model_motion
+from musclesolve.opensim.inverse.plate_feet import LOADED_N, check_foot_load, foot_of_side
 from musclesolve.opensim.inverse.read_loads import read_external_loads
 from musclesolve.opensim.kinematics import body_motion
 from musclesolve.opensim.model import GROUND, OpenSimModel
@@ -25,6 +26,8 @@ from musclesolve.pipeline.opensim.coordinate_motion import CoordinateMotion
 _SLACK = 1e-6
 """Times that differ by less are the same [s]."""
 _FREE = 6
+MISSING = 0.25
+"""Upward force that the root lacks where a foot stands beside the plates, as a share of the weight."""
 CARRIED = 0.15
 """Most that the mass which the loads carry may be off; where contacts and filters are rough, 0.11 was seen."""
 _FEWEST = 10
@@ -62,6 +65,27 @@ class LoadDynamics:
             return None
         total = carried_by_joints(model, self.dynamics.wrench)[:, model.body_number[GROUND], 3:]
         return np.asarray(np.linalg.norm(total, axis=1))
+
+    def unmeasured_feet(self, model: OpenSimModel) -> dict[str, Mask]:
+        """Foot -> frames (T,) in which it stands on the ground and no load acts on it.
+
+        Where the root lacks an upward force of more than `MISSING` times the weight, a foot stands beside the plates:
+        of those without a load the one that moves least.
+        """
+        feet = [foot for side in "rl" if (foot := foot_of_side(model, side))]
+        if not feet or self.root_residual(model) is None:
+            return {}
+        number = [model.body_number[foot] for foot in feet]
+        lacking = carried_by_joints(model, self.dynamics.wrench)[:, model.body_number[GROUND], 3:]
+        weight = sum(body.mass for body in model.masses.values()) * -model.gravity
+        missing = lacking @ weight > MISSING * (weight @ weight)
+        bodies = self.dynamics.bodies
+        spin, place = bodies.twist[:, number, :3], bodies.pose.position[:, number]
+        speed = np.linalg.norm(bodies.twist[:, number, 3:] + np.cross(spin, place), axis=2)
+        force = load_wrench(model, self.loads, self.motion.time, bodies.pose)[:, number, 3:]
+        speed[np.linalg.norm(force, axis=2) > LOADED_N] = np.inf
+        slowest = np.where(np.isfinite(speed).any(axis=1) & missing, speed.argmin(axis=1), -1)
+        return {foot: mask for k, foot in enumerate(feet) if (mask := np.asarray(slowest == k)).any()}
 
     def residual_notes(self, model: OpenSimModel) -> list[str]:
         """The same in words, and whether the loads carry another mass than that of the model."""
@@ -128,7 +152,8 @@ def load_moments(
 ) -> CoordinateMoments:
     """Generalized forces of coordinates, couplings included, from a file of external loads.
 
-    NaN where a load has a hole that is too long to be filled: `musclesolve._util.time_holes`.
+    NaN where a load has a hole that is too long to be filled (`musclesolve._util.time_holes`), and of a leg that stands
+    where no load acts on its foot.
 
     Args:
         model: with mass properties.
@@ -137,10 +162,12 @@ def load_moments(
         path: see `read_external_loads`.
 
     Raises:
-        InputError: see `read_external_loads`, `inverse_dynamics`; no frame lies within the loads.
+        InputError: see `read_external_loads`, `check_foot_load`, `inverse_dynamics`; no frame lies within the loads.
     """
     whole, notes, loads = whole_motion(model, motion), list[str](), list[ExternalLoad]()
-    for load in read_external_loads(path, model, whole.time, body_motion(model, whole.value)):
+    pose = body_motion(model, whole.value)
+    for load in read_external_loads(path, model, whole.time, pose):
+        check_foot_load(model, load, whole.time, pose)
         limits = HoleLimits.of(load.time, motion.cutoff_hz or USUAL_HZ)
         holes, name = limits.long_holes(load.time), load.file.name if load.file else "The loads file"
         notes += [*load.notes, *([hole_note(f"{name} lacks rows", holes, limits)] if holes else [])]
@@ -154,10 +181,18 @@ def load_moments(
             expected="loads of the same trial",
             remedy="give the ground reactions of these coordinates",
         )
-    dynamics = load_dynamics(model, motion.frames(known), loads).dynamics
+    found = load_dynamics(model, motion.frames(known), loads)
     moment = np.zeros((len(motion.time), len(names)))
-    moment[known] = np.stack([dynamics.column(name) for name in names], axis=1)
+    moment[known] = np.stack([found.dynamics.column(name) for name in names], axis=1)
     require_masses(model, names, moment[known])
+    for foot, standing in found.unmeasured_feet(model).items():
+        carried = model.independent(model.coordinates_between([foot, GROUND]))
+        own = np.array([name in carried for name in names])
+        moment[np.ix_(np.flatnonzero(known)[standing], np.flatnonzero(own))] = np.nan
+        notes.append(
+            f"{foot} stands without a ground reaction in {standing.sum()} of {len(standing)} frames (the root lacks "
+            f"more than {100.0 * MISSING:g} % of the weight): moments of its leg are not measured there."
+        )
     return CoordinateMoments(
         moment, known, Path(path), (_loads_note(loads), *dict.fromkeys(notes)), tuple(loads)
     )

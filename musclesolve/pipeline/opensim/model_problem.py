@@ -262,11 +262,11 @@ def _length_notes(
     note = difference_note(about)
     if note and options.tendon == "rigid":
         note += (
-            " Lengths, moment arms and velocities are those of the path; over several wrap objects fibers have the "
-            "lengths of OpenSim."
+            " Here moment arms and velocities are those of the path. So are lengths, but of muscles over several wrap "
+            "objects, which have OpenSim's, since the tendons of such models were chosen with them."
         )
     elif note:
-        note += " Lengths, moment arms and velocities are those of the path."
+        note += " Here all are those of the path."
     return [text for text in (note, shift_note(choice.names, shift)) if text]
 
 

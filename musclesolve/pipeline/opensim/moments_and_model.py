@@ -69,7 +69,14 @@ class MomentFit:
     def sentences(self, mass: float) -> list[str]:
         """Contradictions with a model of a mass [kg]."""
         found = []
-        if self.likeness < ALIKE:
+        per_mass = self.factor * mass
+        if self.likeness < -ALIKE:
+            found.append("they are opposite to what the model needs in this motion: their sign is reversed")
+        elif self.likeness >= ALIKE and abs(per_mass - 1.0) < MASS:
+            found.append(
+                f"they are as small as if they had been divided by the mass of {mass:.1f} kg: N m is expected"
+            )
+        elif self.likeness < ALIKE:
             found.append(
                 "what the weight and inertia of the model need in this motion is not in the moments (correlation "
                 f"{self.likeness:.2f}, at least {ALIKE:g} expected): they are of another motion, or not in N m"

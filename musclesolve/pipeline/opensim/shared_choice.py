@@ -160,6 +160,8 @@ def _notes(
             f"Coordinates left out, whose moments muscles of both sides produce: {_listed(halved)}; with both sides "
             "they are shared."
         )
+    off = [name for name, muscle in model.muscles.items() if not muscle.enabled and name not in candidates]
+    notes += [f"Muscles left out, which the model switches off: {_listed(off)}."] if off else []
     notes += [f"Muscles left out, which act on no shared coordinate: {_listed(left)}."] if left else []
     parts = {name: f"{name} ({kind})" for name, kind in model.unsupported.items()}
     forces = [part for name, part in parts.items() if name.startswith("force ")]

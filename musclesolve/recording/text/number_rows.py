@@ -40,7 +40,7 @@ PIECE = 1 << 18
 LONGEST_LINE = 1 << 24
 """Characters after which a line without an end is no row of a recording: a million numbers."""
 
-_CORRECT_CELL = f"correct the cell, leave it empty where nothing was measured, or {EXPORT_AGAIN}"
+_CORRECT_CELL = f"correct the cell, write nan where nothing was measured, or {EXPORT_AGAIN}"
 
 
 @dataclass(frozen=True)

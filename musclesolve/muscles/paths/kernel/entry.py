@@ -14,7 +14,7 @@ from musclesolve.muscles.paths.kernel.path_length import solve_muscle
 from musclesolve.muscles.paths.kernel.trace import trace_muscle
 from musclesolve.muscles.paths.kernel.wrenches import gather_wrenches, sum_powers
 
-MESSAGE = "compiling the path engine for this machine, once (some ten seconds)"
+MESSAGE = "compiling the path engine for this machine, once (ten to twenty seconds)"
 
 
 def _given(kind: Any, axes: int) -> types.Array:
