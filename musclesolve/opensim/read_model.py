@@ -102,8 +102,8 @@ def _masses(context: Context) -> tuple[dict[str, BodyMass], dict[str, str]]:
             odd.append(body.name)
     if odd:
         context.notes.append(
-            f"Of {', '.join(odd)} the largest moment of inertia exceeds the sum of the two others, which no body has; it is "
-            "used as it is."
+            f"Of {', '.join(odd)} the largest moment of inertia exceeds the sum of the two others, which no body has; "
+            "it is used as it is."
         )
     return masses, faults
 

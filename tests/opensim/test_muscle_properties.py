@@ -151,6 +151,7 @@ def test_any_place_of_a_point_gives_a_finite_result_or_is_refused_by_name(
         ("pennation_angle_at_optimal", "25", "0.436332"),
         ("max_isometric_force", "1e300", "at most 1e+07"),
         ("optimal_fiber_length", "", "empty"),
+        ("optimal_fiber_length", "51.3", "0.0513"),
     ],
 )
 def test_a_number_that_no_muscle_can_have_is_refused(

@@ -237,10 +237,10 @@ def test_joints_in_a_circle_are_listed_and_refused_where_needed(tmp_path: Path) 
 def test_frames_in_a_circle(tmp_path: Path) -> None:
     frames = "".join(
         f'<PhysicalOffsetFrame name="{own}"><socket_parent>{other}</socket_parent></PhysicalOffsetFrame>'
-        for own, other in (("a", "b"), ("b", "a"))
+        for own, other in (("a", "/b"), ("b", "../a"))
     )
     text = TEXT.replace("<credits>", f"<components>{frames}</components><credits>")
-    text = text.replace("<socket_parent>/bodyset/talus_r", "<socket_parent>a")
+    text = text.replace("<socket_parent>/bodyset/talus_r", "<socket_parent>/a")
     with refused("bad_model", "small.osim", "circle"):
         read_osim(save_model(tmp_path, text))
 
@@ -336,3 +336,10 @@ def test_which_coordinates_are_angles(tmp_path: Path, turn: str, shift: str, is_
         start = text.index(f'<TransformAxis name="{name}"><coordinates>knee_r')
         text = text[:start] + text[start:].replace(function, parts.get(name, ZERO), 1)
     assert read_osim(save_model(tmp_path, text)).coordinates["knee_r"].rotational is is_angle
+
+
+def test_moments_of_inertia_that_no_body_has_are_noted(tmp_path: Path) -> None:
+    assert not read_osim(save_model(tmp_path)).notes
+    text = TEXT.replace("<inertia>0.07 0.03 0.05", "<inertia>0.7 0.03 0.05")
+    (note,) = read_osim(save_model(tmp_path, text)).notes
+    assert "tibia_r" in note and "inertia" in note

@@ -60,7 +60,7 @@ def test_normalised_fiber_lengths_are_those_of_opensim(walk: str) -> None:
     theirs = np.array(answers(task("fibers", file, list(model.coordinates), values, muscles=names))[0])
     ours = (problem.fiber.length / problem.muscles.optimal_fiber_length)[::EVERY]
     assert np.abs(ours - theirs).max() < 0.005
-    note = next(note for note in problem.notes if note.startswith("OpenSim 4 reports lengths"))
+    note = next(note for note in problem.notes if note.startswith("For wrapped paths"))
     assert "gaslat_r (length" in note and "soleus" not in note
     own = problem.muscles.fibers(elastic_lengths(walk), problem.musculotendon_velocity).length[::EVERY]
     assert np.abs(own / problem.muscles.optimal_fiber_length - theirs).max() > 0.06

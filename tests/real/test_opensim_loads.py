@@ -7,8 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 import xarray as xr
+from refusals import refused
 
-from musclesolve.recording.text.mot_file import read_mot
+from musclesolve.recording.text.mot_file import read_mot, write_mot
 from musclesolve.results.share_model import share_model
 from musclesolve.sharing.status import Status
 
@@ -47,3 +48,38 @@ def test_contact_forces_are_of_walking(shared: xr.Dataset) -> None:
         assert low < float(size.sel(joint=joint)) < high, joint
     net = np.sqrt((shared["joint_reaction_net"] ** 2).sum("axis")).max("time") / BODY_WEIGHT
     assert float(net.max()) < 1.3
+
+
+def test_a_leg_that_stands_beside_the_plates_is_not_measured(recorded_walk: Path) -> None:
+    """The left foot's first stance, until 0.45 s, was not on a plate; the right leg is measured all the time."""
+    reference = recorded_walk / "reference"
+    files = reference / "rajagopal_lai_uhlrich_2023_scaled.osim", reference / "opensim_ik.mot"
+    found = share_model(*files, loads=recorded_walk / "walk_grf.mot", cost="activation_power")
+    lost = (found["status"] == int(Status.NOT_MEASURED)).sel(side="l")
+    time = found["time"].values
+    assert lost.values[(time > 0.05) & (time < 0.35)].all()
+    assert not lost.values[(time > 0.45) & (time < 1.9)].any()
+    assert (found["status"].sel(side="r") == int(Status.SOLVED)).all()
+    left = [name.endswith("_l") for name in found["muscle"].values.astype(str)]
+    assert np.isnan(found["muscle_force"].values[np.ix_(lost.values, left)]).all()
+
+
+@pytest.mark.parametrize(
+    ("columns", "factor", "parts"),
+    [
+        (("ground_force_r_vy",), -1.0, ["ground_force_r_", "calcn_r"]),
+        (("ground_force_r_px", "ground_force_r_pz"), 1e3, ["ground_force_r_", "calcn_l"]),
+    ],
+)
+def test_plates_that_cannot_be_under_their_foot_are_refused(
+    recorded_walk: Path, tmp_path: Path, columns: tuple[str, ...], factor: float, parts: list[str]
+) -> None:
+    table = read_mot(recorded_walk / "walk_grf.mot")
+    for name in columns:
+        table.values[:, table.names.index(name)] *= factor
+    loads = tmp_path / "grf.mot"
+    write_mot(loads, table)
+    reference = recorded_walk / "reference"
+    files = reference / "rajagopal_lai_uhlrich_2023_scaled.osim", reference / "opensim_ik.mot"
+    with refused("unassigned_plate", "grf.mot", *parts):
+        share_model(*files, loads=loads)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 
@@ -36,7 +37,7 @@ def foot_of_plate(
     """Name of the body that a plate acts on; "" for a plate that nobody steps on.
 
     Raises:
-        InputError: no foot is found, or it is not clear which.
+        InputError: no foot is found, it is not clear which, or the plate cannot be under the foot of its side.
     """
     if load.name in bodies:
         if bodies[load.name] not in model.body_number:
@@ -45,7 +46,11 @@ def foot_of_plate(
     feet = {side: foot_of_side(model, side) for side in "rl"}
     side = _SIDE.search(load.name)
     if side is not None and feet[side[1][0].lower()]:
-        return feet[side[1][0].lower()]
+        foot = feet[side[1][0].lower()]
+        if time is not None and pose is not None:
+            if fault := foot_load_fault(model, replace(load, body=foot), time, pose):
+                raise _unassigned(load, fault)
+        return foot
     known = [foot for foot in feet.values() if foot]
     if time is None or pose is None or not known:
         raise _unassigned(load, f"its name has no side, and the feet of the model are {known or 'unknown'}")
@@ -62,35 +67,28 @@ def foot_of_side(model: OpenSimModel, side: str) -> str:
     return ""
 
 
-def check_foot_load(model: OpenSimModel, load: ExternalLoad, time: Array, pose: BodyMotion) -> None:
-    """Refuse a load on a foot that pulls it, or that acts far from it: what a plate cannot measure under this foot.
-
-    Raises:
-        InputError: its mean force points away from up, or its center of pressure is far from the foot.
-    """
+def foot_load_fault(model: OpenSimModel, load: ExternalLoad, time: Array, pose: BodyMotion) -> str:
+    """What no plate can measure under a foot: a mean force that does not carry it, a point far from it; "" if sound."""
     feet = [foot for side in "rl" if (foot := foot_of_side(model, side))]
     if load.body not in feet or (load.force_frame, load.point_frame) != (GROUND, GROUND):
-        return
-    loaded = np.linalg.norm(at_times(time, load.time, load.force), axis=1) > LOADED_N
+        return ""
+    force, point = (at_times(time, load.time, values) for values in (load.force, load.point))
+    loaded = np.linalg.norm(force, axis=1) > LOADED_N
     if not loaded.any():
-        return
-    mean = at_times(time, load.time, load.force)[loaded].mean(axis=0)
+        return ""
+    mean = force[loaded].mean(axis=0)
     up = -model.gravity / max(float(np.linalg.norm(model.gravity)), 1e-9)
     if mean @ up < _STEEPEST * np.linalg.norm(mean):
-        raise _unassigned(
-            load, f"its mean force is {np.round(mean).tolist()} N, which does not carry {load.body}"
-        )
-    point = at_times(time, load.time, load.point)[loaded]
+        return f"its mean force is {np.round(mean).tolist()} N, which does not carry {load.body}"
     far = {
-        foot: float(np.median(np.linalg.norm(pose.position[loaded, model.body_number[foot]] - point, axis=1)))
+        foot: float(
+            np.median(np.linalg.norm(pose.position[:, model.body_number[foot]] - point, axis=1)[loaded])
+        )
         for foot in feet
     }
-    if far[load.body] > _FARTHEST_M:
-        others = ", ".join(f"{far[foot]:.2g} m from {foot}" for foot in feet if foot != load.body)
-        raise _unassigned(
-            load,
-            f"its center of pressure is {far[load.body]:.2g} m from {load.body}{others and ', ' + others}",
-        )
+    if far[load.body] <= _FARTHEST_M:
+        return ""
+    return "its center of pressure is " + ", ".join(f"{away:.2g} m from {foot}" for foot, away in far.items())
 
 
 def _nearest(model: OpenSimModel, load: ExternalLoad, feet: list[str], time: Array, pose: BodyMotion) -> str:

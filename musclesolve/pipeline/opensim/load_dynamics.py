@@ -16,7 +16,7 @@ from musclesolve.opensim.inverse.external_load import ExternalLoad, load_wrench
 from musclesolve.opensim.inverse.inverse_dynamics import InverseDynamics, carried_by_joints, inverse_dynamics
 from musclesolve.opensim.inverse.joint_reactions import JointReactions, joint_reactions
 from musclesolve.opensim.inverse.model_motion import ModelMotion, model_motion
-from musclesolve.opensim.inverse.plate_feet import LOADED_N, check_foot_load, foot_of_side
+from musclesolve.opensim.inverse.plate_feet import LOADED_N, foot_load_fault, foot_of_side
 from musclesolve.opensim.inverse.read_loads import read_external_loads
 from musclesolve.opensim.kinematics import body_motion
 from musclesolve.opensim.model import GROUND, OpenSimModel
@@ -75,15 +75,20 @@ class LoadDynamics:
         feet = [foot for side in "rl" if (foot := foot_of_side(model, side))]
         if not feet or self.root_residual(model) is None:
             return {}
-        number = [model.body_number[foot] for foot in feet]
-        lacking = carried_by_joints(model, self.dynamics.wrench)[:, model.body_number[GROUND], 3:]
-        weight = sum(body.mass for body in model.masses.values()) * -model.gravity
-        missing = lacking @ weight > MISSING * (weight @ weight)
-        bodies = self.dynamics.bodies
+        number, bodies = [model.body_number[foot] for foot in feet], self.dynamics.bodies
+        lacking = (
+            carried_by_joints(model, self.dynamics.wrench)[:, model.body_number[GROUND], 3:] @ -model.gravity
+        )
+        load = load_wrench(model, self.loads, self.motion.time, bodies.pose)[:, :, 3:]
+        given = load.sum(axis=1) @ -model.gravity
+        if not (given > (1.0 - MISSING) * (given + lacking)).any():
+            return {}  # the body hangs or sits: no frame shows what a foot carries
+        missing = lacking > MISSING * sum(body.mass for body in model.masses.values()) * (
+            model.gravity @ model.gravity
+        )
         spin, place = bodies.twist[:, number, :3], bodies.pose.position[:, number]
         speed = np.linalg.norm(bodies.twist[:, number, 3:] + np.cross(spin, place), axis=2)
-        force = load_wrench(model, self.loads, self.motion.time, bodies.pose)[:, number, 3:]
-        speed[np.linalg.norm(force, axis=2) > LOADED_N] = np.inf
+        speed[np.linalg.norm(load[:, number], axis=2) > LOADED_N] = np.inf
         slowest = np.where(np.isfinite(speed).any(axis=1) & missing, speed.argmin(axis=1), -1)
         return {foot: mask for k, foot in enumerate(feet) if (mask := np.asarray(slowest == k)).any()}
 
@@ -162,12 +167,15 @@ def load_moments(
         path: see `read_external_loads`.
 
     Raises:
-        InputError: see `read_external_loads`, `check_foot_load`, `inverse_dynamics`; no frame lies within the loads.
+        InputError: see `read_external_loads`, `inverse_dynamics`; no frame lies within the loads.
     """
     whole, notes, loads = whole_motion(model, motion), list[str](), list[ExternalLoad]()
     pose = body_motion(model, whole.value)
     for load in read_external_loads(path, model, whole.time, pose):
-        check_foot_load(model, load, whole.time, pose)
+        if fault := foot_load_fault(model, load, whole.time, pose):
+            notes.append(
+                f"The load {load.name} on {load.body} is not that of a plate under this foot: {fault}."
+            )
         limits = HoleLimits.of(load.time, motion.cutoff_hz or USUAL_HZ)
         holes, name = limits.long_holes(load.time), load.file.name if load.file else "The loads file"
         notes += [*load.notes, *([hole_note(f"{name} lacks rows", holes, limits)] if holes else [])]

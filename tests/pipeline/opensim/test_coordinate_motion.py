@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import xarray as xr
 from refusals import refused
+from small_model import TEXT, save_model
 from small_model_motion import TIME, is_angle, save_inputs, small_motion
 
 from musclesolve.opensim.model import OpenSimModel
@@ -167,3 +168,15 @@ def test_what_is_no_motion_is_refused(
 def test_a_cut_off_that_is_none_is_refused(small: OpenSimModel, cutoff: float) -> None:
     with refused("bad_number", "ut"):
         coordinate_motion(small, wave(1.0), cutoff)
+
+
+def test_a_jump_and_a_locked_coordinate_that_moves_are_noted(small: OpenSimModel, tmp_path: Path) -> None:
+    given = small_motion(small)
+    assert coordinate_motion(small, given).notes == ()
+    jumping = {**given, "knee_r": given["knee_r"].copy()}
+    jumping["knee_r"][30] += 2.0
+    (note,) = coordinate_motion(small, jumping).notes
+    assert "knee_r" in note and "0.5" in note
+    text = TEXT.replace('<Coordinate name="ankle_b_r">', '<Coordinate name="ankle_b_r"><locked>true</locked>')
+    (note,) = coordinate_motion(read_osim(save_model(tmp_path, text)), given).notes
+    assert "ankle_b_r at 0.1" in note

@@ -179,6 +179,20 @@ def test_a_muscle_that_acts_on_nothing_shared_is_left_out_with_a_note(small: Ope
     assert any("one_r" in note for note in problem.notes)
 
 
+def test_a_muscle_that_the_model_switches_off_is_left_out_with_a_note(tmp_path: Path) -> None:
+    from small_model import TEXT, save_model
+
+    from musclesolve.opensim.read_model import read_osim
+
+    text = TEXT.replace(
+        '<Thelen2003Muscle name="three_r">',
+        '<Thelen2003Muscle name="three_r"><appliesForce>false</appliesForce>',
+    )
+    problem = found(read_osim(save_model(tmp_path, text)))
+    assert problem.problem.muscle == ("one_r", "two_r")
+    assert any("switches off" in note and "three_r" in note for note in problem.notes)
+
+
 def test_tendons_are_carried_and_change_no_problem_of_rigid_ones(small: OpenSimModel, tmp_path: Path) -> None:
     from small_model import TEXT, save_model
 
