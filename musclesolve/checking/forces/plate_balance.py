@@ -48,6 +48,8 @@ CARRIED, ALOFT, SHORTEST = 0.2, 0.05, 0.4
 # What is reported: a displacement [m], a scale; and the logarithm of how much likelier it is than what is usual: of one
 # plate, where sound recordings come to 3.1, and of all plates alike, where a trunk unlike the table comes to 5.
 DISPLACED, MISSCALED, ALONE, TOGETHER = 0.012, 0.06, 4.5, 8.0
+# Standard deviation of an error that was found: any size, while others are looked for; of a factor of free moments.
+FOUND, FOUND_FACTOR = 0.2, 2.0
 # The free moment reverses sign or does not: natural deviation of its factor, evidence of the one over the other as a
 # logarithm, and so many standard errors from the factor 1.
 FACTOR, REVERSED, CLEAR = 0.4, 3.0, 2.0
@@ -245,13 +247,13 @@ def plates_out_of_balance(case: Case, recorded: Mechanics) -> Iterator[Finding]:
     for _ in range(len(judged) + 1):
         names = [f"{what} {k}" for k in judged for what in ("place", "scale")]
         names += ["place"] if len(judged) == len(trial.forces) > 1 else []
-        fits = {name: sample.fit(name) for name in names if sample.terms[name].prior.max() < 0.02}
+        fits = {name: sample.fit(name) for name in names if sample.terms[name].prior.max() < FOUND}
         fits = {name: fit for name, fit in fits.items() if _reported(name, fit)}
         if not fits:
             break
         name = max(fits, key=lambda key: fits[key].evidence)
         yield from _displaced_or_misscaled(trial, name, fits[name])
-        sample = sample.freed(name, 0.2)
+        sample = sample.freed(name, FOUND)
     yield from _reversed_moments(trial, sample, judged)
 
 
@@ -330,7 +332,7 @@ def _reversed_moments(trial: Trial, sample: Observed, judged: list[int]) -> Iter
                 "odds": min(np.exp(evidence[name]), 1000.0),
             }
             yield finding("free_moment", "warning", values, on_plate(trial.forces[index]))
-        sample, left = sample.freed(name, 2.0), [k for k in left if k not in groups[name]]
+        sample, left = sample.freed(name, FOUND_FACTOR), [k for k in left if k not in groups[name]]
 
 
 def _for_reversal(fit: Estimate, turns: list[float]) -> float:

@@ -28,7 +28,7 @@ _SLACK = 1e-6
 _FREE = 6
 MISSING = 0.25
 """Upward force that the root lacks where a foot stands beside the plates, as a share of the weight."""
-CARRIED = 0.15
+MASS_DIFFERS = 0.15
 """Most that the mass which the loads carry may be off; where contacts and filters are rough, 0.11 was seen."""
 _FEWEST = 10
 
@@ -102,12 +102,12 @@ class LoadDynamics:
             return []
         rms = np.sqrt(np.mean(known**2))
         notes = [f"Residual force at the root of the model: {rms:.3g} N rms, at most {known.max():.3g} N."]
-        share = self.carried_share(model)
-        if share is not None and abs(share - 1.0) > CARRIED:
+        share = self.mass_share(model)
+        if share is not None and abs(share - 1.0) > MASS_DIFFERS:
             mass = sum(body.mass for body in model.masses.values())
             notes.append(
                 f"The loads contradict the model: where they act they carry and accelerate {share * mass:.1f} kg, its "
-                f"mass is {mass:.1f} kg (expected within {100.0 * CARRIED:g} %): "
+                f"mass is {mass:.1f} kg (expected within {100.0 * MASS_DIFFERS:g} %): "
                 + (
                     "they are not complete, or are "
                     if share < 1.0
@@ -117,7 +117,7 @@ class LoadDynamics:
             )
         return notes
 
-    def carried_share(self, model: OpenSimModel) -> float | None:
+    def mass_share(self, model: OpenSimModel) -> float | None:
         """What the loads carry and accelerate upwards over what the model needs, m (g + a), where they act.
 
         The median over the frames in which the share is more than half of its greatest (its 0.9 quantile): frames in
