@@ -34,8 +34,8 @@ def shared_moments(
     """Generalized forces (T, m) of the shared coordinates, those of what they drive included.
 
     Args:
-        source: see `coordinate_moments`; a path and a Table hold what OpenSim writes. A
-            coordinate that is driven may be missing, which is said.
+        source: see `coordinate_moments`; a path and a Table hold what OpenSim writes. A coordinate that is driven may be
+            missing, which is said.
 
     Raises:
         InputError: see `coordinate_moments`.
@@ -50,6 +50,7 @@ def shared_moments(
     needed = tuple(dict.fromkeys([*dofs, *together]))
     driven = tuple(name for name in moved if name not in needed)
     found = coordinate_moments(source, needed, motion.time, driven, motion.cutoff_hz)
+    added = [name for name, own in zip(driven, found.moment[:, len(needed) :].T, strict=True) if own.any()]
     force = np.zeros(values.shape)
     force[:, [number[name] for name in (*needed, *driven)]] = found.moment
     for joint in angular:
@@ -62,7 +63,7 @@ def shared_moments(
     return replace(
         found,
         moment=moment,
-        notes=(*found.notes, *_notes(driven, angular)),
+        notes=(*found.notes, *_notes(added, angular)),
     )
 
 
@@ -79,11 +80,11 @@ def _spin_axes(model: OpenSimModel, joint: Joint, values: Array) -> Array:
     return np.stack([axis_of[name] for name in _angles(joint)], axis=1)
 
 
-def _notes(driven: Sequence[str], angular: Sequence[Joint]) -> list[str]:
+def _notes(added: Sequence[str], angular: Sequence[Joint]) -> list[str]:
     notes = []
-    if driven:
+    if added:
         notes.append(
-            f"The moments of {', '.join(driven)} are added to those of the coordinates that drive them."
+            f"The moments of {', '.join(added)} are added to those of the coordinates that drive them."
         )
     notes += [
         f"Moments of {', '.join(_angles(joint))} are read as those of the angular velocity of {joint.name}, as OpenSim "
