@@ -34,8 +34,8 @@ def shared_moments(
     """Generalized forces (T, m) of the shared coordinates, those of what they drive included.
 
     Args:
-        source: see `coordinate_moments`; a path and a Table hold what OpenSim writes. A coordinate that is driven may be
-            missing, which is said.
+        source: see `coordinate_moments`; a path and a Table hold what OpenSim writes. A coordinate that is
+            driven may be missing, which is said.
 
     Raises:
         InputError: see `coordinate_moments`.
