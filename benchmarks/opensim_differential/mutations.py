@@ -606,6 +606,7 @@ def _moving(leg: Leg, kind: str, driven: bool = False) -> None:
         last = len(leg.points(name)) - 1
         old = leg.points(name)[last]
         place = [float(word) for word in (old.findtext("location") or "").split()]
+        assert len(place) == 3  # it does not move yet
         made = Element("MovingPathPoint", name=old.get("name") or "")
         SubElement(made, "socket_parent_frame").text = "/bodyset/shank"
         for letter, start in zip("xyz", place, strict=True):
