@@ -16,6 +16,9 @@ Indices = NDArray[np.intp]
 AnyArray = NDArray[Any]
 """Numbers of any kind: whole, real, complex or truth values."""
 
+SAME_TIME = 1e-6
+"""Times that differ by less are the same [s]."""
+
 
 def true_runs(mask: Mask) -> list[tuple[int, int]]:
     """Return first and one past the last index of every unbroken run of True in a mask (T,), in order."""
@@ -38,6 +41,11 @@ def at_times(time: Array, columns: Array, new: Array) -> Array:
     Beyond the ends they stay as at the ends.
     """
     return np.stack([np.interp(new, time, column) for column in columns.T], axis=-1)
+
+
+def within(time: Array, first: float, last: float) -> Mask:
+    """Which times (T,) [s] lie between two others; those that differ by less than a microsecond are the same."""
+    return np.asarray((time >= first - SAME_TIME) & (time <= last + SAME_TIME))
 
 
 def split_named(vectors: Array, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, Array]:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from musclesolve._util.arrays import Array
+from musclesolve._util.arrays import SAME_TIME, Array, within
 
 SHARE = 0.2
 """Longest hole that is filled, as a share of the period of the cut-off frequency."""
@@ -24,8 +24,6 @@ USUAL_HZ = 6.0
 _USUAL = 1.5
 _BESIDE = 3
 """Samples on either side of a hole that its filling goes through."""
-_SLACK = 1e-6
-"""Times that differ by less are the same [s]."""
 _MOST_NAMED = 3
 
 
@@ -40,7 +38,7 @@ class HoleLimits:
     def of(cls, time: Array, cutoff_hz: float) -> HoleLimits:
         """Those of a table with rows at times (S,) [s]; a usual step is no hole, however long it is."""
         usual = _USUAL * float(np.median(np.diff(time))) if len(time) > 1 else 0.0
-        return cls(usual, max(usual, SHARE / cutoff_hz + _SLACK))
+        return cls(usual, max(usual, SHARE / cutoff_hz + SAME_TIME))
 
     def long_holes(self, time: Array) -> list[tuple[float, float]]:
         """The times before and after every hole that is not filled, of a column with samples at increasing times."""
@@ -59,11 +57,11 @@ class HoleLimits:
             return np.full(new.shape, np.nan)
         after = np.clip(np.searchsorted(known, new), 1, max(len(known) - 1, 1))
         left, right = known[after - 1], known[np.minimum(after, len(known) - 1)]
-        apart = np.where((new > left + _SLACK) & (new < right - _SLACK), right - left, 0.0)
+        apart = np.where((new > left + SAME_TIME) & (new < right - SAME_TIME), right - left, 0.0)
         found = np.interp(new, known, values)
         for frame in np.flatnonzero((apart > self.usual) & (apart <= self.longest)):
             found[frame] = self._across(known, values, int(after[frame]), float(new[frame]), found[frame])
-        outside = (new < known[0] - _SLACK) | (new > known[-1] + _SLACK)
+        outside = ~within(new, known[0], known[-1])
         found[outside | (apart > self.longest)] = np.nan
         return found
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Mask
+from musclesolve._util.arrays import Array, Mask, within
 from musclesolve._util.checks import check_real_array
 from musclesolve._util.message_text import few
 from musclesolve._util.time_holes import USUAL_HZ, HoleLimits, hole_note
@@ -23,8 +23,6 @@ from musclesolve.recording.data import Table
 from musclesolve.recording.text.repeated_names import check_used
 
 SUFFIXES = ("_moment", "_force")
-_SLACK = 1e-6
-"""Times that differ by less are the same [s]."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +64,7 @@ def coordinate_moments(
     file = table.path if table.path.name else None
     missing = [name for name in optional if not _columns(table, name, file)]
     columns = [_column(table, name, file) for name in (*names, *optional) if name not in missing]
-    known = (time >= table.time[0] - _SLACK) & (time <= table.time[-1] + _SLACK)
+    known = within(time, table.time[0], table.time[-1])
     if not known.any():
         raise InputError(
             f"the moments are from {table.time[0]:g} to {table.time[-1]:g} s, the coordinates from {time[0]:g} to "

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Mask
+from musclesolve._util.arrays import Array, Mask, within
 from musclesolve._util.time_holes import USUAL_HZ, HoleLimits, hole_note
 from musclesolve.errors import InputError
 from musclesolve.opensim.inverse.body_dynamics import require_masses
@@ -23,8 +23,6 @@ from musclesolve.opensim.model import GROUND, OpenSimModel
 from musclesolve.pipeline.opensim.coordinate_moments import CoordinateMoments
 from musclesolve.pipeline.opensim.coordinate_motion import CoordinateMotion
 
-_SLACK = 1e-6
-"""Times that differ by less are the same [s]."""
 _FREE = 6
 MISSING = 0.25
 """Upward force that the root lacks where a foot stands beside the plates, as a share of the weight."""
@@ -55,16 +53,20 @@ class LoadDynamics:
         """Joint reactions without muscle forces."""
         return joint_reactions(model, self.dynamics, self.motion)
 
-    def root_residual(self, model: OpenSimModel) -> Array | None:
-        """(T,) [N] what the ground would have to give a freely moving model beside the loads; None of a fixed one.
+    def root_force(self, model: OpenSimModel) -> Array | None:
+        """(T, 3) [N] what the ground would have to give a freely moving model beside the loads; None of a fixed one.
 
         None too where mass properties of a body cannot be used.
         """
         roots = [joint for joint in model.joints if joint.inboard.body == GROUND]
         if model.mass_faults or any(len(joint.coordinates) < _FREE for joint in roots):
             return None
-        total = carried_by_joints(model, self.dynamics.wrench)[:, model.body_number[GROUND], 3:]
-        return np.asarray(np.linalg.norm(total, axis=1))
+        return carried_by_joints(model, self.dynamics.wrench)[:, model.body_number[GROUND], 3:]
+
+    def root_residual(self, model: OpenSimModel) -> Array | None:
+        """Its size (T,) [N]."""
+        force = self.root_force(model)
+        return None if force is None else np.asarray(np.linalg.norm(force, axis=1))
 
     def unmeasured_feet(self, model: OpenSimModel) -> dict[str, Mask]:
         """Foot -> frames (T,) in which it stands on the ground and no load acts on it.
@@ -72,13 +74,11 @@ class LoadDynamics:
         Where the root lacks an upward force of more than `MISSING` times the weight, a foot stands beside the plates:
         of those without a load the one that moves least.
         """
-        feet = [foot for side in "rl" if (foot := foot_of_side(model, side))]
-        if not feet or self.root_residual(model) is None:
+        feet, force = [foot for side in "rl" if (foot := foot_of_side(model, side))], self.root_force(model)
+        if not feet or force is None:
             return {}
         number, bodies = [model.body_number[foot] for foot in feet], self.dynamics.bodies
-        lacking = (
-            carried_by_joints(model, self.dynamics.wrench)[:, model.body_number[GROUND], 3:] @ -model.gravity
-        )
+        lacking = force @ -model.gravity
         load = load_wrench(model, self.loads, self.motion.time, bodies.pose)[:, :, 3:]
         given = load.sum(axis=1) @ -model.gravity
         if not (given > (1.0 - MISSING) * (given + lacking)).any():
@@ -209,7 +209,7 @@ def load_moments(
 def _within(time: Array, loads: Sequence[ExternalLoad]) -> Mask:
     known = np.ones(len(time), dtype=bool)
     for load in loads:
-        known &= (time >= load.time[0] - _SLACK) & (time <= load.time[-1] + _SLACK)
+        known &= within(time, load.time[0], load.time[-1])
     return known
 
 

@@ -9,7 +9,7 @@ from typing import TypedDict, Unpack
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Indices, Mask
+from musclesolve._util.arrays import Array, Indices, Mask, within
 from musclesolve._util.checks import check_choice, check_number
 from musclesolve._util.message_text import few
 from musclesolve.errors import InputError
@@ -32,7 +32,6 @@ from musclesolve.pipeline.opensim.shared_moments import shared_moments
 from musclesolve.sharing.problem import Problem
 
 PASSIVE = ("table", "none")
-_SLACK = 1e-6
 
 
 class Choices(TypedDict, total=False):
@@ -340,7 +339,7 @@ def _require_coordinates(model: OpenSimModel, choice: SharedChoice, motion: Coor
 def _in_range(motion: CoordinateMotion, options: ModelOptions) -> Mask:
     start = -np.inf if options.start_s is None else options.start_s
     end = np.inf if options.end_s is None else options.end_s
-    return np.asarray((motion.time >= start - _SLACK) & (motion.time <= end + _SLACK))
+    return within(motion.time, start, end)
 
 
 def _no_frames(motion: CoordinateMotion, moments: CoordinateMoments, options: ModelOptions) -> InputError:
