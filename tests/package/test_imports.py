@@ -1,4 +1,4 @@
-"""The order of the rooms, and limits that keep each of them readable: read from the sources, nothing is imported."""
+"""The order of the rooms, the number of parameters, the codes of errors: read from the sources, nothing is imported."""
 
 from __future__ import annotations
 
@@ -33,8 +33,7 @@ ORDER = (
 """A room imports from those before it."""
 ALONE = ("recording", "dynamics", "sharing")
 """Rooms that import from the base alone."""
-MOST_MODULES = 18
-MOST_LINES, MOST_PARAMETERS = 60, 9
+MOST_PARAMETERS = 9
 KERNEL = "musclesolve/sharing/kernel/"
 FUNCTION = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -145,23 +144,10 @@ def test_inner_packages_are_docstrings_or_facades():
         assert shown in ([], facade), name
 
 
-def test_no_folder_has_too_many_modules():
-    counts = {}
-    for path in sources().values():
-        if path.name != "__init__.py":
-            counts[place(path.parent)] = counts.get(place(path.parent), 0) + 1
-    assert {folder: count for folder, count in counts.items() if count > MOST_MODULES} == {}
-
-
 def functions() -> Iterator[tuple[Path, FUNCTION]]:
     for path in sources().values():
         if not place(path).startswith(KERNEL):
             yield from ((path, node) for node in ast.walk(tree(path)) if isinstance(node, FUNCTION))
-
-
-def test_no_function_is_too_long():
-    lengths = {(place(path), node.name): node.end_lineno - node.lineno + 1 for path, node in functions()}
-    assert {key: length for key, length in lengths.items() if length > MOST_LINES} == {}
 
 
 def test_no_function_has_too_many_parameters():
