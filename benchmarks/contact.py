@@ -20,8 +20,13 @@ from musclesolve.dynamics.contact.body_surfaces import SLIP_SPEED, body_laws, bo
 from musclesolve.dynamics.contact.contact_pairs import BodyStates, ContactPairs
 from musclesolve.dynamics.contact.surfaces import plane
 from musclesolve.dynamics.forward.accelerations import augmented_lagrangian
-from musclesolve.dynamics.forward.contact_simulation import ContactSimulation, Start, simulate_contact
-from musclesolve.dynamics.forward.contact_world import EXTRA, World
+from musclesolve.dynamics.forward.contact_simulation import (
+    EXTRA,
+    ContactSimulation,
+    Start,
+    World,
+    simulate_contact,
+)
 from musclesolve.dynamics.forward.joint_resistance import JointResistance
 from musclesolve.dynamics.forward.ode_system import System
 from musclesolve.dynamics.forward.simulate import Integration, Simulation, simulate

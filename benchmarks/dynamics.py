@@ -5,10 +5,15 @@ from __future__ import annotations
 from rich.table import Table
 
 from benchmarks.timing import console, measure
-from musclesolve.dynamics.inverse.hof_moment import IntersegmentalMoment, intersegmental_moment
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
 from musclesolve.dynamics.inverse.lagrange_multipliers import lagrange_multipliers
-from musclesolve.dynamics.inverse.newton_euler import SegmentMotion, joint_loads, segment_motion
+from musclesolve.dynamics.inverse.newton_euler import (
+    IntersegmentalMoment,
+    SegmentMotion,
+    intersegmental_moment,
+    joint_loads,
+    segment_motion,
+)
 from musclesolve.dynamics.kinematics.measured_targets import Targets
 from musclesolve.dynamics.kinematics.motion_derivatives import differentiate
 from musclesolve.dynamics.kinematics.pose_fit import fit_pose

@@ -26,15 +26,15 @@ from musclesolve.dynamics.forward.simulate import simulate
 from musclesolve.errors import MuscleSolveError
 from musclesolve.muscles.leg_muscle_state import muscle_state
 from musclesolve.muscles.placing.place_muscles import LegMuscles, place_muscles
-from musclesolve.pipeline.forward.drift import Drift
-from musclesolve.pipeline.forward.forward_problem import (
+from musclesolve.pipeline.forward_problem import (
     INTEGRATION,
+    Drift,
     ForwardProblem,
+    Tracking,
     forward_problem,
+    growth,
     problem_of,
 )
-from musclesolve.pipeline.forward.growth import growth
-from musclesolve.pipeline.forward.tracking import Tracking
 from musclesolve.pipeline.run import prepare, share
 from musclesolve.pipeline.types import Analysis
 from musclesolve.sharing.problem import Problem

@@ -12,9 +12,8 @@ import numpy as np
 import muscle_db
 from muscle_db import Muscle, MuscleDatabase, PathPoint
 from musclesolve._util.arrays import Array
-from musclesolve.dynamics.planar.planar_kinematics import place
 from musclesolve.dynamics.planar.planar_muscles import PlanarMuscles, Switches, into_plane
-from musclesolve.dynamics.planar.planar_tree import PlanarTree
+from musclesolve.dynamics.planar.planar_tree import PlanarTree, place
 from musclesolve.errors import InputError
 from musclesolve.muscles.placing.conditional_points import refined_edge, search_grid
 

@@ -13,8 +13,8 @@ from .muscles.driving.muscle_forces import muscle_forces as muscle_forces
 from .muscles.elastic.elastic_muscles import ElasticMuscles as ElasticMuscles
 from .muscles.pose_geometry import muscle_geometry as muscle_geometry
 from .opensim.read_model import read_osim as read_osim
-from .pipeline.forward.forward_problem import ForwardProblem as ForwardProblem
-from .pipeline.forward.forward_problem import forward_problem as forward_problem
+from .pipeline.forward_problem import ForwardProblem as ForwardProblem
+from .pipeline.forward_problem import forward_problem as forward_problem
 from .pipeline.opensim.model_problem import opensim_problem as opensim_problem
 from .recording.cameras.calibration import calibrate as calibrate
 from .recording.cameras.camera import Camera as Camera

@@ -16,7 +16,7 @@ from musclesolve.dynamics.kinematics.measured_targets import Targets
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.model.human_model import human_model
 from musclesolve.dynamics.model.model import Model
-from musclesolve.dynamics.model.stated_segments import PLACE, StatedSegment
+from musclesolve.dynamics.model.segment_inertia import PLACE, StatedSegment
 from musclesolve.errors import InputError
 from musclesolve.motion.anatomy.anatomy import Anatomy, anatomy
 from musclesolve.motion.ground_reaction import ground_reactions

@@ -12,13 +12,11 @@ from musclesolve._util.checks import check_array
 from musclesolve.dynamics.forward.applied_forces import ExternalForces, JointMoments
 from musclesolve.dynamics.forward.joint_resistance import JointResistance
 from musclesolve.dynamics.forward.simulate import Integration, simulate
-from musclesolve.dynamics.inverse.expanded_model import expand
 from musclesolve.dynamics.inverse.external_wrenches import Wrench
-from musclesolve.dynamics.inverse.hof_moment import intersegmental_moment
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
-from musclesolve.dynamics.inverse.joint_reactions import joint_reactions
+from musclesolve.dynamics.inverse.joint_reactions import expand, joint_reactions
 from musclesolve.dynamics.inverse.lagrange_multipliers import lagrange_multipliers
-from musclesolve.dynamics.inverse.newton_euler import joint_loads, segment_motion
+from musclesolve.dynamics.inverse.newton_euler import intersegmental_moment, joint_loads, segment_motion
 from musclesolve.dynamics.kinematics.measured_targets import Targets
 from musclesolve.dynamics.kinematics.motion_derivatives import differentiate, motion_from
 from musclesolve.dynamics.kinematics.pose_fit import fit_pose

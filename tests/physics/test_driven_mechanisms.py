@@ -10,8 +10,7 @@ from musclesolve.dynamics.inverse.external_wrenches import Wrench
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
 from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
 from musclesolve.dynamics.mechanism.assembly import assemble
-from musclesolve.dynamics.mechanism.constraint_rows import Rigid
-from musclesolve.dynamics.mechanism.driven_rows import AngleDriver, LengthDriver
+from musclesolve.dynamics.mechanism.constraint_rows import AngleDriver, LengthDriver, Rigid
 from musclesolve.dynamics.mechanism.mechanism_forces import Mechanism, mechanism_forces
 from musclesolve.dynamics.model.joint_and_body_constraints import (
     Constraints,

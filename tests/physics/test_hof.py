@@ -4,15 +4,16 @@ import numpy as np
 import pytest
 
 from musclesolve.dynamics.inverse.external_wrenches import Wrench
-from musclesolve.dynamics.inverse.hof_moment import (
+from musclesolve.dynamics.inverse.lagrange_multipliers import lagrange_multipliers
+from musclesolve.dynamics.inverse.newton_euler import (
     center_of_pressure_from_motion,
     free_moment,
     intersegmental_moment,
+    joint_loads,
     neglected_share,
+    segment_motion,
     whole_body_wrench,
 )
-from musclesolve.dynamics.inverse.lagrange_multipliers import lagrange_multipliers
-from musclesolve.dynamics.inverse.newton_euler import joint_loads, segment_motion
 from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
 
 

@@ -27,8 +27,14 @@ from musclesolve.dynamics.planar.planar_dynamics import (
     torque_matrix,
     weight_force,
 )
-from musclesolve.dynamics.planar.planar_kinematics import PlanarMotion, angles_between, place, planar_motion
-from musclesolve.dynamics.planar.planar_tree import MODELS, planar_body
+from musclesolve.dynamics.planar.planar_tree import (
+    MODELS,
+    PlanarMotion,
+    angles_between,
+    place,
+    planar_body,
+    planar_motion,
+)
 from musclesolve.motion.anatomy.anatomy import anatomy
 from musclesolve.motion.ground_reaction import ground_reactions
 from musclesolve.motion.signals.filter_choice import filter_choice

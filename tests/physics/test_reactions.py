@@ -4,11 +4,10 @@ import numpy as np
 import pytest
 from small_models import random_chain, random_motion
 
-from musclesolve.dynamics.inverse.expanded_model import expand
 from musclesolve.dynamics.inverse.external_wrenches import Wrench
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
 from musclesolve.dynamics.inverse.joint_couples import acting_bodies
-from musclesolve.dynamics.inverse.joint_reactions import joint_reactions
+from musclesolve.dynamics.inverse.joint_reactions import expand, joint_reactions
 from musclesolve.dynamics.inverse.newton_euler import joint_loads, segment_motion
 from musclesolve.dynamics.inverse.projection import (
     absolute_system,

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import muscle_db
-from musclesolve.dynamics.inverse.expanded_model import expand
 from musclesolve.dynamics.inverse.external_wrenches import Wrench
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
+from musclesolve.dynamics.inverse.joint_reactions import expand
 from musclesolve.dynamics.inverse.newton_euler import segment_motion
 from musclesolve.errors import InputError
 from musclesolve.muscles.leg_muscle_state import muscle_state

@@ -6,7 +6,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve.constants import STANDARD_GRAVITY
-from musclesolve.dynamics.inverse.hof_moment import SMALLEST_FORCE
+from musclesolve.dynamics.inverse.newton_euler import SMALLEST_FORCE
 
 
 def planar_center_of_pressure(force: Array, moment: Array) -> Array:

@@ -11,8 +11,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Indices
 from musclesolve.dynamics.planar.planar_dynamics import mass_diagonal, weight_force
-from musclesolve.dynamics.planar.planar_kinematics import PlanarMotion, bias, place
-from musclesolve.dynamics.planar.planar_tree import PlanarTree, rotated
+from musclesolve.dynamics.planar.planar_tree import PlanarMotion, PlanarTree, bias, place, rotated
 from musclesolve.errors import InputError
 
 LEG = ("thigh", "shank", "foot")

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion, motion_from
-from musclesolve.dynamics.mechanism.constraint_rows import Rigid
-from musclesolve.dynamics.mechanism.driven_rows import AngleDriver
+from musclesolve.dynamics.mechanism.constraint_rows import AngleDriver, Rigid
 from musclesolve.dynamics.model.joint_and_body_constraints import coincident, fixed
 from musclesolve.dynamics.model.mass_matrix import MassProperties
 from musclesolve.dynamics.model.model import Model

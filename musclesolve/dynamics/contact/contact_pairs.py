@@ -11,8 +11,7 @@ import numpy as np
 from musclesolve._util.arrays import Array, Indices, Mask
 from musclesolve._util.names import unknown_name
 from musclesolve.dynamics.contact.contact_law import ContactLaw
-from musclesolve.dynamics.contact.separation import pair_arrays, placed_arrays, shape_arrays
-from musclesolve.dynamics.contact.surfaces import Surface
+from musclesolve.dynamics.contact.surfaces import Surface, pair_arrays, placed_arrays, shape_arrays
 from musclesolve.dynamics.kernel.arrays import Motions, Pairs, Shapes, Touches, contiguous
 from musclesolve.dynamics.model.model import Model
 from musclesolve.errors import InputError

@@ -23,7 +23,7 @@ import numpy as np
 from musclesolve._util.arrays import Array, Indices
 from musclesolve.dynamics.inverse.joint_couples import Couples
 from musclesolve.dynamics.kernel.arrays import ConeArrays, Joints, Motions, StopArrays, contiguous
-from musclesolve.dynamics.kinematics.joint_coordinates import joint_angles
+from musclesolve.dynamics.kinematics.motion_derivatives import joint_angles
 from musclesolve.dynamics.model.data_files import locate, read_text
 from musclesolve.dynamics.model.model import Model
 from musclesolve.errors import InputError

@@ -17,12 +17,10 @@ import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_choice, check_increasing, check_number
-from musclesolve.dynamics.forward.accelerations import ROUTES
+from musclesolve.dynamics.forward.accelerations import ROUTES, UnsolvableError
 from musclesolve.dynamics.forward.applied_forces import Force
-from musclesolve.dynamics.forward.compiled_equations import UnsolvableError
 from musclesolve.dynamics.forward.ode_system import System
-from musclesolve.dynamics.kinematics.joint_coordinates import motion_of
-from musclesolve.dynamics.kinematics.motion_derivatives import Motion
+from musclesolve.dynamics.kinematics.motion_derivatives import Motion, motion_of
 from musclesolve.dynamics.model.joint_and_body_constraints import Constraints, fixed
 from musclesolve.dynamics.model.model import Model
 from musclesolve.errors import InputError, MuscleSolveError

@@ -15,7 +15,7 @@ import numpy as np
 from musclesolve._util.arrays import Array, Indices
 from musclesolve.dynamics.model.model import Model
 from musclesolve.dynamics.model.rigid_body import RigidBodies
-from musclesolve.dynamics.model.topology_checks import bodies_of_joint
+from musclesolve.dynamics.model.topology import bodies_of_joint
 
 
 def acting_bodies(model: Model) -> tuple[Indices, Indices]:

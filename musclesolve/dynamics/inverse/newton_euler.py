@@ -1,7 +1,10 @@
-"""Newton-Euler along a chain: joint forces and moments from the segments distal to a joint (Silva 2003, 5.10-5.14).
+"""Joint forces and moments from the segments distal to a joint: along the chain, and explicitly.
 
-A third route, free of natural coordinates beyond the pose itself: it uses rotation matrices, angular velocities and
-the acceleration of centers of mass, and needs only the segments on the distal side of the joint.
+Two routes, free of natural coordinates beyond the pose itself: they use rotation matrices, angular velocities and the
+acceleration of centers of mass, and need only the segments on the distal side of the joint. Newton-Euler passes loads
+on from joint to joint (Silva 2003, 5.10-5.14). Hof's explicit moment (Hof 1992, J Biomech 25:1209-11) needs no
+recursion: it follows from all distal bodies, taken about the joint, term by term, and gives the center of pressure.
+His equations as in correction E1, for the joints and bodies of any model of this core.
 """
 
 from __future__ import annotations
@@ -128,3 +131,134 @@ def _recursion(
             force[before] = force[before] + force[frame]
             moment[before] = moment[before] + moment[frame] + np.cross(arm, force[frame])
     return {frame: JointLoad(force[frame], moment[frame]) for frame in pivot}
+
+
+_UP = np.array([0.0, 0.0, 1.0])
+
+SMALLEST_FORCE = 20.0
+"""Below this vertical force there is no center of pressure: a quotient of noise [N]."""
+
+
+@dataclass(frozen=True)
+class IntersegmentalMoment:
+    """Moment that the distal side of a joint receives from the proximal one, by origin; all (T, 3) [N m] but force [N].
+
+    ground: minus the moment of the ground forces at their centers of pressure; free_moment: minus what the plates
+    transmit about the vertical; gravity, linear, angular: weights, accelerated centers of mass, angular momentum.
+    force: the net force, Hof's (8).
+    """
+
+    ground: Array
+    free_moment: Array
+    gravity: Array
+    linear: Array
+    angular: Array
+    force: Array
+
+    @property
+    def total(self) -> Array:
+        """All terms of (7)."""
+        return self.quasi_static + self.linear + self.angular
+
+    @property
+    def quasi_static(self) -> Array:
+        """What is left of (7) when accelerations are neglected: ground force, free moment and weights."""
+        return self.ground + self.free_moment + self.gravity
+
+    def about(self, axis: Array) -> dict[str, Array]:
+        """Every term about an axis (T, 3) of unit length, (T,) each, by name."""
+        names = ("ground", "free_moment", "gravity", "linear", "angular", "quasi_static", "total")
+        return {name: np.einsum("tx,tx->t", getattr(self, name), axis) for name in names}
+
+
+def intersegmental_moment(
+    model: Model,
+    motion: Motion,
+    segments: SegmentMotion,
+    wrenches: list[Wrench],
+    dof: str,
+    height: float = 0.0,
+) -> IntersegmentalMoment:
+    """Moment and force at the pivot of a degree of freedom, explicitly, the bodies i distal to it together.
+
+    M = -(r_r - r_lk) x F_r - sum (r_i - r_lk) x m_i g + sum (r_i - r_lk) x m_i a_i + sum d(I_i w_i)/dt - T_z e_z  (7)
+    F = -F_r - sum m_i g + sum m_i a_i                                                                            (8)
+
+    External forces on other bodies do not count. The height [m] of the plates only divides the moment into ground and
+    free moment; where the vertical force is below 20 N it is all in `ground`.
+
+    Raises:
+        InputError: no such joint degree of freedom; wrenches that do not fit the model and the motion.
+    """
+    check_fits(model, motion)
+    check_frames(wrenches, len(motion.q))
+    distal, center = model.distal_bodies(dof), motion.q[:, model.tree.pivot[model.joint(dof)]]
+    arm = segments.center[:, distal] - center[:, None]
+    mass, weight = model.mass.mass[distal, None], model.mass.mass[distal, None] * model.gravity
+    push = mass * segments.center_acceleration[:, distal]
+    ground, free, force = np.zeros_like(center), np.zeros_like(center), (push - weight).sum(axis=1)
+    for wrench in wrenches:
+        if model.body(wrench.body) in distal:
+            twist = free_moment(wrench.force, wrench.moment, height)
+            ground = ground - (wrench.about(center) - twist)
+            free, force = free - twist, force - wrench.force
+    gravity = -np.cross(arm, weight).sum(axis=1)
+    angular = angular_momentum_rate(model, segments, distal).sum(axis=1)
+    return IntersegmentalMoment(ground, free, gravity, np.cross(arm, push).sum(axis=1), angular, force)
+
+
+def neglected_share(
+    model: Model, motion: Motion, segments: SegmentMotion, wrenches: list[Wrench]
+) -> dict[str, float]:
+    """How much of each joint moment the quasi-static approximation leaves out, rms of the rest over rms of the whole.
+
+    Returns:
+        By joint degree of freedom; about its own axis; zero where there is no moment at all.
+    """
+    shares = {}
+    axes = model.tree.axes(motion.q)
+    for index, dof in enumerate(model.topology.dof_names[: model.tree.joint_count]):
+        terms = intersegmental_moment(model, motion, segments, wrenches, dof).about(axes[:, index])
+        whole = np.linalg.norm(terms["total"])
+        rest = np.linalg.norm(terms["linear"] + terms["angular"])
+        shares[dof] = float(rest / whole) if whole > 0.0 else 0.0
+    return shares
+
+
+def center_of_pressure(force: Array, moment: Array, height: float = 0.0) -> Array:
+    """Point (T, 3) [m] of the plane z = height where a force acts without moments about horizontal axes.
+
+    e_z x (r_r x F_r) = r_r F_r^z (11), moments about a point of the plane; force (T, 3) [N] and moment (T, 3) about the
+    global origin [N m]. NaN where the vertical force is below 20 N.
+    """
+    about_surface = moment - np.cross(height * _UP, force)
+    vertical = np.where(np.abs(force[:, 2:]) < SMALLEST_FORCE, np.nan, force[:, 2:])
+    return np.cross(_UP, about_surface) / vertical + height * _UP
+
+
+def free_moment(force: Array, moment: Array, height: float = 0.0) -> Array:
+    """What center of pressure and force do not account for, M - r_r x F_r = (0, 0, T_z), (T, 3) [N m].
+
+    It is lost in (12) and has its own term in (7). Zero where the vertical force is below 20 N.
+    """
+    point = center_of_pressure(force, moment, height)
+    twist = (moment - np.cross(point, force))[:, 2]
+    return np.nan_to_num(twist)[:, None] * _UP
+
+
+def whole_body_wrench(model: Model, segments: SegmentMotion) -> tuple[Array, Array]:
+    """Force [N] and moment about the global origin [N m] that the whole body needs from the ground, (T, 3) each.
+
+    F = sum m_i a_i - M g (3b);  M = sum r_i x m_i (a_i - g) + sum d(I_i w_i)/dt (4b)
+    """
+    push = model.mass.mass[:, None] * (segments.center_acceleration - model.gravity)
+    angular = angular_momentum_rate(model, segments, np.arange(len(model.mass.mass)))
+    return push.sum(axis=1), (np.cross(segments.center, push) + angular).sum(axis=1)
+
+
+def center_of_pressure_from_motion(model: Model, segments: SegmentMotion, height: float = 0.0) -> Array:
+    """Center of pressure (T, 3) [m] that the motion of the whole body requires, without a force plate.
+
+    r_r = e_z x [-(r_c x M g) + sum r_i x m_i a_i + sum d(I_i w_i)/dt] / (M g + sum m_i a_i^z) (12)
+    """
+    return center_of_pressure(*whole_body_wrench(model, segments), height)

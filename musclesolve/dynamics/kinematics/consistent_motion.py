@@ -1,41 +1,48 @@
 """The consistent motion of what was measured: positions by one of two methods or none, derivatives by one of two.
 
-`drive_pose` measures the joint angles body by body, then drives the model by them (Silva 2003, 5.3.1). Every body lies
-where its own measured points and directions put it, whatever its neighbors do; the distances between them differ from
-frame to frame. An angle is that between such a body and the one before it: the rotation about the axes of the joints
-between them that brings the body's own points and directions nearest to those measured. Links keep the lengths of the
-model, the base lies on its own points, and the pose follows along the tree, which is what Newton-Raphson on the driven
-constraints (5.7) converges to.
+`fit_pose` (the module of that name) finds the nearest pose. `drive_pose` measures the joint angles body by body, then
+drives the model by them (Silva 2003, 5.3.1). Every body lies where its own measured points and directions put it,
+whatever its neighbors do; the distances between them differ from frame to frame. An angle is that between such a body
+and the one before it: the rotation about the axes of the joints between them that brings the body's own points and
+directions nearest to those measured. Links keep the lengths of the model, the base lies on its own points, and the pose
+follows along the tree, which is what Newton-Raphson on the driven constraints (5.7) converges to. What the joints
+cannot follow is not distributed among the points, as in `fit_pose`, but carried outwards: it adds up along a chain, and
+ends (hands, feet, head) are moved most.
 
-What the joints cannot follow is not distributed among the points, as in `fit_pose`, but carried outwards: it adds up
-along a chain, and ends (hands, feet, head) are moved most.
+`drive_plan` says in which order the bodies show the angles, from the base outwards. Each body is fitted twice: the
+joints between it and a body that is placed already, with the whole tree free to shift; then its own place, with all
+joints held. Every such solve starts from the pose of one before.
+
+`measured_pose` takes no step that makes the pose fit the model (the "non-consistent" data of Silva 2003): measured
+points and axes go into q where they were seen, so distances between them change from frame to frame and Phi(q) = 0 is
+violated. Vectors that nobody measured, and points without a marker, are those of the nearest pose.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from musclesolve._util.arrays import Array
+from musclesolve._util.arrays import Array, Indices, Mask
 from musclesolve._util.checks import check_increasing
 from musclesolve._util.names import unknown_name
-from musclesolve.dynamics.kinematics.drive_plan import DrivePlan, drive_plan
-from musclesolve.dynamics.kinematics.joint_coordinates import motion_with
-from musclesolve.dynamics.kinematics.measured_pose import measured_pose
 from musclesolve.dynamics.kinematics.measured_targets import Targets
-from musclesolve.dynamics.kinematics.motion_derivatives import Motion, differentiate
+from musclesolve.dynamics.kinematics.motion_derivatives import Motion, differentiate, motion_with
 from musclesolve.dynamics.kinematics.pose_fit import (
     Fit,
+    NearestPose,
+    Pose,
     fit_of,
     fit_pose,
+    generic_directions,
     observable_dofs,
     rest_weights,
 )
-from musclesolve.dynamics.kinematics.pose_iteration import NearestPose, Pose
 from musclesolve.dynamics.model.model import Model
 from musclesolve.dynamics.rotations import from_cardan
-from musclesolve.dynamics.vectors import blocks
+from musclesolve.dynamics.vectors import blocks, lines_of
 from musclesolve.errors import InputError
 
 
@@ -132,6 +139,193 @@ def differentiate_points(model: Model, time: Array, coordinates: Array, q: Array
 
 UNCHANGED = "none"
 """The method that leaves positions as they were measured."""
+
+
+def measured_pose(
+    model: Model,
+    targets: Targets,
+    time: Array | None = None,
+    tolerance: float = 1e-8,
+    max_iterations: int = 60,
+    start: Array | None = None,
+) -> Fit:
+    """Every measured point and axis where it was measured; joint coordinates are those of the nearest pose.
+
+    No point is moved, so the residual is zero; how far the constraints are from being met is
+    `model.constraints.violation(fit.q)`. Arguments and exceptions are those of `fit_pose`.
+    """
+    nearest = fit_pose(model, targets, time, tolerance, max_iterations, start)
+    q = nearest.q.copy()
+    q[:, targets.slots] = targets.values
+    return replace(nearest, q=q, residual=np.zeros_like(nearest.residual))
+
+
+_SEEN = 1e-6
+"""A rotation that moves points by less than this share of what the largest moves them is not seen."""
+
+
+@dataclass(frozen=True)
+class Solve:
+    """A fit to the targets at `places` over the speeds that are `free`, from the pose numbered `after`.
+
+    line: from- and to-slot of the one line that these targets show of a body that is placed; None where they show all
+    of its orientation, and for a fit of joints. The body is not rotated about that line.
+    """
+
+    after: int
+    free: Mask
+    places: Indices
+    line: tuple[int, int] | None = None
+
+
+@dataclass(frozen=True)
+class DrivePlan:
+    """All solves in order; their poses are numbered from 1, pose 0 is the one that they start from.
+
+    shown: joint -> number of the pose that has its angle; base: number of the pose that has the place of the base.
+    """
+
+    solves: tuple[Solve, ...]
+    shown: dict[int, int]
+    base: int
+
+    def poses(self, every: NearestPose, start: Pose, tolerance: float, limit: int) -> list[Pose]:
+        """The start, then the pose that each solve finds.
+
+        The whole tree goes with the body in question; nothing but the targets of that body counts.
+        """
+        poses = [start]
+        for solve in self.solves:
+            local = replace(every, targets=every.targets.among(solve.places), free=solve.free)
+            before = poses[solve.after]
+            found = local.converge(before, tolerance, limit)
+            poses.append(
+                found if solve.line is None else _without_twist(every.model, solve.line, before, found)
+            )
+        return poses
+
+
+def _without_twist(model: Model, line: tuple[int, int], before: Pose, found: Pose) -> Pose:
+    """The pose found, rotated about a line of a body as if the line had come there on the shortest way.
+
+    Nothing measured shows that rotation, so it would depend on the steps of the fit.
+    """
+    tree, slots = model.tree, np.array([line])
+    layouts = [tree.pose(pose.angles, pose.position, pose.rotation) for pose in (before, found)]
+    a, b = (_units(lines_of(q, slots)[:, 0]) for q in layouts)
+    rotation = _half_turn(_units(a + b)) @ _half_turn(a) @ before.rotation
+    old, new = (q[:, line[1]] for q in layouts)
+    carried = rotation @ np.swapaxes(before.rotation, 1, 2) @ (old - before.position)[..., None]
+    return replace(found, position=new - carried[..., 0], rotation=rotation)
+
+
+def _half_turn(axis: Array) -> Array:
+    """Rotations (T, 3, 3) by 180 degrees about unit axes (T, 3)."""
+    return np.asarray(2.0 * axis[:, :, None] * axis[:, None] - np.eye(3))
+
+
+def _units(vectors: Array) -> Array:
+    return np.asarray(vectors / np.linalg.norm(vectors, axis=-1, keepdims=True))
+
+
+def drive_plan(model: Model, targets: Targets, free: Mask) -> DrivePlan:
+    """The solves that show the joints of a model by what was measured of it; free (K+6,): what any target shows."""
+    joints = model.tree.joint_count
+    base = list(range(joints, joints + 6))
+    solves: list[Solve] = []
+    shown: dict[int, int] = {}
+    lying = {model.tree.root: 0}
+    for step in _plan(model, targets, free):
+        pose = lying[step.before]
+        if step.joints:
+            solves.append(Solve(pose, _only(free, [*step.joints, *base[:3]]), step.places))
+            pose = len(solves)
+            shown |= dict.fromkeys(step.joints, pose)
+        lying |= dict.fromkeys(step.between, pose)
+        solves.append(Solve(pose, _only(free, base), step.places, _line(model, targets, step)))
+        lying[step.body] = len(solves)
+    return DrivePlan(tuple(solves), shown, lying[model.tree.root])
+
+
+def _line(model: Model, targets: Targets, step: _Step) -> tuple[int, int] | None:
+    """The two points between which the measured points of a body lie, if that is all that it shows."""
+    if _seen(generic_directions(model, targets)[step.places], np.array([], int))[1]:
+        return None
+    slots = targets.slots[step.places]
+    points = slots[slots < model.topology.point_count]
+    if len(points) < 2:
+        return None
+    first = model.standing[points[0]]
+    return int(points[0]), int(points[np.argmax(np.linalg.norm(model.standing[points] - first, axis=1))])
+
+
+def _only(free: Mask, chosen: list[int]) -> Mask:
+    """Of the free degrees of freedom those chosen."""
+    mask = np.zeros_like(free)
+    mask[chosen] = True
+    return mask & free
+
+
+@dataclass(frozen=True)
+class _Step:
+    """One body with measured points, `places` among the targets.
+
+    `before` is a proximal frame whose orientation is known by then, `joints` those between that it shows, perhaps
+    none; `between` are the frames on the way, known with it.
+    """
+
+    body: int
+    before: int
+    joints: list[int]
+    between: list[int]
+    places: Indices
+
+
+def _plan(model: Model, targets: Targets, free: Mask) -> list[_Step]:
+    """Which bodies show which joints, from the base outwards, until no further body shows any."""
+    tree = model.tree
+    on_joints = tree.distal_frames.astype(bool)
+    moved = generic_directions(model, targets)
+    slots = [[model.topology.slot[name] for name in body.members] for body in model.topology.bodies]
+    places = [np.flatnonzero(np.isin(targets.slots, own)) for own in slots]
+    outwards = np.argsort(on_joints[: len(places)].sum(axis=1), kind="stable").tolist()
+    plan = [_Step(tree.root, tree.root, [], [], places[tree.root])]
+    known, found = {tree.root}, True
+    while found:
+        found = False
+        for body in outwards:
+            if body in known or not places[body].size:
+                continue
+            way = [f for f in range(len(on_joints)) if not (on_joints[f] & ~on_joints[body]).any()]
+            before = max((f for f in way if f in known), key=lambda f: int(on_joints[f].sum()))
+            pending = np.flatnonzero(on_joints[body] & ~on_joints[before] & free[: tree.joint_count])
+            shows, whole = _seen(moved[places[body]], pending)
+            if shows or whole:
+                between = (
+                    [f for f in way if f != body and (on_joints[f] & ~on_joints[before]).any()]
+                    if shows
+                    else []
+                )
+                plan.append(_Step(body, before, pending.tolist() if shows else [], between, places[body]))
+                known |= {body, *between}
+                found = True
+    return plan
+
+
+def _seen(moved: Array, pending: Indices) -> tuple[bool, bool]:
+    """Whether points that the speeds move by (n, 3, K+6) show all pending joints, and the orientation of the body."""
+    flat = moved.reshape(-1, moved.shape[2])
+    shift, rotation = flat[:, -6:-3], flat[:, -3:]
+
+    def rank(columns: Array) -> int:
+        # What a shift of the body does as well does not count.
+        both = np.hstack([columns, shift])
+        return int(
+            np.linalg.matrix_rank(both, _SEEN * np.abs(both).max()) - np.linalg.matrix_rank(shift, _SEEN)
+        )
+
+    return bool(pending.size) and rank(flat[:, pending]) == pending.size, rank(rotation) == 3
+
 
 METHODS: dict[str, Callable[..., Fit]] = {
     "nearest": fit_pose,

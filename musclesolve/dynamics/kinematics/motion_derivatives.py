@@ -1,4 +1,7 @@
-"""Consistent positions, velocities and accelerations of a whole recording."""
+"""Positions, velocities and accelerations of a whole recording, in natural and in joint coordinates.
+
+`differentiate` and `motion_from` go from joint coordinates to natural ones, `motion_of` and `motion_with` back.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +11,9 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Indices, Mask
 from musclesolve._util.checks import check_array, check_increasing
+from musclesolve.dynamics.model.joint_tree import Tree
 from musclesolve.dynamics.model.model import Model
-from musclesolve.dynamics.rotations import cardan_rates, from_cardan
+from musclesolve.dynamics.rotations import cardan_rates, from_cardan, rotation_about, to_cardan, to_vector
 from musclesolve.errors import InputError
 
 
@@ -103,3 +107,157 @@ def check_fits(model: Model, motion: Motion) -> None:
             code="bad_shape",
             expected="the motion of this model",
         )
+
+
+def motion_of(model: Model, time: Array, q: Array, qd: Array, qdd: Array) -> Motion:
+    """The motion of natural coordinates (T, N, 3) that satisfy the constraints, with its joint coordinates.
+
+    The Cardan rates of the base are not defined where it is listed by 90 degrees.
+    """
+    rotation = model.rigid_bodies.rotation(q)
+    base = rotation[:, model.tree.root]
+    origin = (
+        q[:, model.rigid_bodies.slots[model.tree.root, 0]] - base @ model.rigid_bodies.origin[model.tree.root]
+    )
+    angles = model.tree.unwrapped(joint_angles(model, rotation))
+    coordinates = np.column_stack([angles, origin, *to_cardan(base)])
+    return motion_with(model, time, coordinates, q, qd, qdd)
+
+
+def motion_with(model: Model, time: Array, coordinates: Array, q: Array, qd: Array, qdd: Array) -> Motion:
+    """The motion of natural coordinates (T, N, 3) whose joint coordinates (T, K+6) are known, and their derivatives.
+
+    Speeds solve D s = qd and D ds/dt = qdd - Ddot s; in the sense of least squares where qd and qdd do not satisfy the
+    constraints.
+    """
+    tree, joints = model.tree, model.tree.joint_count
+    shift, rotation = slice(joints, joints + 3), slice(joints + 3, joints + 6)
+    angles, origin, cardan = coordinates[:, :joints], coordinates[:, shift], coordinates[:, rotation]
+    directions = tree.allowed(q, origin).reshape(len(q), -1, joints + 6)
+    orthogonal, triangle = np.linalg.qr(directions)
+    speeds = _solve(orthogonal, triangle, qd)
+    bias = tree.acceleration(q, qd, speeds, np.zeros_like(speeds), origin, speeds[:, shift])
+    speed_rates = _solve(orthogonal, triangle, qdd - bias)
+    rates, second = tree.rates(angles, speeds[:, :joints], speed_rates[:, :joints])
+    cardan_rate, cardan_second = cardan_derivatives(cardan, speeds[:, rotation], speed_rates[:, rotation])
+    return Motion(
+        time,
+        coordinates,
+        np.column_stack([rates, speeds[:, shift], cardan_rate]),
+        np.column_stack([second, speed_rates[:, shift], cardan_second]),
+        speeds,
+        speed_rates,
+        q,
+        qd,
+        qdd,
+    )
+
+
+def joint_angles(model: Model, rotation: Array) -> Array:
+    """Joint coordinates (T, K) [rad] from the rotations of all bodies (T, B, 3, 3)."""
+    tree, bodies = model.tree, len(model.topology.bodies)
+    axes = tree.axes(model.standing[None])[0]
+    angles = np.zeros((len(rotation), tree.joint_count))
+    for joints in tree.spherical:
+        relative = _relative(rotation, tree.parent[joints[0]], tree.child[joints[0]])
+        angles[:, joints] = to_vector(relative) @ axes[joints].T
+    alone = single_joints(model)
+    angles[:, alone] = revolute_angles(model, rotation, alone)
+    across = {int(parent): k for k, parent in enumerate(tree.parent) if parent >= bodies}
+    for k in np.flatnonzero(tree.child >= bodies).tolist():
+        second = across[int(tree.child[k])]
+        angles[:, k], angles[:, second] = _universal(model, rotation, axes, k, second)
+    return angles
+
+
+def single_joints(model: Model) -> Indices:
+    """Revolute joints: those that rotate one body against another about one axis."""
+    tree, bodies = model.tree, len(model.topology.bodies)
+    single = (tree.parent < bodies) & (tree.child < bodies)
+    single[tree.spherical.ravel()] = False
+    return np.flatnonzero(single)
+
+
+def revolute_angles(model: Model, rotation: Array, joints: Indices) -> Array:
+    """Coordinates (T, j) [rad] of some of the single joints, between -pi and pi."""
+    tree = model.tree
+    axes = tree.axes(model.standing[None])[0, joints]
+    return _about(axes, _relative(rotation, tree.parent[joints], tree.child[joints]))
+
+
+def _universal(model: Model, rotation: Array, axes: Array, first: int, second: int) -> tuple[Array, Array]:
+    """Both angles about perpendicular axes a, b with a cross between them: R = R_a R_b, so R b = R_a b."""
+    relative = _relative(rotation, model.tree.parent[first], model.tree.child[second])
+    a, b = axes[first], axes[second]
+    rotated = relative @ b
+    angle = np.arctan2(np.cross(b, rotated) @ a, rotated @ b)
+    rest = np.swapaxes(rotation_about(a, angle), 1, 2) @ relative
+    return angle, _about(b, rest)
+
+
+def _relative(rotation: Array, parent: int | Indices, child: int | Indices) -> Array:
+    return np.swapaxes(rotation[:, parent], -1, -2) @ rotation[:, child]
+
+
+def _about(axis: Array, rotation: Array) -> Array:
+    """Signed angles of rotations (..., 3, 3) about known axes (..., 3)."""
+    odd = rotation - np.swapaxes(rotation, -1, -2)
+    sine = axis[..., 0] * odd[..., 2, 1] + axis[..., 1] * odd[..., 0, 2] + axis[..., 2] * odd[..., 1, 0]
+    return np.arctan2(sine, np.trace(rotation, axis1=-2, axis2=-1) - 1.0)
+
+
+def _solve(orthogonal: Array, triangle: Array, right: Array) -> Array:
+    projected = np.swapaxes(orthogonal, 1, 2) @ right.reshape(len(right), -1, 1)
+    return np.asarray(np.linalg.solve(triangle, projected)[..., 0])
+
+
+def cardan_derivatives(cardan: Array, spin: Array, twist: Array) -> tuple[Array, Array]:
+    """First and second derivatives (T, 3) of Cardan angles from angular velocity and acceleration (T, 3)."""
+    still = np.zeros_like(cardan)
+    columns = [cardan_rates(cardan, np.broadcast_to(unit, cardan.shape), still)[0] for unit in np.eye(3)]
+    matrix = np.stack(columns, axis=2)
+    rates = np.asarray(np.linalg.solve(matrix, spin[..., None])[..., 0])
+    bias = cardan_rates(cardan, rates, still)[1]
+    return rates, np.asarray(np.linalg.solve(matrix, (twist - bias)[..., None])[..., 0])
+
+
+def continuous_branch(model: Model, angles: Array) -> Array:
+    """The same poses by angles (T, K) that go on from frame to frame without jumps.
+
+    Three-axis joints reach every pose in two ways: for rotations a, b, c about three axes that are perpendicular in the
+    standing pose, (a + pi, pi - b, c + pi) brings the distal body to the same pose; only the vector between the joints
+    is reversed. Frames that were found independently may have taken either.
+    """
+    angles = angles.copy()
+    for triple in _triples(model.tree):
+        signs = model.tree.sign[triple]
+        same = angles[:, triple]
+        other = np.stack([same[:, 0] + np.pi, signs[1] * np.pi - same[:, 1], same[:, 2] + np.pi], axis=1)
+        goes_on = np.abs(_wrap(np.diff(same, axis=0))).sum(axis=1)
+        jumps = np.abs(_wrap(other[1:] - same[:-1])).sum(axis=1) < goes_on
+        first = abs(_wrap(same[0, 1])) > 0.5 * np.pi
+        switched = np.concatenate([[first], first ^ (np.cumsum(jumps) % 2 == 1)])
+        angles[:, triple] = np.where(switched[:, None], other, same)
+    angles = model.tree.unwrapped(angles)
+    return angles - 2.0 * np.pi * np.round(angles[:1] / (2.0 * np.pi))
+
+
+def _wrap(angle: Array) -> Array:
+    """Angles between -pi and pi."""
+    return (angle + np.pi) % (2.0 * np.pi) - np.pi
+
+
+def _triples(tree: Tree) -> list[list[int]]:
+    """Joints about three axes through one pivot, each distal to the one before."""
+    triples = []
+    for last in range(tree.joint_count):
+        chain = [last]
+        while len(chain) < 4:
+            before = np.flatnonzero(tree.child == tree.parent[chain[0]])
+            if not before.size or tree.pivot[before[0]] != tree.pivot[last]:
+                break
+            chain.insert(0, int(before[0]))
+        beyond = np.flatnonzero(tree.parent == tree.child[last])
+        if len(chain) == 3 and not (tree.pivot[beyond] == tree.pivot[last]).any():
+            triples.append(chain)
+    return triples

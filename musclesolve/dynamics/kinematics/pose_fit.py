@@ -2,7 +2,24 @@
 
 Minimise 1/2 sum_n w_n |q_n - target_n|^2 subject to Phi(q) = 0. The steps go along the allowed directions D (the null
 space of Phi_q), after which the pose is rebuilt from the joint coordinates, so that the constraints hold to round-off
-at every iterate.
+at every iterate. All frames advance together. The step ds solves
+
+    (D^T W D - near S) ds = D^T p,   p = w (target - q),   S_ij = sum_n p_n . d2q_n/ds_i ds_j
+
+without the curvature S that of Gauss-Newton, which finds its way from afar, with it that of Newton, which converges
+quadratically although markers and model disagree.
+
+D is never formed. A speed with the axis a and the pivot o moves a point r by a x r + c, c = o x a, and a vector v by
+a x v, if it is distal to the joint. So
+
+    gradient_j = sum_n D_nj . p_n            = a_j . sum r x p + c_j . sum p
+    H_ij       = sum_n w_n D_ni . D_nj       = a_i . (a tr C - C a + h x c)_j + c_i . (a x h + m c)_j
+    S_ij       = sum_n p_n . d2q_n/ds_i ds_j = a_i . sum D_nj x p_n = a_i . (P a - a tr P + c x f)_j
+
+with C = sum w r r^T and P = sum r p^T over points and vectors, h = sum w r, m = sum w and f = sum p over points, all of
+them over what j moves, i being j itself or a joint before it (what neither moves gives nothing). This is the composite
+rigid body method (Featherstone 2008, 6.2) with targets for masses. Of two rotations that are before each other, those
+of the base or of a spherical joint, S is shared evenly.
 """
 
 from __future__ import annotations
@@ -14,13 +31,20 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Indices, Mask
 from musclesolve._util.checks import check_array
-from musclesolve.dynamics.kinematics.joint_coordinates import continuous_branch
 from musclesolve.dynamics.kinematics.measured_targets import Targets
-from musclesolve.dynamics.kinematics.pose_iteration import NearestPose, Pose
+from musclesolve.dynamics.kinematics.motion_derivatives import continuous_branch
+from musclesolve.dynamics.model.joint_tree import Tree
 from musclesolve.dynamics.model.model import Model
-from musclesolve.dynamics.rotations import angle_between, best_rotation, from_cardan, to_cardan
-from musclesolve.dynamics.vectors import blocks
-from musclesolve.errors import InputError, MuscleSolveError
+from musclesolve.dynamics.rotations import (
+    angle_between,
+    best_rotation,
+    from_cardan,
+    from_vector,
+    nearest_rotation,
+    to_cardan,
+)
+from musclesolve.dynamics.vectors import blocks, components, cross
+from musclesolve.errors import InputError, MuscleSolveError, PoseError
 
 _KEY_FRAMES = 10  # Every so many frames one is found from the standing pose
 
@@ -185,3 +209,261 @@ def _start(model: Model, targets: Targets) -> Pose:
     rotation = best_rotation(standing, measured)
     position = middle - rotation @ model.standing[slots[point]].mean(axis=0)
     return Pose(np.zeros((len(position), model.tree.joint_count)), position, rotation)
+
+
+_LARGEST_ROTATION = 0.5
+"""Largest change of an angle in one step [rad]; keeps the first steps from a standing start on track."""
+
+_NEAR = 0.1  # Frames whose last step was shorter than this [rad, m] are near the optimum
+_JUMP = 2.0  # A change of an angle between key frames that no movement makes [rad]
+_WORST = 3  # So many of the points that fit worst are named where no pose is found
+
+_DAMPING = 1e-9
+"""Keeps a step finite in a direction that the targets do not see at the moment [m2]; it does not move the optimum."""
+
+
+@dataclass(frozen=True)
+class Pose:
+    """Joint angles (T, K), position (T, 3) and rotation (T, 3, 3) of the base."""
+
+    angles: Array
+    position: Array
+    rotation: Array
+
+    def moved(self, tree: Tree, step: Array) -> Pose:
+        """After a step in the speeds (T, K+6)."""
+        joints = self.angles.shape[1]
+        rotation = from_vector(step[:, joints + 3 :])
+        return Pose(
+            tree.moved(self.angles, step[:, :joints]),
+            self.position + step[:, joints : joints + 3],
+            rotation @ self.rotation,
+        )
+
+    def where(self, chosen: Mask, other: Pose) -> Pose:
+        """Another pose in the chosen frames (T,), this one in the rest."""
+        pairs = zip(self._arrays(), other._arrays(), strict=True)
+        return Pose(*(np.where(chosen[(..., *[None] * (a.ndim - 1))], b, a) for a, b in pairs))
+
+    def frames(self, keep: slice | Indices | Mask) -> Pose:
+        """The same at some frames."""
+        return Pose(*(array[keep] for array in self._arrays()))
+
+    def put(self, places: Indices | slice, other: Pose) -> None:
+        """Write the frames of another pose into some frames of this one."""
+        for own, new in zip(self._arrays(), other._arrays(), strict=True):
+            own[places] = new
+
+    def copy(self) -> Pose:
+        """With arrays of its own."""
+        return Pose(*(array.copy() for array in self._arrays()))
+
+    def _arrays(self) -> tuple[Array, Array, Array]:
+        return self.angles, self.position, self.rotation
+
+    @classmethod
+    def joined(cls, parts: list[Pose]) -> Pose:
+        """Stretches of frames, one after the other."""
+        return cls(*(np.concatenate(part) for part in zip(*(p._arrays() for p in parts), strict=True)))
+
+    def spread(self, frames: int, keys: Array) -> Pose:
+        """From some frames (k,), the first and the last among them, to all between, by cubic splines."""
+        from scipy.interpolate import make_interp_spline
+
+        if len(keys) == frames:
+            return self
+        at, degree = np.arange(frames), min(3, len(keys) - 1)
+        angles, position, rotation = (make_interp_spline(keys, a, k=degree)(at) for a in self._arrays())
+        return Pose(angles, position, nearest_rotation(rotation))
+
+
+@dataclass(frozen=True)
+class NearestPose:
+    """Gauss-Newton on some frames: free degrees of freedom, weights that draw angles to zero, names of the frames."""
+
+    model: Model
+    targets: Targets
+    free: Mask
+    rest: Array
+    names: Array | Indices
+
+    def frames(self, keep: slice | Indices | Mask) -> NearestPose:
+        """The same at some frames."""
+        return replace(self, targets=self.targets.frames(keep), names=self.names[keep])
+
+    def without_jumps(self, pose: Pose, max_iterations: int) -> Pose:
+        """Frames whose angles jump from those before are found again from there: an arm bent the wrong way."""
+        found = pose.copy()
+        for frame in range(1, len(found.angles)):
+            if np.abs(found.angles[frame] - found.angles[frame - 1]).max() > _JUMP:
+                here = slice(frame, frame + 1)
+                before = replace(found.frames(here), angles=found.angles[frame - 1 : frame])
+                found.put(here, self.frames(here).converge(before, 1e-3, max_iterations))
+        return found
+
+    def converge(self, pose: Pose, tolerance: float, max_iterations: int) -> Pose:
+        """Steps until no frame moves by more than `tolerance` [rad or m]: Gauss-Newton from afar, Newton when near.
+
+        Steps are damped where the fit gets worse.
+        """
+        # From where each frame starts: hundreds of metres into a laboratory the round-off of places would hide what
+        # the last steps gain.
+        start = pose.position
+        pose = replace(pose, position=np.zeros_like(start))
+        some = self._seen_from(start)
+        found, going = pose.copy(), np.arange(len(self.names))
+        damping, largest = np.full(len(going), _DAMPING), np.full(len(going), np.inf)
+        # What moves no target is left as it is in standing.
+        ancestors = self.model.tree.ancestor_joints(self.targets.slots)
+        q, misfit = some._misfit(pose, ancestors)
+        for _ in range(max_iterations):
+            newton = largest < _NEAR
+            step = some._step(q, pose, damping, newton)
+            tried = pose.moved(self.model.tree, step)
+            q_tried, misfit_tried = some._misfit(tried, ancestors)
+            # Near the optimum the misfit no longer falls: what is left is round-off.
+            better = misfit_tried <= misfit * (1.0 + 1e-9) + 1e-18
+            pose, q = pose.where(better, tried), np.where(better[:, None, None], q_tried, q)
+            misfit = np.where(better, misfit_tried, misfit)
+            damping = np.clip(np.where(better, 0.1 * damping, 100.0 * damping), _DAMPING, 1.0)
+            largest = np.where(better, np.abs(step).max(axis=1), np.inf)
+            # A short step of Gauss-Newton, which converges but linearly, does not show that the solution is as near.
+            if (done := newton & (largest < tolerance)).any():
+                found.put(going[done], pose.frames(done))
+                if done.all():
+                    return replace(found, position=found.position + start)
+                left = ~done
+                some, going, pose, q = some.frames(left), going[left], pose.frames(left), q[left]
+                misfit, damping, largest = misfit[left], damping[left], largest[left]
+        raise some._failure(q, largest, tolerance)
+
+    def nearer(self, one: Pose, other: Pose) -> Pose:
+        """Of two poses, in each frame the one that fits better."""
+        ancestors = self.model.tree.ancestor_joints(self.targets.slots)
+        misfits = [self._misfit(pose, ancestors)[1] for pose in (one, other)]
+        return one.where(misfits[1] < misfits[0], other)
+
+    def _seen_from(self, origin: Array) -> NearestPose:
+        """The same with points as seen from (T, 3) [m]; directions are what they are."""
+        point = self.targets.slots < self.model.topology.point_count
+        values = self.targets.values - point[:, None] * origin[:, None]
+        return replace(self, targets=replace(self.targets, values=values))
+
+    def _misfit(self, pose: Pose, ancestors: Mask) -> tuple[Array, Array]:
+        """Natural coordinates, and the sum of weighted squares of each frame (T,) [m2]."""
+        q = self.model.tree.pose(pose.angles, pose.position, pose.rotation, ancestors)
+        off = (self.targets.values - q[:, self.targets.slots]) ** 2
+        rest = pose.angles**2 @ self.rest[: pose.angles.shape[1]]
+        return q, np.einsum("tnx,n->t", off, self.targets.weights) + rest
+
+    def _step(self, q: Array, pose: Pose, damping: Array, near: Mask) -> Array:
+        """One step in the speeds, (T, K+6), zero where locked; with the full curvature in frames that are near (T,)."""
+        targets, count, joints = self.targets, int(self.free.sum()), pose.angles.shape[1]
+        pull = (targets.values - q[:, targets.slots]) * targets.weights[:, None]
+        hessian, gradient = normal_equations(
+            self.model.tree, q, pose.position, targets.slots, targets.weights, pull, self.free, near
+        )
+        diagonal = np.arange(count)
+        hessian[:, diagonal, diagonal] += self.rest[self.free] + damping[:, None]
+        drawn = self.free[:joints]
+        gradient[:, : drawn.sum()] -= self.rest[:joints][drawn] * pose.angles[:, drawn]
+        step = np.zeros((len(q), len(self.free)))
+        step[:, self.free] = np.linalg.solve(hessian, gradient[..., None])[..., 0]
+        largest = np.abs(step[:, :joints]).max(axis=1, initial=0.0)
+        return step * np.minimum(1.0, _LARGEST_ROTATION / np.maximum(largest, 1e-12))[:, None]
+
+    def _failure(self, q: Array, largest: Array, tolerance: float) -> PoseError:
+        failed = self.names[largest >= tolerance]
+        worst = self._farthest(q, int(np.argmax(largest)))
+        (culprit, distance), *_ = worst
+        return PoseError(
+            f"no pose of the body fits the markers at {_listed(failed)}; there the point farthest from where it "
+            f"was measured is {culprit}, by {1000.0 * distance:.0f} mm. Markers that are swapped or mapped to the "
+            "wrong landmark are the usual reason.",
+            tuple(failed.tolist()),
+            worst,
+        )
+
+    def _farthest(self, q: Array, frame: int) -> tuple[tuple[str, float], ...]:
+        """The targets farthest from a pose in one frame, as (name, distance [m]) by their weight."""
+        off = np.linalg.norm(q[frame, self.targets.slots] - self.targets.values[frame], axis=1)
+        off *= np.sqrt(self.targets.weights)
+        names = self.model.topology.coordinate_names
+        order = np.argsort(-off)[:_WORST]
+        return tuple((names[self.targets.slots[k]], float(off[k])) for k in order)
+
+
+def _listed(names: Array | Indices) -> str:
+    shown = ", ".join(
+        f"{name:.3f} s" if isinstance(name, float) else f"frame {name}" for name in names[:3].tolist()
+    )
+    return shown + (f" and {len(names) - 3} more frames" if len(names) > 3 else "")
+
+
+_SYMMETRIC = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
+
+
+def normal_equations(
+    tree: Tree,
+    q: Array,
+    origin: Array,
+    slots: Indices,
+    weights: Array,
+    pull: Array,
+    free: Mask,
+    near: Array | Mask,
+) -> tuple[Array, Array]:
+    """H - near S (T, F, F) and the gradient D^T p (T, F) over the free speeds (K+6,).
+
+    slots (n,) with weights w (n,) and pull p (T, n, 3); origin (T, 3): that of the standing layout [m]; near (T,):
+    how much of the curvature S is counted, 0 (Gauss-Newton) to 1 (Newton).
+    """
+    axis, offset = _screws(tree, q, origin, free)
+    point = slots < tree.point_count
+    moved = np.column_stack([tree.distal_slots[slots], np.ones((len(slots), 6))])[:, free]
+    # Lengths from the base, wherever in the laboratory that is: small numbers, small round-off.
+    place = components(q[:, slots] - point[:, None] * origin[:, None])
+    pull = components(pull)
+    heavy = weights * place
+    moments = [heavy[x] * place[y] for x, y in _SYMMETRIC]
+    moments += [place[x] * pull[y] for x in range(3) for y in range(3)]
+    moments += [*(point * heavy), *(point * pull)]
+    sums = np.stack(moments) @ moved
+    mass = (point * weights) @ moved
+    second, product, first, force = sums[:6], sums[6:15], sums[15:18], sums[18:]
+    torque = np.stack([product[5] - product[7], product[6] - product[2], product[1] - product[3]])
+    gradient = (axis * torque + offset * force).sum(axis=0)
+    cxx, cxy, cxz, cyy, cyz, czz = second
+    ax, ay, az = axis
+    angular = cross(first, offset)
+    angular[0] += (cyy + czz) * ax - cxy * ay - cxz * az
+    angular[1] += (cxx + czz) * ay - cxy * ax - cyz * az
+    angular[2] += (cxx + cyy) * az - cxz * ax - cyz * ay
+    linear = cross(axis, first) + mass * offset
+    if near.any():
+        angular -= near[:, None] * _curvature(axis, offset, product, force)
+    rows = np.ascontiguousarray(np.concatenate([axis, offset]).transpose(1, 2, 0))
+    columns = np.ascontiguousarray(np.concatenate([angular, linear]).transpose(1, 0, 2))
+    share = tree.share[np.ix_(free, free)]
+    half = share * (rows @ columns)
+    return half + half.transpose(0, 2, 1), gradient
+
+
+def _curvature(axis: Array, offset: Array, product: Array, force: Array) -> Array:
+    """P a - a tr P + c x f (3, T, F) of S, zero for the speeds that are no rotations."""
+    trace = product[0] + product[4] + product[8]
+    bent = cross(offset, force) - axis * trace
+    for x in range(3):
+        bent[x] += product[3 * x] * axis[0] + product[3 * x + 1] * axis[1] + product[3 * x + 2] * axis[2]
+    return np.abs(axis).any(axis=0) * bent
+
+
+def _screws(tree: Tree, q: Array, origin: Array, free: Mask) -> tuple[Array, Array]:
+    """Axis a and offset c of the free speeds, (3, T, F) each; c from the origin."""
+    joints, frames = tree.joint_count, len(q)
+    axis, offset = np.zeros((2, 3, frames, joints + 6))
+    axis[:, :, :joints] = components(tree.axes(q))
+    offset[:, :, :joints] = cross(components(q[:, tree.pivot] - origin[:, None]), axis[:, :, :joints])
+    # The base: three translations, then three rotations about its origin.
+    offset[:, :, joints : joints + 3] = axis[:, :, joints + 3 :] = np.eye(3)[:, None]
+    return axis[:, :, free], offset[:, :, free]

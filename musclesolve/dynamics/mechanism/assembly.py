@@ -13,7 +13,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_array
-from musclesolve.dynamics.inverse.redundant_constraints import least_squares, undriven
+from musclesolve.dynamics.inverse.lagrange_multipliers import least_squares, undriven
 from musclesolve.dynamics.mechanism.constraint_rows import (
     ClosureErrors,
     Constraint,

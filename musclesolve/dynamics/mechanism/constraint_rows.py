@@ -2,7 +2,7 @@
 
 A mechanism is a list of constraints of rows. Each gives, for all frames at once, its value Phi, its Jacobian Phi_q,
 and the right-hand sides of Phi_q qd = nu (2.8) and Phi_q qdd = gamma (2.11; the sign of nu_t by correction B7).
-`assembly` closes it; `driven_rows` has the constraints that depend on time.
+`assembly` closes it.
 
     Rigid         what stays: lengths, unit norms, angles of any two directions (2.13), linear combinations (2.19),
                   spherical joints (2.20), common axes (2.21), fixed points
@@ -16,15 +16,25 @@ from the first (`HasClosureErrors`), and `assembly` goes by that.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 import numpy as np
 
-from musclesolve._util.arrays import Array
+from musclesolve._util.arrays import Array, Indices
 from musclesolve._util.checks import check_array
-from musclesolve.dynamics.model.joint_and_body_constraints import Constraints
+from musclesolve.dynamics.kinematics.joint_drivers import (
+    angle_errors,
+    angle_rows,
+    base_closure_errors,
+    driven_angles,
+    driver_rows,
+)
+from musclesolve.dynamics.kinematics.motion_derivatives import Motion
+from musclesolve.dynamics.model.joint_and_body_constraints import Constraints, direction_text
+from musclesolve.dynamics.model.model import Model
+from musclesolve.dynamics.model.topology import Direction, Topology
 from musclesolve.errors import InputError
 
 
@@ -120,3 +130,158 @@ def mirrored(constraints: Iterable[Constraint], q: Array) -> dict[str, int]:
             for body in np.flatnonzero(wrong.any(axis=0)):
                 found.setdefault(constraint.constraints.handed[body], int(np.argmax(wrong[:, body])))
     return found
+
+
+Course = Callable[[Array], tuple[Array, Array, Array]]
+"""From time (T,) to a driven quantity and its first and second derivative, (T,) each."""
+
+_ROTATION_STEP = 0.3  # Largest change of a driven angle in one step of the assembly [rad]
+
+
+def course_values(course: Course, time: Array, name: str) -> tuple[Array, Array, Array]:
+    """What a course gives, each (T,)."""
+    try:
+        value, rate, second = (
+            np.broadcast_to(np.asarray(x, dtype=float), np.shape(time)) for x in course(time)
+        )
+    except (TypeError, ValueError) as fault:
+        raise InputError(
+            f"the function of driver {name!r}: {fault}",
+            code="bad_type",
+            expected="from time (T,) to the quantity and its first and second derivative, (T,) each",
+        ) from fault
+    return value, rate, second
+
+
+@dataclass(frozen=True)
+class AngleDriver:
+    """The angle from direction v of one body to u of another about their common axis n follows a course (Table 2.1).
+
+    v and u are perpendicular to n. Scalar product, or cross product near 0 and 180 degrees (correction B3).
+    """
+
+    name: str
+    lines: dict[str, Indices]
+    length: Array
+    axial: Array
+    course: Course
+
+    @classmethod
+    def build(
+        cls, topology: Topology, standing: Array, axis: Direction, v: Direction, u: Direction, course: Course
+    ) -> AngleDriver:
+        """Driver by names.
+
+        Raises:
+            InputError: v or u has no length or is not perpendicular to the axis, so that no angle about it can be
+                driven.
+        """
+        lines = {
+            key: np.array([topology.slots_of(line)]) for key, line in zip("nvu", (axis, v, u), strict=True)
+        }
+        padded = np.vstack([standing, np.zeros(3)])
+        n0, v0, u0 = (padded[slots[0, 1]] - padded[slots[0, 0]] for slots in lines.values())
+        sizes = [float(np.linalg.norm(line)) for line in (n0, v0, u0)]
+        names = [direction_text(line) for line in (axis, v, u)]
+        if 0.0 in sizes:
+            raise InputError(
+                f"driver about {names[0]}: {names[sizes.index(0.0)]} has no length", code="bad_model"
+            )
+        for name, line, size in zip(names[1:], (v0, u0), sizes[1:], strict=True):
+            slant = line @ n0 / (size * sizes[0])
+            if abs(slant) > 1e-6:
+                raise InputError(
+                    f"driver about {names[0]}: {name} is {np.degrees(np.arccos(slant)):.1f} degrees from the axis",
+                    code="bad_model",
+                    expected="directions perpendicular to the joint axis",
+                )
+        length = np.array([sizes[1] * sizes[2]])
+        return cls(
+            f"angle {direction_text(v)} to {direction_text(u)}", lines, length, length * sizes[0], course
+        )
+
+    def rows(self, time: Array, q: Array, qd: Array) -> Rows:
+        """One row."""
+        value, jacobian, nu, gamma, _ = self._all(time, q, qd)
+        return Rows((self.name,), value, jacobian, nu, gamma)
+
+    def closure_errors(self, time: Array, q: Array) -> ClosureErrors:
+        """How far the angle is from the course [rad]; unlike the row not zero at the mirrored angle."""
+        angle = course_values(self.course, time, self.name)[0][:, None]
+        error, jacobian = angle_errors(self.lines, self.length, self.axial, angle, q)
+        return ClosureErrors((self.name,), error, jacobian, np.clip(error, -_ROTATION_STEP, _ROTATION_STEP))
+
+    def moment(self, time: Array, q: Array, multiplier: Array) -> Array:
+        """Moment (T,) on the body of u about n, from the multiplier (T,) (correction B3) [N m]."""
+        return self._all(time, q, np.zeros_like(q))[4][:, 0] * multiplier
+
+    def _all(self, time: Array, q: Array, qd: Array) -> tuple[Array, ...]:
+        angle = tuple(part[:, None] for part in course_values(self.course, time, self.name))
+        return angle_rows(self.lines, self.length, self.axial, angle, q, qd)
+
+
+@dataclass(frozen=True)
+class LengthDriver:
+    """The distance of two points follows a course: r.r - L(t)^2 = 0 (Table 2.1).
+
+    nu = +2 L Ldot and gamma = 2 (L Lddot + Ldot^2) - 2 rdot.rdot (corrections A13 and A14); the multiplier gives the
+    tension 2 L lambda.
+    """
+
+    name: str
+    start: int
+    end: int
+    course: Course
+
+    def rows(self, time: Array, q: Array, qd: Array) -> Rows:
+        """One row."""
+        length, rate, second = course_values(self.course, time, self.name)
+        line, moving = q[:, self.end] - q[:, self.start], qd[:, self.end] - qd[:, self.start]
+        jacobian = np.zeros((len(q), 1, *q.shape[1:]))
+        jacobian[:, 0, self.end], jacobian[:, 0, self.start] = 2.0 * line, -2.0 * line
+        value = (line**2).sum(axis=1) - length**2
+        gamma = 2.0 * (length * second + rate**2) - 2.0 * (moving**2).sum(axis=1)
+        return Rows((self.name,), value[:, None], jacobian, (2.0 * length * rate)[:, None], gamma[:, None])
+
+    def tension(self, time: Array, multiplier: Array) -> Array:
+        """Force (T,) with which the driver draws its points together [N]."""
+        return 2.0 * course_values(self.course, time, self.name)[0] * multiplier
+
+
+@dataclass(frozen=True)
+class MotionDriver:
+    """Drives every degree of freedom of a model through a motion (5.7), at times of its frames."""
+
+    model: Model
+    motion: Motion
+
+    def rows(self, time: Array, q: Array, qd: Array) -> Rows:
+        """One row for each degree of freedom."""
+        found = driver_rows(self.model, self._at(time), q, qd)
+        return Rows(self.model.topology.dof_names, found.value, found.jacobian, found.nu, found.gamma)
+
+    def closure_errors(self, time: Array, q: Array) -> ClosureErrors:
+        """How far every joint angle is from the motion, then the base's point and directions."""
+        motion, topology = self._at(time), self.model.topology
+        lines, length, axial, angle = driven_angles(self.model, motion)
+        error, slope = angle_errors(lines, length, axial, angle[0], q)
+        joints, base = (
+            (error, slope, np.clip(error, -_ROTATION_STEP, _ROTATION_STEP)),
+            base_closure_errors(self.model, motion, q, _ROTATION_STEP),
+        )
+        value, jacobian, part = (np.concatenate(both, axis=1) for both in zip(joints, base, strict=True))
+        hold = [f"{topology.root} {what} [{x}]" for what in ("point", "line", "front") for x in "xyz"]
+        return ClosureErrors(topology.dof_names[: len(topology.dofs)] + tuple(hold), value, jacobian, part)
+
+    def _at(self, time: Array) -> Motion:
+        """The motion at some of its times."""
+        if np.array_equal(time, self.motion.time):
+            return self.motion
+        nearest = np.abs(np.asarray(time)[:, None] - self.motion.time).argmin(axis=1)
+        if not np.array_equal(self.motion.time[nearest], time):
+            raise InputError(
+                "the times are not those of the motion that drives",
+                code="bad_range",
+                expected="times of its frames",
+            )
+        return self.motion.frames(nearest)

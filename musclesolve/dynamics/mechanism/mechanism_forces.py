@@ -15,10 +15,15 @@ import numpy as np
 from musclesolve._util.arrays import Array, Mask
 from musclesolve._util.names import unknown_name
 from musclesolve.dynamics.inverse.external_wrenches import Wrench, external_force
-from musclesolve.dynamics.inverse.redundant_constraints import minimum_norm, rigid_wrench
+from musclesolve.dynamics.inverse.lagrange_multipliers import minimum_norm, rigid_wrench
 from musclesolve.dynamics.mechanism.assembly import consistent_rates
-from musclesolve.dynamics.mechanism.constraint_rows import Constraint, Rows, all_rows
-from musclesolve.dynamics.mechanism.driven_rows import AngleDriver, LengthDriver
+from musclesolve.dynamics.mechanism.constraint_rows import (
+    AngleDriver,
+    Constraint,
+    LengthDriver,
+    Rows,
+    all_rows,
+)
 from musclesolve.dynamics.model.mass_matrix import inertia_force, weight_force
 from musclesolve.dynamics.model.model import Model
 from musclesolve.errors import InputError

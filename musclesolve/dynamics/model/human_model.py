@@ -13,11 +13,17 @@ import numpy as np
 from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_number
 from musclesolve._util.names import unknown_name
-from musclesolve.dynamics.model.head_and_neck import divided
 from musclesolve.dynamics.model.mass_matrix import MassProperties
 from musclesolve.dynamics.model.model import Model
-from musclesolve.dynamics.model.segment_inertia import Part, compose, length_scales, segment_inertia
-from musclesolve.dynamics.model.stated_segments import StatedSegment, with_stated
+from musclesolve.dynamics.model.segment_inertia import (
+    Part,
+    StatedSegment,
+    compose,
+    divided,
+    length_scales,
+    segment_inertia,
+    with_stated,
+)
 from musclesolve.dynamics.model.topology import Point, Topology, standing_layout
 from musclesolve.dynamics.model.topology_file import load_topology
 

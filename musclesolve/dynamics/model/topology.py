@@ -1,14 +1,25 @@
-"""What a model consists of: points, vectors, bodies, degrees of freedom, and the position of each by its name."""
+"""What a model consists of: points, vectors, bodies, degrees of freedom, and the position of each by its name.
+
+`check_topology` refuses a definition whose parts do not fit together: names that exist, a tree of joints, pivots and
+axes that both bodies have.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from math import isfinite
+from numbers import Real
+from pathlib import Path
 
 import numpy as np
 
+from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_array
-from musclesolve._util.names import Names
+from musclesolve._util.message_text import as_text
+from musclesolve._util.names import Names, suggestion, unknown_name
+from musclesolve.errors import InputError
 
 Direction = tuple[str | None, str]
 """A direction in natural coordinates: (None, vector name), or (point name, point name), first to second."""
@@ -170,3 +181,210 @@ def standing_layout(
     rows = [position[point.name] for point in topology.points]
     rows += [np.asarray(measured.get(name, direction), float) for name, direction in topology.vectors.items()]
     return np.array(rows, dtype=float)
+
+
+_UNIT = 1e-6  # A direction's length may differ from one by so much
+_PERPENDICULAR = 1e-6  # Largest cosine between a joint axis and the directions that drive it
+
+
+def check_topology(topology: Topology, file: Path | None = None) -> None:
+    """Refuse a definition whose parts do not fit together."""
+    try:
+        _check_unique(topology)
+        _check_layout(topology)
+        _check_bodies(topology)
+        _check_tree(topology)
+        for dof in topology.dofs:
+            _check_joint(topology, dof)
+    except InputError as fault:
+        raise _in_file(fault, file) from None
+
+
+def check_drivers(topology: Topology, standing: Array, file: Path | None = None) -> None:
+    """Check that driver directions are of the body that they are given for, and perpendicular to the axis."""
+    padded = np.vstack([standing, np.zeros(3)])
+    try:
+        for dof in (dof for dof in topology.dofs if dof.fixed_axis is None):
+            _check_driver(topology, padded, dof)
+    except InputError as fault:
+        raise _in_file(fault, file) from None
+
+
+def bodies_of_joint(topology: Topology, dof: Dof) -> tuple[str, str]:
+    """Parent and child body of a degree of freedom; a massless cross is passed over to the next body."""
+    parent, child = dof.parent, dof.child
+    while parent not in topology.body_index:
+        parent = next(other.parent for other in topology.dofs if other.child == parent)
+    while child not in topology.body_index:
+        child = next(other.child for other in topology.dofs if other.parent == child)
+    return parent, child
+
+
+def _in_file(fault: InputError, file: Path | None) -> InputError:
+    return InputError(fault.problem, code=fault.code, file=file, expected=fault.expected, remedy=fault.remedy)
+
+
+def _wrong(problem: str, expected: str, remedy: str | None = None) -> InputError:
+    return InputError(problem, code="bad_model", expected=expected, remedy=remedy)
+
+
+def _check_unique(topology: Topology) -> None:
+    kinds = {
+        "points or vectors": [point.name for point in topology.points] + list(topology.vectors),
+        "bodies": [body.name for body in topology.bodies],
+        "degrees of freedom": list(topology.dof_names),
+    }
+    for kind, names in kinds.items():
+        twice = [name for name in dict.fromkeys(names) if names.count(name) > 1]
+        if twice:
+            taken = f"; {', '.join(BASE_DOFS)} are those of the base" if twice[0] in BASE_DOFS else ""
+            raise InputError(
+                f"two {kind} have the name {twice[0]!r}",
+                code="duplicate_name",
+                expected=f"one name each{taken}",
+            )
+
+
+def _check_layout(topology: Topology) -> None:
+    for point in topology.points:
+        if not _triple(point.offset):
+            raise _wrong(
+                f"the offset of point {point.name!r} is {point.offset!r}", "three finite numbers [m]"
+            )
+    for name, direction in topology.vectors.items():
+        length = float(np.linalg.norm(direction)) if _triple(direction) else float("nan")
+        if not abs(length - 1.0) <= _UNIT:
+            raise _wrong(
+                f"the direction of vector {name!r} is {as_text(direction)}",
+                "three finite numbers, a unit vector",
+                f"divide it by its length, {length:.9g}" if length > 0.0 else None,
+            )
+    placed = {topology.origin, *(point.name for point in topology.layout_order())}
+    missing = [point for point in topology.points if point.name not in placed]
+    if missing:
+        raise _wrong(
+            f"no chain of offsets leads to the points {[point.name for point in missing]} "
+            f"({missing[0].name!r} is placed from {missing[0].parent!r})",
+            f"a chain from the origin {topology.origin!r}",
+            suggestion(missing[0].parent, placed - {missing[0].parent}),
+        )
+
+
+def _check_bodies(topology: Topology) -> None:
+    for body in topology.bodies:
+        _check_names(topology, body.members, f"body {body.name!r}")
+        if (len(body.points), len(body.vectors)) not in BODY_KINDS:
+            raise _wrong(
+                f"body {body.name!r} has {len(body.points)} points and {len(body.vectors)} vectors",
+                "2 points and 2 vectors, 3 and 1, 2 and 1, 3 and 0, or 4 and 0",
+            )
+    used = {name for body in topology.bodies for name in body.members}
+    if idle := [name for name in topology.coordinate_names if name not in used]:
+        raise _wrong(
+            f"{', '.join(idle)}: of no body",
+            "points and vectors that some body has",
+            "name it among a body's points, vectors or extra, or leave it out",
+        )
+    for pair in topology.universal:
+        _check_names(topology, pair, f"universal joint {list(pair)}")
+
+
+def _check_names(topology: Topology, names: Iterable[str], where: str) -> None:
+    for name in names:
+        if name not in topology.slot:
+            raise unknown_name(name, "point or vector", topology.slot, f", which {where} uses")
+
+
+def _check_tree(topology: Topology) -> None:
+    """Every body but the root is the child of one joint; what is no body has one joint in and one out."""
+    bodies, into = topology.body_index, _joints_into(topology)
+    if topology.root not in bodies:
+        raise unknown_name(topology.root, "body", bodies, " to be the root")
+    for child, joints in into.items():
+        if len(joints) > 1 or child == topology.root:
+            root = ", but it is the root" if child == topology.root else ""
+            raise _wrong(
+                f"{child!r} is the child of {' and '.join(map(repr, joints))}{root}",
+                "a tree: one joint before every body, none before the root",
+                "leave the joint out and close the loop by constraint rows",
+            )
+    for cross in (name for name in into if name not in bodies):
+        out = [dof.name for dof in topology.dofs if dof.parent == cross]
+        if len(out) != 1:
+            raise _wrong(
+                f"{cross!r}, the child of {into[cross][0]!r}, is no body, and {len(out) or 'no'} joints go on from it",
+                "a body, or the massless cross of a universal joint, with one joint in and one out",
+                suggestion(cross, bodies),
+            )
+    for body in bodies:
+        if body != topology.root and body not in into:
+            raise _wrong(
+                f"no joint leads to body {body!r}",
+                f"a degree of freedom or spherical joint with child = {body!r}",
+            )
+
+
+def _joints_into(topology: Topology) -> dict[str, list[str]]:
+    """Joints by child; the three rotations of a spherical joint count as one."""
+    into: dict[str, list[str]] = {}
+    spherical: dict[tuple[str, str, str], int] = {}
+    for dof in topology.dofs:
+        if dof.fixed_axis is not None:
+            key = dof.parent, dof.child, dof.pivot
+            spherical[key] = spherical.get(key, 0) + 1
+            if spherical[key] % 3 != 1:
+                continue
+        into.setdefault(dof.child, []).append(dof.name)
+    return into
+
+
+def _check_joint(topology: Topology, dof: Dof) -> None:
+    where = f"degree of freedom {dof.name!r}"
+    lines = [name for pair in (dof.axis, dof.reference, dof.follower) for name in pair if name]
+    _check_names(topology, [*lines, dof.pivot], where)
+    if dof.sign not in (-1, 1):
+        raise _wrong(f"{where} has the sign {dof.sign!r}", "1 or -1")
+    if topology.slot[dof.pivot] >= topology.point_count:
+        raise _wrong(f"{where} has the pivot {dof.pivot!r}, a vector", "a point")
+    bodies = bodies_of_joint(topology, dof)
+    for body in bodies:
+        _check_member(topology, dof.pivot, body, f"{where}: its pivot")
+    # Of a universal joint each axis is of one body, the other end is the cross.
+    for body, name in zip(bodies, (dof.parent, dof.child), strict=True):
+        if body == name and dof.fixed_axis is None:
+            _check_member(topology, dof.axis, body, f"{where}: its axis")
+
+
+def _check_member(topology: Topology, what: str | Direction, body: str, which: str) -> None:
+    members = topology.bodies[topology.body_index[body]].members
+    names = [what] if isinstance(what, str) else [name for name in what if name]
+    if not names or set(names) - set(members):
+        raise _wrong(
+            f"{which} {'->'.join(names)} is not of body {body!r}",
+            f"some of {', '.join(members)}",
+            "let both bodies have it, as extra if need be",
+        )
+
+
+def _check_driver(topology: Topology, padded: Array, dof: Dof) -> None:
+    axis = _line(topology, padded, dof.axis)
+    for body, direction in zip(bodies_of_joint(topology, dof), (dof.reference, dof.follower), strict=True):
+        _check_member(topology, direction, body, f"degree of freedom {dof.name!r}: its driver's")
+        line = _line(topology, padded, direction)
+        if abs(axis @ line) > _PERPENDICULAR * float(np.linalg.norm(axis) * np.linalg.norm(line)):
+            raise _wrong(
+                f"degree of freedom {dof.name!r}: the direction {'->'.join(n for n in direction if n)} of its driver "
+                "is not perpendicular to its axis",
+                "a direction of the parent and one of the child, both perpendicular to the axis",
+            )
+
+
+def _line(topology: Topology, padded: Array, direction: Direction) -> Array:
+    start, end = topology.slots_of(direction)
+    return padded[end] - padded[start]
+
+
+def _triple(value: object) -> bool:
+    if not isinstance(value, tuple | list | np.ndarray) or len(value) != 3:
+        return False
+    return all(isinstance(part, Real) and isfinite(part) for part in value)

@@ -23,9 +23,10 @@ from musclesolve.dynamics.model.topology import (
     Dof,
     Point,
     Topology,
+    check_drivers,
+    check_topology,
     standing_layout,
 )
-from musclesolve.dynamics.model.topology_checks import check_drivers, check_topology
 from musclesolve.errors import InputError
 
 _NEEDED = object()

@@ -1,9 +1,18 @@
-"""Equations of motion of a planar tree by projection, joint torques, and joint reactions by two formulas.
+"""Equations of motion of a planar tree by projection, joint torques and reactions, and contact with the ground.
 
-M pdd = h - C^T lambda in absolute coordinates (Blajer & Czaplicki 2005, 2.2). Projection on the columns of D gives the
-equations in q (2.9), projection on those of E the reactions without any inversion (2.10). lambda_j is the force that
-the distal segment of joint j exerts on the proximal one (z points from proximal to distal): a net intersegmental
-force, and the contact of the bones only where h holds the muscle forces.
+M pdd = h - C^T lambda in absolute coordinates (Blajer & Czaplicki 2005, 2.2), as in `inverse.projection`. Projection on
+the columns of D gives the equations in q (2.9), projection on those of E the reactions without any inversion (2.10).
+lambda_j is the force that the distal segment of joint j exerts on the proximal one (z points from proximal to distal):
+a net intersegmental force, and the contact of the bones only where h holds the muscle forces.
+
+Three constraints hold a foot (Blajer, Dziewiecki & Mazur 2006, 14, second row with -l3 cos phi3, correction E3): the
+ground point keeps its place and one segment its angle. Mode a clamps the foot (flat on the ground), mode b the toes
+(heel raised); both reduce the reaction to the end of the instep.
+
+Mbar qdd + dbar = fbar_g + Bbar u - Cbar^T lambda: lambda is what the body does to the ground, the ground reaction is
+-lambda. In the source both legs move as one, so both feet are one support and the reaction is their sum. Where two
+legs stand apart, motion alone does not show what each foot carries: three of the six components are free, and only the
+sum is given here (`total_reaction`). The share of each foot has to be measured.
 """
 
 from __future__ import annotations
@@ -14,9 +23,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from musclesolve._util.arrays import Array
-from musclesolve._util.checks import check_array
-from musclesolve.dynamics.planar.planar_kinematics import PlanarMotion, allowed, bias, open_directions
-from musclesolve.dynamics.planar.planar_tree import PlanarTree
+from musclesolve._util.checks import check_array, check_choice
+from musclesolve.dynamics.planar.planar_tree import (
+    PlanarMotion,
+    PlanarTree,
+    allowed,
+    bias,
+    open_directions,
+    rotated,
+)
+from musclesolve.errors import InputError, MuscleSolveError
 
 
 @dataclass(frozen=True)
@@ -145,3 +161,144 @@ def joint_reactions(tree: PlanarTree, motion: PlanarMotion, force: Array) -> Arr
     """
     _, _, pdd = motion.absolute(tree)
     return (force + weight_force(tree) - mass_diagonal(tree) * pdd) @ open_directions(tree)
+
+
+@dataclass(frozen=True)
+class Support:
+    """A point of a segment, in its frame (2,) [m], that keeps its place, and a segment that keeps its angle."""
+
+    segment: str
+    point: Array
+    clamped: str
+
+
+def foot_support(tree: PlanarTree, mode: str, foot: str = "foot", toes: str = "toes") -> Support:
+    """Support mode "flat" (a: the foot keeps its angle) or "toes" (b: the toes do), on the end of the instep.
+
+    Raises:
+        InputError: another mode, or a body without these segments.
+    """
+    check_choice(mode, "support mode", ("flat", "toes"))
+    tree.segment(foot)
+    return Support(foot, tree.mount[tree.segment(toes)], foot if mode == "flat" else toes)
+
+
+def support_position(tree: PlanarTree, q: Array, support: Support) -> Array:
+    """Position of the ground point and the clamped angle, (T, 3): Phibar of (14) before x0, y0 and pi/2 go off."""
+    point = q[:, :2] + rotated(_reach(tree, support), q[:, 2:]).sum(axis=1)
+    return np.column_stack([point, q[:, 2 + tree.segment(support.clamped)]])
+
+
+def support_rows(tree: PlanarTree, q: Array, support: Support) -> Array:
+    """Cbar = dPhibar/dq, (T, 3, B+2)."""
+    rows = np.zeros((len(q), 3, q.shape[1]), dtype=q.dtype)
+    rows[:, 0, 0] = rows[:, 1, 1] = rows[:, 2, 2 + tree.segment(support.clamped)] = 1.0
+    rows[:, :2, 2:] = np.swapaxes(rotated(_reach(tree, support), q[:, 2:] + 0.5 * np.pi), 1, 2)
+    return rows
+
+
+def support_bias(tree: PlanarTree, q: Array, qd: Array, support: Support) -> Array:
+    """Accelerations xibar = -d(Cbar)/dt qd, (T, 3) (with the dot that the print lost, correction E3)."""
+    pull = rotated(_reach(tree, support), q[:, 2:]) * qd[:, 2:, None] ** 2
+    return np.column_stack([pull.sum(axis=1), np.zeros(len(q))])
+
+
+def support_directions(tree: PlanarTree, q: Array, support: Support) -> Array:
+    """Dbar (T, B+2, B-1) with Cbar Dbar = 0: every angle but the clamped one changes, H follows from the ground
+    point.
+    """
+    count, clamped = len(tree.names), tree.segment(support.clamped)
+    free = np.delete(np.arange(count), clamped)
+    directions = np.zeros((len(q), count + 2, count - 1), dtype=q.dtype)
+    directions[:, :2] = -support_rows(tree, q, support)[:, :2, 2 + free]
+    directions[:, 2 + free, np.arange(count - 1)] = 1.0
+    return directions
+
+
+def constraint_force(
+    tree: PlanarTree, q: Array, qd: Array, drive: Array, supports: Sequence[Support]
+) -> Array:
+    """Multipliers lambda (T, 3s) of (16) for known drives; what the body does to the ground, support by support.
+
+    lambda = (Cbar Mbar^-1 Cbar^T)^-1 (Cbar Mbar^-1 (fbar_g - dbar + Bbar u) - xibar), for the projected forces Bbar u
+    (T, B+2) of muscles, torques and other loads; with these known, the share of each of several feet is determined.
+
+    Raises:
+        MuscleSolveError: the supports hold more than the body can move.
+    """
+    system = equations(tree, q, qd)
+    rows = np.concatenate([support_rows(tree, q, support) for support in supports], axis=1)
+    xi = np.concatenate([support_bias(tree, q, qd, support) for support in supports], axis=1)
+    free = np.linalg.solve(system.mass, (system.weight - system.bias + drive)[..., None])
+    light = rows @ np.linalg.solve(system.mass, np.swapaxes(rows, 1, 2))
+    condition = np.linalg.cond(light)
+    if not (condition < 1e13).all():
+        raise MuscleSolveError(
+            f"the {rows.shape[1]} support constraints depend on each other in frame {int(np.argmax(condition))}: "
+            "the reaction of each foot is not determined there, only their sum is"
+        )
+    return np.linalg.solve(light, rows @ free - xi[..., None])[..., 0]
+
+
+@dataclass(frozen=True)
+class Supported:
+    """Joint torques (T, J) [N m] and the ground reaction on the body: force (T, 2) [N], moment (T,) [N m].
+
+    The force acts at the ground point; the moment acts on the clamped segment. violation (T, 3): accelerations of the
+    ground point [m/s2] and of the clamped angle [rad/s2] that the motion has and the support forbids. Torques and
+    reaction are those of the motion only as far as it is zero; a measured foot never stands perfectly still.
+    """
+
+    torque: Array
+    force: Array
+    moment: Array
+    violation: Array
+
+
+def supported_inverse(
+    tree: PlanarTree, motion: PlanarMotion, supports: Support | Sequence[Support]
+) -> Supported:
+    """Joint torques by (15), free of the ground reaction, then the ground reaction by (16).
+
+    Raises:
+        InputError: several feet on the ground: their shares do not follow from the motion.
+    """
+    several = [supports] if isinstance(supports, Support) else list(supports)
+    if len(several) != 1:
+        raise InputError(
+            f"{len(several)} supports at once: {3 * len(several)} reactions and {len(tree.joints)} torques from "
+            f"{len(tree.names) + 2} equations",
+            code="conflict",
+            expected="one support",
+            remedy="give the measured force under each foot to `inverse_dynamics`, take both legs as one where they "
+            "move together, or ask for `total_reaction`, which needs no share",
+        )
+    support, q, qd = several[0], motion.q, motion.qd
+    system = equations(tree, q, qd)
+    torque = _reaction_free(tree, system, motion, support)
+    drive = system.project(torque @ torque_matrix(tree).T)
+    reaction = -constraint_force(tree, q, qd, drive, [support])
+    moved = np.einsum("tcn,tn->tc", support_rows(tree, q, support), motion.qdd)
+    violation = moved - support_bias(tree, q, qd, support)
+    return Supported(torque, reaction[:, :2], reaction[:, 2], violation)
+
+
+def total_reaction(tree: PlanarTree, motion: PlanarMotion) -> Load:
+    """Sum of all ground reactions (force, moment about the origin), however many feet stand; zero in flight."""
+    return base_load(tree, motion, inverse_dynamics(tree, motion).residual)
+
+
+def _reaction_free(tree: PlanarTree, system: Equations, motion: PlanarMotion, support: Support) -> Array:
+    """Torques (T, J) from Dbar^T Bbar u = Dbar^T (Mbar qdd + dbar - fbar_g) (15)."""
+    onto = np.swapaxes(support_directions(tree, motion.q, support), 1, 2)
+    needed = np.einsum("tij,tj->ti", system.mass, motion.qdd) + system.bias - system.weight
+    control = np.swapaxes(system.directions, 1, 2) @ torque_matrix(tree)
+    return np.linalg.solve(onto @ control, onto @ needed[..., None])[..., 0]
+
+
+def _reach(tree: PlanarTree, support: Support) -> Array:
+    """(B, 2): the ground point is H plus the sum of these local vectors."""
+    segment = tree.segment(support.segment)
+    reach = tree.chain[segment].copy()
+    reach[segment] = support.point
+    return reach

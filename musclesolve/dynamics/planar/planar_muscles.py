@@ -13,8 +13,7 @@ import numpy as np
 from musclesolve._util.arrays import Array, Indices, Mask
 from musclesolve._util.checks import check_array
 from musclesolve.dynamics.planar.planar_dynamics import torque_matrix
-from musclesolve.dynamics.planar.planar_kinematics import allowed, material_points
-from musclesolve.dynamics.planar.planar_tree import PlanarTree
+from musclesolve.dynamics.planar.planar_tree import PlanarTree, allowed, material_points
 from musclesolve.errors import InputError
 
 

@@ -1,14 +1,26 @@
 """How joint moments respond to errors of measured points, through fit, splines and inverse dynamics, exactly.
 
-How the consistent pose responds is in `pose_response`. The splines are linear in the coordinates, so the derivatives
-of the solution are splines of the solution. What is left, from coordinates, rates and second derivatives to moments, is
-a function of one frame, and a complex step through the same code differentiates it to round-off.
+The nearest pose is where D^T W (q - y) + R c = 0, y what was measured and R the weights that draw undetermined angles
+to zero. By the implicit function theorem,
+
+    H ds = D^T W dy,   H = D^T W D + R + S,   S_kl = sum_n w_n (q_n - y_n) . dD_nk/ds_l
+
+S, which Gauss-Newton leaves out far from the optimum, belongs to the derivative of the optimum. A model driven by joint
+angles (`drive_pose`) is a chain of such fits, each over some speeds f to the targets of one body, while the others o
+stay as an earlier fit left them:
+
+    H_ff ds_f = D_f^T W dy - H_fo ds_o
+
+The splines are linear in the coordinates, so the derivatives of the solution are splines of the solution. What is left,
+from coordinates, rates and second derivatives to moments, is a function of one frame, and a complex step through the
+same code differentiates it to round-off.
 
 The lengths and masses of the subject are held: an error of a measured point moves the pose, not the subject.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -17,13 +29,22 @@ from musclesolve._util.arrays import Array, Indices, Mask
 from musclesolve._util.names import unknown_name
 from musclesolve.dynamics.inverse.external_wrenches import Wrench
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
-from musclesolve.dynamics.kinematics.consistent_motion import consistent_motion
+from musclesolve.dynamics.kinematics.consistent_motion import consistent_motion, drive_plan
 from musclesolve.dynamics.kinematics.measured_targets import Targets
 from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
-from musclesolve.dynamics.kinematics.pose_fit import Fit
+from musclesolve.dynamics.kinematics.pose_fit import (
+    Fit,
+    NearestPose,
+    Pose,
+    fit_pose,
+    normal_equations,
+    observable_dofs,
+    rest_weights,
+)
 from musclesolve.dynamics.model.model import Model
+from musclesolve.dynamics.rotations import cardan_rates, from_cardan
 from musclesolve.dynamics.sensitivity.moment_sensitivity import Sensitivity
-from musclesolve.dynamics.sensitivity.pose_response import coordinate_response
+from musclesolve.dynamics.vectors import blocks
 from musclesolve.errors import InputError
 
 _STEP = 1e-30  # Imaginary step; nothing is subtracted, so it may be as small as numbers get
@@ -133,3 +154,167 @@ def _chosen(model: Model, targets: Targets, names: list[str] | None) -> list[int
         if name not in measured:
             raise unknown_name(name, "measured point or direction", measured)
     return [measured[name] for name in names]
+
+
+_BLIND = 1e-11  # A motion that no target sees, by this share of the one seen best, is left where it is
+_OFF = 1e-4
+"""A fit farther than this [rad, m] from the pose that the method gives is not one of that method."""
+
+_TOLERANCE, _MAX_ITERATIONS = 1e-8, 60  # Those of drive_pose
+
+
+def coordinate_response(
+    model: Model, targets: Targets, fit: Fit, places: list[int] | None = None, method: str = "nearest"
+) -> Array:
+    """Derivative of the consistent coordinates by what was measured in the same frame, (T, K+6, n, 3).
+
+    places: numbers of the targets wanted, all unless given. method: how the fit was found, as in `consistent_motion`.
+
+    Raises:
+        InputError: an unknown method, or a fit that is not the one which the method gives.
+    """
+    if method not in RESPONSES:
+        raise unknown_name(method, "way to consistency that can be differentiated", RESPONSES)
+    places = list(range(len(targets.slots))) if places is None else places
+    parts = []
+    for block in blocks(len(fit.q)):
+        coordinates = fit.coordinates[block]
+        speeds = RESPONSES[method](model, targets.frames(block), coordinates, places)
+        parts.append(_coordinates_from(model, coordinates, speeds))
+    return np.concatenate(parts).reshape(len(fit.q), -1, len(places), 3)
+
+
+def _nearest_response(model: Model, targets: Targets, coordinates: Array, places: list[int]) -> Array:
+    """Derivative of the speeds (T, K+6, 3 n) of the nearest pose, which has these coordinates (T, K+6)."""
+    pose, free = _pose(model, coordinates), observable_dofs(model, targets)
+    hessian, directions, gradient = _equations(model, targets, pose, np.arange(len(targets.slots)))
+    inverse = _inverse(hessian[:, free][:, :, free])
+    _check_of_method(np.abs(inverse @ gradient[:, free, None]).max(initial=0.0), "nearest")
+    speeds = np.zeros((len(coordinates), len(free), 3 * len(places)))
+    speeds[:, free] = inverse @ _pulls(directions, np.arange(len(targets.slots)), places)[:, free]
+    return speeds
+
+
+def _driven_response(model: Model, targets: Targets, coordinates: Array, places: list[int]) -> Array:
+    """Derivative of the speeds (T, K+6, 3 n) of the pose driven by joint angles, which has these coordinates."""
+    joints, free = model.tree.joint_count, observable_dofs(model, targets)
+    near = fit_pose(model, targets, None, _TOLERANCE, _MAX_ITERATIONS, coordinates).coordinates
+    start = _pose(model, near)
+    every = NearestPose(model, targets, free, rest_weights(model, targets), np.arange(len(near)))
+    plan = drive_plan(model, targets, free)
+    poses = plan.poses(every, start, _TOLERANCE, _MAX_ITERATIONS)
+    responses = [_nearest_response(model, targets, near, places)]
+    for solve, found in zip(plan.solves, poses[1:], strict=True):
+        before = responses[solve.after]
+        hessian, directions, _ = _equations(model, targets, found, solve.places)
+        rows = hessian[:, solve.free]
+        pulls = _pulls(directions, solve.places, places)[:, solve.free]
+        pulls = pulls - rows[:, :, ~solve.free] @ before[:, ~solve.free]
+        after = before.copy()
+        after[:, solve.free] = _inverse(rows[:, :, solve.free]) @ pulls
+        if solve.line is not None:
+            after = _without_twist(model, solve.line, (poses[solve.after], before), (found, after))
+        responses.append(after)
+    speeds, angles = responses[0].copy(), start.angles.copy()
+    for joint, number in plan.shown.items():
+        speeds[:, joint] = responses[number][:, joint]
+        angles[:, joint] = poses[number].angles[:, joint]
+    speeds[:, joints:] = responses[plan.base][:, joints:]
+    off = np.abs(np.remainder(angles - coordinates[:, :joints] + np.pi, 2.0 * np.pi) - np.pi).max(initial=0.0)
+    _check_of_method(off, "joint_angles")
+    return speeds
+
+
+def _without_twist(
+    model: Model, line: tuple[int, int], start: tuple[Pose, Array], end: tuple[Pose, Array]
+) -> Array:
+    """The response at the end of a fit, rotated about a line as the shortest way from a to b makes it.
+
+    b . omega_b = a . omega_a + (b x a) . (da + db) / (1 + a . b), of poses with their responses (T, K+6, s).
+    """
+    tree, joints = model.tree, model.tree.joint_count
+    units, rates, place = [], [], np.zeros(0)
+    for pose, speeds in (start, end):
+        q = tree.pose(pose.angles, pose.position, pose.rotation)
+        away = q[:, line[1]] - q[:, line[0]]
+        length = np.linalg.norm(away, axis=1)[:, None]
+        near, far = np.moveaxis(tree.allowed(q, pose.position, np.array(line)), 1, 0)
+        units.append(away / length)
+        rates.append((far - near) @ speeds / length[:, None])
+        place = pose.position - q[:, line[1]]
+    (a, b), speeds = units, end[1].copy()
+    shortest = (
+        np.einsum("tx,txs->ts", np.cross(b, a), rates[0] + rates[1]) / (1.0 + (a * b).sum(axis=1))[:, None]
+    )
+    wanted = np.einsum("tx,txs->ts", a, start[1][:, joints + 3 :]) + shortest
+    lacking = (wanted - np.einsum("tx,txs->ts", b, speeds[:, joints + 3 :]))[:, None]
+    speeds[:, joints + 3 :] += b[..., None] * lacking
+    speeds[:, joints : joints + 3] += np.cross(b, place)[..., None] * lacking
+    return speeds
+
+
+RESPONSES: dict[str, Callable[[Model, Targets, Array, list[int]], Array]] = {
+    "nearest": _nearest_response,
+    "joint_angles": _driven_response,
+}
+
+
+def _check_of_method(off: float, method: str) -> None:
+    """Refuse a fit that was found in another way: its derivative would be that of another pose."""
+    if not off < _OFF:
+        raise InputError(
+            f'the fit lies {off:.2g} rad or m from the one of method = "{method}"',
+            code="conflict",
+            expected="the fit of the same targets by the same method",
+            remedy="name the method that the fit was found by",
+        )
+
+
+def _pose(model: Model, coordinates: Array) -> Pose:
+    joints = model.tree.joint_count
+    base = coordinates[:, joints:]
+    return Pose(coordinates[:, :joints], base[:, :3], from_cardan(*base[:, 3:].T))
+
+
+def _equations(model: Model, targets: Targets, pose: Pose, places: Indices) -> tuple[Array, Array, Array]:
+    """H (T, K+6, K+6) over all speeds, W D (T, n, 3, K+6) and the gradient (T, K+6) of a fit to some targets."""
+    tree, some, rest = model.tree, targets.among(places), rest_weights(model, targets)
+    q = tree.pose(pose.angles, pose.position, pose.rotation)
+    pull = (some.values - q[:, some.slots]) * some.weights[:, None]
+    every: Mask = np.ones(len(rest), bool)
+    near = np.ones(len(q))
+    hessian, gradient = normal_equations(tree, q, pose.position, some.slots, some.weights, pull, every, near)
+    hessian += np.diag(rest)
+    gradient[:, : tree.joint_count] -= rest[: tree.joint_count] * pose.angles
+    directions = tree.allowed(q, pose.position, some.slots)
+    return hessian, directions * some.weights[:, None, None], gradient
+
+
+def _inverse(hessian: Array) -> Array:
+    return np.asarray(np.linalg.pinv(hessian, rcond=_BLIND, hermitian=True))
+
+
+def _pulls(directions: Array, seen: Indices, places: list[int]) -> Array:
+    """D^T W by the wanted targets (T, K+6, 3 n), zero for those that the fit does not see."""
+    frames, _, _, speeds = directions.shape
+    pulls = np.zeros((frames, speeds, len(places), 3))
+    number = {int(place): k for k, place in enumerate(seen)}
+    for column, place in enumerate(places):
+        if place in number:
+            pulls[:, :, column] = directions[:, number[place]].transpose(0, 2, 1)
+    return pulls.reshape(frames, speeds, -1)
+
+
+def _coordinates_from(model: Model, coordinates: Array, speeds: Array) -> Array:
+    """Changes of the coordinates (T, K+6, s) from those of the speeds: rotation vectors and Cardan angles undone."""
+    joints, changes = model.tree.joint_count, speeds.copy()
+    angles = coordinates[:, :joints]
+    if len(model.tree.spherical):
+        still = np.zeros_like(angles)
+        for source in range(speeds.shape[2]):
+            changes[:, :joints, source] = model.tree.rates(angles, speeds[:, :joints, source], still)[0]
+    base = coordinates[:, joints + 3 :]
+    unit = np.broadcast_to(np.eye(3)[:, None], (3, *base.shape))
+    spin = np.stack([cardan_rates(base, rates, np.zeros_like(base))[0] for rates in unit], axis=2)
+    changes[:, joints + 3 :] = np.linalg.solve(spin, speeds[:, joints + 3 :])
+    return changes

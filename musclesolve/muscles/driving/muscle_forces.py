@@ -16,7 +16,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Indices
 from musclesolve.dynamics.inverse.joint_couples import Couples, body_spin
-from musclesolve.dynamics.kinematics.joint_coordinates import joint_angles, revolute_angles, single_joints
+from musclesolve.dynamics.kinematics.motion_derivatives import joint_angles, revolute_angles, single_joints
 from musclesolve.dynamics.model.model import Model
 from musclesolve.dynamics.model.rigid_body import RigidBodies
 from musclesolve.errors import InputError

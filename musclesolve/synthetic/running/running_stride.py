@@ -17,9 +17,8 @@ import numpy as np
 from musclesolve._util.arrays import AnyArray
 from musclesolve.dynamics.inverse.external_wrenches import Wrench
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
-from musclesolve.dynamics.kinematics.joint_coordinates import cardan_derivatives
 from musclesolve.dynamics.kinematics.measured_targets import Targets
-from musclesolve.dynamics.kinematics.motion_derivatives import Motion
+from musclesolve.dynamics.kinematics.motion_derivatives import Motion, cardan_derivatives
 from musclesolve.dynamics.kinematics.pose_fit import fit_pose
 from musclesolve.dynamics.rotations import to_cardan
 from musclesolve.errors import InputError, MuscleSolveError

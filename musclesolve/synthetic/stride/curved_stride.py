@@ -16,8 +16,7 @@ import numpy as np
 from musclesolve._util.arrays import Array
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.dynamics.inverse.external_wrenches import Wrench
-from musclesolve.dynamics.kinematics.joint_coordinates import motion_with
-from musclesolve.dynamics.kinematics.motion_derivatives import Motion, motion_from
+from musclesolve.dynamics.kinematics.motion_derivatives import Motion, motion_from, motion_with
 from musclesolve.dynamics.rotations import from_cardan, rotation_about, to_cardan
 from musclesolve.recording.data import SIDES
 from musclesolve.synthetic.stride.reference_stride import Stride

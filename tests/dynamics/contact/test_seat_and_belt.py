@@ -15,7 +15,7 @@ from musclesolve.dynamics.contact.contact_pairs import ContactPairs
 from musclesolve.dynamics.contact.seat import RigidSeat, sled_model, three_point_belt
 from musclesolve.dynamics.contact.surfaces import sphere
 from musclesolve.dynamics.forward.contact_simulation import Start, simulate_contact
-from musclesolve.dynamics.forward.driven import half_sine, no_pulse
+from musclesolve.dynamics.forward.ode_system import half_sine, no_pulse
 from musclesolve.dynamics.forward.simulate import Integration, momentum
 from musclesolve.dynamics.model.human_model import forward_human_model
 from musclesolve.errors import InputError, MuscleSolveError

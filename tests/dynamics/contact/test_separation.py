@@ -11,8 +11,7 @@ from scipy.spatial.transform import Rotation
 
 from musclesolve.dynamics.contact.contact_law import HertzContact
 from musclesolve.dynamics.contact.contact_pairs import BodyStates, ContactPairs
-from musclesolve.dynamics.contact.separation import separation
-from musclesolve.dynamics.contact.surfaces import cylinder, ellipsoid, plane, sphere
+from musclesolve.dynamics.contact.surfaces import cylinder, ellipsoid, plane, separation, sphere
 
 EDGE = 1e-5
 

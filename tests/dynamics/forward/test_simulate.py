@@ -10,8 +10,7 @@ from musclesolve.dynamics.forward.accelerations import augmented_lagrangian, dir
 from musclesolve.dynamics.forward.applied_forces import ExternalForces, JointMoments
 from musclesolve.dynamics.forward.simulate import Integration, kinetic_energy, simulate
 from musclesolve.dynamics.inverse.external_wrenches import Wrench
-from musclesolve.dynamics.kinematics.joint_coordinates import motion_of
-from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
+from musclesolve.dynamics.kinematics.motion_derivatives import motion_from, motion_of
 from musclesolve.dynamics.model.human_model import forward_human_model, human_model
 from musclesolve.dynamics.model.mass_matrix import MassProperties, mass_matrix
 from musclesolve.dynamics.model.model import Model

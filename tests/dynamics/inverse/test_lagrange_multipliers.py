@@ -12,8 +12,8 @@ from musclesolve.dynamics.inverse.lagrange_multipliers import (
     actuated_moments,
     couple_rows,
     lagrange_multipliers,
+    undriven,
 )
-from musclesolve.dynamics.inverse.redundant_constraints import undriven
 from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
 from musclesolve.dynamics.model.mass_matrix import MassProperties
 from musclesolve.dynamics.model.model import Model

@@ -8,9 +8,9 @@ from natural_projection import natural_multipliers, natural_multipliers_classica
 from refusals import refused
 from small_models import random_chain, random_motion
 
-from musclesolve.dynamics.inverse.expanded_model import expand
 from musclesolve.dynamics.inverse.external_wrenches import Wrench
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
+from musclesolve.dynamics.inverse.joint_reactions import expand
 from musclesolve.dynamics.inverse.lagrange_multipliers import actuated_moments
 from musclesolve.dynamics.inverse.projection import (
     absolute_system,

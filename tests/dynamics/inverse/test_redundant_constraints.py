@@ -5,7 +5,7 @@ import pytest
 from natural_projection import redundant_rows
 from refusals import refused
 
-from musclesolve.dynamics.inverse.redundant_constraints import (
+from musclesolve.dynamics.inverse.lagrange_multipliers import (
     least_squares,
     minimum_norm,
     rigid_wrench,

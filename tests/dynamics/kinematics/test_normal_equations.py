@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from musclesolve.dynamics.kinematics.normal_equations import normal_equations
-from musclesolve.dynamics.kinematics.pose_iteration import Pose
+from musclesolve.dynamics.kinematics.pose_fit import Pose, normal_equations
 from musclesolve.dynamics.model.human_model import human_model
 from musclesolve.dynamics.model.mass_matrix import MassProperties
 from musclesolve.dynamics.model.model import Model

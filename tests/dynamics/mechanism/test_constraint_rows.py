@@ -6,8 +6,13 @@ from refusals import refused
 from small_models import laid_out
 
 from musclesolve.dynamics.mechanism.assembly import assemble, consistent_rates, violation
-from musclesolve.dynamics.mechanism.constraint_rows import Rigid, all_rows
-from musclesolve.dynamics.mechanism.driven_rows import AngleDriver, LengthDriver, MotionDriver
+from musclesolve.dynamics.mechanism.constraint_rows import (
+    AngleDriver,
+    LengthDriver,
+    MotionDriver,
+    Rigid,
+    all_rows,
+)
 from musclesolve.dynamics.model.joint_and_body_constraints import (
     Constraints,
     coincident,

@@ -8,8 +8,13 @@ from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
 from musclesolve.dynamics.inverse.newton_euler import segment_motion
 from musclesolve.dynamics.model.data_files import read_table
 from musclesolve.dynamics.model.human_model import forward_human_model, human_model
-from musclesolve.dynamics.model.segment_inertia import compose, named_points, segments_of
-from musclesolve.dynamics.model.stated_segments import StatedSegment, _axes
+from musclesolve.dynamics.model.segment_inertia import (
+    StatedSegment,
+    _axes,
+    compose,
+    named_points,
+    segments_of,
+)
 from musclesolve.dynamics.sensitivity.moment_sensitivity import mass_sensitivity
 
 SIZE = (70.25, 1.70, "male")

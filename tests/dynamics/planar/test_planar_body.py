@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from refusals import refused
 
-from musclesolve.dynamics.planar.planar_kinematics import place
-from musclesolve.dynamics.planar.planar_tree import MODELS, PlanarTree, planar_body
+from musclesolve.dynamics.planar.planar_tree import MODELS, PlanarTree, place, planar_body
 
 
 @pytest.mark.parametrize("name", MODELS)

@@ -5,25 +5,22 @@ import pytest
 from planar_bodies import random_motion
 
 from benchmarks.sagittal_muscles import sagittal_muscles
-from musclesolve.dynamics.planar.ground_support import (
+from musclesolve.dynamics.planar.planar_dynamics import (
+    Load,
     Support,
+    accelerate,
     constraint_force,
+    equations,
     foot_support,
+    inverse_dynamics,
     support_bias,
     support_position,
     support_rows,
     supported_inverse,
+    torque_matrix,
     total_reaction,
 )
-from musclesolve.dynamics.planar.planar_dynamics import (
-    Load,
-    accelerate,
-    equations,
-    inverse_dynamics,
-    torque_matrix,
-)
-from musclesolve.dynamics.planar.planar_kinematics import PlanarMotion, place, planar_motion
-from musclesolve.dynamics.planar.planar_tree import planar_body
+from musclesolve.dynamics.planar.planar_tree import PlanarMotion, place, planar_body, planar_motion
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solving import solve
 

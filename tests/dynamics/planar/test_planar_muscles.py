@@ -9,9 +9,8 @@ from refusals import refused
 
 import muscle_db
 from benchmarks.sagittal_muscles import sagittal_groups, sagittal_muscles
-from musclesolve.dynamics.planar.planar_kinematics import allowed, place
 from musclesolve.dynamics.planar.planar_muscles import PlanarMuscles, Switches
-from musclesolve.dynamics.planar.planar_tree import planar_body, rotated
+from musclesolve.dynamics.planar.planar_tree import allowed, place, planar_body, rotated
 from musclesolve.muscles.pose_geometry import muscle_geometry
 
 LEG = ("thigh", "shank", "foot")

@@ -5,7 +5,7 @@ import pytest
 from planar_bodies import complex_step, random_motion
 from refusals import refused
 
-from musclesolve.dynamics.planar.ground_support import (
+from musclesolve.dynamics.planar.planar_dynamics import (
     Support,
     constraint_force,
     foot_support,
@@ -15,8 +15,7 @@ from musclesolve.dynamics.planar.ground_support import (
     support_rows,
     supported_inverse,
 )
-from musclesolve.dynamics.planar.planar_kinematics import PlanarMotion
-from musclesolve.dynamics.planar.planar_tree import planar_body
+from musclesolve.dynamics.planar.planar_tree import PlanarMotion, planar_body
 from musclesolve.errors import MuscleSolveError
 
 MODES = ("flat", "toes")

@@ -11,8 +11,11 @@ from musclesolve.dynamics.kinematics.consistent_motion import drive_pose
 from musclesolve.dynamics.kinematics.measured_targets import Targets
 from musclesolve.dynamics.kinematics.motion_derivatives import differentiate
 from musclesolve.dynamics.kinematics.pose_fit import fit_pose
-from musclesolve.dynamics.sensitivity.landmark_sensitivity import landmark_difference, landmark_sensitivity
-from musclesolve.dynamics.sensitivity.pose_response import coordinate_response
+from musclesolve.dynamics.sensitivity.landmark_sensitivity import (
+    coordinate_response,
+    landmark_difference,
+    landmark_sensitivity,
+)
 
 POINTS = (
     "toe_r heel_r ankle_r knee_r hip_r hip_l knee_l ankle_l heel_l toe_l wrist_r elbow_r shoulder_r shoulder_l elbow_l "

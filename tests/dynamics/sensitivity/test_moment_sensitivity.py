@@ -13,7 +13,7 @@ from musclesolve.dynamics.kinematics.measured_targets import Targets
 from musclesolve.dynamics.kinematics.motion_derivatives import differentiate
 from musclesolve.dynamics.kinematics.pose_fit import fit_pose
 from musclesolve.dynamics.model.model import Model
-from musclesolve.dynamics.sensitivity.landmark_sensitivity import landmark_sensitivity
+from musclesolve.dynamics.sensitivity.landmark_sensitivity import coordinate_response, landmark_sensitivity
 from musclesolve.dynamics.sensitivity.moment_sensitivity import (
     application_sensitivity,
     body_directions,
@@ -21,7 +21,6 @@ from musclesolve.dynamics.sensitivity.moment_sensitivity import (
     free_moment_sensitivity,
     mass_sensitivity,
 )
-from musclesolve.dynamics.sensitivity.pose_response import coordinate_response
 
 POINTS = (
     "toe_r heel_r ankle_r knee_r hip_r hip_l knee_l ankle_l heel_l toe_l wrist_r elbow_r shoulder_r shoulder_l elbow_l "

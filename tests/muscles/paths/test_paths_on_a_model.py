@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from wrapped_leg import MUSCLES, wrapped_leg
 
-from musclesolve.dynamics.inverse.expanded_model import expand
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
+from musclesolve.dynamics.inverse.joint_reactions import expand
 from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
 from musclesolve.muscles.leg_muscle_state import muscle_state
 from musclesolve.muscles.path_point_derivatives import point_derivatives

@@ -1,33 +1,34 @@
 """The forward problem of an analysed recording: the muscle forces that were shared, and everything else that acted.
 
 From the recorded start, the simulated motion is the recorded one, but for what lies between the samples and for how
-fast the body leaves a motion that nothing holds.
+fast the body leaves a motion that nothing holds (`growth`, `Drift`). Small moments at the joints hold it (`Tracking`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, true_runs
+from musclesolve._util.arrays import Array, Indices, true_runs
 from musclesolve._util.checks import check_array, check_choice, check_integer, check_number
 from musclesolve.dynamics.forward.applied_forces import Force
+from musclesolve.dynamics.forward.ode_system import System
 from musclesolve.dynamics.forward.simulate import Integration, Simulation, simulate
 from musclesolve.dynamics.inverse.external_wrenches import Wrench
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
-from musclesolve.dynamics.kinematics.motion_derivatives import Motion, motion_from
+from musclesolve.dynamics.inverse.joint_couples import Couples
+from musclesolve.dynamics.kinematics.motion_derivatives import Motion, joint_angles, motion_from, motion_with
+from musclesolve.dynamics.model.mass_matrix import mass_matrix
 from musclesolve.dynamics.model.model import Model
+from musclesolve.dynamics.rotations import angle_between
 from musclesolve.errors import InputError
 from musclesolve.muscles.driving.muscle_forces import MuscleForces, muscle_forces
 from musclesolve.muscles.leg_muscle_state import MuscleState, muscle_state
 from musclesolve.muscles.placing.place_muscles import LegMuscles
-from musclesolve.pipeline.forward.drift import Drift, drift_of
-from musclesolve.pipeline.forward.recorded_loads import RecordedLoads
-from musclesolve.pipeline.forward.tracking import Tracking
 from musclesolve.pipeline.run import prepare, share
 from musclesolve.pipeline.run_options import check_rigid
 from musclesolve.pipeline.types import Analysis
@@ -35,6 +36,7 @@ from musclesolve.recording.data import Trial
 
 if TYPE_CHECKING:
     import xarray as xr
+
 
 INTEGRATION = Integration(tolerance=1e-8)
 """Steps shorten themselves where force-velocity curves damp fast, at rates up to some thousand a second."""
@@ -288,3 +290,206 @@ def _of_result(result: xr.Dataset, names: list[str], time: Array) -> Array:
             expected="a result of this trial",
         )
     return np.asarray(result.activation.sel(muscle=names).transpose("time", "muscle").values, dtype=float)
+
+
+@dataclass(frozen=True, eq=False)
+class RecordedLoads:
+    """Joint moments and wrenches on bodies as one force of a simulation.
+
+    bodies (W,): those with wrenches; onto (B, W): one where a wrench acts on a body. course: at times (T,), moments of
+    all joints (K) [N m], then force [N] and moment about the global origin [N m] of each wrench, (T, K + 6 W).
+    """
+
+    couples: Couples
+    bodies: Indices
+    onto: Array
+    time: Array
+    course: Callable[[Array], Array]
+
+    @classmethod
+    def build(
+        cls, model: Model, time: Array, moments: Array, wrenches: list[Wrench], between: str = "spline"
+    ) -> RecordedLoads:
+        """Loads sampled at times (T,) [s]: moments (T, K), wrenches; "linear" or "spline" between the samples."""
+        from scipy.interpolate import make_interp_spline
+
+        samples = np.hstack([moments, *(np.hstack([each.force, each.moment]) for each in wrenches)])
+        bodies = np.array([model.body(wrench.body) for wrench in wrenches], dtype=np.intp)
+        spline = make_interp_spline(time, samples, k=3 if between == "spline" else 1)
+        onto = (np.arange(len(model.topology.bodies))[:, None] == bodies).astype(float)
+        return cls(Couples.build(model), bodies, onto, time, spline)
+
+    def joint_moments(self, time: Array) -> Array:
+        """The moments (T, K) [N m] at times (T,) [s]."""
+        return self.course(time)[:, : len(self.couples.distal)]
+
+    def __call__(self, time: Array, q: Array, qd: Array) -> Array:
+        """Generalized force (T, N, 3)."""
+        first, last = float(self.time[0]), float(self.time[-1])
+        if time.min() < first - 1e-12 or time.max() > last + 1e-12:
+            raise InputError(
+                f"loads are known from {first:g} to {last:g} s, but wanted at {float(time.max()):g} s",
+                code="bad_range",
+                remedy="simulate within the recording",
+            )
+        values = self.course(np.clip(time, first, last))
+        joints, rigid_bodies = len(self.couples.distal), self.couples.model.rigid_bodies
+        couple = self.couples.spread @ (self.couples.axes(q) * values[:, :joints, None])
+        wrench = values[:, joints:].reshape(len(q), -1, 2, 3)
+        at = q[:, rigid_bodies.slots[self.bodies, 0]]
+        couple = couple + self.onto @ (wrench[:, :, 1] - np.cross(at, wrench[:, :, 0]))
+        force = rigid_bodies.moment_forces(q, couple)
+        force[:, :, 0] += self.onto @ wrench[:, :, 0]
+        return rigid_bodies.generalized(q, force)
+
+
+@dataclass(frozen=True, eq=False)
+class Tracking:
+    """Moments stiffness (theta_ref - theta) + damping (rate_ref - rate) at the joints, (K,) [N m/rad, N m s/rad].
+
+    reference: joint angles and rates (2, T, K) at times (T,) [s].
+    """
+
+    model: Model
+    couples: Couples
+    reference: Callable[[Array], tuple[Array, Array]]
+    stiffness: Array
+    damping: Array
+
+    @classmethod
+    def build(cls, model: Model, motion: Motion, frequency: float, damping_ratio: float = 1.0) -> Tracking:
+        """Gains from a frequency w [rad/s]: w^2 I and 2 z w I, I the inertia of each joint in the first pose.
+
+        1 / I = ((D^T M D)^-1)_kk: what a moment at the joint accelerates while all others, and the base, are free. So
+        no joint answers faster than w, and the feedback does not make the equations stiff.
+
+        Raises:
+            InputError: a frequency or damping ratio that is no positive number; a model with spherical joints.
+        """
+        from scipy.interpolate import make_interp_spline
+
+        frequency = check_number(frequency, "frequency", "a positive number [rad/s]", above=0.0)
+        ratio = check_number(damping_ratio, "damping_ratio", "a number from 0", least=0.0)
+        if len(model.tree.spherical):
+            raise InputError(
+                f"the model {model.topology.name!r} has spherical joints",
+                code="unsupported",
+                expected="revolute and universal joints",
+            )
+        joints = model.tree.joint_count
+        spline = make_interp_spline(motion.time, motion.coordinates[:, :joints], k=5)
+        inertia = joint_inertia(model, motion)
+        stiffness, damping = frequency**2 * inertia, 2.0 * ratio * frequency * inertia
+        return cls(model, Couples.build(model), lambda t: (spline(t), spline(t, 1)), stiffness, damping)
+
+    def moments(self, time: Array, q: Array, qd: Array) -> Array:
+        """What the feedback adds at each joint, (T, K) [N m]."""
+        wanted, wanted_rate = self.reference(time)
+        off = wanted - joint_angles(self.model, self.model.rigid_bodies.rotation(q))
+        off = (off + np.pi) % (2.0 * np.pi) - np.pi
+        return self.stiffness * off + self.damping * (wanted_rate - self.couples.rates(q, qd))
+
+    def __call__(self, time: Array, q: Array, qd: Array) -> Array:
+        """Generalized force (T, N, 3)."""
+        return self.couples.force(q, self.moments(time, q, qd))
+
+
+def joint_inertia(model: Model, motion: Motion) -> Array:
+    """1 / ((D^T M D)^-1)_kk of the joints (K,) in the first pose of a motion [kg m2]."""
+    q = motion.q[:1]
+    directions = model.tree.allowed(q, motion.origin[:1])[0].reshape(3 * q.shape[1], -1)
+    mass = mass_matrix(model.rigid_bodies, model.basic_mass, q)[0]
+    mobility = np.linalg.inv(directions.T @ mass @ directions)
+    return np.asarray(1.0 / np.diag(mobility)[: model.tree.joint_count])
+
+
+@dataclass(frozen=True)
+class Drift:
+    """Simulated less recorded at times (T,) [s], over joints (K) and points (P) of the model.
+
+    angle (T, K) [rad]; tilt (T,) [rad]: angle between both orientations of the pelvis; distance (T, P) [m].
+    """
+
+    time: Array
+    dofs: tuple[str, ...]
+    points: tuple[str, ...]
+    angle: Array
+    tilt: Array
+    distance: Array
+
+    @property
+    def largest_angle(self) -> Array:
+        """Of all joints, (T,) [rad]."""
+        return np.asarray(np.abs(self.angle).max(axis=1))
+
+    @property
+    def largest_distance(self) -> Array:
+        """Of all points, (T,) [m]."""
+        return np.asarray(self.distance.max(axis=1))
+
+
+def drift_of(simulation: Simulation, motion: Motion) -> Drift:
+    """The drift of a simulation from the motion in the frames of its output, which are frames of the motion."""
+    model = simulation.model
+    frames = np.searchsorted(motion.time, simulation.time - 1e-9)
+    tree, count, rigid = model.tree, model.topology.point_count, model.rigid_bodies
+    recorded = motion.q[frames]
+    here, there = rigid.rotation(simulation.q), rigid.rotation(recorded)
+    off = joint_angles(model, here) - joint_angles(model, there)
+    return Drift(
+        simulation.time,
+        tuple(model.topology.dof_names[: tree.joint_count]),
+        tuple(model.topology.coordinate_names[:count]),
+        (off + np.pi) % (2.0 * np.pi) - np.pi,
+        angle_between(here[:, tree.root], there[:, tree.root]),
+        np.linalg.norm(simulation.q[:, :count] - recorded[:, :count], axis=2),
+    )
+
+
+_STEP = 1e-6
+"""Half width of the central differences [rad, m, rad/s, m/s]."""
+
+
+@dataclass(frozen=True)
+class Growth:
+    """Rates [1/s] at which disturbances grow in one frame, fastest first, and the coordinates that take part.
+
+    shape (r, K+6): size of every coordinate in the disturbance of each rate, 1 for the largest.
+    """
+
+    rate: Array
+    shape: Array
+    dofs: tuple[str, ...]
+
+    @property
+    def e_folding(self) -> float:
+        """Time in which the fastest disturbance grows e-fold [s]; infinite if none grows."""
+        return 1.0 / self.rate[0] if self.rate.size and self.rate[0] > 0.0 else np.inf
+
+    def leading(self, count: int = 2) -> tuple[str, ...]:
+        """The coordinates that the fastest disturbance moves most."""
+        return tuple(self.dofs[k] for k in np.argsort(-self.shape[0])[:count])
+
+
+def growth(model: Model, forces: tuple[Force, ...], motion: Motion, frame: int) -> Growth:
+    """The growth rates about one frame of a motion: real parts of the eigenvalues of the linearised equations.
+
+    The motion goes on meanwhile, so that the rates are those of the moment, not of a whole step.
+    """
+    system = System(model, model.constraints, forces, "augmented_lagrangian")
+    time, count = motion.time[frame : frame + 1], motion.coordinates.shape[1]
+
+    def second(state: Array) -> Array:
+        coordinates, rates = state[None, :count], state[None, count:]
+        at = motion_from(model, time, coordinates, rates, np.zeros_like(rates))
+        qdd = system.accelerations(float(time[0]), at.q[0], at.qd[0]).qdd.reshape(at.q.shape)
+        return motion_with(model, time, coordinates, at.q, at.qd, qdd).second[0]
+
+    here = np.concatenate([motion.coordinates[frame], motion.rates[frame]])
+    steps = _STEP * np.eye(2 * count)
+    slopes = [(second(here + step) - second(here - step)) / (2.0 * _STEP) for step in steps]
+    matrix = np.vstack([np.eye(count, 2 * count, count), np.stack(slopes, axis=1)])
+    values, vectors = np.linalg.eig(matrix)
+    order = np.argsort(-values.real)
+    shape = np.abs(vectors[:count, order]).T
+    return Growth(values.real[order], shape / shape.max(axis=1, keepdims=True), model.topology.dof_names)

@@ -14,9 +14,7 @@ from musclesolve.dynamics.forward.simulate import Integration
 from musclesolve.dynamics.inverse.external_wrenches import Wrench
 from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
 from musclesolve.muscles.placing.place_muscles import place_muscles
-from musclesolve.pipeline.forward.forward_problem import forward_problem, problem_of
-from musclesolve.pipeline.forward.growth import growth
-from musclesolve.pipeline.forward.tracking import Tracking
+from musclesolve.pipeline.forward_problem import Tracking, forward_problem, growth, problem_of
 from musclesolve.pipeline.run import prepare, share
 from musclesolve.synthetic.stride.reference_stride import reference_stride
 
