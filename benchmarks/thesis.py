@@ -42,8 +42,7 @@ from musclesolve.pipeline.full_formulation import full_problem
 from musclesolve.pipeline.mechanics import mechanics
 from musclesolve.sharing.certificate import kkt_residual
 from musclesolve.sharing.cost.cost_registry import find_cost
-from musclesolve.sharing.full.full_problem import FullProblem
-from musclesolve.sharing.full.solve_full import solve_full
+from musclesolve.sharing.full_formulation import FullProblem, solve_full
 from musclesolve.sharing.kernel.constants import TOLERANCE
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solver.frame_programme import Programme

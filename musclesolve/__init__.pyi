@@ -41,7 +41,7 @@ from .results.share_model import share_model as share_model
 from .sharing.analysis.cost_mixture import explain as explain
 from .sharing.analysis.diagnosis import diagnose as diagnose
 from .sharing.analysis.force_ranges import feasible_range as feasible_range
-from .sharing.analysis.near_optimal import near_optimal_range as near_optimal_range
+from .sharing.analysis.force_ranges import near_optimal_range as near_optimal_range
 from .sharing.analysis.pareto import pareto_front as pareto_front
 from .sharing.analysis.reserve_check import check_reserves as check_reserves
 from .sharing.cost.casadi_expression import expression_cost as expression_cost
@@ -50,7 +50,7 @@ from .sharing.cost.cost_registry import costs as costs
 from .sharing.derivatives.solution_derivatives import solution_derivatives as solution_derivatives
 from .sharing.kernel.compiled_solver import compile_kernel as compile_kernel
 from .sharing.problem import Problem as Problem
-from .sharing.rate.rate_limits import RateLimits as RateLimits
+from .sharing.rate_limits import RateLimits as RateLimits
 from .sharing.solution import Solution as Solution
 from .sharing.solver.solver_registry import solvers as solvers
 from .sharing.solving import solve as solve
@@ -67,7 +67,7 @@ from .synthetic.recording.synthetic_recording import synthetic_recording as synt
 from .synthetic.stride.reference_stride import reference_stride as reference_stride
 from .trajectory.collocation.collocation import Collocation as Collocation
 from .trajectory.motion_problem import MotionProblem as MotionProblem
-from .trajectory.rate.solve_rate_limited import solve_rate_limited as solve_rate_limited
 from .trajectory.solve_motion import solve_motion as solve_motion
+from .trajectory.solve_rate_limited import solve_rate_limited as solve_rate_limited
 from .trajectory.structured import Structured as Structured
 from .version import __version__ as __version__

@@ -11,8 +11,7 @@ from benchmarks.elastic_tendons.variants import COST, SETS, motion
 from benchmarks.validation.page import table
 from musclesolve.trajectory.collocation.collocation import Collocation
 from musclesolve.trajectory.motion_cost import MotionCost
-from musclesolve.trajectory.solve_motion import solve_motion
-from musclesolve.trajectory.static_start import static_start
+from musclesolve.trajectory.solve_motion import solve_motion, static_start
 
 MARGIN = 0.1
 """At either end [s], where the state before and after the motion is not known."""

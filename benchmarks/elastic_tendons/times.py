@@ -17,12 +17,10 @@ from musclesolve._util.arrays import Array
 from musclesolve.sharing.solving import solve
 from musclesolve.sharing.status import Status
 from musclesolve.trajectory.collocation.collocation import Collocation
-from musclesolve.trajectory.label_solution import label_solution
 from musclesolve.trajectory.motion_cost import MotionCost
 from musclesolve.trajectory.motion_problem import MotionProblem
-from musclesolve.trajectory.motion_solution import MotionSolution
-from musclesolve.trajectory.solve_motion import solve_motion
-from musclesolve.trajectory.static_start import static_problem, static_start
+from musclesolve.trajectory.motion_solution import MotionSolution, label_solution
+from musclesolve.trajectory.solve_motion import solve_motion, static_problem, static_start
 from musclesolve.trajectory.structured import Structured
 
 STARTS = 20

@@ -10,6 +10,7 @@ from pickle import PickleError
 from typing import Any
 
 import numba
+import numpy as np
 from llvmlite.binding import get_host_cpu_name  # type: ignore[import-untyped]
 from numba import njit
 
@@ -23,14 +24,50 @@ DAMAGED = (
 )
 """What numba raises for a cache file that is empty, truncated, or of something else."""
 
+# No "_nrt": nothing is allocated in compiled code, so numba need not count references.
+# No "nnan" or "ninf": numbers that broke down are recognised by not being finite.
+OPTIONS: dict[str, Any] = {
+    "nogil": True,
+    "_nrt": False,
+    "error_model": "numpy",
+    "fastmath": {"reassoc", "contract", "nsz", "arcp"},
+    "no_cfunc_wrapper": True,
+}
+
+# for what is only called from compiled code: no entry point from Python, no array expressions to rewrite
+WITHIN: dict[str, Any] = OPTIONS | {"no_cpython_wrapper": True, "no_rewrites": True}
+
 _COMPILING = OneThread()
 _REPORTED: set[str] = set()
 """Messages of compilations, one for all functions of a folder."""
 
 
-def source_version(folder: Path) -> str:
-    """A hash of what numba does not look at: all sources in a folder, and the processor."""
-    known = b"".join(file.read_bytes() for file in sorted(folder.glob("*.py")))
+def compiled(function: Callable[..., Any]) -> Any:
+    """Compile a function as a part of those that call it."""
+    return njit(**WITHIN)(function)
+
+
+def compiled_in_order(function: Callable[..., Any]) -> Any:
+    """The same without reordering of sums, for sums so short that vectorising them costs more than it saves."""
+    return njit(**(WITHIN | {"fastmath": {"contract", "nsz", "arcp"}}))(function)
+
+
+def inlined(function: Callable[..., Any]) -> Any:
+    """Inline a function that is called once into its caller, before compilation."""
+    return njit(inline="always", **WITHIN)(function)
+
+
+def int64(number: int) -> Any:
+    """A numpy integer: for each Python integer passed as an argument numba would compile the function anew."""
+    return np.int64(number)
+
+
+def source_version(*sources: Path) -> str:
+    """A hash of what numba does not look at: source files, or all of a folder, how they are compiled, the processor."""
+    files = [
+        file for place in sources for file in (sorted(place.glob("*.py")) if place.is_dir() else [place])
+    ]
+    known = b"".join(file.read_bytes() for file in (*files, Path(__file__)))
     known += f"{numba.__version__} {get_host_cpu_name()}".encode()
     return hashlib.sha256(known).hexdigest()[:16]
 

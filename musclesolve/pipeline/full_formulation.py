@@ -28,7 +28,7 @@ from musclesolve.errors import InputError
 from musclesolve.muscles.leg_muscle_state import MuscleState
 from musclesolve.muscles.paths.muscle_rows import muscle_rows
 from musclesolve.sharing.arguments import members
-from musclesolve.sharing.full.full_problem import FullProblem
+from musclesolve.sharing.full_formulation import FullProblem
 
 
 def full_problem(

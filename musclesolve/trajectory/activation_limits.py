@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from musclesolve._util.arrays import Array
-from musclesolve.sharing.rate.rate_limits import RateLimits
+from musclesolve.sharing.rate_limits import RateLimits
 
 
 @dataclass(frozen=True, eq=False)

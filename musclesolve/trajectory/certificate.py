@@ -33,9 +33,8 @@ import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve.trajectory.activation_limits import ActivationLimits
-from musclesolve.trajectory.attempt import MotionAttempt
 from musclesolve.trajectory.local_equilibrium import Balance
-from musclesolve.trajectory.motion import CostOfMotion, Motion, coordinate_bounds
+from musclesolve.trajectory.motion import CostOfMotion, Motion, MotionAttempt, coordinate_bounds
 from musclesolve.trajectory.time_basis import TimeBasis
 
 LEAST_OF_MUSCLE, LEAST_OF_ALL = 0.1, 1e-5

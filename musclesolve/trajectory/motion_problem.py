@@ -13,7 +13,7 @@ from musclesolve.errors import InputError
 from musclesolve.muscles.elastic.elastic_muscles import ElasticMuscles
 from musclesolve.sharing.arguments import check_type
 from musclesolve.sharing.problem import Problem
-from musclesolve.sharing.rate.rate_limits import RateLimits
+from musclesolve.sharing.rate_limits import RateLimits
 from musclesolve.trajectory.activation_limits import ActivationLimits
 from musclesolve.trajectory.local_equilibrium import Equilibrium, equilibrium
 from musclesolve.trajectory.time_basis import TimeBasis
@@ -36,7 +36,7 @@ class MotionProblem:
         sum_i r_tki F_ti + s_tk = M_tk                     moments, in every frame
         F_T(z) = (a f_l(l) f_v(v) F0 + F_p f_p(l)) cos(alpha)    balance of tendon and fiber, in every frame
         v = dl/dt                                          (time_basis.py)
-        e_d a(t) <= a(t + h) <= 1 - e_a (1 - a(t))         activation dynamics (sharing/rate/rate_limits.py)
+        e_d a(t) <= a(t + h) <= 1 - e_a (1 - a(t))         activation dynamics (sharing/rate_limits.py)
         lower <= a <= upper
 
     with a reserve s, that costs 1/2 w s^2, only where there is a reserve weight w. Frames follow each other without

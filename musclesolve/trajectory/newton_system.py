@@ -1,12 +1,12 @@
-"""The Newton system of a motion: factored once, solved for many right-hand sides (kernel/__init__.py)."""
+"""The Newton system of a motion: factored once, solved for many right-hand sides (chain_kernel.py)."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from musclesolve._util.arrays import Array
-from musclesolve.trajectory.kernel import entry
-from musclesolve.trajectory.kernel.arrays import HALF, Basis, Nodes
+from musclesolve.trajectory import chain_kernel
+from musclesolve.trajectory.chain_kernel import HALF, Basis, Nodes
 from musclesolve.trajectory.time_basis import TimeBasis
 
 REACH = 24
@@ -38,11 +38,11 @@ class NewtonSystem:
     def factor(self, nodes: Nodes, lever: Array, compliance: Array) -> bool:
         """Factor the system for second derivatives, levers by the coordinate (T, m, n) and compliances (T, m).
 
-        Chains that are not convex are made so (kernel/chain.py). False where numbers broke down.
+        Chains that are not convex are made so (chain_kernel.py). False where numbers broke down.
         """
         frames, _, _ = self.shape
         band = np.empty((frames, HALF + 1))
-        entry.FACTOR.load()(self.basis, nodes, self.share, band, self.factors)
+        chain_kernel.FACTOR.load()(self.basis, nodes, self.share, band, self.factors)
         if not (np.isfinite(self.share).all() and np.isfinite(self.factors).all()):
             return False
         self._keep(lever, compliance)
@@ -56,7 +56,7 @@ class NewtonSystem:
         if frames * moments > LARGEST:
             return False
         band = np.empty((frames, HALF + 1))
-        if entry.FACTOR_AS_IS.load()(self.basis, nodes, band, self.factors) < 0:
+        if chain_kernel.FACTOR_AS_IS.load()(self.basis, nodes, band, self.factors) < 0:
             return False
         self._keep(lever, compliance)
         lower = self._blocks(frames - 1)
@@ -72,7 +72,7 @@ class NewtonSystem:
 
     def solve(self, right: Array, short: Array) -> tuple[Array, Array]:
         """Dc (T, n) and dlambda (T, m) for r (T, n) and b (T, m)."""
-        solve = entry.SOLVE.load()
+        solve = chain_kernel.SOLVE.load()
         own = right.T.copy()  # solved in place
         solve(self.factors, own)
         asked = short - np.einsum("tkn,tn->tk", self.lever, self.time.values(own.T))
@@ -93,7 +93,9 @@ class NewtonSystem:
         band = np.empty((moments * (reach + 1), frames * moments))
         inverse, gram = np.empty((frames, reach + HALF + 1)), np.empty((frames, reach + 1, muscles))
         work = np.empty((moments, muscles))
-        entry.COUPLE.load()(self.basis, self.factors, self.lever, self.compliance, inverse, gram, band, work)
+        chain_kernel.COUPLE.load()(
+            self.basis, self.factors, self.lever, self.compliance, inverse, gram, band, work
+        )
         return band
 
     def _factor_coupling(self) -> bool:
@@ -132,7 +134,7 @@ class NewtonSystem:
 
     def _times(self, x: Array) -> Array:
         out = np.empty_like(x)
-        entry.MULTIPLY.load()(
+        chain_kernel.MULTIPLY.load()(
             self.basis, self.factors, self.by_muscle, self.compliance, x, out, np.empty(len(x))
         )
         return out

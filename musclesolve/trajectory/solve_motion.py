@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -13,15 +13,15 @@ from musclesolve.errors import InputError
 from musclesolve.sharing.arguments import check_type
 from musclesolve.sharing.certificate import needs_reserve
 from musclesolve.sharing.cost.cost_base import Cost
+from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.problem_scale import fallback_weight
-from musclesolve.sharing.solving import ON_INFEASIBLE
+from musclesolve.sharing.solving import ON_INFEASIBLE, solve
 from musclesolve.sharing.status import Status
-from musclesolve.trajectory.attempt import MotionAttempt
-from musclesolve.trajectory.label_solution import label_solution, unsolved
+from musclesolve.trajectory.local_equilibrium import equilibrium
+from musclesolve.trajectory.motion import MotionAttempt
 from musclesolve.trajectory.motion_cost import MotionCost
 from musclesolve.trajectory.motion_problem import MotionProblem
-from musclesolve.trajectory.motion_solution import MotionSolution
-from musclesolve.trajectory.static_start import StaticStart, static_start
+from musclesolve.trajectory.motion_solution import MotionSolution, label_solution, unsolved
 from musclesolve.trajectory.structured import Structured
 
 SOFT, STIFF = (1e-3, 1e-5), (1e6, 1e5, 1e4)
@@ -210,3 +210,34 @@ def _notes(problem: MotionProblem) -> tuple[str, ...]:
         names = ", ".join(f"{muscles.names[k]} ({slack[k]} frames)" for k in np.flatnonzero(slack))
         found.append(f"The tendon is longer than the path, so that there is no force: {names}.")
     return tuple(found)
+
+
+def static_problem(problem: MotionProblem) -> tuple[Problem, Array]:
+    """The force-sharing problem of single frames behind rigid tendons, and their passive forces (T, n) [N]."""
+    rigid, strongest = problem.muscles.rigid(), problem.muscles.max_isometric_force
+    nothing = np.zeros_like(problem.musculotendon_length)
+    lengths = problem.musculotendon_length, problem.musculotendon_velocity
+    state = equilibrium(rigid, *lengths, nothing, nothing)
+    passive = strongest * state.passive.value
+    needed = problem.moment - np.einsum("tkn,tn->tk", problem.moment_arm, passive)
+    return problem.isometric._changed(force_capacity=strongest * state.capacity.value, moment=needed), passive
+
+
+class StaticStart(NamedTuple):
+    """Tendon coordinate and activation (T, n); lacks: whether some frames needed a reserve."""
+
+    coordinate: Array
+    activation: Array
+    lacks: bool
+
+
+def static_start(problem: MotionProblem, cost: Cost) -> StaticStart:
+    """The static optimum, with reserves where muscles do not suffice."""
+    static, passive = static_problem(problem)
+    found = solve(static, cost, on_infeasible="reserve")
+    force = (np.nan_to_num(found.force) + passive) / problem.muscles.max_isometric_force
+    return StaticStart(
+        problem.muscles.curves.tendon.inverse(force),
+        np.nan_to_num(found.activation),
+        bool((found.status != Status.SOLVED).any()),
+    )

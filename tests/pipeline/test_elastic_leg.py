@@ -14,7 +14,7 @@ import musclesolve as ms
 from musclesolve.pipeline.legs import share_leg
 from musclesolve.pipeline.run_options import find_options
 from musclesolve.sharing.certificate import needs_reserve
-from musclesolve.sharing.rate.rate_limits import RateLimits
+from musclesolve.sharing.rate_limits import RateLimits
 from musclesolve.sharing.status import Status
 from musclesolve.trajectory.time_basis import TimeBasis
 

@@ -13,7 +13,7 @@ from musclesolve.pipeline.elastic_leg import elastic_muscles
 from musclesolve.pipeline.rigid_leg import shared_dofs, shared_rows
 from musclesolve.pipeline.run import prepare
 from musclesolve.pipeline.types import Prepared
-from musclesolve.sharing.rate.rate_limits import RateLimits
+from musclesolve.sharing.rate_limits import RateLimits
 from musclesolve.sharing.status import Status
 from musclesolve.trajectory.collocation.collocation import Collocation
 from musclesolve.trajectory.motion_cost import MotionCost

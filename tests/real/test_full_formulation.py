@@ -19,7 +19,7 @@ from musclesolve.pipeline.full_formulation import contact_forces, full_problem
 from musclesolve.pipeline.legs import joint_loads
 from musclesolve.pipeline.mechanics import mechanics
 from musclesolve.sharing.cost.named.joint_reaction_squared import JointReactionSquared
-from musclesolve.sharing.full.solve_full import solve_full
+from musclesolve.sharing.full_formulation import solve_full
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solver.batch import Batch
 from musclesolve.sharing.solving import solve

@@ -7,8 +7,8 @@ from functools import cached_property
 
 import numpy as np
 
-from musclesolve.trajectory.kernel import entry
-from musclesolve.trajectory.kernel.arrays import HALF, Basis, Nodes
+from musclesolve.trajectory import chain_kernel
+from musclesolve.trajectory.chain_kernel import HALF, Basis, Nodes
 from musclesolve.trajectory.time_basis import TimeBasis
 
 
@@ -75,7 +75,7 @@ class Chains:
         """Those of the kernel as the chains are, and the number of negative pivots."""
         frames, _, muscles = self.shape
         out, band = np.zeros((muscles, frames, HALF + 1)), np.empty((frames, HALF + 1))
-        return out, entry.FACTOR_AS_IS.load()(self.basis, self.nodes, band, out)
+        return out, chain_kernel.FACTOR_AS_IS.load()(self.basis, self.nodes, band, out)
 
     def convex_factors(self) -> tuple[np.ndarray, np.ndarray]:
         """Those of the kernel with chains made convex, and the shares left out."""
@@ -85,7 +85,7 @@ class Chains:
             np.empty((frames, HALF + 1)),
             np.zeros(muscles),
         )
-        entry.FACTOR.load()(self.basis, self.nodes, share, band, out)
+        chain_kernel.FACTOR.load()(self.basis, self.nodes, share, band, out)
         return out, share
 
 

@@ -12,12 +12,12 @@ from musclesolve.muscles.elastic.elastic_muscles import LEAST_ALONG
 from musclesolve.muscles.elastic.sampled_curves import positive_part
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.trajectory.activation_limits import ActivationLimits
-from musclesolve.trajectory.attempt import MotionAttempt
 from musclesolve.trajectory.certificate import Certifier, Misses
 from musclesolve.trajectory.local_equilibrium import equilibrium
+from musclesolve.trajectory.motion import MotionAttempt
 from musclesolve.trajectory.motion_cost import MotionCost
 from musclesolve.trajectory.motion_problem import MotionProblem
-from musclesolve.trajectory.static_start import static_start
+from musclesolve.trajectory.solve_motion import static_start
 from musclesolve.trajectory.structured import Structured
 from musclesolve.trajectory.time_basis import TimeBasis
 

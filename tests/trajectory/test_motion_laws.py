@@ -13,7 +13,7 @@ from scipy.interpolate import CubicSpline
 
 from musclesolve.muscles.passive.passive_element import PassiveElement
 from musclesolve.sharing.cost.cost_registry import find_cost
-from musclesolve.sharing.rate.rate_limits import RateLimits
+from musclesolve.sharing.rate_limits import RateLimits
 from musclesolve.trajectory.motion_problem import MotionProblem
 from musclesolve.trajectory.motion_solution import MotionSolution
 from musclesolve.trajectory.solve_motion import solve_motion

@@ -22,8 +22,7 @@ from musclesolve.trajectory.collocation.collocation import Collocation
 from musclesolve.trajectory.motion_cost import MotionCost
 from musclesolve.trajectory.motion_problem import MotionProblem
 from musclesolve.trajectory.motion_solution import MotionSolution
-from musclesolve.trajectory.solve_motion import solve_motion
-from musclesolve.trajectory.static_start import StaticStart, static_problem, static_start
+from musclesolve.trajectory.solve_motion import StaticStart, solve_motion, static_problem, static_start
 from musclesolve.trajectory.structured import Structured
 
 FAMILIES = ["de_groote_2016", "millard_2013", "thelen_2003", "silva_2003"]

@@ -7,13 +7,27 @@ Linear programmes in the activations a and in reserves s = p - q, solved by HiGH
     of one degree of freedom in any case b_k beyond the range of row k of A a, by itself
 
 The multiplier y of the first programme is the proof: y . b exceeds y . A a for every admissible a by the least
-shortage. The muscles that pull along y, (A^T y)_i > 0, are at their upper bound: the limited ones. How much stronger
-they, or all muscles, should be: strength_factor.py; whether passive forces are the cause: passive_cause.py.
+shortage. The muscles that pull along y, (A^T y)_i > 0, are at their upper bound: the limited ones.
+
+Stronger muscles as a remedy: the strength of a muscle is its maximum isometric force. The force of the contractile
+element grows with it, the passive force does not, so that a factor phi on some muscles turns
+
+    A a = b    into    sum_i phi_i A_i a_i = b,
+
+which has a solution from some factor on, or never. With u = phi a it is a linear programme in u and phi; the factor is
+verified by solving.
+
+Passive forces as the cause, stretched fibers whose moment the other muscles cannot balance: with P = moment_arm *
+passive force, and r_i the removed part of the passive force of a muscle,
+
+    least shortage with smaller passive forces    minimise sum_k |s_k|   subject to A a - P r + s = b,   0 <= r <= 1
+
+The muscles in question follow from the proof y of the shortage: those with y . P_i < 0 oppose it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -24,18 +38,12 @@ from musclesolve._util.arrays import Array, Mask
 from musclesolve._util.checks import check_real_array
 from musclesolve._util.message_text import as_text
 from musclesolve.errors import InputError, MuscleSolveError
-from musclesolve.sharing.analysis.passive_cause import (
-    MAIN_PART,
-    PassiveCause,
-    passive_cause,
-    shortage_without,
-    solved_without,
-)
-from musclesolve.sharing.analysis.strength_factor import Remedy, smallest_factor, verified_remedy
 from musclesolve.sharing.arguments import check_problem
 from musclesolve.sharing.infeasibility_proof import farkas_ratio, is_proof
 from musclesolve.sharing.linear_programme import minimise
 from musclesolve.sharing.problem import Problem
+from musclesolve.sharing.solving import solve
+from musclesolve.sharing.status import Status
 
 _PULLS = 1e-9  # a muscle pulls along the proof if (A^T y)_i is more than this share of the largest one
 _REPORTED = 1e-3  # shortages below this share of the largest one of the frame are not reported
@@ -349,3 +357,120 @@ def shown(names: list[str]) -> str:
 def _digits(factor: float) -> int:
     """Two decimals, or as many more as the factor has."""
     return max(2, len(f"{factor:.4f}".rstrip("0").partition(".")[2]))
+
+
+MAIN_PART = 0.5
+"""Passive forces are named as the cause where they make up at least this share of the shortage."""
+_NEGLIGIBLE = 1e-3  # muscles that oppose the proof by less than this share of all together are not named
+
+
+@dataclass(frozen=True, eq=False)
+class PassiveCause:
+    """Passive forces that oppose the moments of a frame."""
+
+    muscles: NDArray[np.intp]  # their numbers, the one that opposes most first
+    dof: int  # number of the degree of freedom at which they oppose most
+    moment: float  # of these passive forces there [N m], signed
+    needed: float  # net moment of that degree of freedom, passive and active together [N m], signed
+
+
+def shortage_without(problem: Problem, passive: Array, frame: int) -> float:
+    """Least sum of the sizes of the shortages [N m] if passive forces (moments (T, m, n)) could be smaller."""
+    count, dofs = problem.n_muscles, problem.n_dof
+    lower, upper = problem.lower[frame].tolist(), problem.upper[frame].tolist()
+    found = minimise(
+        np.concatenate([np.zeros(2 * count), np.ones(2 * dofs)]),
+        np.hstack([problem.moment_matrix[frame], -passive[frame], np.eye(dofs), -np.eye(dofs)]),
+        problem.moment[frame],
+        [*zip(lower, upper, strict=True), *([(0.0, 1.0)] * count), *([(0.0, None)] * (2 * dofs))],
+    )
+    return float("inf") if found is None else float(found[0][2 * count :].sum())
+
+
+def solved_without(problem: Problem) -> bool:
+    """Whether every frame of a problem is solved, without reserves, when its passive forces are left out."""
+    if problem.passive_force is None:
+        return False
+    moment = problem.moment + np.einsum("tmn,tn->tm", problem.moment_arm, problem.passive_force)
+    free = replace(problem, moment=moment, passive_force=None, reserve_weight=None)
+    return bool((solve(free, "force_squared").status == Status.SOLVED).all())
+
+
+def passive_cause(moment: Array, passive: Array, proof: Array) -> PassiveCause | None:
+    """The passive forces, of moments (m, n) [N m], that oppose the proof y (m,) of a shortage; None where none does."""
+    opposition = -(proof @ passive)
+    muscles = np.flatnonzero(
+        opposition > _NEGLIGIBLE * max(float(np.maximum(opposition, 0.0).sum()), np.finfo(float).tiny)
+    )
+    if not muscles.size:
+        return None
+    muscles = muscles[np.argsort(-opposition[muscles], kind="stable")]
+    opposing = -(proof[:, None] * passive[:, muscles]).sum(axis=1)
+    dof = int(opposing.argmax())
+    moment_there = float(passive[dof, muscles].sum())
+    return PassiveCause(muscles, dof, moment_there, float(moment[dof] + passive[dof].sum()))
+
+
+_DECIMALS = (2, 3, 4)  # decimals of the factors that are tried; the fewest that suffice are reported
+
+
+@dataclass(frozen=True, eq=False)
+class Remedy:
+    """A factor on the strength of some muscles that makes a frame feasible; the frame was solved with it."""
+
+    factor: float  # more than one
+    muscles: Mask  # (n,) whose strength it multiplies
+    also_of_all: bool  # whether the same factor on the strength of all muscles suffices as well
+
+
+def strengthened(problem: Problem, factor: Array) -> Problem:
+    """The problem with strengths multiplied by factors (n,); its passive forces stay."""
+    return replace(
+        problem,
+        force_capacity=problem.force_capacity * factor,
+        max_isometric_force=problem.max_isometric_force * factor,
+    )
+
+
+def smallest_factor(problem: Problem, frame: int, chosen: Mask) -> float:
+    """Smallest factor of one or more on the strength of the chosen muscles (n,); infinite if none suffices."""
+    matrix, count = problem.moment_matrix[frame], problem.n_muscles
+    if not chosen.any():
+        return float("inf")
+    lower, upper = problem.lower[frame], problem.upper[frame]
+    select = np.eye(count)[chosen]
+    limits = np.vstack([np.hstack([select, -upper[chosen, None]]), np.hstack([-select, lower[chosen, None]])])
+    bounds = [
+        (0.0, None) if inside else (lo, up) for lo, up, inside in zip(lower, upper, chosen, strict=True)
+    ]
+    found = minimise(
+        np.append(np.zeros(count), 1.0),
+        np.column_stack([matrix, np.zeros(problem.n_dof)]),
+        problem.moment[frame],
+        [*bounds, (1.0, None)],
+        limits,
+    )
+    return float("inf") if found is None else float(found[0][-1])
+
+
+def verified_remedy(problem: Problem, chosen: Mask, least: float) -> Remedy | None:
+    """The roundest factor from `least` on, for the chosen muscles (n,), that makes a single frame feasible, if any."""
+    every = np.ones_like(chosen)
+    for factor in _rounded(least) if np.isfinite(least) else ():
+        if _solved(problem, chosen, factor):
+            return Remedy(factor, chosen, bool(chosen.all()) or _solved(problem, every, factor))
+    return None
+
+
+def _rounded(least: float) -> Iterator[float]:
+    """Numbers of few decimals just above: a frame at the limit of its strength may not be solved yet."""
+    for decimals in _DECIMALS:
+        unit = 10.0**-decimals
+        first = np.ceil(least / unit - 1e-6)
+        tried = (round(float(step * unit), decimals) for step in (first, first + 1.0))
+        yield from (factor for factor in tried if factor > 1.0)
+
+
+def _solved(problem: Problem, chosen: Mask, factor: float) -> bool:
+    stronger = replace(strengthened(problem, np.where(chosen, factor, 1.0)), reserve_weight=None)
+    return bool((solve(stronger, "force_squared").status == Status.SOLVED).all())

@@ -7,6 +7,12 @@ bounds the least value from outside (weak duality),
     min a_i  >=  lambda . b + sum_j min(d_j lower_j, d_j upper_j),    d = e_i - A^T lambda,
 
 so the distance between the value found and that bound certifies it.
+
+Near-optimal ranges: the same among the activations that cost little more than the optimum. With the activation of one
+muscle held at v, let h(v) be the least cost of all others. h is convex with its minimum at the optimum, so the ends of
+the range are where h(v) = (1 + within) h(a*), one on either side, or the ends of the feasible range. Certified
+solutions enclose them from both sides, by false position on sqrt(h - h*), which is close to a straight line. All frames
+and both sides of one muscle are solved at once.
 """
 
 from __future__ import annotations
@@ -16,18 +22,25 @@ from dataclasses import dataclass, fields, replace
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from musclesolve._util.arrays import Array, Mask
+from musclesolve._util.checks import check_number
 from musclesolve._util.message_text import as_text
 from musclesolve._util.names import unknown_name
 from musclesolve.errors import InputError
 from musclesolve.sharing.arguments import check_problem, members
+from musclesolve.sharing.certificate import within_domain
+from musclesolve.sharing.cost.cost_base import NEEDS, Cost
+from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.cost.cost_terms import Terms, one_term
 from musclesolve.sharing.kernel.constants import TERM_POWER
 from musclesolve.sharing.linear_programme import minimise
 from musclesolve.sharing.nearest_moments import NoCost
 from musclesolve.sharing.problem import Problem
+from musclesolve.sharing.solution import Solution
 from musclesolve.sharing.solver.batch import Batch
+from musclesolve.sharing.solver.solver_base import Solver
 from musclesolve.sharing.solving import solve
 from musclesolve.sharing.status import Status
 
@@ -168,3 +181,183 @@ def _highs(problem: Problem, frame: int, slope: Array) -> tuple[Array, Array] | 
     """Activation and multipliers of one linear programme; None if the moments are out of reach."""
     bounds = list(zip(problem.lower[frame].tolist(), problem.upper[frame].tolist(), strict=True))
     return minimise(slope, problem.moment_matrix[frame], problem.moment[frame], bounds)
+
+
+_ROUNDS = 60
+UNFIT = frozenset({"nonconvex", "linear_programme"})
+"""Costs whose h(v) has no single minimum, or whose optimum has levels."""
+
+
+def near_optimal_range(
+    problem: Problem,
+    cost: str | Cost = "stress_cubed",
+    within: float = 0.05,
+    solver: str | Solver = "batch",
+    muscles: Sequence[str] | None = None,
+    accuracy: float = 1e-4,
+) -> ForceRange:
+    """Least and greatest force of each muscle among all activations that cost at most (1 + within) times the least.
+
+    Args:
+        problem: with reserves, their cost counts as well.
+        cost: a name or a Cost, convex.
+        within: 0.05 for five per cent.
+        muscles: names of those wanted; all unless given, the others are NaN.
+        accuracy: how closely the ends are enclosed, in activation.
+
+    Raises:
+        InputError: unknown cost, solver or muscle; a cost that is not convex or has levels; a cost whose least value
+            is below zero, of which no share can be added; a share or an accuracy that is not positive.
+    """
+    chosen, wanted = _suitable(cost), chosen_muscles(check_problem(problem), muscles)
+    within, accuracy = (
+        check_number(value, name, "a positive number", above=0.0)
+        for name, value in (("within", within), ("accuracy", accuracy))
+    )
+    every = replace(problem)  # its arrays have the frame axis even if what was given had none
+    best = solve(every, chosen, solver)
+    frames = np.flatnonzero(best.solved)
+    ends = [np.full(problem.force_capacity.shape, np.nan) for _ in range(4)]
+    if frames.size:
+        part = every.frames(frames)
+        least = _total(part, best, frames)
+        _refuse_negative(chosen, least, frames)
+        optimum = _Optimum(part, chosen, solver, best.activation[frames], least, within)
+        lower, upper = _outermost(part, chosen, [(problem.muscle or ())[i] for i in wanted])
+        for muscle in wanted:
+            enclosed = _enclosed(optimum, muscle, lower[:, muscle], upper[:, muscle], accuracy)
+            for array, end in zip(ends, enclosed, strict=True):
+                array[frames, muscle] = part.force_capacity[:, muscle] * end
+    span = ForceRange(*ends)
+    return span.drop_frame_axis() if problem.single_frame else span
+
+
+def _suitable(cost: str | Cost) -> Cost:
+    chosen = find_cost(cost)
+    if unfit := chosen.needs & UNFIT:
+        fault = f"a near-optimal range under {chosen.name} cannot be certified: it has {NEEDS[min(unfit)]}"
+        expected = "a convex cost with one value"
+        raise InputError(fault, code="bad_cost", where="near_optimal_range", expected=expected)
+    return chosen
+
+
+def _refuse_negative(cost: Cost, least: Array, frames: NDArray[np.intp]) -> None:
+    for k in np.flatnonzero(least < 0)[:1]:
+        fault = f"the least cost of {cost.name} in frame {frames[k]} is {least[k]:g}"
+        expected = "a cost of zero or more, of which `within` is a share"
+        remedy = "add a constant to the cost, so that it is never negative"
+        raise InputError(fault, code="bad_cost", where="near_optimal_range", expected=expected, remedy=remedy)
+
+
+@dataclass(frozen=True)
+class _Optimum:
+    """The optima: problem of t frames, activation (t, n), least cost (t,), and the share that may be added."""
+
+    problem: Problem
+    cost: Cost
+    solver: str | Solver
+    activation: Array
+    least: Array
+    within: float
+
+    def excess(self, muscle: int, value: Array, frames: NDArray[np.intp]) -> Array:
+        """sqrt((h(v) - h*) / (within h*)) - 1: negative inside the range; infinite if impossible, NaN if not known."""
+        part = self.problem.frames(frames)
+        lower, upper = part.lower.copy(), part.upper.copy()
+        lower[:, muscle] = upper[:, muscle] = value
+        held = replace(part, lower=lower, upper=upper)
+        found = solve(held, self.cost, self.solver)
+        allowed = self.within * self.least[frames]
+        more = np.maximum(_total(held, found, np.arange(len(frames))) - self.least[frames], 0.0)
+        ratio = np.divide(more, allowed, out=np.where(more > 0, np.inf, 0.0), where=allowed > 0)
+        known = np.where(found.solved, np.sqrt(ratio) - 1.0, np.nan)
+        return np.where(found.status == Status.INFEASIBLE, np.inf, known)
+
+
+def _total(problem: Problem, solution: Solution, frames: NDArray[np.intp]) -> Array:
+    """Cost with that of the reserves, (t,), of some frames of a solution."""
+    value = solution.cost[frames]
+    if problem.reserve_weight is None:
+        return value
+    return np.asarray(value + 0.5 * (problem.reserve_weight * solution.reserve[frames] ** 2).sum(axis=1))
+
+
+def _outermost(problem: Problem, cost: Cost, muscles: Sequence[str]) -> tuple[Array, Array]:
+    """Activations beyond which a muscle cannot be in any case, (t, n) each."""
+    domain = within_domain(problem, cost)
+    lower, upper = domain.lower.copy(), domain.upper.copy()
+    if problem.reserve_weight is None:
+        span, capacity = feasible_range(domain, muscles), problem.force_capacity
+        for ends, force in ((lower, span.least - span.gap_least), (upper, span.greatest + span.gap_greatest)):
+            known = np.isfinite(force) & (capacity > 0)
+            ends[known] = force[known] / capacity[known]
+    return np.maximum(lower, domain.lower), np.minimum(upper, domain.upper)
+
+
+def _enclosed(
+    optimum: _Optimum, muscle: int, lower: Array, upper: Array, accuracy: float
+) -> tuple[Array, Array, Array, Array]:
+    """Least and greatest activation (t,) and how much farther out the ends may be."""
+    count = len(lower)
+    frames = np.tile(np.arange(count), 2)
+    start = np.tile(optimum.activation[:, muscle], 2)
+    beyond = np.concatenate([np.minimum(lower, start[:count]), np.maximum(upper, start[count:])])
+    state = _Bracket.of(start, beyond)
+    going = np.abs(state.outer - state.inner) > accuracy
+    first = True
+    for _ in range(_ROUNDS):
+        active = np.flatnonzero(going)
+        if not active.size:
+            break
+        tried = state.outer[active] if first else state.next(active)
+        state.enter(active, tried, optimum.excess(muscle, tried, frames[active]), outermost=first)
+        going = ~state.done & (np.abs(state.outer - state.inner) > accuracy)
+        first = False
+    gap = np.abs(state.proved - state.inner)
+    return state.inner[:count], state.inner[count:], gap[:count], gap[count:]
+
+
+@dataclass
+class _Bracket:
+    """An activation inside the range and one outside, with their excess, for every frame and side, (2 t,) each.
+
+    proved: the nearest activation that is proved to be outside of the range.
+    """
+
+    inner: Array
+    outer: Array
+    inner_excess: Array
+    outer_excess: Array
+    proved: Array
+    done: Mask
+    side: NDArray[np.int8]
+
+    @classmethod
+    def of(cls, inner: Array, outer: Array) -> _Bracket:
+        size = inner.shape
+        done, side = np.zeros(size, dtype=bool), np.zeros(size, np.int8)
+        return cls(
+            inner.copy(), outer.copy(), -np.ones(size), np.full(size, np.inf), outer.copy(), done, side
+        )
+
+    def next(self, active: NDArray[np.intp]) -> Array:
+        """False position, or the middle where the outer excess is not finite."""
+        low, high = self.inner_excess[active], self.outer_excess[active]
+        finite = np.isfinite(high)
+        share = np.where(finite, -low / np.where(finite, high - low, 1.0), 0.5)
+        share = np.clip(share, 0.01, 0.99)
+        return np.asarray(self.inner[active] + share * (self.outer[active] - self.inner[active]))
+
+    def enter(self, active: NDArray[np.intp], tried: Array, excess: Array, outermost: bool) -> None:
+        """Move one end of each bracket; the excess of an end that stays twice is halved (Illinois)."""
+        within = excess <= 0
+        inner, outer = active[within], active[~within]
+        self.outer_excess[inner[self.side[inner] == -1]] *= 0.5
+        self.inner_excess[outer[self.side[outer] == 1]] *= 0.5
+        self.inner[inner], self.inner_excess[inner], self.side[inner] = tried[within], excess[within], -1
+        self.outer[outer], self.side[outer] = tried[~within], 1
+        self.outer_excess[outer] = np.where(np.isfinite(excess[~within]), excess[~within], np.inf)
+        known = ~within & ~np.isnan(excess)
+        self.proved[active[known]] = tried[known]
+        if outermost:
+            self.done[inner] = True

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from musclesolve.sharing.kernel.compile import compiled
+from musclesolve._util.compiled_code import compiled
 from musclesolve.sharing.kernel.compiled_terms import slopes_of
 from musclesolve.sharing.kernel.constants import (
     BESIDE_ROWS,

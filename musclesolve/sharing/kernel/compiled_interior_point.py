@@ -33,8 +33,8 @@ from typing import Any
 
 import numpy as np
 
+from musclesolve._util.compiled_code import compiled, int64
 from musclesolve.sharing.kernel import constants
-from musclesolve.sharing.kernel.compile import compiled, int64
 from musclesolve.sharing.kernel.compiled_terms import Terms, add_slopes, add_slopes_and_curvatures
 
 from musclesolve.sharing.kernel.constants import (  # isort: skip

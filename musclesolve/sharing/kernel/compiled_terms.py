@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from musclesolve.sharing.kernel.compile import compiled
+from musclesolve._util.compiled_code import compiled
 from musclesolve.sharing.kernel.constants import TERM_POWER, TERM_TARGET
 
 

@@ -45,7 +45,7 @@ from typing import Any
 
 import numpy as np
 
-from musclesolve.sharing.kernel.compile import compiled, int64
+from musclesolve._util.compiled_code import compiled, int64
 from musclesolve.sharing.kernel.compiled_interior_point import (
     INFEASIBLE,
     MAX_ITERATIONS,

@@ -7,8 +7,7 @@ from typing import Any
 
 from numba import types
 
-from musclesolve._util.compiled_code import CompiledFunction, source_version
-from musclesolve.sharing.kernel.compile import OPTIONS
+from musclesolve._util.compiled_code import OPTIONS, CompiledFunction, source_version
 from musclesolve.sharing.kernel.compiled_certificate import residual_of
 from musclesolve.sharing.kernel.compiled_terms import Terms
 from musclesolve.sharing.kernel.constants import CERTIFY, CHAIN, IN_ORDER

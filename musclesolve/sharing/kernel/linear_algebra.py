@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from musclesolve.sharing.kernel.compile import compiled, compiled_in_order, int64
+from musclesolve._util.compiled_code import compiled, compiled_in_order, int64
 from musclesolve.sharing.kernel.constants import EMPTY_PIVOT, EMPTY_ROW, RIDGE
 from musclesolve.sharing.kernel.workspace_layout import LANES
 

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from musclesolve._util.compiled_code import compiled, inlined, int64
 from musclesolve.sharing.kernel import constants
-from musclesolve.sharing.kernel.compile import compiled, inlined, int64
 from musclesolve.sharing.kernel.compiled_certificate import farkas_ratio_of_direction, residual_of
 from musclesolve.sharing.kernel.compiled_interior_point import (
     INFEASIBLE,

@@ -1,7 +1,7 @@
 """A primal-dual interior-point method for many small problems at once, for any separable cost.
 
 kernel/compiled_interior_point.py is the same method compiled, with the same constants, for costs described as data.
-This one takes costs that are Python functions, and frames that the compiled one leaves. trajectory/interior_point.py,
+This one takes costs that are Python functions, and frames that the compiled one leaves. trajectory/structured.py,
 for whole motions, has another Newton system: scalars, blocks and bands have only the formulas of a step in common.
 
 Per frame, with C = diag(1/w) (zero without reserves) and s = C lambda,
@@ -35,6 +35,8 @@ from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.infeasibility_proof import farkas_ratio_of_pull, is_proof
 from musclesolve.sharing.kernel.constants import (
     DIVERGED,
+    EMPTY_PIVOT,
+    EMPTY_ROW,
     FIRST,
     FIRST_MU,
     LEAST_OMEGA,
@@ -43,12 +45,12 @@ from musclesolve.sharing.kernel.constants import (
     NO_ROOM,
     NOTHING_MISSING,
     PATIENCE,
+    RIDGE,
     TO_BOUNDARY,
     TO_BOUNDARY_LATER,
 )
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.problem_scale import load, slope_scale, slope_size
-from musclesolve.sharing.solver.cholesky import BatchCholesky
 from musclesolve.sharing.solver.solver_base import Attempt
 from musclesolve.sharing.status import Status
 
@@ -315,3 +317,42 @@ def _length(x: _Frames, d_a: Array, d_l: Array, d_u: Array, share: float) -> Arr
     shrink = np.maximum(-d_a / x.below, d_a / x.above)
     shrink = np.maximum(shrink, np.maximum(-d_l / x.z_l, -d_u / x.z_u)).max(axis=1)
     return share / np.maximum(shrink, share)
+
+
+class BatchCholesky:
+    """Solves S x = r for T symmetric positive semidefinite matrices S, (T, m, m), of a few rows each.
+
+    The matrices are first brought to a unit diagonal. A ridge of 1e-14 keeps rows that depend on each other
+    harmless: in an iteration that works on the true residual it slows the step, it does not move the solution.
+    Arithmetic runs over rows and columns in Python and over the frames in numpy.
+    """
+
+    def __init__(self, matrices: Array) -> None:
+        rows = np.ascontiguousarray(matrices.transpose(1, 2, 0))
+        self.size = rows.shape[0]
+        diagonal = np.einsum("kkt->kt", rows)
+        largest = diagonal.max(axis=0)
+        # a row without muscles: any pivot will do; a small one shows at once that its moment is out of reach
+        diagonal = np.where(
+            diagonal > EMPTY_ROW * largest, diagonal, np.where(largest > 0, EMPTY_PIVOT * largest, 1.0)
+        )
+        self.scale = 1.0 / np.sqrt(diagonal)
+        factor = rows * self.scale[:, None] * self.scale[None]
+        for j in range(self.size):
+            pivot = np.maximum(factor[j, j], 0.0) + RIDGE
+            factor[j:, j] /= np.sqrt(pivot)
+            factor[j, j] = np.sqrt(pivot)
+            for i in range(j + 1, self.size):
+                factor[i:, i] -= factor[i:, j] * factor[i, j]
+        self.factor = factor
+
+    def solve(self, right: Array) -> Array:
+        """x, (T, m), for right-hand sides (T, m)."""
+        x = right.T * self.scale
+        for j in range(self.size):
+            x[j] /= self.factor[j, j]
+            x[j + 1 :] -= self.factor[j + 1 :, j] * x[j]
+        for j in reversed(range(self.size)):
+            x[j] /= self.factor[j, j]
+            x[:j] -= self.factor[j, :j] * x[j]
+        return (x * self.scale).T

@@ -11,24 +11,32 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import casadi
 import numpy as np
 
 from musclesolve._util.arrays import Array
-from musclesolve._util.checks import check_choice, check_integer, check_number
+from musclesolve._util.checks import check_array, check_choice, check_integer, check_number
 from musclesolve._util.locks import CASADI
 from musclesolve.errors import InputError
 from musclesolve.sharing.solver.frame_programme import ipopt_options
 from musclesolve.sharing.solver.ipopt_casadi import casadi_ipopt
-from musclesolve.trajectory.attempt import MotionAttempt
-from musclesolve.trajectory.collocation.defects import defects
-from musclesolve.trajectory.collocation.ipopt_outcome import sentence
-from musclesolve.trajectory.collocation.motion_between_frames import moment_interpolation
-from musclesolve.trajectory.collocation.polynomial_scheme import polynomial_scheme
-from musclesolve.trajectory.collocation.programme import Programme, split
-from musclesolve.trajectory.collocation.programme_residual import programme_residual
-from musclesolve.trajectory.collocation.spline_scheme import spline_scheme
-from musclesolve.trajectory.collocation.start import first_guess
-from musclesolve.trajectory.collocation.transcription import SCHEMES, Transcription
+from musclesolve.trajectory.certificate import LEAST_OF_ALL, LEAST_OF_MUSCLE
+from musclesolve.trajectory.collocation.programme import (
+    Programme,
+    between,
+    joined,
+    moment_interpolation,
+    motion_at,
+    split,
+)
+from musclesolve.trajectory.collocation.transcription import (
+    SCHEMES,
+    Transcription,
+    polynomial_scheme,
+    spline_scheme,
+)
+from musclesolve.trajectory.local_equilibrium import equilibrium
+from musclesolve.trajectory.motion import MotionAttempt
 from musclesolve.trajectory.motion_cost import MotionCost
 from musclesolve.trajectory.motion_problem import MotionProblem
 
@@ -181,7 +189,7 @@ class _Found:
 
 def _run(programme: Programme, start: Array, options: Collocation) -> _Found:
     # mumps_pivot_order 4 (PORD) eliminates the muscles one by one and the moments last; the one that MUMPS chooses by
-    # itself cuts the motion in time, with twenty times the work. The barrier as in sharing/full/full_programme.py.
+    # itself cuts the motion in time, with twenty times the work. The barrier as in sharing/full_formulation.py.
     settings = ipopt_options(options.tolerance, options.max_iterations)
     settings |= {"mu_strategy": "adaptive", "mu_min": 1e-22, "acceptable_iter": 0, "mumps_pivot_order": 4}
     settings["max_wall_time"] = options.max_seconds
@@ -224,3 +232,149 @@ def _check_freedom(programme: Programme, options: Collocation) -> None:
             expected="no more moments than forces",
             remedy='share fewer moments or set a reserve_weight; of the schemes "spline" leaves most to choose',
         )
+
+
+ACTIVATION = 0.1
+HIGHEST = 2.5
+_STEPS = 50
+
+
+def first_guess(programme: Programme, problem: MotionProblem, given: tuple[Array, Array] | None) -> Array:
+    """The x of states and activations (T, n) of the frames: a spline, and straight lines, between these.
+
+    Without any: the activation 0.1, and the tendons in balance with it at rest.
+
+    Raises:
+        InputError: arrays that do not fit.
+    """
+    from scipy.interpolate import CubicSpline
+
+    shape = problem.musculotendon_length.shape
+    if given is None:
+        activation = np.clip(np.full(shape, ACTIVATION), problem.lower, problem.upper)
+        given = balanced(problem, activation), activation
+    z, activation = (
+        check_array(part, name, shape, real=True, where="start")
+        for part, name in zip(given, ("the tendon coordinate", "the activation"), strict=True)
+    )
+    curve, points = CubicSpline(problem.time, z), programme.problem.time
+    return programme.start(curve(points), curve(points, 1), between(problem.time, activation, points))
+
+
+def balanced(problem: MotionProblem, activation: Array) -> Array:
+    """A z at which tendons at rest balance activations (T, n), by bisection."""
+    lengths = problem.musculotendon_length, problem.musculotendon_velocity
+    still = np.zeros_like(activation)
+    low, high = problem.muscles.start + still, HIGHEST + still
+    for _ in range(_STEPS):
+        middle = 0.5 * (low + high)
+        slack = equilibrium(problem.muscles, *lengths, middle, still).imbalance(activation) < 0.0
+        low, high = np.where(slack, middle, low), np.where(slack, high, middle)
+    return low
+
+
+def defects(
+    problem: MotionProblem, transcription: Transcription, z: Array, rate: Array, activation: Array
+) -> Array:
+    """(T-1, n) in units of activation, of states, rates and activations (S, n).
+
+    In the middles between neighboring points: the activation that balances tendon and fiber there, less the one on the
+    straight line between those of the points; of each time between two frames the one farthest from zero. NaN where
+    the states are not finite.
+    """
+    found = np.zeros((problem.n_frames - 1, z.shape[1]))
+    if not all(np.isfinite(part).all() for part in (z, rate, activation)):
+        return np.full_like(found, np.nan)
+    middles = transcription.middles
+    there = motion_at(problem, middles.time)
+    value, slope = (by_state @ z + by_rate @ rate for by_state, by_rate in (middles.value, middles.rate))
+    lengths = there.musculotendon_length, there.musculotendon_velocity
+    state = equilibrium(problem.muscles, *lengths, value, slope)
+    straight = between(transcription.time, activation, middles.time)
+    missed = state.imbalance(straight) / state.capacity.value
+    for interval, row in zip(middles.interval, missed, strict=True):
+        found[interval] = np.where(np.abs(row) > np.abs(found[interval]), row, found[interval])
+    return found
+
+
+_SENTENCES = {
+    "Solve_Succeeded": "",
+    "Solved_To_Acceptable_Level": "Ipopt stopped short of its tolerance",
+    "Feasible_Point_Found": "Ipopt stopped at a feasible point that is no optimum",
+    "Infeasible_Problem_Detected": (
+        "Ipopt found no states that produce the moments: it stopped where the equations are missed least; "
+        "that there are none is not proved"
+    ),
+    "Search_Direction_Becomes_Too_Small": "Ipopt stopped where round-off permits no further step",
+    "Diverging_Iterates": "Ipopt stopped because the unknowns grow without limit",
+    "User_Requested_Stop": "Ipopt was stopped",
+    "Maximum_Iterations_Exceeded": "Ipopt ran out of iterations",
+    "Maximum_CpuTime_Exceeded": "Ipopt ran out of time",
+    "Maximum_WallTime_Exceeded": "Ipopt ran out of time",
+    "Restoration_Failed": "Ipopt found no way back to states that satisfy the equations",
+    "Error_In_Step_Computation": "Ipopt could not solve for a step",
+    "Invalid_Number_Detected": "Ipopt met a number that is not finite",
+    "Not_Enough_Degrees_Of_Freedom": "there are more equations than unknowns",
+    "Insufficient_Memory": "Ipopt ran out of memory",
+}
+
+
+def sentence(status: str) -> str:
+    """What to tell about a return status of Ipopt; empty where it claims an optimum."""
+    return _SENTENCES.get(status, f"Ipopt ended with the status {status}")
+
+
+def programme_residual(
+    programme: Programme, x: Array, row_multiplier: Array, bound_multiplier: Array
+) -> float:
+    """The largest miss; infinite where a number is not finite."""
+    slope, value, jacobian = _evaluated(programme, x)
+    terms = [slope, jacobian.T @ row_multiplier, bound_multiplier]
+    magnitude = np.abs(slope) + abs(jacobian).T @ np.abs(row_multiplier) + np.abs(bound_multiplier)
+    largest = float(magnitude.max())
+    size = joined(*(_above_least(block, largest) for block in split(magnitude, programme.shapes)))
+    bounds = programme.bounds
+    held = np.clip(x + _limited(bound_multiplier / size), bounds["lbx"], bounds["ubx"])
+    missed = [np.abs(np.sum(terms, axis=0)) / size, np.abs(x - held)]
+    ratio = _limited(row_multiplier / _row_size(jacobian, size))
+    kept = np.clip(value + ratio, bounds["lbg"], bounds["ubg"])
+    missed.append(np.abs(value - kept) * _row_unit(programme))
+    every = np.concatenate(missed)
+    return float(every.max()) if np.isfinite(every).all() else np.inf
+
+
+def _evaluated(programme: Programme, x: Array) -> tuple[Array, Array, Any]:
+    """Gradient of the objective, constraints, and their Jacobian as a sparse matrix of scipy."""
+    from scipy import sparse
+
+    parts = programme.functions
+    symbols, objective, rows = parts["x"], parts["f"], parts["g"]
+    results = [casadi.gradient(objective, symbols), rows, casadi.jacobian(rows, symbols)]
+    slope, value, jacobian = casadi.Function("conditions", [symbols], results)(x)
+    pattern = jacobian.sparsity()
+    entries = np.asarray(jacobian.nonzeros()), pattern.row(), pattern.colind()
+    return np.asarray(slope)[:, 0], np.asarray(value)[:, 0], sparse.csc_matrix(entries, shape=jacobian.shape)
+
+
+def _row_size(jacobian: Any, size: Array) -> Array:
+    """The least size among the unknowns of a constraint."""
+    rows = jacobian.tocsr()
+    filled = np.append(size[rows.indices], np.inf)
+    return np.where(np.diff(rows.indptr) > 0, np.minimum.reduceat(filled, rows.indptr[:-1]), 1.0)
+
+
+def _row_unit(programme: Programme) -> Array:
+    unit = programme.row / np.maximum(1.0, np.abs(programme.held.moment))
+    return joined(unit, *(np.ones(shape) for shape in programme.row_shapes[1:]))
+
+
+def _above_least(size: Array, largest: float) -> Array:
+    """Of all times and muscles of a block of unknowns; largest: of all blocks."""
+    if not size.size:
+        return size
+    least = np.maximum(LEAST_OF_MUSCLE * size.max(axis=0), LEAST_OF_ALL * largest)
+    return np.maximum(size, np.where(least > 0.0, least, 1.0))
+
+
+def _limited(ratio: Array) -> Array:
+    return np.clip(ratio, -1.0, 1.0)

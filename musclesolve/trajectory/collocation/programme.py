@@ -17,18 +17,18 @@ tendon curve is flat at its start and the bound is what determines z.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import casadi
 import numpy as np
 
-from musclesolve._util.arrays import Array
+from musclesolve._util.arrays import AnyArray, Array
+from musclesolve.muscles.elastic.elastic_muscles import LEAST_ALONG
+from musclesolve.muscles.elastic.sampled_curves import SampledCurves
+from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.trajectory.activation_limits import ActivationLimits
-from musclesolve.trajectory.collocation.casadi_cost import cost_integral, cost_size
-from musclesolve.trajectory.collocation.casadi_equilibrium import fiber_forces, tendon_force
-from musclesolve.trajectory.collocation.motion_between_frames import motion_at
 from musclesolve.trajectory.collocation.transcription import Transcription
 from musclesolve.trajectory.motion import coordinate_bounds
 from musclesolve.trajectory.motion_cost import MotionCost
@@ -193,3 +193,141 @@ def casadi_matrix(matrix: Any) -> Any:
     height, width = columns_first.shape
     pattern = casadi.Sparsity(height, width, ends, rows)
     return casadi.DM(pattern, columns_first.data)
+
+
+TYPICAL = 0.5
+"""Activation, and force over F0, at which the size of the slopes of a cost is taken."""
+
+
+def cost_size(cost: MotionCost) -> float:
+    """The steepest slope of any muscle in any frame at a typical load, one where there is none."""
+    typical = np.full_like(cost.isometric.force_capacity, TYPICAL)
+    by_force, _, by_activation, _ = cost.slopes(typical, typical)
+    return float(max(np.abs(by_force).max(), np.abs(by_activation).max())) or 1.0
+
+
+def cost_integral(cost: MotionCost, weight: Array, force: Any, activation: Any) -> Any:
+    """sum_t w_t phi_t of active forces over F0 and activations, columns of T n symbols; weights w (T,).
+
+    Below zero force a cost goes on straight, as MotionCost has it.
+    """
+    parts = [(factor * _sum_of(single, cost, weight, force)) for factor, single in cost.of_force]
+    parts += [(factor * _sum_of(single, cost, weight, activation)) for factor, single in cost.of_activation]
+    return sum(parts)
+
+
+def _sum_of(single: Cost, cost: MotionCost, weight: Array, argument: Any) -> Any:
+    frames, muscles = cost.isometric.force_capacity.shape
+    numbers = single.parameters(cost.isometric)
+    function = _frame_function(single, muscles, numbers.shape[1]).map(frames)
+    flat = casadi.DM(numbers.transpose(1, 0, 2).reshape(numbers.shape[1], -1))
+    return casadi.mtimes(function(casadi.reshape(argument, muscles, frames), flat), casadi.DM(weight))
+
+
+def _frame_function(single: Cost, muscles: int, count: int) -> Any:
+    """The value of one frame, of the arguments (n) and the parameters (p, n) of a cost."""
+    x, at = casadi.SX.sym("x", muscles), casadi.SX.sym("at", muscles)
+    numbers = casadi.SX.sym("numbers", count, muscles)
+    value = casadi.SX(single.expression(casadi, at, numbers))
+    positive = casadi.fmax(x, 0.0)
+    value, slope = casadi.substitute([value, casadi.gradient(value, at)], [at], [positive])
+    return casadi.Function("cost", [x, numbers], [value + casadi.dot(slope, x - positive)])
+
+
+def columns(values: AnyArray, rows: int) -> Any:
+    """Numbers of n muscles, or of P times and n muscles (P, n), as a column of P n numbers, muscle by muscle."""
+    values = np.asarray(values, dtype=float)
+    return casadi.DM(np.broadcast_to(values, (rows, values.shape[-1])).ravel())
+
+
+def spline(curves: SampledCurves, x: Any, rows: int) -> Any:
+    """The curves at x, a column of P n symbols (casadi.MX), P = rows; straight beyond the ends of the grid.
+
+    In the piece of x, with the distance u from the sample before it,
+
+        c0 + u c1 + u^2 c2 + u^3 c3.
+
+    The number of the piece has no derivative, and the splines are twice continuously differentiable: first and second
+    derivatives of the expression are those of the curve everywhere.
+    """
+    grid, kinds = curves.grid, curves.coefficient.shape[2]
+    inside = casadi.fmin(casadi.fmax(x, grid.first), grid.last)
+    piece = casadi.fmin(casadi.floor((inside - grid.first) / grid.step), grid.steps - 1)
+    u = inside - (grid.first + piece * grid.step)
+    place = piece * kinds + columns(curves.column, rows)
+    c0, c1, c2, c3 = (casadi.MX(casadi.DM(table.ravel()))[place] for table in curves.coefficient)
+    value = c0 + u * (c1 + u * (c2 + u * c3))
+    slope = c1 + u * (2.0 * c2 + 3.0 * u * c3)
+    return value + slope * (x - inside)
+
+
+def tendon_force(problem: MotionProblem, z: Any) -> Any:
+    """f(z) over F0, for z in all the frames of a problem, a column of T n symbols."""
+    return spline(problem.muscles.curves.tendon, z, problem.n_frames)
+
+
+def fiber_forces(problem: MotionProblem, z: Any, rate: Any) -> tuple[Any, Any]:
+    """Capacity g(z, y) and passive force p(z) over F0, for z and y = dz/dt [1/s] as columns of T n symbols."""
+    rows, muscles = problem.n_frames, problem.muscles
+    optimal, stretch = columns(muscles.optimal_fiber_length, rows), columns(muscles.stretch, rows)
+    free = columns(problem.musculotendon_length, rows) - columns(muscles.rest, rows) - stretch * z
+    along = 0.5 * (free + casadi.sqrt(free**2 + (LEAST_ALONG * optimal) ** 2))
+    fiber = casadi.sqrt(along**2 + columns(muscles.thickness, rows) ** 2)
+    cosine = along / fiber
+    velocity = (columns(problem.musculotendon_velocity, rows) - stretch * rate) * cosine
+    fastest = columns(muscles.max_shortening_velocity, rows) * optimal
+    by_length = spline(muscles.curves.active, fiber / optimal, rows)
+    by_velocity = spline(muscles.curves.velocity, velocity / fastest, rows)
+    return by_length * by_velocity * cosine, _passive(problem, fiber / optimal, rows) * cosine
+
+
+def _passive(problem: MotionProblem, length: Any, rows: int) -> Any:
+    """Along the fiber, by l / L0."""
+    muscles, element = problem.muscles, problem.muscles.passive
+    zero, span = columns(element.at_zero, rows), columns(element.at_one - element.at_zero, rows)
+    strength = columns(element.force / muscles.max_isometric_force, rows)
+    return strength * spline(muscles.curves.passive, (length - 1.0 - zero) / span, rows)
+
+
+def motion_at(problem: MotionProblem, time: Array) -> MotionProblem:
+    """The problem with other times (S,) [s] for its frames, all within the motion.
+
+    Musculotendon lengths follow the cubic Hermite spline through lengths and velocities of the frames, velocities are
+    its rates; moment arms and moments follow cubic splines (`moment_interpolation`); bounds, reserve weights and
+    measured activations are straight between two frames.
+    """
+    from scipy.interpolate import CubicHermiteSpline, CubicSpline
+
+    if np.array_equal(time, problem.time):
+        return problem
+    lengths = problem.musculotendon_length, problem.musculotendon_velocity
+    length = CubicHermiteSpline(problem.time, *lengths)
+    straight: dict[str, Any] = {
+        name: None if getattr(problem, name) is None else between(problem.time, getattr(problem, name), time)
+        for name in ("lower", "upper", "reserve_weight", "emg")
+    }
+    return replace(
+        problem,
+        time=time,
+        moment_arm=CubicSpline(problem.time, problem.moment_arm)(time),
+        moment=moment_interpolation(problem.time, time) @ problem.moment,
+        musculotendon_length=length(time),
+        musculotendon_velocity=length.derivative()(time),
+        **straight,
+    )
+
+
+def moment_interpolation(time: Array, new: Array) -> Array:
+    """The matrix (S, T) of the cubic spline through values at times (T,), at other times (S,)."""
+    from scipy.interpolate import CubicSpline
+
+    return np.asarray(CubicSpline(time, np.eye(len(time)))(new))
+
+
+def between(time: Array, values: Array, new: Array) -> Array:
+    """Values (T, k) at other times (S,), on the straight line through the nearest two; exact at their own times."""
+    before = np.clip(np.searchsorted(time, new, side="right") - 1, 0, len(time) - 2)
+    share = ((new - time[before]) / (time[before + 1] - time[before]))[:, None]
+    # a value that is not known (NaN) spoils only what lies between it and its neighbors
+    first, last = np.where(share == 1.0, 0.0, values[before]), np.where(share == 0.0, 0.0, values[before + 1])
+    return np.asarray((1.0 - share) * first + share * last)

@@ -10,8 +10,7 @@ import pytest
 from refusals import refused
 from scipy.optimize import linprog
 
-from musclesolve.sharing.analysis.force_ranges import feasible_range
-from musclesolve.sharing.analysis.near_optimal import near_optimal_range
+from musclesolve.sharing.analysis.force_ranges import feasible_range, near_optimal_range
 from musclesolve.sharing.cost.casadi_expression import expression_cost
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.problem import Problem

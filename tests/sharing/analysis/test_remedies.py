@@ -12,8 +12,7 @@ from refusals import refused
 from scipy.optimize import linprog
 
 import musclesolve as ms
-from musclesolve.sharing.analysis.diagnosis import Diagnosis, diagnose
-from musclesolve.sharing.analysis.strength_factor import strengthened
+from musclesolve.sharing.analysis.diagnosis import Diagnosis, diagnose, strengthened
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solving import solve
 from musclesolve.sharing.status import Status

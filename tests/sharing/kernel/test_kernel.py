@@ -21,11 +21,11 @@ from musclesolve.sharing.cost.power_sum import PowerSum
 from musclesolve.sharing.kernel.compiled_solver import KernelProblem
 from musclesolve.sharing.kernel.constants import UNRESOLVED
 from musclesolve.sharing.problem import Problem
-from musclesolve.sharing.rate.rate_limits import RateLimits
+from musclesolve.sharing.rate_limits import RateLimits
 from musclesolve.sharing.solver.batch import Batch, Vectorised
 from musclesolve.sharing.solving import solve
 from musclesolve.sharing.status import Status
-from musclesolve.trajectory.rate.solve_rate_limited import solve_rate_limited
+from musclesolve.trajectory.solve_rate_limited import solve_rate_limited
 
 COSTS = [
     *(find_cost(name) for name in SMOOTH),

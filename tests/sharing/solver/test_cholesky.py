@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from musclesolve.sharing.solver.cholesky import BatchCholesky
+from musclesolve.sharing.solver.interior_point import BatchCholesky
 
 
 def test_it_solves_badly_scaled_systems():

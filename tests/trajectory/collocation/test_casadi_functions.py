@@ -8,9 +8,7 @@ import pytest
 from motion_cases import small_motion, small_muscles
 
 from musclesolve.sharing.cost.cost_registry import find_cost
-from musclesolve.trajectory.collocation.casadi_cost import cost_integral
-from musclesolve.trajectory.collocation.casadi_curves import spline
-from musclesolve.trajectory.collocation.casadi_equilibrium import fiber_forces, tendon_force
+from musclesolve.trajectory.collocation.programme import cost_integral, fiber_forces, spline, tendon_force
 from musclesolve.trajectory.local_equilibrium import equilibrium
 from musclesolve.trajectory.motion_cost import MotionCost
 

@@ -12,11 +12,14 @@ from refusals import refused
 
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.trajectory.certificate import Certifier
-from musclesolve.trajectory.collocation.collocation import Collocation, CollocationReport
-from musclesolve.trajectory.collocation.ipopt_outcome import sentence
+from musclesolve.trajectory.collocation.collocation import (
+    Collocation,
+    CollocationReport,
+    programme_residual,
+    sentence,
+)
 from musclesolve.trajectory.collocation.programme import Programme
-from musclesolve.trajectory.collocation.programme_residual import programme_residual
-from musclesolve.trajectory.collocation.spline_scheme import spline_scheme
+from musclesolve.trajectory.collocation.transcription import spline_scheme
 from musclesolve.trajectory.motion_cost import MotionCost
 from musclesolve.trajectory.motion_problem import MotionProblem
 

@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 from motion_cases import small_motion
 
-from musclesolve.trajectory.collocation.motion_between_frames import moment_interpolation, motion_at
-from musclesolve.trajectory.collocation.polynomial_scheme import polynomial_scheme
-from musclesolve.trajectory.collocation.spline_scheme import spline_scheme
+from musclesolve.trajectory.collocation.programme import moment_interpolation, motion_at
+from musclesolve.trajectory.collocation.transcription import polynomial_scheme, spline_scheme
 from musclesolve.trajectory.time_basis import TimeBasis
 
 TIME = np.cumsum(np.random.default_rng(0).uniform(0.005, 0.02, 9))

@@ -14,7 +14,7 @@ from musclesolve.sharing.analysis.diagnosis import Directions, at_limit, listed,
 from musclesolve.sharing.analysis.reserve_check import Verdict, check_reserves, worst_frames
 from musclesolve.sharing.certificate import needs_reserve
 from musclesolve.sharing.problem import Problem
-from musclesolve.sharing.rate.rate_limits import RateLimits
+from musclesolve.sharing.rate_limits import RateLimits
 from musclesolve.sharing.solution import Solution
 from musclesolve.sharing.status import Status
 

@@ -10,7 +10,7 @@ from chain_cases import product, random_chains
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from musclesolve.trajectory.kernel import entry
+from musclesolve.trajectory import chain_kernel
 
 SHAPES = st.tuples(st.integers(0, 10**6), st.integers(4, 80), st.integers(1, 4))
 QUICK = settings(max_examples=30, deadline=None, derandomize=True)
@@ -42,7 +42,7 @@ def test_solutions_are_those_of_the_dense_matrix(shape):
     assert negative == 0
     right = np.random.default_rng(seed).normal(size=(muscles, frames))
     found = right.copy()
-    entry.SOLVE.load()(factors, found)
+    chain_kernel.SOLVE.load()(factors, found)
     for i in range(muscles):
         assert close(found[i], np.linalg.solve(chains.matrix(i), right[i]))
 
@@ -81,7 +81,7 @@ def test_share_of_the_step_before_is_tried_first():
     out, band = np.zeros((1, 40, 4)), np.empty((40, 4))
     for seed in range(6):
         chains, share = random_chains(seed, 40, 1, 1, -0.6), np.array([0.8])
-        entry.FACTOR.load()(chains.basis, chains.nodes, share, band, out)
+        chain_kernel.FACTOR.load()(chains.basis, chains.nodes, share, band, out)
         tried = 0.05 * 4.0 ** np.arange(3)
         enough = [np.linalg.eigvalsh(chains.matrix(0, each))[0] > 0.0 for each in tried]
         convex = np.linalg.eigvalsh(chains.matrix(0))[0] > 0.0

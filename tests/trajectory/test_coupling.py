@@ -8,7 +8,7 @@ from chain_cases import Chains, random_chains
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from musclesolve.trajectory.kernel import entry
+from musclesolve.trajectory import chain_kernel
 
 SHAPES = st.tuples(st.integers(0, 10**6), st.integers(4, 50), st.integers(1, 7), st.integers(1, 5))
 QUICK = settings(max_examples=25, deadline=None, derandomize=True)
@@ -20,7 +20,9 @@ def band_of(chains: Chains, reach: int) -> np.ndarray:
     band = np.full((moments * (reach + 1), frames * moments), np.nan)
     inverse, gram = np.empty((frames, reach + 4)), np.full((frames, reach + 1, muscles), np.nan)
     work = np.empty((moments, muscles))
-    entry.COUPLE.load()(chains.basis, factors, chains.lever, chains.compliance, inverse, gram, band, work)
+    chain_kernel.COUPLE.load()(
+        chains.basis, factors, chains.lever, chains.compliance, inverse, gram, band, work
+    )
     return band
 
 
@@ -56,7 +58,9 @@ def test_products_are_those_of_the_dense_matrix(shape):
     x = np.random.default_rng(seed + 1).normal(size=(frames, moments))
     out, work = np.full_like(x, np.nan), np.empty(frames)
     by_muscle = np.ascontiguousarray(chains.lever.transpose(2, 0, 1))
-    entry.MULTIPLY.load()(chains.basis, chains.factors()[0], by_muscle, chains.compliance, x, out, work)
+    chain_kernel.MULTIPLY.load()(
+        chains.basis, chains.factors()[0], by_muscle, chains.compliance, x, out, work
+    )
     expected = chains.coupling() @ x.ravel()
     assert np.abs(out.ravel() - expected).max() <= 1e-10 * np.abs(expected).max()
 

@@ -19,9 +19,9 @@ from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.kernel.constants import NO_ROOM
 from musclesolve.sharing.problem import Problem
 from musclesolve.trajectory.activation_limits import ActivationLimits
-from musclesolve.trajectory.attempt import MotionAttempt
 from musclesolve.trajectory.certificate import Certifier, Misses
 from musclesolve.trajectory.local_equilibrium import Balance, Capacity
+from musclesolve.trajectory.motion import MotionAttempt
 from musclesolve.trajectory.time_basis import TimeBasis
 
 FAR = 1.0

@@ -11,8 +11,7 @@ from refusals import refused
 from musclesolve.pipeline.full_formulation import full_problem
 from musclesolve.sharing.certificate import kkt_residual
 from musclesolve.sharing.cost.cost_registry import find_cost
-from musclesolve.sharing.full.full_problem import FullProblem
-from musclesolve.sharing.full.solve_full import solve_full
+from musclesolve.sharing.full_formulation import FullProblem, solve_full
 from musclesolve.sharing.solving import solve
 from musclesolve.sharing.status import Status
 

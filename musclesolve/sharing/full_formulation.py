@@ -1,0 +1,452 @@
+"""The full formulation: every Lagrange multiplier and activation unknown, all equations of motion as constraints.
+
+Per frame (Silva 2003, 6.22, with the transposes of correction A17 and the muscle rows of correction A1),
+
+    minimise  sum_i f_i(a_i) + 1/2 sum_k w_k s_k^2
+    such that Phi_q^T lambda + R^T C a - U^T s + (M qdd - g) = 0      lower <= a <= upper
+
+R = dL_MT/dq are the muscle rows, C the force capacities, U the generalized forces of unit moments of the degrees of
+freedom that the muscles serve; Phi_q holds the rigid bodies, the joints, and the drivers of all other degrees of
+freedom. Joint reactions follow from the multipliers; no moment arm and no joint moment is ever formed.
+
+The multipliers y of the equations of motion are a virtual displacement that keeps all constraints, Phi_q y = 0, and
+U y are the multipliers of the moments. With the directions D of Phi_q D = 0, U D = 1 the equations turn into those of
+the reduced formulation, A = -D^T R^T C and b = D^T (M qdd - g): `reduced`, on which a solution is certified.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import casadi
+import numpy as np
+from numpy.typing import NDArray
+
+from musclesolve._util.arrays import Array, Mask
+from musclesolve._util.checks import check_integer, check_number, check_real_array
+from musclesolve._util.locks import CASADI
+from musclesolve._util.names import unknown_name
+from musclesolve.errors import InputError
+from musclesolve.sharing.arguments import check_type
+from musclesolve.sharing.certificate import kkt_residual, needs_reserve, within_domain
+from musclesolve.sharing.cost.cost_base import NEEDS, Cost
+from musclesolve.sharing.cost.cost_registry import find_cost
+from musclesolve.sharing.infeasibility_proof import empty_box, farkas_ratio, is_proof
+from musclesolve.sharing.kernel.constants import HUGE, TOLERANCE
+from musclesolve.sharing.nearest_moments import nearest_moments
+from musclesolve.sharing.problem import OPTIONAL, Problem, misshapen
+from musclesolve.sharing.problem_scale import load, slope_size
+from musclesolve.sharing.solver.frame_programme import ipopt_options
+from musclesolve.sharing.solver.ipopt_casadi import CLAIMS, casadi_ipopt, columns_first
+from musclesolve.sharing.solving import fix_idle_muscles
+from musclesolve.sharing.status import Status
+
+_RANK = 1e-9  # singular values below this share of the largest one count as zero
+_ERROR = 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class FullProblem:
+    """Which activations and which forces of constraint satisfy the equations of motion of each frame?
+
+    Every array has the frame axis, except those marked as shared by all frames. A frame with a number that is not
+    finite is marked in `valid` and ends as INVALID_INPUT.
+
+    Args:
+        jacobian: Phi_q, (T, c, N), constraint rows that no muscle moment works on; redundant rows are allowed.
+        muscle_rows: R = dL_MT/dq, (T, n, N), the generalized force of a tension F is -R^T F.
+        moment_rows: U, (T, m, N), generalized force of a unit moment of each degree of freedom that is shared.
+        needed: M qdd - g, (T, N), with the passive muscle forces in g.
+        force_capacity: (T, n) [N], tendon force of the contractile element at activation 1.
+        max_isometric_force: (n,) [N].
+        lower: smallest activation, broadcast to (T, n).
+        upper: largest activation, broadcast to (T, n).
+        reserve_weight: cost of a reserve, broadcast to (T, m) [cost per (N m)^2]; None: there are no reserves.
+        muscle: n names.
+        dof: m names.
+        data: further fields of Problem that some costs need.
+
+    Raises:
+        InputError: a shape is wrong, or the name of a further field; constraints and shared moments leave a motion free
+            or meet in one.
+    """
+
+    jacobian: Array
+    muscle_rows: Array
+    moment_rows: Array
+    needed: Array
+    force_capacity: Array
+    max_isometric_force: Array
+    lower: Array | float = 0.0
+    upper: Array | float = 1.0
+    reserve_weight: Array | float | None = None
+    muscle: tuple[str, ...] | None = None
+    dof: tuple[str, ...] | None = None
+    data: Mapping[str, Array] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for name in ("jacobian", "muscle_rows", "moment_rows", "needed", "force_capacity"):
+            object.__setattr__(
+                self, name, check_real_array(getattr(self, name), name, "an array with frames first")
+            )
+        for name in self.data if isinstance(self.data, Mapping) else [repr(self.data)]:
+            if name not in (*OPTIONAL, "reaction"):
+                raise unknown_name(name, "further field", (*OPTIONAL, "reaction"), where="FullProblem.data")
+        if self.needed.ndim != 2:
+            raise misshapen("needed", self.needed.shape, "FullProblem.needed", "(frames, coordinates)")
+        frames, size = self.needed.shape
+        for name in ("jacobian", "muscle_rows", "moment_rows"):
+            array = getattr(self, name)
+            if array.ndim != 3 or (array.shape[0], array.shape[2]) != (frames, size):
+                expected = f"({frames}, any number, {size}), to go with `needed`"
+                raise misshapen(name, array.shape, f"FullProblem.{name}", expected)
+        shape = self.force_capacity.shape
+        if shape != (frames, self.muscle_rows.shape[1]):
+            expected = f"({frames}, {self.muscle_rows.shape[1]})"
+            raise misshapen("force_capacity", shape, "FullProblem.force_capacity", expected)
+
+    @cached_property
+    def valid(self) -> Mask:
+        """(T,) which frames consist of finite numbers."""
+        usable = np.ones(len(self.needed), dtype=bool)
+        for array in (self.jacobian, self.muscle_rows, self.moment_rows, self.needed, self.force_capacity):
+            usable &= (np.abs(array) < HUGE).reshape(len(usable), -1).all(axis=1)
+        return usable
+
+    @cached_property
+    def directions(self) -> Array:
+        """D, (T, N, m): unit motion of each shared degree of freedom, Phi_q D = 0 and U D = 1; NaN where not valid.
+
+        Raises:
+            InputError: there is no such motion, or more than one; says in which frame and why.
+        """
+        frames, size = self.needed.shape
+        dofs = self.moment_rows.shape[1]
+        found = np.full((frames, size, dofs), np.nan)
+        for t in np.flatnonzero(self.valid):
+            found[t] = _directions(_unit(self.jacobian[t]), self.moment_rows[t], int(t))
+        return found
+
+    @cached_property
+    def reduced(self) -> Problem:
+        """The same without multipliers: moment arms -D^T R^T and moments D^T (M qdd - g) of the shared degrees."""
+        across = np.swapaxes(self.directions, 1, 2)
+        return Problem(
+            moment_arm=-across @ np.swapaxes(self.muscle_rows, 1, 2),
+            moment=(across @ self.needed[..., None])[..., 0],
+            force_capacity=self.force_capacity,
+            max_isometric_force=self.max_isometric_force,
+            lower=self.lower,  # type: ignore[arg-type]
+            upper=self.upper,  # type: ignore[arg-type]
+            reserve_weight=self.reserve_weight,  # type: ignore[arg-type]
+            muscle=self.muscle,
+            dof=self.dof,
+            **self.data,  # type: ignore[arg-type]
+        )
+
+    @cached_property
+    def redundant(self) -> Mask:
+        """(T, c) rows of the Jacobian that follow from others: their multipliers add nothing and are held at zero."""
+        from scipy.linalg import qr
+
+        found = np.zeros(self.jacobian.shape[:2], dtype=bool)
+        for t in np.flatnonzero(self.valid):
+            triangle, order = qr(_unit(self.jacobian[t]).T, mode="r", pivoting=True)
+            pivots = np.abs(np.diagonal(triangle))
+            rank = int((pivots > _RANK * pivots[:1]).sum())
+            found[t, order[rank:]] = True
+        return found
+
+    def equation_error(self, multiplier: Array, force: Array, reserve: Array) -> Array:
+        """Left-hand side of the equations of motion for lambda (T, c), C a (T, n) [N] and s (T, m) [N m], (T, N)."""
+        terms = ((self.jacobian, multiplier), (self.muscle_rows, force), (self.moment_rows, -reserve))
+        return self.needed + sum(np.matmul(factor[:, None, :], rows)[:, 0, :] for rows, factor in terms)
+
+
+def _directions(constraint: Array, moment: Array, frame: int) -> Array:
+    stacked = np.vstack([constraint, _unit(moment)])
+    sizes = np.linalg.svd(stacked, compute_uv=False)
+    if len(sizes) < stacked.shape[1] or sizes[-1] <= _RANK * sizes[0]:
+        fault = "some motion is neither held by a constraint row nor moved by a shared moment"
+        remedy = "add the driver row of every degree of freedom that is not shared"
+        raise InputError(fault, code="bad_model", where=f"FullProblem, frame {frame}", remedy=remedy)
+    right = np.zeros((len(stacked), len(moment)))
+    right[len(constraint) :] = np.diag(1.0 / np.linalg.norm(moment, axis=1))
+    found = np.linalg.lstsq(stacked, right, rcond=_RANK)[0]
+    if np.abs(stacked @ found - right).max() > _ERROR * np.abs(right).max():
+        fault = "constraint rows hold a motion whose moment is shared"
+        remedy = "leave out the driver rows of the shared degrees of freedom"
+        raise InputError(fault, code="bad_model", where=f"FullProblem, frame {frame}", remedy=remedy)
+    return np.asarray(found, dtype=np.float64)
+
+
+def _unit(rows: Array) -> Array:
+    size = np.linalg.norm(rows, axis=-1, keepdims=True)
+    return np.asarray(rows / np.where(size > 0, size, 1.0), dtype=np.float64)
+
+
+@dataclass(frozen=True)
+class Scaled:
+    """The numbers of t frames: equations over the largest force, each multiplier and reserve by the length of its row.
+
+    The unknowns are c multipliers, n activations, and m reserves if there are any.
+    """
+
+    which: NDArray[np.intp]
+    force: Array  # (t,) [N]
+    cost: Array  # (t,)
+    column: Array  # (t, c + m): multiplier or reserve per scaled unknown
+    free: Array  # (t, c): infinite, zero where a row is redundant
+    weight: Array  # (t, m or 0)
+    pattern: Any  # casadi.Sparsity (N, unknowns)
+    sizes: tuple[int, int]  # parameters of the cost for each muscle, soft rows
+    parameters: Array  # (t, everything), in the order of `programme`
+
+    @classmethod
+    def of(cls, full: FullProblem, problem: Problem, cost: Cost, which: NDArray[np.intp]) -> Scaled:
+        """Scale some frames of a problem; `problem` is the reduced one of these frames."""
+        rows = full.jacobian.shape[1]
+        force = np.maximum(1.0, np.abs(full.needed[which]).max(axis=1))
+        sides = np.concatenate([full.jacobian[which], -full.moment_rows[which]], axis=1)
+        length = np.linalg.norm(sides, axis=2)
+        column = force[:, None] / np.where(length > 0, length, 1.0)
+        sides = sides * (column / force[:, None])[..., None]
+        muscles = full.muscle_rows[which] * (problem.force_capacity / force[:, None])[..., None]
+        steepest = _steepest(problem, cost)
+        kinds, weight = [sides[:, :rows], muscles], np.zeros((len(which), 0))
+        if problem.reserve_weight is not None:
+            kinds.append(sides[:, rows:])
+            weight = problem.reserve_weight * column[:, rows:] ** 2 / steepest[:, None]
+        pattern, entries = _sparse(np.concatenate(kinds, axis=1))
+        numbers, soft = cost.parameters(problem), cost.soft_rows(problem)
+        parts = [columns_first(numbers), 1.0 / steepest[:, None], entries]
+        parts += [full.needed[which] / force[:, None], weight]
+        if soft is not None:
+            parts += [columns_first(soft.matrix), soft.target, soft.weight / steepest[:, None]]
+        return cls(
+            which=which,
+            force=force,
+            cost=steepest,
+            column=column,
+            free=np.where(full.redundant[which], 0.0, np.inf),
+            weight=weight,
+            pattern=pattern,
+            sizes=(numbers.shape[1], 0 if soft is None else soft.target.shape[1]),
+            parameters=np.concatenate(parts, axis=1),
+        )
+
+
+def _sparse(rows: Array) -> tuple[Any, Array]:
+    """Pattern of the transpose of rows (t, unknowns, N) over all frames, and its entries (t, k) column by column."""
+    unknown, equation = np.nonzero((rows != 0).any(axis=0))
+    size = (rows.shape[2], rows.shape[1])
+    pattern = casadi.Sparsity.triplet(*size, equation.tolist(), unknown.tolist())
+    return pattern, rows[:, unknown, equation]
+
+
+def _steepest(problem: Problem, cost: Cost) -> Array:
+    """The largest marginal cost that muscles are likely to reach, (t,); the cost of soft reserves limits it."""
+    steepest = slope_size(problem, cost, load(problem)).max(axis=1)
+    if problem.reserve_weight is not None:
+        multiplier = problem.reserve_weight * np.abs(problem.moment)
+        limit = np.einsum("tk,tkn->tn", multiplier, np.abs(problem.moment_matrix)).max(axis=1)
+        steepest = np.where(limit > 0, np.minimum(steepest, limit), steepest)
+    return np.where(steepest > 0, steepest, 1.0)
+
+
+def programme(scaled: Scaled, muscles: int, cost: Cost, tolerance: float, limit: int) -> Any:
+    """Minimise f(a) / scale + 1/2 s.W s such that all equations of motion hold, with exact sparse derivatives.
+
+    Soft rows of the cost add 1/2 (t - B a).V (t - B a).
+    """
+    soft, (count, n_soft_rows) = scaled.weight.shape[1], scaled.sizes
+    size, unknowns = scaled.pattern.shape
+    x, first = casadi.SX.sym("x", unknowns), unknowns - muscles - soft
+    a, s = x[first : first + muscles], x[first + muscles :]
+    numbers, scale = casadi.SX.sym("numbers", count, muscles), casadi.SX.sym("scale")
+    matrix, right = casadi.SX.sym("G", scaled.pattern), casadi.SX.sym("r", size)
+    weight, combination = casadi.SX.sym("w", soft), casadi.SX.sym("B", n_soft_rows, muscles)
+    target, importance = casadi.SX.sym("t", n_soft_rows), casadi.SX.sym("V", n_soft_rows)
+    objective = scale * cost.expression(casadi, a, numbers) + 0.5 * casadi.dot(weight, s**2)
+    if n_soft_rows:
+        objective = objective + 0.5 * casadi.dot(importance, (target - combination @ a) ** 2)
+    symbols = (numbers, scale, matrix.nz[:], right, weight, combination, target, importance)
+    problem = {
+        "x": x,
+        "p": casadi.vertcat(*(casadi.vec(symbol) for symbol in symbols)),
+        "f": objective,
+        "g": matrix @ x + right,
+    }
+    # a cubed cost is so flat at rest that the usual barrier of 1e-13 leaves activations of 1e-5 where there are none
+    barrier = {"mu_strategy": "adaptive", "mu_min": 1e-22, "acceptable_iter": 0}
+    return casadi_ipopt("full_sharing", problem, ipopt_options(tolerance, limit) | barrier)
+
+
+CAN = frozenset({"separable", "coupled", "rows", "nonconvex"})
+"""What Ipopt can handle, in the words of `Cost.needs`."""
+
+
+@dataclass(frozen=True, eq=False)
+class FullSolution:
+    """Activations and forces of constraint. Whatever belongs to a frame that is not solved is NaN.
+
+    Attributes:
+        activation: (T, n).
+        force: (T, n) [N], force capacity times activation.
+        reserve: (T, m) [N m]; zero without reserves.
+        multiplier: lambda, (T, c), of the constraint rows, in the order of the Jacobian; zero for redundant rows.
+        equation_multiplier: y, (T, N) [cost per N], of the equations of motion: a virtual displacement that keeps the
+            constraints.
+        status: (T,) members of Status, as integers.
+        kkt_residual: (T,) the certificate of the reduced formulation, the error of the equations of motion relative to
+            the largest force needed (or 1 N) and that of Phi_q y = 0, whichever is largest.
+        cost: (T,) without that of the reserves.
+        iterations: (T,).
+        cost_name: name of the cost.
+    """
+
+    activation: Array
+    force: Array
+    reserve: Array
+    multiplier: Array
+    equation_multiplier: Array
+    status: NDArray[np.int8]
+    kkt_residual: Array
+    cost: Array
+    iterations: NDArray[np.int64]
+    cost_name: str
+
+    @classmethod
+    def empty(cls, full: FullProblem, cost: Cost) -> FullSolution:
+        """Every frame an invalid input, to be filled in."""
+
+        def unknown(*shape: int) -> Array:
+            return np.full((len(full.needed), *shape), np.nan)
+
+        return cls(
+            activation=unknown(full.muscle_rows.shape[1]),
+            force=unknown(full.muscle_rows.shape[1]),
+            reserve=unknown(full.moment_rows.shape[1]),
+            multiplier=unknown(full.jacobian.shape[1]),
+            equation_multiplier=unknown(full.needed.shape[1]),
+            status=np.full(len(full.needed), Status.INVALID_INPUT, np.int8),
+            kkt_residual=unknown(),
+            cost=unknown(),
+            iterations=np.zeros(len(full.needed), np.int64),
+            cost_name=cost.label,
+        )
+
+    @property
+    def solved(self) -> Mask:
+        """(T,) which frames have a solution, with or without reserve."""
+        return np.isin(self.status, (Status.SOLVED, Status.SOLVED_WITH_RESERVE))
+
+
+def solve_full(
+    full: FullProblem, cost: str | Cost = "stress_cubed", tolerance: float = 1e-13, max_iterations: int = 300
+) -> FullSolution:
+    """The activations of least cost that satisfy all equations of motion (Silva 2003, 6.22), with their multipliers.
+
+    Args:
+        tolerance: Ipopt's `tol`, on the scaled problem.
+
+    Raises:
+        InputError: an argument that is none of these; a cost that is unknown or cannot be handled here; constraints
+            that leave a motion free or hold one that is shared.
+    """
+    check_type(full, FullProblem, "full", "a FullProblem")
+    tolerance = check_number(tolerance, "tolerance", "a positive number", above=0.0)
+    max_iterations = check_integer(max_iterations, "max_iterations", 1)
+    chosen = _suitable(cost)
+    chosen.require(full.reduced)
+    problem = within_domain(full.reduced, chosen)
+    able = full.valid & problem.valid
+    nowhere = able & empty_box(problem)
+    found = FullSolution.empty(full, chosen)
+    found.status[nowhere] = Status.INFEASIBLE
+    which = np.flatnonzero(able & ~nowhere)
+    if which.size:
+        part = fix_idle_muscles(problem.frames(which), chosen)
+        with CASADI:
+            _run(Scaled.of(full, part, chosen, which), found, part, chosen, tolerance, max_iterations)
+        _certify(full, problem, chosen, found, which)
+    solved = found.solved
+    for array in (found.activation, found.reserve, found.multiplier, found.equation_multiplier):
+        array[~solved] = np.nan
+    found.cost[solved] = chosen.total_value(problem.frames(solved), found.activation[solved])
+    return replace(found, force=found.activation * full.force_capacity)
+
+
+def _suitable(cost: str | Cost) -> Cost:
+    chosen = find_cost(cost)
+    if lacking := chosen.needs - CAN:
+        fault = f"the full formulation cannot take the cost {chosen.name}: it needs {NEEDS[min(lacking)]}"
+        expected = "; ".join(NEEDS[word] for word in sorted(CAN))
+        remedy = "solve the reduced formulation of the same problem, `FullProblem.reduced`"
+        raise InputError(fault, code="unfit_solver", expected=expected, remedy=remedy)
+    return chosen
+
+
+def _run(
+    scaled: Scaled, found: FullSolution, problem: Problem, cost: Cost, tolerance: float, limit: int
+) -> None:
+    """Ipopt on every frame, from the previous solution; stores its claims, unscaled."""
+    ipopt = programme(scaled, problem.n_muscles, cost, tolerance, limit)
+    muscles, soft = problem.n_muscles, scaled.weight.shape[1]
+    rows = scaled.column.shape[1] - problem.n_dof
+    reserves = np.full(soft, np.inf)
+    middle = 0.5 * (problem.lower + problem.upper)[0]
+    start = np.concatenate([np.zeros(rows), middle, np.zeros(soft)])
+    for k, t in enumerate(scaled.which):
+        lower, upper, free = problem.lower[k], problem.upper[k], scaled.free[k]
+        start[rows : rows + muscles] = np.clip(start[rows : rows + muscles], lower, upper)
+        claimed = ipopt(
+            x0=start,
+            p=scaled.parameters[k],
+            lbx=np.concatenate([-free, lower, -reserves]),
+            ubx=np.concatenate([free, upper, reserves]),
+            lbg=0.0,
+            ubg=0.0,
+        )
+        stats = ipopt.stats()
+        x = np.asarray(claimed["x"])[:, 0]
+        found.status[t] = CLAIMS.get(stats["return_status"], Status.SOLVER_FAILED)
+        found.iterations[t] = stats.get("iter_count", 0)
+        found.multiplier[t] = x[:rows] * scaled.column[k, :rows]
+        found.activation[t] = np.clip(x[rows : rows + muscles], lower, upper)
+        found.reserve[t] = x[rows + muscles :] * scaled.column[k, rows:] if soft else 0.0
+        found.equation_multiplier[t] = np.asarray(claimed["lam_g"])[:, 0] * scaled.cost[k] / scaled.force[k]
+        if found.status[t] == Status.SOLVED:
+            start = x
+
+
+def _certify(
+    full: FullProblem, problem: Problem, cost: Cost, found: FullSolution, which: NDArray[np.intp]
+) -> None:
+    """Certify what was claimed, or prove that the moments are out of reach."""
+    part = problem.frames(which)
+    activation, reserve, y = found.activation[which], found.reserve[which], found.equation_multiplier[which]
+    multiplier = np.matmul(full.moment_rows[which], y[..., None])[..., 0]
+    reduced = kkt_residual(part, cost, activation, reserve, multiplier)
+    force = found.activation * full.force_capacity
+    error = np.abs(full.equation_error(found.multiplier, force, found.reserve)[which]).max(axis=1)
+    needed = np.maximum(1.0, np.abs(full.needed[which]).max(axis=1))
+    size = np.linalg.norm(full.jacobian[which], axis=2) * np.linalg.norm(y, axis=1)[:, None]
+    constraint = np.abs(np.matmul(full.jacobian[which], y[..., None])[..., 0])
+    broken = np.divide(constraint, size, out=np.zeros_like(size), where=size > 0).max(axis=1)
+    residual = np.maximum(reduced, np.maximum(error / needed, broken))
+    residual = np.where(np.isfinite(residual), residual, np.inf)
+    claim = found.status[which]
+    status = np.where(claim == Status.MAX_ITERATIONS, Status.MAX_ITERATIONS, Status.SOLVER_FAILED)
+    status[residual <= TOLERANCE] = Status.SOLVED
+    helped = needs_reserve(reserve, part.moment).any(axis=1)
+    status[(residual <= TOLERANCE) & helped] = Status.SOLVED_WITH_RESERVE
+    unsolved = np.flatnonzero(residual > TOLERANCE)
+    if part.reserve_weight is None and unsolved.size:
+        left = part.frames(unsolved)
+        proved = unsolved[is_proof(farkas_ratio(left, nearest_moments(left).multiplier))]
+        status[proved], residual[proved] = Status.INFEASIBLE, np.nan
+    found.status[which], found.kkt_residual[which] = status, residual

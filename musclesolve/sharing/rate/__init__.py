@@ -1,1 +1,0 @@
-"""Limits on the rate of activation."""

@@ -1,0 +1,339 @@
+"""The Newton system of a motion, compiled: a chain in time for each muscle, coupled by the moments of each frame.
+
+For the changes dc_i (T) of the spline coefficients of each muscle and dlambda (T, m) of the multipliers it is
+
+    H_i dc_i - Z^T A_i^T dlambda = r_i,      sum_i A_i Z dc_i + C dlambda = b,
+
+with H_i a symmetric band of half-width 3 (three coefficients count in a frame, and activation limits join two frames),
+A_i the moments of a muscle by its tendon coordinate and C the compliance of reserves. Eliminating dc gives
+
+    S dlambda = b - sum_i A_i Z H_i^-1 r_i,      S = sum_i A_i (Z H_i^-1 Z^T) A_i^T + C.
+
+Each H_i is factored as a band (L D L^T). S couples all frames, but a tendon forgets: its blocks fall off within some
+tens of frames. Those up to a reach are computed exactly, from the entries of H_i^-1 next to the diagonal, and factored
+as a band (newton_system.py); they precondition conjugate gradients with the whole S, whose products cost a pass
+through the chains. All of it grows in proportion to the number of frames.
+
+A band holds H[j, j - p] in row j and column p, p = 0 ... 3; factors hold L likewise, with D for its unit diagonal.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import types
+
+from musclesolve._util.compiled_code import OPTIONS, CompiledFunction, compiled, source_version
+
+HALF = 3
+"""Half-width of the band of a chain."""
+
+
+class Basis(NamedTuple):
+    """Of time_basis.py: first (T,), value and rate (T, 3)."""
+
+    first: Any
+    value: Any
+    rate: Any
+
+
+class Nodes(NamedTuple):
+    """Second derivatives of the Lagrangian of n muscles in T frames, (n, T) each.
+
+    zz, zy, yy: by the tendon coordinate and by its rate times the time between frames, the activation eliminated, and
+    without the limits of activation; by_z, by_y: the change of the activation that goes with them; limit: second
+    derivative of the limits by the activation of a frame; beside: by those of a frame and of the next one.
+    """
+
+    zz: Any
+    zy: Any
+    yy: Any
+    by_z: Any
+    by_y: Any
+    limit: Any
+    beside: Any
+
+
+GROWTH = 4.0
+MOST_GROWTHS = 20
+LEAST_SHARE = 1e-2
+LEAST_PIVOT, ROUND_OFF = 1e-15, 1e-13
+
+
+@compiled
+def assemble_chain(basis: Basis, nodes: Nodes, i: int, share: float, band: Any) -> None:
+    """H of muscle i: sums over frames of second derivatives times the rows of the basis.
+
+    Of the negative eigenvalue of a frame this share is left out: what is left is convex for share 1.
+    """
+    frames = basis.first.size
+    for j in range(frames):
+        for p in range(HALF + 1):
+            band[j, p] = 0.0
+    for t in range(frames):
+        f, limit = basis.first[t], nodes.limit[i, t]
+        g, h = nodes.by_z[i, t], nodes.by_y[i, t]
+        zz, zy, yy = convex(nodes.zz[i, t], nodes.zy[i, t], nodes.yy[i, t], share)
+        zz, zy, yy = zz + limit * g * g, zy + limit * g * h, yy + limit * h * h
+        for u in range(3):
+            zu, yu = basis.value[t, u], basis.rate[t, u]
+            for v in range(u + 1):
+                zv, yv = basis.value[t, v], basis.rate[t, v]
+                band[f + u, u - v] += zz * zu * zv + zy * (zu * yv + yu * zv) + yy * yu * yv
+        if t + 1 < frames:
+            _add_beside(basis, nodes, i, t, band)
+
+
+@compiled
+def convex(zz: float, zy: float, yy: float, share: float) -> tuple[float, float, float]:
+    """The matrix (zz, zy; zy, yy) with its negative eigenvalues times 1 - share."""
+    if share == 0.0:
+        return zz, zy, yy
+    middle, half = 0.5 * (zz + yy), 0.5 * (zz - yy)
+    radius = np.sqrt(half * half + zy * zy)
+    low, high = middle - radius, middle + radius
+    if low >= 0.0:
+        return zz, zy, yy
+    if high <= 0.0:
+        return (1.0 - share) * zz, (1.0 - share) * zy, (1.0 - share) * yy
+    more = -share * low / (2.0 * radius)  # of high I - A, which is (high - low) (I - P)
+    return zz + more * (high - zz), zy - more * zy, yy + more * (high - yy)
+
+
+@compiled
+def _add_beside(basis: Basis, nodes: Nodes, i: int, t: int, band: Any) -> None:
+    """What joins the activations of frames t and t + 1."""
+    beside = nodes.beside[i, t]
+    if beside == 0.0:
+        return
+    f, g = basis.first[t], basis.first[t + 1]
+    for u in range(3):
+        here = beside * (nodes.by_z[i, t] * basis.value[t, u] + nodes.by_y[i, t] * basis.rate[t, u])
+        for v in range(3):
+            there = nodes.by_z[i, t + 1] * basis.value[t + 1, v] + nodes.by_y[i, t + 1] * basis.rate[t + 1, v]
+            row, column = f + u, g + v
+            if row == column:
+                band[row, 0] += 2.0 * here * there
+            else:
+                band[max(row, column), abs(row - column)] += here * there
+
+
+@compiled
+def factor_chain(band: Any, shift: float, out: Any) -> int:
+    """L and D with L D L^T = H + shift diag(H): the number of negative pivots, -1 where one vanishes."""
+    negative = 0
+    for j in range(band.shape[0]):
+        pivot = band[j, 0] + shift * abs(band[j, 0])
+        for p in range(min(HALF, j), 0, -1):
+            total = band[j, p]
+            for q in range(p + 1, min(HALF, j) + 1):
+                total -= out[j, q] * out[j - q, 0] * out[j - p, q - p]
+            out[j, p] = total / out[j - p, 0]
+            pivot -= out[j, p] * total
+        if not abs(pivot) > LEAST_PIVOT * abs(band[j, 0]):
+            return -1
+        if pivot < 0.0:
+            negative += 1
+        out[j, 0] = pivot
+    return negative
+
+
+@compiled
+def factor_convex(basis: Basis, nodes: Nodes, i: int, before: float, band: Any, out: Any) -> float:
+    """Factors of H, made convex as far as it needs; returns the share that was left out, inf where nothing helps.
+
+    before: the share of the step before; what is tried grows fourfold up to 1; then more and more of
+    the diagonal is added.
+    """
+    assemble_chain(basis, nodes, i, 0.0, band)
+    if factor_chain(band, 0.0, out) == 0 or factor_chain(band, ROUND_OFF, out) == 0:
+        return 0.0
+    share = min(max(LEAST_SHARE, before / (GROWTH * GROWTH)), 1.0)
+    while True:
+        assemble_chain(basis, nodes, i, share, band)
+        if factor_chain(band, ROUND_OFF, out) == 0:
+            return share
+        if share >= 1.0:
+            break
+        share = min(share * GROWTH, 1.0)
+    shift = ROUND_OFF
+    for _ in range(MOST_GROWTHS):
+        shift *= GROWTH
+        if factor_chain(band, shift, out) == 0:
+            return 1.0
+    return np.inf
+
+
+@compiled
+def solve_chain(factor: Any, x: Any) -> None:
+    """X = (L D L^T)^-1 x, in place."""
+    frames = x.size
+    for j in range(frames):
+        total = x[j]
+        for p in range(1, min(HALF, j) + 1):
+            total -= factor[j, p] * x[j - p]
+        x[j] = total
+    for j in range(frames - 1, -1, -1):
+        total = x[j] / factor[j, 0]
+        for p in range(1, min(HALF, frames - 1 - j) + 1):
+            total -= factor[j + p, p] * x[j + p]
+        x[j] = total
+
+
+@compiled
+def inverse_beside(factor: Any, inverse: Any) -> None:
+    """The entries (j, j + q) of X = (L D L^T)^-1 for q up to the width of `inverse` (T, width), from the last row up.
+
+    From L^T X = D^-1 L^-1, whose upper triangle is the diagonal 1 / d_j:  X_jk = [j = k] / d_j - sum_p L_j+p,j X_j+p,k
+    (Takahashi et al. 1973): entries within a band need only entries within it.
+    """
+    frames, width = inverse.shape
+    for j in range(frames - 1, -1, -1):
+        last = min(width - 1, frames - 1 - j)
+        for q in range(last, -1, -1):
+            total = 1.0 / factor[j, 0] if q == 0 else 0.0
+            for p in range(1, min(HALF, frames - 1 - j) + 1):
+                low, high = min(j + p, j + q), max(j + p, j + q)
+                total -= factor[j + p, p] * inverse[low, high - low]
+            inverse[j, q] = total
+
+
+@compiled
+def response(basis: Basis, factor: Any, i: int, inverse: Any, gram: Any) -> None:
+    """Z H^-1 Z^T of muscle i between frames t and t + q, into gram (T, reach + 1, n)."""
+    inverse_beside(factor, inverse)
+    frames, reach = gram.shape[0], gram.shape[1] - 1
+    for t in range(frames):
+        for q in range(min(reach, frames - 1 - t) + 1):
+            f, g = basis.first[t], basis.first[t + q]
+            total = 0.0
+            for u in range(3):
+                for v in range(3):
+                    low, high = min(f + u, g + v), max(f + u, g + v)
+                    total += basis.value[t, u] * basis.value[t + q, v] * inverse[low, high - low]
+            gram[t, q, i] = total
+
+
+@compiled
+def blocks(lever: Any, compliance: Any, gram: Any, band: Any, work: Any) -> None:
+    """The lower band of S, (m (reach + 1), T m): entry (i, j) in row i - j of column j. work: (m, n)."""
+    frames, moments, muscles = lever.shape
+    for row in range(band.shape[0]):
+        for column in range(band.shape[1]):
+            band[row, column] = 0.0
+    for t in range(frames):
+        for q in range(min(gram.shape[1], frames - t)):
+            for k in range(moments):
+                for i in range(muscles):
+                    work[k, i] = gram[t, q, i] * lever[t, k, i]
+            for k in range(moments):
+                for other in range(moments):
+                    below = (t + q) * moments + other - t * moments - k
+                    if below >= 0:
+                        total = 0.0
+                        for i in range(muscles):
+                            total += work[k, i] * lever[t + q, other, i]
+                        band[below, t * moments + k] = total
+        for k in range(moments):
+            band[0, t * moments + k] += compliance[t, k]
+
+
+@compiled
+def product(basis: Basis, factors: Any, lever: Any, compliance: Any, x: Any, out: Any, work: Any) -> None:
+    """S x for x (T, m); lever (n, T, m) here; work: (T,)."""
+    muscles, frames, moments = lever.shape
+    for t in range(frames):
+        for k in range(moments):
+            out[t, k] = compliance[t, k] * x[t, k]
+    for i in range(muscles):
+        spread(basis, lever[i], x, work)
+        solve_chain(factors[i], work)
+        collect(basis, lever[i], work, out)
+
+
+@compiled
+def spread(basis: Basis, lever: Any, x: Any, out: Any) -> None:
+    """Z^T A^T x of one muscle, (T,)."""
+    frames, moments = x.shape
+    for t in range(frames):
+        out[t] = 0.0
+    for t in range(frames):
+        total = 0.0
+        for k in range(moments):
+            total += lever[t, k] * x[t, k]
+        for u in range(3):
+            out[basis.first[t] + u] += basis.value[t, u] * total
+
+
+@compiled
+def collect(basis: Basis, lever: Any, c: Any, out: Any) -> None:
+    """Out += A Z c of one muscle, (T, m)."""
+    frames, moments = out.shape
+    for t in range(frames):
+        total = 0.0
+        for u in range(3):
+            total += basis.value[t, u] * c[basis.first[t] + u]
+        for k in range(moments):
+            out[t, k] += lever[t, k] * total
+
+
+MESSAGE = "compiling the kernel for whole motions for this machine, once (some five seconds)"
+
+_REAL, _WHOLE = types.float64, types.intp
+_BASIS = types.NamedTuple([_WHOLE[::1], _REAL[:, ::1], _REAL[:, ::1]], Basis)
+_NODES = types.NamedUniTuple(_REAL[:, ::1], len(Nodes._fields), Nodes)
+
+
+def factor(basis, nodes, share, band, out):
+    """Factors (n, T, 4) of all chains; share (n,): those of the step before, then those of this one. band: (T, 4)."""
+    for i in range(out.shape[0]):
+        share[i] = factor_convex(basis, nodes, i, share[i], band, out[i])
+
+
+def factor_as_is(basis, nodes, band, out):
+    """Factors of all chains as they are, convex or not; the number of their negative pivots, -1 where one vanishes."""
+    negative = 0
+    for i in range(out.shape[0]):
+        assemble_chain(basis, nodes, i, 0.0, band)
+        found, shift = factor_chain(band, 0.0, out[i]), ROUND_OFF
+        while found < 0 and shift < 1e4 * ROUND_OFF:
+            found, shift = factor_chain(band, shift, out[i]), GROWTH * shift
+        if found < 0:
+            return -1
+        negative += found
+    return negative
+
+
+def couple(basis, factors, lever, compliance, inverse, gram, band, work):
+    """The band of S for levers (T, m, n) by the tendon coordinate."""
+    for i in range(factors.shape[0]):
+        response(basis, factors[i], i, inverse, gram)
+    blocks(lever, compliance, gram, band, work)
+
+
+def multiply(basis, factors, lever, compliance, x, out, work):
+    """S x, (T, m), for levers (n, T, m)."""
+    product(basis, factors, lever, compliance, x, out, work)
+
+
+def solve(factors, x):
+    """H_i^-1 x_i of all muscles, in place of x (n, T)."""
+    for i in range(factors.shape[0]):
+        solve_chain(factors[i], x[i])
+
+
+_VERSION = source_version(Path(__file__))
+
+
+def _on_disk(function: Any, *signature: Any) -> CompiledFunction:
+    return CompiledFunction(function, signature, OPTIONS, _VERSION, MESSAGE)
+
+
+_TWO, _THREE = _REAL[:, ::1], _REAL[:, :, ::1]
+FACTOR = _on_disk(factor, _BASIS, _NODES, _REAL[::1], _TWO, _THREE)
+FACTOR_AS_IS = _on_disk(factor_as_is, _BASIS, _NODES, _TWO, _THREE)
+COUPLE = _on_disk(couple, _BASIS, _THREE, _THREE, _TWO, _TWO, _THREE, _TWO, _TWO)
+MULTIPLY = _on_disk(multiply, _BASIS, _THREE, _THREE, _TWO, _TWO, _TWO, _REAL[::1])
+SOLVE = _on_disk(solve, _THREE, _TWO)
