@@ -13,7 +13,7 @@ from benchmarks.accuracy import COLUMNS
 from benchmarks.muscle_sets import Agreement, combinations
 from benchmarks.validation.page import picture, recorded_walk, reference, table
 from musclesolve.constants import STANDARD_GRAVITY
-from musclesolve.motion.signals.delayed_correlation import best_delays
+from musclesolve.motion.signals.emg_envelope import best_delays
 from musclesolve.pipeline.run import loaded, prepare
 from musclesolve.recording.text.mot_file import read_mot
 from musclesolve.sharing.status import Status

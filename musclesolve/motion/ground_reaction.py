@@ -39,7 +39,10 @@ def ground_reactions(forces: Sequence[PlateForce], time: Array, chosen: FilterCh
         plates = [plate for plate in forces if plate.side == side]
         if plates:
             wrench = sum(sampled_wrench(p, wrench_at_origin(p, unloaded_below), chosen, time) for p in plates)
-            height = _surface(plates, unloaded_below)
+            # The height at which the plates give their points of force while loaded [m].
+            least = max(unloaded_below, 1.0)
+            heights = np.concatenate([p.point[np.abs(p.force[:, 2]) >= least, 2] for p in plates])
+            height = float(np.median(heights)) if heights.size else 0.0
             force, moment = np.split(np.asarray(wrench), 2, axis=1)
             reactions.append(GroundReaction(side, force, moment, center_of_pressure(force, moment, height)))
     return reactions
@@ -73,9 +76,3 @@ def sampled_wrench(plate: PlateForce, wrench: Array, chosen: FilterChoice, time:
     smooth = chosen.smooth_force(wrench, plate.rate)
     inside = np.clip(time, plate.time[0], plate.time[-1])
     return np.asarray(CubicSpline(plate.time, smooth, axis=0)(inside))
-
-
-def _surface(plates: list[PlateForce], unloaded_below: float) -> float:
-    """Return the height at which the plates give their points of force while loaded [m]."""
-    heights = np.concatenate([p.point[np.abs(p.force[:, 2]) >= max(unloaded_below, 1.0), 2] for p in plates])
-    return float(np.median(heights)) if heights.size else 0.0

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from musclesolve._util.arrays import Array, Mask, true_runs
-from musclesolve.recording.data import SIDE_NAMES, SIDES, Side
+from musclesolve.recording.data import SIDE_NAMES, SIDES
 
 FOOT_NOTED = 0.03
 """A residual of a foot above this is reported [m]."""
@@ -129,69 +129,65 @@ def consistency_warnings(violation: Array, time: Array) -> list[MotionWarning]:
         f"{beyond.size} frames are not shared among the muscles"
     )
     remedy = 'choose method = "nearest" in [consistency]; "none" is there to be compared with it'
-    stretches = tuple((float(time[first]), float(time[stop - 1])) for first, stop in true_runs(beyond))
-    return [MotionWarning("inconsistent", what, remedy, True, stretches)]
+    return [MotionWarning("inconsistent", what, remedy, True, _stretches(beyond, time))]
 
 
 def jump_warnings(
     mapping: Mapping[str, Mapping[str, float]], rotations: Mapping[str, Array], time: Array
 ) -> list[MotionWarning]:
     """Return a warning for every leg whose joints jump."""
-    return [warning for side in SIDES for warning in _jumps_of_leg(mapping, rotations, time, side)]
-
-
-def _jumps_of_leg(
-    mapping: Mapping[str, Mapping[str, float]], rotations: Mapping[str, Array], time: Array, side: Side
-) -> list[MotionWarning]:
-    legs = {joint: rotations[f"{joint}_{side}"] for joint in SHOWN_BY}
-    jumping = {joint: where for joint, angle in legs.items() if (where := jumps(angle, time)).any()}
-    if not jumping:
-        return []
-    anywhere = np.any(list(jumping.values()), axis=0)
-    far = {name: float(np.degrees(legs[name][anywhere].max())) for name in jumping}
-    stretches = tuple((float(time[first]), float(time[stop])) for first, stop in true_runs(anywhere))
-    first, last = stretches[0]
-    more = f" and {len(stretches) - 1} times more" if len(stretches) > 1 else ""
-    names = [name for part in SHOWN_BY[next(iter(jumping))] if (name := f"{part}_{side}") in mapping]
-    return [
-        MotionWarning(
-            "jump",
+    warnings = []
+    for side in SIDES:
+        legs = {joint: rotations[f"{joint}_{side}"] for joint in SHOWN_BY}
+        jumping = {joint: where for joint, angle in legs.items() if (where := jumps(angle, time)).any()}
+        if not jumping:
+            continue
+        anywhere = np.any(list(jumping.values()), axis=0)
+        far = {name: float(np.degrees(legs[name][anywhere].max())) for name in jumping}
+        stretches = tuple((float(time[first]), float(time[stop])) for first, stop in true_runs(anywhere))
+        first, last = stretches[0]
+        more = f" and {len(stretches) - 1} times more" if len(stretches) > 1 else ""
+        names = [name for part in SHOWN_BY[next(iter(jumping))] if (name := f"{part}_{side}") in mapping]
+        what = (
             f"the {SIDE_NAMES[side]} leg jumps from {first:.3f} to {last:.3f} s{more}: from one frame to the next "
             + ", ".join(f"the {name} rotates by {angle:.0f} degrees" for name, angle in far.items())
-            + ", which is implausibly fast",
+            + ", which is implausibly fast"
+        )
+        remedy = (
             "check the markers of "
             + ", ".join(f"{name} ({', '.join(mapping[name])})" for name in names)
-            + "; forces and moments around this time are not usable",
-            True,
-            stretches,
+            + "; forces and moments around this time are not usable"
         )
-    ]
+        warnings.append(MotionWarning("jump", what, remedy, True, stretches))
+    return warnings
 
 
 def foot_warnings(points: Sequence[str], residual: Array, time: Array, method: str) -> list[MotionWarning]:
     """Return a warning for every foot that lies far from where it was measured."""
-    return [
-        _foot_warning(distance, time, side, method)
-        for side in SIDES
-        if (distance := foot_residual(points, residual, side)).max() > FOOT_NOTED
-    ]
-
-
-def _foot_warning(distance: Array, time: Array, side: Side, method: str) -> MotionWarning:
-    lost = distance > FOOT_LIMIT
-    what = (
-        f"the consistent {SIDE_NAMES[side]} foot lies up to {1000 * distance.max():.0f} mm "
-        f"({1000 * np.sqrt(np.mean(distance**2)):.0f} mm rms) from where it was measured, while the force acts where "
-        "the plate measured it: "
-    )
-    what += (
-        f"{lost.sum()} of {lost.size} frames are beyond {1000 * FOOT_LIMIT:.0f} mm and not valid"
-        if lost.any()
-        else "the moments of this leg are off accordingly"
-    )
     remedy = "check the markers that show hip, knee and ankle of this leg"
     if method == "joint_angles":
         remedy = f'leave method = "joint_angles" out of [consistency], or {remedy}'
-    beyond = lost if lost.any() else distance > FOOT_NOTED
-    stretches = tuple((float(time[first]), float(time[stop - 1])) for first, stop in true_runs(beyond))
-    return MotionWarning("foot", what, remedy, bool(lost.any()), stretches)
+    warnings = []
+    for side in SIDES:
+        distance = foot_residual(points, residual, side)
+        if distance.max() <= FOOT_NOTED:
+            continue
+        lost = distance > FOOT_LIMIT
+        what = (
+            f"the consistent {SIDE_NAMES[side]} foot lies up to {1000 * distance.max():.0f} mm "
+            f"({1000 * np.sqrt(np.mean(distance**2)):.0f} mm rms) from where it was measured, while the force acts "
+            "where the plate measured it: "
+        )
+        what += (
+            f"{lost.sum()} of {lost.size} frames are beyond {1000 * FOOT_LIMIT:.0f} mm and not valid"
+            if lost.any()
+            else "the moments of this leg are off accordingly"
+        )
+        stretches = _stretches(lost if lost.any() else distance > FOOT_NOTED, time)
+        warnings.append(MotionWarning("foot", what, remedy, bool(lost.any()), stretches))
+    return warnings
+
+
+def _stretches(frames: Mask, time: Array) -> tuple[tuple[float, float], ...]:
+    """Return first and last time [s] of every stretch of the marked frames (T,), of times (T,) [s]."""
+    return tuple((float(time[first]), float(time[stop - 1])) for first, stop in true_runs(frames))

@@ -6,7 +6,7 @@ force follows from the mass, whatever the motion.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -62,9 +62,16 @@ def filter_notes(recording: Recording, chosen: FilterChoice, loads: FootLoads) -
             f"{FEWEST_PERIODS:g} periods of the cut-off, too little to judge the motion by."
         )
     before, after = (frames.start - seen.start) / rate, (seen.stop - frames.stop) / rate
+    margins = [(before, f"{before:.3g} s lie before", "first"), (after, f"{after:.3g} s lie after", "last")]
     # A hundredth of a frame: sums of times are not exact.
-    short = [margin < period - 0.01 / rate for margin in (before, after)]
-    return notes + _margin_notes(before, after, short, period)
+    short = [(length, end) for margin, length, end in margins if margin < period - 0.01 / rate]
+    if short:
+        notes.append(
+            f"Of the needed markers {' and '.join(length for length, _ in short)} the time range, less than one period "
+            f"of the cut-off ({period:.3g} s): the {' and '.join(end for _, end in short)} frames are less "
+            "certain."
+        )
+    return notes
 
 
 def cutoff_notes(recording: Recording, cutoff_hz: float | None, loads: FootLoads) -> list[str]:
@@ -78,19 +85,6 @@ def cutoff_notes(recording: Recording, cutoff_hz: float | None, loads: FootLoads
     if (found := cutoff_with_flight(recording, cutoff_hz, loads)) is not None:
         notes.append(f"{found[0][0].upper()}{found[0][1:]}; {found[1]}.")
     return notes
-
-
-def _margin_notes(before: float, after: float, short: Sequence[bool], period: float) -> list[str]:
-    """Return a sentence on the ends of the time range beside which too little is seen for the filter."""
-    margins = (f"{before:.3g} s lie before", "first"), (f"{after:.3g} s lie after", "last")
-    found = [margin for margin, is_short in zip(margins, short, strict=True) if is_short]
-    if not found:
-        return []
-    lengths = " and ".join(length for length, _ in found)
-    return [
-        f"Of the needed markers {lengths} the time range, less than one period of the cut-off ({period:.3g} s): the "
-        f"{' and '.join(frames for _, frames in found)} frames are less certain."
-    ]
 
 
 def cutoff_with_flight(

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from musclesolve._util.arrays import Array
+from musclesolve.motion.anatomy.joint_centers import moving_medials
 from musclesolve.motion.anatomy.landmark_positions import (
     Points,
     cluster_poses,
@@ -16,7 +17,6 @@ from musclesolve.motion.anatomy.landmark_positions import (
     registered,
     standing_trial,
 )
-from musclesolve.motion.anatomy.medial_landmarks import moving_medials
 from musclesolve.motion.anatomy.pelvis import pelvic_landmarks, trunk_top
 from musclesolve.motion.anatomy.proportions import (
     Unusual,
@@ -32,8 +32,8 @@ from musclesolve.motion.anatomy.standing_posture import (
     leg_centers,
     posture,
     shows_axis,
+    standing_offsets,
 )
-from musclesolve.motion.anatomy.subject_dimensions import standing_offsets
 from musclesolve.motion.anatomy.unit_vectors import across, unit
 from musclesolve.motion.anatomy.upper_body import completed, elbow_axes, upper_body
 from musclesolve.motion.events.force_events import FootLoads
@@ -109,7 +109,10 @@ def anatomy(trial: Trial, margin: float = 0.0) -> Anatomy:
     subject, chosen, loads = trial.subject, filter_choice(trial, trial.filter), FootLoads.of(trial)
     walk = filtered_markers(trial, chosen, margin)
     found = measured_body(trial, subject, trial.hip_regression, walk, standing_trial(trial))
-    bodies, offsets, unusual = _leading(trial, found.bodies), found.offsets, found.unusual
+    # A joint does not depend on a cluster that carries no marker, unless the cluster is a body.
+    idle = set(trial.clusters) - set(trial.carried.values()) - BODY_CLUSTERS
+    bodies = {name: pose for name, pose in found.bodies.items() if name not in idle}
+    offsets, unusual = found.offsets, found.unusual
     uncertain = [*loose_notes(bodies), *length_notes(found.points, offsets)]
     by_cause = {
         "mass": weight_notes(trial, loads, walk.time, found.moving),
@@ -174,25 +177,13 @@ def measured_body(
     if not checked:
         return found
     _check_axes(recording, directions)
-    return replace(found, unusual=_unusual(recording, subject.stature, found, assumed, regression))
-
-
-def _unusual(
-    recording: Recording, stature: float, found: Measured, assumed: Points, regression: str
-) -> list[Unusual]:
-    """Return unusual proportions, with the hips compared to those by regression."""
-    up = found.bodies["pelvis"].direction(found.stance.pelvis_axes[:, 2])
-    return [
-        *unusual_landmarks(recording, stature, found.moving),
-        *unusual_hips(recording, stature, found.points, assumed, up, regression),
-        *unusual_segments(recording, stature, found.offsets),
+    up, stature = pelvis.direction(stance.pelvis_axes[:, 2]), subject.stature
+    unusual = [
+        *unusual_landmarks(recording, stature, moving),
+        *unusual_hips(recording, stature, points, assumed, up, regression),
+        *unusual_segments(recording, stature, offsets),
     ]
-
-
-def _leading(recording: Recording, bodies: dict[str, Poses]) -> dict[str, Poses]:
-    """Return the bodies that a joint depends on: a cluster that carries no marker is none of them unless a body."""
-    idle = set(recording.clusters) - set(recording.carried.values()) - BODY_CLUSTERS
-    return {name: pose for name, pose in bodies.items() if name not in idle}
+    return replace(found, unusual=unusual)
 
 
 def _bodies(
@@ -250,9 +241,10 @@ def _check_axes(recording: Recording, directions: Points) -> None:
             axis = directions.get(f"{joint}_axis_{side}")
             if axis is not None and np.mean(np.sum(axis * left, axis=1)) < 0.3:
                 landmark, expected, remedy = _axis_remedy(recording, joint, side)
-                problem = f"the {SIDE_NAMES[side]} {joint} axis does not point from right to left"
                 raise recording.document.error(
-                    problem, "mapping", landmark, 0, expected, remedy, code="sides_swapped"
+                    f"the {SIDE_NAMES[side]} {joint} axis does not point from right to left",
+                    *("mapping", landmark, 0, expected, remedy),
+                    code="sides_swapped",
                 )
 
 

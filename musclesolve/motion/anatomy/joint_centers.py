@@ -1,4 +1,9 @@
-"""Joint centers from landmarks: hips by regression, knees and ankles midway, shoulders below the acromion."""
+"""Joint centers from landmarks: hips by regression, knees and ankles midway, shoulders below the acromion.
+
+Where no marker of the motion shows the medial landmark of a knee or ankle, a medial marker of the standing trial does,
+or else the chord function finds the joint center there. In the motion these landmarks move with the center above, the
+marker on the side of the segment and the lateral marker, as they were standing.
+"""
 
 from __future__ import annotations
 
@@ -11,10 +16,18 @@ from musclesolve._util.arrays import Array
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.names import unknown_name
 from musclesolve.errors import InputError
-from musclesolve.recording.data import Side
+from musclesolve.motion.anatomy.landmark_positions import Points, registered
+from musclesolve.motion.anatomy.unit_vectors import across, unit
+from musclesolve.recording.data import SIDES, Recording, Side, Subject
+from musclesolve.recording.gaps.rigid_registration import Poses
+from musclesolve.recording.markers.joint_requirements import WANDS
 
 # Distance from the acromion to the shoulder center over that to the elbow (de Leva 1996, J Biomech 29:1223-30).
 SHOULDER_SHARE = 0.104
+ABOVE = {"knee": "hip", "ankle": "knee"}
+"""The joint above each joint."""
+# A wand nearer to the line from the lateral marker to the center above does not show the plane of the joint [m].
+NEAREST_WAND = 0.004
 
 
 def hip_regressions() -> dict[str, dict[str, Any]]:
@@ -46,14 +59,12 @@ def hip_center(regression: str, lengths: Mapping[str, float], side: Side) -> Arr
         raise InputError(
             problem, where="[joint_centers] hip", code="missing_argument", expected=expected, remedy=remedy
         )
+    terms, lengths = hip_regressions()[regression], {**lengths, "constant": 1.0}
     forward, out, up = (
-        _evaluate(hip_regressions()[regression][axis], lengths) for axis in ("forward", "out", "up")
+        sum(factor * lengths[name] for name, factor in terms[axis].items())
+        for axis in ("forward", "out", "up")
     )
     return np.array([forward, -out if side == "r" else out, up])
-
-
-def _evaluate(terms: Mapping[str, float], lengths: Mapping[str, float]) -> float:
-    return sum(value if name == "constant" else value * lengths[name] for name, value in terms.items())
 
 
 def between(one: Array, other: Array) -> Array:
@@ -72,3 +83,103 @@ def joint_center(points: Mapping[str, Array], joint: str, side: Side) -> Array:
 def shoulder_center(acromion: Array, elbow: Array) -> Array:
     """Return the shoulder center (..., 3): the acromion moved 10.4 % of the way to the elbow (de Leva 1996)."""
     return acromion + SHOULDER_SHARE * (elbow - acromion)
+
+
+def standing_medials(
+    recording: Recording, subject: Subject, standing: Mapping[str, Array], hips: Points
+) -> Points:
+    """Return the landmarks (3,) of the standing subject with the medial ones that the chord function finds.
+
+    A medial landmark is put where the center is midway between it and the lateral one.
+
+    Hip centers "hip_r", "hip_l" (3,) [m] are by regression; those that are mapped win over them.
+    """
+    points = dict(standing)
+    hips = _measured(standing, hips)
+    for joint, side in _unseen(points):
+        lateral, wand = points[f"{joint}_lateral_{side}"], points[f"{WANDS[joint]}_{side}"]
+        above, offset = _above(points, hips, joint, side), subject.chord_offset(joint)
+        try:
+            center = chord_center(above, wand, lateral, offset)
+        except InputError as error:
+            raise recording.document.placed(error, "mapping", f"{joint}_lateral_{side}") from None
+        points[f"{joint}_medial_{side}"] = 2.0 * center - lateral
+    return points
+
+
+def moving_medials(
+    recording: Recording, moving: Points, hips: Points, standing: Points
+) -> tuple[Points, dict[str, Poses]]:
+    """Return the landmarks (T, 3) of the motion with the medial ones that its markers do not show.
+
+    The poses of the triangles that lead them come with them, each by the names of its corners.
+
+    `standing` holds landmarks and hip centers by regression (3,) [m], the others are (T, 3) [m].
+    """
+    points, still = dict(moving), _measured(standing, standing)
+    triangles: dict[str, Poses] = {}
+    for joint, side in _unseen(points):
+        names = [f"{WANDS[joint]}_{side}", f"{joint}_lateral_{side}"]
+        reference = np.stack([_above(standing, still, joint, side), *(standing[name] for name in names)])
+        seen = np.stack([_above(points, hips, joint, side), *(points[name] for name in names)], axis=1)
+        body = f"{ABOVE[joint]}_{side}, {names[0]} and {names[1]}"
+        triangles[body] = registered(recording, reference, seen, body)
+        points[f"{joint}_medial_{side}"] = triangles[body].point(standing[f"{joint}_medial_{side}"])
+    return points, triangles
+
+
+def _measured(points: Mapping[str, Array], hips: Mapping[str, Array]) -> Points:
+    """Return the hip centers, mapped ones before those by regression."""
+    return {f"hip_{side}": points.get(f"hip_center_{side}", hips[f"hip_{side}"]) for side in SIDES}
+
+
+def _unseen(points: Mapping[str, Array]) -> list[tuple[str, Side]]:
+    """Return joint and side of the centers that are not to be had from the points, knees before ankles."""
+    return [
+        (joint, side)
+        for joint in WANDS
+        for side in SIDES
+        if f"{joint}_medial_{side}" not in points and f"{joint}_center_{side}" not in points
+    ]
+
+
+def _above(points: Mapping[str, Array], hips: Mapping[str, Array], joint: str, side: Side) -> Array:
+    """Return the joint center above a knee or ankle."""
+    return hips[f"hip_{side}"] if joint == "knee" else joint_center(points, "knee", side)
+
+
+def chord_center(above: Array, wand: Array, lateral: Array, offset: float) -> Array:
+    """Return the joint center (..., 3) [m] with (above - J) . (lateral - J) = 0 and |lateral - J| = offset.
+
+    It lies in the plane of the center above, the lateral marker and the marker on the side of the segment, half a joint
+    width and the radius of the marker inwards (Davis et al. 1991, Hum Mov Sci 10:575-87; Kadaba et al. 1990, J Orthop
+    Res 8:383-92).
+
+    With u from the lateral marker to the center above, w square to u towards the wand, and cos b = offset / |above -
+    lateral|: J = lateral + offset (cos b u - sin b w). The wand and the center lie on opposite sides of the line u.
+
+    All points are (..., 3) [m]: the center above, the marker on the side of the segment and the lateral marker.
+    """
+    line = above - lateral
+    length = np.linalg.norm(line, axis=-1, keepdims=True)
+    if not length.min() > offset:
+        raise InputError(
+            f"the lateral marker is {1000 * length.min():.0f} mm from the joint center above it, and "
+            f"{1000 * offset:.0f} mm from its own",
+            code="bad_anatomy",
+            expected="half the joint width, and far less than the length of the segment",
+            remedy="check the marker, and the joint widths in [subject]",
+        )
+    u = unit(line)
+    beside = np.linalg.norm(np.cross(wand - lateral, u), axis=-1)
+    if not beside.min() > NEAREST_WAND:
+        raise InputError(
+            f"the marker on the side of the segment lies {1000 * beside.min():.0f} mm from the line between the "
+            "lateral marker and the joint center above it, so the plane of the joint is unknown",
+            code="bad_anatomy",
+            expected=f"more than {1000 * NEAREST_WAND:.0f} mm; a few centimetres are usual",
+            remedy="check that the two markers are not exchanged or copies of each other",
+        )
+    w = across(wand - lateral, u)
+    cosine = offset / length
+    return np.asarray(lateral + offset * (cosine * u - np.sqrt(1.0 - cosine**2) * w))

@@ -1,4 +1,4 @@
-"""The standing posture: the reference from which pelvis and feet are followed into the motion.
+"""The standing posture, the reference from which pelvis and feet are followed into the motion, and its dimensions.
 
 With a standing trial this is its median posture. Without one it is put together from the motion: the mean shape of
 the pelvis at a published tilt, and each leg at the instant its foot lies flattest and lowest.
@@ -14,9 +14,8 @@ import numpy as np
 from musclesolve._util.arrays import Array
 from musclesolve.errors import InputError
 from musclesolve.motion.anatomy.functional_hip import functional_hips
-from musclesolve.motion.anatomy.joint_centers import hip_needs, joint_center
+from musclesolve.motion.anatomy.joint_centers import between, hip_needs, joint_center, standing_medials
 from musclesolve.motion.anatomy.landmark_positions import Points, standing_landmarks
-from musclesolve.motion.anatomy.medial_landmarks import standing_medials
 from musclesolve.motion.anatomy.pelvis import (
     NEUTRAL_TILT,
     assumed_standing,
@@ -24,9 +23,13 @@ from musclesolve.motion.anatomy.pelvis import (
     standing_hips,
     trunk_top,
 )
-from musclesolve.motion.anatomy.unit_vectors import UP, horizontal, unit
+from musclesolve.motion.anatomy.unit_vectors import UP, horizontal, mean_length, unit
 from musclesolve.recording.data import SIDES, Recording, Side, Subject
 from musclesolve.recording.markers.landmark_names import shows_spines
+
+# Height of the joint between lower and upper torso as a share of hips to neck (Silva 2003, Table 3.8: lengths of
+# lower and upper torso, 0.275 m and 0.294 m).
+BACK_SHARE = 0.275 / (0.275 + 0.294)
 
 
 @dataclass(frozen=True)
@@ -55,11 +58,21 @@ def posture(
     Marker positions (3,) of the standing trial are empty when there is none.
     """
     notes: list[str] = []
-    pelvis = _standing_pelvis(recording, standing, moving)
     if recording.static is None:
-        notes += _assumed(pelvis)
-    elif not shows_spines(pelvis):
-        notes.append("The pelvis is determined from hips and shoulders: it tilts with the trunk.")
+        pelvis = assumed_standing(moving)
+        notes += [
+            f"The neutral tilt of the pelvis is taken as {np.rad2deg(NEUTRAL_TILT):.0f} degrees (Levine & Whittle "
+            "1996), because there is no standing trial; hip flexion is off by the subject's difference from it."
+            if shows_spines(pelvis)
+            else "The trunk is assumed to be upright over the hips, because there is no standing trial.",
+            "The feet are measured at the instant of the motion at which each lies lowest.",
+        ]
+    else:
+        pelvis = standing_landmarks(recording, standing)
+        if not shows_spines(pelvis):
+            if (top := trunk_top(pelvis)) is not None:
+                pelvis["trunk_top"] = top
+            notes.append("The pelvis is determined from hips and shoulders: it tilts with the trunk.")
     try:
         hips = standing_hips(pelvis, regression, _leg_lengths(recording, subject, pelvis))
     except InputError as error:
@@ -67,37 +80,18 @@ def posture(
     functional, hip_notes = functional_hips(recording, subject.stature, standing, pelvis, hips, regression)
     hips |= functional
     notes += hip_notes
+    legs: dict[Side, Points] = {}
     if recording.static is None:
-        legs = {side: _flat_foot(moving, side) for side in SIDES}
+        for side in SIDES:
+            # The instant at which heel and toe together are lowest.
+            lowest = int(np.argmin(moving[f"heel_{side}"][:, 2] + moving[f"toe_{side}"][:, 2]))
+            legs[side] = leg_centers({name: point[lowest] for name, point in moving.items()}, side)
     else:
         pelvis = standing_medials(recording, subject, pelvis, hips)
         legs = {side: leg_centers(pelvis, side) for side in SIDES}
     if "leg" in hip_needs(regression) and subject.leg_length is None and recording.static is not None:
         notes.append("The leg length for the hip centers is measured on the standing trial.")
     return Posture({**pelvis, **hips}, legs, neutral_axes(pelvis), tuple(notes))
-
-
-def _standing_pelvis(recording: Recording, standing: Points, moving: Points) -> Points:
-    """Return the points (3,) of the standing pelvis; of the whole body where there is a standing trial."""
-    if recording.static is None:
-        return assumed_standing(moving)
-    seen = standing_landmarks(recording, standing)
-    top = None if shows_spines(seen) else trunk_top(seen)
-    return seen if top is None else seen | {"trunk_top": top}
-
-
-def _assumed(pelvis: Points) -> list[str]:
-    feet = "The feet are measured at the instant of the motion at which each lies lowest."
-    if not shows_spines(pelvis):
-        return [
-            "The trunk is assumed to be upright over the hips, because there is no standing trial.",
-            feet,
-        ]
-    return [
-        f"The neutral tilt of the pelvis is taken as {np.rad2deg(NEUTRAL_TILT):.0f} degrees (Levine & Whittle "
-        "1996), because there is no standing trial; hip flexion is off by the subject's difference from it.",
-        feet,
-    ]
 
 
 def _leg_lengths(recording: Recording, subject: Subject, pelvis: Points) -> dict[Side, float]:
@@ -120,12 +114,6 @@ def leg_centers(points: Points, side: Side) -> Points:
     for joint in ("knee", "ankle"):
         leg[joint] = joint_center(leg, joint, side)
     return leg
-
-
-def _flat_foot(moving: Points, side: Side) -> Points:
-    """Return one leg (3,) at the instant at which heel and toe together are lowest."""
-    lowest = int(np.argmin(moving[f"heel_{side}"][:, 2] + moving[f"toe_{side}"][:, 2]))
-    return leg_centers({name: point[lowest] for name, point in moving.items()}, side)
 
 
 def shows_axis(points: Points, joint: str, side: Side) -> bool:
@@ -156,3 +144,65 @@ def leg_frame(leg: Points, side: Side, left: Array) -> Array:
     """
     left = horizontal(leftward(leg, "knee", side) if shows_axis(leg, "knee", side) else left)
     return np.stack([np.cross(left, UP), left, UP], axis=-1)
+
+
+def standing_offsets(recording: Recording, stance: Posture, points: Points) -> Points:
+    """Return where the points of the standing model lie from their parents, in axes parallel to the global frame.
+
+    Legs are measured standing where there is a standing trial. Trunk and arms are always measured on the motion,
+    because subjects often raise their arms for the standing trial, which lifts the shoulders. What no marker shows is
+    left out; the model has it in proportion to the stature.
+
+    Returns:
+        hip from the middle of the hips (0, -+w/2, 0); knee from hip and ankle from knee (0, 0, -length); heel and
+        toe from the ankle, and the axes ankle_axis and shank_forward, in the frame of the leg (x horizontal and
+        square to the knee axis, z up), so that a foot that stands toe-out keeps that; back from the middle of the
+        hips and neck_base from back (0, 0, length); shoulder from neck_base (0, -+length, 0); elbow from shoulder
+        and wrist from elbow (0, 0, -length). All (3,), [m] or unit vectors.
+    """
+    middle = between(points["hip_r"], points["hip_l"])
+    hips = {side: _standing_hip(recording, stance, side) for side in SIDES}
+    offsets: Points = {}
+    if "neck_base" in points:
+        offsets["back"] = _upwards(points["back"] - middle)
+        offsets["neck_base"] = _upwards(points["neck_base"] - points["back"])
+    if hips["r"] is None or hips["l"] is None:
+        width = mean_length(points["hip_l"] - points["hip_r"])
+    else:
+        width = float(np.linalg.norm(hips["l"] - hips["r"]))
+    for side in SIDES:
+        outward = 1.0 if side == "l" else -1.0
+        offsets[f"hip_{side}"] = np.array([0.0, outward * width / 2, 0.0])
+        leg, hip = stance.legs[side], hips[side]
+        if hip is None:
+            thigh = points[f"hip_{side}"] - points[f"knee_{side}"]
+            shank = points[f"knee_{side}"] - points[f"ankle_{side}"]
+        else:
+            thigh, shank = (hip - leg["knee"])[None], (leg["knee"] - leg["ankle"])[None]
+        offsets[f"knee_{side}"], offsets[f"ankle_{side}"] = -_upwards(thigh), -_upwards(shank)
+        to_leg = leg_frame(leg, side, stance.pelvis_axes[:, 1]).T
+        offsets[f"heel_{side}"] = to_leg @ (leg[f"heel_{side}"] - leg["ankle"])
+        offsets[f"toe_{side}"] = to_leg @ (leg[f"toe_{side}"] - leg["ankle"])
+        offsets[f"ankle_axis_{side}"] = to_leg @ foot_left(leg, side)
+        offsets[f"shank_forward_{side}"] = to_leg @ foot_forward(leg, side)
+        shoulder, elbow, wrist = (points.get(f"{joint}_{side}") for joint in ("shoulder", "elbow", "wrist"))
+        if shoulder is not None and "neck_base" in points:
+            span = mean_length(shoulder - points["neck_base"])
+            offsets[f"shoulder_{side}"] = np.array([0.0, outward * span, 0.0])
+        if shoulder is not None and elbow is not None:
+            offsets[f"elbow_{side}"] = -_upwards(elbow - shoulder)
+        if elbow is not None and wrist is not None:
+            offsets[f"wrist_{side}"] = -_upwards(wrist - elbow)
+    return offsets
+
+
+def _upwards(vector: Array) -> Array:
+    return np.array([0.0, 0.0, mean_length(vector)])
+
+
+def _standing_hip(recording: Recording, stance: Posture, side: Side) -> Array | None:
+    """Return the hip center (3,) in the standing trial, or None where only the motion shows it."""
+    if recording.static is None:
+        return None
+    mapped = f"hip_center_{side}" in recording.mapping
+    return stance.pelvis.get(f"hip_center_{side}" if mapped else f"hip_{side}")

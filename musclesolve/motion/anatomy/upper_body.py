@@ -10,8 +10,7 @@ from musclesolve._util.arrays import Array
 from musclesolve.motion.anatomy.joint_centers import between, shoulder_center
 from musclesolve.motion.anatomy.landmark_positions import Points
 from musclesolve.motion.anatomy.proportions import segment_shares
-from musclesolve.motion.anatomy.standing_posture import leftward, shows_axis
-from musclesolve.motion.anatomy.subject_dimensions import BACK_SHARE
+from musclesolve.motion.anatomy.standing_posture import BACK_SHARE, leftward, shows_axis
 from musclesolve.motion.anatomy.unit_vectors import UP, mean_length
 from musclesolve.recording.data import SIDE_NAMES, SIDES, Side
 
@@ -26,10 +25,12 @@ def upper_body(moving: Points, hips: Points, pelvis_up: Array, stature: float) -
     for side in SIDES:
         points |= _arm(moving, side, pelvis_up, stature)
     middle = between(hips["hip_r"], hips["hip_l"])
-    # The trunk stays upright over a pelvis that tilts; tilting with it, it would be thrown about.
-    upright = middle + segment_shares()["trunk"]["share"] * stature * UP
     neck = _neck(moving, points)
-    return points | _trunk(upright if neck is None else neck, middle, pelvis_up)
+    if neck is None:
+        # The trunk stays upright over a pelvis that tilts; tilting with it, it would be thrown about.
+        neck = middle + segment_shares()["trunk"]["share"] * stature * UP
+    back = middle + BACK_SHARE * mean_length(neck - middle) * pelvis_up
+    return points | {"neck_base": neck, "back": back}
 
 
 def elbow_axes(moving: Points, points: Points) -> Points:
@@ -81,8 +82,14 @@ def _arm(moving: Points, side: Side, pelvis_up: Array, stature: float) -> Points
     """Return shoulder, elbow, wrist and ends of the hand, from the shoulder as far as every joint is seen."""
     lateral = moving.get(f"elbow_lateral_{side}")
     elbow = None if lateral is None else between(lateral, moving.get(f"elbow_medial_{side}", lateral))
-    shoulder = _shoulder(moving, side, elbow, pelvis_up, stature)
-    if shoulder is None:
+    if f"shoulder_center_{side}" in moving:
+        shoulder = moving[f"shoulder_center_{side}"]
+    elif f"shoulder_{side}" in moving:
+        acromion = moving[f"shoulder_{side}"]
+        # An arm that no marker shows hangs straight down from the trunk.
+        hanging = acromion - segment_shares()["upper arm"]["share"] * stature * pelvis_up
+        shoulder = shoulder_center(acromion, hanging if elbow is None else elbow)
+    else:
         return {}
     arm = {f"shoulder_{side}": shoulder}
     if elbow is None:
@@ -95,20 +102,6 @@ def _arm(moving: Points, side: Side, pelvis_up: Array, stature: float) -> Points
     return arm | beyond if f"wrist_{side}" in beyond or len(beyond) == len(HAND) else arm
 
 
-def _shoulder(
-    moving: Points, side: Side, elbow: Array | None, pelvis_up: Array, stature: float
-) -> Array | None:
-    """Return the shoulder center (T, 3), as mapped or from the acromion; None where neither is seen."""
-    if f"shoulder_center_{side}" in moving:
-        return moving[f"shoulder_center_{side}"]
-    if f"shoulder_{side}" not in moving:
-        return None
-    acromion = moving[f"shoulder_{side}"]
-    # An arm that no marker shows hangs straight down from the trunk.
-    hanging = acromion - segment_shares()["upper arm"]["share"] * stature * pelvis_up
-    return shoulder_center(acromion, hanging if elbow is None else elbow)
-
-
 def _neck(moving: Points, points: Points) -> Array | None:
     """Return the root of the neck (T, 3), as mapped or midway between the shoulders; None where neither is seen."""
     if "neck_base" in moving:
@@ -116,8 +109,3 @@ def _neck(moving: Points, points: Points) -> Array | None:
     if "shoulder_r" in points and "shoulder_l" in points:
         return between(points["shoulder_r"], points["shoulder_l"])
     return None
-
-
-def _trunk(neck: Array, middle: Array, pelvis_up: Array) -> Points:
-    """Return root of the neck and joint of the back."""
-    return {"neck_base": neck, "back": middle + BACK_SHARE * mean_length(neck - middle) * pelvis_up}

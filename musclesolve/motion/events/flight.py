@@ -7,8 +7,7 @@ import numpy as np
 from musclesolve._util.arrays import Array, Mask, true_runs
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.motion.events.force_events import FootLoads
-from musclesolve.motion.signals.low_pass import low_pass
-from musclesolve.motion.signals.sampled_signal import lowest_carried
+from musclesolve.motion.signals.low_pass import low_pass, lowest_carried
 from musclesolve.recording.data import SIDES, Recording
 from musclesolve.recording.plates.foot_contacts import vertical_force
 

@@ -1,18 +1,85 @@
-"""Events, strides and walking direction of a trial."""
+"""Events, strides and walking direction of a trial; how long, wide and fast a stride is.
+
+A stride lasts from a heel strike to the next one of the same foot. The six events by which the source reads muscle
+forces (Silva 2003, section 6.8) are, for the right leg: heel strike (0 %), opposite toe-off (about 15 %), the moment
+when the left foot passes the point below the right hip joint (30 %), opposite heel strike (50 %), the moment when the
+right foot passes the point below the left hip joint (80 %), and the next heel strike. Toe-off (60 %) parts stance
+from swing.
+"""
 
 from __future__ import annotations
 
+from bisect import bisect
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 import numpy as np
 
 from musclesolve._util.arrays import Array, at_times
 from musclesolve.motion.anatomy.anatomy import Anatomy
 from musclesolve.motion.events.gait_events import gait_events
-from musclesolve.motion.events.marker_events import walk
-from musclesolve.motion.events.strides import Stride, hip_passages, strides
+from musclesolve.motion.events.marker_events import Walk, walk
 from musclesolve.motion.walking_direction import headings
-from musclesolve.recording.data import Event, Trial
+from musclesolve.recording.data import SIDES, Event, EventKind, Side, Trial
+
+Times = dict[tuple[EventKind, Side], list[float]]
+
+LONGEST_STRIDE = 1.5
+"""A stride that takes so many times the usual one lacks a strike in its middle."""
+TOGETHER = 0.1
+"""Feet that strike within this share of a stride strike together: a jump, no step."""
+FLAT = (0.15, 0.35)
+"""Part of a stride in which the foot rests on the ground, or rides on the belt."""
+
+
+@dataclass(frozen=True)
+class Stride:
+    """One stride of one leg; times on the clock of the recording [s], NaN where something was not seen."""
+
+    side: Side
+    start: float  # its heel strike
+    end: float  # its next heel strike
+    opposite_toe_off: float  # the other foot leaves the ground
+    opposite_foot_below_hip: float  # the other foot passes the point below the hip joint of this leg
+    opposite_heel_strike: float  # the other foot strikes
+    toe_off: float  # the own foot leaves the ground
+    foot_below_opposite_hip: float  # the own foot passes the point below the hip joint of the other leg
+    # distance of the two strikes of the heel along the walking direction, that of the belt added [m]
+    length: float = np.nan
+    step_length: float = np.nan  # of the second step, from the other heel's strike to the own one [m]
+    # distance of the other heel's strike from the line through the two own ones [m]
+    step_width: float = np.nan
+    # whether forces or a file show when feet strike and leave in this recording. Those of markers alone are
+    # some hundredths of a second early and late: little of a stride, much of a double support
+    timed: bool = True
+
+    @property
+    def duration(self) -> float:
+        """Time from strike to strike [s]."""
+        return self.end - self.start
+
+    @property
+    def cadence(self) -> float:
+        """Steps a minute, two in a stride."""
+        return 120.0 / self.duration
+
+    @property
+    def speed(self) -> float:
+        """Walking speed [m/s]."""
+        return self.length / self.duration
+
+    @property
+    def double_support(self) -> float:
+        """Time in which both feet are on the ground [s]; NaN in running, where they never are, and if not `timed`."""
+        order = (self.start, self.opposite_toe_off, self.opposite_heel_strike, self.toe_off, self.end)
+        if not (self.timed and all(early <= late for early, late in pairwise(order))):
+            return float(np.nan)
+        return self.opposite_toe_off - self.start + self.toe_off - self.opposite_heel_strike
+
+    def percent(self, time: float) -> float:
+        """Where a time lies in the stride, 0 to 100."""
+        return 100.0 * (time - self.start) / self.duration
 
 
 @dataclass(frozen=True)
@@ -45,3 +112,107 @@ class Gait:
         """The walking direction (T,) at times within those of the anatomy, as an angle from x to the left [rad]."""
         angle = np.unwrap(np.arctan2(self.heading[:, 1], self.heading[:, 0]))
         return np.interp(time, self.time, angle)
+
+
+def strides(events: Sequence[Event], walking: Walk | None = None) -> list[Stride]:
+    """Strides of both legs between strikes that were recorded, in order of time.
+
+    Events of the source "periodic" do not count. Without the markers of `walking` lengths and widths are NaN.
+    """
+    seen: Times = {}
+    for event in sorted(events, key=lambda event: event.time):
+        if event.source != "periodic":
+            seen.setdefault((event.kind, event.side), []).append(event.time)
+    pairs = [(side, *pair) for side in SIDES for pair in pairwise(seen.get(("heel_strike", side), []))]
+    longest = LONGEST_STRIDE * np.median([end - start for _, start, end in pairs]) if pairs else 0.0
+    timed = {"heel_strike", "toe_off"} <= {
+        event.kind for event in events if event.source in ("stated", "forces")
+    }
+    every = [_stride(seen, walking, timed, *pair) for pair in pairs if pair[2] - pair[1] <= longest]
+    return sorted((stride for stride in every if _alternates(seen, stride)), key=lambda stride: stride.start)
+
+
+def _alternates(seen: Times, stride: Stride) -> bool:
+    """Whether the other foot strikes in between, as far as it was seen; who jumps lands on both feet at once."""
+    strikes = np.array(seen.get(("heel_strike", "l" if stride.side == "r" else "r"), []))
+    near = TOGETHER * stride.duration
+    between = (strikes > stride.start + near) & (strikes < stride.end - near)
+    together = np.minimum(np.abs(strikes - stride.start), np.abs(strikes - stride.end)) <= near
+    return bool(between.any() or not together.any())
+
+
+def hip_passages(time: Array, points: Mapping[str, Array], heading: Array) -> list[Event]:
+    """Moments at which the middle of a foot passes the point below the opposite hip joint, from behind.
+
+    Of hips, heels and toes (T, 3) [m], and horizontal unit vectors (T, 3) of the walking direction.
+    """
+    events = []
+    for side, other in (SIDES, SIDES[::-1]):
+        foot = 0.5 * (points[f"heel_{side}"] + points[f"toe_{side}"])
+        ahead = np.sum((foot - points[f"hip_{other}"]) * heading, axis=1)
+        before = np.flatnonzero((ahead[:-1] < 0.0) & (ahead[1:] >= 0.0))
+        share = ahead[before] / (ahead[before] - ahead[before + 1])
+        passed = time[before] + share * (time[before + 1] - time[before])
+        events += [Event("foot_below_hip", side, float(moment), "markers") for moment in passed]
+    return sorted(events, key=lambda event: event.time)
+
+
+def _stride(seen: Times, walking: Walk | None, timed: bool, side: Side, start: float, end: float) -> Stride:
+    def first(kind: EventKind, foot: Side) -> float:
+        times = seen.get((kind, foot), [])
+        place = bisect(times, start)
+        return times[place] if place < len(times) and times[place] < end else float(np.nan)
+
+    other: Side = "l" if side == "r" else "r"
+    strike = first("heel_strike", other)
+    length = step_length = step_width = float(np.nan)
+    if walking is not None:
+        length, step_length, step_width = _size(walking, side, other, start, strike, end)
+    return Stride(
+        side=side,
+        start=start,
+        end=end,
+        opposite_toe_off=first("toe_off", other),
+        opposite_foot_below_hip=first("foot_below_hip", other),
+        opposite_heel_strike=strike,
+        toe_off=first("toe_off", side),
+        foot_below_opposite_hip=first("foot_below_hip", side),
+        length=length,
+        step_length=step_length,
+        step_width=step_width,
+        timed=timed,
+    )
+
+
+def _size(
+    walking: Walk, side: Side, other: Side, start: float, middle: float, end: float
+) -> tuple[float, float, float]:
+    """Stride length, step length and step width [m] from where the heels struck."""
+    own, opposite = walking.feet[f"heel_{side}"], walking.feet[f"heel_{other}"]
+    first, second, last = (
+        _at(walking, path, moment) for path, moment in ((own, start), (opposite, middle), (own, end))
+    )
+    forward = _at(walking, walking.heading, 0.5 * (start + end))
+    left = np.array([-forward[1], forward[0], 0.0])
+    belt = 0.0 if walking.travels else _belt_speed(walking, own, forward, start, end)
+    length = (last - first) @ forward + belt * (end - start)
+    step = (last - second) @ forward + belt * (end - middle)
+    width = (second - 0.5 * (first + last)) @ left * (1.0 if side == "r" else -1.0)
+    return float(length), float(step), float(width)
+
+
+def _at(walking: Walk, path: Array, moment: float) -> Array:
+    """A trajectory (T, 3) between the frames; NaN beside a gap and outside of the recording."""
+    return np.array(
+        [np.interp(moment, walking.time, path[:, k], left=np.nan, right=np.nan) for k in range(3)]
+    )
+
+
+def _belt_speed(walking: Walk, heel: Array, forward: Array, start: float, end: float) -> float:
+    """Speed at which the belt carries the resting foot back [m/s]."""
+    rests = slice(*np.searchsorted(walking.time, np.array(FLAT) * (end - start) + start))
+    time, ahead = walking.time[rests], heel[rests] @ forward
+    seen = np.isfinite(ahead)
+    if seen.sum() < 3:
+        return float(np.nan)
+    return -float(np.polyfit(time[seen] - start, ahead[seen], 1)[0])

@@ -30,6 +30,7 @@ _NAMES: dict[EventKind, str] = {
     "toe_off": "toe-off",
     "foot_below_hip": "foot below the opposite hip",
 }
+_SOURCES = {"stated": "the file", "forces": "the forces", "markers": "the markers"}
 SAME = 0.3
 """Events of one kind and foot closer together than this are one event: no foot steps twice in so short a time [s]."""
 BEARING_WEIGHTS = 0.3
@@ -109,8 +110,8 @@ def _conflicts(pairs: Sequence[tuple[Event, Event]]) -> list[str]:
     if not apart:
         return []
     each = "; ".join(
-        f"{SIDE_NAMES[twin.side]} {_NAMES[twin.kind]} at {twin.time:.3f} s by {_by(twin)}, {event.time:.3f} s by "
-        f"{_by(event)}"
+        f"{SIDE_NAMES[twin.side]} {_NAMES[twin.kind]} at {twin.time:.3f} s by {_SOURCES[twin.source]}, "
+        f"{event.time:.3f} s by {_SOURCES[event.source]}"
         for twin, event in apart[:3]
     )
     more = f" and {len(apart) - 3} more" if len(apart) > 3 else ""
@@ -118,12 +119,6 @@ def _conflicts(pairs: Sequence[tuple[Event, Event]]) -> list[str]:
         f"Sources differ by more than {1000 * CONFLICT:.0f} ms on {len(apart)} of {len(pairs)} gait events: "
         f"{each}{more}. A foot beside its plate, or forces and markers that are not synchronous."
     ]
-
-
-def _by(event: Event) -> str:
-    return {"stated": "the file", "forces": "the forces", "markers": "the markers"}.get(
-        event.source, event.source
-    )
 
 
 def _possible(loads: FootLoads, events: list[Event]) -> tuple[list[Event], list[str]]:
@@ -134,7 +129,9 @@ def _possible(loads: FootLoads, events: list[Event]) -> tuple[list[Event], list[
     possible = [event for event, sure in zip(events, stands, strict=True) if not sure]
     notes = [f"Contradicted by the forces and left out: {_listed(refused)}."] if refused else []
     for side, foot in feet.items():
-        left = _left(foot, [event for event in possible if event.side == side])
+        steps = [within(foot.unclear, event.time) for event in possible if event.side == side]
+        # Force that is left on the plate although the foot steps.
+        left = float(foot.lowest[np.any(steps, axis=0)].max(initial=0.0)) if steps else 0.0
         if left > 0.0:
             notes.append(
                 f"The plate of the {SIDE_NAMES[side]} foot does not unload where it steps by the markers: {left:.0f} N "
@@ -142,12 +139,6 @@ def _possible(loads: FootLoads, events: list[Event]) -> tuple[list[Event], list[
                 "are used there."
             )
     return possible, notes
-
-
-def _left(foot: Standing, events: list[Event]) -> float:
-    """Force that is left on a plate although the foot steps in these events [N]; 0 where there is none."""
-    loaded = [within(foot.unclear, event.time) for event in events]
-    return float(foot.lowest[np.any(loaded, axis=0)].max(initial=0.0)) if loaded else 0.0
 
 
 def _moved(events: list[Event], pairs: Sequence[tuple[Event, Event]]) -> tuple[list[Event], str]:

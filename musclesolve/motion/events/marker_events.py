@@ -3,6 +3,8 @@
 Seen from the pelvis, the heel is farthest ahead when it strikes the ground, and the toes are farthest behind when
 they leave it: swing ends and stance begins with the first, stance ends and swing begins with the second. That holds
 on the floor and on a treadmill.
+
+Both are maxima of a signal with noise, gaps and cut ends, which lie between the samples.
 """
 
 from __future__ import annotations
@@ -10,16 +12,28 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
-from musclesolve._util.arrays import Array
+from musclesolve._util.arrays import Array, true_runs
 from musclesolve.motion.anatomy.unit_vectors import UP
-from musclesolve.motion.events.extrema import maxima
+from musclesolve.motion.signals.low_pass import low_pass
 from musclesolve.motion.walking_direction import headings
 from musclesolve.recording.data import SIDES, Event, EventKind, Recording
 from musclesolve.recording.gaps.marker_jumps import jumps
 
 SHORTEST_SWING = 0.15
 """A foot that moves less than this along the walking direction, seen from the pelvis, does not step [m]."""
+
+CUTOFF_HZ = 8.0
+"""Low-pass filter before maxima are looked for: the swing of a foot has little above, noise has [Hz]."""
+FULL_FALL = 0.35
+"""A maximum stands above what lies on either side of it by this share of the whole excursion."""
+CUT_FALL = 0.05
+"""The same where the recording ends before the signal has fallen; the other side must show the full fall."""
+SHORTEST_PERIOD = 0.4
+"""Between two strikes of one foot lies at least this time, running included [s]."""
+PERIOD_SHARE = 0.6
+"""And at least this share of the usual time between them."""
 
 _FARTHEST: tuple[tuple[EventKind, str, float], ...] = (("heel_strike", "heel", 1.0), ("toe_off", "toe", -1.0))
 
@@ -46,19 +60,16 @@ def walk(recording: Recording) -> Walk | None:
         return None
     pelvis = np.mean([_path(recording, name) for name in behind], axis=0)
     feet = {name: _path(recording, name) for name in parts}
-    faced = _facing(recording, feet)
+    # Square to a pair of spines of the pelvis; without one, which way the feet point.
+    spines = [part for part in ("asis", "psis") if all(recording.sees(f"{part}_{side}") for side in SIDES)]
+    if spines:
+        faced = np.cross(_path(recording, f"{spines[0]}_l") - _path(recording, f"{spines[0]}_r"), UP)
+    else:
+        faced = np.sum([feet[f"toe_{side}"] - feet[f"heel_{side}"] for side in SIDES], axis=0)
     if not (np.isfinite(pelvis).all(axis=1).any() and np.isfinite(faced).all(axis=1).any()):
         return None
     heading, travels = headings(recording.markers.time, pelvis, faced)
     return Walk(recording.markers.time, recording.markers.rate, pelvis, feet, heading, travels)
-
-
-def _facing(recording: Recording, feet: dict[str, Array]) -> Array:
-    """Which way the pelvis faces (T, 3), square to a pair of its spines; without one, which way the feet point."""
-    for part in ("asis", "psis"):
-        if all(recording.sees(f"{part}_{side}") for side in SIDES):
-            return np.cross(_path(recording, f"{part}_l") - _path(recording, f"{part}_r"), UP)
-    return np.sum([feet[f"toe_{side}"] - feet[f"heel_{side}"] for side in SIDES], axis=0)
 
 
 def marker_events(walking: Walk) -> list[Event]:
@@ -70,7 +81,10 @@ def marker_events(walking: Walk) -> list[Event]:
     events = []
     frames = np.arange(walking.time.size)
     for side in SIDES:
-        if not _moves(walking, side):
+        heel = walking.feet[f"heel_{side}"][:, :2]
+        seen = heel[np.isfinite(heel).all(axis=1)]
+        # In a squat it is the pelvis that moves, and no foot leaves its place.
+        if not len(seen) or np.linalg.norm(np.ptp(seen, axis=0)) <= SHORTEST_SWING:
             continue
         for kind, part, sign in _FARTHEST:
             ahead = np.sum((walking.feet[f"{part}_{side}"] - walking.pelvis) * walking.heading, axis=1)
@@ -79,14 +93,84 @@ def marker_events(walking: Walk) -> list[Event]:
     return sorted(events, key=lambda event: event.time)
 
 
-def _moves(walking: Walk, side: str) -> bool:
-    """Whether a foot leaves its place: in a squat it is the pelvis that moves."""
-    heel = walking.feet[f"heel_{side}"][:, :2]
-    seen = heel[np.isfinite(heel).all(axis=1)]
-    return len(seen) > 0 and float(np.linalg.norm(np.ptp(seen, axis=0))) > SHORTEST_SWING
-
-
 def _path(recording: Recording, landmark: str) -> Array:
     """Trajectory (T, 3) of a landmark [m], NaN where it was not seen or jumps."""
     path = recording.markers.weighted(recording.mapping[landmark])
     return np.where(jumps(path, recording.markers.rate)[:, None], np.nan, path)
+
+
+def maxima(signal: Array, rate_hz: float, least_excursion: float) -> Array:
+    """Places (k,) from 0 to T - 1 of the maxima of a signal (T,), by a parabola through the three highest samples.
+
+    The samples are evenly spaced, NaN where there are none. A signal whose highest and lowest value differ by less than
+    `least_excursion` does not swing at all.
+    """
+    smooth = np.full(signal.size, np.nan)
+    for first, end in true_runs(np.isfinite(signal)):
+        if end - first > SHORTEST_PERIOD * rate_hz:
+            cutoff = min(CUTOFF_HZ, 0.4 * rate_hz)
+            smooth[first:end] = low_pass(signal[first:end], rate_hz, cutoff)
+    seen = np.isfinite(smooth)
+    if not seen.any() or np.ptp(smooth[seen]) < least_excursion:
+        return np.zeros(0)
+    excursion = float(np.ptp(smooth[seen]))
+    peaks = [first + _peaks(smooth[first:end], rate_hz, excursion) for first, end in true_runs(seen)]
+    at = _periodic(np.concatenate(peaks), smooth)
+    before, top, after = smooth[at - 1], smooth[at], smooth[at + 1]
+    bend = before - 2.0 * top + after
+    # A flat top has no bend: its first sample is the peak.
+    flat = bend == 0.0
+    shift: Array = np.where(flat, 0.0, 0.5 * (before - after) / np.where(flat, 1.0, bend))
+    return at + shift
+
+
+def _peaks(smooth: Array, rate_hz: float, excursion: float) -> NDArray[np.intp]:
+    """Maxima of one stretch that stand out on both sides, as far as the stretch shows them."""
+    peaks = _far_apart(_local_maxima(smooth), smooth, max(1.0, SHORTEST_PERIOD * rate_hz))
+    # A side is cut where nothing as high comes between the peak and the end of the stretch.
+    cut = np.array(
+        [[smooth[:k].max() < smooth[k], smooth[k + 1 :].max() < smooth[k]] for k in peaks], bool
+    ).reshape(-1, 2)
+    fall = np.array([_falls(smooth, int(peak)) for peak in peaks]).reshape(-1, 2)
+    enough = fall >= np.where(cut, CUT_FALL, FULL_FALL) * excursion
+    return peaks[enough.all(axis=1) & (fall.max(axis=1) >= FULL_FALL * excursion)]
+
+
+def _local_maxima(signal: Array) -> NDArray[np.intp]:
+    """Samples above those on both sides; of a flat top its middle."""
+    first = np.flatnonzero(np.diff(signal, prepend=np.nan) != 0.0)
+    last = np.append(first[1:], signal.size) - 1
+    level = signal[first]
+    top = np.zeros(first.size, dtype=bool)
+    top[1:-1] = (level[1:-1] > level[:-2]) & (level[1:-1] > level[2:])
+    return np.asarray((first[top] + last[top]) // 2)
+
+
+def _far_apart(peaks: NDArray[np.intp], signal: Array, distance: float) -> NDArray[np.intp]:
+    """Drop what is nearer than a distance to a higher peak that stays."""
+    stays = np.ones(peaks.size, dtype=bool)
+    for k in np.argsort(signal[peaks])[::-1]:
+        if stays[k]:
+            stays &= np.abs(peaks - peaks[k]) >= np.ceil(distance)
+            stays[k] = True
+    return peaks[stays]
+
+
+def _falls(signal: Array, peak: int) -> tuple[float, float]:
+    """How far the signal falls on either side before it rises above the peak."""
+    higher = np.flatnonzero(signal > signal[peak])
+    start = int(higher[higher < peak].max(initial=-1)) + 1
+    end = int(higher[higher > peak].min(initial=signal.size))
+    return signal[peak] - signal[start : peak + 1].min(), signal[peak] - signal[peak:end].min()
+
+
+def _periodic(peaks: NDArray[np.intp], smooth: Array) -> NDArray[np.intp]:
+    """Drop the lower one of two peaks that follow each other too soon for the usual period."""
+    while peaks.size > 2:
+        period = np.diff(peaks)
+        soon = int(period.argmin())
+        if period[soon] >= PERIOD_SHARE * np.median(period):
+            break
+        lower = soon if smooth[peaks[soon]] < smooth[peaks[soon + 1]] else soon + 1
+        peaks = np.delete(peaks, lower)
+    return peaks

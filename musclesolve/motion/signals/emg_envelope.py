@@ -1,12 +1,24 @@
-"""The linear envelope of EMG: band-pass, full-wave rectification, low-pass (Winter 2009, Biomechanics, chapter 10)."""
+"""The linear envelope of EMG, and how well a curve agrees with another one that leads it by an unknown time.
+
+Band-pass, full-wave rectification, low-pass (Winter 2009, Biomechanics, chapter 10). The zero-lag band-pass is what a
+low-pass of the upper cut-off leaves, less what lies below the lower one.
+"""
 
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from musclesolve._util.arrays import Array, Mask
-from musclesolve.motion.signals.band_pass import band_pass
-from musclesolve.motion.signals.low_pass import low_pass
+from musclesolve._util.arrays import Array, Mask, at_times
+from musclesolve.motion.signals.low_pass import (
+    checked_cutoffs,
+    checked_filter_order,
+    checked_signal,
+    harmonics,
+    low_pass,
+    sine_series,
+    two_pass_gain,
+)
 from musclesolve.recording.data import Emg, EmgOptions
 
 
@@ -17,10 +29,18 @@ def linear_envelopes(emg: Emg) -> Array:
     a period of the cut-off beside it.
     """
     known = np.isfinite(emg.values)
-    envelope = emg.values if known.all() else _bridged(emg.values, known)
+    whole, sample = known.all(), np.arange(len(known))
+    envelope = emg.values
+    if not whole:
+        columns = zip(emg.values.T, known.T, strict=True)
+        envelope = np.stack([np.interp(sample, sample[k], v[k]) for v, k in columns], axis=-1)
     if not emg.options.processed:
         envelope = linear_envelope(envelope, emg.rate, emg.options)
-        known = _beside_gaps(known, round(0.5 * emg.rate / emg.options.envelope_hz))
+        if not whole:
+            # Known are the samples that lie farther than this from any gap.
+            beside = round(0.5 * emg.rate / emg.options.envelope_hz)
+            lost = np.cumsum(np.pad(~known, ((beside + 1, beside), (0, 0))), axis=0)
+            known = lost[2 * beside + 1 :] == lost[: len(known)]
     envelope = np.where(known, np.maximum(envelope, 0.0), np.nan)
     largest = np.max(envelope, axis=0, where=known, initial=0.0)
     maximum = [own if given is None else given for given, own in zip(emg.maximum, largest, strict=True)]
@@ -44,15 +64,87 @@ def linear_envelope(signal: Array, rate_hz: float, options: EmgOptions) -> Array
     return low_pass(np.abs(band), rate_hz, options.envelope_hz, options.envelope_order)[inside]
 
 
-def _bridged(values: Array, known: Mask) -> Array:
-    sample = np.arange(len(values))
-    columns = [np.interp(sample, sample[k], v[k]) for v, k in zip(values.T, known.T, strict=True)]
-    return np.stack(columns, axis=-1)
+def two_pass_high_gain(frequency_hz: ArrayLike, rate_hz: float, cutoff_hz: float, order: int) -> Array:
+    """Return the gain of a Butterworth high-pass run both ways, 1/sqrt(2) at the cut-off fc.
+
+        1 / (1 + (sqrt(2) - 1) (tan(pi fc/fs) / tan(pi f/fs))^(2n)),
+
+    n the order of one pass: that of the low-pass (``two_pass_gain``) with the ratio turned over.
+    """
+    return two_pass_gain(cutoff_hz, rate_hz, frequency_hz, order)
 
 
-def _beside_gaps(known: Mask, samples: int) -> Mask:
-    """Return the known samples (S, k) that lie farther than so many samples from any gap."""
-    if known.all():
-        return known
-    lost = np.cumsum(np.pad(~known, ((samples + 1, samples), (0, 0))), axis=0)
-    return lost[2 * samples + 1 :] == lost[: len(known)]
+def band_pass(signal: ArrayLike, rate_hz: float, band_hz: tuple[float, float], order: int) -> Array:
+    """Return what of a signal lies between two cut-off frequencies, without lag, -3 dB at either of them.
+
+    The ends are treated as by ``low_pass``; the straight line between them is left out.
+
+    Args:
+        signal: (S, ...) evenly spaced samples without gaps.
+        rate_hz: sampling rate [Hz].
+        band_hz: lower and upper cut-off [Hz].
+        order: of one pass of the high-pass and of the low-pass, 1 to 8.
+
+    Raises:
+        InputError: as ``low_pass``.
+    """
+    from scipy.fft import dst
+
+    given = checked_signal(signal, rate_hz)
+    order = checked_filter_order(order)
+    low, high = (float(checked_cutoffs(cutoff, given.shape, rate_hz).flat[0]) for cutoff in band_hz)
+    line, sines = sine_series(given)
+    frequency = harmonics(len(given), rate_hz).reshape(-1, *[1] * (given.ndim - 1))
+    gain = two_pass_high_gain(frequency, rate_hz, low, order) * two_pass_gain(frequency, rate_hz, high, order)
+    passed = np.zeros_like(line)
+    passed[1:-1] = dst(gain * sines, type=1, axis=0, norm="ortho")
+    return passed
+
+
+STEP = 0.001
+"""Steps of the delays that are tried [s]."""
+FEWEST = 10
+"""Samples that a correlation needs."""
+
+
+def at_times_inside(time: Array, columns: Array, new: Array) -> Array:
+    """Return columns (S, k) of increasing times (S,) at other times (...,), (..., k); NaN beyond the ends."""
+    values = at_times(time, columns, new) if columns.shape[1] else np.empty((*new.shape, 0))
+    outside = (new < time[0] - 1e-9) | (new > time[-1] + 1e-9)
+    return np.where(outside[..., None], np.nan, values)
+
+
+def best_delays(
+    time: Array, curves: Array, leading_time: Array, leading: Array, longest: float
+) -> tuple[Array, Array]:
+    """Return the largest Pearson correlation of each curve(t) with leading(t - d), 0 <= d <= longest, and that d.
+
+    All delays are compared over the same samples: where the curve is known, and the leading one at every delay.
+
+    Args:
+        time: (T,) [s].
+        curves: (T, k), NaN where not known.
+        leading_time: (S,) [s].
+        leading: (S, k), NaN where not known.
+        longest: the longest delay [s].
+
+    Returns:
+        Correlation (k,) and delay (k,) [s]; NaN with fewer than ten common samples, or where a curve is constant.
+    """
+    delays = np.linspace(0.0, longest, round(longest / STEP) + 1)
+    moved = at_times_inside(leading_time, leading, time - delays[:, None])  # (D, T, k)
+    known = np.isfinite(curves) & np.isfinite(moved).all(axis=0)
+    own, other = _centered(curves, known), _centered(moved, known)
+    size = np.sqrt((own**2).sum(axis=0) * (other**2).sum(axis=1))
+    enough = (known.sum(axis=0) >= FEWEST) & (size > 0.0)
+    r = np.divide((own * other).sum(axis=1), size, out=np.full(size.shape, np.nan), where=enough)
+    best = np.where(np.isnan(r), -np.inf, r).argmax(axis=0)
+    found = r[best, np.arange(r.shape[1])]
+    return found, np.where(np.isnan(found), np.nan, delays[best])
+
+
+def _centered(values: Array, known: Mask) -> Array:
+    """Return values (..., T, k) less their mean over the known samples (T, k), zero elsewhere."""
+    count = np.maximum(known.sum(axis=0), 1)
+    mean = np.where(known, values, 0.0).sum(axis=-2, keepdims=True) / count
+    return np.where(known, values - mean, 0.0)

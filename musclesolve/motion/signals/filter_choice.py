@@ -5,13 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from musclesolve._util.arrays import Array
 from musclesolve.errors import InputError
-from musclesolve.motion.signals.low_pass import low_pass
+from musclesolve.motion.signals.low_pass import checked_cutoffs, low_pass
 from musclesolve.motion.signals.residual_analysis import ResidualAnalysis, Verdict, residual_analysis
-from musclesolve.motion.signals.sampled_signal import checked_cutoffs
 from musclesolve.motion.signals.smoothing_spline import lowest_cutoff, smoothing_spline
 from musclesolve.recording.data import SIDES, FilterOptions, Recording
 from musclesolve.recording.gaps.marker_jumps import jumps
@@ -52,41 +50,45 @@ class FilterChoice:
 
 
 def filter_choice(recording: Recording, options: FilterOptions) -> FilterChoice:
-    """Return the filter of a trial."""
-    position, given = needed_markers(recording)[gap_free_range(recording)], options.cutoff_hz
+    """Return the filter of a trial.
+
+    Raises:
+        InputError: a cut-off that the markers or a plate cannot carry, or a recording that shows none.
+    """
+    names, rate = recording.used_markers, recording.markers.rate
+    position = needed_markers(recording)[gap_free_range(recording)]
+    noise, analysis = None, None
     try:
-        chosen = (
-            _from_data(recording, options, position)
-            if given is None
-            else _given(recording, options, position, given)
-        )
+        if options.cutoff_hz is not None:
+            lowest = lowest_cutoff(rate, options.order) if options.method == "spline" else 0.0
+            cutoff = checked_cutoffs(options.cutoff_hz, position.shape, rate, lowest)
+        elif options.choice == "cross_validation":
+            spline = smoothing_spline(position, rate, None, options.order)
+            cutoff, noise = spline.cutoff_hz, spline.noise
+        else:
+            analysis = residual_analysis(position, rate, options.order, options.choice)
+            cutoff, noise = _completed(analysis), analysis.noise
     except InputError as error:
         raise recording.document.placed(error, "filter", "cutoff_hz") from None
-    _check_forces(recording, options, chosen.force_cutoff_hz)
-    return chosen
+
+    force_cutoff = options.force_cutoff_hz or options.cutoff_hz
+    if force_cutoff is None:
+        mapped = (recording.mapping.get(f"{part}_{side}", ()) for part in OF_THE_FOOT for side in SIDES)
+        of_the_feet = {marker for weights in mapped for marker in weights}
+        force_cutoff = float(np.median(cutoff[[name in of_the_feet for name in names]]))
+    for plate in recording.forces:
+        try:
+            checked_cutoffs(force_cutoff, plate.force.shape, plate.rate)
+        except InputError as error:
+            key = "cutoff_hz" if options.force_cutoff_hz is None else "force_cutoff_hz"
+            error.problem += " of forces"
+            raise recording.document.placed(error, "filter", key) from None
+    return FilterChoice(options, names, cutoff, force_cutoff, noise, analysis)
 
 
-def _given(recording: Recording, options: FilterOptions, position: Array, cutoff_hz: float) -> FilterChoice:
-    rate = recording.markers.rate
-    lowest = lowest_cutoff(rate, options.order) if options.method == "spline" else 0.0
-    cutoff = checked_cutoffs(cutoff_hz, position.shape, rate, lowest)
-    return FilterChoice(options, recording.used_markers, cutoff, options.force_cutoff_hz or cutoff_hz)
-
-
-def _from_data(recording: Recording, options: FilterOptions, position: Array) -> FilterChoice:
-    names, rate = recording.used_markers, recording.markers.rate
-    if options.choice == "cross_validation":
-        spline = smoothing_spline(position, rate, None, options.order)
-        forces = _of_the_feet(recording, options, spline.cutoff_hz)
-        return FilterChoice(options, names, spline.cutoff_hz, forces, spline.noise)
-    found = residual_analysis(position, rate, options.order, options.choice)
-    cutoff = _completed(found)
-    return FilterChoice(options, names, cutoff, _of_the_feet(recording, options, cutoff), found.noise, found)
-
-
-def _completed(found: ResidualAnalysis) -> Array:
+def _completed(analysis: ResidualAnalysis) -> Array:
     """Return the cut-offs (n, 3), those of curves that could not be read from the other axes or markers [Hz]."""
-    known, cutoff = found.verdict == Verdict.FOUND, found.cutoff_hz.copy()
+    known, cutoff = analysis.verdict == Verdict.FOUND, analysis.cutoff_hz.copy()
     if not known.any():
         return cutoff
     usual = np.median(cutoff[known])
@@ -94,31 +96,6 @@ def _completed(found: ResidualAnalysis) -> Array:
         own = cutoff[marker, known[marker]]
         cutoff[marker, ~known[marker]] = np.median(own) if own.size else usual
     return cutoff
-
-
-def _check_forces(recording: Recording, options: FilterOptions, cutoff_hz: float) -> None:
-    """Refuse a cut-off that the recording of a plate cannot carry."""
-    for plate in recording.forces:
-        try:
-            checked_cutoffs(cutoff_hz, plate.force.shape, plate.rate)
-        except InputError as error:
-            key = "cutoff_hz" if options.force_cutoff_hz is None else "force_cutoff_hz"
-            error.problem += " of forces"
-            raise recording.document.placed(error, "filter", key) from None
-
-
-def _of_the_feet(recording: Recording, options: FilterOptions, cutoff_hz: ArrayLike) -> float:
-    """Return what the trial file gives, or the median over the coordinates of the markers that show the feet [Hz]."""
-    if options.force_cutoff_hz is not None:
-        return options.force_cutoff_hz
-    names = {
-        marker
-        for part in OF_THE_FOOT
-        for side in SIDES
-        for marker in recording.mapping.get(f"{part}_{side}", ())
-    }
-    rows = [k for k, name in enumerate(recording.used_markers) if name in names]
-    return float(np.median(np.asarray(cutoff_hz)[rows]))
 
 
 def choice_notes(chosen: FilterChoice) -> list[str]:

@@ -60,7 +60,10 @@ def head_injury_criterion(time: Array, acceleration: Array, window: float = 0.01
     window = check_number(window, "window", "a positive number of seconds", above=0.0)
     time, level = _signal(time, acceleration)
     velocity = np.concatenate([[0.0], np.cumsum(0.5 * np.diff(time) * (level[1:] + level[:-1]))])
-    starts, ends = _widest(time, window)
+    # Windows of the greatest width within the signal that have a sample at either end.
+    starts = np.concatenate([time, time - window])
+    starts = starts[(starts >= time[0]) & (starts + window <= time[-1])]
+    ends = starts + window
     gained = _velocity_at(time, level, velocity, ends) - _velocity_at(time, level, velocity, starts)
     best = _best(starts, ends, gained)
     for lag in range(1, len(time)):
@@ -79,13 +82,6 @@ def _signal(time: Array, acceleration: Array) -> tuple[Array, Array]:
     given = check_array(acceleration, "acceleration", (len(time), *shape[1:]), axis=0)
     level = np.abs(given) if given.ndim == 1 else np.linalg.norm(given, axis=1)
     return time, level / STANDARD_GRAVITY
-
-
-def _widest(time: Array, window: float) -> tuple[Array, Array]:
-    """Start and end of all windows of the greatest width within the signal that have a sample at either end."""
-    starts = np.concatenate([time, time - window])
-    starts = starts[(starts >= time[0]) & (starts + window <= time[-1])]
-    return starts, starts + window
 
 
 def _velocity_at(time: Array, level: Array, velocity: Array, at: Array) -> Array:

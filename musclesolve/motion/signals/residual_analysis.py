@@ -17,7 +17,7 @@ lies where the residual equals the noise, so that as much motion is taken away a
 - The range of the fit ends at three times the frequency where residual and noise are equal: noise far above the
   motion, often less than beside it because cameras and their software smooth, does not count.
 - Not the positions, the accelerations are what matters: the cut-off is that of their least error, which follows from
-  the spectrum of the recording once the noise in it is known (``least_error_cutoff``).
+  the spectrum of the recording once the noise in it is known (``_least_error_cutoff``).
 
 How good it is was measured on motions whose truth is known (``python -m benchmarks.cutoff``): the reference stride, a
 recorded walk smoothed by splines, random motions with spectra f^-6 to f^-10, a few harmonics, impacts; 0.1 to 3 mm of
@@ -37,13 +37,17 @@ from enum import IntEnum
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from musclesolve._util.arrays import Array
+from musclesolve._util.arrays import Array, Indices, Mask
 from musclesolve._util.checks import check_choice, check_number
 from musclesolve.errors import InputError
-from musclesolve.motion.signals.least_error_cutoff import least_error_cutoff
-from musclesolve.motion.signals.low_pass import checked_filter_order, harmonics, sine_series, two_pass_gain
-from musclesolve.motion.signals.residual_line import Fit, Indices, consistent_fit, crossing, fit
-from musclesolve.motion.signals.sampled_signal import checked_signal, lowest_carried
+from musclesolve.motion.signals.low_pass import (
+    checked_filter_order,
+    checked_signal,
+    harmonics,
+    lowest_carried,
+    sine_series,
+    two_pass_gain,
+)
 
 RULES = ("residual_analysis", "residual_analysis_silva_2003")
 LOWEST_HZ, HIGHEST_HZ, STEP_HZ = 0.5, 50.0, 0.2
@@ -57,7 +61,14 @@ EARLIEST_START_HZ = 1.0
 SHORTEST_S, LOWEST_RATE_HZ = 1.0, 25.0
 # Beyond so many times the frequency where residual and noise are equal no motion is to be seen.
 MOTION_FACTOR = 1.6
-# Coefficients of the sine transform that are filtered at once, to bound memory.
+# The line is fitted up to so many times the frequency where residual and noise are equal, and to so much at least.
+RANGE_FACTOR, SHORTEST_RANGE_HZ = 3.0, 10.0
+# A line through fewer points is no line.
+FEWEST_POINTS = 8
+# At either end the signal fades in and out over this time [s]: of what the filter does at the ends, where it knows
+# only one side of the signal, nothing follows for the rest.
+FADE_S = 0.25
+# Coefficients of the sine transform, and frequencies, that are filtered at once, to bound memory.
 _BLOCK = 4096
 
 
@@ -124,69 +135,39 @@ def residual_analysis(
     frequency = np.arange(lowest, min(HIGHEST_HZ, HIGHEST_SHARE * rate_hz), STEP_HZ)
     flat, shape = given.reshape(len(given), -1), given.shape[1:]
     square, passed = _squared_residuals(flat, rate_hz, frequency, order)
+    residual = np.sqrt(square)
     if rule == "residual_analysis":
-        reading = _read(frequency, passed, square, threshold)
-        cutoff = _for_accelerations(flat, rate_hz, frequency, reading, order)
+        # White noise of the variance s^2 leaves R^2 = s^2 (1 - share let through).
+        found, end, equal = _consistent_fit(frequency, passed, square, threshold)
+        line = np.sqrt(np.maximum(found.intercept + found.slope * passed[:, None], 0.0))
+        noise = np.sqrt(np.maximum(found.intercept, 0.0))
     else:
-        reading = _read_silva_2003(frequency, square, threshold)
-        cutoff = reading.equal
+        end = np.full(square.shape[1], len(frequency))
+        found = _fit(frequency, residual, end, threshold)
+        equal = _crossing(frequency, residual - found.intercept)
+        line = found.intercept + found.slope * frequency[:, None]
+        noise = np.maximum(found.intercept, 0.0)
+
+    first, last = frequency[found.start], frequency[end - 1]
+    late = ~found.reached | (first > LATEST_START * last)
+    verdict = np.where(late, Verdict.NO_NOISE, Verdict.FOUND)
+    verdict = np.where(first <= EARLIEST_START_HZ, Verdict.NO_MOTION, verdict)
+    cutoff = equal
+    if rule == "residual_analysis":
+        variance, motion_below = np.maximum(-found.slope, 0.0), MOTION_FACTOR * equal
+        best = _least_error_cutoff(flat, rate_hz, frequency, variance, motion_below, order)
+        cutoff = np.where(verdict == Verdict.NO_NOISE, equal, best)
     return ResidualAnalysis(
         frequency,
-        np.sqrt(square).reshape(-1, *shape),
-        reading.line.reshape(-1, *shape),
-        reading.noise.reshape(shape),
+        residual.reshape(-1, *shape),
+        line.reshape(-1, *shape),
+        noise.reshape(shape),
         cutoff.reshape(shape),
-        frequency[reading.fit.start].reshape(shape),
-        frequency[reading.end - 1].reshape(shape),
-        _verdict(frequency, reading).reshape(shape),
+        first.reshape(shape),
+        last.reshape(shape),
+        verdict.reshape(shape),
         rule,
     )
-
-
-@dataclass(frozen=True)
-class _Reading:
-    """What k curves show: line (C, k), noise (k,), where they equal the noise (k,), fit, one past its last point."""
-
-    line: Array
-    noise: Array
-    equal: Array
-    fit: Fit
-    end: Indices
-
-
-def _read(frequency: Array, passed: Array, square: Array, threshold: float) -> _Reading:
-    """Fit a line to the squared residual (C, k) over the share (C,) of white noise that is let through."""
-    found, end, equal = consistent_fit(frequency, passed, square, threshold)
-    line = np.sqrt(np.maximum(found.intercept + found.slope * passed[:, None], 0.0))
-    return _Reading(line, np.sqrt(np.maximum(found.intercept, 0.0)), equal, found, end)
-
-
-def _read_silva_2003(frequency: Array, square: Array, threshold: float) -> _Reading:
-    """Fit a line to the residual over the cut-off frequency (Silva 2003, section 5.2.2)."""
-    residual, end = np.sqrt(square), np.full(square.shape[1], len(frequency))
-    found = fit(frequency, residual, end, threshold)
-    line = found.intercept + found.slope * frequency[:, None]
-    equal = crossing(frequency, residual - found.intercept)
-    return _Reading(line, np.maximum(found.intercept, 0.0), equal, found, end)
-
-
-def _for_accelerations(
-    signal: Array, rate_hz: float, frequency: Array, reading: _Reading, order: int
-) -> Array:
-    """Return the cut-off (k,) of the least error of acceleration; where no noise is seen, that of the residual."""
-    # White noise of the variance s^2 leaves R^2 = s^2 (1 - share let through).
-    variance = np.maximum(-reading.fit.slope, 0.0)
-    below = MOTION_FACTOR * reading.equal
-    best = least_error_cutoff(signal, rate_hz, frequency, variance, below, order)
-    return np.where(_verdict(frequency, reading) == Verdict.NO_NOISE, reading.equal, best)
-
-
-def _verdict(frequency: Array, reading: _Reading) -> NDArray[np.int_]:
-    """Return (k,) values of ``Verdict``."""
-    first = frequency[reading.fit.start]
-    late = ~reading.fit.reached | (first > LATEST_START * frequency[reading.end - 1])
-    verdict = np.where(late, Verdict.NO_NOISE, Verdict.FOUND)
-    return np.where(first <= EARLIEST_START_HZ, Verdict.NO_MOTION, verdict)
 
 
 def _squared_residuals(signal: Array, rate_hz: float, frequency: Array, order: int) -> tuple[Array, Array]:
@@ -203,6 +184,130 @@ def _squared_residuals(signal: Array, rate_hz: float, frequency: Array, order: i
         square += lost @ power[block]
         removed += lost.sum(axis=1)
     return square, 1.0 - removed / len(frequencies)
+
+
+@dataclass(frozen=True)
+class _Fit:
+    """Lines (k,) through the points from `start` on; `reached` where the correlation is as demanded."""
+
+    start: Indices
+    slope: Array
+    intercept: Array
+    reached: Mask
+
+
+def _fit(x: Array, y: Array, end: Indices, threshold: float) -> _Fit:
+    """Fit a line to the points start to end of every curve (C, k) over x (C,), start the first that correlates.
+
+    All starts at once, by sums from the end backwards: small values are added up before large ones.
+    """
+    k = np.arange(y.shape[1])
+    level = y[end - 1, k]
+    across, up = np.broadcast_to(x[:, None], y.shape), y - level
+
+    def sums(values: Array) -> Array:
+        total = np.vstack([np.cumsum(values[::-1], axis=0)[::-1], np.zeros((1, values.shape[1]))])
+        return total[:-1] - total[end, k]
+
+    count = end - np.arange(len(x))[:, None]
+    enough = count >= FEWEST_POINTS
+    n = np.maximum(count, 1)
+    sx, sy = sums(across), sums(up)
+    xx, yy, xy = sums(across**2) - sx**2 / n, sums(up**2) - sy**2 / n, sums(across * up) - sx * sy / n
+    falls = enough & (xx > 0.0) & (yy > 0.0) & (xy < 0.0)
+    correlated = falls & (-xy >= threshold * np.sqrt(np.where(falls, xx * yy, 1.0)))
+    reached = correlated.any(axis=0)
+    start = np.where(reached, correlated.argmax(axis=0), end - FEWEST_POINTS)
+    slope = np.where(xx[start, k] > 0.0, xy[start, k] / xx[start, k], 0.0)
+    intercept = level + (sy[start, k] - slope * sx[start, k]) / n[start, k]
+    return _Fit(start, slope, intercept, reached)
+
+
+def _consistent_fit(
+    frequency: Array, passed: Array, square: Array, threshold: float
+) -> tuple[_Fit, Indices, Array]:
+    """Fit lines to squared residuals (C, k) over the share (C,) of noise let through, each over a range of its own.
+
+    The range ends at a multiple of the frequency at which the residual has fallen to the noise. It is fitted again
+    and again until it shrinks no more.
+
+    Returns:
+        The lines, one past the last point (k,) of each, and the frequency (k,) where residual and noise are equal.
+    """
+    end = np.full(square.shape[1], len(frequency))
+    while True:
+        found = _fit(passed, square, end, threshold)
+        equal = _crossing(frequency, square - found.intercept)
+        wanted = np.searchsorted(frequency, np.maximum(RANGE_FACTOR * equal, SHORTEST_RANGE_HZ))
+        if np.all(wanted >= end):
+            return found, end, equal
+        end = np.minimum(wanted, end)
+
+
+def _crossing(frequency: Array, excess: Array) -> Array:
+    """Return the first frequency (k,) at which a curve (C, k) is no longer positive; the last where it always is."""
+    below = excess <= 0.0
+    crossed = below.any(axis=0)
+    after = np.where(crossed, below.argmax(axis=0), len(frequency) - 1)
+    before, k = np.maximum(after - 1, 0), np.arange(excess.shape[1])
+    high, low = excess[before, k], excess[after, k]
+    part = np.where(crossed & (after > 0), high / np.where(high > low, high - low, 1.0), 1.0)
+    return np.asarray(frequency[before] + part * (frequency[after] - frequency[before]))
+
+
+def _least_error_cutoff(
+    signal: Array, rate_hz: float, tried_hz: Array, variance: Array, motion_below_hz: Array, order: int
+) -> Array:
+    """Return the cut-off (k,) of the least error of acceleration to expect, where the noise is known [Hz].
+
+    Of a signal with the power spectrum P, the noise in it being white with the spectrum B, a filter of the gain G
+    makes in the acceleration the mean square error
+
+        sum (2 pi f)^4 ((1 - G)^2 (P - B) + G^2 B),
+
+    what it takes of the motion and what it lets through of the noise (the unbiased estimate of risk; Mallows 1973).
+    P - B is the motion only where there is some: beyond a frequency that the residual shows it is counted as nothing.
+
+    Args:
+        signal: (T, k) the recording.
+        tried_hz: (C,) cut-offs, evenly spaced [Hz].
+        variance: (k,) mean square of white noise as it is beside the motion, in the unit of the signal squared.
+        motion_below_hz: (k,) frequency above which everything counts as noise [Hz].
+    """
+    frequency, power = interior_power(signal, rate_hz)
+    noise = 2.0 * variance / (len(signal) - 2)
+    error = np.zeros((len(tried_hz), signal.shape[1]))
+    for first in range(0, len(frequency), _BLOCK):
+        block = slice(first, first + _BLOCK)
+        f = frequency[block]
+        gain, weight = two_pass_gain(f, rate_hz, tried_hz[:, None], order), (2.0 * np.pi * f) ** 4
+        motion = np.where(f[:, None] <= motion_below_hz, power[block] - noise, 0.0)
+        error += (weight * (1.0 - gain) ** 2) @ motion + np.outer((weight * gain**2).sum(axis=1), noise)
+    # The lowest point of each curve, by a parabola through it and its neighbors.
+    at, k = np.clip(error.argmin(axis=0), 1, len(tried_hz) - 2), np.arange(error.shape[1])
+    before, middle, after = error[at - 1, k], error[at, k], error[at + 1, k]
+    bend = before - 2.0 * middle + after
+    part = np.where(bend > 0.0, 0.5 * (before - after) / np.where(bend > 0.0, bend, 1.0), 0.0)
+    return np.asarray(tried_hz[at] + (tried_hz[1] - tried_hz[0]) * np.clip(part, -1.0, 1.0))
+
+
+def interior_power(signal: Array, rate_hz: float) -> tuple[Array, Array]:
+    """Return frequencies (H,) [Hz] and the mean square (H, k) of a signal (T, k) at each, its ends left out.
+
+    It is the second differences that fade in and out, so that neither drift nor the large slow part of the motion
+    leaks into higher frequencies; their spectrum is divided by that of differencing, (2 sin(pi f / fs))^4. The two
+    lowest frequencies are left out: hardly anything is left of them.
+    """
+    curvature = np.diff(signal, 2, axis=0)
+    frames, fading = len(curvature), min(round(FADE_S * rate_hz), len(curvature) // 2)
+    window = np.ones(frames)
+    window[:fading] = 0.5 - 0.5 * np.cos(np.pi * (np.arange(fading) + 0.5) / fading)
+    window[frames - fading :] *= window[:fading][::-1]
+    frequency = np.arange(2, (frames + 1) // 2) * rate_hz / frames
+    spectrum = np.fft.rfft(curvature * window[:, None], axis=0)[2 : (frames + 1) // 2]
+    differencing = (2.0 * np.sin(np.pi * frequency / rate_hz))[:, None] ** 4
+    power: Array = 2.0 / (frames * np.sum(window**2)) * np.abs(spectrum) ** 2 / differencing
+    return frequency, power
 
 
 def _checked_threshold(

@@ -24,8 +24,7 @@ from numpy.typing import ArrayLike
 
 from musclesolve._util.arrays import Array
 from musclesolve.errors import InputError
-from musclesolve.motion.signals.low_pass import HALF_POWER
-from musclesolve.motion.signals.sampled_signal import checked_cutoffs, checked_order, checked_signal
+from musclesolve.motion.signals.low_pass import HALF_POWER, checked_cutoffs, checked_order, checked_signal
 
 if TYPE_CHECKING:
     from scipy.interpolate import BSpline
@@ -191,6 +190,8 @@ def lowest_cutoff(rate_hz: float, half_order: int) -> float:
 
 def _cross_validated(band: _Band, signal: Array, rate_hz: float) -> Array:
     """Return the cut-off (k,) of the least cross-validation error [Hz]."""
+    from scipy.interpolate import CubicSpline
+
     # Below one half period in the whole recording motion and noise cannot be separated.
     low = max(lowest_cutoff(rate_hz, band.m), 0.5 * rate_hz / band.frames)
     high = _HIGHEST_SHARE * rate_hz
@@ -202,13 +203,6 @@ def _cross_validated(band: _Band, signal: Array, rate_hz: float) -> Array:
         errors.append(np.mean(band.rest(curvature, p) ** 2, axis=0) / left**2)
     # A signal without any noise has an error of zero somewhere.
     score = np.log(np.maximum(errors, np.finfo(float).tiny))
-    return _least(np.log(cutoffs), score)
-
-
-def _least(x: Array, score: Array) -> Array:
-    """Return exp of the place (k,) of the least value of curves (n, k) over x (n,), interpolated."""
-    from scipy.interpolate import CubicSpline
-
+    x = np.log(cutoffs)
     fine = np.linspace(x[0], x[-1], 20 * len(x))
-    place = fine[np.argmin(CubicSpline(x, score, axis=0)(fine), axis=0)]
-    return np.exp(place)
+    return np.exp(fine[np.argmin(CubicSpline(x, score, axis=0)(fine), axis=0)])

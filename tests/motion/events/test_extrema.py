@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.signal import find_peaks, peak_prominences
 
-from musclesolve.motion.events.extrema import _falls, _far_apart, _local_maxima
+from musclesolve.motion.events.marker_events import _falls, _far_apart, _local_maxima
 
 SIGNALS = st.lists(st.integers(-4, 4), min_size=3, max_size=60)
 

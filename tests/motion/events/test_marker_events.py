@@ -12,7 +12,7 @@ from stepping_trial import Steps
 
 import musclesolve as ms
 from musclesolve.data.bundled import reference_stride
-from musclesolve.motion.events.extrema import maxima
+from musclesolve.motion.events.marker_events import maxima
 from musclesolve.motion.events.force_events import FootLoads, force_events
 from musclesolve.motion.events.marker_events import marker_events, walk
 from musclesolve.motion.walking_direction import headings

@@ -12,7 +12,7 @@ from musclesolve.data.bundled import reference_stride
 from musclesolve.motion.anatomy.anatomy import anatomy
 from musclesolve.motion.events.gait_events import gait_events
 from musclesolve.motion.events.marker_events import walk
-from musclesolve.motion.events.strides import hip_passages, strides
+from musclesolve.motion.events.gait import hip_passages, strides
 from musclesolve.recording.data import Event
 from musclesolve.recording.trial.trial_file import read_trial
 

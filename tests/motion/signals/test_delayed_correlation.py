@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from musclesolve.motion.signals.delayed_correlation import at_times_inside, best_delays
+from musclesolve.motion.signals.emg_envelope import at_times_inside, best_delays
 
 FAST = np.arange(0.0, 3.0, 0.0005)
 TIME = np.arange(0.5, 2.5, 0.01)
