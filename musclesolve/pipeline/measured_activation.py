@@ -11,8 +11,7 @@ import muscle_db
 from muscle_db.model import Muscle
 from musclesolve._util.arrays import Array
 from musclesolve.errors import InputError
-from musclesolve.motion.signals.emg_envelope import at_times_inside, best_delays
-from musclesolve.motion.signals.emg_envelope import linear_envelopes
+from musclesolve.motion.signals.emg_envelope import at_times_inside, best_delays, linear_envelopes
 from musclesolve.recording.data import Emg, Trial
 from musclesolve.recording.trial.emg_channels import CHANNELS
 

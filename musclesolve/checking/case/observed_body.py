@@ -9,8 +9,7 @@ import numpy as np
 from musclesolve._util.arrays import Array, Mask, long_enough
 from musclesolve.checking.case.case import Case, filled
 from musclesolve.errors import InputError
-from musclesolve.motion.signals.low_pass import low_pass
-from musclesolve.motion.signals.low_pass import lowest_carried
+from musclesolve.motion.signals.low_pass import low_pass, lowest_carried
 from musclesolve.recording.data import SIDES, Markers, Side, Trial
 from musclesolve.recording.gaps.rigid_registration import register
 from musclesolve.recording.plates.foot_contacts import FAST, HIGH, LOW, SLOW, ground_velocity

@@ -14,8 +14,7 @@ from musclesolve.checking.case.case import Case, stretches
 from musclesolve.checking.case.observed_body import SMOOTH_HZ, Foot, case_feet, clearly_seen
 from musclesolve.checking.finding import Finding, Where, finding
 from musclesolve.checking.stages import Stage, asked_at
-from musclesolve.motion.signals.low_pass import low_pass
-from musclesolve.motion.signals.low_pass import lowest_carried
+from musclesolve.motion.signals.low_pass import low_pass, lowest_carried
 from musclesolve.recording.data import SIDE_NAMES, PlateForce, Side, Trial
 from musclesolve.recording.plates.foot_contacts import EDGE, touch, unmeasured_contacts, vertical_force
 from musclesolve.recording.trial.analysed_range import finds_range

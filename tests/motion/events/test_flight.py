@@ -13,9 +13,9 @@ import musclesolve as ms
 from musclesolve.checking.check import check
 from musclesolve.motion.events.flight import flights
 from musclesolve.motion.events.force_events import FootLoads
+from musclesolve.motion.events.gait import strides
 from musclesolve.motion.events.gait_events import gait_events
 from musclesolve.motion.events.marker_events import marker_events, walk
-from musclesolve.motion.events.gait import strides
 from musclesolve.recording.data import Markers, PlateForce, Trial
 from musclesolve.recording.trial.trial_file import read_trial
 from musclesolve.synthetic.recording.synthetic_recording import synthetic_recording

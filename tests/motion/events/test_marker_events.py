@@ -12,9 +12,8 @@ from stepping_trial import Steps
 
 import musclesolve as ms
 from musclesolve.data.bundled import reference_stride
-from musclesolve.motion.events.marker_events import maxima
 from musclesolve.motion.events.force_events import FootLoads, force_events
-from musclesolve.motion.events.marker_events import marker_events, walk
+from musclesolve.motion.events.marker_events import marker_events, maxima, walk
 from musclesolve.motion.walking_direction import headings
 from musclesolve.recording.trial.trial_file import read_trial
 

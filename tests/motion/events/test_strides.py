@@ -10,9 +10,9 @@ from stepping_trial import HALF_WIDTH, Steps
 
 from musclesolve.data.bundled import reference_stride
 from musclesolve.motion.anatomy.anatomy import anatomy
+from musclesolve.motion.events.gait import hip_passages, strides
 from musclesolve.motion.events.gait_events import gait_events
 from musclesolve.motion.events.marker_events import walk
-from musclesolve.motion.events.gait import hip_passages, strides
 from musclesolve.recording.data import Event
 from musclesolve.recording.trial.trial_file import read_trial
 

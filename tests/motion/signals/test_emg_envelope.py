@@ -8,8 +8,12 @@ import numpy as np
 import pytest
 from scipy.signal import butter, sosfiltfilt
 
-from musclesolve.motion.signals.emg_envelope import band_pass, two_pass_high_gain
-from musclesolve.motion.signals.emg_envelope import linear_envelope, linear_envelopes
+from musclesolve.motion.signals.emg_envelope import (
+    band_pass,
+    linear_envelope,
+    linear_envelopes,
+    two_pass_high_gain,
+)
 from musclesolve.motion.signals.low_pass import HALF_POWER
 from musclesolve.recording.data import Emg, EmgOptions
 

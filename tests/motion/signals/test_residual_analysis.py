@@ -11,9 +11,13 @@ from noisy_stride import acceleration_error, harmonic_motion, noise, random_moti
 from numpy.typing import ArrayLike
 from refusals import refused
 
-from musclesolve.motion.signals.residual_analysis import interior_power
 from musclesolve.motion.signals.low_pass import harmonics, low_pass, sine_series
-from musclesolve.motion.signals.residual_analysis import ResidualAnalysis, Verdict, residual_analysis
+from musclesolve.motion.signals.residual_analysis import (
+    ResidualAnalysis,
+    Verdict,
+    interior_power,
+    residual_analysis,
+)
 from musclesolve.motion.signals.smoothing_spline import smoothing_spline
 from musclesolve.recording.text.trc_file import read_trc
 
