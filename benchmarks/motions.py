@@ -12,7 +12,7 @@ from scipy.signal import lfilter
 
 from musclesolve.motion.signals.smoothing_spline import smoothing_spline
 from musclesolve.recording.text.trc_file import read_trc
-from musclesolve.synthetic.stride.reference_stride import reference_stride
+from musclesolve.synthetic.reference_stride import reference_stride
 
 Array = NDArray[np.float64]
 Position = Callable[[Array], Array]

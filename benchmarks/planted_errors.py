@@ -16,7 +16,7 @@ from rich.table import Table
 
 import musclesolve as ms
 from benchmarks.timing import console
-from musclesolve.synthetic.faults.fault_registry import faults, plant
+from musclesolve.synthetic.faults import faults, plant
 
 SMALL = (
     "free_moments_reversed",

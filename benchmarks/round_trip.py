@@ -39,7 +39,7 @@ from musclesolve.pipeline.run import prepare, share
 from musclesolve.pipeline.types import Analysis
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solving import solve
-from musclesolve.synthetic.stride.reference_stride import Stride, reference_stride
+from musclesolve.synthetic.reference_stride import Stride, reference_stride
 
 console = Console(width=150, markup=False)
 

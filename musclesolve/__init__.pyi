@@ -55,7 +55,7 @@ from .sharing.solution import Solution as Solution
 from .sharing.solver.solver_registry import solvers as solvers
 from .sharing.solving import solve as solve
 from .sharing.status import Status as Status
-from .studies.center_of_pressure.correction import (
+from .studies.center_of_pressure import (
     center_of_pressure_correction as center_of_pressure_correction,
 )
 from .studies.compare import compare as compare
@@ -63,8 +63,8 @@ from .studies.force_sensitivity import force_sensitivity as force_sensitivity
 from .studies.many_trials.run_many import run_many as run_many
 from .studies.many_trials.trial_record import TrialRecord as TrialRecord
 from .studies.uncertainty.monte_carlo import uncertainty as uncertainty
-from .synthetic.recording.synthetic_recording import synthetic_recording as synthetic_recording
-from .synthetic.stride.reference_stride import reference_stride as reference_stride
+from .synthetic.reference_stride import reference_stride as reference_stride
+from .synthetic.synthetic_recording import synthetic_recording as synthetic_recording
 from .trajectory.collocation.collocation import Collocation as Collocation
 from .trajectory.motion_problem import MotionProblem as MotionProblem
 from .trajectory.solve_motion import solve_motion as solve_motion

@@ -9,7 +9,7 @@ import argparse
 
 from benchmarks.solvers import growth, rivals
 from benchmarks.timing import console
-from musclesolve.studies.benchmark.contest import contest, takes, with_ratios
+from musclesolve.studies.benchmark.benchmark import contest, takes, with_ratios
 from musclesolve.studies.benchmark.problems import random_problem
 from musclesolve.studies.benchmark.tables import side_by_side
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from musclesolve.sharing.solver.solver_registry import REGISTRY
-from musclesolve.studies.benchmark.contest import OWN, PATIENCE, Row, contest, takes
+from musclesolve.studies.benchmark.benchmark import OWN, PATIENCE, Row, contest, takes
 from musclesolve.studies.benchmark.measure import Memory, NoResultError, in_fresh_process, measure
 from musclesolve.studies.benchmark.problems import random_problem
 

@@ -19,7 +19,7 @@ from musclesolve.pipeline.mechanics import measured_moments, mechanics
 from musclesolve.pipeline.types import Mechanics
 from musclesolve.recording.data import ConsistencyOptions, Trial
 from musclesolve.results.dataset import frame_validity as frames
-from musclesolve.synthetic.stride.reference_stride import reference_stride as true_stride
+from musclesolve.synthetic.reference_stride import reference_stride as true_stride
 
 DIGITIZING_MM = (7.0, 3.0, 3.3)
 """Error of the digitized points of the source, forward, sideways, upwards: root mean square [mm] (5.2.3)."""

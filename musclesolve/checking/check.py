@@ -7,12 +7,11 @@ from functools import cache
 from pathlib import Path
 
 from musclesolve._util.message_text import as_text
-from musclesolve.checking import analysis, emg, files, forces, markers
-from musclesolve.checking.analysis.analysis_refusals import find_time_range, refusal
-from musclesolve.checking.case.case import Case, finding_of
-from musclesolve.checking.case.containment import contained
-from musclesolve.checking.case.loading import load
+from musclesolve.checking import files, forces, markers
+from musclesolve.checking.analysis import find_time_range, refusal
+from musclesolve.checking.case import Case, contained, finding_of
 from musclesolve.checking.finding import Finding, Report, sorted_findings
+from musclesolve.checking.loading import load
 from musclesolve.checking.markers.trajectories import fill_and_complete, remove_and_fill_jumps
 from musclesolve.checking.stages import Check, Stage, checks_of, examine
 from musclesolve.errors import InputError
@@ -63,8 +62,8 @@ def check(path: str | Path) -> Report:
 
 @cache
 def all_checks() -> tuple[Check, ...]:
-    """Return the checks of all modules in the folders of checks."""
-    return checks_of(analysis, emg, files, forces, markers)
+    """Return the checks of the analysis and of all modules in the folders of checks."""
+    return checks_of("musclesolve.checking.analysis", files, forces, markers)
 
 
 def findings_of(path: Path, checks: Iterable[Check]) -> list[Finding]:

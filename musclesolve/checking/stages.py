@@ -9,8 +9,7 @@ from importlib import import_module
 from pkgutil import iter_modules
 from types import ModuleType
 
-from musclesolve.checking.case.case import Case, Fact
-from musclesolve.checking.case.containment import contained
+from musclesolve.checking.case import Case, Fact, contained
 from musclesolve.checking.finding import Finding
 
 
@@ -93,14 +92,15 @@ def asked_at(*stages: Stage, needs: Iterable[Fact] = ()) -> Callable[[Detect], D
     return register
 
 
-def checks_of(*folders: ModuleType) -> tuple[Check, ...]:
-    """Return the checks of all modules in some folders."""
-    found = [
-        f"{folder.__name__}.{module.name}" for folder in folders for module in iter_modules(folder.__path__)
+def checks_of(module: str, *folders: ModuleType) -> tuple[Check, ...]:
+    """Return the checks of a module, by its name, and of all modules in some folders."""
+    names = [
+        module,
+        *(f"{each.__name__}.{info.name}" for each in folders for info in iter_modules(each.__path__)),
     ]
-    for name in found:
+    for name in names:
         import_module(name)
-    return tuple(check for name in found for check in _CHECKS.get(name, ()))
+    return tuple(check for name in names for check in _CHECKS.get(name, ()))
 
 
 def examine(case: Case, checks: Iterable[Check], prepare: Mapping[Stage, Callable[[Case], Case]]) -> Case:

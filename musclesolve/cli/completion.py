@@ -40,6 +40,6 @@ def muscle_names(incomplete: str) -> list[str]:
 
 def fault_names(incomplete: str) -> list[str]:
     """Faults that can be planted."""
-    from musclesolve.synthetic.faults.fault_registry import faults
+    from musclesolve.synthetic.faults import faults
 
     return [name for name in faults() if name.startswith(incomplete)]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from musclesolve._util.arrays import Array
-from musclesolve.checking.case.case import Case
+from musclesolve.checking.case import Case
 from musclesolve.drafting.folder.file_roles import FileRoles, MotionFiles
 from musclesolve.drafting.folder.folder_contents import FolderContents
 from musclesolve.drafting.markers.choose_mapping import MarkerChoice, choose_mapping

@@ -9,9 +9,9 @@ from pathlib import Path
 import xarray as xr
 from matplotlib.figure import Figure
 
-from musclesolve._util.helper_process import Helper
 from musclesolve._util.names import unknown_name
 from musclesolve._util.progress import Progress
+from musclesolve._util.worker_pool import Helper
 from musclesolve.errors import InputError
 from musclesolve.plotting.figure_names import (
     MODEL_FIGURES,

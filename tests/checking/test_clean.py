@@ -12,8 +12,8 @@ from treadmill import on_a_treadmill
 import musclesolve
 from musclesolve.checking.check import check
 from musclesolve.recording.data import Trial
-from musclesolve.synthetic.faults.trial_copy import open_copy, write_copy
-from musclesolve.synthetic.recording.synthetic_recording import synthetic_recording
+from musclesolve.synthetic.synthetic_recording import synthetic_recording
+from musclesolve.synthetic.trial_copy import open_copy, write_copy
 
 STRIDE = Path(musclesolve.__file__).with_name("data") / "reference_stride" / "trial.toml"
 

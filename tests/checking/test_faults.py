@@ -12,7 +12,7 @@ import musclesolve
 from musclesolve.checking.check import check
 from musclesolve.checking.finding import Report, codes
 from musclesolve.recording.data import Trial
-from musclesolve.synthetic.faults.fault_registry import faults, plant
+from musclesolve.synthetic.faults import faults, plant
 
 STRIDE = Path(musclesolve.__file__).with_name("data") / "reference_stride" / "trial.toml"
 # What is looked for in the place of a finding, besides its code.

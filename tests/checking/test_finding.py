@@ -16,8 +16,8 @@ import musclesolve as ms
 import musclesolve.checking
 from musclesolve.checking.finding import Finding, Report, Where, codes, sorted_findings, texts
 from musclesolve.cli.app import app
-from musclesolve.synthetic.faults.fault_registry import plant
-from musclesolve.synthetic.faults.trial_copy import open_copy, write_copy
+from musclesolve.synthetic.faults import plant
+from musclesolve.synthetic.trial_copy import open_copy, write_copy
 
 STRIDE = Path(ms.__file__).with_name("data") / "reference_stride" / "trial.toml"
 RUNNER = CliRunner()

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 import musclesolve
-from musclesolve.checking.case.loading import load
-from musclesolve.checking.case.observed_body import case_feet
 from musclesolve.checking.check import check
 from musclesolve.checking.forces.center_of_pressure_check import BESIDE, MARGIN
-from musclesolve.checking.markers.marker_slips import STRETCHED
-from musclesolve.synthetic.faults.trial_copy import Copy, open_copy, write_copy
+from musclesolve.checking.loading import load
+from musclesolve.checking.markers.trajectories import STRETCHED
+from musclesolve.checking.observed_body import case_feet
+from musclesolve.synthetic.trial_copy import Copy, open_copy, write_copy
 
 STRIDE = Path(musclesolve.__file__).with_name("data") / "reference_stride" / "trial.toml"
 

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 import musclesolve
-from musclesolve.checking.case.loading import load
 from musclesolve.checking.check import all_checks, findings_of
 from musclesolve.checking.finding import Finding
+from musclesolve.checking.loading import load
 from musclesolve.checking.repair import replace_fields
 from musclesolve.checking.stages import Check, Stage, examine
-from musclesolve.synthetic.faults.fault_registry import plant_all
+from musclesolve.synthetic.faults import plant_all
 
 STRIDE = Path(musclesolve.__file__).with_name("data") / "reference_stride" / "trial.toml"
 # Faults whose consequences look like other faults: of time, units, axes, labels, plates.

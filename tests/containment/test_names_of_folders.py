@@ -12,7 +12,7 @@ from many_trials import write_stride
 
 from musclesolve.errors import InputError
 from musclesolve.studies.many_trials import run_many as run
-from musclesolve.studies.many_trials.trial_names import LONGEST, OWN, folder_names, safe
+from musclesolve.studies.many_trials.run_many import LONGEST, OWN, folder_names, safe
 from musclesolve.studies.many_trials.trial_record import CSV, Outcome
 
 ODD = [

@@ -10,7 +10,7 @@ import muscle_db
 from musclesolve.cli import app as cli
 from musclesolve.errors import InputError
 from musclesolve.recording.trial.trial_file import read_trial
-from musclesolve.studies.many_trials.trial_names import find_trials
+from musclesolve.studies.many_trials.run_many import find_trials
 
 DEEP = "[" * 3000 + "]" * 3000
 TEXTS = {"digits": "a = " + "9" * 5000, "depth": f"a = {DEEP}", "tables": f"a = {'{a=' * 3000}1{'}' * 3000}"}

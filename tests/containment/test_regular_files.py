@@ -19,7 +19,7 @@ from musclesolve.dynamics.model.topology_file import load_topology
 from musclesolve.errors import MuscleSolveError
 from musclesolve.recording.text.text_file import sha256
 from musclesolve.results.files.result_netcdf import result_attribute
-from musclesolve.studies.many_trials.trial_names import find_trials
+from musclesolve.studies.many_trials.run_many import find_trials
 from musclesolve.studies.many_trials.trial_record import check_table
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="these kinds of files are of POSIX")

@@ -12,7 +12,7 @@ import pytest
 from musclesolve.checking.finding import codes
 from musclesolve.recording.markers.marker_set import marker_sets
 from musclesolve.recording.trial.schema import trial_keys
-from musclesolve.synthetic.faults.fault_registry import faults
+from musclesolve.synthetic.faults import faults
 
 DOCS = Path(__file__).parents[2] / "docs"
 TRIAL_FILE = (DOCS / "trial_file.md").read_text(encoding="utf-8")

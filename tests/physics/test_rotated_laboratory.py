@@ -10,7 +10,7 @@ from rotated_laboratory import rotated
 import musclesolve as ms
 from musclesolve.recording.data import Trial
 from musclesolve.recording.trial.trial_file import read_trial
-from musclesolve.synthetic.recording.synthetic_recording import synthetic_recording
+from musclesolve.synthetic.synthetic_recording import synthetic_recording
 
 SAME = {
     "joint_angle": 1e-9,

@@ -16,7 +16,7 @@ from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
 from musclesolve.muscles.placing.place_muscles import place_muscles
 from musclesolve.pipeline.forward_problem import Tracking, forward_problem, growth, problem_of
 from musclesolve.pipeline.run import prepare, share
-from musclesolve.synthetic.stride.reference_stride import reference_stride
+from musclesolve.synthetic.reference_stride import reference_stride
 
 QUICK = Integration(tolerance=1e-7)
 

@@ -11,8 +11,8 @@ from refusals import refused
 from synthetic_result import few_muscles
 from synthetic_result import result as every_muscle
 
-from musclesolve._util import helper_process
-from musclesolve._util.helper_process import Helper
+from musclesolve._util import worker_pool as helper_process
+from musclesolve._util.worker_pool import Helper
 from musclesolve.plotting import figure_sets as sets
 from musclesolve.plotting.figure_names import RESULT_FIGURES, in_every_format
 from musclesolve.plotting.figure_sets import figure_files, save_figures

@@ -12,7 +12,7 @@ from musclesolve.checking.check import check
 from musclesolve.recording.data import Trial
 from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.tables.run_summary import any_failed
-from musclesolve.synthetic.faults.fault_registry import faults, plant
+from musclesolve.synthetic.faults import faults, plant
 
 
 @pytest.fixture(scope="module")

@@ -20,7 +20,7 @@ from musclesolve.pipeline.types import LegMechanics
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.solver.batch import Batch
 from musclesolve.studies.force_sensitivity import PARAMETERS, leg_sensitivity
-from musclesolve.synthetic.recording.synthetic_recording import synthetic_recording
+from musclesolve.synthetic.synthetic_recording import synthetic_recording
 
 STEP = 1e-4
 STENCIL = {1: 8 / (12 * STEP), -1: -8 / (12 * STEP), 2: -1 / (12 * STEP), -2: 1 / (12 * STEP)}

@@ -20,8 +20,8 @@ from musclesolve.recording.formats import read_markers
 from musclesolve.recording.text.mot_file import read_mot, write_mot
 from musclesolve.recording.text.trc_file import write_trc
 from musclesolve.recording.trial.trial_file import read_trial
-from musclesolve.synthetic.recording.synthetic_recording import recording_files
-from musclesolve.synthetic.stride.reference_stride import reference_stride
+from musclesolve.synthetic.reference_stride import reference_stride
+from musclesolve.synthetic.synthetic_recording import recording_files
 
 OWN = "own.toml"
 """The synthesizer's own trial file, under a name that no draft takes."""

@@ -15,20 +15,20 @@ import numpy as np
 
 from musclesolve.recording.text.mot_file import write_mot
 from musclesolve.recording.text.trc_file import write_trc
-from musclesolve.synthetic.faults.trial_copy import Copy, open_copy, write_copy
-from musclesolve.synthetic.recording.marker_places import Places, marker_places
-from musclesolve.synthetic.recording.recording_options import RecordingOptions
-from musclesolve.synthetic.recording.synthetic_recording import (
+from musclesolve.synthetic.places import Places, marker_places
+from musclesolve.synthetic.recording_options import RecordingOptions
+from musclesolve.synthetic.reference_stride import Stride, reference_stride
+from musclesolve.synthetic.synthetic_recording import (
     FORCES,
     STANDING,
     TRIAL,
     WALK,
     plates,
     standing,
+    trial_text,
     walking,
 )
-from musclesolve.synthetic.recording.trial_text import trial_text
-from musclesolve.synthetic.stride.reference_stride import Stride, reference_stride
+from musclesolve.synthetic.trial_copy import Copy, open_copy, write_copy
 
 Offset = Sequence[float]
 

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from musclesolve._util.arrays import at_times, true_runs
 from musclesolve.dynamics.rotations import rotation_about
-from musclesolve.synthetic.faults.trial_copy import Copy
-from musclesolve.synthetic.recording.plate_places import LOADED
+from musclesolve.synthetic.places import LOADED
+from musclesolve.synthetic.trial_copy import Copy
 
 Array = NDArray[np.float64]
 ROLES = ("force", "point", "moment")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from musclesolve.recording.data import SIDES, Side
-from musclesolve.synthetic.faults.trial_copy import Copy
+from musclesolve.synthetic.trial_copy import Copy
 
 
 def on_a_treadmill(copy: Copy) -> None:

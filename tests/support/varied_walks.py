@@ -16,9 +16,8 @@ import other_walks as walks
 from other_subjects import subject_recording
 
 from musclesolve.dynamics.model.human_model import human_model
-from musclesolve.synthetic.faults.trial_copy import open_copy, write_copy
-from musclesolve.synthetic.stride.reference_stride import Stride, reference_stride
-from musclesolve.synthetic.stride.stride_subject import StrideSubject, foot_offsets
+from musclesolve.synthetic.reference_stride import Stride, StrideSubject, foot_offsets, reference_stride
+from musclesolve.synthetic.trial_copy import open_copy, write_copy
 
 LANDMARKS = (
     "asis psis knee_lateral knee_medial ankle_lateral ankle_medial heel toe metatarsal_5 shoulder elbow_lateral "

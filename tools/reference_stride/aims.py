@@ -13,7 +13,7 @@ from series import Plan, inputs
 from targets import TRANSLATIONS, aimed_angles, aimed_ground, bands, normative
 
 from musclesolve.muscles.placing.place_muscles import LEG_DOFS
-from musclesolve.synthetic.stride.stride_series import MIRROR, WRENCH
+from musclesolve.synthetic.reference_stride import MIRROR, WRENCH
 
 Array = np.ndarray
 

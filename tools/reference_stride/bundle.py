@@ -5,11 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from musclesolve.synthetic.recording.synthetic_recording import synthetic_recording
-from musclesolve.synthetic.stride.reference_stride import Stride, read_stride
-from musclesolve.synthetic.stride.stride_series import WRENCH
+from musclesolve.synthetic.reference_stride import WRENCH, Stride, read_stride
+from musclesolve.synthetic.synthetic_recording import synthetic_recording
 
-HEADER = """# The reference stride as coefficients: level walking of musclesolve/synthetic/stride/stride_subject.toml.
+HEADER = """# The reference stride as coefficients: level walking of musclesolve/synthetic/stride_subject.toml.
 #
 # Made by tools/reference_stride/make_stride.py; do not edit. musclesolve.synthetic.reference_stride() reads it.
 # Series: a0, then a_k and b_k of every harmonic k: a0 + sum a_k cos(2 pi k phase) + b_k sin(2 pi k phase);

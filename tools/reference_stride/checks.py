@@ -12,8 +12,7 @@ from targets import TRANSLATIONS, WITHIN, aimed_angles, aimed_ground, bands, nor
 from musclesolve.dynamics.inverse.external_wrenches import Wrench
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
-from musclesolve.synthetic.stride.reference_stride import Stride
-from musclesolve.synthetic.stride.stride_subject import StrideSubject
+from musclesolve.synthetic.reference_stride import Stride, StrideSubject
 
 Array = np.ndarray
 

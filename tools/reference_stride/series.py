@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from musclesolve.synthetic.stride.stride_series import MIRROR, WRENCH, Layout
-from musclesolve.synthetic.stride.stride_subject import StrideSubject
+from musclesolve.synthetic.reference_stride import MIRROR, WRENCH, Layout, StrideSubject
 
 Array = np.ndarray
 HERE = Path(__file__).resolve().parent

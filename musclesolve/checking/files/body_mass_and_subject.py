@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from musclesolve.checking.case.case import Case
+from musclesolve.checking.case import Case
 from musclesolve.checking.finding import Finding, finding
 from musclesolve.checking.forces.newtons_law import law, total_force
 from musclesolve.checking.stages import Stage, asked_at

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from musclesolve._util.arrays import Array, at_times
-from musclesolve.checking.case.case import REACH, Case, stretches
+from musclesolve.checking.case import REACH, Case, stretches
 from musclesolve.checking.finding import Finding, Where, finding
 from musclesolve.checking.repair import ROLES, change_markers, change_plate, in_order, replace_fields
 from musclesolve.checking.stages import Stage, asked_at

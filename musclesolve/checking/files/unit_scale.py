@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import numpy as np
 
 from musclesolve._util.arrays import Mask, true_runs
-from musclesolve.checking.case.case import Case, on_plate
-from musclesolve.checking.case.observed_body import landmark, shoulder
+from musclesolve.checking.case import Case, on_plate
 from musclesolve.checking.finding import Finding, Where, finding
+from musclesolve.checking.observed_body import landmark, shoulder
 from musclesolve.checking.repair import ROLES, change_plate, in_order, scale_positions
 from musclesolve.checking.stages import Stage, asked_at
 from musclesolve.constants import STANDARD_GRAVITY

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from musclesolve._util.arrays import Array, at_times
-from musclesolve.checking.case.case import Case, on_plate, stretches
-from musclesolve.checking.case.observed_body import foot
+from musclesolve.checking.case import Case, on_plate, stretches
 from musclesolve.checking.finding import Finding, Run, finding
+from musclesolve.checking.observed_body import foot
 from musclesolve.checking.repair import change_plate
 from musclesolve.checking.stages import Stage, asked_at
 from musclesolve.constants import STANDARD_GRAVITY

@@ -10,15 +10,14 @@ what the placement of heel and toe markers leaves open, which is much the same o
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from musclesolve._util.arrays import Array, Mask, true_runs
-from musclesolve.checking.case.case import Case, on_plate
+from musclesolve.checking.case import Case, on_plate
 from musclesolve.checking.finding import Finding, finding
-from musclesolve.checking.forces.balance_fit import Estimate, Term, estimate, remainder, whitened
 from musclesolve.checking.forces.center_of_pressure_check import Passage, passages
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.dynamics.inverse.newton_euler import angular_momentum_rate, segment_motion
@@ -360,3 +359,69 @@ def _turn(trial: Trial, plate: PlateForce) -> float | None:
             early, late = (moment[int(a * count) : int(b * count)].mean() for a, b in (EARLY, LATE))
             turns.append(float(late - early) / (weight * trial.subject.stature))
     return float(np.mean(turns)) if turns else None
+
+
+# Correlation time of what is left of the residual [s].
+CORRELATION = 0.08
+
+
+@dataclass(frozen=True)
+class Term:
+    """One error of plates, or of the body model."""
+
+    effect: Array  # (N, p) of its p parameters on all observations, whitened
+    prior: Array  # (p,) standard deviations on sound recordings
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """An error as the residual shows it."""
+
+    size: Array  # (p,) its parameters
+    covariance: Array  # (p, p) of their errors
+    # by how much its likelihood exceeds that of the same error as small as its prior has it, a logarithm
+    evidence: float
+
+    @property
+    def deviation(self) -> Array:
+        """Standard deviations (p,) of the errors of its parameters."""
+        return np.sqrt(np.diag(self.covariance))
+
+
+def whitened(values: Array, time: Array, deviation: Array) -> Array:
+    """Return series (T, c, ...) as independent samples of variance one: of the first order in time, by component (c,).
+
+    Frames that do not follow each other begin anew.
+    """
+    scaled = values / deviation.reshape(1, -1, *[1] * (values.ndim - 2))
+    step = np.diff(time)
+    phi = np.exp(-step / CORRELATION).reshape(-1, *[1] * (values.ndim - 1))
+    white = scaled.copy()
+    white[1:] = (scaled[1:] - phi * scaled[:-1]) / np.sqrt(1.0 - phi**2)
+    return np.asarray(white.reshape(len(values) * values.shape[1], *values.shape[2:]))
+
+
+def estimate(observed: Array, terms: Sequence[Term], free: Term) -> Estimate:
+    """Estimate one error from observations (N,) of variance one; all others are as likely as their priors say."""
+    loads = np.concatenate([term.effect * term.prior for term in terms if term is not free], axis=1)
+    # (1 + L L')^-1 = 1 - L (1 + L' L)^-1 L'
+    inner = np.linalg.inv(np.eye(loads.shape[1]) + loads.T @ loads)
+
+    def weighted(columns: Array) -> Array:
+        return np.asarray(columns - loads @ (inner @ (loads.T @ columns)))
+
+    normal = free.effect.T @ weighted(free.effect)
+    right = free.effect.T @ weighted(observed)
+    size, covariance = np.linalg.solve(normal, right), np.linalg.inv(normal)
+    usual = np.linalg.solve(normal + np.diag(free.prior**-2.0), right)
+    return Estimate(
+        np.asarray(size, float), np.asarray(covariance, float), 0.5 * float(right @ (size - usual))
+    )
+
+
+def remainder(observed: Array, terms: Sequence[Term]) -> Array:
+    """Return what all errors together, each as large as fits best with its prior, leave of observations (N,)."""
+    loads = np.concatenate([term.effect * term.prior for term in terms], axis=1)
+    return np.asarray(
+        observed - loads @ np.linalg.solve(np.eye(loads.shape[1]) + loads.T @ loads, loads.T @ observed)
+    )

@@ -10,9 +10,9 @@ from collections.abc import Iterator
 import numpy as np
 
 from musclesolve._util.arrays import Array, Mask, at_times, long_enough
-from musclesolve.checking.case.case import Case, stretches
-from musclesolve.checking.case.observed_body import SMOOTH_HZ, Foot, case_feet, clearly_seen
+from musclesolve.checking.case import Case, stretches
 from musclesolve.checking.finding import Finding, Where, finding
+from musclesolve.checking.observed_body import SMOOTH_HZ, Foot, case_feet, clearly_seen
 from musclesolve.checking.stages import Stage, asked_at
 from musclesolve.motion.signals.low_pass import low_pass, lowest_carried
 from musclesolve.recording.data import SIDE_NAMES, PlateForce, Side, Trial

@@ -11,11 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from musclesolve._util.arrays import Array, Mask, long_enough
-from musclesolve.checking.case.case import Case, stretches
+from musclesolve.checking.case import Case, stretches
 from musclesolve.checking.finding import Finding, Where, finding
-from musclesolve.checking.markers.anatomical_order import violations
+from musclesolve.checking.markers.landmark_order import partners, violations
 from musclesolve.checking.markers.marker_distances import Distances, distances, middle
-from musclesolve.checking.markers.swapped_left_right import partners
 from musclesolve.checking.repair import Role, exchange_labels, exchanged, swapped
 from musclesolve.checking.stages import Stage, asked_at
 from musclesolve.recording.data import Trial

@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from musclesolve.checking.case.case import Case
-from musclesolve.checking.case.observed_body import landmark
+from musclesolve.checking.case import Case
 from musclesolve.checking.finding import Finding, Where, finding
 from musclesolve.checking.markers.marker_distances import bodies, distances, middle
+from musclesolve.checking.observed_body import landmark
 from musclesolve.checking.repair import change_markers
 from musclesolve.checking.stages import Stage, asked_at
 from musclesolve.errors import InputError

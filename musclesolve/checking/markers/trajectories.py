@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from musclesolve._util.arrays import Array, Mask, long_enough
-from musclesolve.checking.case.case import Case, stretches
-from musclesolve.checking.finding import Finding, Where, finding
-from musclesolve.checking.markers.marker_distances import distances
+from musclesolve.checking.case import REACH, Case, stretches
+from musclesolve.checking.finding import Finding, Run, Where, finding
+from musclesolve.checking.markers.marker_distances import bodies, distances
 from musclesolve.checking.repair import remove_samples
 from musclesolve.checking.stages import Stage, asked_at
 from musclesolve.recording.gaps.marker_jumps import jumps as jump_frames
@@ -184,3 +185,213 @@ def remove_and_fill_jumps(case: Case) -> Case:
             recorded = remove_samples(name, frames)(recorded)
     filled = filled_trial(recorded.trial, case.content).markers
     return case.with_trial(replace(recorded.trial, markers=filled))
+
+
+# A step that exceeds the steps around it by so much more than a subject can move [m], [m/s^2] is a jump.
+SMALLEST_JUMP, GREATEST_ACCELERATION = 0.012, 80.0
+# So many standard deviations of the noise of a coordinate are no noise; the median length of a vector of noise is
+# 1.538 of them (chi distribution of three degrees of freedom).
+CLEARLY, MEDIAN_LENGTH = 7.0, 1.538
+# Steps before and after a jump that show whether a marker was noisy there anyway.
+AROUND = 10
+# Jumps so few frames apart are one; opposite ones within this time are a ghost [s].
+TOGETHER, BACK = 5, 0.25
+# A distance this far from the usual one is none of a rigid segment [m]; toes and skin take up to 26 mm of it.
+STRETCHED = 0.035
+FEWEST_FRAMES = 3
+# First frame, last frame, how far a marker moved in all (3,) [m], how far it went [m].
+Event = tuple[int, int, Array, float]
+
+
+@dataclass(frozen=True)
+class Jumps:
+    """Steps of markers against the markers of their bodies, (T - 3,) each, for steps 1 to T - 3."""
+
+    size: dict[str, Array]  # marker -> how far it jumps [m]
+    single: dict[str, Mask]  # marker -> which of its steps stand out among the steps around them
+    noisy: dict[str, Mask]  # marker -> which of its steps are high among others that are as high
+
+
+def _find_jumps(case: Case) -> Jumps:
+    """Return which markers jump on the body."""
+    found = Jumps({} if case.trial.markers.time.size < 8 else _sizes(case), {}, {})
+    for name, size in found.size.items():
+        usual = _limit(case, float(np.median(size)))
+        high = size > usual
+        jumped = high & (size > np.maximum(usual, _limit(case, _around(size))))
+        if jumped.any():
+            found.single[name] = jumped & _stands_out(size)
+        elif high.any():
+            found.noisy[name] = high
+    return found
+
+
+def _jump(path: Array) -> Array:
+    """Return by how much each step exceeds the mean of the steps around it, (T - 3, ...), for steps 1 to T - 3."""
+    step = np.diff(path, axis=0)
+    return step[1:-1] - 0.5 * (step[:-2] + step[2:])
+
+
+def _sizes(case: Case) -> dict[str, Array]:
+    """Return marker -> how far it jumps (T - 3,) [m], on its own and against the others of every body it is on."""
+    markers = case.trial.markers
+    jump = _jump(markers.position)
+    size: dict[str, Array] = {}
+    for names, _ in bodies(case.trial).values():
+        for name in names:
+            others = [markers.names.index(other) for other in names if other != name]
+            own = jump[:, markers.names.index(name)]
+            # Where the whole body jumps it is not the marker that does.
+            against = np.linalg.norm(own - np.median(jump[:, others], axis=1), axis=-1)
+            least = np.minimum(np.nan_to_num(against), np.nan_to_num(np.linalg.norm(own, axis=-1)))
+            size[name] = np.minimum(size[name], least) if name in size else least
+    return size
+
+
+def _stands_out(size: Array) -> Mask:
+    """Return which steps (T,) jump themselves: a single jump makes half of one of the steps beside it."""
+    beside = np.pad(size, 1)
+    return np.asarray(size > 0.6 * np.maximum(beside[:-2], beside[2:]))
+
+
+def _limit(case: Case, median: Any) -> Any:
+    """Return from which size on a jump is none of motion or noise [m]."""
+    least = max(SMALLEST_JUMP, GREATEST_ACCELERATION / case.trial.markers.rate**2)
+    return np.maximum(least, CLEARLY / MEDIAN_LENGTH * median)
+
+
+def _around(size: Array) -> Array:
+    """Return the greater one of the median sizes (T,) before and after each step, the steps next to it left out."""
+    padded = np.pad(size, AROUND + 2, mode="reflect") if size.size > AROUND + 2 else np.zeros(size.size + 24)
+    median = np.median(np.lib.stride_tricks.sliding_window_view(padded, AROUND), axis=1)
+    after: Array = median[AROUND + 5 :][: size.size]
+    return np.maximum(median[: size.size], after)
+
+
+@asked_at(Stage.SLIPS)
+def slips_and_lengths(case: Case) -> Iterator[Finding]:
+    """Find markers that slip or jitter on the body, and segments that stretch for another reason."""
+    jumps = _find_jumps(case)
+    yield from _slips_and_ghosts(case, jumps)
+    yield from _noise(case, jumps)
+    yield from _stretched(case, jumps)
+
+
+def _slips_and_ghosts(case: Case, jumps: Jumps) -> Iterator[Finding]:
+    """Find where a marker slips, and where it only leaves its place for a while."""
+    markers = case.trial.markers
+    for name, jumped in jumps.single.items():
+        events = _events(markers[name], jumped)
+        slips, ghosts = _sorted_events(markers.time, events)
+        if slips:
+            values = {
+                "name": name,
+                "size": max(size for _, size in slips),
+                "times": f", {len(slips)} times" if len(slips) > 1 else "",
+                "reach": REACH,
+            }
+            where = Where(markers.path, markers=(name,), times=tuple(span for span, _ in slips))
+            yield finding("marker_slipped", "error", values, where)
+        if ghosts:
+            values = {"name": name, "size": max(event[3] for event in events)}
+            where = Where(markers.path, markers=(name,), times=tuple(sorted(ghosts)))
+            yield finding("leap.back", "warning", values, where)
+
+
+def _sorted_events(time: Array, events: list[Event]) -> tuple[list[tuple[Run, float]], list[Run]]:
+    """Return (time from the slip on, size [mm]) of each slip, and first and last time of each ghost."""
+    ghosts: list[Run] = []
+    left: list[tuple[int, int, Array]] = []
+    for first, stop, moved, far in events:
+        before = left[-1] if left else None
+        if np.linalg.norm(moved) < 0.5 * far:
+            ghosts.append((float(time[first]), float(time[stop])))
+        elif before and time[first] - time[before[1]] < BACK and moved @ before[2] < -0.5 * (moved @ moved):
+            left.pop()
+            ghosts.append((float(time[before[0]]), float(time[stop])))
+        else:
+            left.append((first, stop, moved))
+    slips = [((float(time[stop]), float(time[-1])), 1000 * float(np.linalg.norm(m))) for _, stop, m in left]
+    return slips, ghosts
+
+
+def _events(path: Array, jumped: Mask) -> list[Event]:
+    """Return (first, stop, how far it moved in all (3,) [m], how far it went [m]) of jumps that belong together.
+
+    The steps of the path around show how far it would have gone without; the marker leaves the frame ``first`` and is
+    at its new place in ``stop``.
+    """
+    step = np.diff(path, axis=0)
+    marked = np.concatenate([[False], jumped, [False]])
+    quiet = np.flatnonzero(~marked & np.isfinite(step).all(axis=1))
+    if not quiet.size:
+        return []
+    at = np.arange(marked.size)
+    usual = np.stack([np.interp(at, quiet, step[quiet, axis]) for axis in range(3)], axis=1)
+    excess = np.where(marked[:, None], np.nan_to_num(step - usual), 0.0)
+    steps = np.flatnonzero(marked)
+    groups = np.split(steps, np.flatnonzero(np.diff(steps) > TOGETHER) + 1)
+    return [
+        (
+            int(group[0]),
+            int(group[-1]) + 1,
+            excess[group].sum(axis=0),
+            float(np.linalg.norm(np.cumsum(excess[group], axis=0), axis=1).max()),
+        )
+        for group in groups
+    ]
+
+
+def _noise(case: Case, found: Jumps) -> Iterator[Finding]:
+    """Find markers that jitter in some frames: none of their jumps stands out among its neighbors."""
+    time = case.trial.markers.time
+    if not found.noisy:
+        return
+    size = found.size
+    worst = sorted(found.noisy, key=lambda name: -float(size[name].max()))
+    frames = np.concatenate([[False], np.any(list(found.noisy.values()), axis=0), [False, False]])
+    spans = np.flatnonzero(frames)
+    groups = np.split(spans, np.flatnonzero(np.diff(spans) > AROUND) + 1)
+    times = tuple((float(time[group[0]]), float(time[group[-1] + 1])) for group in groups)
+    values = {
+        "noisy": len(found.noisy),
+        "count": len(size),
+        "worst": worst[0],
+        "jitter": float(size[worst[0]].max()),
+    }
+    where = Where(case.trial.markers.path, markers=tuple(worst[:5]), times=times)
+    yield finding("noise.frames", "warning", values, where)
+
+
+def _stretched(case: Case, jumps: Jumps) -> Iterator[Finding]:
+    """Find segments that stretch for another reason than that a marker jumps."""
+    markers, pairs = case.trial.markers, distances(case.trial)
+    if pairs is None:
+        return
+    jumping = np.isin(pairs.names, [*jumps.single, *jumps.noisy])
+    error = np.nan_to_num(pairs.measured(markers.position) - pairs.usual)
+    error[:, jumping[pairs.one] | jumping[pairs.other]] = 0.0
+    far = np.abs(error) > STRETCHED
+    while far.any():
+        # The marker of most of the stretched pairs is the first to look at.
+        count = {int(m): int(far[:, pairs.of(m)].sum()) for m in pairs.markers}
+        worst = max(count, key=lambda m: count[m])
+        own = pairs.of(worst)
+        stretched: Mask = np.asarray(far[:, own].any(axis=1))
+        frames = long_enough(stretched, FEWEST_FRAMES)
+        if frames.any():
+            pair = int(np.flatnonzero(own)[np.abs(error[:, own]).max(axis=0).argmax()])
+            greatest = float(error[np.abs(error[:, pair]).argmax(), pair])
+            other = pairs.names[pairs.one[pair] + pairs.other[pair] - worst]
+            values = {
+                "one": pairs.names[worst],
+                "other": other,
+                "usual": pairs.usual[pair],
+                "length": pairs.usual[pair] + greatest,
+                "limit": STRETCHED,
+            }
+            where = Where(
+                markers.path, markers=(pairs.names[worst], other), times=stretches(frames, markers.time)
+            )
+            yield finding("segment_length", "warning", values, where)
+        far[:, own] = False

@@ -81,7 +81,7 @@ def share(
     figures: Figures = True,
 ) -> None:
     """Muscle forces of an OpenSim model from its coordinates and joint moments or loads: result.nc, figures, STO."""
-    from musclesolve.studies.share_files import share_into
+    from musclesolve.studies.many_trials.one_trial import share_into
 
     options = {
         "muscles": muscle,

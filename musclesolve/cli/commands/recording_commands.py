@@ -68,7 +68,7 @@ def synthesize(
     """Make a recording with known truth (truth.nc): the reference stride or a run, with noise and gaps."""
     given = dict(locals())
     from musclesolve.results.files.atomic_writing import reserved, write_files
-    from musclesolve.synthetic.recording import recording_options, synthetic_recording
+    from musclesolve.synthetic import recording_options, synthetic_recording
 
     for name in ("output", "gap", "step", "fault"):
         del given[name]

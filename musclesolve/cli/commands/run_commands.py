@@ -90,7 +90,7 @@ def analyse(
     with progress() as report:
         further = []
         if samples is not None:
-            from musclesolve.studies.uncertainty.run_uncertainty import UncertaintyFiles
+            from musclesolve.studies.uncertainty.monte_carlo import UncertaintyFiles
 
             further.append(UncertaintyFiles(samples, seed, figures, given, report))
         result, paths = compute(trial, output, given, figures, report, *further)

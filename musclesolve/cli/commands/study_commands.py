@@ -93,11 +93,12 @@ def benchmark(
 ) -> None:
     """Measure the solvers side by side on this machine, and the latency of one frame."""
     from musclesolve.results.files.atomic_writing import reserved, write_files
-    from musclesolve.studies.benchmark import report, tables
+    from musclesolve.studies.benchmark import tables
+    from musclesolve.studies.benchmark.benchmark import benchmark as compute
 
     with nullcontext() if output is None else reserved(output):
         with progress() as update:
-            found = report.benchmark(trial, frames, tuple(cost or ()), tuple(solver or ()), update)
+            found = compute(trial, frames, tuple(cost or ()), tuple(solver or ()), update)
         paths = [] if output is None else write_files(output, tables.files(found))
 
     def document() -> dict[str, Any]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from musclesolve.studies.benchmark.report import Report
+from musclesolve.studies.benchmark.benchmark import Report
 from musclesolve.studies.many_trials.trial_record import Outcome, TrialRecord
 
 

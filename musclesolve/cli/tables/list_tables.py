@@ -45,7 +45,7 @@ def _lines(chosen: MarkerSet) -> list[str]:
 
 def fault_table() -> Table:
     """One row for each fault that can be planted: its name, and what is done wrong."""
-    from musclesolve.synthetic.faults.fault_registry import faults
+    from musclesolve.synthetic.faults import faults
 
     rows = Table(title="faults for `musclesolve synthesize --fault`", title_justify="left")
     rows.add_column("fault", no_wrap=True)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from musclesolve.checking.case.case import Case
+from musclesolve.checking.case import Case
 from musclesolve.drafting.folder.folder_contents import EmgFile
 from musclesolve.drafting.measured.emg_muscles import stance_muscles
 from musclesolve.drafting.writing.draft_text import DraftTable, Line

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from musclesolve.checking.case.case import Case
+from musclesolve.checking.case import Case
 from musclesolve.drafting.measured.shown_points import both, middle_path
 from musclesolve.drafting.writing.draft_text import DraftTable, Line
 from musclesolve.motion.events.flight import flights

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from musclesolve._util.arrays import true_runs
-from musclesolve.checking.case.case import Case
+from musclesolve.checking.case import Case
 from musclesolve.checking.forces.newtons_law import law, total_force
 from musclesolve.checking.forces.support import measured
 from musclesolve.constants import STANDARD_GRAVITY

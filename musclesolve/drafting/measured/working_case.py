@@ -5,8 +5,8 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
-from musclesolve.checking.case.case import Case
-from musclesolve.checking.case.loading import load
+from musclesolve.checking.case import Case
+from musclesolve.checking.loading import load
 from musclesolve.drafting.writing.draft_text import DraftTable, Line, draft_text
 from musclesolve.errors import MuscleSolveError
 

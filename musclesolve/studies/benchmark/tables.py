@@ -11,9 +11,8 @@ from rich import box
 from rich.table import Table
 
 from musclesolve.results.tables.lines import csv_text
-from musclesolve.studies.benchmark.contest import Row
+from musclesolve.studies.benchmark.benchmark import Report, Row
 from musclesolve.studies.benchmark.measure import Latency
-from musclesolve.studies.benchmark.report import Report
 
 COLUMNS = ("us/frame", "x batch", "frames", "solved", "worst", "iter.", "first", "MB")
 """Explained by `COLUMN_MEANING`."""

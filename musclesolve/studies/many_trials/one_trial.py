@@ -1,4 +1,4 @@
-"""One trial, from its file to the files of its result."""
+"""One trial, of a recording or of an OpenSim model, from its files to the files of its result."""
 
 from __future__ import annotations
 
@@ -8,15 +8,16 @@ import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import xarray as xr
 
 from muscle_db import MuscleDatabaseError
-from musclesolve._util.helper_process import Helper, helper
 from musclesolve._util.progress import Progress, no_progress
+from musclesolve._util.worker_pool import Helper, helper
 from musclesolve.errors import BusyError, InputError, MuscleSolveError
 from musclesolve.plotting.figure_names import (
+    MODEL_FIGURES,
     RESULT_FIGURES,
     UNCERTAINTY,
     UNCERTAINTY_FIGURES,
@@ -25,7 +26,13 @@ from musclesolve.plotting.figure_names import (
 from musclesolve.plotting.page.page_style import A4_PAGE, PageStyle, page_style
 from musclesolve.recording.trial.trial_file import read_trial
 from musclesolve.results.files.atomic_writing import reserved, write_files
-from musclesolve.results.files.result_netcdf import check_folder, netcdf_bytes, result_attribute, storable
+from musclesolve.results.files.result_netcdf import (
+    check_folder,
+    check_inputs,
+    netcdf_bytes,
+    result_attribute,
+    storable,
+)
 from musclesolve.results.run_trial import run
 from musclesolve.studies.many_trials.recipe import ATTRIBUTE, input_hashes, is_current, recipe
 from musclesolve.studies.many_trials.trial_record import Measures, Outcome, TrialRecord
@@ -86,7 +93,43 @@ def analyse(
         return result, write_files(folder, files, replaced)
 
 
-def _figures(result: xr.Dataset, progress: Progress, beside: Helper | None) -> dict[str, bytes]:
+def share_into(
+    folder: Path,
+    inputs: tuple[Path, Path, Path | None],
+    options: Mapping[str, Any],
+    progress: Progress,
+    *,
+    figures: bool = True,
+) -> tuple[xr.Dataset, list[Path]]:
+    """Share the forces of an OpenSim model, draw and write: all files are written, or none.
+
+    Args:
+        folder: for result.nc, the STO files and the figures.
+        inputs: model, coordinates and moments (None where the options have loads).
+        options: further keywords of `share_model`.
+        progress: called with the name of each stage and the share of the work that is done.
+        figures: whether they are drawn.
+
+    Returns:
+        The result and the files.
+    """
+    from musclesolve.results.files.storage_file import ENDINGS, storage_files
+    from musclesolve.results.share_model import share_model
+
+    stem = inputs[1].stem
+    with reserved(folder):
+        check_folder(folder, RESULT, inputs[1])
+        read = [Path(path) for path in (*inputs, options.get("loads")) if path is not None]
+        check_inputs(read, folder, [f"{stem}_{ending}.sto" for ending in ENDINGS])
+        progress("sharing", 0.2)
+        result = share_model(*inputs, **options)
+        drawn = _figures(result, progress) if figures else {}
+        progress("writing", 1.0)
+        files = {RESULT: netcdf_bytes(result), **storage_files(result, stem), **drawn}
+        return result, write_files(folder, files, in_every_format((*RESULT_FIGURES, *MODEL_FIGURES)))
+
+
+def _figures(result: xr.Dataset, progress: Progress, beside: Helper | None = None) -> dict[str, bytes]:
     from musclesolve.plotting import figure_sets  # loads matplotlib: only where figures are drawn
 
     return figure_sets.figure_files(result, progress, helper=beside)

@@ -6,6 +6,7 @@ import itertools
 import pickle
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
@@ -20,17 +21,25 @@ from musclesolve._util.worker_pool import Pool
 from musclesolve.errors import InputError, MuscleSolveError
 from musclesolve.pipeline.run import loaded, prepare, share
 from musclesolve.pipeline.run_options import check_consistent
+from musclesolve.plotting.figure_names import UNCERTAINTY
 from musclesolve.recording.data import Trial
 from musclesolve.results.dataset import assemble as labelled
+from musclesolve.results.files.result_netcdf import netcdf_bytes
 from musclesolve.results.tables.uncertainty_summary import counted_frames
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.solver.solver_base import Solver
 from musclesolve.studies.uncertainty.contributions import Task, summed
 from musclesolve.studies.uncertainty.error_sources import standard_deviations
 from musclesolve.studies.uncertainty.replay import Replay
-from musclesolve.studies.uncertainty.samples import NOMINAL, Drawn, Samples, work
-from musclesolve.studies.uncertainty.statistics_dataset import Found, assemble
-from musclesolve.studies.uncertainty.streaming_statistics import Statistics
+from musclesolve.studies.uncertainty.statistics import (
+    NOMINAL,
+    Drawn,
+    Found,
+    Samples,
+    Statistics,
+    assemble,
+    work,
+)
 
 CHUNK = 4
 """Samples, or parameters of the derivatives, that a process computes at a time."""
@@ -176,3 +185,24 @@ def _reported(
     for number, part in enumerate(parts):
         report("contributions", SAMPLES_SHARE + (1.0 - SAMPLES_SHARE) * number / count)
         yield part
+
+
+@dataclass
+class UncertaintyFiles:
+    """Makes further files of the result of a trial, and keeps what they are made of."""
+
+    samples: int  # how many
+    seed: int  # of the random numbers
+    figures: bool  # whether they are drawn
+    options: Mapping[str, Any]  # keyword arguments of `run`
+    progress: Progress  # as in `run`
+    found: xr.Dataset | None = None  # what `uncertainty` returned
+
+    def __call__(self, trial: Trial) -> dict[str, bytes]:
+        """The content of every file, by its name."""
+        from musclesolve.plotting.study.uncertainty_figures import uncertainty_figures  # loads matplotlib
+
+        found = uncertainty(trial, self.samples, self.seed, progress=self.progress, **self.options)
+        self.found = found
+        drawn = uncertainty_figures(found, self.progress) if self.figures else {}
+        return {UNCERTAINTY: netcdf_bytes(found), **drawn}

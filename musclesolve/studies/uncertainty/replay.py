@@ -22,7 +22,8 @@ from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.model.human_model import segment_names
 from musclesolve.dynamics.model.model import Model
 from musclesolve.motion.anatomy.anatomy import measured_body
-from musclesolve.motion.anatomy.landmark_positions import filtered_markers, standing_trial
+from musclesolve.motion.anatomy.landmark_positions import Points, filtered_markers, standing_trial
+from musclesolve.motion.events.gait_events import gait_events
 from musclesolve.motion.ground_reaction import sampled_wrench, wrench_at_origin
 from musclesolve.motion.signals.filter_choice import FilterChoice
 from musclesolve.muscles.leg_muscle_state import muscle_state
@@ -32,8 +33,7 @@ from musclesolve.pipeline.legs import joint_loads, leg_moments, share_leg
 from musclesolve.pipeline.mechanics import MARGIN, measured_moments, subject_model
 from musclesolve.pipeline.run_options import Options
 from musclesolve.pipeline.types import LegMechanics, LegResult, Prepared
-from musclesolve.recording.data import SIDES, Side, Trial
-from musclesolve.studies.uncertainty.marker_errors import MarkerErrors
+from musclesolve.recording.data import SIDES, Markers, Side, Trial
 
 
 @dataclass(frozen=True)
@@ -220,3 +220,85 @@ def _shapes(
 def leg_dofs(options: Options) -> list[str]:
     """Degrees of freedom of the analysed legs."""
     return [f"{dof}_{side}" for side in options.sides for dof in LEG_DOFS]
+
+
+ALIKE = 1e-4
+"""A marker whose spread in the axes of two bodies differs by less lies at their joint [m]."""
+
+
+@dataclass(frozen=True)
+class MarkerErrors:
+    """The markers of a trial and the bodies that their errors move with."""
+
+    walk: Markers  # filtered markers (T, n, 3) of the motion [m]
+    standing: Points  # marker -> (3,) in the standing trial [m]
+    rotation: Array  # (T, b, 3, 3) rotation of some bodies from the standing pose
+    owner: Array  # (n,) which of them each marker of the motion moves with
+    neutral: Array  # (3, 3) forward, left and up of the subject standing, as columns
+    placed: tuple[str, ...]  # markers that show landmarks, but for hip centers
+    hips: dict[Side, tuple[str, ...]]  # side -> markers that show its hip center; none where it is not mapped
+    phase: Array  # (T,) of the stride [rad]
+
+    @classmethod
+    def of(
+        cls, trial: Trial, walk: Markers, standing: Points, neutral: Array, model: Model, q: Array
+    ) -> MarkerErrors:
+        """Find the body of each marker: in the axes of that body it moves least.
+
+        Of the bodies that share a joint center or an axis with it, it is that nearest the pelvis; a hip center lies in
+        the pelvis. q is the consistent motion (T, N, 3) of the model in the frames of the markers.
+        """
+        rotation, origin = model.rigid_bodies.rotation(q), model.rigid_bodies.basic(q)[:, :, 0]
+        within = np.einsum("tbji,tnbj->tnbi", rotation, walk.position[:, :, None] - origin[:, None])
+        spread = np.sqrt(within.var(axis=0).sum(axis=2))
+        alike = spread < spread.min(axis=1, keepdims=True) + ALIKE
+        joints_before = model.tree.distal_frames[: rotation.shape[1]].sum(axis=1)
+        best = np.where(alike, joints_before, np.inf).argmin(axis=1)
+        hips = {side: tuple(trial.mapping.get(f"hip_center_{side}", ())) for side in SIDES}
+        of_hips = {name for names in hips.values() for name in names}
+        best[[name in of_hips for name in walk.names]] = model.tree.root
+        bodies = np.unique(best)
+        shown = dict.fromkeys(name for weights in trial.mapping.values() for name in weights)
+        return cls(
+            walk=walk,
+            standing=standing,
+            rotation=rotation[:, bodies],
+            owner=np.searchsorted(bodies, best),
+            neutral=neutral,
+            placed=tuple(name for name in shown if name not in of_hips),
+            hips=hips,
+            phase=2.0 * np.pi * (walk.time - walk.time[0]) / stride_time(trial),
+        )
+
+    def moved(
+        self, placement: Array, hip_center: Array, soft_tissue: Array
+    ) -> tuple[Markers, Points, dict[Side, Array]]:
+        """Markers of motion and standing with errors, and the errors of hip centers that are not mapped.
+
+        Errors are in the axes of the body [m]: (p, 3) of the markers `placed`, (2, 3) of the right and the left hip
+        center, and (n, 3, 2) of soft tissue, a and b of a cos + b sin of the phase.
+        """
+        wave = np.stack([np.cos(self.phase), np.sin(self.phase)], axis=1)
+        local = np.einsum("tw,nxw->tnx", wave, soft_tissue)
+        standing = dict(self.standing)
+        offsets = dict(zip(self.placed, placement, strict=True))
+        for side, offset in zip(SIDES, hip_center, strict=True):
+            offsets |= dict.fromkeys(self.hips[side], offset)
+        for name, offset in offsets.items():
+            if name in standing:
+                standing[name] = standing[name] + self.neutral @ offset
+            if name in self.walk:
+                local[:, self.walk.names.index(name)] += offset
+        position = self.walk.position + np.einsum("tnij,tnj->tni", self.rotation[:, self.owner], local)
+        unmapped = {
+            side: offset for side, offset in zip(SIDES, hip_center, strict=True) if not self.hips[side]
+        }
+        return replace(self.walk, position=position), standing, unmapped
+
+
+def stride_time(trial: Trial) -> float:
+    """Median time from a heel strike to the next of the same foot, or the time range where there are no two [s]."""
+    found = gait_events(trial)
+    strikes = [[event.time for event in found.of("heel_strike", side)] for side in SIDES]
+    steps = np.concatenate([np.diff(times) for times in strikes])
+    return float(np.median(steps)) if steps.size else trial.time_range[1] - trial.time_range[0]

@@ -11,8 +11,8 @@ from other_subjects import subject_recording
 import musclesolve as ms
 from musclesolve.checking.check import check
 from musclesolve.checking.finding import Report
-from musclesolve.synthetic.faults.trial_copy import Copy, open_copy, write_copy
-from musclesolve.synthetic.stride.stride_subject import StrideSubject
+from musclesolve.synthetic.reference_stride import StrideSubject
+from musclesolve.synthetic.trial_copy import Copy, open_copy, write_copy
 
 ADULT, CHILD, SMALL, HEAVY = (1.70, 70.25), (1.0, 15.0), (0.85, 11.0), (1.95, 140.0)
 STRIDE = Path(ms.__file__).with_name("data") / "reference_stride" / "trial.toml"

@@ -12,7 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 import musclesolve as ms
-from musclesolve.checking.case.case import Case
+from musclesolve.checking.case import Case
 from musclesolve.checking.check import all_checks, check, findings_of
 from musclesolve.checking.finding import Finding, Report, Where
 from musclesolve.checking.repair import Recorded
@@ -20,8 +20,8 @@ from musclesolve.checking.stages import Check, Stage
 from musclesolve.cli.app import app
 from musclesolve.cli.documents.json_text import json_text
 from musclesolve.errors import InputError, MuscleSolveError, PoseError
-from musclesolve.synthetic.faults.fault_registry import plant, plant_all
-from musclesolve.synthetic.faults.trial_copy import Copy, open_copy, write_copy
+from musclesolve.synthetic.faults import plant, plant_all
+from musclesolve.synthetic.trial_copy import Copy, open_copy, write_copy
 
 STRIDE = Path(ms.__file__).with_name("data") / "reference_stride" / "trial.toml"
 RUNNER = CliRunner()

@@ -13,9 +13,9 @@ from synthetic_trial import write_trial
 
 import musclesolve as ms
 from musclesolve._util.arrays import long_enough
-from musclesolve.checking.analysis.analysis_refusals import refusal
-from musclesolve.checking.case.case import stretches
-from musclesolve.synthetic.faults.trial_copy import Copy, open_copy, write_copy
+from musclesolve.checking.analysis import refusal
+from musclesolve.checking.case import stretches
+from musclesolve.synthetic.trial_copy import Copy, open_copy, write_copy
 
 STRIDE = Path(ms.__file__).with_name("data") / "reference_stride" / "trial.toml"
 FILES = ("walk.trc", "static.trc", "forces.mot", "trial.toml")

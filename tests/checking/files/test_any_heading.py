@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from musclesolve.checking.check import check
-from musclesolve.synthetic.faults.fault_registry import faults, plant
-from musclesolve.synthetic.recording.synthetic_recording import synthetic_recording
+from musclesolve.synthetic.faults import faults, plant
+from musclesolve.synthetic.synthetic_recording import synthetic_recording
 
 HEADINGS = {"oblique": {"heading_deg": 35.0}, "curve": {"heading_deg": -25.0, "turn_deg": 50.0, "strides": 2}}
 FAULTS = (

@@ -8,8 +8,8 @@ import pytest
 
 import musclesolve
 from musclesolve.checking.check import check
-from musclesolve.synthetic.faults.trial_copy import open_copy, write_copy
-from musclesolve.synthetic.recording.synthetic_recording import synthetic_recording
+from musclesolve.synthetic.synthetic_recording import synthetic_recording
+from musclesolve.synthetic.trial_copy import open_copy, write_copy
 
 STRIDE = Path(musclesolve.__file__).with_name("data") / "reference_stride" / "trial.toml"
 

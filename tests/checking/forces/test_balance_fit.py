@@ -7,9 +7,17 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from musclesolve.checking.case.loading import load
-from musclesolve.checking.forces.balance_fit import CORRELATION, Term, estimate, remainder, whitened
-from musclesolve.checking.forces.plate_balance import balance, patterns, segment_masses
+from musclesolve.checking.forces.plate_balance import (
+    CORRELATION,
+    Term,
+    balance,
+    estimate,
+    patterns,
+    remainder,
+    segment_masses,
+    whitened,
+)
+from musclesolve.checking.loading import load
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
 from musclesolve.pipeline.mechanics import mechanics, subject_model
 from musclesolve.recording.data import Trial

@@ -10,13 +10,12 @@ import numpy as np
 import other_walks as walks
 import pytest
 
-from musclesolve.checking.analysis.analysis_refusals import find_time_range
-from musclesolve.checking.case.loading import load
+from musclesolve.checking.analysis import find_time_range
 from musclesolve.checking.check import check
-from musclesolve.checking.forces.plate_axes import horizontal_axes, pressure_direction
-from musclesolve.checking.forces.plate_rotation import best_rotation
-from musclesolve.synthetic.faults.trial_copy import Copy, open_copy, write_copy
-from musclesolve.synthetic.recording.synthetic_recording import synthetic_recording
+from musclesolve.checking.forces.plate_axes import best_rotation, horizontal_axes, pressure_direction
+from musclesolve.checking.loading import load
+from musclesolve.synthetic.synthetic_recording import synthetic_recording
+from musclesolve.synthetic.trial_copy import Copy, open_copy, write_copy
 
 SOUND = {
     "as it is": lambda copy: None,

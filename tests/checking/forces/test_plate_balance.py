@@ -13,8 +13,8 @@ from varied_walks import varied_walk
 from musclesolve.checking.check import check
 from musclesolve.checking.finding import Finding
 from musclesolve.recording.data import Trial
-from musclesolve.synthetic.faults.fault_registry import faults, plant
-from musclesolve.synthetic.faults.trial_copy import Copy, open_copy, write_copy
+from musclesolve.synthetic.faults import faults, plant
+from musclesolve.synthetic.trial_copy import Copy, open_copy, write_copy
 
 SMALL = [
     name

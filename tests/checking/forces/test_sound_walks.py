@@ -11,12 +11,16 @@ import other_walks as walks
 import pytest
 
 import musclesolve
-from musclesolve.checking.case.loading import load
 from musclesolve.checking.finding import Finding
-from musclesolve.checking.forces.plate_axes import horizontal_axes, pressure_direction
-from musclesolve.checking.forces.plate_rotation import best_rotation, rotation_matrix
+from musclesolve.checking.forces.plate_axes import (
+    best_rotation,
+    horizontal_axes,
+    pressure_direction,
+    rotation_matrix,
+)
+from musclesolve.checking.loading import load
 from musclesolve.recording.data import Trial
-from musclesolve.synthetic.faults.trial_copy import Copy, open_copy, write_copy
+from musclesolve.synthetic.trial_copy import Copy, open_copy, write_copy
 
 STRIDE = Path(musclesolve.__file__).with_name("data") / "reference_stride" / "trial.toml"
 Change = Callable[[Copy], None]

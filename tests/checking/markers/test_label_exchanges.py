@@ -11,7 +11,7 @@ import musclesolve
 from musclesolve.checking.check import check
 from musclesolve.checking.markers.label_exchanges import crossings, pieces
 from musclesolve.recording.data import Trial
-from musclesolve.synthetic.faults.trial_copy import open_copy, write_copy
+from musclesolve.synthetic.trial_copy import open_copy, write_copy
 
 STRIDE = Path(musclesolve.__file__).with_name("data") / "reference_stride" / "trial.toml"
 

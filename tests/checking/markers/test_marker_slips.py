@@ -12,7 +12,7 @@ import musclesolve
 from musclesolve.checking.check import check
 from musclesolve.checking.finding import Report
 from musclesolve.recording.data import Trial
-from musclesolve.synthetic.faults.trial_copy import Copy, open_copy, write_copy
+from musclesolve.synthetic.trial_copy import Copy, open_copy, write_copy
 
 STRIDE = Path(musclesolve.__file__).with_name("data") / "reference_stride" / "trial.toml"
 

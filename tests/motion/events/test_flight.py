@@ -18,8 +18,8 @@ from musclesolve.motion.events.gait_events import gait_events
 from musclesolve.motion.events.marker_events import marker_events, walk
 from musclesolve.recording.data import Markers, PlateForce, Trial
 from musclesolve.recording.trial.trial_file import read_trial
-from musclesolve.synthetic.recording.synthetic_recording import synthetic_recording
-from musclesolve.synthetic.running.running_stride import running_stride
+from musclesolve.synthetic.running_stride import running_stride
+from musclesolve.synthetic.synthetic_recording import synthetic_recording
 
 GRAVITY = 9.80665
 

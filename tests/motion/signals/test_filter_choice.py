@@ -19,7 +19,7 @@ from musclesolve.motion.signals.residual_analysis import Verdict
 from musclesolve.recording.data import Trial
 from musclesolve.recording.trial.trial_file import read_trial
 from musclesolve.results.dataset.filter_variables import filter_coordinates, filter_variables, name_verdicts
-from musclesolve.synthetic.recording.synthetic_recording import synthetic_recording
+from musclesolve.synthetic.synthetic_recording import synthetic_recording
 
 CHOICES = {
     "residual_analysis": 'cutoff_hz = "residual_analysis"',

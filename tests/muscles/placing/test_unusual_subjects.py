@@ -10,7 +10,7 @@ from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
 from musclesolve.dynamics.model.human_model import human_model
 from musclesolve.muscles.leg_muscle_state import muscle_state
 from musclesolve.muscles.placing.place_muscles import place_muscles
-from musclesolve.synthetic.stride.reference_stride import reference_stride
+from musclesolve.synthetic.reference_stride import reference_stride
 
 WIDE = {"hip_r": np.array([0.0, -0.12, 0.0]), "hip_l": np.array([0.0, 0.12, 0.0])}
 """Half as wide again as in the sets, where the gluteus maximus passes its cylinder on either side."""

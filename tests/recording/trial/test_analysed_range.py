@@ -19,7 +19,7 @@ from musclesolve.recording.text.mot_file import read_mot, write_mot
 from musclesolve.recording.text.trc_file import read_trc
 from musclesolve.recording.trial.analysed_range import nothing_found
 from musclesolve.recording.trial.trial_file import read_trial
-from musclesolve.synthetic.faults.trial_copy import open_copy, write_copy
+from musclesolve.synthetic.trial_copy import open_copy, write_copy
 from tests.support.refusals import refused
 
 # Contacts of the reference stride where the recording begins 0.4 s before a right heel strike: [s].

@@ -10,8 +10,8 @@ import pytest
 import xarray as xr
 
 import musclesolve as ms
-from musclesolve.synthetic.faults.trial_copy import open_copy, write_copy
-from musclesolve.synthetic.recording.synthetic_recording import synthetic_recording
+from musclesolve.synthetic.synthetic_recording import synthetic_recording
+from musclesolve.synthetic.trial_copy import open_copy, write_copy
 
 DOFS = ("hip_flexion", "hip_adduction", "knee_flexion", "ankle_dorsiflexion")
 

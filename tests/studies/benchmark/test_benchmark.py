@@ -16,9 +16,10 @@ from typer.testing import CliRunner
 
 from musclesolve.cli import app as cli
 from musclesolve.sharing.solver import solver_registry as registry
-from musclesolve.studies.benchmark import contest as contest_module
-from musclesolve.studies.benchmark import report, tables
-from musclesolve.studies.benchmark.contest import Row, SingleFrame, contest, measured, with_ratios
+from musclesolve.studies.benchmark import benchmark as contest_module
+from musclesolve.studies.benchmark import benchmark as report
+from musclesolve.studies.benchmark import tables
+from musclesolve.studies.benchmark.benchmark import Row, SingleFrame, contest, measured, with_ratios
 from musclesolve.studies.benchmark.measure import (
     Latency,
     Memory,

@@ -11,13 +11,17 @@ import musclesolve as ms
 from musclesolve.dynamics.inverse.external_wrenches import Wrench
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
 from musclesolve.pipeline.mechanics import mechanics
-from musclesolve.studies.center_of_pressure.correction import AT_BOUND, CORRECTED, OFF_THE_FOOT
-from musclesolve.studies.center_of_pressure.foot_outline import distance_outside, foot_outline, is_inside
-from musclesolve.studies.center_of_pressure.polygon_least_squares import (
+from musclesolve.studies.center_of_pressure import (
+    AT_BOUND,
+    CORRECTED,
+    OFF_THE_FOOT,
+    distance_outside,
+    foot_outline,
+    is_inside,
     optimality_gap,
     polygon_least_squares,
 )
-from musclesolve.synthetic.faults.fault_registry import plant
+from musclesolve.synthetic.faults import plant
 
 SQUARE = np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]])
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from refusals import refused
 
 from musclesolve.errors import InputError
-from musclesolve.studies.many_trials.trial_names import find_trials, folder_names
+from musclesolve.studies.many_trials.run_many import find_trials, folder_names
 
 PART = st.text("abAB-", min_size=1, max_size=2)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-import musclesolve.studies.uncertainty.run_uncertainty as command
+import musclesolve.studies.uncertainty.monte_carlo as command
 from musclesolve.cli.app import app
 from musclesolve.data.bundled import reference_stride
 from musclesolve.plotting.figure_names import UNCERTAINTY, UNCERTAINTY_FIGURES

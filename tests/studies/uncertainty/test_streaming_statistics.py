@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from musclesolve.studies.uncertainty.replay import Parameters
-from musclesolve.studies.uncertainty.streaming_statistics import QUANTILES, Statistics
+from musclesolve.studies.uncertainty.statistics import QUANTILES, Statistics
 
 
 def filled(values: np.ndarray, nominal: np.ndarray) -> Statistics:

@@ -7,11 +7,11 @@ from refusals import refused
 import musclesolve as ms
 from musclesolve._util.arrays import true_runs
 from musclesolve.recording.trial.trial_file import read_trial
-from musclesolve.synthetic.faults.fault_registry import plant
-from musclesolve.synthetic.faults.trial_copy import open_copy
-from musclesolve.synthetic.recording.plate_places import LOADED, plate_middles
-from musclesolve.synthetic.recording.synthetic_recording import pressure, synthetic_recording
-from musclesolve.synthetic.stride.reference_stride import reference_stride
+from musclesolve.synthetic.faults import plant
+from musclesolve.synthetic.places import LOADED, plate_middles
+from musclesolve.synthetic.reference_stride import reference_stride
+from musclesolve.synthetic.synthetic_recording import pressure, synthetic_recording
+from musclesolve.synthetic.trial_copy import open_copy
 
 
 def right(trial_path):

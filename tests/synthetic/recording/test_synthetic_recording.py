@@ -6,8 +6,8 @@ from refusals import refused
 
 import musclesolve as ms
 from musclesolve.recording.trial.trial_file import read_trial
-from musclesolve.synthetic.recording.synthetic_recording import synthetic_recording
-from musclesolve.synthetic.stride.reference_stride import reference_stride
+from musclesolve.synthetic.reference_stride import reference_stride
+from musclesolve.synthetic.synthetic_recording import synthetic_recording
 
 
 @pytest.fixture(scope="module")

@@ -9,8 +9,8 @@ import pytest
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
 from musclesolve.pipeline.mechanics import mechanics
 from musclesolve.recording.trial.trial_file import read_trial
-from musclesolve.synthetic.recording.synthetic_recording import synthetic_recording
-from musclesolve.synthetic.stride.reference_stride import reference_stride
+from musclesolve.synthetic.reference_stride import reference_stride
+from musclesolve.synthetic.synthetic_recording import synthetic_recording
 
 DOFS = [
     f"{dof}_{side}"

@@ -15,8 +15,8 @@ from musclesolve.checking.check import check
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
 from musclesolve.motion.events.flight import flights
 from musclesolve.motion.events.force_events import FootLoads
-from musclesolve.synthetic.recording.synthetic_recording import synthetic_recording
-from musclesolve.synthetic.running.running_stride import RunningStride, running_stride
+from musclesolve.synthetic.running_stride import RunningStride, running_stride
+from musclesolve.synthetic.synthetic_recording import synthetic_recording
 
 RUNS = {"slow": (2.5, 0.70, 0.36), "fast": (3.0, 0.68, 0.31)}
 
@@ -197,8 +197,8 @@ def test_only_a_walk_can_be_carried_along_another_path(fast: RunningStride, tmp_
 
 def test_a_runner_may_land_on_the_forefoot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The center of pressure stays within 5 cm about the ball of the foot; in walking its plate would be displaced."""
-    monkeypatch.setattr("musclesolve.synthetic.running.runner_feet.MIDDLE", 0.12)
-    monkeypatch.setattr("musclesolve.synthetic.running.running_stride.PRESSURE_TRAVEL", 0.05)
+    monkeypatch.setattr("musclesolve.synthetic.running_stride.MIDDLE", 0.12)
+    monkeypatch.setattr("musclesolve.synthetic.running_stride.PRESSURE_TRAVEL", 0.05)
     forefoot = running_stride.__wrapped__()
     report = check(synthetic_recording(tmp_path, forefoot, force_rate_hz=600.0, cutoff_hz=15.0, truth=False))
     assert report.codes == (), str(report)

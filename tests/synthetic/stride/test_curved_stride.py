@@ -10,9 +10,9 @@ import pytest
 import musclesolve as ms
 from musclesolve.checking.check import check
 from musclesolve.motion.events.marker_events import marker_events, walk
-from musclesolve.synthetic.recording.synthetic_recording import synthetic_recording
-from musclesolve.synthetic.stride.curved_stride import CurvedStride
-from musclesolve.synthetic.stride.reference_stride import reference_stride
+from musclesolve.synthetic.curved_stride import CurvedStride
+from musclesolve.synthetic.reference_stride import reference_stride
+from musclesolve.synthetic.synthetic_recording import synthetic_recording
 
 TIME = np.linspace(-0.4, 2.6, 61)
 

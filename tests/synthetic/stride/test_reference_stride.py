@@ -7,10 +7,10 @@ from musclesolve.data.bundled import reference_stride as bundled_trial
 from musclesolve.dynamics.kinematics.motion_derivatives import differentiate
 from musclesolve.recording.text.mot_file import read_mot
 from musclesolve.recording.text.trc_file import read_trc
-from musclesolve.synthetic.recording.marker_places import marker_places
-from musclesolve.synthetic.recording.recording_options import RecordingOptions
-from musclesolve.synthetic.recording.synthetic_recording import plates, standing, walking
-from musclesolve.synthetic.stride.reference_stride import Stride, reference_stride
+from musclesolve.synthetic.places import marker_places
+from musclesolve.synthetic.recording_options import RecordingOptions
+from musclesolve.synthetic.reference_stride import Stride, reference_stride
+from musclesolve.synthetic.synthetic_recording import plates, standing, walking
 
 MIRRORED = np.array([1.0, -1.0, 1.0])
 

@@ -1,0 +1,238 @@
+"""What the analysis itself would analyse and refuse: its own range and checks, one by one on the repaired recording."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from musclesolve.checking.case import Case, contained, finding_of, stretches
+from musclesolve.checking.finding import Finding, Run, Severity, Where, finding
+from musclesolve.checking.forces.plate_balance import plates_out_of_balance
+from musclesolve.checking.stages import Stage, asked_at
+from musclesolve.errors import InputError
+from musclesolve.motion.anatomy.anatomy import Anatomy, anatomy
+from musclesolve.motion.anatomy.proportions import OFF_STATURE, fitting_stature
+from musclesolve.motion.events.force_events import FootLoads
+from musclesolve.motion.motion_warnings import USUAL_CUTOFF_HZ, cutoff_with_flight
+from musclesolve.pipeline.mechanics import MARGIN, mechanics_of
+from musclesolve.pipeline.run_options import find_options
+from musclesolve.recording.data import SIDE_NAMES
+from musclesolve.recording.plates.plate_checks import check_any_load, plate_error
+from musclesolve.recording.trial.analysed_range import finds_range
+from musclesolve.recording.trial.recording_checks import check_cutoff, check_heading, check_size
+from musclesolve.recording.trial.trial_file import ranged, read_trial, recorded_range
+
+# The tests of plates that the analysis makes, and what they find.
+PLATE_CODES = {
+    "sign": "force_sign",
+    "size": "force_units",
+    "sideways": "plate_axes",
+    "jumps": "force_leap",
+    "moments": "moment_units",
+    "nearness": "plates_swapped",
+    "strays": "pressure_outside",
+}
+
+
+def refusal(path: Path) -> InputError | None:
+    """Return why the analysis would refuse a trial, None where it would not."""
+    try:
+        anatomy(read_trial(path), MARGIN)
+    except InputError as error:
+        return error
+    return None
+
+
+@asked_at(Stage.SUPPORT)
+def filter_cutoff(case: Case) -> Iterator[Finding]:
+    """Look at the cut-off of the filter."""
+    (low, high), place = USUAL_CUTOFF_HZ, case.key("filter", "cutoff_hz")
+    chosen = case.trial.filter.cutoff_hz
+    if chosen is not None and not low <= chosen <= high:
+        effect = "takes away part of the motion" if chosen < low else "leaves noise in the accelerations"
+        values = {"chosen": chosen, "effect": effect, "low": low, "high": high}
+        yield finding("cutoff", "warning", values, place)
+    elif (found := cutoff_with_flight(case.trial, chosen, FootLoads.of(case.trial))) is not None:
+        yield Finding("cutoff", "warning", *found, place)
+
+
+@asked_at(Stage.SUPPORT)
+def named_options(case: Case) -> Iterator[Finding]:
+    """Look up what the trial file asks of the computation by name: muscles, cost, solver, degrees of freedom."""
+    try:
+        find_options(case.trial, None, None, "both")
+    except InputError as error:
+        yield finding_of("trial_file", error)
+
+
+@asked_at(Stage.ANALYSIS)
+def refusals_of_reading(case: Case) -> Iterator[Finding]:
+    """Run the checks of reading and of motion one by one, and report what they refuse and no finding covers yet."""
+    trial, document = case.trial, case.document
+    if not np.isfinite([trial.subject.mass, trial.subject.stature]).all():
+        return
+    checks: list[tuple[str, Callable[[], None]]] = [
+        ("marker_units", partial(check_size, trial, document)),
+        ("walking_direction", partial(check_heading, trial, document)),
+    ]
+    if trial.forces:
+        checks.append(("cutoff", partial(check_cutoff, trial, document)))
+        checks.append(("force_units", partial(check_any_load, trial, document)))
+    for code, check in checks:
+        refused: list[Finding] = []
+        with contained(refused, f"check of {code}", case, code):
+            check()
+        yield from (f for f in refused if not case.found(f.code, severity="error"))
+
+
+@asked_at(Stage.ANALYSIS)
+def refused_plates(case: Case) -> Iterator[Finding]:
+    """Test every plate of which nothing is known to be wrong: an error that was found may be why."""
+    faulty = {f.where.plate for f in case.findings if f.severity == "error"}
+    for index, plate in enumerate(case.trial.forces):
+        found = plate_error(case.trial, plate, index, case.document)
+        if found is not None and SIDE_NAMES[plate.side] not in faulty:
+            yield finding_of(PLATE_CODES[found[0]], found[1])
+
+
+def find_time_range(case: Case) -> Case:
+    """Return the case with the range that the recording allows as far as it is repaired."""
+    if not finds_range(case.content) or not case.trial.forces:
+        return case
+    start, end = recorded_range(case.trial.markers, case.trial.forces)
+    if end <= start:
+        return case
+    whole = replace(case.trial, time_range=(start, end), legs={}, analysed=())
+    return case.with_trial(ranged(whole, case.content))
+
+
+@asked_at(Stage.PLATE_POSITION, needs=["plates", "mapping"])
+def analysed_range(case: Case) -> Iterator[Finding]:
+    """Report what is analysed, and why not more."""
+    if case.trial.analysed:
+        values = {"sentences": "; ".join(case.trial.analysed)}
+        yield finding("analysed", "note", values, Where(case.trial.markers.path))
+
+
+# Too little to measure a subject on [s].
+SHORTEST = 0.2
+# Why a motion cannot be that of the subject, and what that finds.
+MOTION_CODES = {"jump": "joint_leap", "foot": "foot_displaced", "inconsistent": "inconsistent_motion"}
+# What a refusal is about by its place in the trial file.
+PLACE_CODES = {"[filter]": "cutoff", "mass_kg": "mass", "stature_m": "stature"}
+# Faults of markers and of their filter that make points of one body move apart.
+MARKER_CODES = (
+    "cutoff", "marker_units", "sides_swapped", "pair_swapped", "labels_exchanged", "landmark_order", "noise", "frozen",
+    "markers_merged", "leap", "marker_slipped", "segment_length", "static_of_another", "marker_moved", "proportions",
+)  # fmt: skip
+
+
+@asked_at(Stage.ANATOMY)
+def measured_anatomy(case: Case) -> Iterator[Finding]:
+    """Measure the body where every marker is seen, and the motion that fits it."""
+    trial = case.trial
+    known = np.isfinite([trial.subject.mass, trial.subject.stature]).all()
+    # Where landmarks or files are missing, all that could be measured would be their want.
+    if not known or not trial.forces or case.found("mapping", "unreadable"):
+        return
+    stretch = _seen_stretch(case)
+    if stretch is None:
+        return
+    case = replace(case, recorded=replace(case.recorded, trial=replace(trial, time_range=stretch)))
+    try:
+        body = anatomy(case.trial, MARGIN)
+    except InputError as error:
+        code = _code(error)
+        if not case.found(code, "landmark_order", severity="error"):
+            yield finding_of(code, error)
+        return
+    questions: dict[str, Callable[[Case, Anatomy], Iterator[Finding]]] = {
+        "stature": _stature,
+        "proportions": _proportions,
+        "rigid bodies": _uncertain,
+        "pose": _consistent,
+        "warnings of the analysis": _remarks,
+    }
+    for about, question in questions.items():
+        found: list[Finding] = []
+        with contained(found, f"check of {about}", case):
+            found.extend(question(case, body))
+        yield from found
+        # What was found may be the cause of what is found next.
+        case = case.with_findings(found)
+
+
+def _code(error: InputError) -> str:
+    """Return what a refusal of the anatomy is about."""
+    if error.code == "not_rigid":
+        return "marker_moved"
+    return next((code for part, code in PLACE_CODES.items() if part in (error.where or "")), "proportions")
+
+
+def _seen_stretch(case: Case) -> Run | None:
+    """Return the longest part of the time range in which every needed marker is seen, None where it is too short."""
+    markers, inside = case.trial.markers, np.zeros(case.trial.markers.time.size, bool)
+    inside[case.trial.frames()] = True
+    for name in case.trial.used_markers:
+        inside &= np.isfinite(markers[name]).all(axis=1)
+    spans = stretches(inside, markers.time)
+    longest = max(spans, key=lambda span: span[1] - span[0], default=(0.0, 0.0))
+    return longest if longest[1] - longest[0] > SHORTEST else None
+
+
+def _stature(case: Case, body: Anatomy) -> Iterator[Finding]:
+    fitting, given = fitting_stature(body.offsets), case.trial.subject.stature
+    off = fitting / given - 1.0
+    if abs(off) > OFF_STATURE:
+        values = {"fitting": fitting, "given": given, "off": off, "limit": OFF_STATURE}
+        yield finding("stature", "warning", values, case.key("subject", "stature_m"))
+
+
+def _proportions(case: Case, body: Anatomy) -> Iterator[Finding]:
+    """Report unusual lengths; no more than notes where a stature that was reported is why."""
+    severity: Severity = "note" if case.found("stature") else "warning"
+    for unusual in body.unusual:
+        what = f"{unusual.what} (expected: {unusual.expected})"
+        yield Finding("proportions", severity, what, unusual.remedy, case.key("mapping", unusual.landmark))
+
+
+def _uncertain(case: Case, body: Anatomy) -> Iterator[Finding]:
+    """Report joints on points that do not move as a body: a warning unless what was found may be why."""
+    explained = any(case.found(*MARKER_CODES, severity=severity) for severity in ("error", "warning"))
+    for sentence in body.uncertain:
+        yield finding("uncertain_joint", "note" if explained else "warning", {"sentence": sentence})
+
+
+def _consistent(case: Case, body: Anatomy) -> Iterator[Finding]:
+    """Make the motion consistent; report what is refused, or implausible unless faults of markers may be why.
+
+    A motion that is plausible shows small errors of the plates.
+    """
+    try:
+        recorded = mechanics_of(case.trial, body)
+    except InputError as error:
+        yield finding_of("trial_file" if "[consistency]" in (error.where or "") else "refused", error)
+        return
+    if case.found(*MARKER_CODES, severity="error"):
+        return
+    implausible = []
+    for warning in recorded.warnings(case.trial.mapping, case.trial.consistency.method):
+        severity: Severity = "error" if warning.invalid else "warning"
+        place = Where(times=warning.times)
+        implausible.append(Finding(MOTION_CODES[warning.kind], severity, warning.what, warning.remedy, place))
+    yield from implausible
+    yield from plates_out_of_balance(case.with_findings(implausible), recorded)
+
+
+def _remarks(case: Case, body: Anatomy) -> Iterator[Finding]:
+    """Report what else the analysis would warn of, unless it was reported in another form."""
+    known = {*body.uncertain, *(str(unusual) for unusual in body.unusual)}
+    for cause, notes in body.notes_by_cause.items():
+        known.update(notes if case.found(cause) else ())
+    for note in body.notes:
+        if note not in known:
+            yield finding("remark", "note", {"sentence": note})

@@ -1,0 +1,173 @@
+"""A recording under examination: the trial file, the recording as far as it is repaired, what was found in it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from musclesolve._util.arrays import Array, Mask, true_runs
+from musclesolve.checking.finding import Finding, Run, Severity, Where, finding
+from musclesolve.checking.repair import Recorded
+from musclesolve.errors import InputError, MuscleSolveError, PoseError
+from musclesolve.recording.data import SIDE_NAMES, Markers, PlateForce, Trial
+from musclesolve.recording.trial.schema import Document
+
+# The filter carries what happens outside of the time range so far into it [s]: at 6 Hz a step that lies farther away
+# disturbs it by less than half a hundredth of its height.
+REACH = 0.2
+OUTSIDE = " (outside of the time range)"
+
+
+Fact = Literal["up", "forward", "plates", "mapping"]
+"""What a trial file may leave open: an axis of the files, a plate of a foot, a landmark."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """What a check looks at; a check changes nothing in it."""
+
+    document: Document  # the trial file
+    content: dict[str, Any]  # its content, with defaults where it is at fault
+    recorded: Recorded  # the recording, with the faults repaired that earlier stages have found
+    findings: tuple[Finding, ...] = ()  # what earlier stages have found
+    # What could not be read, which is a finding: no other finding may be due to it.
+    unknown: frozenset[Fact] = frozenset()
+
+    @property
+    def trial(self) -> Trial:
+        """The recording as far as it is repaired."""
+        return self.recorded.trial
+
+    def found(self, *codes: str, severity: Severity | None = None) -> bool:
+        """Return whether there is a finding of some codes, of one severity or any."""
+        return any(f.code in codes and severity in (None, f.severity) for f in self.findings)
+
+    def key(self, table: str, key: str, index: int = 0, *, plate: PlateForce | None = None) -> Where:
+        """Return a key of the trial file as the place of a finding."""
+        line, field = self.document.line(table, key, index), f"[{table}] {key}"
+        return Where(self.document.path, line, field, plate=SIDE_NAMES[plate.side] if plate else None)
+
+    def with_findings(self, findings: Iterable[Finding]) -> Case:
+        """Return the case with more findings, those out of reach of the time range as notes."""
+        return replace(self, findings=(*self.findings, *map(self._in_range, findings)))
+
+    def with_trial(self, trial: Trial) -> Case:
+        """Return the case with another state of the recording; findings that its range leaves out become notes."""
+        case = replace(self, recorded=replace(self.recorded, trial=trial))
+        return replace(case, findings=tuple(map(case._in_range, case.findings)))
+
+    def repaired(self, finding: Finding) -> Case:
+        """Return the case with the repair of a finding applied, if it has one."""
+        return self if finding.repair is None else replace(self, recorded=finding.repair(self.recorded))
+
+    def _in_range(self, finding: Finding) -> Finding:
+        start, end = self.trial.time_range
+        times = finding.where.times
+        # So near to the range that the filter carries it there.
+        if not times or finding.anywhere or any(a < end + REACH and b > start - REACH for a, b in times):
+            return finding
+        more = "" if finding.what.endswith(OUTSIDE) else OUTSIDE
+        return replace(finding, severity="note", what=f"{finding.what}{more}")
+
+
+def on_plate(plate: PlateForce, times: tuple[Run, ...] = ()) -> Where:
+    """Return a plate as the place of a finding."""
+    return Where(plate.path, plate=SIDE_NAMES[plate.side], times=times)
+
+
+def finding_of(code: str, error: InputError, severity: Severity = "error") -> Finding:
+    """Return the finding of an input that another stage refuses."""
+    line = re.match(r"line (\d+)(?:, )?", error.where or "")
+    rest = (error.where or "")[line.end() :] if line else error.where
+    where = Where(Path(error.file) if error.file else None, int(line[1]) if line else None, rest or None)
+    what = error.problem + (f" (expected: {error.expected})" if error.expected else "")
+    return Finding(code, severity, what, error.remedy or "correct it", where)
+
+
+def stretches(mask: Mask, time: Array | NDArray[np.int_]) -> tuple[Run, ...]:
+    """Return first and last time of every unbroken run of a mask (T,)."""
+    return tuple((float(time[first]), float(time[stop - 1])) for first, stop in true_runs(mask))
+
+
+def filled(markers: Markers) -> Markers:
+    """Return markers with gaps closed by straight lines; a marker that is never seen stays lost."""
+    position = markers.position.copy()
+    flat = position.reshape(position.shape[0], -1)
+    for column in np.flatnonzero(np.isnan(flat).any(axis=0)):
+        seen = ~np.isnan(flat[:, column])
+        if seen.any():
+            flat[:, column] = np.interp(markers.time, markers.time[seen], flat[seen, column])
+    return replace(markers, position=position)
+
+
+# Parts of the model that other landmarks show than those of their name.
+SHOWN_BY = {
+    "hip": ("hip_center", "asis", "psis", "sacrum"),
+    "pelvis": ("asis", "psis", "sacrum"),
+    "back": ("asis", "psis", "sacrum", "shoulder"),
+    "neck": ("neck_base", "shoulder"),
+    "hand": ("hand_radial", "hand_ulnar"),
+}
+
+
+def pose_finding(error: PoseError, case: Case | None) -> Finding:
+    """Return the finding of a failed pose, with its times and the markers of the points that fit worst."""
+    trial = None if case is None else case.trial
+    markers = () if trial is None else _markers(trial, [name for name, _ in error.worst])
+    where = Where(None if trial is None else trial.markers.path, markers=markers, times=_times(error, trial))
+    points = ", ".join(f"{name} ({1000 * distance:.0f} mm)" for name, distance in error.worst)
+    values = {"sentence": str(error).partition("; there")[0], "points": points}
+    return finding("pose", "error", values, where)
+
+
+def _markers(trial: Trial, points: list[str]) -> tuple[str, ...]:
+    """Return the markers that show some points or axes of the model, each once."""
+    found: dict[str, None] = {}
+    for point in points:
+        part, side = point.split("_")[0], point[-2:] if point[-2:] in ("_r", "_l") else ""
+        for landmark, weights in trial.mapping.items():
+            own = landmark.removesuffix("_r").removesuffix("_l")
+            if own in SHOWN_BY.get(part, ()) or own.split("_")[0] == part:
+                if not side or landmark.endswith(side) or not landmark.endswith(("_r", "_l")):
+                    found |= dict.fromkeys(weights)
+    return tuple(found)
+
+
+def _times(error: PoseError, trial: Trial | None) -> tuple[tuple[float, float], ...]:
+    """Return the stretches of neighboring frames, (first, last) [s]."""
+    if trial is None or not error.frames:
+        return ()
+    time = np.sort(np.array(error.frames, float))
+    gaps = np.flatnonzero(np.diff(time) > 1.5 / trial.markers.rate) + 1
+    return tuple((float(run[0]), float(run[-1])) for run in np.split(time, gaps))
+
+
+@contextmanager
+def contained(
+    findings: list[Finding], what: str, case: Case | None = None, code: str = "refused"
+) -> Iterator[None]:
+    """Turn whatever is raised into a finding, and go on.
+
+    what: the action, as "reading of the files". case: None before it is read. code: that of an input that is refused.
+    """
+    try:
+        yield
+    except InputError as error:
+        findings.append(finding_of(code, error))
+    except PoseError as error:
+        findings.append(pose_finding(error, case))
+    except MuscleSolveError as error:
+        findings.append(Finding("refused", "error", str(error), "look at the markers and forces it names"))
+    except Exception as error:
+        # Without a case nothing can be examined.
+        severity: Severity = "error" if case is None else "warning"
+        findings.append(
+            finding("check_failed", severity, {"action": what, "error": f"{type(error).__name__}: {error}"})
+        )

@@ -1,1 +1,0 @@
-"""The recording under examination: read leniently, with what is known of it."""

@@ -1,1 +1,0 @@
-"""Checks of the signals of EMG."""

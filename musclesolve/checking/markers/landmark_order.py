@@ -1,0 +1,433 @@
+"""Do the landmarks lie to each other as on a body: toes ahead of heels, knees above ankles, medial inside lateral?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import TypeVar
+
+import numpy as np
+
+from musclesolve._util.arrays import Array
+from musclesolve._util.bundled_toml import bundled_toml
+from musclesolve.checking.case import Case
+from musclesolve.checking.finding import Finding, Where, finding
+from musclesolve.checking.observed_body import ahead, between, facing, landmark, upwards
+from musclesolve.checking.repair import (
+    ROLES,
+    Repair,
+    Role,
+    change_markers,
+    exchange_labels,
+    exchange_landmarks,
+    replace_fields,
+)
+from musclesolve.checking.stages import Stage, asked_at
+from musclesolve.recording.data import BODY_CLUSTERS, SIDES, Markers, Side, Trial
+from musclesolve.recording.markers.landmark_names import landmarks
+from musclesolve.recording.markers.left_right import NEIGHBOUR
+
+_WORDS = {
+    "up": "above",
+    "ahead": "ahead of",
+    "out": "on the outside of",
+    "out_of_foot": "on the outer side of the line from heel to",
+}
+# So far beyond the wrong side before it counts [m]: markers have a breadth. Nearer than the second share of the stature
+# markers may sit beside their places; farther away they are those of each other.
+CLEARLY, EXCHANGED = 0.005, 0.015
+MOST = 8
+
+
+def order() -> list[dict[str, str]]:
+    """Return the rules: one, other, direction."""
+    rules: list[dict[str, str]] = bundled_toml(__package__, "order.toml")["order"]
+    return rules
+
+
+def violations(trial: Trial, markers: Markers) -> list[tuple[str, str, str, float]]:
+    """Return (one, other, direction, distance [m]) of every rule that a recording breaks on average."""
+    points = {name: landmark(trial, name, markers) for name in trial.mapping}
+    seen = {name: point for name, point in points.items() if point is not None}
+    faced = ahead(trial, markers)
+    if faced is None:
+        return []
+    forward = faced * np.array([1.0, 1.0, 0.0])
+    length = np.linalg.norm(forward, axis=1, keepdims=True)
+    forward = forward / np.where(length > 0.0, length, np.nan)
+    left = np.cross([0.0, 0.0, 1.0], forward)
+    broken = []
+    for rule in order():
+        for side in SIDES:
+            one, other = (seen.get(f"{rule[key]}_{side}") for key in ("one", "other"))
+            if one is None or other is None:
+                continue
+            out = 1.0 if side == "l" else -1.0
+            axis: dict[str, Array] = {
+                "up": np.broadcast_to([0.0, 0.0, 1.0], left.shape),
+                "ahead": forward,
+                "out": out * left,
+                "out_of_foot": out * _left_of_foot(seen, side, left),
+            }
+            along = np.sum((one - other) * axis[rule["direction"]], axis=1)
+            along = along[np.isfinite(along)]
+            if along.size and along.mean() < -CLEARLY:
+                names = f"{rule['one']}_{side}", f"{rule['other']}_{side}"
+                broken.append((*names, rule["direction"], -float(along.mean())))
+    return broken
+
+
+def _left_of_foot(seen: dict[str, Array], side: Side, left: Array) -> Array:
+    """Return the horizontal unit vector (T, 3) to the left of the line from heel to toe; that of the pelvis without."""
+    heel, toe = seen.get(f"heel_{side}"), seen.get(f"toe_{side}")
+    if heel is None or toe is None:
+        return left
+    own = np.cross([0.0, 0.0, 1.0], toe - heel)
+    length = np.linalg.norm(own, axis=1, keepdims=True)
+    return np.asarray(own / np.where(length > 0.0, length, np.nan))
+
+
+@asked_at(Stage.LANDMARK_ORDER)
+def landmark_order(case: Case) -> Iterator[Finding]:
+    """Find landmarks in an order that no subject has.
+
+    What else is out of order may follow from two that are clearly exchanged: repaired before more is reported.
+    """
+    reported: set[str] = set()
+    for _ in range(MOST):
+        repaired = False
+        for found in _out_of_order(case):
+            if found.what in reported:
+                continue
+            reported.add(found.what)
+            yield found
+            if found.severity == "error":
+                case, repaired = case.repaired(found), True
+                break
+        if not repaired:
+            return
+
+
+def _out_of_order(case: Case) -> Iterator[Finding]:
+    """Report all rules that a recording breaks."""
+    trial = case.trial
+    broken: dict[tuple[str, str], dict[Role, tuple[str, float]]] = {}
+    for role in ROLES:
+        markers: Markers | None = getattr(trial, role)
+        for one, other, direction, size in violations(trial, markers) if markers else []:
+            broken.setdefault((one, other), {})[role] = direction, size
+    for (one, other), found in broken.items():
+        role, (direction, size) = next(iter(found.items()))
+        in_all = len(found) > 1 or trial.static is None
+        exchange = not size <= EXCHANGED * trial.subject.stature
+        markers_of = tuple(m for name in (one, other) for m in trial.mapping[name])
+        values = {
+            "one": one,
+            "other": other,
+            "direction": _WORDS[direction],
+            "size": size,
+            "recordings": ", in the motion and standing" if len(found) > 1 else "",
+            "remedy": f"check which markers are mapped to {one} and {other}"
+            if in_all
+            else f"check the labels of {one} and {other} in this file; the other recording has them right",
+        }
+        where = Where(getattr(trial, role).path, markers=markers_of)
+        repair = _exchange(trial, (one, other), role, in_all) if exchange else None
+        yield finding("landmark_order", "error" if exchange else "warning", values, where, repair)
+
+
+def _exchange(trial: Trial, names: tuple[str, str], role: Role, in_all: bool) -> Repair | None:
+    """Exchange two landmarks: in the mapping where every recording is out of order, else in the one that is."""
+    if in_all:
+        return exchange_landmarks(*names)
+    own = [list(trial.mapping[name]) for name in names]
+    if all(len(markers) == 1 and markers[0] in getattr(trial, role) for markers in own):
+        return exchange_labels(own[0][0], own[1][0], role=role)
+    return None
+
+
+Named = TypeVar("Named")
+
+# Pairs whose right landmark lies right of the left one on any walking subject; feet may cross.
+WIDE = (
+    "asis",
+    "psis",
+    "hip_center",
+    "knee_lateral",
+    "ankle_lateral",
+    "shoulder",
+    "elbow_lateral",
+    "metatarsal_5",
+)
+# From this share of reversed pairs on, the sides are swapped as a whole.
+WHOLE = 0.7
+# So many other pairs must show that one pair is swapped.
+FEWEST_OTHERS = 4
+
+
+@asked_at(Stage.SIDES)
+def sides_swapped(case: Case) -> Iterator[Finding]:
+    """Find a motion or a standing trial in which all right and left markers are swapped."""
+    trial, ahead = case.trial, facing(case.trial)
+    if ahead is None:
+        return
+    pairs = _pairs(trial, trial.markers)
+    reversed_pairs = {"markers": _reversed(pairs, ahead)}
+    if trial.static is not None:
+        reversed_pairs["static"] = _reversed_standing(trial, trial.static)
+    wrong = [role for role in ROLES if len(reversed_pairs.get(role, ())) >= WHOLE * len(pairs) > 2]
+    if not wrong:
+        return
+    both, in_mapping = len(wrong) == len(reversed_pairs), bool(case.content["mapping"])
+    many = reversed_pairs[wrong[0]]
+    # As likely the mapping as the labels; the repair is the same.
+    values = {
+        "count": len(many),
+        "pairs": len(pairs),
+        "names": ", ".join(many[:4]),
+        "remedy": "swap the labels of right and left in this file; the other recording has them right"
+        if not both
+        else "swap the markers of right and left in [mapping], [clusters] and [carried]"
+        if in_mapping
+        else "swap the labels of right and left in both files",
+    }
+    where = case.key("mapping", "asis_r") if both and in_mapping else Where(getattr(trial, wrong[0]).path)
+    repair = (
+        replace_fields(mapping=_mirrored_names(trial.mapping), clusters=_mirrored_names(trial.clusters))
+        if both
+        else change_markers(wrong[0], lambda markers: _mirrored_labels(trial, markers))
+    )
+    yield finding("sides_swapped", "error", values, where, repair)
+
+
+def _mirrored_names(table: Mapping[str, Named]) -> dict[str, Named]:
+    """Return a table with the keys of right and left exchanged, where the clusters of the feet are bodies by name."""
+    other = {"_r": "_l", "_l": "_r"}
+    return {
+        name[:-2] + other[name[-2:]] if name[-2:] in other and not _is_cluster_of_leg(name) else name: value
+        for name, value in table.items()
+    }
+
+
+def _is_cluster_of_leg(name: str) -> bool:
+    """Whether a name is that of a cluster which [carried] refers to; landmarks and feet count by their side."""
+    return name not in BODY_CLUSTERS and name not in landmarks()
+
+
+def _pairs(trial: Trial, markers: Markers) -> dict[str, Array]:
+    """Return name -> vector (T, 3) from the right to the left landmark."""
+    found = {}
+    for name in WIDE:
+        right, left = (landmark(trial, f"{name}_{side}", markers) for side in ("r", "l"))
+        if right is not None and left is not None:
+            found[name] = left - right
+    return found
+
+
+def _reversed(pairs: dict[str, Array], ahead: Array) -> list[str]:
+    left = np.cross([0.0, 0.0, 1.0], ahead)
+    sums = {name: np.sum(vector * left, axis=1) for name, vector in pairs.items()}
+    return [name for name, s in sums.items() if np.isfinite(s).any() and np.mean(s[np.isfinite(s)]) < 0.0]
+
+
+def _reversed_standing(trial: Trial, static: Markers) -> list[str]:
+    faced = ahead(trial, static)
+    return [] if faced is None else _reversed(_pairs(trial, static), faced * np.array([1.0, 1.0, 0.0]))
+
+
+def partners(trial: Trial) -> dict[str, str]:
+    """Return marker -> marker of the other side, for every pair of landmarks that are single markers."""
+    other: dict[str, str] = {}
+    for name, weights in trial.mapping.items():
+        twin = trial.mapping.get(name[:-2] + ("_l" if name.endswith("_r") else "_r"), {})
+        if name[-2:] in ("_r", "_l") and len(weights) == len(twin) == 1:
+            other[next(iter(weights))] = next(iter(twin))
+    for one, two in _cluster_twins(trial):
+        other.setdefault(one, two)
+    return other
+
+
+def _cluster_twins(trial: Trial) -> list[tuple[str, str]]:
+    """Return pairs of cluster markers whose names differ in right and left alone."""
+    names = set(trial.markers.names) | (set(trial.static.names) if trial.static else set())
+    found = []
+    for cluster in trial.clusters.values():
+        for marker in cluster:
+            twin = next((t for t in _other_names(marker) if t in names and t != marker), None)
+            if twin is not None:
+                found.append((marker, twin))
+    return found
+
+
+def _other_names(name: str) -> list[str]:
+    swap = {"R": "L", "L": "R", "r": "l", "l": "r"}
+    return [name[:k] + swap[c] + name[k + 1 :] for k, c in enumerate(name) if c in swap]
+
+
+def _mirrored_labels(trial: Trial, markers: Markers) -> Markers:
+    """Return markers with the labels of right and left exchanged."""
+    other = partners(trial)
+    order = [
+        markers.names.index(twin) if (twin := other.get(n, n)) in markers else k
+        for k, n in enumerate(markers.names)
+    ]
+    return replace(markers, position=markers.position[:, order])
+
+
+@asked_at(Stage.FRONT_SPINES)
+def front_spines(case: Case) -> Iterator[Finding]:
+    """Find front spines of the pelvis that are swapped, from which all other pairs are measured."""
+    trial = case.trial
+    if _front_is_swapped(trial, trial.markers):
+        standing = trial.static is not None and _front_is_swapped(trial, trial.static)
+        yield _swapped_pair(case, "asis", "the pairs of the other landmarks point the other way", standing)
+
+
+def _front_is_swapped(trial: Trial, markers: Markers) -> bool:
+    """Whether most of the other pairs point against the front spines, and agree with each other."""
+    means = {name: _mean(vector) for name, vector in _pairs(trial, markers).items()}
+    pairs = {name: mean for name, mean in means.items() if np.linalg.norm(mean) > 0.0}
+    front = pairs.pop("asis", None)
+    others = list(pairs.values())
+    if front is None or len(others) < FEWEST_OTHERS:
+        return False
+    usual = np.sum([vector / np.linalg.norm(vector) for vector in others], axis=0)
+    agreeing = sum(float(vector @ usual) > 0.0 for vector in others)
+    against = sum(float(vector @ front) < 0.0 for vector in others)
+    return bool(front @ usual < 0.0 and min(agreeing, against) >= WHOLE * len(others))
+
+
+def _mean(vector: Array) -> Array:
+    seen = vector[np.isfinite(vector).all(axis=1)]
+    return seen.mean(axis=0) if len(seen) else np.full(3, np.nan)
+
+
+def _swapped_pair(case: Case, name: str, why: str, standing: bool) -> Finding:
+    """Report that right and left of a landmark are swapped, in the motion alone if the standing trial is right."""
+    trial, names = case.trial, (f"{name}_r", f"{name}_l")
+    own = [list(trial.mapping[landmark]) for landmark in names]
+    single = all(len(markers) == 1 and markers[0] in trial.markers for markers in own)
+    # Without a standing trial that has them right, mapping and labels are as likely.
+    in_file = single and trial.static is not None and not standing
+    in_mapping = set(names) <= set(case.content["mapping"]) and not in_file
+    labels = f"swap the labels {own[0][0]} and {own[1][0]} in"
+    place = case.key("mapping", names[0]) if in_mapping else Where(trial.markers.path)
+    values = {
+        "right": names[0],
+        "left": names[1],
+        "why": why,
+        "remedy": f"{labels} this file; the standing trial has them right"
+        if in_file
+        else f"swap the markers of {names[0]} and {names[1]} in [mapping], or their labels in the file"
+        if in_mapping or not single
+        else f"{labels} the files",
+    }
+    where = replace(place, markers=tuple(m for markers in own for m in markers))
+    repair = exchange_labels(own[0][0], own[1][0]) if in_file else exchange_landmarks(*names)
+    return finding("pair_swapped", "error", values, where, repair)
+
+
+@asked_at(Stage.PAIRS_OF_LANDMARKS)
+def pairs_of_landmarks(case: Case) -> Iterator[Finding]:
+    """Find pairs that are nearer to the neighbor of the other side."""
+    for name, neighbor in NEIGHBOUR.items():
+        if _is_across(case.trial, case.trial.markers, name, neighbor):
+            static = case.trial.static
+            standing = static is not None and _is_across(case.trial, static, name, neighbor)
+            found = _swapped_pair(case, name, f"each lies nearer to {neighbor} of the other side", standing)
+            yield found
+            # Another pair may be measured from this one.
+            case = case.repaired(found)
+
+
+def _is_across(trial: Trial, markers: Markers, name: str, neighbor: str) -> bool:
+    """Whether the pair of a landmark points against that of its neighbor on average."""
+    own, other = (
+        [landmark(trial, f"{mark}_{side}", markers) for side in ("r", "l")] for mark in (name, neighbor)
+    )
+    if own[0] is None or own[1] is None or other[0] is None or other[1] is None:
+        return False
+    product = np.sum((own[1] - own[0]) * (other[1] - other[0]), axis=1)
+    product = product[np.isfinite(product)]
+    return bool(product.size and product.mean() < 0.0)
+
+
+# Directions with a cosine below this point opposite ways.
+OPPOSITE = -0.5
+# A pelvis that goes so far shows the way the subject walks [m].
+TRAVELS = 0.3
+
+
+@asked_at(Stage.PELVIS_LABELS)
+def front_and_back(case: Case) -> Iterator[Finding]:
+    """Find one side of the pelvis that faces against the other side and both feet, or a pelvis that does as a whole.
+
+    The way the subject faces is read from these markers: with them exchanged everything else seems rotated.
+    """
+    trial = case.trial
+    wrong = _against_the_others(trial, trial.markers)
+    if not wrong or (len(wrong) == 2 and not _goes_where_feet_point(trial)):
+        return
+    standing = trial.static is not None and _against_the_others(trial, trial.static) == wrong
+    against = (
+        "but the subject walks the way that both feet point, against the pelvis"
+        if len(wrong) == 2
+        else "but the other side of the pelvis and both feet point the other way"
+    )
+    for side in wrong:
+        names = f"asis_{side}", f"psis_{side}"
+        own = [list(trial.mapping[name]) for name in names]
+        single = all(len(markers) == 1 and markers[0] in trial.markers for markers in own)
+        in_file = single and not standing
+        values = {
+            "front": names[0],
+            "back": names[1],
+            "against": against,
+            "recordings": ", in the motion and standing" if standing and not in_file else "",
+            "remedy": f"exchange the labels {own[0][0]} and {own[1][0]} in this file"
+            if in_file
+            else f"check which markers are mapped to {names[0]} and {names[1]}",
+        }
+        where = Where(trial.markers.path, markers=tuple(marker for markers in own for marker in markers))
+        repair = exchange_labels(own[0][0], own[1][0]) if in_file else exchange_landmarks(*names)
+        yield finding("labels_exchanged.pelvis", "error", values, where, repair)
+
+
+def _against_the_others(trial: Trial, markers: Markers) -> tuple[Side, ...]:
+    """Return the side of the pelvis that points opposite to the other side and both feet, or both, or none."""
+    up = upwards(trial, markers)
+    if up is None:
+        return ()
+    pelvis = {side: _way(trial, markers, ("asis", "psis"), side, up) for side in SIDES}
+    feet = [_way(trial, markers, ("toe", "heel"), side, up) for side in SIDES]
+    ways = [way for way in (*pelvis.values(), *feet) if way is not None]
+    if len(ways) < 4:
+        return ()
+    cosine = np.array([[float(one @ other) for other in ways] for one in ways])
+    if (cosine[:2, 2:] < OPPOSITE).all() and cosine[0, 1] > -OPPOSITE and cosine[2, 3] > -OPPOSITE:
+        return SIDES
+    alone = [side for k, side in enumerate(SIDES) if (np.delete(cosine[k], k) < OPPOSITE).all()]
+    return tuple(alone[:1])
+
+
+def _goes_where_feet_point(trial: Trial) -> bool:
+    """Whether the pelvis travels the way the feet point, frame by frame: then the pelvis is the wrong way."""
+    front = between(trial, "asis_r", "asis_l")
+    feet = [between(trial, f"{end}_{side}") for end in ("toe", "heel") for side in SIDES]
+    if front is None or any(foot is None for foot in feet):
+        return False
+    pointing = feet[0] + feet[1] - feet[2] - feet[3]  # type: ignore[operator]
+    unit = pointing / np.maximum(np.linalg.norm(pointing, axis=1, keepdims=True), 1e-9)
+    return float(np.sum(np.diff(front, axis=0) * unit[1:])) > TRAVELS
+
+
+def _way(trial: Trial, markers: Markers, ends: tuple[str, str], side: Side, up: Array) -> Array | None:
+    """Return the mean direction (3,) from the hind to the front landmark, square to what is up."""
+    front, back = (landmark(trial, f"{name}_{side}", markers) for name in ends)
+    if front is None or back is None:
+        return None
+    way = (front - back)[np.isfinite(front - back).all(axis=1)]
+    mean = way.mean(axis=0) if len(way) else np.zeros(3)
+    across: Array = mean - (mean @ up) * up
+    length = float(np.linalg.norm(across))
+    return across / length if length > 0.0 else None

@@ -1,0 +1,192 @@
+"""What the markers of a case show: landmarks, the way the subject faces, feet on the ground, the center of mass."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from musclesolve._util.arrays import Array, Mask, long_enough
+from musclesolve.checking.case import Case, filled
+from musclesolve.errors import InputError
+from musclesolve.motion.signals.low_pass import low_pass, lowest_carried
+from musclesolve.recording.data import SIDES, Markers, Side, Trial
+from musclesolve.recording.gaps.rigid_registration import register
+from musclesolve.recording.plates.foot_contacts import FAST, HIGH, LOW, SLOW, ground_velocity
+
+SMOOTH_HZ = 8.0
+"""Cut-off for what the checks look at; they need no derivative to be exact."""
+# What a marker does in a longer gap cannot be guessed [s].
+LONG_GAP = 0.1
+
+
+def landmark(trial: Trial, name: str, markers: Markers | None = None) -> Array | None:
+    """Return a landmark (T, 3) [m] as the markers of one recording show it, NaN in gaps; None where they do not."""
+    markers = trial.markers if markers is None else markers
+    weights = trial.mapping.get(name)
+    if not weights:
+        return None
+    if all(marker in markers for marker in weights):
+        return markers.weighted(weights)
+    if markers is not trial.markers or not all(
+        marker in markers or marker in trial.carried for marker in weights
+    ):
+        return None
+    parts = [
+        weight * (markers[marker] if marker in markers else carried(trial, marker))
+        for marker, weight in weights.items()
+    ]
+    return np.sum(parts, axis=0)
+
+
+def carried(trial: Trial, marker: str) -> Array:
+    """Return a marker (T, 3) that only the standing trial shows, carried by its cluster; NaN where that is not seen."""
+    path = np.full((trial.markers.time.size, 3), np.nan)
+    names, static = trial.clusters[trial.carried[marker]], trial.static
+    if static is None or any(
+        name not in trial.markers or name not in static for name in (*names, marker)[:-1]
+    ):
+        return path
+    still = [_middle(static[name]) for name in (*names, marker)]
+    moving = np.stack([trial.markers[name] for name in names], axis=1)
+    seen = np.isfinite(moving).all(axis=(1, 2))
+    if not seen.any() or not np.isfinite(still).all():
+        return path
+    try:
+        path[seen] = register(np.stack(still[:-1]), moving[seen]).point(still[-1])
+    except InputError:
+        # Markers on a line: the anatomy reports them.
+        return path
+    return path
+
+
+def _middle(path: Array) -> Array:
+    seen = np.isfinite(path).all(axis=1)
+    return np.median(path[seen], axis=0) if seen.any() else np.full(3, np.nan)
+
+
+def smooth(trial: Trial, name: str) -> Array | None:
+    """Return a landmark (T, 3) without gaps and noise, None where it is hardly seen."""
+    path = landmark(trial, name)
+    if path is None or path.shape[0] < 10 or np.isfinite(path).all(axis=1).mean() < 0.3:
+        return None
+    rate = trial.markers.rate
+    cutoff = min(SMOOTH_HZ, 0.4 * rate)
+    if cutoff < lowest_carried(path.shape[0], rate):
+        return None
+    whole = filled(Markers(trial.markers.time, (name,), path[:, None], trial.markers.path)).position[:, 0]
+    return low_pass(whole, rate, cutoff)
+
+
+def between(trial: Trial, *names: str) -> Array | None:
+    """Return the middle (T, 3) of landmarks, None where one is not seen."""
+    points = [smooth(trial, name) for name in names]
+    known = [point for point in points if point is not None]
+    return np.mean(known, axis=0) if known and len(known) == len(points) else None
+
+
+def clearly_seen(trial: Trial, names: list[str]) -> Mask:
+    """Return the frames (T,) in which landmarks are seen, or lost for a moment only."""
+    seen = np.ones(trial.markers.time.size, bool)
+    for name in names:
+        path = landmark(trial, name)
+        if path is not None:
+            lost: Mask = np.logical_not(np.isfinite(path).all(axis=1))
+            seen &= ~long_enough(lost, max(2, round(LONG_GAP * trial.markers.rate)))
+    return seen
+
+
+def facing(trial: Trial) -> Array | None:
+    """Return the horizontal vector (T, 3) towards which the pelvis faces, not scaled.
+
+    From the back to the front of the pelvis; square to the hip centers where its spines are not seen.
+    """
+    front = between(trial, "asis_r", "asis_l")
+    back = between(trial, "sacrum") if "sacrum" in trial.mapping else between(trial, "psis_r", "psis_l")
+    if front is not None and back is not None:
+        return (front - back) * np.array([1.0, 1.0, 0.0])
+    right, left = (smooth(trial, f"hip_center_{side}") for side in SIDES)
+    if right is None or left is None:
+        return None
+    return np.cross(left - right, [0.0, 0.0, 1.0])
+
+
+def ahead(trial: Trial, markers: Markers) -> Array | None:
+    """Return the vector (T, 3) from back to front of the pelvis in one recording, NaN in gaps, whatever is up.
+
+    From left and right hip center, square to the direction from feet to head, where the spines are not seen.
+    """
+    front = [landmark(trial, f"asis_{side}", markers) for side in SIDES]
+    names = ("sacrum",) if "sacrum" in trial.mapping else ("psis_r", "psis_l")
+    back = [landmark(trial, name, markers) for name in names]
+    if all(point is not None for point in (*front, *back)):
+        return np.mean([p for p in front if p is not None], axis=0) - np.mean(
+            [p for p in back if p is not None], axis=0
+        )
+    right, left = (landmark(trial, f"hip_center_{side}", markers) for side in SIDES)
+    up = upwards(trial, markers)
+    return None if right is None or left is None or up is None else np.cross(left - right, up)
+
+
+def upwards(trial: Trial, markers: Markers) -> Array | None:
+    """Return the mean direction (3,) from feet to shoulders in one recording."""
+    feet = [landmark(trial, f"{part}_{side}", markers) for part in ("heel", "toe") for side in SIDES]
+    tops = [shoulder(trial, side, markers) for side in SIDES]
+    if any(point is None for point in (*feet, *tops)):
+        return None
+    low, high = (np.mean([p for p in points if p is not None], axis=0) for points in (feet, tops))
+    seen = (high - low)[np.isfinite(high - low).all(axis=1)]
+    length = float(np.linalg.norm(seen.mean(axis=0))) if len(seen) else 0.0
+    return seen.mean(axis=0) / length if length > 0.0 else None
+
+
+def shoulder(trial: Trial, side: Side, markers: Markers | None = None) -> Array | None:
+    """Return the acromion (T, 3), the shoulder center where that is what is seen."""
+    seen = landmark(trial, f"shoulder_{side}", markers)
+    return landmark(trial, f"shoulder_center_{side}", markers) if seen is None else seen
+
+
+@dataclass(frozen=True)
+class Foot:
+    """One foot over the frames of the motion."""
+
+    heel: Array  # (T, 3) [m]
+    toe: Array  # (T, 3) [m]
+    ground: Mask  # (T,) whether heel or toe is low and slow
+    air: Mask  # (T,) whether heel and toe are both high or fast
+
+    @property
+    def length(self) -> float:
+        """Middle distance from heel to toe [m]."""
+        return float(np.median(np.linalg.norm(self.toe - self.heel, axis=1)))
+
+
+def foot(trial: Trial, side: Side) -> Foot | None:
+    """Return one foot, None where heel or toe is not seen."""
+    heel, toe = smooth(trial, f"heel_{side}"), smooth(trial, f"toe_{side}")
+    if heel is None or toe is None:
+        return None
+    ground = np.zeros(heel.shape[0], bool)
+    air = ~ground
+    time, pelvis = trial.markers.time, between(trial, "asis_r", "asis_l")
+    belt = (
+        np.zeros(3)
+        if pelvis is None
+        else ground_velocity(time, pelvis, heel, np.gradient(heel, time, axis=0))
+    )
+    for point in (heel, toe):
+        speed = np.linalg.norm(np.gradient(point, time, axis=0) - belt, axis=1)
+        slow = speed < SLOW
+        floor = float(np.quantile(point[slow, 2] if slow.sum() > 5 else point[:, 2], 0.25))
+        ground |= (point[:, 2] < floor + LOW) & slow
+        air &= (point[:, 2] > floor + HIGH) | (speed > FAST)
+    known = clearly_seen(trial, [f"heel_{side}", f"toe_{side}"])
+    ground, air = ground & known, air & known
+    # A few frames at the turning point of a swing are no contact.
+    return Foot(heel, toe, long_enough(ground, max(2, round(0.05 * trial.markers.rate))), air & ~ground)
+
+
+def case_feet(case: Case) -> dict[Side, Foot]:
+    """Return the feet that are seen."""
+    feet = {side: foot(case.trial, side) for side in SIDES}
+    return {side: found for side, found in feet.items() if found is not None}

@@ -1,0 +1,316 @@
+"""Statistics of samples that come one after the other and are not kept: mean, standard deviation, quantiles.
+
+All of it is of deviations from the nominal values, so that what does not vary has a spread of exactly zero.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from musclesolve._util.arrays import AnyArray, Array, Mask, split_named
+from musclesolve.errors import MuscleSolveError
+from musclesolve.pipeline.types import LegResult
+from musclesolve.sharing.status import Status
+from musclesolve.studies.uncertainty.contributions import Linear, Task
+from musclesolve.studies.uncertainty.error_sources import sources
+from musclesolve.studies.uncertainty.replay import Body, Replay, leg_dofs
+
+QUANTILES = (0.025, 0.25, 0.5, 0.75, 0.975)
+"""The median, and the ends of what one half and 19 of 20 samples lie within."""
+
+QUANTILE_MEMORY = 256 * 2**20
+"""Memory for the samples that quantiles are taken from [bytes]."""
+
+MOST_KEPT, FEWEST_KEPT = 2000, 200
+"""Bounds on the number of samples that quantiles are taken from; the lower one holds for any recording."""
+
+BLOCK = 4096
+"""Entries that are sorted at a time."""
+
+
+class Statistics:
+    """Mean, standard deviation and quantiles of vectors (D,) of which some entries may be missing (NaN).
+
+    Mean and variance by the update of Welford (1962, Technometrics 4:419), entry by entry; quantiles from the first
+    samples, which are as random as any others.
+
+    nominal (D,) is what deviations are taken from, 0 where it is NaN; samples is how many there will be.
+    """
+
+    def __init__(self, nominal: Array, samples: int) -> None:
+        self.nominal = nominal
+        self._origin = np.where(np.isnan(nominal), 0.0, nominal)
+        self.count = np.zeros(nominal.size, np.int64)
+        self._mean = np.zeros(nominal.size)
+        self._squares = np.zeros(nominal.size)
+        affordable = QUANTILE_MEMORY // (4 * nominal.size)
+        kept = min(samples, MOST_KEPT, max(affordable, FEWEST_KEPT))
+        self._first = np.empty((kept, nominal.size), np.float32)
+        self.samples = 0
+
+    def add(self, sample: Array) -> None:
+        """Take in one sample (D,)."""
+        off = sample - self._origin
+        if self.samples < len(self._first):
+            self._first[self.samples] = off
+        self.samples += 1
+        there = ~np.isnan(off)
+        self.count += there
+        step = np.where(there, off - self._mean, 0.0)
+        self._mean += step / np.maximum(self.count, 1)
+        self._squares += step * np.where(there, off - self._mean, 0.0)
+
+    @property
+    def mean(self) -> Array:
+        """(D,) NaN where no sample has a value."""
+        return np.where(self.count > 0, self._origin + self._mean, np.nan)
+
+    @property
+    def sd(self) -> Array:
+        """(D,) standard deviation, NaN where fewer than two samples have a value."""
+        return np.where(self.count > 1, np.sqrt(self._squares / np.maximum(self.count - 1, 1)), np.nan)
+
+    @property
+    def kept(self) -> int:
+        """How many samples the quantiles are taken from."""
+        return min(self.samples, len(self._first))
+
+    def quantiles(self) -> Array:
+        """(5, D) `QUANTILES`, between order statistics along straight lines; NaN where no sample has a value."""
+        starts = range(0, self.nominal.size, BLOCK)
+        return np.concatenate([self._quantiles_of(slice(start, start + BLOCK)) for start in starts], axis=1)
+
+    def _quantiles_of(self, block: slice) -> Array:
+        """Those of some entries."""
+        ordered = np.sort(self._first[: self.kept, block], axis=0)  # missing ones last
+        found, origin = np.full((len(QUANTILES), ordered.shape[1]), np.nan), self._origin[block]
+        count = (~np.isnan(ordered)).sum(axis=0)
+        entry = np.flatnonzero(count)
+        for row, share in enumerate(QUANTILES):
+            place = share * (count[entry] - 1)
+            low = place.astype(int)
+            high = np.minimum(low + 1, count[entry] - 1)
+            below, above = (ordered[at, entry].astype(float) for at in (low, high))
+            found[row, entry] = origin[entry] + below + (place - low) * (above - below)
+        return found
+
+
+Variable = tuple[tuple[str, ...], AnyArray, dict[str, str]]
+
+UNITS = {
+    "muscle_force": ("N", "tendon force, active and passive"),
+    "activation": ("1", "muscle activation"),
+    "contact_force": ("N", "magnitude of the joint reaction, muscle forces included"),
+    "joint_moment": ("N m", "internal joint moment: on the distal segment from the proximal one"),
+    "joint_angle": ("rad", "joint angle, positive in the named direction"),
+    "muscle_force_peak": ("N", "largest tendon force over the valid nominal frames of stance"),
+    "contact_force_peak": ("N", "largest contact force over the valid nominal frames of stance"),
+}
+"""Quantity -> unit and what it is."""
+
+MOST_REASONS = 10
+"""Reasons of failed samples that are listed; a pose that no model fits is named with its frames, each time others."""
+
+OF_RESULT = ("status", "valid", "ground_reaction_force")
+"""What is taken over from the nominal result: which frames are valid, and when the feet are on the ground."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """What samples and derivatives gave."""
+
+    statistics: Statistics  # of the quantities
+    reserve: AnyArray  # (T, legs) number of samples that needed a reserve
+    seed: int  # of the random numbers
+    reasons: list[str]  # why samples failed
+    # quantity -> (source, T, k) first-order variance; empty without contributions
+    variance: Mapping[str, AnyArray]
+    why_not: str  # why there are none
+
+
+def assemble(result: xr.Dataset, replay: Replay, found: Found, unique: AnyArray | None) -> xr.Dataset:
+    """Label what samples and derivatives gave; the result is that without errors.
+
+    unique (T, legs) says where the derivatives are the same to both sides; it is None without contributions.
+    """
+    known = sources()
+    coords = {"dof": leg_dofs(replay.options), "quantile": list(QUANTILES), "source": list(known)}
+    coords |= {name: result.coords[name] for name in ("muscle", "group", "short_name", "joint")}
+    labelled = result[list(OF_RESULT)].assign_coords(coords)
+    labelled = labelled.assign_coords(
+        source_label=("source", [source.label for source in known.values()]),
+        source_unit=("source", [source.unit for source in known.values()]),
+    )
+    variables = _statistics(found.statistics, labelled) | _counts(found, len(replay.options.sides), labelled)
+    variables["standard_deviation"] = (
+        ("source",),
+        np.array([replay.parameters.sd[name] for name in known]),
+        _about("1 or m", "standard deviation of each source: relative, or a length as source_unit says"),
+    )
+    if unique is not None:
+        variables |= _contributions(found.variance, unique)
+    labelled = labelled.assign(variables)
+    labelled.attrs = result.attrs | {
+        "samples": found.statistics.samples,
+        "quantile_samples": found.statistics.kept,
+        "seed": found.seed,
+        "failed_samples": len(found.reasons),
+        "failures": [
+            f"{number} x {reason}" for reason, number in Counter(found.reasons).most_common(MOST_REASONS)
+        ],
+        "without_contributions": found.why_not,
+    }
+    return labelled
+
+
+def _statistics(statistics: Statistics, labelled: xr.Dataset) -> dict[str, Variable]:
+    parts = {
+        "": (statistics.nominal, "without errors"),
+        "_mean": (statistics.mean, "mean of the samples"),
+        "_sd": (statistics.sd, "standard deviation of the samples"),
+        "_quantile": (statistics.quantiles(), "quantiles of the samples"),
+    }
+    variables: dict[str, Variable] = {}
+    for suffix, (values, what) in parts.items():
+        first = ("quantile",) if suffix == "_quantile" else ()
+        for name, array in separated(values, _sizes(labelled)).items():
+            unit, meaning = UNITS[name]
+            variables[name + suffix] = ((*first, *DIMS[name]), array, _about(unit, f"{meaning}; {what}"))
+    return variables
+
+
+def _counts(found: Found, legs: int, labelled: xr.Dataset) -> dict[str, Variable]:
+    count = separated(found.statistics.count, _sizes(labelled))["muscle_force"]
+    valid = count.reshape(len(count), legs, -1).min(axis=2)  # the muscles of a leg are solved together
+    share = np.divide(found.reserve, valid, out=np.full(valid.shape, np.nan), where=valid > 0)
+    over = ("time", "side")
+    return {
+        "valid_samples": (over, valid, _about("1", "samples with a solution of the frame")),
+        "reserve_share": (over, share, _about("1", "share of the valid samples that needed a reserve")),
+    }
+
+
+def _contributions(variance: Mapping[str, AnyArray], unique: AnyArray) -> dict[str, Variable]:
+    """First-order standard deviation, and the shares of the sources in the variance; 0 where nothing varies."""
+    meaning = "no muscle is about to reach or leave a bound: derivatives are the same to both sides"
+    variables: dict[str, Variable] = {"first_order_unique": (("time", "side"), unique, _about("1", meaning))}
+    for name, parts in variance.items():
+        total = parts.sum(axis=0)
+        share = np.divide(parts, total, out=np.where(np.isnan(parts), np.nan, 0.0), where=total > 0.0)
+        unit, what = UNITS[name]
+        spread = _about(unit, f"{what}; standard deviation to first order")
+        shares = _about("1", f"{what}; share of each source in the variance, to first order")
+        variables[f"{name}_first_order_sd"] = (DIMS[name], np.sqrt(total), spread)
+        variables[f"{name}_contribution"] = (("source", *DIMS[name]), share, shares)
+    return variables
+
+
+def _sizes(labelled: xr.Dataset) -> dict[str, int]:
+    return {str(name): size for name, size in labelled.sizes.items()}
+
+
+def _about(unit: str, meaning: str) -> dict[str, str]:
+    return {"units": unit, "long_name": meaning}
+
+
+DIMS: dict[str, tuple[str, ...]] = {
+    "muscle_force": ("time", "muscle"),
+    "activation": ("time", "muscle"),
+    "contact_force": ("time", "joint"),
+    "joint_moment": ("time", "dof"),
+    "joint_angle": ("time", "dof"),
+    "muscle_force_peak": ("muscle",),
+    "contact_force_peak": ("joint",),
+}
+"""Quantity -> its dimensions."""
+
+
+def joined(found: Mapping[str, AnyArray]) -> AnyArray:
+    """The quantities end to end, (D,)."""
+    return np.concatenate([found[name].ravel() for name in DIMS])
+
+
+def separated(vectors: AnyArray, sizes: Mapping[str, int]) -> dict[str, AnyArray]:
+    """Quantities by name from vectors (..., D), given the size of every dimension."""
+    return split_named(vectors, {name: tuple(sizes[dim] for dim in dims) for name, dims in DIMS.items()})
+
+
+def quantities(replay: Replay, body: Body, legs: list[LegResult], counted: AnyArray) -> dict[str, AnyArray]:
+    """The quantities of one run; peaks over the frames that count, (T, legs)."""
+    dofs = [body.model.dof(dof) for dof in leg_dofs(replay.options)]
+    force = np.concatenate([leg.solution.force + leg.state.passive_force for leg in legs], axis=1)
+    contact = np.stack(
+        [np.linalg.norm(load, axis=1) for leg in legs for load in leg.contact_force.values()], axis=1
+    )
+    return {
+        "muscle_force": force,
+        "activation": np.concatenate([leg.solution.activation for leg in legs], axis=1),
+        "contact_force": contact,
+        "joint_moment": body.moments[:, dofs],
+        "joint_angle": body.motion.coordinates[:, dofs],
+        "muscle_force_peak": _peak(force, counted),
+        "contact_force_peak": _peak(contact, counted),
+    }
+
+
+def _peak(values: AnyArray, counted: AnyArray) -> AnyArray:
+    """Largest of each column (T, k) over the frames that count for its leg, (k,); NaN where none does."""
+    own = np.repeat(counted, values.shape[1] // counted.shape[1], axis=1)
+    known = np.where(own & np.isfinite(values), values, -np.inf).max(axis=0)
+    return np.where(np.isfinite(known), known, np.nan)
+
+
+def reserves(legs: list[LegResult]) -> AnyArray:
+    """(T, legs) which frames needed a reserve."""
+    return np.stack([leg.solution.status == Status.SOLVED_WITH_RESERVE for leg in legs], axis=1)
+
+
+NOMINAL = -1
+"""Number of the sample without errors."""
+
+
+@dataclass(frozen=True)
+class Samples:
+    """What all samples need: the pipeline, the frames (T, legs) among which peaks are sought, the seed."""
+
+    replay: Replay
+    counted: Mask
+    seed: int
+
+    @cached_property
+    def linear(self) -> Linear:
+        """The derivatives of the pipeline at its nominal point."""
+        return Linear(self.replay)
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """One sample: its quantities (D,), and which frames (T, legs) needed a reserve."""
+
+    values: Array
+    reserve: Array
+
+
+def work(common: Samples, task: range | list[Task], progress: object = None) -> list[Any]:
+    """Some samples by their numbers, or the squares of some parameters of the derivatives."""
+    if isinstance(task, range):
+        return [_draw(common, number) for number in task]
+    return [common.linear.squares(each) for each in task]
+
+
+def _draw(common: Samples, number: int) -> Drawn | str:
+    """One sample, or why there is none."""
+    parameters = common.replay.parameters
+    normal = np.zeros(parameters.count) if number == NOMINAL else parameters.draw(common.seed, number)
+    try:
+        body, legs = common.replay.run(normal)
+    except MuscleSolveError as error:  # such errors give no model, or no pose of one
+        return str(error)
+    return Drawn(joined(quantities(common.replay, body, legs, common.counted)), reserves(legs))

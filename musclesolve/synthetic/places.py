@@ -1,0 +1,174 @@
+"""Where the markers of a set sit on the subject of the reference stride."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from musclesolve._util.arrays import Array, true_runs
+from musclesolve.errors import InputError
+from musclesolve.recording.markers.marker_set import MarkerSet, marker_sets
+from musclesolve.recording.markers.resolve_landmarks import markers_of
+from musclesolve.synthetic.reference_stride import StrideSubject
+
+APART = np.array([0.03, 0.03, 0.0])
+"""How far either of two markers lies from the landmark in their middle [m]."""
+
+CLUSTER_BODIES = {
+    "thigh": "thigh",
+    "knee": "shank_distal",
+    "shank": "shank_distal",
+    "pelvis": "pelvis",
+    "foot": "foot",
+}
+CLUSTER_ENDS = {"thigh": ("hip", "knee"), "shank_distal": ("knee", "ankle")}
+CLUSTER_SHARES = (0.3, 0.45, 0.6, 0.7)
+CLUSTER_OFFSETS = ((-0.02, -0.07), (0.06, -0.03), (-0.06, -0.03), (0.05, -0.04))
+"""Markers of a cluster that are no landmarks: how far down the segment, and ahead and to the left of its line [m].
+
+For the right side; on the left they are its mirror image.
+"""
+
+
+@dataclass(frozen=True)
+class Places:
+    """Markers on bodies."""
+
+    names: tuple[str, ...]  # n markers
+    standing: Array  # (n, 3) their places on the standing subject, from the middle of the hips [m]
+    bodies: tuple[str, ...]  # n bodies that carry them
+    removed: frozenset[str] = frozenset()  # markers that are taken off before walking
+
+
+def marker_places(person: StrideSubject, name: str | None) -> Places:
+    """The markers of a set by its name; without one, a marker on every landmark and named for it."""
+    if name is None:
+        return Places(*person.markers)
+    chosen = marker_sets()[name]
+    places = _on_landmarks(person, chosen)
+    for cluster, markers in chosen.clusters.items():
+        loose = [marker for marker in markers if marker not in places]
+        places |= _on_segment(person, cluster, loose)
+    standing = np.array([place for place, _ in places.values()])
+    bodies = tuple(body for _, body in places.values())
+    return Places(tuple(places), standing, bodies, frozenset(chosen.carried) - _needed_walking(chosen))
+
+
+def _needed_walking(chosen: MarkerSet) -> set[str]:
+    """Hip centers have no marker to take off: they are known in every frame."""
+    return {
+        marker
+        for landmark, ways in chosen.mapping.items()
+        if landmark.startswith("hip_center")
+        for way in ways
+        for marker in markers_of(way)
+    }
+
+
+def _on_landmarks(person: StrideSubject, chosen: MarkerSet) -> dict[str, tuple[Array, str]]:
+    """Markers that show a landmark, by the first way in which the set maps it."""
+    known = landmark_places(person)
+    places: dict[str, tuple[Array, str]] = {}
+    # Weighted sums last: they add one marker to those of other landmarks.
+    for landmark, ways in sorted(chosen.mapping.items(), key=lambda item: _is_weighted(item[1][0])):
+        at, body = known[landmark]
+        markers = markers_of(ways[0])
+        if _is_weighted(ways[0]):
+            places |= _remaining(ways[0]["weights"], places, at, body)
+            continue
+        for k, marker in enumerate(markers):
+            aside = APART * (1 - 2 * k) if len(markers) == 2 else np.zeros(3)
+            places[marker] = (at + aside, body)
+    return places
+
+
+def _is_weighted(way: Any) -> bool:
+    return isinstance(way, dict) and "weights" in way
+
+
+def _remaining(
+    weights: Mapping[str, float], places: Mapping[str, tuple[Array, str]], at: Array, body: str
+) -> dict[str, tuple[Array, str]]:
+    """The marker that is not placed yet, where the weighted sum of all is the landmark on the standing subject."""
+    (marker,) = set(weights) - set(places)
+    others = sum(
+        (weight * places[name][0] for name, weight in weights.items() if name != marker), np.zeros(3)
+    )
+    return {marker: ((at - others) / weights[marker], body)}
+
+
+def _on_segment(person: StrideSubject, cluster: str, markers: list[str]) -> dict[str, tuple[Array, str]]:
+    kind, _, side = cluster.partition("_")
+    body = CLUSTER_BODIES[kind]
+    if body not in CLUSTER_ENDS:
+        # What a set adds to a pelvis or a foot lies beside its landmarks.
+        at, carrier = landmark_places(person)["sacrum" if body == "pelvis" else f"heel_{side}"]
+        return {marker: (at - [0.0, 0.0, 0.03 * (k + 1)], carrier) for k, marker in enumerate(markers)}
+    upper, lower = (person.model.standing[person.slot(f"{end}_{side}")] for end in CLUSTER_ENDS[body])
+    mirror = 1.0 if side == "r" else -1.0
+    places = {}
+    for k, marker in enumerate(markers):
+        share, (ahead, left) = CLUSTER_SHARES[k % 4], CLUSTER_OFFSETS[k % 4]
+        at = upper + share * (lower - upper) + [ahead, mirror * left, 0.0]
+        places[marker] = (at, f"{body}_{side}")
+    return places
+
+
+def landmark_places(person: StrideSubject) -> dict[str, tuple[Array, str]]:
+    """Every landmark that a set may show: those of stride_subject.toml, and those that follow from them."""
+    places = {name: (at, body) for name, at, body in zip(*person.markers, strict=True)}
+    places["sacrum"] = (0.5 * (places["psis_r"][0] + places["psis_l"][0]), "pelvis")
+    for side, mirror in (("r", 1.0), ("l", -1.0)):
+        hip, knee, ankle = (
+            person.model.standing[person.slot(f"{joint}_{side}")] for joint in ("hip", "knee", "ankle")
+        )
+        beside = np.array([0.0, -0.08 * mirror, 0.0])
+        places[f"knee_center_{side}"] = (knee, f"thigh_{side}")
+        places[f"ankle_center_{side}"] = (ankle, f"shank_distal_{side}")
+        places[f"thigh_wand_{side}"] = (0.5 * (hip + knee) + beside, f"thigh_{side}")
+        places[f"shank_wand_{side}"] = (0.5 * (knee + ankle) + beside, f"shank_distal_{side}")
+    return places
+
+
+LOADED = 20.0
+"""A plate carries something from this vertical force on [N]."""
+
+
+def plate_middles(vertical: Array, point: Array) -> Array:
+    """The middle of the plate of a foot: mean center of pressure of its contact nearest in time, (T, 3) [m], or zero.
+
+    vertical (T,): vertical force of the foot [N]; point (T, 3): its center of pressure [m].
+    """
+    contacts = true_runs(vertical >= LOADED)
+    if not contacts:
+        return np.zeros_like(point)
+    middles = np.array([point[first:last].mean(axis=0) for first, last in contacts])
+    # From the middle of a swing on, the next contact is nearer.
+    swings = [0.5 * (last + first) for (_, last), (first, _) in pairwise(contacts)]
+    return np.asarray(middles[np.searchsorted(swings, np.arange(len(vertical)), side="right")])
+
+
+def on_plates(side: str, vertical: Array, steps: Collection[str] | None) -> Array:
+    """Which frames (T,) of the vertical force (T,) [N] of the foot "r" or "l" act on a plate.
+
+    steps: contacts on plates, of both feet: r2 is the second one of the right foot; None: all.
+    """
+    if steps is None:
+        return np.ones(len(vertical), bool)
+    contacts = true_runs(vertical > 0.0)
+    borne = np.zeros(len(vertical), bool)
+    for number in (int(step[1:]) for step in steps if step[0] == side):
+        if number > len(contacts):
+            raise InputError(
+                f"there is no contact {side}{number}",
+                code="unknown_name",
+                where="steps",
+                expected=f"{side}1 to {side}{len(contacts)}",
+                remedy="choose one of these, or record more strides",
+            )
+        borne[slice(*contacts[number - 1])] = True
+    return borne

@@ -1,1 +1,0 @@
-"""A stride as an ordinary recording: markers, plates, cameras, trial file, truth."""

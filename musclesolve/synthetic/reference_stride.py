@@ -1,0 +1,413 @@
+"""The reference stride: a periodic stride of level walking, known at any time, in exact balance.
+
+Motion and ground reaction are the coefficients of musclesolve/data/reference_stride/coefficients.toml, found by
+tools/reference_stride. Right heel strike is at time 0; before and after the first stride others of the same follow.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy.interpolate import BSpline
+
+from musclesolve._util.arrays import Array
+from musclesolve.data import bundled
+from musclesolve.dynamics.inverse.external_wrenches import Wrench
+from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
+from musclesolve.dynamics.kinematics.motion_derivatives import Motion, motion_from
+from musclesolve.dynamics.model.human_model import human_model
+from musclesolve.dynamics.model.model import Model
+from musclesolve.dynamics.rotations import from_cardan
+from musclesolve.recording.data import SIDES, Event, Side, Subject
+
+COEFFICIENTS = bundled.reference_stride().with_name("coefficients.toml")
+
+
+@dataclass(frozen=True)
+class GroundForce:
+    """What the ground does to one foot, as a plate measures it, global frame, T instants."""
+
+    force: Array  # (T, 3) [N]
+    point: Array  # (T, 3) center of pressure on the ground [m], NaN where the foot is not loaded
+    free_moment: Array  # (T,) about the vertical through it [N m], zero where the foot is not loaded
+
+
+@dataclass(frozen=True)
+class Stride:
+    """A periodic stride of one subject."""
+
+    layout: Layout  # which coefficients there are
+    coefficients: Array  # (P,) their values
+
+    # What it follows from, besides the laws of motion; the table [muscles] of its trial file.
+    source: ClassVar[str] = "normative curves"
+    muscles: ClassVar[str] = ""
+
+    @property
+    def about(self) -> str:
+        """What it is, in a line."""
+        return f"A stride of level walking at natural cadence ({120.0 / self.period:.0f} steps a minute)"
+
+    @property
+    def person(self) -> StrideSubject:
+        """The subject."""
+        return self.layout.person
+
+    @property
+    def model(self) -> Model:
+        """The model of the subject, standing."""
+        return self.person.model
+
+    @property
+    def period(self) -> float:
+        """Time of a stride [s]."""
+        return self.person.period
+
+    @property
+    def speed(self) -> float:
+        """Mean speed [m/s]."""
+        return float(self.coefficients[self.layout.slices["speed"]][0])
+
+    @property
+    def length(self) -> float:
+        """Stride length [m]."""
+        return self.speed * self.period
+
+    @property
+    def dof_names(self) -> tuple[str, ...]:
+        """Names of the joint angles and moments, in the order of their columns."""
+        return tuple(self.model.topology.dof_names[: self.model.tree.joint_count])
+
+    @property
+    def marker_names(self) -> tuple[str, ...]:
+        """Names of the landmarks that `markers` gives."""
+        return self.person.markers[0]
+
+    def motion(self, time: Array) -> Motion:
+        """The motion at times (T,) [s], derivatives exact."""
+        time = np.asarray(time, float)
+        return motion_from(self.model, time, *(self.coordinates(time, order) for order in range(3)))
+
+    def coordinates(self, time: Array, order: int = 0) -> Array:
+        """Joint and base coordinates (T, 44), or their derivatives, at times (T,) [s]."""
+        return self.layout.coordinates(self.coefficients, np.asarray(time, float) / self.period, order)
+
+    def wrenches(self, time: Array) -> list[Wrench]:
+        """What the ground does to right and left foot at times (T,) [s]; nothing is left for the pelvis to be held by.
+
+        The splines miss the balance by a little; that remainder goes to the feet in proportion to the vertical force
+        they carry, so that it vanishes with it.
+        """
+        return self._balanced(self.motion(time))
+
+    def joint_moments(self, time: Array) -> Array:
+        """Joint moments (T, K) [N m] at times (T,) [s], columns `dof_names`."""
+        return self._loads(time)[:, : self.model.tree.joint_count]
+
+    def pelvis_residual(self, time: Array) -> Array:
+        """Force [N] and moment [N m] (T, 6) that the pelvis would need from outside: zero to round-off."""
+        return self._loads(time)[:, self.model.tree.joint_count :]
+
+    def joint_angles(self, time: Array) -> Array:
+        """Joint angles (T, K) [rad] at times (T,) [s], columns `dof_names`."""
+        return self.coordinates(time)[:, : self.model.tree.joint_count]
+
+    def markers(self, time: Array) -> Array:
+        """Landmarks (T, n, 3) [m] at times (T,) [s], carried rigidly by their bodies, in the order of their names."""
+        _, places, bodies = self.person.markers
+        return self.carried(time, places, bodies)
+
+    def carried(self, time: Array, places: Array, bodies: tuple[str, ...]) -> Array:
+        """Any points that ride on bodies, (T, n, 3) [m], from their standing positions (n, 3) [m]."""
+        return carried(self.person, self.coordinates(time), places, bodies)
+
+    @property
+    def standing_origin(self) -> Array:
+        """Where the middle of the hips is while the subject stands upright, soles on the ground (3,) [m]."""
+        return np.array([0.0, 0.0, -self.model.standing[self.person.slot("heel_r"), 2]])
+
+    @property
+    def standing(self) -> Array:
+        """Landmarks (n, 3) [m] of the subject standing upright, soles on the ground."""
+        return self.person.markers[1] + self.standing_origin
+
+    def ground(self, time: Array, loaded_above: float = 20.0) -> dict[Side, GroundForce]:
+        """Ground reactions at times (T,) [s] by side; no center of pressure below a vertical force [N]."""
+        return {
+            side: ground_force(wrench, loaded_above)
+            for side, wrench in zip(SIDES, self.wrenches(time), strict=True)
+        }
+
+    def events(self, start: float = 0.0, end: float | None = None) -> tuple[Event, ...]:
+        """Heel strikes and toe-offs from start to before end [s]; of the first stride by default."""
+        end = self.period if end is None else end
+        found = []
+        for side, lag in (("r", 0.0), ("l", 0.5)):
+            for kind, phase in (("heel_strike", lag), ("toe_off", lag + self.person.toe_off)):
+                first = int(np.ceil(start / self.period - phase - 1e-12))
+                times = (phase + np.arange(first, first + 2 + int((end - start) / self.period))) * self.period
+                found += [Event(kind, side, float(t), "stated") for t in times if t < end]  # type: ignore[arg-type]
+        return tuple(sorted(found, key=lambda event: event.time))
+
+    def _loads(self, time: Array) -> Array:
+        motion = self.motion(time)
+        return projected_moments(self.model, motion, self._balanced(motion))
+
+    def _balanced(self, motion: Motion) -> list[Wrench]:
+        joints = self.model.tree.joint_count
+        fitted = [self.fitted(motion, side) for side in range(2)]
+        remainder = projected_moments(self.model, motion, fitted)[:, joints:]
+        middle = motion.origin
+        moment = remainder[:, 3:] + np.cross(middle, remainder[:, :3])
+        load = np.stack([wrench.force[:, 2] for wrench in fitted])
+        share = load / load.sum(axis=0)
+        return [
+            Wrench(
+                wrench.body,
+                wrench.force + part[:, None] * remainder[:, :3],
+                wrench.moment + part[:, None] * moment,
+            )
+            for wrench, part in zip(fitted, share, strict=True)
+        ]
+
+    def fitted(self, motion: Motion, side: int) -> Wrench:
+        """The wrench of the splines alone on the right foot (0) or the left one (1), without the remainder."""
+        phase = motion.time / self.period + 0.5 * side
+        wrench = self.person.weight * self.layout.wrench(self.coefficients, phase)
+        wrench = wrench * (MIRROR if side else 1.0)
+        ball = motion.q[:, self.person.slot(f"toe_{SIDES[side]}")]
+        return Wrench(f"foot_{SIDES[side]}", wrench[:, :3], np.cross(ball, wrench[:, :3]) + wrench[:, 3:])
+
+
+def ground_force(wrench: Wrench, loaded_above: float) -> GroundForce:
+    """A wrench as a plate on the ground measures it: x = -My / Fz, y = Mx / Fz, and what moment is left."""
+    loaded = wrench.force[:, 2] >= loaded_above
+    vertical = np.where(loaded, wrench.force[:, 2], np.nan)
+    point = np.stack(
+        [-wrench.moment[:, 1] / vertical, wrench.moment[:, 0] / vertical, 0.0 * vertical], axis=1
+    )
+    left = wrench.moment - np.cross(np.nan_to_num(point), wrench.force)
+    return GroundForce(wrench.force, point, np.where(loaded, left[:, 2], 0.0))
+
+
+def reference_stride() -> Stride:
+    """The bundled stride."""
+    return read_stride(COEFFICIENTS)
+
+
+def read_stride(path: Path) -> Stride:
+    """A stride from a file of coefficients."""
+    content: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
+    ground = content["ground"]
+    layout = Layout(
+        StrideSubject.load(), content["series"], content["head"], len(ground[WRENCH[0]]), ground["onset"]
+    )
+    parts = [entry["coefficients"] for entry in content["series"].values()]
+    parts += [[content["speed_m_s"]], content["right_ball_m"], *(ground[name] for name in WRENCH)]
+    return Stride(layout, np.concatenate([np.asarray(part, float) for part in parts]))
+
+
+# Force and moment on the left foot mirrored to the right one's: y of the force, x and z of the moment change sign.
+MIRROR = np.array([1.0, -1.0, 1.0, -1.0, 1.0, -1.0])
+
+WRENCH = ("force_forward", "force_left", "force_up", "moment_forward", "moment_left", "moment_up")
+"""Components of the wrench on the right foot, about its ball: [body weight], [body weight metre]."""
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Which coefficients a stride has, and where they lie in the vector of all of them."""
+
+    person: StrideSubject  # the subject
+    # the Fourier series of the motion by name: harmonics, and sided or moves (see series.toml)
+    series: Mapping[str, Mapping[str, Any]]
+    # what the joints of the neck take back, degree of freedom -> series -> factor
+    head: Mapping[str, Mapping[str, float]]
+    splines: int  # how many cubic B-splines describe a component of the wrench over a stance
+    onset: int  # knots at heel strike: 3 lets the force start with a slope, 2 with a curvature only
+
+    @cached_property
+    def slices(self) -> dict[str, slice]:
+        """Where each group of coefficients lies."""
+        sizes = {name: sum(2 if k else 1 for k in entry["harmonics"]) for name, entry in self.series.items()}
+        sizes |= {"speed": 1, "place": 2} | dict.fromkeys(WRENCH, self.splines)
+        ends = np.cumsum(list(sizes.values()))
+        return {
+            name: slice(int(end) - size, int(end))
+            for (name, size), end in zip(sizes.items(), ends, strict=True)
+        }
+
+    @cached_property
+    def size(self) -> int:
+        """How many coefficients there are."""
+        return max(part.stop for part in self.slices.values())
+
+    @cached_property
+    def links(self) -> list[tuple[int, str, float, float]]:
+        """(degree of freedom, series, factor, lead in phase) for everything that moves."""
+        dof = self.person.model.dof
+        links = []
+        for name, entry in self.series.items():
+            if entry.get("sided"):
+                links += [(dof(f"{name}_r"), name, 1.0, 0.0), (dof(f"{name}_l"), name, 1.0, 0.5)]
+            else:
+                links += [
+                    (dof(d), name, factor, 0.0) for d, factor in entry.get("moves", {name: 1.0}).items()
+                ]
+        for name, sources in self.head.items():
+            links += [(dof(name), source, factor, 0.0) for source, factor in sources.items()]
+        return links
+
+    def basis(self, name: str, phase: Array, order: int = 0) -> Array:
+        """(T, size of the series): what each coefficient adds to a series, or to its derivative in time."""
+        columns = []
+        for k in self.series[name]["harmonics"]:
+            rate = 2.0 * np.pi * k / self.person.period
+            angle = 2.0 * np.pi * k * phase + 0.5 * np.pi * order
+            waves = [np.cos(angle)] if k == 0 else [np.cos(angle), np.sin(angle)]
+            columns += [rate**order * wave for wave in waves]
+        return np.stack(columns, axis=1)
+
+    def contact_basis(self, phase: Array) -> Array:
+        """(T, splines): cubic B-splines over the stance, zero in swing.
+
+        They vanish with their slope at heel strike (for two knots there), with two derivatives at toe-off.
+        """
+        stance, count, onset = self.person.toe_off, self.splines, self.onset
+        knots = np.concatenate([np.zeros(onset - 1), np.linspace(0.0, stance, count + 5 - onset)])
+        wrapped = np.mod(phase, 1.0)
+        values = [BSpline.basis_element(knots[j : j + 5], extrapolate=False)(wrapped) for j in range(count)]
+        return np.nan_to_num(np.stack(values, axis=1))
+
+    def coordinates(self, coefficients: Array, phase: Array, order: int = 0) -> Array:
+        """Joint and base coordinates (T, 44), or their derivatives in time, at phases of the stride."""
+        full = np.zeros((phase.size, len(self.person.model.topology.dof_names)))
+        for dof, name, factor, lead in self.links:
+            full[:, dof] += factor * (self.basis(name, phase + lead, order) @ coefficients[self.slices[name]])
+        full[:, self.person.model.dof("pelvis_tx")] += coefficients[self.slices["speed"]] * self.advance(
+            phase, order
+        )
+        return full
+
+    def advance(self, phase: Array, order: int) -> Array:
+        """What a unit of mean speed adds to the forward position, or to its derivatives, (T,)."""
+        return {0: phase * self.person.period, 1: np.ones_like(phase)}.get(order, np.zeros_like(phase))
+
+    def wrench(self, coefficients: Array, phase: Array) -> Array:
+        """(T, 6): force and moment about its ball of the ground on the right foot [body weights, times m]."""
+        start, stop = self.slices[WRENCH[0]].start, self.slices[WRENCH[-1]].stop
+        return np.asarray(
+            self.contact_basis(phase) @ coefficients[start:stop].reshape(len(WRENCH), self.splines).T
+        )
+
+
+SETTINGS = Path(__file__).with_name("stride_subject.toml")
+
+
+@dataclass(frozen=True)
+class StrideSubject:
+    """Model and settings of the subject."""
+
+    model: Model  # the standing model, feet turned out
+    settings: dict[str, Any]  # the tables of stride_subject.toml
+
+    @classmethod
+    def load(cls) -> StrideSubject:
+        """Build the subject of stride_subject.toml."""
+        settings = tomllib.loads(SETTINGS.read_text(encoding="utf-8"))
+        subject = settings["subject"]
+        offsets = foot_offsets(settings["foot"])
+        return cls(human_model(subject["mass_kg"], subject["stature_m"], subject["sex"], offsets), settings)
+
+    @cached_property
+    def subject(self) -> Subject:
+        """Name, mass, stature and sex."""
+        entry = self.settings["subject"]
+        return Subject(entry["name"], entry["mass_kg"], entry["stature_m"], entry["sex"])
+
+    @cached_property
+    def weight(self) -> float:
+        """Body weight [N]."""
+        return self.subject.mass * -float(self.model.gravity[2])
+
+    @property
+    def period(self) -> float:
+        """Time of a stride [s]."""
+        timing = self.settings["timing"]
+        return float(timing["frames"] / timing["marker_rate_hz"])
+
+    @property
+    def toe_off(self) -> float:
+        """Phase at which a foot leaves the ground."""
+        return float(self.settings["timing"]["toe_off"])
+
+    @property
+    def toe_out(self) -> float:
+        """How far the foot on the ground is turned out [rad]."""
+        return float(np.deg2rad(self.settings["foot"]["toe_out_deg"]))
+
+    @property
+    def sole_length(self) -> float:
+        """Distance from heel to ball [m]."""
+        foot = self.settings["foot"]
+        return float(foot["ball"][0] - foot["heel"][0])
+
+    def slot(self, name: str) -> int:
+        """Index of a point among the generalized coordinates."""
+        return self.model.slot(name)
+
+    @cached_property
+    def markers(self) -> tuple[tuple[str, ...], Array, tuple[str, ...]]:
+        """Names of the markers, their standing positions (n, 3) from the middle of the hips [m], and their bodies."""
+        places = [*self._sided(), *self._middle()]
+        names, positions, bodies = zip(*places, strict=True)
+        return names, np.array(positions), bodies
+
+    def _sided(self) -> list[tuple[str, Array, str]]:
+        places = []
+        for name, place in self.settings["marker"].items():
+            for side, mirror in (("r", 1.0), ("l", -1.0)):
+                body = place["body"] if place["body"] == "pelvis" else f"{place['body']}_{side}"
+                at = self._point(place["from"], f"_{side}")
+                places.append((f"{name}_{side}", at + np.array(place["offset"]) * [1.0, mirror, 1.0], body))
+        return places
+
+    def _middle(self) -> list[tuple[str, Array, str]]:
+        return [
+            (name, self._point(place["from"], "") + np.array(place["offset"]), place["body"])
+            for name, place in self.settings["middle_marker"].items()
+        ]
+
+    def _point(self, name: str, suffix: str) -> Array:
+        return np.zeros(3) if name == "mid_hip" else self.model.standing[self.slot(name + suffix)]
+
+
+def foot_offsets(foot: dict[str, Any]) -> dict[str, Array]:
+    """Standing offsets of heel, toe and ankle axes for feet that stand toe-out."""
+    offsets = {}
+    for side, sign in (("r", -1.0), ("l", 1.0)):
+        rotation = from_cardan(*np.array([[0.0], [0.0], [sign * np.deg2rad(foot["toe_out_deg"])]]))[0]
+        offsets[f"heel_{side}"] = rotation @ np.array(foot["heel"])
+        offsets[f"toe_{side}"] = rotation @ np.array(foot["ball"])
+        offsets[f"ankle_axis_{side}"] = rotation[:, 1]
+        offsets[f"shank_forward_{side}"] = rotation[:, 0]
+    return offsets
+
+
+def carried(person: StrideSubject, coordinates: Array, places: Array, bodies: tuple[str, ...]) -> Array:
+    """Points (T, n, 3) [m] that move rigidly with bodies, n by name, in joint and base coordinates (T, 44).
+
+    places: standing positions (n, 3) of the points from the middle of the hips [m].
+    """
+    tree = person.model.tree
+    joints = tree.joint_count
+    rotation = from_cardan(*coordinates[:, joints + 3 :].T)
+    rotations, shifts = tree.frames(coordinates[:, :joints], coordinates[:, joints : joints + 3], rotation)
+    index = [person.model.body(body) for body in bodies]
+    return np.asarray(np.einsum("tnxy,ny->tnx", rotations[:, index], places) + shifts[:, index])

@@ -1,1 +1,0 @@
-"""A run with flight, periodic and in exact balance."""

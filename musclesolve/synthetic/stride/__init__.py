@@ -1,1 +1,0 @@
-"""The reference stride of level walking, in exact balance."""

@@ -1,0 +1,411 @@
+"""The reference stride as an ordinary recording: markers walking and standing, plates, trial file, and the truth."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+
+import numpy as np
+import xarray as xr
+
+from musclesolve._util.arrays import AnyArray, Array
+from musclesolve._util.names import unknown_name
+from musclesolve.errors import InputError
+from musclesolve.recording.cameras.camera import Camera
+from musclesolve.recording.cameras.camera_setups import ring
+from musclesolve.recording.cameras.camera_writing import write_camera_file
+from musclesolve.recording.data import SIDES, Markers, Table
+from musclesolve.recording.file_axes import global_from_laboratory
+from musclesolve.recording.text.mot_file import write_mot
+from musclesolve.recording.text.text_file import file_path
+from musclesolve.recording.text.trc_file import write_trc
+from musclesolve.results.files.atomic_writing import write_files
+from musclesolve.results.files.result_netcdf import netcdf_bytes
+from musclesolve.synthetic.curved_stride import CurvedStride
+from musclesolve.synthetic.faults import plant_all
+from musclesolve.synthetic.places import LOADED, Places, marker_places, on_plates, plate_middles
+from musclesolve.synthetic.recording_options import NOISES, RecordingOptions, white
+from musclesolve.synthetic.reference_stride import Stride, reference_stride
+from musclesolve.synthetic.running_stride import running_stride
+
+TRIAL, FORCES, TRUTH = "trial.toml", "forces.mot", "truth.nc"
+WALK, STANDING = "walk", "static"
+MILLIMETRE = 1e-3
+FORCE_DECIMALS = 5
+SAME_TIME = 1e-9
+"""Times that differ by less are the same [s]."""
+MOMENT_NOISE = 0.01
+"""Noise of a moment of a plate [N m] for each newton of the noise of its force: an arm of a centimetre.
+
+Both act at the middle of the plate, as the sensors do: the noise of the center of pressure is the same anywhere.
+"""
+
+
+_MOTIONS: dict[str, Callable[[], Stride]] = {"walk": reference_stride, "run": running_stride}
+
+
+def synthetic_recording(
+    folder: str | Path, stride: Stride | None = None, truth: bool = True, **options: object
+) -> Path:
+    """Record the reference stride with virtual cameras and plates.
+
+    Writes trial.toml, walk.trc, static.trc (with cameras: walk.toml and static.toml and their tables) and forces.mot,
+    and truth.nc with what no laboratory knows: joint angles and moments, ground reaction and landmarks as they were.
+
+    Args:
+        folder: where to; made when it is missing.
+        stride: another stride than the bundled one.
+        truth: write truth.nc.
+        options: those of `RecordingOptions`: noise_mm, noise, marker_rate_hz, strides, gaps, marker_set, cameras, ...
+
+    Returns:
+        The trial file.
+
+    Raises:
+        InputError: an option that is unknown or makes no recording, or files that cannot be written.
+    """
+    folder = file_path(folder)
+    write_files(folder, recording_files(stride, truth, **options))
+    return folder / TRIAL
+
+
+def recording_files(stride: Stride | None = None, truth: bool = True, **options: object) -> dict[str, bytes]:
+    """The content of the files of a synthetic recording, by name; arguments and errors as of `synthetic_recording`."""
+    chosen = _options(options)
+    stride = on_path(stride or _MOTIONS[chosen.motion](), chosen)
+    places = marker_places(stride.person, chosen.marker_set)
+    _check_gaps(stride, chosen, places)
+    recordings = {WALK: walking(stride, chosen, places), STANDING: standing(stride, chosen, places)}
+    with tempfile.TemporaryDirectory(prefix="musclesolve-") as name:
+        beside = Path(name)
+        if chosen.cameras:
+            write_views(beside, chosen, recordings, _axes(chosen))
+        else:
+            for kind, markers in recordings.items():
+                write_trc(beside / f"{kind}.trc", markers, decimals=chosen.decimals)
+        write_mot(beside / FORCES, plates(stride, chosen), decimals=FORCE_DECIMALS)
+        (beside / TRIAL).write_text(trial_text(stride, chosen), encoding="utf-8")
+        if chosen.faults:
+            beside = plant_all(chosen.faults, beside / TRIAL, beside / "faulty").parent
+        contents = {file.name: file.read_bytes() for file in sorted(beside.iterdir()) if file.is_file()}
+    if truth:
+        contents[TRUTH] = truth_bytes(stride, chosen, times(stride, chosen, chosen.marker_rate_hz))
+    return contents
+
+
+def on_path(stride: Stride, options: RecordingOptions) -> Stride:
+    """The stride on the path that the options ask for."""
+    if options.heading_deg == 0.0 and options.turn_deg == 0.0:
+        return stride
+    if type(stride) is not Stride:
+        raise InputError(
+            f"{stride.about} is given another direction",
+            code="conflict",
+            where="heading_deg, turn_deg",
+            expected="the strides of a walk, which alone are carried along another path",
+            remedy="leave out heading_deg and turn_deg",
+        )
+    curvature = np.deg2rad(options.turn_deg) / (options.strides * stride.length)
+    return CurvedStride.of(stride, np.deg2rad(options.heading_deg), curvature)
+
+
+def check_free(folder: Path, names: Iterable[str]) -> None:
+    """Refuse to write over a recording that is not known to be a synthetic one: without its truth beside it."""
+    there = [name for name in names if (folder / name).exists()]
+    if there and not (folder / TRUTH).is_file():
+        raise InputError(
+            f"there is another recording: {', '.join(there)}",
+            code="occupied_folder",
+            file=folder,
+            expected=f"a new folder, or one with a synthetic recording and its {TRUTH}",
+            remedy="choose another folder with -o",
+        )
+
+
+def _options(given: dict[str, object]) -> RecordingOptions:
+    known = tuple(RecordingOptions.__dataclass_fields__)
+    for name in given:
+        if name not in known:
+            raise unknown_name(name, "option", known, where="synthetic_recording")
+    return RecordingOptions(**given)  # type: ignore[arg-type]
+
+
+def _check_gaps(stride: Stride, options: RecordingOptions, places: Places) -> None:
+    seen = times(stride, options, options.marker_rate_hz) + options.margin_s
+    names = tuple(name for name in places.names if name not in places.removed)
+    for marker, first, last in options.gaps:
+        if marker not in names:
+            raise unknown_name(marker, "marker", names, where="gaps")
+        if not inside(seen, first, last).any():
+            raise InputError(
+                f"no frame lies in the gap of {marker} from {first:g} to {last:g} s",
+                code="bad_range",
+                where="gaps",
+                expected=f"times from 0 to {seen[-1]:.2f} s, with a frame every {1.0 / options.marker_rate_hz:.2g} s",
+                remedy="choose other times, or record more strides",
+            )
+
+
+def inside(time: AnyArray, first: float, last: float) -> AnyArray:
+    """Which times (T,) lie from first to last, both included whatever their last digit."""
+    return np.asarray((time >= first - SAME_TIME) & (time <= last + SAME_TIME))
+
+
+def times(stride: Stride, options: RecordingOptions, rate_hz: float) -> AnyArray:
+    """Times of the frames on the clock of the stride [s]: the files' clock starts at the first of them."""
+    count = int((options.strides * stride.period + 2.0 * options.margin_s) * rate_hz + 1e-6) + 1
+    return np.asarray(np.arange(count) / rate_hz - options.margin_s)
+
+
+def walking(stride: Stride, options: RecordingOptions, places: Places) -> Markers:
+    """Markers of the strides and their margins, as the files hold them."""
+    time = times(stride, options, options.marker_rate_hz)
+    true = stride.carried(time, places.standing, places.bodies)
+    noise = NOISES[options.noise](np.random.default_rng([options.seed, 1]), true.shape, time / stride.period)
+    position = true + options.noise_mm * MILLIMETRE * noise
+    seen = time + options.margin_s
+    for marker, first, last in options.gaps:
+        position[inside(seen, first, last), places.names.index(marker)] = np.nan
+    kept = [k for k, name in enumerate(places.names) if name not in places.removed]
+    names = tuple(places.names[k] for k in kept)
+    return Markers(seen, names, position[:, kept] @ _axes(options), Path(WALK))
+
+
+def standing(stride: Stride, options: RecordingOptions, places: Places) -> Markers:
+    """Markers of the standing subject, soles on the ground."""
+    count = options.standing_frames
+    position = np.repeat((places.standing + stride.standing_origin)[None], count, axis=0)
+    # Standing still: skin does not slide, the cameras alone are left.
+    noise = white(np.random.default_rng([options.seed, 2]), position.shape, np.zeros(count))
+    position = position + options.noise_mm * MILLIMETRE * noise
+    time = np.arange(count) / options.marker_rate_hz
+    return Markers(time, places.names, position @ _axes(options), Path(STANDING))
+
+
+def plates(stride: Stride, options: RecordingOptions) -> Table:
+    """Force, center of pressure and free moment of the plates of each foot, zero while unloaded."""
+    time = times(stride, options, options.force_rate_hz)
+    rng = np.random.default_rng([options.seed, 3])
+    names, columns = [], []
+    for side, wrench in zip(("right", "left"), stride.wrenches(time), strict=True):
+        borne = on_plates(side[0], wrench.force[:, 2], options.steps)[:, None]
+        noise, twist = options.force_noise_n * rng.normal(size=(2, *wrench.force.shape))
+        middle = plate_middles(wrench.force[:, 2], pressure(wrench.force, wrench.moment, LOADED)[0])
+        force = borne * wrench.force + noise
+        moment = borne * wrench.moment + MOMENT_NOISE * twist + np.cross(middle, noise)
+        point, free = pressure(force, moment, options.unloaded_below)
+        loaded = (force[:, 2] >= options.unloaded_below)[:, None]
+        for what, values in (("force", np.where(loaded, force, 0.0)), ("point", point), ("moment", free)):
+            names += [f"{side}_{what}_{axis}" for axis in "xyz"]
+            columns.append(values @ _axes(options))
+    return Table(time + options.margin_s, tuple(names), np.concatenate(columns, axis=1), False, Path(FORCES))
+
+
+def pressure(force: AnyArray, moment: AnyArray, unloaded_below: float) -> tuple[AnyArray, AnyArray]:
+    """Center of pressure on the ground and moment about it, (T, 3) each, zero while unloaded."""
+    loaded = force[:, 2] >= unloaded_below
+    vertical = np.where(loaded, force[:, 2], np.inf)
+    point = np.stack([-moment[:, 1] / vertical, moment[:, 0] / vertical, np.zeros(len(force))], axis=1)
+    free = np.where(loaded[:, None], moment - np.cross(point, force), 0.0)
+    return point, free
+
+
+def _axes(options: RecordingOptions) -> AnyArray:
+    """R (3, 3) with p_global = R p_file: rows of global positions times R are rows of the file's."""
+    return global_from_laboratory(options.forward, options.up)
+
+
+CLEARANCE = 0.4
+"""How far the control points reach beyond the markers [m]."""
+
+NEAREST = 5.0
+"""Least distance of a camera from the middle of the walkway [m]."""
+
+FOCAL_LENGTH = 1200.0
+"""Of a camera at the least distance [px]; farther away it is longer, so that a pixel shows as much everywhere."""
+
+
+def write_views(
+    folder: Path, options: RecordingOptions, recordings: Mapping[str, Markers], axes: Array
+) -> None:
+    """Write what the cameras saw of each recording as a camera file NAME.toml with its tables.
+
+    recordings: markers by the name of their file, in the axes of the files; axes R (3, 3): p_global = R p_file.
+    """
+    seen = np.concatenate([markers.position.reshape(-1, 3) @ axes.T for markers in recordings.values()])
+    low, high = np.nanmin(seen, axis=0) - CLEARANCE, np.nanmax(seen, axis=0) + CLEARANCE
+    low[2] = 0.0
+    middle = 0.5 * (low + high)
+    target = [middle[0], middle[1], 0.9]
+    radius = max(NEAREST, high[0] - low[0])
+    focal_length = FOCAL_LENGTH * radius / NEAREST
+    cameras = ring(options.cameras, radius=radius, target=target, focal_length=focal_length)
+    control = np.stack(np.meshgrid(*np.linspace(low, high, 3).T, indexing="ij"), axis=-1).reshape(-1, 3)
+    for number, (name, markers) in enumerate(recordings.items()):
+        write_camera_file(
+            folder,
+            [_in_file_axes(camera, axes) for camera in cameras],
+            control @ axes,
+            markers,
+            options.noise_px,
+            np.random.default_rng([options.seed, 4, number]),
+            name=name,
+        )
+
+
+def _in_file_axes(camera: Camera, axes: Array) -> Camera:
+    """The same camera for points in the axes of the files: a . p_global = (a R) . p_file."""
+    rows = np.append(camera.coefficients, 1.0).reshape(3, 4)
+    rows = np.column_stack([rows[:, :3] @ axes, rows[:, 3]])
+    return Camera(camera.name, rows.reshape(-1)[:11], camera.front)
+
+
+PLATES = """[[force]]
+side = "r"
+force = "right_force_"
+point = "right_point_"
+moment = "right_moment_"
+
+[[force]]
+side = "l"
+force = "left_force_"
+point = "left_point_"
+moment = "left_moment_"
+"""
+
+
+def trial_text(stride: Stride, options: RecordingOptions) -> str:
+    """The trial file."""
+    subject, kind = stride.person.subject, "toml" if options.cameras else "trc"
+    highest = max(max(entry["harmonics"]) for entry in stride.layout.series.values()) / stride.period
+    content = (
+        f"Noise of the markers: {options.noise_mm:g} mm. "
+        f"The highest harmonic of the motion itself lies at {highest:.1f} Hz."
+    )
+    return f"""# {stride.about + _turning(options.turn_deg)}, right heel strike to right heel strike.
+# It was not recorded: it follows from {stride.source} and the laws of motion (musclesolve.synthetic).
+
+[subject]
+name = "{subject.name}"
+mass_kg = {subject.mass:g}
+stature_m = {subject.stature:.2f}
+sex = "{subject.sex}"
+
+[laboratory]
+forward = "{options.forward}"
+up = "{options.up}"
+
+[files]
+markers = "walk.{kind}"
+static = "static.{kind}"
+forces = "forces.mot"
+
+{_time(stride, options)}# {content}
+[filter]
+{_cutoff(options)}
+unloaded_below_n = {options.unloaded_below:g}
+
+{stride.muscles}{_mapping(stride, options)}
+
+{PLATES}"""
+
+
+def _turning(degrees: float) -> str:
+    side = "left" if degrees > 0.0 else "right"
+    return f", on a path that turns by {abs(degrees):g} degrees to the {side}" if degrees else ""
+
+
+def _time(stride: Stride, options: RecordingOptions) -> str:
+    """The time range: whole strides, or for the reader to find."""
+    if options.steps is not None:
+        return ""
+    end = options.margin_s + options.strides * stride.period
+    return f"[time]\nstart_s = {options.margin_s:.8f}\nend_s = {end:.8f}\n\n"
+
+
+def _mapping(stride: Stride, options: RecordingOptions) -> str:
+    """What the markers mean: the name of their set, or a mapping of every landmark to the marker of its name."""
+    if options.marker_set is not None:
+        return f'[markers]\nset = "{options.marker_set}"'
+    return "[mapping]\n" + "\n".join(f'{name} = "{name}"' for name in stride.marker_names)
+
+
+def _cutoff(options: RecordingOptions) -> str:
+    own = options.force_cutoff_hz
+    return _marker_cutoff(options) + ("" if own is None else f"\nforce_cutoff_hz = {own:g}")
+
+
+def _marker_cutoff(options: RecordingOptions) -> str:
+    if options.cutoff == "cross_validation":
+        return 'method = "spline"\ncutoff_hz = "cross_validation"'
+    if isinstance(options.cutoff, str):
+        return f'cutoff_hz = "{options.cutoff}"'
+    return f"cutoff_hz = {options.cutoff:g}"
+
+
+AXES = ["forward", "left", "up"]
+
+VARIABLES: dict[str, tuple[tuple[str, ...], str, str]] = {
+    "joint_angle": (("time", "dof"), "rad", "joint angle, zero in standing"),
+    "joint_moment": (("time", "dof"), "N m", "moment on the distal segment"),
+    "ground_force": (("time", "side", "axis"), "N", "force of the ground on the foot"),
+    "center_of_pressure": (("time", "side", "axis"), "m", "where it acts; NaN below 20 N"),
+    "free_moment": (("time", "side"), "N m", "moment about the vertical through it"),
+    "marker": (("time", "landmark", "axis"), "m", "landmark without noise"),
+    "pelvis_residual": (("time", "component"), "N, N m", "force and moment that nothing supplies"),
+}
+"""Dimensions, units and meaning of the variables."""
+
+
+def truth_bytes(stride: Stride, options: RecordingOptions, time: Array) -> bytes:
+    """truth.nc: the dataset of `truth`, on the clock of the files."""
+    dataset = truth(stride, time).assign_coords(time=time + options.margin_s)
+    dataset["time"].attrs["units"] = "s"
+    dataset.attrs |= {"noise_mm": options.noise_mm, "noise": options.noise, "seed": options.seed}
+    return netcdf_bytes(dataset)
+
+
+def truth(stride: Stride, time: Array) -> xr.Dataset:
+    """Joint angles and moments, ground reaction and markers (global frame) at times (T,) of the stride.
+
+    The names are those of `musclesolve.run` where both give the same thing.
+    """
+    values = _values(stride, time)
+    return xr.Dataset(
+        {
+            name: (dims, values[name], {"units": units, "long_name": about})
+            for name, (dims, units, about) in VARIABLES.items()
+        },
+        coords={
+            "time": ("time", time, {"units": "s"}),
+            "dof": list(stride.dof_names),
+            "side": list(SIDES),
+            "axis": AXES,
+            "landmark": list(stride.marker_names),
+            "component": ["force_x", "force_y", "force_z", "moment_x", "moment_y", "moment_z"],
+        },
+        attrs={
+            "period_s": stride.period,
+            "stride_length_m": stride.length,
+            "mass_kg": stride.person.subject.mass,
+            "stature_m": stride.person.subject.stature,
+        },
+    )
+
+
+def _values(stride: Stride, time: Array) -> dict[str, Array]:
+    ground = stride.ground(time)
+
+    def by_side(name: str) -> Array:
+        return np.stack([getattr(ground[side], name) for side in SIDES], axis=1)
+
+    return {
+        "joint_angle": stride.joint_angles(time),
+        "joint_moment": stride.joint_moments(time),
+        "ground_force": by_side("force"),
+        "center_of_pressure": by_side("point"),
+        "free_moment": by_side("free_moment"),
+        "marker": stride.markers(time),
+        "pelvis_residual": stride.pelvis_residual(time),
+    }
