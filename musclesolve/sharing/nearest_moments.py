@@ -3,48 +3,30 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
 
 import numpy as np
 
 from musclesolve._util.arrays import Array
-from musclesolve.sharing.cost.cost_base import Cost
-from musclesolve.sharing.cost.cost_terms import Terms, no_terms
+from musclesolve.sharing.cost.cost_terms import Term
+from musclesolve.sharing.cost.sum_of_terms import SumOfTerms
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solver.interior_point import InteriorPoint
 from musclesolve.sharing.solver.solver_base import Attempt
 
 
 @dataclass(frozen=True)
-class NoCost(Cost):
+class NoCost(SumOfTerms):
     """Zero: only the squares of the reserves are minimised."""
 
-    name: ClassVar[str] = "no_cost"
-    parameter_rows: ClassVar[int] = 0  # type: ignore[misc]
+    name = "no_cost"
 
-    def value(self, problem: Problem, activation: Array) -> Array:
-        """Zeros, (T,)."""
-        return np.zeros(len(activation))
-
-    def gradient(self, problem: Problem, activation: Array) -> Array:
+    def coefficient(self, problem: Problem) -> Array:
         """Zeros, (T, n)."""
-        return np.zeros_like(activation)
+        return np.zeros_like(problem.force_capacity)
 
-    def hessian_diagonal(self, problem: Problem, activation: Array) -> Array:
-        """Zeros, (T, n)."""
-        return np.zeros_like(activation)
-
-    def kernel_terms(self, problem: Problem) -> Terms | None:
+    def terms(self, problem: Problem) -> tuple[Term, ...]:
         """No terms at all."""
-        return no_terms(problem.n_frames, problem.n_muscles)
-
-    def parameters(self, problem: Problem) -> Array:
-        """None, (T, 0, n)."""
-        return np.zeros((problem.n_frames, 0, problem.n_muscles))
-
-    def expression(self, casadi: Any, activation: Any, parameters: Any) -> Any:
-        """Zero."""
-        return 0.0
+        return ()
 
 
 def nearest_moments(problem: Problem) -> Attempt:

@@ -94,7 +94,7 @@ def _singles(cost: Cost, factor: float = 1.0) -> list[tuple[float, Cost]]:
     """The costs that a sum of sums is made of, with their factors."""
     if not isinstance(cost, WeightedSum):
         return [(factor, cost)]
-    return [found for own, part in cost.terms for found in _singles(part, factor * own)]
+    return [found for own, part in cost.summands for found in _singles(part, factor * own)]
 
 
 def _check_kind(cost: Cost) -> None:

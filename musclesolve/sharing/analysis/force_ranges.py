@@ -19,7 +19,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,10 +32,9 @@ from musclesolve.sharing.arguments import check_problem, members
 from musclesolve.sharing.certificate import within_domain
 from musclesolve.sharing.cost.cost_base import NEEDS, Cost
 from musclesolve.sharing.cost.cost_registry import find_cost
-from musclesolve.sharing.cost.cost_terms import Terms, one_term
-from musclesolve.sharing.kernel.constants import TERM_POWER
+from musclesolve.sharing.cost.cost_terms import Term
+from musclesolve.sharing.cost.sum_of_terms import SumOfTerms
 from musclesolve.sharing.linear_programme import minimise
-from musclesolve.sharing.nearest_moments import NoCost
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solution import Solution
 from musclesolve.sharing.solver.batch import Batch
@@ -75,27 +73,24 @@ class ForceRange:
 
 
 @dataclass(frozen=True)
-class OneActivation(NoCost):
+class OneActivation(SumOfTerms):
     """The activation of one muscle, or its negative: a linear cost."""
 
     muscle: int
     sign: float
 
-    name: ClassVar[str] = "one_activation"
+    name = "one_activation"
+    exponent = 1.0
 
-    def value(self, problem: Problem, activation: Array) -> Array:
-        """(T,)."""
-        return np.asarray(self.sign * activation[:, self.muscle])
+    def coefficient(self, problem: Problem) -> Array:
+        """One for the muscle, zero for the others, (T, n)."""
+        chosen = np.zeros_like(problem.force_capacity)
+        chosen[:, self.muscle] = 1.0
+        return chosen
 
-    def gradient(self, problem: Problem, activation: Array) -> Array:
-        """(T, n)."""
-        slope = np.zeros_like(activation)
-        slope[:, self.muscle] = self.sign
-        return slope
-
-    def kernel_terms(self, problem: Problem) -> Terms | None:
-        """The one activation."""
-        return one_term(TERM_POWER, 1.0, np.abs(self.gradient(problem, problem.lower))).scaled(self.sign)
+    def terms(self, problem: Problem) -> tuple[Term, ...]:
+        """The one activation with its sign."""
+        return tuple(term.scaled(self.sign) for term in super().terms(problem))
 
 
 def feasible_range(problem: Problem, muscles: Sequence[str] | None = None) -> ForceRange:

@@ -215,7 +215,7 @@ class _FrameWeightedSum(WeightedSum):
 
     @property
     def parameter_rows(self) -> int:  # type: ignore[override]
-        return super().parameter_rows + len(self.terms)
+        return super().parameter_rows + len(self.summands)
 
     def factors(self, problem: Problem) -> list[Array | float]:
         return list(problem.cost_weight.T)  # type: ignore[attr-defined]
@@ -227,5 +227,5 @@ class _FrameWeightedSum(WeightedSum):
 
     def expression(self, casadi: Any, activation: Any, parameters: Any) -> Any:
         first = super().parameter_rows
-        weight = [parameters[first + number, 0] for number in range(len(self.terms))]
+        weight = [parameters[first + number, 0] for number in range(len(self.summands))]
         return self.weighted_expression(weight, casadi, activation, parameters)

@@ -98,6 +98,11 @@ class ExpressionCost(Cost):
         return self.name
 
     @property
+    def built_in(self) -> bool:
+        """False: the expression belongs to the user."""
+        return False
+
+    @property
     def data(self) -> tuple[str, ...]:  # type: ignore[override]
         """Optional fields of Problem among those used."""
         return tuple(name for name in self.uses if name in ("fiber_velocity", "optimal_fiber_length", "emg"))

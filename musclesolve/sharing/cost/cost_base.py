@@ -5,7 +5,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import Field, dataclass, fields, is_dataclass
-from functools import cache
 from numbers import Real
 from typing import Any, ClassVar
 
@@ -13,9 +12,9 @@ import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve.errors import InputError
-from musclesolve.sharing.cost.cost_terms import SoftRows, Terms, joined_rows, joined_terms
+from musclesolve.sharing.cost.cost_terms import SoftRows, Term, joined_rows
 from musclesolve.sharing.problem import OPTIONAL, Problem
-from musclesolve.sharing.problem_change import ProblemChange, difference
+from musclesolve.sharing.problem_change import ProblemChange, derivative
 
 NEEDS = {
     "separable": "terms f_i(a_i) of one muscle each",
@@ -35,8 +34,9 @@ class Cost(ABC):
     rows if there are any. `total_value`, `total_gradient` and `hessian` are of both together. The terms are a
     sum over muscles, sum_i f_i(a_i), convex in each, unless `needs` states otherwise.
 
-    A new cost is a frozen dataclass with the five abstract methods; `solve` checks at a few points that they agree
-    (cost_check.py). `2 * a + b` is again a cost.
+    The costs of the library state their terms (sum_of_terms.py), and all methods follow. A cost of a user is an
+    expression (casadi_expression.py), or a frozen dataclass with the five abstract methods, of which `solve` checks
+    at a few points that they agree (cost_check.py). `2 * a + b` is again a cost.
 
     Attributes:
         name: in messages and results.
@@ -68,11 +68,20 @@ class Cost(ABC):
         return False
 
     @property
+    def built_in(self) -> bool:
+        """Whether all of it belongs to the library: then nothing has to be checked."""
+        return type(self).__module__.startswith("musclesolve.")
+
+    @property
     def label(self) -> str:
         """The name, with whatever differs from the defaults."""
-        own: tuple[Field[Any], ...] = fields(self) if is_dataclass(self) else ()
-        values = {f.name: getattr(self, f.name) for f in own if f.repr}
-        changed = [f"{f.name}={values[f.name]!r}" for f in own if f.repr and values[f.name] != f.default]
+        options: tuple[Field[Any], ...] = fields(self) if is_dataclass(self) else ()
+        values = {option.name: getattr(self, option.name) for option in options if option.repr}
+        changed = [
+            f"{option.name}={values[option.name]!r}"
+            for option in options
+            if option.repr and values[option.name] != option.default
+        ]
         return self.name + (f"({', '.join(changed)})" if changed else "")
 
     @abstractmethod
@@ -101,20 +110,20 @@ class Cost(ABC):
             parameters: symbols, (p, n), which take the values of `parameters(problem)`.
         """
 
+    def terms(self, problem: Problem) -> tuple[Term, ...] | None:
+        """The terms as data for the compiled solver; None if they have no such form."""
+        return None
+
     def soft_rows(self, problem: Problem) -> SoftRows | None:
         """The soft rows, if there are any."""
         return None
 
-    def kernel_terms(self, problem: Problem) -> Terms | None:
-        """The terms as data for the compiled solver, None if they have no such form; callers use `described`."""
-        return None
-
     def term_hessian(self, problem: Problem, activation: Array) -> Array:
         """The second derivatives of the terms, (T, n, n)."""
-        found = np.zeros((*activation.shape, activation.shape[1]))
+        hessian = np.zeros((*activation.shape, activation.shape[1]))
         # not times a unit matrix: some curvatures are infinite at rest
-        np.einsum("tii->ti", found)[...] = self.hessian_diagonal(problem, activation)
-        return found
+        np.einsum("tii->ti", hessian)[...] = self.hessian_diagonal(problem, activation)
+        return hessian
 
     def largest_activation(self, problem: Problem) -> Array:
         """(T, n) where the domain of the cost ends; infinite for most costs."""
@@ -138,15 +147,15 @@ class Cost(ABC):
     def gradient_change(self, problem: Problem, activation: Array, change: ProblemChange) -> Array:
         """The derivative of `total_gradient` at fixed activations along changes of the problem, (K, T, n).
 
-        By differences, good to about eight digits, unless a cost overrides it with a formula.
+        Exact for costs of the library; for those of users by differences, good to about eight digits.
         """
-        return difference(lambda moved: self.total_gradient(moved, activation), problem, change)
+        return derivative(
+            lambda moved: self.total_gradient(moved, activation), problem, change, self.built_in
+        )
 
     def largest_activation_change(self, problem: Problem, change: ProblemChange) -> Array:
-        """The derivative of `largest_activation` along changes of the problem, (K, T, n); by differences as well."""
-        if type(self).largest_activation is Cost.largest_activation:
-            return np.zeros((1, 1, 1))
-        return difference(self.largest_activation, problem, change)
+        """The derivative of `largest_activation` along changes of the problem, (K, T, n); zero where it is infinite."""
+        return np.nan_to_num(derivative(self.largest_activation, problem, change, self.built_in))
 
     def require(self, problem: Problem) -> None:
         """See that the problem has the optional fields of `data`.
@@ -163,8 +172,8 @@ class Cost(ABC):
         Raises:
             InputError: the problem does not have it.
         """
-        found: Array | None = getattr(problem, name)
-        if found is None:
+        array: Array | None = getattr(problem, name)
+        if array is None:
             raise InputError(
                 f"the cost {self.name} needs {name}, which the problem does not have",
                 code="missing_argument",
@@ -172,12 +181,13 @@ class Cost(ABC):
                 expected=OPTIONAL[name],
                 remedy=f"Problem(..., {name}=...), or another cost",
             )
-        return found
+        return array
 
     def __add__(self, other: Cost) -> WeightedSum:
         if not isinstance(other, Cost):
             return NotImplemented
-        return WeightedSum((*_summands(self), *_summands(other)))
+        pairs = (cost.summands if type(cost) is WeightedSum else ((1.0, cost),) for cost in (self, other))
+        return WeightedSum(tuple(pair for some in pairs for pair in some))
 
     def __rmul__(self, factor: float) -> WeightedSum:
         return WeightedSum(((float(factor), self),)) if isinstance(factor, Real) else NotImplemented
@@ -189,36 +199,37 @@ class Cost(ABC):
 class WeightedSum(Cost):
     """sum_j w_j f_j of costs f_j with w_j > 0."""
 
-    terms: tuple[tuple[float, Cost], ...]  # the pairs (w_j, f_j)
+    summands: tuple[tuple[float, Cost], ...]  # the pairs (w_j, f_j)
 
     def __post_init__(self) -> None:
-        for factor, cost in self.terms:
+        for factor, cost in self.summands:
             if not (np.isfinite(factor) and factor > 0):
                 fault = f"the factor of the cost {cost.name} is {factor:g}"
                 expected = "a positive number: any other makes the cost non-convex, or zero"
                 raise InputError(fault, code="bad_number", expected=expected)
-            if len(self.terms) > 1 and "linear_programme" in cost.needs:
+            if len(self.summands) > 1 and "linear_programme" in cost.needs:
+                expected = "terms that have a gradient"
                 remedy = "use it alone; a high power of activation in the sum approximates it"
-                raise bad_cost(
-                    cost, "cannot be added to another", "terms that have a gradient", remedy=remedy
-                )
+                raise bad_cost(cost, "cannot be added to another", expected, remedy=remedy)
 
     @property
     def costs(self) -> tuple[Cost, ...]:
         """The costs f_j."""
-        return tuple(cost for _, cost in self.terms)
+        return tuple(cost for _, cost in self.summands)
 
     def factors(self, problem: Problem) -> list[Array | float]:
         """The weights w_j in the frames of a problem, each a number or (T,)."""
-        return [factor for factor, _ in self.terms]
+        return [factor for factor, _ in self.summands]
 
     @property
     def name(self) -> str:  # type: ignore[override]
         """The names of the costs with their factors, joined by plus signs."""
-        alone = len(self.terms) == 1
-        inner = [f"({cost.name})" if _is_sum(cost) else cost.label for cost in self.costs]
-        factors = [f"{w:g} * " if alone or w != 1 else "" for w, _ in self.terms]
-        return " + ".join(factor + name for factor, name in zip(factors, inner, strict=True))
+        parts = []
+        for factor, cost in self.summands:
+            is_sum = isinstance(cost, WeightedSum) and len(cost.summands) > 1
+            written = f"{factor:g} * " if len(self.summands) == 1 or factor != 1 else ""
+            parts.append(written + (f"({cost.name})" if is_sum else cost.label))
+        return " + ".join(parts)
 
     @property
     def label(self) -> str:
@@ -241,6 +252,11 @@ class WeightedSum(Cost):
         return all(cost.quadratic or cost.linear for cost in self.costs) and not self.linear
 
     @property
+    def built_in(self) -> bool:
+        """Whether all costs belong to the library."""
+        return all(cost.built_in for cost in self.costs)
+
+    @property
     def data(self) -> tuple[str, ...]:  # type: ignore[override]
         """The optional fields of a problem that any of the costs needs."""
         return tuple(dict.fromkeys(field for cost in self.costs for field in cost.data))
@@ -250,11 +266,11 @@ class WeightedSum(Cost):
         """The rows of all costs."""
         return sum(cost.parameter_rows for cost in self.costs)
 
-    def _total(self, problem: Problem, of: Callable[[Cost], Array]) -> Array:
-        """sum_j w_j of(f_j), for arrays whose first axis is that of the frames."""
+    def _total(self, problem: Problem, of: Callable[[Cost], Array], before: int = 0) -> Array:
+        """sum_j w_j of(f_j), for arrays that have so many axes before that of the frames."""
         parts = zip(self.factors(problem), map(of, self.costs), strict=True)
-        weighted = [np.reshape(w, (-1, *[1] * (part.ndim - 1))) * part for w, part in parts]
-        return np.sum(weighted, axis=0)
+        weighted = [np.reshape(w, (-1, *[1] * (part.ndim - 1 - before))) * part for w, part in parts]
+        return np.asarray(sum(weighted[1:], start=weighted[0]))
 
     def value(self, problem: Problem, activation: Array) -> Array:
         """See Cost."""
@@ -272,23 +288,25 @@ class WeightedSum(Cost):
         """See Cost."""
         return self._total(problem, lambda cost: cost.term_hessian(problem, activation))
 
+    def gradient_change(self, problem: Problem, activation: Array, change: ProblemChange) -> Array:
+        """See Cost."""
+        return self._total(problem, lambda cost: cost.gradient_change(problem, activation, change), before=1)
+
+    def terms(self, problem: Problem) -> tuple[Term, ...] | None:
+        """Those of the costs, one after the other."""
+        terms: list[Term] = []
+        for factor, cost in zip(self.factors(problem), self.costs, strict=True):
+            part = cost.terms(problem)
+            if part is None:
+                return None
+            terms += [term.scaled(factor) for term in part]
+        return tuple(terms)
+
     def soft_rows(self, problem: Problem) -> SoftRows | None:
         """The rows of the costs, one after the other, with the factors in their weights."""
         rows = [cost.soft_rows(problem) for cost in self.costs]
         parts = zip(rows, self.factors(problem), strict=True)
         return joined_rows([None if part is None else part.scaled(w) for part, w in parts])
-
-    def kernel_terms(self, problem: Problem) -> Terms | None:
-        """Those of the costs, one after the other."""
-        terms = [described(cost, problem) for cost in self.costs]
-        parts = zip(terms, self.factors(problem), strict=True)
-        return joined_terms([None if part is None else part.scaled(w) for part, w in parts])
-
-    def gradient_change(self, problem: Problem, activation: Array, change: ProblemChange) -> Array:
-        """See Cost."""
-        parts = zip(self.factors(problem), self.costs, strict=True)
-        changes = [np.reshape(w, (-1, 1)) * gradient_change(f, problem, activation, change) for w, f in parts]
-        return np.asarray(sum(changes[1:], start=changes[0]))
 
     def largest_activation(self, problem: Problem) -> Array:
         """The smallest of all costs."""
@@ -297,11 +315,8 @@ class WeightedSum(Cost):
     def largest_activation_change(self, problem: Problem, change: ProblemChange) -> Array:
         """That of the cost whose domain ends first."""
         first = np.stack([cost.largest_activation(problem) for cost in self.costs]).argmin(axis=0)
-        change_of_first = np.zeros((1, 1, 1))
-        for number, cost in enumerate(self.costs):
-            moved = largest_activation_change(cost, problem, change)
-            change_of_first = np.where(first == number, moved, change_of_first)
-        return change_of_first
+        changes = [cost.largest_activation_change(problem, change) for cost in self.costs]
+        return np.asarray(sum(np.where(first == number, moved, 0.0) for number, moved in enumerate(changes)))
 
     def parameters(self, problem: Problem) -> Array:
         """Those of the costs, one after the other."""
@@ -314,7 +329,7 @@ class WeightedSum(Cost):
 
     def expression(self, casadi: Any, activation: Any, parameters: Any) -> Any:
         """See Cost."""
-        return self.weighted_expression([w for w, _ in self.terms], casadi, activation, parameters)
+        return self.weighted_expression([w for w, _ in self.summands], casadi, activation, parameters)
 
     def weighted_expression(self, weight: list[Any], casadi: Any, activation: Any, parameters: Any) -> Any:
         """The expression with other weights w_j, which may be symbols."""
@@ -336,71 +351,8 @@ def bad_cost(cost: Cost, fault: str, expected: str, **more: str) -> InputError:
     return InputError(f"the cost {cost.name} {fault}", code="bad_cost", expected=expected, **more)
 
 
-def _is_sum(cost: Cost) -> bool:
-    return isinstance(cost, WeightedSum) and len(cost.terms) > 1
-
-
-def _summands(cost: Cost) -> tuple[tuple[float, Cost], ...]:
-    return cost.terms if type(cost) is WeightedSum else ((1.0, cost),)
-
-
 def single_costs(cost: Cost) -> list[Cost]:
     """The costs that a sum of sums is made of; a cost that is no sum by itself."""
     if not isinstance(cost, WeightedSum):
         return [cost]
     return [single for part in cost.costs for single in single_costs(part)]
-
-
-def is_of_library(cost: Cost) -> bool:
-    """Whether the class of a cost belongs to this package."""
-    return _of_library(type(cost))
-
-
-def _of_library(kind: type) -> bool:
-    return kind.__module__.startswith("musclesolve.")
-
-
-def described(cost: Cost, problem: Problem) -> Terms | None:
-    """The terms of a cost as data; None where they have no such form.
-
-    Never for a class from outside of this package, whatever it inherits: its shapes and slopes have to be checked
-    first (cost_check.py), which compiled code does not do.
-    """
-    if not _describes_itself(type(cost)):
-        return None
-    with np.errstate(all="ignore"):  # some frames may not consist of numbers
-        return cost.kernel_terms(problem)
-
-
-@cache
-def _describes_itself(kind: type[Cost]) -> bool:
-    """Whether it is built in, and no class below the one that defines the terms as data redefines their values."""
-    if not _of_library(kind):
-        return False
-    words = next(place for place, owner in enumerate(kind.__mro__) if "kernel_terms" in vars(owner))
-    own = ("value", "gradient", "hessian_diagonal")
-    return not any(name in vars(owner) for owner in kind.__mro__[:words] for name in own)
-
-
-def gradient_change(cost: Cost, problem: Problem, activation: Array, change: ProblemChange) -> Array:
-    """`cost.gradient_change`, unless the class redefines a cost of the library without redefining that."""
-    with np.errstate(all="ignore"):
-        if _inherited(cost, "gradient_change"):
-            return Cost.gradient_change(cost, problem, activation, change)
-        return cost.gradient_change(problem, activation, change)
-
-
-def largest_activation_change(cost: Cost, problem: Problem, change: ProblemChange) -> Array:
-    """The same of `cost.largest_activation_change`."""
-    with np.errstate(all="ignore"):
-        if _inherited(cost, "largest_activation_change"):
-            change_of_end = Cost.largest_activation_change(cost, problem, change)
-        else:
-            change_of_end = cost.largest_activation_change(problem, change)
-    return np.nan_to_num(change_of_end)  # an end at infinity does not move
-
-
-def _inherited(cost: Cost, method: str) -> bool:
-    """Whether a class from outside the library has the method from inside it."""
-    owner = next(kind for kind in type(cost).__mro__ if method in vars(kind))
-    return _of_library(owner) and not is_of_library(cost)

@@ -15,7 +15,7 @@ import numpy as np
 from musclesolve._util.arrays import Array, Mask
 from musclesolve.errors import InputError
 from musclesolve.sharing.cost.casadi_expression import ExpressionCost
-from musclesolve.sharing.cost.cost_base import Cost, is_of_library, single_costs
+from musclesolve.sharing.cost.cost_base import Cost, single_costs
 from musclesolve.sharing.problem import Problem
 
 POINTS = 4
@@ -31,14 +31,14 @@ def check_cost(problem: Problem, cost: Cost, which: Mask | None = None) -> None:
     Of a weighted sum every part is checked. The bounds of the problem are within the domain of the cost; `which` (T,)
     are frames that are valid and have lower <= upper everywhere, all unless given.
     """
-    own = [part for part in single_costs(cost) if is_custom(part)]
+    custom = [part for part in single_costs(cost) if not part.built_in]
     frames = np.arange(problem.n_frames) if which is None else np.flatnonzero(which)
-    if not own or frames.size == 0:
+    if not custom or frames.size == 0:
         return
     few = problem.frames(frames[np.linspace(0, frames.size - 1, POINTS).astype(np.int64)])
     share = np.random.default_rng(0).uniform(0.1, 0.9, few.lower.shape)
     activation = few.lower + share * (few.upper - few.lower)
-    for part in own:
+    for part in custom:
         if isinstance(part, ExpressionCost):
             part.check_convexity(few, activation)
         else:
@@ -51,16 +51,6 @@ def check_convexity(problem: Problem, cost: Cost, activation: Array) -> None:
     for part in single_costs(cost):
         if isinstance(part, ExpressionCost):
             part.check_convexity(problem, activation)
-
-
-def is_custom(cost: Cost) -> bool:
-    """Whether a single cost was written by the user."""
-    return isinstance(cost, ExpressionCost) or not is_of_library(cost)
-
-
-def built_in(cost: Cost) -> bool:
-    """Whether all of it belongs to the library."""
-    return not any(is_custom(part) for part in single_costs(cost))
 
 
 def _check_shapes(problem: Problem, cost: Cost, activation: Array) -> None:

@@ -1,69 +1,155 @@
-"""A cost as data: its terms in the form in which the compiled solver takes them, and its soft rows.
+"""What costs are made of: terms of one muscle each, and soft rows on linear combinations of the activations.
 
-A cost that is a sum over k of f_k times one of
+A term is sum_i phi(c_i (a_i - e_i)) with a function phi of one number, a coefficient c_i >= 0 and, if it is a square,
+a target e_i:
 
-    power        sum_i (c_i a_i)^p
-    saturation   sum_i (1 - (1 - (c_i a_i)^p)^(1/p))
-    target       sum_i (c_i (a_i - e_i))^2
+    Power        phi(x) = x^p
+    Saturation   phi(x) = 1 - (1 - x^p)^(1/p),   0 <= x < 1
 
-has the form of `Terms`. Soft rows are quadratic objectives on linear combinations of the activations.
+With x = c (a - e) its slope is c phi'(x) and its curvature c^2 phi''(x). `kernel_arrays` has the same as data for the
+compiled solver (kernel/compiled_terms.py).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from musclesolve._util.arrays import Array
+from musclesolve.sharing.kernel.constants import TERM_POWER, TERM_SATURATION, TERM_TARGET
+
+TINY = 1e-300
+
+
+@dataclass(frozen=True)
+class Power:
+    """x^p with p >= 1."""
+
+    exponent: float  # p
+    end: float = np.inf  # largest x of its domain
+    kind: ClassVar[int] = TERM_POWER
+
+    def value(self, x: Array) -> Array:
+        """x^p."""
+        return power(x, self.exponent)
+
+    def slope(self, x: Array) -> Array:
+        """P x^(p-1)."""
+        return self.exponent * power(x, self.exponent - 1.0)
+
+    def curvature(self, x: Array) -> Array:
+        """P (p-1) x^(p-2)."""
+        if self.exponent == 1:
+            return np.zeros_like(x)
+        return self.exponent * (self.exponent - 1.0) * power(x, self.exponent - 2.0)
+
+    def symbolic(self, x: Any) -> Any:
+        """x^p of CasADi symbols."""
+        return x**self.exponent
+
+
+@dataclass(frozen=True)
+class Saturation:
+    """1 - (1 - x^p)^(1/p) with p > 1, infinitely steep at x = 1.
+
+    Its domain ends a billionth before: nearer to 1 a floating-point activation no longer determines the slope.
+    """
+
+    exponent: float  # p
+    kind: ClassVar[int] = TERM_SATURATION
+    end: ClassVar[float] = 1.0 - 1e-9  # largest x of its domain
+
+    def value(self, x: Array) -> Array:
+        """1 - (1 - x^p)^(1/p), without the cancellation at rest."""
+        if self.exponent == 2:
+            return x * x / (1.0 + np.sqrt(self._remainder(x)))
+        with np.errstate(divide="ignore"):
+            return -np.expm1(np.log1p(-np.minimum(np.power(x, self.exponent), 1.0)) / self.exponent)
+
+    def slope(self, x: Array) -> Array:
+        """x^(p-1) (1 - x^p)^(1/p - 1)."""
+        p = self.exponent
+        with np.errstate(divide="ignore"):
+            return np.power(x, p - 1.0) * np.power(self._remainder(x), 1.0 / p - 1.0)
+
+    def curvature(self, x: Array) -> Array:
+        """(p - 1) x^(p-2) (1 - x^p)^(1/p - 2)."""
+        p = self.exponent
+        return (p - 1.0) * np.power(x, p - 2.0) * np.power(self._remainder(x), 1.0 / p - 2.0)
+
+    def symbolic(self, x: Any) -> Any:
+        """The same of CasADi symbols."""
+        return 1.0 - (1.0 - x**self.exponent) ** (1.0 / self.exponent)
+
+    def _remainder(self, x: Array) -> Array:
+        """1 - x^p, with its digits near saturation."""
+        if self.exponent == 2:
+            return np.maximum((1.0 - x) * (1.0 + x), 0.0)
+        return np.maximum(-np.expm1(self.exponent * np.log(np.maximum(x, TINY))), 0.0)
+
+
+def power(base: Array, exponent: float) -> Array:
+    """base^exponent, by products for exponents up to 3, which are faster and round less."""
+    if exponent in (1, 2, 3):
+        return np.asarray(base if exponent == 1 else base * base if exponent == 2 else base * base * base)
+    return np.power(base, exponent)
 
 
 @dataclass(frozen=True, eq=False)
-class Terms:
-    """The terms of a cost in every frame."""
+class Term:
+    """f_t sum_i phi(c_i (a_i - e_i)) in every frame t."""
 
-    kind: NDArray[np.int64]  # (K,) TERM_POWER, TERM_SATURATION or TERM_TARGET of kernel/constants.py
-    exponent: Array  # p, (K,)
-    factor: Array  # f, (K, T)
-    row: NDArray[np.int64]  # (K,) which row of coefficient is c; for a target the next one is e
-    coefficient: Array  # (Q, T, n)
+    form: Power | Saturation  # phi
+    coefficient: Array  # c, (T, n)
+    target: Array | None = None  # e, (T, n), of a square only; zero unless given
+    factor: float | Array = 1.0  # f, a number or (T,)
 
-    def scaled(self, factor: float | Array) -> Terms:
+    def value(self, activation: Array) -> Array:
+        """(T,) at activations (T, n)."""
+        return self.factor * self.form.value(self._load(activation)).sum(axis=-1)
+
+    def slope(self, activation: Array) -> Array:
+        """F c phi'(x), (T, n)."""
+        return self._each * self.form.slope(self._load(activation))
+
+    def curvature(self, activation: Array) -> Array:
+        """F c^2 phi''(x), (T, n); zero, not 0 times infinity, for a muscle without any coefficient."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            bent = self._each * self.coefficient * self.form.curvature(self._load(activation))
+        return np.where(self.coefficient > 0, bent, 0.0)
+
+    def scaled(self, factor: float | Array) -> Term:
         """A multiple of the same, by one number or by one for each frame, (T,)."""
-        return replace(self, factor=factor * self.factor)
+        return Term(self.form, self.coefficient, self.target, factor * self.factor)
+
+    @property
+    def _each(self) -> Array:
+        """F c, (T, n)."""
+        return np.reshape(self.factor, (-1, 1)) * self.coefficient
+
+    def _load(self, activation: Array) -> Array:
+        return self.coefficient * (activation if self.target is None else activation - self.target)
 
 
-_FIRST = np.zeros(1, np.int64)
+def kernel_arrays(terms: Sequence[Term], frames: int, muscles: int) -> tuple[Any, ...]:
+    """Terms as kind (K,), exponent (K,), factor (K, T), row (K,) and coefficient (Q, T, n).
 
-
-def one_term(kind: int, exponent: float, *rows: Array) -> Terms:
-    """A single term of a kind with the exponent p and the rows c, (T, n), and for a target e."""
-    coefficient = np.ascontiguousarray(rows[0])[None] if len(rows) == 1 else np.stack(rows)
-    factor = np.ones((1, coefficient.shape[1]))
-    return Terms(np.array([kind]), np.array([float(exponent)]), factor, _FIRST, coefficient)
-
-
-def no_terms(frames: int, muscles: int) -> Terms:
-    """The terms of a cost that consists of soft rows only, or is zero."""
-    none = np.zeros(0, np.int64)
-    return Terms(none, np.zeros(0), np.zeros((0, frames)), none, np.zeros((0, frames, muscles)))
-
-
-def joined_terms(parts: Sequence[Terms | None]) -> Terms | None:
-    """The terms of several costs as those of one; None if one of them has none."""
-    known = [part for part in parts if part is not None]
-    if len(known) < len(parts):
-        return None
-    first = np.cumsum([0, *(len(part.coefficient) for part in known[:-1])])
-    return Terms(
-        np.concatenate([part.kind for part in known]),
-        np.concatenate([part.exponent for part in known]),
-        np.concatenate([part.factor for part in known]),
-        np.concatenate([part.row + start for part, start in zip(known, first, strict=True)]),
-        np.concatenate([part.coefficient for part in known]),
+    The row is that of c in `coefficient`; a target follows it.
+    """
+    rows: list[Array] = []
+    first: list[int] = []
+    for term in terms:
+        first.append(len(rows))
+        rows += [term.coefficient] if term.target is None else [term.coefficient, term.target]
+    return (
+        np.array([term.form.kind if term.target is None else TERM_TARGET for term in terms], np.int64),
+        np.array([term.form.exponent for term in terms], np.float64),
+        np.array([np.broadcast_to(term.factor, frames) for term in terms]).reshape(len(terms), frames),
+        np.array(first, np.int64),
+        rows[0][None] if len(rows) == 1 else np.array(rows).reshape(len(rows), frames, muscles),
     )
 
 
@@ -100,10 +186,6 @@ class SoftRows:
     def hessian_diagonal(self) -> Array:
         """Its diagonal, (T, n)."""
         return np.einsum("tk,tkn->tn", self.weight, np.square(self.matrix))
-
-    def frames(self, which: NDArray[Any]) -> SoftRows:
-        """The same for some frames only."""
-        return SoftRows(self.matrix[which], self.target[which], self.weight[which])
 
     def scaled(self, factor: Array | float) -> SoftRows:
         """A multiple of the same, by one number or by one for each frame, (T,)."""

@@ -26,7 +26,7 @@ from musclesolve._util.checks import check_real_array
 from musclesolve.errors import InputError
 from musclesolve.sharing.arguments import check_problem, check_smooth_convex_cost, check_solution
 from musclesolve.sharing.certificate import within_domain
-from musclesolve.sharing.cost.cost_base import Cost, gradient_change, largest_activation_change
+from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.derivatives.active_set import Optimum, refine
 from musclesolve.sharing.derivatives.optimality_system import OptimalitySystem
 from musclesolve.sharing.derivatives.vector_jacobian import Reverse
@@ -237,7 +237,7 @@ class SolutionDerivatives:
         stronger = change.get("force_capacity")
         force = part.force_capacity * optimum.activation
         pull = np.matmul(multiplier[:, None, :], part.moment_arm)[:, 0, :]
-        slope = stronger * pull - gradient_change(self.cost, part, optimum.activation, change)
+        slope = stronger * pull - self.cost.gradient_change(part, optimum.activation, change)
         moment = change.get("moment") - _times(part.moment_arm, stronger * optimum.activation)
         if change.moment_arm is not None:
             pull_change = np.matmul(multiplier[:, None, :], change.moment_arm)[..., 0, :]
@@ -261,7 +261,7 @@ class SolutionDerivatives:
         part, optimum, upper = self.part, self.optimum, change.get("upper")
         at_domain_end = self.cost.largest_activation(part) <= part.upper
         if (at_domain_end & optimum.above).any():
-            upper = np.where(at_domain_end, largest_activation_change(self.cost, part, change), upper)
+            upper = np.where(at_domain_end, self.cost.largest_activation_change(part, change), upper)
         return np.asarray(optimum.below * change.get("lower") + optimum.above * upper)
 
     @property

@@ -17,20 +17,12 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from musclesolve._util.arrays import Array
-from musclesolve.sharing.cost.cost_base import Cost, gradient_change, largest_activation_change
-from musclesolve.sharing.cost.cost_check import built_in
+from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.derivatives.active_set import Optimum
 from musclesolve.sharing.derivatives.optimality_system import OptimalitySystem
 from musclesolve.sharing.problem import PER_FRAME, Problem
-from musclesolve.sharing.problem_change import ProblemChange
+from musclesolve.sharing.problem_change import OF_COSTS, ProblemChange
 
-OF_COST = (
-    *("moment_arm", "force_capacity", "max_isometric_force", "fiber_velocity", "optimal_fiber_length"),
-    *("emg", "reaction_matrix", "reaction_offset"),
-)
-"""Arrays that a cost may depend on, beside the activations."""
-
-REACTIONS = ("reaction_matrix", "reaction_offset")  # arrays that separable terms do not depend on
 BOUNDING = ("force_capacity", "max_isometric_force")  # arrays that the end of the domain of a cost depends on
 
 
@@ -86,11 +78,11 @@ class Reverse:
         if problem.reserve_weight is not None:
             softer = np.square(self.system.compliance[:, : self.system.hard])
             found["reserve_weight"] = -self.multiplier * softer * multiplier
-        for name in OF_COST:
+        for name in OF_COSTS:
             if getattr(problem, name) is not None:
                 found[name] = found.get(name, 0.0) - self._by_cost(name)
         for name in BOUNDING if (at_domain_end & optimum.above).any() else ():
-            ends = largest_activation_change(self.cost, problem, _ones(problem, name))[0]
+            ends = self.cost.largest_activation_change(problem, _ones(problem, name))[0]
             found[name] = found[name] + np.where(at_domain_end, above * ends, 0.0)
         order = [field.name for field in fields(ProblemChange)]
         return {name: found[name] for name in order if name in found}
@@ -98,15 +90,16 @@ class Reverse:
     def _by_cost(self, name: str) -> Array:
         """Sum y df' by each number of an array, as if each frame had an array of its own."""
         problem, shape = self.problem, _shape(self.problem, name)
-        local = self.cost.needs <= {"separable"} and built_in(self.cost)
+        local = self.cost.needs <= {"separable"} and self.cost.built_in
         total = np.zeros(shape)
-        if local and name in REACTIONS:
-            return total
+        some = ProblemChange(**{name: np.random.default_rng(0).normal(size=(1, 1, *shape[1:]))})
+        if not self.cost.gradient_change(problem, self.optimum.activation, some).any():
+            return total  # a linear map that is zero along a random direction is zero
         for index in _each(shape[1:], local):
             unit = np.zeros((1, 1, *shape[1:]))
             unit[(0, 0, *index)] = 1.0
             change = ProblemChange(**{name: unit})
-            moved = gradient_change(self.cost, problem, self.optimum.activation, change)
+            moved = self.cost.gradient_change(problem, self.optimum.activation, change)
             slope = self.y * (moved[0] if moved.ndim == 3 else moved)
             total[(slice(None), *index)] = slope if local else slope.sum(axis=1)
         return total

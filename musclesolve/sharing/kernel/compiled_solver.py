@@ -16,7 +16,8 @@ import numpy as np
 from musclesolve._util.arrays import AnyArray, Array, Mask
 from musclesolve._util.processes import threads as threads_allowed
 from musclesolve.errors import InputError
-from musclesolve.sharing.cost.cost_base import Cost, described
+from musclesolve.sharing.cost.cost_base import Cost
+from musclesolve.sharing.cost.cost_terms import kernel_arrays
 from musclesolve.sharing.kernel.constants import CERTIFY, CHAIN, HUGE, IN_ORDER, SOLVE
 from musclesolve.sharing.kernel.workspace_layout import MAX_MUSCLES, RateBounds, workspace_arrays
 from musclesolve.sharing.problem import Problem
@@ -49,18 +50,25 @@ class KernelProblem:
 
     @classmethod
     def of(cls, problem: Problem, cost: Cost) -> KernelProblem | None:
-        """None where the cost cannot be described as data, there are too many muscles, or numba may not compile."""
-        able = problem.n_muscles <= MAX_MUSCLES and compiles()
-        terms = described(cost, problem) if able else None
-        frames, _, muscles = problem.moment_arm.shape
-        if terms is None or terms.coefficient.shape[1:] != (frames, muscles):
+        """None where the cost cannot be described as data, there are too many muscles, or numba may not compile.
+
+        Never for a cost that is not built in, whatever it inherits: its shapes and slopes have to be checked first
+        (cost_check.py), which compiled code does not do.
+        """
+        if not cost.built_in or problem.n_muscles > MAX_MUSCLES or not compiles():
             return None
+        with np.errstate(all="ignore"):  # some frames may not consist of numbers
+            terms, ends = cost.terms(problem), cost.largest_activation(problem)
+        if terms is None:
+            return None
+        frames, _, muscles = problem.moment_arm.shape
         weight = problem.reserve_weight
         given = (
             *(problem.moment_arm, problem.moment, problem.force_capacity, problem.lower, problem.upper),
-            *(_domain(problem, cost), _usable(problem), _NO_TABLE if weight is None else weight),
+            *(_NO_TABLE if np.isinf(ends).all() else ends, _usable(problem)),
+            _NO_TABLE if weight is None else weight,
             *_soft_rows(problem, cost),
-            *(terms.kind, terms.exponent, terms.factor, terms.row, terms.coefficient),
+            *kernel_arrays(terms, frames, muscles),
         )
         return cls(tuple(np.ascontiguousarray(x) for x in given), problem.moment_arm.shape)  # type: ignore[arg-type]
 
@@ -170,12 +178,6 @@ def _pool(threads: int) -> ThreadPoolExecutor:
 
 if hasattr(os, "register_at_fork"):  # threads do not survive it
     os.register_at_fork(after_in_child=_pool.cache_clear)
-
-
-def _domain(problem: Problem, cost: Cost) -> Array:
-    if type(cost).largest_activation is Cost.largest_activation:
-        return _NO_TABLE
-    return cost.largest_activation(problem)
 
 
 def _usable(problem: Problem) -> Mask:

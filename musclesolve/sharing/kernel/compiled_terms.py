@@ -18,7 +18,7 @@ from musclesolve.sharing.kernel.constants import TERM_POWER, TERM_TARGET
 
 
 class Terms(NamedTuple):
-    """The arrays of cost_terms.Terms."""
+    """The arrays of cost_terms.kernel_arrays."""
 
     kind: Any
     exponent: Any

