@@ -187,7 +187,7 @@ def stride_activations(stride: Stride, legs: list[LegMuscles], at: Array) -> Arr
     for leg in legs:
         state = muscle_state(stride.model, leg, motion)
         rows = [stride.model.dof(dof) for dof in leg.dof_names[:5]]
-        capacity, strength = state.force_capacity, leg.max_isometric_force
+        capacity, strength = state.force_capacity, leg.parameters.max_isometric_force
         shared = Problem(state.moment_arm[:, :5], net[:, rows], capacity, strength, reserve_weight=0.01)
         found.append(solve(shared, "stress_cubed").activation)
     return np.hstack(found)

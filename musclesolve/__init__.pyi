@@ -11,6 +11,7 @@ from .motion.signals.smoothing_spline import smoothing_spline as smoothing_splin
 from .muscles.driving.muscle_forces import MuscleForces as MuscleForces
 from .muscles.driving.muscle_forces import muscle_forces as muscle_forces
 from .muscles.elastic.elastic_muscles import ElasticMuscles as ElasticMuscles
+from .muscles.muscle_parameters import MuscleParameters as MuscleParameters
 from .muscles.pose_geometry import muscle_geometry as muscle_geometry
 from .opensim.read_model import read_osim as read_osim
 from .pipeline.forward_problem import ForwardProblem as ForwardProblem

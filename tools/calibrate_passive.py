@@ -22,7 +22,6 @@ import muscle_db
 from muscle_db.model import CalibratedPassive, MuscleDatabase, PassiveStrain
 from muscle_db.toml_text import calibrated_lines
 from musclesolve.dynamics.model.human_model import human_model
-from musclesolve.muscles.hill_model import capacity_and_passive, fiber_state
 from musclesolve.muscles.leg_muscle_state import MuscleState
 from musclesolve.muscles.passive.joint_moments import passive_moments, states_along
 from musclesolve.muscles.passive.published_moments import published_sweeps
@@ -83,24 +82,21 @@ class Fit:
         self.muscles = place_muscles(model, database, "r")
         self.sweeps = published_sweeps()
         self.states = states_along(model, self.muscles, self.sweeps)
-        self.start = np.repeat(self.muscles.curves.passive_strain, len(GROUPS))
+        self.start = np.repeat(self.muscles.parameters.families[0][0].passive_strain, len(GROUPS))
 
     def strains(self, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Strains at zero and at one norm force of every muscle, from those of the groups."""
         zero, one = values.reshape(2, -1)
-        own, among = self.muscles.passive, self.group >= 0
+        own, among = self.muscles.parameters.passive, self.group >= 0
         at_zero = np.where(among, zero[self.group], own.at_zero)
         return at_zero, np.where(among, one[self.group], own.at_one)
 
     def moment(self, state: MuscleState, dof: str, values: np.ndarray) -> np.ndarray:
         """Passive moment along a sweep."""
-        own, (zero, one) = self.muscles, self.strains(values)
-        lengths = (own.optimal_fiber_length, own.tendon_slack_length, own.pennation_angle)
-        fiber = fiber_state(state.musculotendon_length, state.musculotendon_velocity, *lengths)
-        element = own.passive._replace(at_zero=zero, at_one=one)
-        force = capacity_and_passive(
-            fiber, own.max_isometric_force, lengths[0], curves=own.curves, passive=element
-        )
+        zero, one = self.strains(values)
+        parameters = self.muscles.parameters
+        changed = replace(parameters, passive=parameters.passive._replace(at_zero=zero, at_one=one))
+        force = changed.forces(changed.fibers(state.musculotendon_length, state.musculotendon_velocity))
         return (state.moment_arm[:, LEG_DOFS.index(dof)] * force.passive).sum(axis=1)
 
     def residuals(self, values: np.ndarray) -> np.ndarray:

@@ -12,7 +12,6 @@ import xarray as xr
 from benchmarks.validation.page import recorded_walk
 from musclesolve._util.arrays import Array
 from musclesolve.muscles.elastic.elastic_muscles import ElasticMuscles
-from musclesolve.pipeline.elastic_leg import elastic_muscles
 from musclesolve.pipeline.elastic_motion import MotionFrames, share_motion
 from musclesolve.pipeline.rigid_leg import leg_result, shared_dofs, shared_rows, sharing_problem
 from musclesolve.pipeline.run import prepare, share
@@ -70,7 +69,9 @@ def result(database: str, tendons: Tendons, cost: str = COST) -> xr.Dataset:
 def _rigid_with_dynamics(mechanics: Prepared, leg: LegMechanics) -> LegResult:
     """A leg behind rigid tendons, whose activations cannot jump."""
     options = mechanics.options
-    found = share_motion(_frames(mechanics, leg, elastic_muscles(leg.state.muscles).rigid()), options.cost)
+    found = share_motion(
+        _frames(mechanics, leg, ElasticMuscles.of(leg.state.muscles.parameters).rigid()), options.cost
+    )
     return leg_result(leg, sharing_problem(leg, options), found.solution, options)
 
 
@@ -80,7 +81,7 @@ def motion(
     """The problem of one leg over all frames, its moments times a load."""
     mechanics = prepared(database, tendons, cost)
     leg = mechanics.legs["rl".index(side)]
-    muscles = elastic_muscles(leg.state.muscles)
+    muscles = ElasticMuscles.of(leg.state.muscles.parameters)
     frames = _frames(mechanics, leg, muscles if tendons.elastic else muscles.rigid())
     whole = frames.run(0, len(leg.time))
     return replace(whole, moment=load * whole.moment)

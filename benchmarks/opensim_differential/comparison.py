@@ -18,7 +18,7 @@ from musclesolve.opensim.inverse.inverse_dynamics import inverse_dynamics
 from musclesolve.opensim.inverse.model_motion import model_motion
 from musclesolve.opensim.kinematics import coordinate_values
 from musclesolve.opensim.model import OpenSimModel
-from musclesolve.pipeline.opensim.model_muscles import ModelMuscles
+from musclesolve.opensim.muscle_parameters import muscle_parameters
 from musclesolve.recording.data import Table
 from musclesolve.sharing.problem import Problem
 
@@ -245,7 +245,7 @@ class _Beside:
         known = np.array([each["frame"] for each in frames])
         enabled = [n for n, on in zip(self.answer["muscles"], self.answer["enabled"], strict=True) if on]
         columns = [self.answer["muscles"].index(name) for name in enabled]
-        muscles = ModelMuscles.of(self.model.chosen(enabled), with_passive=True)
+        muscles = muscle_parameters(self.model.chosen(enabled))
         length, rate = (np.array([each[key] for each in frames])[:, columns] for key in ("length", "rate"))
         produced = muscles.forces(muscles.fibers(length, rate))
         activation = self.rng.uniform(0.1, 0.5, (len(frames), len(enabled)))

@@ -6,6 +6,7 @@ from .elastic.muscle_motion import MuscleMotion as MuscleMotion
 from .elastic.simulate_muscles import simulate_muscles as simulate_muscles
 from .leg_muscle_state import MuscleState as MuscleState
 from .leg_muscle_state import muscle_state as muscle_state
+from .muscle_parameters import MuscleParameters as MuscleParameters
 from .parameter_derivatives import MuscleChange as MuscleChange
 from .parameter_derivatives import muscle_change as muscle_change
 from .path_point_derivatives import PointDerivatives as PointDerivatives

@@ -9,7 +9,6 @@ import numpy as np
 from musclesolve._util.arrays import Array, Mask
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.model.model import Model
-from musclesolve.muscles.hill_model import capacity_and_passive, fiber_state
 from musclesolve.muscles.paths.paths import PathState
 from musclesolve.muscles.placing.place_muscles import LegMuscles
 
@@ -45,19 +44,6 @@ def muscle_state(model: Model, muscles: LegMuscles, motion: Motion) -> MuscleSta
     tree, joints = model.tree, np.array([model.dof(dof) for dof in muscles.dof_names])
     moved = tree.distal_frames[muscles.paths.body][:, joints].T
     arm = path.moment_arms(joints, moved, tree.axes(motion.q)[:, joints], motion.q[:, tree.pivot[joints]])
-    fiber = fiber_state(
-        path.length,
-        velocity,
-        muscles.optimal_fiber_length,
-        muscles.tendon_slack_length,
-        muscles.pennation_angle,
-    )
-    force = capacity_and_passive(
-        fiber,
-        muscles.max_isometric_force,
-        muscles.optimal_fiber_length,
-        muscles.max_shortening_velocity,
-        muscles.curves,
-        muscles.passive,
-    )
+    fiber = muscles.parameters.fibers(path.length, velocity)
+    force = muscles.parameters.forces(fiber)
     return MuscleState(muscles, path, path.length, velocity, *fiber[:2], *force, arm, fiber.slack)

@@ -45,11 +45,11 @@ def muscle_change(
 ) -> MuscleChange:
     """The derivative of a muscle state along changes of parameters of the muscles, broadcast to (..., T, n) each.
 
-    `optimal_fiber_length=muscles.optimal_fiber_length` is the derivative by the logarithm; the maximum shortening
+    `optimal_fiber_length=parameters.optimal_fiber_length` is the derivative by the logarithm; the maximum shortening
     velocity stays the same in optimal fiber lengths per second. Where the tendon is slack there is no force and none
     appears; at the kinks of the curves one of the two slopes is taken.
     """
-    muscles, length = state.muscles, state.fiber_length
+    muscles, length = state.muscles.parameters, state.fiber_length
     optimal, longer = muscles.optimal_fiber_length, np.asarray(optimal_fiber_length, dtype=float)
     taut, size = ~state.slack, np.where(length > 0.0, length, 1.0)
     cosine = np.where(taut, state.musculotendon_length - muscles.tendon_slack_length, 0.0) / size
@@ -77,16 +77,20 @@ def _curve_changes(
     state: MuscleState, fiber: Array, rate: Array, longer: Array
 ) -> tuple[tuple[Array, Array], tuple[Array, Array]]:
     """F and df of the contractile and of the passive element, for changes of fiber length, velocity and L0."""
-    optimal = state.muscles.optimal_fiber_length
-    fastest = state.muscles.max_shortening_velocity * optimal
+    muscles = state.muscles.parameters
+    optimal = muscles.optimal_fiber_length
+    fastest = muscles.max_shortening_velocity * optimal
     normal, velocity = state.fiber_length / optimal, state.fiber_velocity / fastest
     normal_change = (fiber - normal * longer) / optimal
     velocity_change = rate / fastest - velocity * longer / optimal
-    curves, strains = state.muscles.curves, state.muscles.passive[1:]
-    at_length, at_velocity = curves.active(normal), curves.velocity(velocity)
-    active_change = (
-        curves.active_slope(normal) * at_velocity * normal_change
-        + at_length * curves.velocity_slope(velocity) * velocity_change
-    )
-    passive_change = curves.passive_slope(normal, *strains) * normal_change
-    return (at_length * at_velocity, active_change), (curves.passive(normal, *strains), passive_change)
+    active, active_slope, by_velocity, velocity_slope, passive, passive_slope = np.empty((6, *normal.shape))
+    for curves, own in muscles.families:
+        at, speed, strains = normal[:, own], velocity[:, own], [part[own] for part in muscles.passive[1:]]
+        active[:, own], active_slope[:, own] = curves.active(at), curves.active_slope(at)
+        by_velocity[:, own], velocity_slope[:, own] = curves.velocity(speed), curves.velocity_slope(speed)
+        passive[:, own], passive_slope[:, own] = (
+            curves.passive(at, *strains),
+            curves.passive_slope(at, *strains),
+        )
+    active_change = active_slope * by_velocity * normal_change + active * velocity_slope * velocity_change
+    return (active * by_velocity, active_change), (passive, passive_slope * normal_change)

@@ -64,7 +64,7 @@ def _dataset(states: list[MuscleState], angles: dict[str, tuple]) -> xr.Dataset:
     import xarray as xr
 
     per_muscle, arms = ("pose", "muscle"), [state.moment_arm for state in states]
-    optimal = np.concatenate([state.muscles.optimal_fiber_length for state in states])
+    optimal = np.concatenate([state.muscles.parameters.optimal_fiber_length for state in states])
 
     def join(name: str) -> Array:
         return np.concatenate([getattr(state, name) for state in states], axis=1)

@@ -13,7 +13,6 @@ import numpy as np
 
 from musclesolve.muscles.elastic.elastic_muscles import ElasticMuscles
 from musclesolve.muscles.leg_muscle_state import MuscleState
-from musclesolve.muscles.placing.place_muscles import LegMuscles
 from musclesolve.pipeline.elastic_choices import motion_method
 from musclesolve.pipeline.elastic_motion import MotionFrames, SharedMotion, share_motion
 from musclesolve.pipeline.rigid_leg import (
@@ -50,17 +49,11 @@ def _frames(leg: LegMechanics, options: Options) -> MotionFrames:
         musculotendon_length=state.musculotendon_length,
         musculotendon_velocity=state.musculotendon_velocity,
         usable=np.asarray(leg.usable & measured_frames(leg, options)),
-        muscles=elastic_muscles(state.muscles),
+        muscles=ElasticMuscles.of(state.muscles.parameters),
         dof=shared_dofs(leg, options),
         reserve_weight=options.reserve_weight,
         emg=leg.emg,
     )
-
-
-def elastic_muscles(muscles: LegMuscles) -> ElasticMuscles:
-    """The muscles of a leg with their tendons, all of one family of curves."""
-    every = np.arange(len(muscles.names))
-    return ElasticMuscles.of(muscles, [(muscles.curves, every)], muscles.tendon_strain)
 
 
 def _solved_state(state: MuscleState, found: SharedMotion) -> MuscleState:

@@ -60,7 +60,7 @@ def full_problem(
     drivers = np.delete(driver_rows(model, moved).jacobian, shared, axis=1)
     jacobian = np.concatenate([model.constraints.jacobian(moved.q), drivers], axis=1)
     rows = np.concatenate([_flat(_rows(model, moved, state)) for state in states], axis=1)
-    muscles = [state.muscles for state in states]
+    muscles = [state.muscles.parameters for state in states]
     fibers = {"fiber_velocity": _joined(states, "fiber_velocity")}
     fibers["optimal_fiber_length"] = _joined(muscles, "optimal_fiber_length")
     needed = required_force(model, moved, wrenches).reshape(len(moved.q), -1)

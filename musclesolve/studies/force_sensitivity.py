@@ -66,7 +66,7 @@ class LegSensitivity:
         if parameter not in known:
             raise unknown_name(parameter, "parameter", known, where="by")
         state = self.leg.state
-        size = getattr(state.muscles, parameter)
+        size = getattr(state.muscles.parameters, parameter)
         own = muscle_change(state, **{parameter: size})
         each = np.eye(len(size))
         single = MuscleChange(*(each[:, None, :] * getattr(own, name) for name in own.__dataclass_fields__))

@@ -64,7 +64,7 @@ class Equilibrium(Balance):
 
 def equilibrium(muscles: ElasticMuscles, length: Array, velocity: Array, z: Array, y: Array) -> Equilibrium:
     """In states z, y [1/s] (T, n), for musculotendon lengths [m] and their rates [m/s], (T, n)."""
-    optimal, stretch, curves = muscles.optimal_fiber_length, muscles.stretch, muscles.curves
+    optimal, stretch, curves = muscles.parameters.optimal_fiber_length, muscles.stretch, muscles.curves
     # along the tendon, kept above zero: x = (u + root) / 2 of u = L_MT - l_T
     width = LEAST_ALONG * optimal
     free = length - muscles.rest - stretch * z
@@ -109,7 +109,7 @@ def _velocity(
     muscles: ElasticMuscles, velocity: Array, y: Array, cosine: tuple[Array, Array, Array]
 ) -> tuple[Capacity, Array]:
     """The force-velocity factor by z and y, and the fiber velocity [m/s]."""
-    fastest = muscles.max_shortening_velocity * muscles.optimal_fiber_length
+    fastest = muscles.parameters.max_shortening_velocity * muscles.parameters.optimal_fiber_length
     along = (velocity - muscles.stretch * y) / fastest
     by_y = -muscles.stretch / fastest
     v, v_z, v_zz = (along * part for part in cosine)
@@ -128,11 +128,11 @@ def _velocity(
 
 
 def _passive(muscles: ElasticMuscles, cosine: Curved, fiber: tuple[Array, Array, Array]) -> Curved:
-    element, optimal = muscles.passive, muscles.optimal_fiber_length
+    element, optimal = muscles.parameters.passive, muscles.parameters.optimal_fiber_length
     span = (element.at_one - element.at_zero) * optimal
     share = (fiber[0] - (1.0 + element.at_zero) * optimal) / span
     force = _of_z(muscles.curves.passive(share), fiber[1] / span, fiber[2] / span)
-    strength = element.force / muscles.max_isometric_force
+    strength = element.force / muscles.parameters.max_isometric_force
     return Curved(*(strength * part for part in _product(force, cosine)))
 
 

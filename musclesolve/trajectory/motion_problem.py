@@ -130,7 +130,7 @@ class MotionProblem:
     @cached_property
     def lever(self) -> Array:
         """Moment of each muscle for one maximum isometric force, (T, m, n) [N m]."""
-        return self.moment_arm * self.muscles.max_isometric_force
+        return self.moment_arm * self.muscles.parameters.max_isometric_force
 
     @cached_property
     def compliance(self) -> Array:
@@ -154,17 +154,18 @@ class MotionProblem:
 
         So a cost of forces takes the active tendon force over F0 for the activation.
         """
+        strongest = self.muscles.parameters.max_isometric_force
         return Problem(
             moment_arm=self.moment_arm,
             moment=self.moment,
-            force_capacity=np.broadcast_to(self.muscles.max_isometric_force, self.musculotendon_length.shape),
-            max_isometric_force=self.muscles.max_isometric_force,
+            force_capacity=np.broadcast_to(strongest, self.musculotendon_length.shape),
+            max_isometric_force=strongest,
             lower=self.lower,
             upper=self.upper,
             reserve_weight=self.reserve_weight,
             muscle=self.muscles.names,
             dof=self.dof,
-            optimal_fiber_length=self.muscles.optimal_fiber_length,
+            optimal_fiber_length=self.muscles.parameters.optimal_fiber_length,
             emg=self.emg,
         )
 

@@ -96,7 +96,7 @@ def label_solution(
     certifier, muscles = Certifier(problem, cost), problem.muscles
     state = problem.state(found.coordinate, certifier.rate(found.coordinate))
     residual = certifier.misses(found).residual
-    strongest, weight = muscles.max_isometric_force, problem.weight[:, None]
+    strongest, weight = muscles.parameters.max_isometric_force, problem.weight[:, None]
     reserve = problem.compliance * found.multiplier
     if not (residual <= TOLERANCE).all():
         notes = (*notes, found.message) if found.message else notes

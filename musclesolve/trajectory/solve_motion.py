@@ -180,7 +180,7 @@ class _Case:
 
         Where reserves were little, and single frames need none, the reference has a look, too.
         """
-        force = (helped.force + helped.passive_force) / self.problem.muscles.max_isometric_force
+        force = (helped.force + helped.passive_force) / self.problem.muscles.parameters.max_isometric_force
         near = self.problem.muscles.curves.tendon.inverse(force)
         start = StaticStart(near, helped.activation, self.start.lacks)
         again = replace(self, start=start)._solved(self.problem, method)
@@ -205,7 +205,7 @@ def _lacking(problem: MotionProblem, reserve: Array) -> str:
 def _notes(problem: MotionProblem) -> tuple[str, ...]:
     """What is unusual about the muscles."""
     muscles, found = problem.muscles, []
-    slack = np.sum(problem.musculotendon_length <= muscles.tendon_slack_length, axis=0)
+    slack = np.sum(problem.musculotendon_length <= muscles.parameters.tendon_slack_length, axis=0)
     if slack.any():
         names = ", ".join(f"{muscles.names[k]} ({slack[k]} frames)" for k in np.flatnonzero(slack))
         found.append(f"The tendon is longer than the path, so that there is no force: {names}.")
@@ -214,7 +214,7 @@ def _notes(problem: MotionProblem) -> tuple[str, ...]:
 
 def static_problem(problem: MotionProblem) -> tuple[Problem, Array]:
     """The force-sharing problem of single frames behind rigid tendons, and their passive forces (T, n) [N]."""
-    rigid, strongest = problem.muscles.rigid(), problem.muscles.max_isometric_force
+    rigid, strongest = problem.muscles.rigid(), problem.muscles.parameters.max_isometric_force
     nothing = np.zeros_like(problem.musculotendon_length)
     lengths = problem.musculotendon_length, problem.musculotendon_velocity
     state = equilibrium(rigid, *lengths, nothing, nothing)
@@ -235,7 +235,7 @@ def static_start(problem: MotionProblem, cost: Cost) -> StaticStart:
     """The static optimum, with reserves where muscles do not suffice."""
     static, passive = static_problem(problem)
     found = solve(static, cost, on_infeasible="reserve")
-    force = (np.nan_to_num(found.force) + passive) / problem.muscles.max_isometric_force
+    force = (np.nan_to_num(found.force) + passive) / problem.muscles.parameters.max_isometric_force
     return StaticStart(
         problem.muscles.curves.tendon.inverse(force),
         np.nan_to_num(found.activation),

@@ -33,8 +33,9 @@ def of_family(model, request):
     """The right leg with another family of curves, and passive strains that differ from muscle to muscle."""
     muscles = place_muscles(model, replace(muscle_db.load("silva_2003"), curves=request.param), "r")
     zero, one = np.linspace(-0.1, 0.1, len(muscles.names)), np.linspace(0.7, 0.4, len(muscles.names))
-    angle = np.maximum(muscles.pennation_angle, 0.02)
-    return replace(muscles, passive=muscles.passive._replace(at_zero=zero, at_one=one), pennation_angle=angle)
+    angle = np.maximum(muscles.parameters.pennation_angle, 0.02)
+    passive = muscles.parameters.passive._replace(at_zero=zero, at_one=one)
+    return replace(muscles, parameters=replace(muscles.parameters, passive=passive, pennation_angle=angle))
 
 
 EDGES = {"silva_2003": 0.2}  # velocity where the curve becomes constant, in maximum velocities
@@ -44,11 +45,12 @@ def smooth(before, after):
     """Where no kink of a curve lies between two states."""
 
     def piece(state):
-        own, (_, zero, one) = state.muscles, state.muscles.passive
+        own = state.muscles.parameters
+        _, zero, one = own.passive
         normal = state.fiber_length / own.optimal_fiber_length
         speed = state.fiber_velocity / own.optimal_fiber_length / own.max_shortening_velocity
         share = (normal - 1.0 - zero) / (one - zero)
-        fastest = EDGES.get(own.curves.name, 1.0)
+        fastest = EDGES.get(own.families[0][0].name, 1.0)
         return np.stack([share > 0.0, share > 1.0, share > 1.26, speed > -1.0, speed > fastest, state.slack])
 
     return (piece(before) == piece(after)).all(axis=0)
@@ -73,18 +75,18 @@ def close(ours, states, step, accuracy=1e-7):
 @pytest.mark.parametrize("name", PARAMETERS)
 def test_parameters(model, of_family, motion, name):
     muscles, step = of_family, 1e-5
-    size = getattr(muscles, name)
-    states = [
-        muscle_state(model, replace(muscles, **{name: size + j * step * size}), motion) for j in STENCIL
-    ]
+    parameters = muscles.parameters
+    size = getattr(parameters, name)
+    changed = [replace(parameters, **{name: size + j * step * size}) for j in STENCIL]
+    states = [muscle_state(model, replace(muscles, parameters=each), motion) for each in changed]
     # The tables of the curves of Millard are cubic splines, whose curvature is not continuous.
-    accuracy = 1e-5 if muscles.curves.name.startswith("millard") else 1e-7
+    accuracy = 1e-5 if parameters.families[0][0].name.startswith("millard") else 1e-7
     close(muscle_change(muscle_state(model, muscles, motion), **{name: size}), states, step, accuracy)
 
 
 def test_strength_scales_the_capacity_and_nothing_else(model, muscles, motion):
     state = muscle_state(model, muscles, motion)
-    change = muscle_change(state, max_isometric_force=muscles.max_isometric_force)
+    change = muscle_change(state, max_isometric_force=muscles.parameters.max_isometric_force)
     np.testing.assert_allclose(change.force_capacity, state.force_capacity, rtol=1e-12)
     assert state.passive_force.any() and not change.passive_force.any()
     assert not change.fiber_length.any() and not change.fiber_velocity.any()
@@ -95,8 +97,8 @@ def test_a_larger_muscle_in_a_larger_body_has_the_same_force(model, muscles, mot
     state = muscle_state(model, muscles, motion)
     change = muscle_change(
         state,
-        optimal_fiber_length=muscles.optimal_fiber_length,
-        tendon_slack_length=muscles.tendon_slack_length,
+        optimal_fiber_length=muscles.parameters.optimal_fiber_length,
+        tendon_slack_length=muscles.parameters.tendon_slack_length,
         musculotendon_length=state.musculotendon_length,
         musculotendon_velocity=state.musculotendon_velocity,
     )

@@ -152,7 +152,7 @@ def test_normalised_fiber_length_does_not_depend_on_body_size(database):
         zero = np.zeros((1, 44))
         muscles = place_muscles(model, database, "r")
         state = muscle_state(model, muscles, motion_from(model, np.zeros(1), zero, zero, zero))
-        lengths.append(state.fiber_length[0] / muscles.optimal_fiber_length)
+        lengths.append(state.fiber_length[0] / muscles.parameters.optimal_fiber_length)
     np.testing.assert_allclose(lengths[0], lengths[1], rtol=1e-12)
 
 

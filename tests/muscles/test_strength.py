@@ -95,8 +95,8 @@ def test_a_factor_multiplies_the_capacity_and_leaves_the_passive_force(model, mo
 def test_placed_muscles_have_the_fiber_lengths_and_the_body_of_the_subject():
     person = human_model(85.0, 1.83)
     muscles = place_muscles(person, DATABASE, "l", "handsfield_2014")
-    expected = strengths(DATABASE, muscles.optimal_fiber_length, 85.0, 1.83, "handsfield_2014")
-    np.testing.assert_allclose(muscles.max_isometric_force, expected, rtol=1e-12)
+    expected = strengths(DATABASE, muscles.parameters.optimal_fiber_length, 85.0, 1.83, "handsfield_2014")
+    np.testing.assert_allclose(muscles.parameters.max_isometric_force, expected, rtol=1e-12)
 
 
 def test_what_cannot_be_is_refused():

@@ -121,15 +121,20 @@ def test_placed_muscles_carry_strain_and_curves(model, motion):
     database = muscle_db.load("gait2392")
     usual = place_muscles(model, database, "r", passive="table")
     given = place_muscles(model, database, "r", passive="table", tendon_strain={"achilles": 0.08})
-    np.testing.assert_array_equal(usual.tendon_strain, 0.033)
-    np.testing.assert_array_equal(given.tendon_strain, set_tendon_strains(database, {"achilles": 0.08}))
+    np.testing.assert_array_equal(usual.parameters.tendon_strain, 0.033)
+    np.testing.assert_array_equal(
+        given.parameters.tendon_strain, set_tendon_strains(database, {"achilles": 0.08})
+    )
     here, there = (muscle_state(model, muscles, motion) for muscles in (usual, given))
     for name in ("fiber_length", "fiber_velocity", "force_capacity", "passive_force"):
         np.testing.assert_array_equal(getattr(here, name), getattr(there, name))
     other = place_muscles(model, database, "r", passive="table", curves="millard_2013")
     by_set = place_muscles(model, replace(database, curves="millard_2013"), "r", passive="table")
     states = [muscle_state(model, muscles, motion) for muscles in (other, by_set)]
-    assert other.curves.name == "millard_2013" != usual.curves.name
+    assert [leg.parameters.families[0][0].name for leg in (other, usual)] == [
+        "millard_2013",
+        "de_groote_2016",
+    ]
     np.testing.assert_array_equal(states[0].force_capacity, states[1].force_capacity)
     assert np.abs(states[0].force_capacity - here.force_capacity).max() > 1.0
     with refused("unknown_name", "milard", "millard_2013"):
@@ -143,5 +148,5 @@ def test_driven_muscles_carry_the_strains_of_both_legs():
         for side, strain in (("r", 0.05), ("l", 0.06))
     ]
     np.testing.assert_array_equal(
-        DrivenMuscles.of_legs(legs).tendon_strain, np.repeat([0.05, 0.06], len(database))
+        DrivenMuscles.of_legs(legs).parameters.tendon_strain, np.repeat([0.05, 0.06], len(database))
     )

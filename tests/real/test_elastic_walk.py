@@ -102,7 +102,7 @@ def test_elastic_tendons_matter_most_at_the_ankle(right, solved):
     found = solved("activation_volume")
     rigid = solve_motion(replace(right, muscles=right.muscles.rigid()), "activation_volume")
     apart = np.sqrt(np.square(found.fiber_velocity - rigid.fiber_velocity).mean(axis=0))
-    relative = apart / right.muscles.optimal_fiber_length
+    relative = apart / right.muscles.parameters.optimal_fiber_length
     calf = achilles(right.muscles)
     assert relative[calf].mean() > 2.0 * relative[~calf].mean()
 
@@ -110,7 +110,9 @@ def test_elastic_tendons_matter_most_at_the_ankle(right, solved):
 def test_reference_agrees_on_the_walk(right, solved):
     """From the solution it finds nothing better."""
     found, muscles = solved("stress_cubed"), right.muscles
-    z = muscles.curves.tendon.inverse((found.force + found.passive_force) / muscles.max_isometric_force)
+    z = muscles.curves.tendon.inverse(
+        (found.force + found.passive_force) / muscles.parameters.max_isometric_force
+    )
     report = Collocation().report(right, MotionCost.of(right, "stress_cubed"), (z, found.activation))
     assert report.kkt_residual <= 1e-6
     assert report.cost == pytest.approx(float(right.weight @ found.cost), rel=1e-6)

@@ -69,9 +69,9 @@ def reduced(walk, side, **fields):
     needed = moments - np.einsum("tkm,tm->tk", arm, state.passive_force)
     fibers = {
         "fiber_velocity": state.fiber_velocity,
-        "optimal_fiber_length": state.muscles.optimal_fiber_length,
+        "optimal_fiber_length": state.muscles.parameters.optimal_fiber_length,
     }
-    strength = state.muscles.max_isometric_force
+    strength = state.muscles.parameters.max_isometric_force
     return Problem(arm, needed, state.force_capacity, strength, **fibers, **fields)
 
 
@@ -185,7 +185,7 @@ def test_joint_reactions_as_a_cost_are_the_same_in_both(walk):
     np.testing.assert_allclose(found.activation, usual.activation, atol=1e-6)
     read = contact_forces(expanded, motion, found.multiplier)
     knee = next(value for (body, _), value in read.items() if body == FAR["knee"])
-    effort = 100.0 * np.square(found.force / state.muscles.max_isometric_force).sum(axis=1)
+    effort = 100.0 * np.square(found.force / state.muscles.parameters.max_isometric_force).sum(axis=1)
     squares = np.square(knee).sum(axis=1) + effort
     np.testing.assert_allclose(squares[found.solved], found.cost[found.solved], rtol=1e-6)
 

@@ -62,7 +62,7 @@ class Walk:
             leg = self.leg(cost, changed(j * STEP))
             total = total + weight * (leg.solution.force + leg.state.passive_force)
             good = good & (leg.solution.status == ms.Status.SOLVED)
-            normal = leg.state.fiber_length / leg.state.muscles.optimal_fiber_length
+            normal = leg.state.fiber_length / leg.state.muscles.parameters.optimal_fiber_length
             pieces.append(np.stack([normal > 1.63, leg.state.slack]))
         kinks = [(piece != pieces[0]).any(axis=(0, 2)) for piece in pieces]
         return total, good & ~np.any(kinks, axis=0)
@@ -92,11 +92,12 @@ def test_parameters_of_muscles(walk, cost):
     found = leg_sensitivity(walk.leg(cost), cost)
     assert found.derivatives.unique.mean() > 0.9
     random, names = np.random.default_rng(1), (*PARAMETERS, "pennation_angle")
-    size = {name: getattr(walk.muscles, name) for name in names}
+    size = {name: getattr(walk.muscles.parameters, name) for name in names}
     direction = {name: 0.1 * random.normal(size=size[name].shape) for name in names}
 
     def changed(step):
-        return replace(walk.muscles, **{name: size[name] * (1.0 + step * direction[name]) for name in names})
+        numbers = {name: size[name] * (1.0 + step * direction[name]) for name in names}
+        return replace(walk.muscles, parameters=replace(walk.muscles.parameters, **numbers))
 
     ours = sum(found.by(name) @ direction[name] for name in names)
     # In a frame of the stride a muscle is so near its bound that the steps cross it.
@@ -132,7 +133,9 @@ def test_a_stronger_muscle_of_the_database(walk):
                 for muscle in walk.database
             ]
             placed = walk.placed(replace(walk.database, muscles=tuple(table)))
-            return replace(placed, passive=walk.muscles.passive)  # which the force of the table is a part of
+            # the force of the table is a part of the passive elements
+            same = replace(placed.parameters, passive=walk.muscles.parameters.passive)
+            return replace(placed, parameters=same)
 
         close(found, found.by(parameter)[:, :, column], walk.differences(cost, changed))
 

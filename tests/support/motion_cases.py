@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-
 import numpy as np
 
-from musclesolve.muscles.curves.curve_registry import curve_family
 from musclesolve.muscles.elastic.elastic_muscles import ElasticMuscles
-from musclesolve.muscles.passive.passive_element import PassiveElement
+from musclesolve.muscles.muscle_parameters import MuscleParameters
 from musclesolve.trajectory.local_equilibrium import equilibrium
 from musclesolve.trajectory.motion_problem import MotionProblem
 
@@ -17,17 +14,17 @@ def small_muscles(
     family: str = "de_groote_2016", strain: float = 0.05, elastic: bool = True
 ) -> ElasticMuscles:
     """Four muscles: two long tendons, one short, one stiff."""
-    record = SimpleNamespace(
-        names=("flexor", "long_flexor", "extensor", "short_extensor"),
-        max_isometric_force=np.array([1200.0, 900.0, 1500.0, 600.0]),
-        optimal_fiber_length=np.array([0.08, 0.05, 0.07, 0.10]),
-        tendon_slack_length=np.array([0.20, 0.30, 0.25, 0.05]),
-        pennation_angle=np.array([0.10, 0.30, 0.40, 0.0]),
-        max_shortening_velocity=np.full(4, 10.0),
-        passive=PassiveElement(np.array([1200.0, 900.0, 1500.0, 0.0]), np.full(4, 0.0), np.full(4, 0.6)),
+    muscles = MuscleParameters.of(
+        ("flexor", "long_flexor", "extensor", "short_extensor"),
+        family,
+        max_isometric_force=[1200.0, 900.0, 1500.0, 600.0],
+        optimal_fiber_length=[0.08, 0.05, 0.07, 0.10],
+        tendon_slack_length=[0.20, 0.30, 0.25, 0.05],
+        pennation_angle=[0.10, 0.30, 0.40, 0.0],
+        tendon_strain=[strain, 1.2 * strain, strain, 0.6 * strain],
+        passive=([1200.0, 900.0, 1500.0, 0.0], 0.0, 0.6),
     )
-    strains = np.array([strain, 1.2 * strain, strain, 0.6 * strain])
-    return ElasticMuscles.of(record, [(curve_family(family), np.arange(4))], strains, elastic)
+    return ElasticMuscles.of(muscles, elastic)
 
 
 def small_motion(
@@ -41,13 +38,14 @@ def small_motion(
         np.stack([0.5 * np.cos(phase), -0.6 * np.sin(2.0 * phase)], axis=1)[:, :moments] * np.pi / time[-1]
     )
     arm = np.array([[0.04, 0.03, -0.05, -0.03], [0.02, -0.03, 0.02, -0.02]])[:moments]
-    neutral = muscles.optimal_fiber_length * np.cos(muscles.pennation_angle) + muscles.tendon_slack_length
+    sizes = muscles.parameters
+    neutral = sizes.optimal_fiber_length * np.cos(sizes.pennation_angle) + sizes.tendon_slack_length
     length, velocity = 1.02 * neutral - angle @ arm, -speed @ arm
     wave = 0.5 - 0.5 * np.cos(2.0 * phase)
     activation = np.stack([0.1 + 0.4 * wave, 0.15 + 0.3 * wave, 0.3 - 0.2 * wave, 0.1 + 0.0 * wave], axis=1)
     still = np.zeros_like(length)
-    state = equilibrium(muscles, length - 0.03 * muscles.tendon_slack_length, velocity, still, still)
-    force = muscles.max_isometric_force * (activation * state.capacity.value + state.passive.value)
+    state = equilibrium(muscles, length - 0.03 * sizes.tendon_slack_length, velocity, still, still)
+    force = sizes.max_isometric_force * (activation * state.capacity.value + state.passive.value)
     arms = np.broadcast_to(arm, (frames, *arm.shape))
     moment = load * np.einsum("tkn,tn->tk", arms, force)
     return MotionProblem(time, arms, moment, length, velocity, muscles, ("knee", "hip")[:moments])

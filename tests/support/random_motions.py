@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from types import SimpleNamespace
 
 import numpy as np
 
-from musclesolve.muscles.curves.curve_registry import CURVES, curve_family
+from musclesolve.muscles.curves.curve_registry import CURVES
 from musclesolve.muscles.elastic.elastic_muscles import ElasticMuscles
-from musclesolve.muscles.passive.passive_element import PassiveElement
+from musclesolve.muscles.muscle_parameters import MuscleParameters
 from musclesolve.trajectory.local_equilibrium import equilibrium
 from musclesolve.trajectory.motion_problem import MotionProblem
 from musclesolve.trajectory.time_basis import TimeBasis
@@ -23,17 +22,17 @@ def random_muscles(random: np.random.Generator, count: int, family: str) -> Elas
     strongest = random.uniform(100.0, 3000.0, count)
     slack = random.uniform(0.02, 0.4, count) * (random.random(count) > 0.1)
     passive = strongest * (random.random(count) > 0.3)
-    record = SimpleNamespace(
-        names=tuple(f"muscle_{k}" for k in range(count)),
+    muscles = MuscleParameters.of(
+        [f"muscle_{k}" for k in range(count)],
+        family,
         max_isometric_force=strongest,
         optimal_fiber_length=random.uniform(0.03, 0.15, count),
         tendon_slack_length=slack,
         pennation_angle=random.uniform(0.0, 0.5, count),
-        max_shortening_velocity=np.full(count, 10.0),
-        passive=PassiveElement(passive, np.zeros(count), np.full(count, 0.6)),
+        passive=(passive, 0.0, 0.6),
+        tendon_strain=random.uniform(0.02, 0.09, count),
     )
-    families = [(curve_family(family), np.arange(count))]
-    return ElasticMuscles.of(record, families, random.uniform(0.02, 0.09, count))
+    return ElasticMuscles.of(muscles)
 
 
 def random_motion(seed: int) -> MotionProblem:
@@ -50,8 +49,9 @@ def random_motion(seed: int) -> MotionProblem:
         swing * pace * np.cos(pace * time[:, None] + phase),
     )
     arm = random.uniform(-0.06, 0.06, (moments, count)) * (random.random((moments, count)) < 0.7)
-    neutral = muscles.optimal_fiber_length * np.cos(muscles.pennation_angle)
-    neutral = neutral + muscles.tendon_slack_length * (1.0 + 0.5 * muscles.strain_by_coordinate)
+    sizes = muscles.parameters
+    neutral = sizes.optimal_fiber_length * np.cos(sizes.pennation_angle)
+    neutral = neutral + sizes.tendon_slack_length * (1.0 + 0.5 * muscles.strain_by_coordinate)
     problem = MotionProblem(
         time=time,
         moment_arm=np.broadcast_to(arm, (frames, moments, count)),

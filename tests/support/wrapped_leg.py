@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from musclesolve.muscles.curves.curve_registry import curve_family
-from musclesolve.muscles.passive.passive_element import PassiveElement
+from musclesolve.muscles.muscle_parameters import MuscleParameters
 from musclesolve.muscles.paths.carriers import WrapObjects
 from musclesolve.muscles.paths.layout import KINDS, PathLayout
 from musclesolve.muscles.paths.moving_frames import MovingFrames
@@ -121,13 +120,7 @@ def wrapped_paths(model):
 
 def wrapped_leg(model):
     """The same as muscles."""
-    count, curves = len(MUSCLES), curve_family("silva_2003")
-    strains = [np.full(count, strain) for strain in curves.passive_strain]
-    names = tuple(f"{name}_r" for name in MUSCLES)
-    return LegMuscles(
-        side="r", names=names, short_names=names, groups=("all",) * count, paths=wrapped_paths(model),
-        max_isometric_force=np.full(count, 1000.0), optimal_fiber_length=np.full(count, 0.1),
-        tendon_slack_length=np.full(count, 0.1), pennation_angle=np.full(count, 0.1),
-        max_shortening_velocity=np.full(count, 10.0), tendon_strain=np.full(count, 0.049), curves=curves,
-        passive=PassiveElement(np.full(count, 1000.0), *strains), segment_scale={},
-    )  # fmt: skip
+    names = [f"{name}_r" for name in MUSCLES]
+    parameters = MuscleParameters.of(names, "silva_2003", 1000.0, 0.1, 0.1, 0.1)
+    groups = ("all",) * len(names)
+    return LegMuscles("r", parameters, tuple(names), groups, wrapped_paths(model), segment_scale={})

@@ -69,7 +69,7 @@ def test_zero_where_one_muscle_has_to_do_it(cost):
     """F = M / r, a = (F - F_p) / capacity; the multiplier is the marginal cost of the force over the lever."""
     problem = one_muscle()
     force = problem.moment / problem.moment_arm[:, 0]
-    z = force / problem.muscles.max_isometric_force
+    z = force / problem.muscles.parameters.max_isometric_force
     chosen = MotionCost.of(problem, cost)
     state = Certifier(problem, chosen).state(z)
     active = state.active.value
@@ -116,20 +116,20 @@ def lagrangian(
 ) -> float:
     """Of certificate.py, from lengths, curves and multipliers alone."""
     basis, muscles = TimeBasis.of(problem.time), problem.muscles
-    curves, optimal = muscles.curves, muscles.optimal_fiber_length
+    curves, optimal = muscles.curves, muscles.parameters.optimal_fiber_length
     z, y = basis.values(c), basis.rates(c)
     free = problem.musculotendon_length - muscles.rest - muscles.stretch * z
     along = positive_part(free, LEAST_ALONG * optimal)
-    fiber = np.hypot(along, optimal * np.sin(muscles.pennation_angle))
+    fiber = np.hypot(along, optimal * np.sin(muscles.parameters.pennation_angle))
     cosine = along / fiber
     speed = (problem.musculotendon_velocity - muscles.stretch * y) * cosine
-    passive = muscles.passive
+    passive = muscles.parameters.passive
     share = (fiber / optimal - 1.0 - passive.at_zero) / (passive.at_one - passive.at_zero)
-    borne = passive.force / muscles.max_isometric_force * curves.passive(share).value * cosine
-    rate = speed / (muscles.max_shortening_velocity * optimal)
+    borne = passive.force / muscles.parameters.max_isometric_force * curves.passive(share).value * cosine
+    rate = speed / (muscles.parameters.max_shortening_velocity * optimal)
     capacity = curves.active(fiber / optimal).value * curves.velocity(rate).value * cosine
     tendon = curves.tendon(z).value
-    moment = np.einsum("tkn,n,tn->tk", problem.moment_arm, muscles.max_isometric_force, tendon)
+    moment = np.einsum("tkn,n,tn->tk", problem.moment_arm, muscles.parameters.max_isometric_force, tendon)
     steps = np.diff(problem.time)
     weight = 0.5 * (np.append(steps, 0.0) + np.append(0.0, steps)) / steps.mean()
     e_a, e_d = problem.limits.decay(steps[:, None])

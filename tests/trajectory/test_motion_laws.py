@@ -45,7 +45,9 @@ def test_forces_give_the_moments_and_balance(case):
     assert found.force == pytest.approx(found.activation * found.force_capacity, rel=1e-12)
     muscles = problem.muscles
     z = (found.tendon_length - muscles.rest) / muscles.stretch
-    assert np.abs(muscles.max_isometric_force * muscles.curves.tendon(z).value - tension).max() < 2e-3
+    assert (
+        np.abs(muscles.parameters.max_isometric_force * muscles.curves.tendon(z).value - tension).max() < 2e-3
+    )
     assert np.abs(found.reserve).max() == 0.0
 
 
@@ -67,7 +69,8 @@ def test_lengths_add_up_and_their_rates_too():
     rate = basis.rates(basis.coefficients(found.tendon_length))
     expected = (problem.musculotendon_velocity - rate) * found.cos_pennation
     assert found.fiber_velocity == pytest.approx(expected, abs=1e-9)
-    thickness = problem.muscles.optimal_fiber_length * np.sin(problem.muscles.pennation_angle)
+    parameters = problem.muscles.parameters
+    thickness = parameters.optimal_fiber_length * np.sin(parameters.pennation_angle)
     assert np.hypot(along, thickness) == pytest.approx(found.fiber_length, rel=1e-9)
 
 
@@ -92,7 +95,7 @@ def test_energy_of_a_tendon_is_its_force_over_its_elongation():
     for i in range(4):
         at = np.linspace(muscles.start[i], z[:, i], 2001)
         force = (
-            muscles.max_isometric_force[i]
+            muscles.parameters.max_isometric_force[i]
             * muscles.curves.muscles(np.array([i])).tendon(at[:, :, None]).value
         )
         work = np.trapezoid(force[:, :, 0], muscles.rest[i] + muscles.stretch[i] * at, axis=0)
@@ -153,13 +156,14 @@ def test_the_unit_of_the_cost_changes_nothing(cost):
 @pytest.mark.parametrize("cost", ["activation_power", "stress_cubed"])
 def test_twice_as_strong_muscles_share_twice_the_moments_alike(cost):
     problem = small_motion(moments=2)
-    muscles, passive = problem.muscles, problem.muscles.passive
+    muscles, passive = problem.muscles.parameters, problem.muscles.parameters.passive
     strong = replace(
         muscles,
         max_isometric_force=2.0 * muscles.max_isometric_force,
         passive=PassiveElement(2.0 * passive.force, passive.at_zero, passive.at_one),
     )
     found = solve_motion(problem, cost)
+    strong = replace(problem.muscles, parameters=strong)
     doubled = solve_motion(replace(problem, muscles=strong, moment=2.0 * problem.moment), cost)
     assert doubled.activation == pytest.approx(found.activation, abs=2e-6)
     assert doubled.tendon_energy == pytest.approx(2.0 * found.tendon_energy, abs=1e-4)
@@ -168,16 +172,17 @@ def test_twice_as_strong_muscles_share_twice_the_moments_alike(cost):
 @pytest.mark.parametrize("cost", ["activation_power", "force_squared"])
 def test_two_halves_of_a_muscle_share_equally(cost):
     problem = small_motion(moments=2)
-    muscles, passive = problem.muscles, problem.muscles.passive
+    muscles, passive = problem.muscles.parameters, problem.muscles.parameters.passive
+    doubled = problem.muscles.muscles(np.repeat(np.arange(4), 2))
     half = replace(
-        muscles.muscles(np.repeat(np.arange(4), 2)),
+        doubled.parameters,
         names=tuple(f"{name}_{part}" for name in muscles.names for part in "ab"),
         max_isometric_force=np.repeat(0.5 * muscles.max_isometric_force, 2),
         passive=PassiveElement(*(np.repeat(part, 2) for part in (0.5 * passive.force, *passive[1:]))),
     )
     twins = replace(
         problem,
-        muscles=half,
+        muscles=replace(doubled, parameters=half),
         moment_arm=np.repeat(problem.moment_arm, 2, axis=2),
         musculotendon_length=np.repeat(problem.musculotendon_length, 2, axis=1),
         musculotendon_velocity=np.repeat(problem.musculotendon_velocity, 2, axis=1),

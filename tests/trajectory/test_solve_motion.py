@@ -101,18 +101,19 @@ def test_rigid_tendons_without_limits_are_single_frames(cost):
 
 
 def with_parts(**changes) -> ElasticMuscles:
-    return replace(small_muscles(), **changes)
+    muscles = small_muscles()
+    return replace(muscles, parameters=replace(muscles.parameters, **changes))
 
 
 def slack_tendon() -> MotionProblem:
     muscles = small_muscles()
-    longer = muscles.tendon_slack_length.copy()
+    longer = muscles.parameters.tendon_slack_length.copy()
     longer[3] = 0.30
     return replace(small_motion(), muscles=with_parts(tendon_slack_length=longer))
 
 
 def tiny_muscle() -> MotionProblem:
-    strongest = small_muscles().max_isometric_force.copy()
+    strongest = small_muscles().parameters.max_isometric_force.copy()
     strongest[3] = 1e-3
     return replace(small_motion(), muscles=with_parts(max_isometric_force=strongest))
 
@@ -120,12 +121,15 @@ def tiny_muscle() -> MotionProblem:
 def rigid_among_elastic() -> MotionProblem:
     """The short extensor's tendon has no length."""
     muscles, problem = small_muscles(), small_motion()
+    slack = muscles.parameters.tendon_slack_length
     none, strain, start = (
         np.where(np.arange(4) == 3, 0.0, part)
-        for part in (muscles.tendon_slack_length, muscles.strain_by_coordinate, muscles.strain_at_start)
+        for part in (slack, muscles.strain_by_coordinate, muscles.strain_at_start)
     )
-    changed = replace(muscles, tendon_slack_length=none, strain_by_coordinate=strain, strain_at_start=start)
-    shorter = problem.musculotendon_length - muscles.tendon_slack_length * (np.arange(4) == 3)
+    changed = replace(
+        with_parts(tendon_slack_length=none), strain_by_coordinate=strain, strain_at_start=start
+    )
+    shorter = problem.musculotendon_length - slack * (np.arange(4) == 3)
     return replace(problem, muscles=changed, musculotendon_length=shorter)
 
 

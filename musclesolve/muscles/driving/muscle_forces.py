@@ -50,8 +50,8 @@ class MuscleForces:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Of the muscles."""
-        return self.muscles.names
+        """Names of the muscles."""
+        return self.muscles.parameters.names
 
     def __call__(self, time: Array, q: Array, qd: Array) -> Array:
         """Generalized force (T, N, 3)."""
@@ -98,7 +98,9 @@ class MuscleForces:
     def _tension(self, time: Array, path: PathState, qd: Array) -> Array:
         if self.prescribed:
             return self.course(time)
-        capacity, passive = self.muscles.tendon_force(path.length, self.rate(path, qd))
+        # Behind a rigid tendon path and rate determine the fiber; behind an elastic one fiber length would be a state.
+        parameters = self.muscles.parameters
+        capacity, passive = parameters.forces(parameters.fibers(path.length, self.rate(path, qd)))
         return self.course(time) * capacity + passive
 
     def _axes(self, q: Array, dofs: Indices) -> Array:
@@ -181,14 +183,16 @@ def muscle_forces(
     driven, sampling = DrivenMuscles.of_legs(legs), Sampling(time, between)
     _check_one({"activation": activation, "excitation": excitation, "force": force}, dynamics)
     if excitation is not None:
-        course = muscle_course(driven.names, excitation, sampling, EXCITATION)
+        course = muscle_course(driven.parameters.names, excitation, sampling, EXCITATION)
         how = ActivationDynamics() if dynamics is None else dynamics
-        return MuscleForces(model, driven, how.activation(driven.names, course, sampling.time))
+        return MuscleForces(model, driven, how.activation(driven.parameters.names, course, sampling.time))
     if force is not None:
-        course = muscle_course(driven.names, force, sampling, FORCE)
+        course = muscle_course(driven.parameters.names, force, sampling, FORCE)
         return MuscleForces(model, driven, course, prescribed=True)
     assert activation is not None
-    return MuscleForces(model, driven, muscle_course(driven.names, activation, sampling, ACTIVATION))
+    return MuscleForces(
+        model, driven, muscle_course(driven.parameters.names, activation, sampling, ACTIVATION)
+    )
 
 
 def _legs(model: Model, muscles: LegMuscles | Sequence[LegMuscles]) -> list[LegMuscles]:

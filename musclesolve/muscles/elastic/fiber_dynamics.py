@@ -63,12 +63,12 @@ class FiberDynamics:
     def forces(self, length: Array, z: Array) -> FiberForces:
         """Everything that does not depend on the velocity."""
         muscles = self.muscles
-        element, optimal = muscles.passive, muscles.optimal_fiber_length
+        element, optimal = muscles.parameters.passive, muscles.parameters.optimal_fiber_length
         along = muscles.along(length, z)
         fiber = np.hypot(along, muscles.thickness)
         strain = fiber / optimal - 1.0
         share = (strain - element.at_zero) / (element.at_one - element.at_zero)
-        strength = element.force / muscles.max_isometric_force
+        strength = element.force / muscles.parameters.max_isometric_force
         bears = (z > muscles.start) | ~muscles.elastic
         return FiberForces(
             tendon=np.where(bears, muscles.curves.tendon(z).value, 0.0),
@@ -133,7 +133,7 @@ class FiberDynamics:
     @cached_property
     def fastest(self) -> Array:
         """v_max (n,) [m/s]."""
-        return self.muscles.max_shortening_velocity * self.muscles.optimal_fiber_length
+        return self.muscles.parameters.max_shortening_velocity * self.muscles.parameters.optimal_fiber_length
 
     @cached_property
     def _curves(self) -> LengtheningCurves:

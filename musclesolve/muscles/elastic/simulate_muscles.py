@@ -121,7 +121,7 @@ class _Equations:
         z = self._coordinate(length, velocity, activation, state.reshape(3, -1)[:1])
         muscles, forces = self.fibers.muscles, self.fibers.forces(length, z)
         rate = self.fibers.rate(forces, velocity, activation)
-        tendon = forces.tendon / muscles.optimal_fiber_length
+        tendon = forces.tendon / muscles.parameters.optimal_fiber_length
         return np.concatenate(
             [rate, -tendon * velocity, -tendon * (velocity - muscles.stretch * rate)]
         ).ravel()
@@ -143,7 +143,7 @@ class _Equations:
         z = self._coordinate(length, velocity, activation, states[:, 0])
         forces = fibers.forces(length, z)
         along = velocity - muscles.stretch * fibers.rate(forces, velocity, activation)
-        norm = muscles.max_isometric_force
+        norm = muscles.parameters.max_isometric_force
         return MuscleMotion(
             muscles=muscles,
             time=time,
@@ -156,8 +156,8 @@ class _Equations:
             cos_pennation=forces.cos_pennation,
             force=norm * forces.tendon,
             passive_force=norm * forces.passive * forces.cos_pennation,
-            fiber_work=norm * muscles.optimal_fiber_length * states[:, 2],
-            skeleton_work=norm * muscles.optimal_fiber_length * states[:, 1],
+            fiber_work=norm * muscles.parameters.optimal_fiber_length * states[:, 2],
+            skeleton_work=norm * muscles.parameters.optimal_fiber_length * states[:, 1],
         )
 
     def _coordinate(self, length: Array, velocity: Array, activation: Array, z: Array) -> Array:

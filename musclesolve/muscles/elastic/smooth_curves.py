@@ -13,7 +13,7 @@ are far below what a curve is known to:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,10 +22,8 @@ from musclesolve._util.arrays import Array, Indices, Mask
 from musclesolve.muscles.curves.curve_family import CurveFamily
 from musclesolve.muscles.elastic.sampled_curves import Grid, SampledCurves, positive_part
 from musclesolve.muscles.elastic.tendon_curves import RIGID, TendonCurve, tendon_of_family
+from musclesolve.muscles.muscle_parameters import Families
 from musclesolve.muscles.passive.passive_element import PassiveElement
-
-Families = Sequence[tuple[CurveFamily, Indices]]
-"""Families of curves with the muscles that have them, by number."""
 
 LEAST_FACTOR = 2e-3
 PASSIVE_BEND = 0.02

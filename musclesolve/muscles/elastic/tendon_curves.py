@@ -17,9 +17,6 @@ import numpy as np
 from musclesolve._util.arrays import Array
 from musclesolve.muscles.curves.bezier import Point, Tabulated
 
-STRAIN_AT_ONE_NORM_FORCE = 0.049
-"""Strain of a tendon at one maximum isometric force where nothing else is known: the default of OpenSim's models."""
-
 
 @dataclass(frozen=True)
 class TendonCurve:

@@ -16,7 +16,7 @@ def tendon_energy(muscles: ElasticMuscles, z: Array) -> Array:
     """
     curve, start = muscles.curves.tendon, muscles.start
     stored = _integral(curve, np.maximum(z, start)) - _integral(curve, start)
-    return np.asarray(muscles.max_isometric_force * muscles.stretch * stored)
+    return np.asarray(muscles.parameters.max_isometric_force * muscles.stretch * stored)
 
 
 def _integral(curve: SampledCurves, x: Array) -> Array:

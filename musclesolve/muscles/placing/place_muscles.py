@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from muscle_db import MuscleDatabase
 from muscle_db.model import DEGREES_OF_FREEDOM
 from musclesolve._util.arrays import Array
 from musclesolve.dynamics.model.model import Model
-from musclesolve.muscles.curves.curve_family import CurveFamily
 from musclesolve.muscles.curves.curve_registry import curve_family
-from musclesolve.muscles.passive.passive_element import PassiveElement, passive_element
+from musclesolve.muscles.muscle_parameters import MuscleParameters
+from musclesolve.muscles.passive.passive_element import passive_element
 from musclesolve.muscles.paths.paths import Paths
 from musclesolve.muscles.placing.conditional_points import adjust_switches
 from musclesolve.muscles.placing.fiber_lengths import fiber_and_tendon_lengths
@@ -27,28 +25,23 @@ LEG_DOFS = DEGREES_OF_FREEDOM
 
 @dataclass(frozen=True)
 class LegMuscles:
-    """Muscles (n) of one side: paths on the skeleton and the parameters of the Hill model, each (n,).
+    """Muscles (n) of one side on the skeleton of a subject.
 
-    max_isometric_force [N]; optimal_fiber_length and tendon_slack_length [m] of the subject; pennation_angle [rad];
-    max_shortening_velocity [optimal fiber lengths / s]; tendon_strain: of the tendon at one maximum isometric force,
-    of no use where tendons are rigid; curves: their family; passive: the passive elements; segment_scale: factors of
-    the positions by frame, forward, left, up.
+    parameters: of the Hill model, lengths of the subject; short_names and groups (n,) of the set; paths on the
+    skeleton; segment_scale: factors of the positions by frame, forward, left, up.
     """
 
     side: str
-    names: tuple[str, ...]
+    parameters: MuscleParameters
     short_names: tuple[str, ...]
     groups: tuple[str, ...]
     paths: Paths
-    max_isometric_force: Array
-    optimal_fiber_length: Array
-    tendon_slack_length: Array
-    pennation_angle: Array
-    max_shortening_velocity: Array
-    tendon_strain: Array
-    curves: CurveFamily
-    passive: PassiveElement
     segment_scale: dict[str, Array]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the muscles, with side."""
+        return self.parameters.names
 
     @property
     def dof_names(self) -> tuple[str, ...]:
@@ -79,19 +72,22 @@ def place_muscles(
     maps = frame_maps(model, database, side)
     paths = adjust_switches(model, placed_paths(model, database, side, maps))
     optimal, slack = fiber_and_tendon_lengths(model, database, side, paths, fiber_lengths)
-    return LegMuscles(
-        side=side,
-        names=tuple(muscle.name for muscle in muscles),
-        short_names=tuple(muscle.short_name for muscle in muscles),
-        groups=tuple(muscle.group for muscle in muscles),
-        paths=paths,
+    parameters = MuscleParameters.of(
+        [muscle.name for muscle in muscles],
+        family,
         max_isometric_force=strengths(database, optimal, model.mass.total, model.stature, strength),
         optimal_fiber_length=optimal,
         tendon_slack_length=slack,
-        pennation_angle=np.array([m.pennation_angle for m in muscles]),
-        max_shortening_velocity=np.array([m.max_shortening_velocity for m in muscles]),
+        pennation_angle=[muscle.pennation_angle for muscle in muscles],
+        max_shortening_velocity=[muscle.max_shortening_velocity for muscle in muscles],
         tendon_strain=set_tendon_strains(database, tendon_strain),
-        curves=family,
         passive=passive_element(database, family, passive),
+    )
+    return LegMuscles(
+        side=side,
+        parameters=parameters,
+        short_names=tuple(muscle.short_name for muscle in muscles),
+        groups=tuple(muscle.group for muscle in muscles),
+        paths=paths,
         segment_scale={frame: placed.scale for frame, placed in maps.items()},
     )

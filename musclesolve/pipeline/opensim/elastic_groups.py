@@ -24,7 +24,7 @@ def share_elastic_groups(found: ModelProblem, cost: Cost, solver: Solver) -> Mod
     Raises:
         InputError: see `share_motion`.
     """
-    muscles = ElasticMuscles.of(found.muscles, found.muscles.families, found.muscles.tendon_strain)
+    muscles = ElasticMuscles.of(found.muscles)
     tendons = TendonStates.empty(*found.musculotendon_length.shape)
     numbers, motions, method = found.group_numbers, [], motion_method(cost, solver)
     for dofs, own in numbers:

@@ -14,9 +14,11 @@ from musclesolve._util.checks import check_choice, check_number
 from musclesolve._util.message_text import few
 from musclesolve.errors import InputError
 from musclesolve.muscles.hill_model import FiberState
+from musclesolve.muscles.muscle_parameters import MuscleParameters
 from musclesolve.muscles.tendon_strain import TendonStrain, check_tendon, check_tendon_strains
 from musclesolve.opensim.geometry import OpenSimGeometry, opensim_geometry
 from musclesolve.opensim.model import OpenSimModel
+from musclesolve.opensim.muscle_parameters import muscle_parameters
 from musclesolve.opensim.muscle_properties import curve_notes
 from musclesolve.opensim.read_model import read_osim
 from musclesolve.opensim.tendon_shift import difference_note, fiber_path_lengths, shift_note, tendon_shifts
@@ -24,7 +26,6 @@ from musclesolve.pipeline.opensim.clamped_ranges import BeyondRange, beyond_rang
 from musclesolve.pipeline.opensim.coordinate_moments import CoordinateMoments
 from musclesolve.pipeline.opensim.coordinate_motion import CoordinateMotion, Source, coordinate_motion
 from musclesolve.pipeline.opensim.load_dynamics import LoadDynamics, load_dynamics, load_moments
-from musclesolve.pipeline.opensim.model_muscles import ModelMuscles
 from musclesolve.pipeline.opensim.moments_and_model import moment_warnings
 from musclesolve.pipeline.opensim.separate_groups import separate_groups
 from musclesolve.pipeline.opensim.shared_choice import SharedChoice, shared_choice
@@ -88,7 +89,7 @@ class ModelProblem:
     model: OpenSimModel
     options: ModelOptions
     choice: SharedChoice
-    muscles: ModelMuscles
+    muscles: MuscleParameters
     problem: Problem
     groups: tuple[tuple[list[int], list[int]], ...]
     motion: CoordinateMotion
@@ -237,10 +238,12 @@ def assemble_problem(
     )
 
 
-def _muscles(model: OpenSimModel, choice: SharedChoice, options: ModelOptions) -> tuple[ModelMuscles, Array]:
+def _muscles(
+    model: OpenSimModel, choice: SharedChoice, options: ModelOptions
+) -> tuple[MuscleParameters, Array]:
     """Muscles, and by how much their tendons are longer than in the model (n,) [m], where tendons are elastic."""
     passive, strain = options.passive == "table", options.tendon_strain
-    muscles = ModelMuscles.of(choice.muscles, with_passive=passive, tendon_strain=strain)
+    muscles = muscle_parameters(choice.muscles, with_passive=passive, tendon_strain=strain)
     if options.tendon == "rigid":
         return muscles, np.zeros(len(muscles.names))
     check_tendon_strains(muscles.tendon_strain, muscles.names, f"the model {model.name}")
@@ -271,7 +274,7 @@ def _length_notes(
 
 def _problem(
     choice: SharedChoice,
-    muscles: ModelMuscles,
+    muscles: MuscleParameters,
     fiber: FiberState,
     arm: Array,
     moment: Array,

@@ -131,7 +131,7 @@ def _muscles(motions: dict[str, Simulation], given: Sequence[MuscleForces]) -> P
         course = muscles.course(motion.time)
         activation.append(np.full(course.shape, np.nan) if muscles.prescribed else course)
         tension.append(muscles.tension(motion.time, motion.q, motion.qd))
-        strength.append(muscles.muscles.max_isometric_force)
+        strength.append(muscles.muscles.parameters.max_isometric_force)
     if not names:
         return {}, {"muscle": np.zeros(0, np.str_)}
     paths, over = MusclePaths.of(lines), ("time", "muscle")

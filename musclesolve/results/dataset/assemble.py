@@ -206,7 +206,10 @@ def _muscle_variables(legs: Sequence[LegResult], dofs: list[str]) -> dict[str, V
     variables["activation"] = over_time(leg.solution.activation for leg in legs)
     variables["muscle_force"] = over_time(leg.solution.force + leg.state.passive_force for leg in legs)
     for name in _OF_MUSCLES:
-        variables[name] = (("muscle",), np.concatenate([getattr(leg.state.muscles, name) for leg in legs]))
+        variables[name] = (
+            ("muscle",),
+            np.concatenate([getattr(leg.state.muscles.parameters, name) for leg in legs]),
+        )
     frames, muscles = variables["muscle_force"][1].shape
     arm, column = np.zeros((frames, len(dofs), muscles)), 0
     for leg in legs:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def fiber_range(leg: LegResult) -> tuple[Array, Array]:
     """Least and greatest fiber length over optimal fiber length (n,) in the frames that are solved; NaN without any."""
-    normal = leg.state.fiber_length[leg.solution.solved] / leg.state.muscles.optimal_fiber_length
+    normal = leg.state.fiber_length[leg.solution.solved] / leg.state.muscles.parameters.optimal_fiber_length
     if not len(normal):
         normal = np.full((1, normal.shape[1]), np.nan)
     return normal.min(axis=0), normal.max(axis=0)

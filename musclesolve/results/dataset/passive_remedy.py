@@ -7,7 +7,6 @@ from dataclasses import replace
 import numpy as np
 
 from muscle_db import MuscleDatabase
-from musclesolve.muscles.hill_model import capacity_and_passive, fiber_state
 from musclesolve.muscles.passive.passive_element import PassiveRule, passive_element
 from musclesolve.pipeline.types import LegResult
 from musclesolve.sharing.problem import Problem
@@ -24,17 +23,11 @@ def passive_remedy(leg: LegResult, database: MuscleDatabase, frame: int) -> str 
 
 def with_passive_rule(leg: LegResult, database: MuscleDatabase, frame: int, rule: PassiveRule) -> Problem:
     """The problem of one frame with the passive forces of another rule, without reserves."""
-    state, muscles, at = leg.state, leg.state.muscles, np.array([frame])
-    fiber = fiber_state(
-        state.musculotendon_length[at],
-        state.musculotendon_velocity[at],
-        muscles.optimal_fiber_length,
-        muscles.tendon_slack_length,
-        muscles.pennation_angle,
-    )
-    element = passive_element(database, muscles.curves, rule)
-    fields = (muscles.max_isometric_force, muscles.optimal_fiber_length, muscles.max_shortening_velocity)
-    passive = capacity_and_passive(fiber, *fields, muscles.curves, element).passive
+    state, parameters, at = leg.state, leg.state.muscles.parameters, np.array([frame])
+    ((family, _),) = parameters.families
+    changed = replace(parameters, passive=passive_element(database, family, rule))
+    fiber = changed.fibers(state.musculotendon_length[at], state.musculotendon_velocity[at])
+    passive = changed.forces(fiber).passive
     one = leg.problem.frames(at)
     less = np.einsum("tkm,tm->tk", one.moment_arm, state.passive_force[at] - passive)
     return replace(one, moment=one.moment + less, passive_force=passive, reserve_weight=None)

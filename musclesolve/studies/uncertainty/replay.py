@@ -147,16 +147,16 @@ class Replay:
         muscles = self.options.muscles(model, self.options.sides[leg])
         if errors["muscle_path"].any():
             muscles = _on_other_paths(model, muscles, errors["muscle_path"][leg])
+        parameters = muscles.parameters
+        optimal, slack = parameters.optimal_fiber_length, parameters.tendon_slack_length
         stronger = np.exp(errors["strength"] + errors["max_isometric_force"][leg])
-        slack = (
-            muscles.tendon_slack_length + muscles.optimal_fiber_length * errors["tendon_slack_length"][leg]
+        changed = replace(
+            parameters,
+            max_isometric_force=parameters.max_isometric_force * stronger,
+            optimal_fiber_length=optimal * np.exp(errors["optimal_fiber_length"][leg]),
+            tendon_slack_length=np.maximum(slack + optimal * errors["tendon_slack_length"][leg], 0.0),
         )
-        return replace(
-            muscles,
-            max_isometric_force=muscles.max_isometric_force * stronger,
-            optimal_fiber_length=muscles.optimal_fiber_length * np.exp(errors["optimal_fiber_length"][leg]),
-            tendon_slack_length=np.maximum(slack, 0.0),
-        )
+        return replace(muscles, parameters=changed)
 
     def leg(self, body: Body, errors: Errors, leg: int) -> LegMechanics:
         """One leg, by its number among the analysed ones, with errors of its muscles."""
@@ -179,12 +179,12 @@ def _on_other_paths(model: Model, muscles: LegMuscles, offset: AnyArray) -> LegM
     paths = adjust_switches(model, replace(muscles.paths, standing=muscles.paths.standing + offset))
     still, angles = model.standing[None], np.zeros((1, len(model.topology.dof_names)))
     longer = paths.evaluate(still, angles).length[0] / muscles.paths.evaluate(still, angles).length[0]
-    return replace(
-        muscles,
-        paths=paths,
-        optimal_fiber_length=longer * muscles.optimal_fiber_length,
-        tendon_slack_length=longer * muscles.tendon_slack_length,
+    parameters = replace(
+        muscles.parameters,
+        optimal_fiber_length=longer * muscles.parameters.optimal_fiber_length,
+        tendon_slack_length=longer * muscles.parameters.tendon_slack_length,
     )
+    return replace(muscles, paths=paths, parameters=parameters)
 
 
 def _plates(trial: Trial, chosen: FilterChoice, time: AnyArray) -> list[tuple[Side, AnyArray, AnyArray]]:

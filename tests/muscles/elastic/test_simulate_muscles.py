@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from elastic_muscle import RECORD, elastic_muscles, path_length
+from elastic_muscle import THREE, elastic_muscles, path_length, three_muscles
 from refusals import refused
 from scipy.integrate import simpson, solve_ivp
 from scipy.optimize import brentq
@@ -11,7 +11,6 @@ from musclesolve.muscles.curves.curve_registry import CURVES, curve_family
 from musclesolve.muscles.driving.activation_dynamics import ActivationDynamics
 from musclesolve.muscles.elastic.simulate_muscles import simulate_muscles
 from musclesolve.muscles.elastic.tendon_curves import tendon_of_family
-from musclesolve.muscles.hill_model import capacity_and_passive, fiber_state
 
 TIME = np.linspace(0.0, 0.1, 21)
 STRAIN = 0.049
@@ -33,10 +32,10 @@ class Reference:
             activation,
         )
         numbers = ("max_isometric_force", "optimal_fiber_length", "tendon_slack_length", "pennation_angle")
-        self.norm, self.optimal, self.slack, angle = (getattr(RECORD, name)[k] for name in numbers)
+        self.norm, self.optimal, self.slack, angle = (THREE[name][k] for name in numbers)
         self.thickness = self.optimal * np.sin(angle)
-        self.fastest = RECORD.max_shortening_velocity[k] * self.optimal
-        self.passive = [part[k] for part in RECORD.passive]
+        self.fastest = THREE["max_shortening_velocity"][k] * self.optimal
+        self.passive = [part[k] for part in THREE["passive"]]
 
     def tendon_force(self, time, fiber):
         """Over F0."""
@@ -139,7 +138,7 @@ def test_fibers_follow_as_in_an_independent_formulation(case, family, tolerance)
 
 def stride(muscles, time):
     """Lengths (T, n) that rise and fall."""
-    swing = 0.15 * muscles.optimal_fiber_length * np.sin(2.0 * np.pi * time[:, None] / 0.3)
+    swing = 0.15 * muscles.parameters.optimal_fiber_length * np.sin(2.0 * np.pi * time[:, None] / 0.3)
     return path_length(muscles, 1.0) + swing
 
 
@@ -176,11 +175,8 @@ def test_fiber_velocity_is_the_rate_of_fiber_length():
 
 def rigid_force(family, length, velocity, activation):
     """Tendon force behind a rigid tendon (hill_model.py), passive part included [N]."""
-    fiber = fiber_state(
-        length, velocity, RECORD.optimal_fiber_length, RECORD.tendon_slack_length, RECORD.pennation_angle
-    )
-    numbers = RECORD.max_isometric_force, RECORD.optimal_fiber_length, RECORD.max_shortening_velocity
-    capacity, passive = capacity_and_passive(fiber, *numbers, curve_family(family), RECORD.passive)
+    muscles = three_muscles(family)
+    capacity, passive = muscles.forces(muscles.fibers(length, velocity))
     return activation * capacity + passive
 
 
@@ -192,20 +188,22 @@ def test_a_stiff_tendon_approaches_a_rigid_one(family):
     expected = simulate_muscles(rigid, time, length, 0.35)
     for strain in (4e-3, 4e-4, 4e-5):
         found = simulate_muscles(elastic_muscles(family, strain), time, length, 0.35)
-        misses.append(np.abs((found.force - expected.force) / rigid.max_isometric_force).max())
+        misses.append(np.abs((found.force - expected.force) / rigid.parameters.max_isometric_force).max())
     assert misses[0] > 3.0 * misses[1] > 9.0 * misses[2] and misses[2] < 5e-4
     path = expected.musculotendon_length, expected.musculotendon_velocity
-    by_hill = rigid_force(family, *path, 0.35) / rigid.max_isometric_force
-    np.testing.assert_allclose(expected.force / rigid.max_isometric_force, by_hill, rtol=0, atol=5e-4)
+    by_hill = rigid_force(family, *path, 0.35) / rigid.parameters.max_isometric_force
+    np.testing.assert_allclose(
+        expected.force / rigid.parameters.max_isometric_force, by_hill, rtol=0, atol=5e-4
+    )
 
 
 def test_a_muscle_without_a_tendon_is_rigid_beside_elastic_ones():
-    slack = RECORD.tendon_slack_length * [1.0, 0.0, 1.0]
+    slack = [0.26, 0.0, 0.05]
     muscles = elastic_muscles(tendon_slack_length=slack)
     length = stride(muscles, TIME)
     found = simulate_muscles(muscles, TIME, length, 0.35)
     rigid = simulate_muscles(elastic_muscles(tendon_slack_length=slack, elastic=False), TIME, length, 0.35)
-    differ = np.abs(found.force - rigid.force).max(axis=0) / muscles.max_isometric_force
+    differ = np.abs(found.force - rigid.force).max(axis=0) / muscles.parameters.max_isometric_force
     assert differ[1] < 1e-12 and min(differ[0], differ[2]) > 1e-3
     assert not found.tendon_energy[:, 1].any()
 
@@ -217,7 +215,8 @@ def test_it_starts_in_balance_and_stays_there_while_nothing_changes():
         found.coordinate, np.broadcast_to(found.coordinate[0], found.coordinate.shape), atol=1e-9
     )
     assert (
-        np.abs(found.fiber_velocity).max() < 1e-8 and (found.force > 0.3 * muscles.max_isometric_force).all()
+        np.abs(found.fiber_velocity).max() < 1e-8
+        and (found.force > 0.3 * muscles.parameters.max_isometric_force).all()
     )
 
 
@@ -225,17 +224,20 @@ def test_a_slack_tendon_bears_nothing_until_the_fiber_has_taken_it_up():
     """The path shortens by half of a fiber in 20 ms, faster than fibers can, then keeps its length."""
     muscles = elastic_muscles()
     time = np.linspace(0.0, 0.25, 126)
-    first, drop = path_length(muscles, 1.2), 0.5 * muscles.optimal_fiber_length
+    first, drop = path_length(muscles, 1.2), 0.5 * muscles.parameters.optimal_fiber_length
     length = first - drop * np.clip(time / 0.02, 0.0, 1.0)[:, None]
     rate = np.where(time[:, None] <= 0.02, -drop / 0.02, 0.0)
     found = simulate_muscles(muscles, time, length, 0.5, velocity=rate)
     slack = found.coordinate < muscles.start
     assert slack.any(axis=0).all() and not found.force[slack].any() and not found.tendon_energy[slack].any()
-    speed = found.fiber_velocity / (muscles.max_shortening_velocity * muscles.optimal_fiber_length)
-    unloaded = slack & (found.fiber_length < 0.85 * muscles.optimal_fiber_length)  # nor any passive force
+    optimal = muscles.parameters.optimal_fiber_length
+    speed = found.fiber_velocity / (muscles.parameters.max_shortening_velocity * optimal)
+    unloaded = slack & (found.fiber_length < 0.85 * optimal)  # nor any passive force
     assert unloaded.any(axis=0).all()
     np.testing.assert_allclose(speed[unloaded], -1.0, atol=0.01)
-    assert (found.force[-1] > 0.05 * muscles.max_isometric_force).all() and np.abs(speed[-1]).max() < 1e-3
+    assert (found.force[-1] > 0.05 * muscles.parameters.max_isometric_force).all() and np.abs(
+        speed[-1]
+    ).max() < 1e-3
 
 
 def test_an_excitation_acts_through_activation_dynamics():

@@ -108,7 +108,7 @@ def test_energy_is_the_integral_of_the_force(family):
     muscles, curve = elastic_muscles(family, 0.06), tendon_of_family(family)
     z = np.array([[0.4], [0.9], [1.7], [2.9]]) + np.zeros(3)
     area = [quad(curve.force, curve.start, row[0], epsabs=1e-12, limit=200)[0] for row in z]
-    expected = np.array(area)[:, None] * muscles.max_isometric_force * muscles.stretch
+    expected = np.array(area)[:, None] * muscles.parameters.max_isometric_force * muscles.stretch
     np.testing.assert_allclose(tendon_energy(muscles, z), expected, rtol=1e-8)
     assert not tendon_energy(muscles, muscles.start[None] - 0.3).any()
     beyond, within = (
@@ -117,7 +117,7 @@ def test_energy_is_the_integral_of_the_force(family):
     )
     ends = [muscles.curves.tendon(np.full((1, 3), at)).value for at in (3.0, 3.5)]
     np.testing.assert_allclose(
-        beyond - within, 0.25 * sum(ends) * muscles.max_isometric_force * muscles.stretch
+        beyond - within, 0.25 * sum(ends) * muscles.parameters.max_isometric_force * muscles.stretch
     )
 
 

@@ -23,6 +23,7 @@ from musclesolve.muscles.placing.place_muscles import place_muscles
 from musclesolve.muscles.placing.placed_paths import placed_paths
 
 NEW = ["gait2392", "rajagopal_2023"]
+LENGTHS = ("optimal_fiber_length", "tendon_slack_length")
 UNEVEN = {"knee_r": np.array([0.0, 0.0, -0.40]), "knee_l": np.array([0.0, 0.0, -0.44])}
 
 
@@ -42,8 +43,9 @@ def tabulated(database):
 def normalised(model, muscles, side):
     """Normalised fiber lengths (P, n) over the range of motion; zero where the tendon is slack."""
     length = muscles.paths.evaluate(*sampled_poses(model, side)).length
-    along = np.maximum(length - muscles.tendon_slack_length, 0.0) / muscles.optimal_fiber_length
-    return np.hypot(along, np.sin(muscles.pennation_angle))
+    parameters = muscles.parameters
+    along = np.maximum(length - parameters.tendon_slack_length, 0.0) / parameters.optimal_fiber_length
+    return np.hypot(along, np.sin(parameters.pennation_angle))
 
 
 @pytest.mark.parametrize("name", NEW)
@@ -59,7 +61,7 @@ def test_ranges_are_those_of_the_skeleton_that_fiber_lengths_belong_to():
     expected = [standing_length(muscle, database.reference, unscaled=True) for muscle in database]
     np.testing.assert_allclose(operating_range(database).length[0], expected, rtol=1e-12)
     by_own_range, by_standing = (
-        place_muscles(human_model(), database, "r", fiber_lengths=rule).optimal_fiber_length
+        place_muscles(human_model(), database, "r", fiber_lengths=rule).parameters.optimal_fiber_length
         for rule in ("operating_range", "standing")
     )
     np.testing.assert_allclose(by_own_range, by_standing, rtol=0.25)
@@ -70,8 +72,9 @@ def test_a_person_twice_as_large_works_in_the_same_range(name):
     database = muscle_db.load(name)
     small, large = human_model(50.0, 0.9), human_model(50.0, 1.8)
     one, other = (place_muscles(each, database, "r") for each in (small, large))
-    np.testing.assert_allclose(other.optimal_fiber_length, 2.0 * one.optimal_fiber_length, rtol=1e-12)
-    np.testing.assert_allclose(other.tendon_slack_length, 2.0 * one.tendon_slack_length, rtol=1e-12)
+    for field in LENGTHS:
+        twice = 2.0 * getattr(one.parameters, field)
+        np.testing.assert_allclose(getattr(other.parameters, field), twice, rtol=1e-12)
     ranges = [normalised(*each, "r") for each in ((small, one), (large, other))]
     np.testing.assert_allclose(*ranges, rtol=1e-10)
 
@@ -86,13 +89,15 @@ def test_a_person_in_the_mirror_has_the_other_leg(name, rule):
     for side, other in ("rl", "lr"):
         here = place_muscles(person, database, side, fiber_lengths=rule)
         there = place_muscles(image, database, other, fiber_lengths=rule)
-        for field in ("optimal_fiber_length", "tendon_slack_length"):
-            np.testing.assert_allclose(getattr(here, field), getattr(there, field), rtol=1e-12)
+        for field in LENGTHS:
+            length, mirrored_length = (getattr(each.parameters, field) for each in (here, there))
+            np.testing.assert_allclose(length, mirrored_length, rtol=1e-12)
         mirror = there.paths.standing * [1.0, -1.0, 1.0]
         np.testing.assert_allclose(here.paths.standing, mirror, atol=1e-12)
     right, left = (place_muscles(person, database, side, fiber_lengths=rule) for side in "rl")
     crossing = [k for k, name in enumerate(right.names) if name.startswith(("semi", "rectus_femoris"))]
-    assert (left.tendon_slack_length[crossing] > 1.03 * right.tendon_slack_length[crossing]).all()
+    longer, shorter = (leg.parameters.tendon_slack_length[crossing] for leg in (left, right))
+    assert (longer > 1.03 * shorter).all()
 
 
 def test_the_operating_range_of_another_set():

@@ -40,7 +40,7 @@ def test_muscles_work_where_muscles_work_in_walking(subject, name):
     model = SUBJECTS[subject]
     muscles = place_muscles(model, muscle_db.load(name), "r")
     state = muscle_state(model, muscles, gait(model))
-    normal = state.fiber_length / muscles.optimal_fiber_length
+    normal = state.fiber_length / muscles.parameters.optimal_fiber_length
     assert not state.slack.any()
     assert normal.min() > 0.3 and normal.max() < 1.6
     assert (np.quantile(normal, [0.05, 0.95]) > [0.5, 0.9]).all() and np.quantile(normal, 0.95) < 1.35
@@ -49,6 +49,7 @@ def test_muscles_work_where_muscles_work_in_walking(subject, name):
 @pytest.mark.parametrize("rule", ["operating_range", "standing"])
 @pytest.mark.parametrize("subject", SUBJECTS)
 def test_the_muscles_of_the_source_are_placed_by_either_rule(subject, rule):
-    muscles = place_muscles(SUBJECTS[subject], muscle_db.load("silva_2003"), "l", fiber_lengths=rule)
+    leg = place_muscles(SUBJECTS[subject], muscle_db.load("silva_2003"), "l", fiber_lengths=rule)
+    muscles = leg.parameters
     assert (muscles.optimal_fiber_length > 0.0).all() and (muscles.tendon_slack_length >= 0.0).all()
     assert np.isfinite(muscles.max_isometric_force).all()

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import muscle_db
+from musclesolve.muscles.muscle_parameters import MuscleParameters
 from musclesolve.pipeline.run_options import Options
 from musclesolve.results.dataset.fiber_ranges import fiber_notes
 from musclesolve.sharing.cost.cost_registry import find_cost
@@ -19,8 +20,9 @@ NAMES = ("semimembranosus_r", "soleus_r")
 def notes(semimembranosus, soleus, *, database="gait2392", rule=None):
     """Of one leg whose fibers have these normalised lengths over two frames, and a third frame without a solution."""
     normal = np.array([semimembranosus, soleus]).T
-    muscles = SimpleNamespace(names=NAMES, optimal_fiber_length=np.array([0.08, 0.05]))
-    length = np.vstack([normal, [9.0, 9.0]]) * muscles.optimal_fiber_length
+    parameters = MuscleParameters.of(NAMES, "silva_2003", 1000.0, [0.08, 0.05], 0.2)
+    muscles = SimpleNamespace(names=NAMES, parameters=parameters)
+    length = np.vstack([normal, [9.0, 9.0]]) * parameters.optimal_fiber_length
     solution = SimpleNamespace(solved=np.array([True, True, False]))
     leg = SimpleNamespace(solution=solution, state=SimpleNamespace(muscles=muscles, fiber_length=length))
     some = (find_cost("stress_cubed"), find_solver("batch"), ())

@@ -26,7 +26,7 @@ def leg(moment, passive=0.0):
     arm = np.zeros((len(TIME), len(LEG_DOFS), 3))
     arm[:, LEG_DOFS.index("ankle_dorsiflexion")] = [-0.05, -0.03, 0.04]
     names = ("soleus_r", "gastrocnemius_r", "tibialis_anterior_r")
-    muscles = SimpleNamespace(max_isometric_force=STRENGTH, names=names, side="r")
+    muscles = SimpleNamespace(names=names, side="r")
     capacity, rest = np.tile(STRENGTH, (len(TIME), 1)), np.full((len(TIME), 3), passive)
     state = SimpleNamespace(moment_arm=arm, passive_force=rest, force_capacity=capacity, muscles=muscles)
     rows = arm[:, [LEG_DOFS.index("ankle_dorsiflexion")]]

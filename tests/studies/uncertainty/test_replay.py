@@ -84,12 +84,12 @@ def test_strength_alone_does_not_change_who_pulls(trial: Trial, replay: Replay) 
 
 def test_muscle_errors_are_factors_and_lengths(replay: Replay) -> None:
     body = replay.body(errors_of(replay))
-    plain = replay.muscles(body.model, errors_of(replay), 0)
+    plain = replay.muscles(body.model, errors_of(replay), 0).parameters
     count = len(plain.names)
     one = np.zeros((1, count))
     one[0, 4] = 0.1
     given = {"max_isometric_force": one, "optimal_fiber_length": one, "tendon_slack_length": one}
-    other = replay.muscles(body.model, errors_of(replay, **given), 0)
+    other = replay.muscles(body.model, errors_of(replay, **given), 0).parameters
     for name in ("max_isometric_force", "optimal_fiber_length"):
         ratio = getattr(other, name) / getattr(plain, name)
         assert ratio == pytest.approx(np.exp(one[0]), rel=1e-12)
@@ -101,7 +101,9 @@ def test_a_path_moved_with_all_its_points_stays_as_long(replay: Replay) -> None:
     model = replay.body(errors_of(replay)).model
     plain = replay.muscles(model, errors_of(replay), 0)
     moved = replay.muscles(model, errors_of(replay, muscle_path=(0.0, 0.002, 0.0)), 0)
-    assert moved.optimal_fiber_length == pytest.approx(plain.optimal_fiber_length, rel=1e-12)
+    assert moved.parameters.optimal_fiber_length == pytest.approx(
+        plain.parameters.optimal_fiber_length, rel=1e-12
+    )
     assert moved.paths.standing - plain.paths.standing == pytest.approx(
         np.broadcast_to([0.0, 0.002, 0.0], plain.paths.standing.shape)
     )

@@ -14,9 +14,9 @@ from musclesolve.muscles.curves.de_groote_2016 import DeGroote2016
 from musclesolve.muscles.curves.millard_2013 import Millard2013
 from musclesolve.muscles.curves.thelen_2003 import Thelen2003
 from musclesolve.opensim.model import OpenSimModel
+from musclesolve.opensim.muscle_parameters import muscle_parameters
 from musclesolve.opensim.muscle_properties import curve_notes
 from musclesolve.opensim.read_model import read_osim
-from musclesolve.pipeline.opensim.model_muscles import ModelMuscles
 
 MILLARD = """<ActiveForceLengthCurve><min_norm_active_fiber_length>0.25</min_norm_active_fiber_length>
 <transition_norm_fiber_length>0.77</transition_norm_fiber_length>
@@ -46,7 +46,7 @@ def mixed(tmp_path_factory: pytest.TempPathFactory) -> OpenSimModel:
 
 
 def test_each_muscle_has_its_own_curves(mixed: OpenSimModel) -> None:
-    muscles = ModelMuscles.of(list(mixed.muscles.values()), with_passive=True)
+    muscles = muscle_parameters(list(mixed.muscles.values()))
     kinds = {muscles.names[int(own[0])]: family for family, own in muscles.families}
     assert isinstance(kinds["one_r"], Thelen2003) and kinds["one_r"] == Thelen2003()
     assert isinstance(kinds["two_r"], Millard2013) and isinstance(kinds["three_r"], DeGroote2016)
@@ -60,15 +60,15 @@ def test_each_muscle_has_its_own_curves(mixed: OpenSimModel) -> None:
 
 def test_forces_are_those_of_each_muscle_alone(mixed: OpenSimModel) -> None:
     every = list(mixed.muscles.values())
-    together = ModelMuscles.of(every, with_passive=True)
+    together = muscle_parameters(every)
     length, velocity = np.linspace(0.25, 0.36, 30).reshape(10, 3), np.linspace(-0.5, 0.5, 30).reshape(10, 3)
     found = together.forces(together.fibers(length, velocity))
     for k, muscle in enumerate(every):
-        one = ModelMuscles.of([muscle], with_passive=True)
+        one = muscle_parameters([muscle])
         alone = one.forces(one.fibers(length[:, [k]], velocity[:, [k]]))
         np.testing.assert_array_equal(alone.capacity[:, 0], found.capacity[:, k])
         np.testing.assert_array_equal(alone.passive[:, 0], found.passive[:, k])
-    assert found.passive.max() > 0.0 and not ModelMuscles.of(every, with_passive=False).passive.force.any()
+    assert found.passive.max() > 0.0 and not muscle_parameters(every, with_passive=False).passive.force.any()
 
 
 def test_a_file_without_curves_has_the_defaults(tmp_path: Path) -> None:
@@ -80,7 +80,7 @@ def test_a_file_without_curves_has_the_defaults(tmp_path: Path) -> None:
         for part in rest
     )
     model = read_osim(save_model(tmp_path, text))
-    muscles = ModelMuscles.of([model.muscles["two_r"]], with_passive=True)
+    muscles = muscle_parameters([model.muscles["two_r"]])
     ((family, _),) = muscles.families
     length = np.linspace(0.65, 1.5, 20)
     np.testing.assert_allclose(family.active(length), Millard2013().active(length), atol=1e-2)
@@ -104,12 +104,12 @@ def with_strains(muscle: str, parameter: str) -> str:
 
 def test_tendons_have_the_strain_of_their_own_curve(mixed: OpenSimModel, tmp_path: Path) -> None:
     """The defaults of OpenSim where the file states none."""
-    muscles = ModelMuscles.of(list(mixed.muscles.values()), with_passive=True)
+    muscles = muscle_parameters(list(mixed.muscles.values()))
     assert muscles.tendon_strain.tolist() == [0.04, 0.049, 0.049]
     stated = read_osim(
         save_model(tmp_path, with_strains("two_r", "<FmaxTendonStrain>0.033</FmaxTendonStrain>"))
     )
-    found = ModelMuscles.of(list(stated.muscles.values()), with_passive=False).tendon_strain
+    found = muscle_parameters(list(stated.muscles.values()), with_passive=False).tendon_strain
     assert found.tolist() == [0.04, 0.033, 0.04]
 
 
@@ -121,9 +121,9 @@ def test_strains_of_tendons_by_word(mixed: OpenSimModel) -> None:
     every = [one, two, *left, *calf]
     stated = {"all": 0.05, "achilles": 0.08, "one": 0.06, "one_l": 0.07, "gasmed_r": 0.1}
     for words in (stated, dict(reversed(stated.items()))):
-        found = ModelMuscles.of(every, with_passive=True, tendon_strain=words)
+        found = muscle_parameters(every, tendon_strain=words)
         assert found.tendon_strain.tolist() == [0.06, 0.05, 0.07, 0.05, 0.08, 0.1, 0.08]
     with refused("unknown_name", "'gasmed'", "'gasmed_l'"):
-        ModelMuscles.of(every, with_passive=True, tendon_strain={"gasmed_l": 0.08})
+        muscle_parameters(every, tendon_strain={"gasmed_l": 0.08})
     with refused("unknown_name", "achilles", "one_r, two_r"):
-        ModelMuscles.of([one, two], with_passive=True, tendon_strain={"achilles": 0.08})
+        muscle_parameters([one, two], tendon_strain={"achilles": 0.08})

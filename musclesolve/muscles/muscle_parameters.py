@@ -1,0 +1,151 @@
+"""The parameters of muscles: one record, whether they were placed on a subject or read from a model of OpenSim."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from musclesolve._util.arrays import Array, Indices
+from musclesolve.muscles.curves.curve_family import CurveFamily
+from musclesolve.muscles.curves.curve_registry import curve_family
+from musclesolve.muscles.hill_model import (
+    MAX_SHORTENING_VELOCITY,
+    FiberState,
+    TendonForce,
+    capacity_and_passive,
+    fiber_state,
+)
+from musclesolve.muscles.passive.passive_element import PassiveElement
+
+TENDON_STRAIN = 0.049
+"""Strain of a tendon at one maximum isometric force where nothing else is known: the default of OpenSim's models."""
+
+Families = tuple[tuple[CurveFamily, Indices], ...]
+"""Families of Hill curves with the muscles that have them, by number; every muscle has one."""
+
+
+@dataclass(frozen=True, eq=False)
+class MuscleParameters:
+    """Parameters of n muscles and their tendons, (n,) each.
+
+    max_isometric_force F0 [N], optimal_fiber_length L0 [m], tendon_slack_length [m], pennation_angle at L0 [rad],
+    max_shortening_velocity [L0 / s], tendon_strain: of the tendon at one maximum isometric force, of no use where
+    tendons are rigid; families: Hill curves with the muscles that have them; passive: the passive elements.
+    """
+
+    names: tuple[str, ...]
+    max_isometric_force: Array
+    optimal_fiber_length: Array
+    tendon_slack_length: Array
+    pennation_angle: Array
+    max_shortening_velocity: Array
+    tendon_strain: Array
+    families: Families
+    passive: PassiveElement
+
+    @classmethod
+    def of(
+        cls,
+        names: Sequence[str],
+        curves: CurveFamily | str,
+        max_isometric_force: ArrayLike,
+        optimal_fiber_length: ArrayLike,
+        tendon_slack_length: ArrayLike,
+        pennation_angle: ArrayLike = 0.0,
+        max_shortening_velocity: ArrayLike = MAX_SHORTENING_VELOCITY,
+        tendon_strain: ArrayLike = TENDON_STRAIN,
+        passive: Sequence[ArrayLike] | None = None,
+    ) -> MuscleParameters:
+        """Muscles that all have the same Hill curves; each parameter (n,), or one number for all muscles.
+
+        Args:
+            names: of the n muscles.
+            curves: a family of Hill curves, or its name ("de_groote_2016").
+            max_isometric_force: [N].
+            optimal_fiber_length: [m].
+            tendon_slack_length: [m].
+            pennation_angle: [rad].
+            max_shortening_velocity: [optimal fiber lengths / s].
+            tendon_strain: at one maximum isometric force.
+            passive: the three parameters of `PassiveElement`; as strong as the muscle, with the strains of the family,
+                unless given.
+
+        Raises:
+            InputError: an unknown family.
+        """
+        family = curve_family(curves) if isinstance(curves, str) else curves
+        element = (max_isometric_force, *family.passive_strain) if passive is None else passive
+
+        def of_each(value: ArrayLike) -> Array:
+            return np.array(np.broadcast_to(np.asarray(value, dtype=float), len(names)))
+
+        return cls(
+            tuple(names),
+            of_each(max_isometric_force),
+            of_each(optimal_fiber_length),
+            of_each(tendon_slack_length),
+            of_each(pennation_angle),
+            of_each(max_shortening_velocity),
+            of_each(tendon_strain),
+            ((family, np.arange(len(names))),),
+            PassiveElement(*map(of_each, element)),
+        )
+
+    def fibers(self, length: ArrayLike, velocity: ArrayLike) -> FiberState:
+        """Fibers behind rigid tendons for musculotendon lengths (T, n) [m] and their rates (T, n) [m/s]."""
+        lengths = self.optimal_fiber_length, self.tendon_slack_length
+        return fiber_state(length, velocity, *lengths, self.pennation_angle)
+
+    def forces(self, fiber: FiberState) -> TendonForce:
+        """Force capacity and passive force at the tendon (T, n) [N] of fibers (T, n), each with its own curves."""
+        if len(self.families) > 1:
+            capacity, passive = np.empty_like(fiber.length), np.empty_like(fiber.length)
+            for _, own in self.families:
+                part = FiberState(*(array[:, own] for array in fiber))
+                capacity[:, own], passive[:, own] = self.muscles(own).forces(part)
+            return TendonForce(capacity, passive)
+        ((family, _),) = self.families
+        numbers = self.max_isometric_force, self.optimal_fiber_length, self.max_shortening_velocity
+        return capacity_and_passive(fiber, *numbers, family, self.passive)
+
+    def muscles(self, which: Indices) -> MuscleParameters:
+        """Some of the muscles, by number, in the order of `which`."""
+        families = [(family, np.flatnonzero(np.isin(which, own))) for family, own in self.families]
+        return replace(
+            self,
+            names=tuple(self.names[k] for k in which),
+            families=tuple((family, own) for family, own in families if own.size),
+            passive=PassiveElement(*(part[which] for part in self.passive)),
+            **{name: getattr(self, name)[which] for name in _NUMBERS},
+        )
+
+
+_NUMBERS = [
+    field.name for field in fields(MuscleParameters) if field.name not in ("names", "families", "passive")
+]
+
+
+def families_of(curves: Sequence[CurveFamily]) -> Families:
+    """The families of curves of n muscles (n,), equal ones together."""
+    alike: dict[str, list[int]] = {}
+    for k, family in enumerate(curves):
+        alike.setdefault(repr(family), []).append(k)
+    return tuple((curves[own[0]], np.array(own, dtype=np.intp)) for own in alike.values())
+
+
+def joined_muscles(parts: Sequence[MuscleParameters]) -> MuscleParameters:
+    """The muscles of some records, one record after the other."""
+    curves = [
+        next(family for family, own in part.families if k in own)
+        for part in parts
+        for k in range(len(part.names))
+    ]
+    return MuscleParameters(
+        names=tuple(name for part in parts for name in part.names),
+        families=families_of(curves),
+        passive=PassiveElement(*map(np.concatenate, zip(*(part.passive for part in parts), strict=True))),
+        **{name: np.concatenate([getattr(part, name) for part in parts]) for name in _NUMBERS},
+    )
