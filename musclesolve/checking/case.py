@@ -17,7 +17,7 @@ from musclesolve.checking.finding import Finding, Run, Severity, Where, finding
 from musclesolve.checking.repair import Recorded
 from musclesolve.errors import InputError, MuscleSolveError, PoseError
 from musclesolve.recording.data import SIDE_NAMES, Markers, PlateForce, Trial
-from musclesolve.recording.trial.schema import Document
+from musclesolve.recording.schema import Document
 
 # The filter carries what happens outside of the time range so far into it [s]: at 6 Hz a step that lies farther away
 # disturbs it by less than half a hundredth of its height.

@@ -16,23 +16,22 @@ from musclesolve.checking.case import Case, Fact, contained, finding_of
 from musclesolve.checking.finding import Finding, Run, Where
 from musclesolve.checking.repair import Recorded
 from musclesolve.errors import InputError
-from musclesolve.recording.c3d.c3d_file import read_c3d
-from musclesolve.recording.c3d.foot_forces import c3d_forces
+from musclesolve.recording.c3d.c3d_file import is_c3d, read_c3d
 from musclesolve.recording.data import Markers, PlateForce, Side, Table, Trial
-from musclesolve.recording.formats import is_c3d, read_forces_table, read_markers
-from musclesolve.recording.markers.joint_requirements import joint_errors
+from musclesolve.recording.formats import read_forces_table, read_markers
 from musclesolve.recording.markers.mapping_tables import (
     absences,
     examined_mapping,
+    joint_errors,
     read_carried,
     read_clusters,
 )
 from musclesolve.recording.markers.marker_mapping import MarkerMapping, read_marker_mapping, requested_mapping
+from musclesolve.recording.plates.foot_forces import c3d_forces, is_stated, plate_of
+from musclesolve.recording.schema import Document, examined, trial_document
 from musclesolve.recording.text.text_file import is_file, read_lines, split_cells
 from musclesolve.recording.trial.emg_channels import read_emg
-from musclesolve.recording.trial.force_columns import is_stated, plate_of
 from musclesolve.recording.trial.functional_trials import read_functional
-from musclesolve.recording.trial.schema import Document, examined, trial_document
 from musclesolve.recording.trial.trial_file import (
     assembled,
     marker_notes,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from musclesolve.drafting.folder.file_roles import FileRoles, file_roles
-from musclesolve.drafting.folder.folder_contents import FolderContents, folder_contents
-from musclesolve.drafting.measured.subject_size import GivenSubject, check_given
+from musclesolve.drafting.file_roles import FileRoles, file_roles
+from musclesolve.drafting.folder_contents import FolderContents, folder_contents
+from musclesolve.drafting.subject_size import GivenSubject, check_given
 from musclesolve.drafting.trial_draft import TrialDraft, draft_trial
 from musclesolve.errors import InputError
 from musclesolve.recording.text.text_file import file_path

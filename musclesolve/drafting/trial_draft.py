@@ -8,19 +8,16 @@ from pathlib import Path
 
 from musclesolve._util.arrays import Array
 from musclesolve.checking.case import Case
-from musclesolve.drafting.folder.file_roles import FileRoles, MotionFiles
-from musclesolve.drafting.folder.folder_contents import FolderContents
-from musclesolve.drafting.markers.choose_mapping import MarkerChoice, choose_mapping
-from musclesolve.drafting.markers.mapping_text import marker_tables
-from musclesolve.drafting.measured.emg_table import emg_tables
-from musclesolve.drafting.measured.laboratory_axes import LaboratoryAxes, laboratory_axes
-from musclesolve.drafting.measured.movement import description, filter_table, runs
-from musclesolve.drafting.measured.plate_feet import PlateFoot, found_feet, stated_feet
-from musclesolve.drafting.measured.subject_size import GivenSubject, subject_table
-from musclesolve.drafting.measured.working_case import working_case
-from musclesolve.drafting.writing.draft_text import DraftTable, Line, draft_text
-from musclesolve.drafting.writing.read_back import read_back
-from musclesolve.recording.c3d.stored_events import stated_events
+from musclesolve.drafting.choose_mapping import MarkerChoice, choose_mapping, marker_tables
+from musclesolve.drafting.draft_text import DraftTable, Line, draft_text, read_back
+from musclesolve.drafting.emg_channels import emg_tables
+from musclesolve.drafting.file_roles import FileRoles, MotionFiles
+from musclesolve.drafting.folder_contents import FolderContents
+from musclesolve.drafting.laboratory_axes import LaboratoryAxes, laboratory_axes
+from musclesolve.drafting.movement import description, filter_table, runs, working_case
+from musclesolve.drafting.plate_feet import PlateFoot, found_feet, stated_feet
+from musclesolve.drafting.subject_size import GivenSubject, subject_table
+from musclesolve.recording.c3d.c3d_file import stated_events
 from musclesolve.recording.data import SIDE_NAMES
 from musclesolve.recording.file_axes import global_from_laboratory
 

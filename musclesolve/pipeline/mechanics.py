@@ -23,7 +23,7 @@ from musclesolve.motion.ground_reaction import ground_reactions
 from musclesolve.muscles.placing.place_muscles import LEG_DOFS
 from musclesolve.pipeline.types import Mechanics
 from musclesolve.recording.data import SIDES, Recording, Trial
-from musclesolve.recording.trial.schema import Document
+from musclesolve.recording.schema import Document
 
 MARGIN = 0.1
 """Motion kept before and after the time range, so that derivatives are good to its ends [s]."""

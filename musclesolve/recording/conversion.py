@@ -12,11 +12,11 @@ import numpy as np
 from musclesolve._util.arrays import Array
 from musclesolve._util.message_text import as_text
 from musclesolve._util.names import unknown_name
-from musclesolve.recording.c3d.c3d_file import read_c3d
+from musclesolve.recording.c3d.c3d_file import is_c3d, read_c3d
 from musclesolve.recording.c3d.force_platforms import read_plates
 from musclesolve.recording.data import Table
 from musclesolve.recording.file_axes import AXES, global_from_laboratory
-from musclesolve.recording.formats import is_c3d, read_forces_table, read_markers
+from musclesolve.recording.formats import read_forces_table, read_markers
 from musclesolve.recording.markers.marker_names import without_person
 from musclesolve.recording.place_errors import error_at
 from musclesolve.recording.text.mot_file import write_mot

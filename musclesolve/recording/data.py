@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from musclesolve._util.arrays import Array, Mask
-from musclesolve.recording.trial.schema import Document
+from musclesolve.recording.schema import Document
 
 Side = Literal["r", "l"]
 SIDES: tuple[Side, Side] = ("r", "l")

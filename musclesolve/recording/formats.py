@@ -58,11 +58,6 @@ def read_channels(path: str | Path) -> Table:
     return _reader(path, CHANNELS, "EMG")(Path(path))
 
 
-def is_c3d(path: str | Path) -> bool:
-    """Return whether a file is a C3D file, whose forces are plates instead of columns, by its suffix."""
-    return Path(path).suffix.casefold() == ".c3d"
-
-
 def _reader(
     path: str | Path, readers: Mapping[str, Callable[[Path], Content]], what: str, also: tuple[str, ...] = ()
 ) -> Callable[[Path], Content]:

@@ -11,8 +11,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, true_runs
 from musclesolve.errors import InputError
-from musclesolve.recording.markers.marker_set import MarkerSet, marker_sets
-from musclesolve.recording.markers.resolve_landmarks import markers_of
+from musclesolve.recording.markers.marker_set import MarkerSet, marker_sets, markers_of
 from musclesolve.synthetic.reference_stride import StrideSubject
 
 APART = np.array([0.03, 0.03, 0.0])

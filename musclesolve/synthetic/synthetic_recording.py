@@ -12,8 +12,7 @@ import xarray as xr
 from musclesolve._util.arrays import AnyArray, Array
 from musclesolve._util.names import unknown_name
 from musclesolve.errors import InputError
-from musclesolve.recording.cameras.camera import Camera
-from musclesolve.recording.cameras.camera_setups import ring
+from musclesolve.recording.cameras.camera import Camera, ring
 from musclesolve.recording.cameras.camera_writing import write_camera_file
 from musclesolve.recording.data import SIDES, Markers, Table
 from musclesolve.recording.file_axes import global_from_laboratory

@@ -16,9 +16,9 @@ from musclesolve.recording.data import Markers, Side, Table
 from musclesolve.recording.file_axes import global_from_laboratory
 from musclesolve.recording.formats import read_channels
 from musclesolve.recording.markers.marker_mapping import read_marker_mapping
+from musclesolve.recording.schema import Document, validated
 from musclesolve.recording.text.mot_file import read_mot, write_mot
 from musclesolve.recording.text.trc_file import read_trc, write_trc
-from musclesolve.recording.trial.schema import Document, validated
 
 WALK, STATIC, FORCES, EMG, TRIAL = "walk.trc", "static.trc", "forces.mot", "emg.sto", "trial.toml"
 

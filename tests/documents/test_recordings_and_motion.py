@@ -11,7 +11,7 @@ import pytest
 
 from musclesolve.checking.finding import codes
 from musclesolve.recording.markers.marker_set import marker_sets
-from musclesolve.recording.trial.schema import trial_keys
+from musclesolve.recording.schema import trial_keys
 from musclesolve.synthetic.faults import faults
 
 DOCS = Path(__file__).parents[2] / "docs"

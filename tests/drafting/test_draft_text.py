@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from musclesolve.drafting.writing.draft_text import TODO, DraftTable, Line, draft_text
-from musclesolve.drafting.writing.read_back import read_back
+from musclesolve.drafting.draft_text import TODO, DraftTable, Line, draft_text, read_back
 
 TEXT = st.text(st.characters(exclude_categories=("Cs",)), max_size=30)
 VALUES = st.one_of(

@@ -10,7 +10,7 @@ from drafted_folders import as_c3d, drafted, recordings, table
 
 import muscle_db
 from musclesolve.drafting.draft_folder import draft_folder
-from musclesolve.drafting.measured.emg_muscles import emg_channels, muscles_by_name, stance_muscles
+from musclesolve.drafting.emg_channels import emg_channels, muscles_by_name, stance_muscles
 from musclesolve.recording.data import Table
 from musclesolve.recording.text.mot_file import read_mot, write_mot
 from musclesolve.recording.trial.trial_file import read_trial

@@ -11,8 +11,8 @@ from drafted_folders import as_c3d, drafted, recordings, standing_forces, table
 from refusals import refused
 
 from musclesolve.drafting.draft_folder import draft_folder, write_drafts
-from musclesolve.drafting.folder.file_names import kinship, says_functional, says_maximum, says_static
-from musclesolve.drafting.folder.folder_contents import folder_contents
+from musclesolve.drafting.file_roles import kinship, says_functional, says_maximum, says_static
+from musclesolve.drafting.folder_contents import folder_contents
 from musclesolve.recording.data import Table
 from musclesolve.recording.formats import read_markers
 from musclesolve.recording.text.mot_file import read_mot, write_mot

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from drafted_folders import recordings, relabelled, renamed, table
 
+from musclesolve.drafting.column_triples import common_beginning, plates_of
 from musclesolve.drafting.draft_folder import draft_folder
-from musclesolve.drafting.folder.column_triples import common_beginning, plates_of
 from musclesolve.recording.data import Table
 
 LOADS = """<?xml version="1.0"?>

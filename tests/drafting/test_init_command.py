@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 
 from musclesolve.cli.app import app
 from musclesolve.drafting.draft_folder import draft_folder
-from musclesolve.drafting.measured.subject_size import GivenSubject
+from musclesolve.drafting.subject_size import GivenSubject
 from musclesolve.recording.formats import read_markers
 from musclesolve.recording.text.trc_file import write_trc
 

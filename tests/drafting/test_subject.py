@@ -20,7 +20,7 @@ from refusals import refused
 
 from musclesolve.checking.check import check
 from musclesolve.drafting.draft_folder import draft_folder
-from musclesolve.drafting.measured.subject_size import GivenSubject
+from musclesolve.drafting.subject_size import GivenSubject
 from musclesolve.recording.formats import read_markers
 from musclesolve.recording.text.trc_file import write_trc
 

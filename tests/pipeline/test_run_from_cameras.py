@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 import musclesolve as ms
 from musclesolve.cli import app as cli
-from musclesolve.recording.cameras.camera_setups import ring
+from musclesolve.recording.cameras.camera import ring
 
 # Of the files: x forward, y up, z right.
 POINTS = np.array([[x, y, z] for x in (-0.5, 0.5, 1.6) for y in (0.0, 0.9, 1.8) for z in (-0.6, 0.6)])

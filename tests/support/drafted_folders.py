@@ -11,7 +11,7 @@ import numpy as np
 from c3d_files import PlateOnPaper, write_c3d
 
 from musclesolve.drafting.draft_folder import FolderDraft, draft_folder, write_drafts
-from musclesolve.drafting.measured.subject_size import GivenSubject
+from musclesolve.drafting.subject_size import GivenSubject
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
 from musclesolve.muscles.placing.place_muscles import LEG_DOFS
 from musclesolve.pipeline.mechanics import mechanics

@@ -12,8 +12,13 @@ from musclesolve.checking.case import Case, contained, stretches
 from musclesolve.checking.finding import Finding, Where, finding
 from musclesolve.checking.stages import Stage, asked_at
 from musclesolve.recording.data import Emg
-from musclesolve.recording.trial.emg_channels import CHANNELS, check_overlap, check_signals
-from musclesolve.recording.trial.emg_faults import is_flat, saturated
+from musclesolve.recording.trial.emg_channels import (
+    CHANNELS,
+    check_overlap,
+    check_signals,
+    is_flat,
+    saturated,
+)
 
 # Share of clipped samples from which on the envelope is noticeably too low.
 CLIPPED = 0.001

@@ -25,7 +25,7 @@ from musclesolve.checking.repair import (
 from musclesolve.checking.stages import Stage, asked_at
 from musclesolve.recording.data import BODY_CLUSTERS, SIDES, Markers, Side, Trial
 from musclesolve.recording.markers.landmark_names import landmarks
-from musclesolve.recording.markers.left_right import NEIGHBOUR
+from musclesolve.recording.trial.recording_checks import NEIGHBOUR
 
 _WORDS = {
     "up": "above",

@@ -14,9 +14,9 @@ from musclesolve.checking.finding import Finding, Run, Where, finding
 from musclesolve.checking.markers.marker_distances import bodies, distances
 from musclesolve.checking.repair import remove_samples
 from musclesolve.checking.stages import Stage, asked_at
-from musclesolve.recording.gaps.marker_jumps import jumps as jump_frames
-from musclesolve.recording.gaps.marker_jumps import largest_jump
-from musclesolve.recording.markers.body_regions import upper_markers
+from musclesolve.recording.markers.landmark_names import upper_markers
+from musclesolve.recording.trial.recording_checks import jumps as jump_frames
+from musclesolve.recording.trial.recording_checks import largest_jump
 from musclesolve.recording.trial.trial_file import completed_trial, filled_trial
 
 # A marker that stays exactly where it is for so many frames and so long [s], while its distances from its neighbors

@@ -29,7 +29,7 @@ def init(
 ) -> None:
     """Draft a trial file from the recordings in a folder: all that they show is filled in, the rest marked TODO."""
     from musclesolve.drafting.draft_folder import draft_folder, write_drafts
-    from musclesolve.drafting.measured.subject_size import GivenSubject
+    from musclesolve.drafting.subject_size import GivenSubject
 
     draft = draft_folder(folder, output, GivenSubject(None, mass_kg, stature_m, sex))
     paths = write_drafts(draft, force)

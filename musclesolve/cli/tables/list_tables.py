@@ -7,8 +7,7 @@ from rich.table import Table
 
 from musclesolve._util.names import unknown_name
 from musclesolve.recording.markers.landmark_names import landmarks
-from musclesolve.recording.markers.marker_set import MarkerSet, marker_sets
-from musclesolve.recording.markers.resolve_landmarks import markers_of
+from musclesolve.recording.markers.marker_set import MarkerSet, marker_sets, markers_of
 
 
 def marker_set_table() -> Table:

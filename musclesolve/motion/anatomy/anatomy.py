@@ -59,7 +59,7 @@ from musclesolve.recording.data import (
 )
 from musclesolve.recording.gaps.rigid_registration import SMALLEST_BREADTH, Poses, breadth
 from musclesolve.recording.markers.landmark_names import shows_spines
-from musclesolve.recording.markers.left_right import check_sides
+from musclesolve.recording.trial.recording_checks import check_sides
 
 # What fixes the rotation of the foot about the line from heel to toe, the best first.
 THIRD_OF_FOOT = ("metatarsal_5", "ankle_lateral", "ankle_center")

@@ -20,7 +20,7 @@ from musclesolve.motion.anatomy.landmark_positions import Points, registered
 from musclesolve.motion.anatomy.unit_vectors import across, unit
 from musclesolve.recording.data import SIDES, Recording, Side, Subject
 from musclesolve.recording.gaps.rigid_registration import Poses
-from musclesolve.recording.markers.joint_requirements import WANDS
+from musclesolve.recording.markers.mapping_tables import WANDS
 
 # Distance from the acromion to the shoulder center over that to the elbow (de Leva 1996, J Biomech 29:1223-30).
 SHOULDER_SHARE = 0.104

@@ -19,7 +19,7 @@ from musclesolve.motion.anatomy.pelvis import back_of_pelvis, trunk_top
 from musclesolve.motion.anatomy.unit_vectors import mean_length
 from musclesolve.recording.data import SIDE_NAMES, SIDES, Recording, Side
 from musclesolve.recording.markers.landmark_names import shows_spines
-from musclesolve.recording.trial.schema import Document
+from musclesolve.recording.schema import Document
 
 # Beyond these multiples of the usual length a segment is unusual: wide enough for children, and for markers that sit
 # beside the joint.

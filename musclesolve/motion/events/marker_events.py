@@ -19,7 +19,7 @@ from musclesolve.motion.anatomy.unit_vectors import UP
 from musclesolve.motion.signals.low_pass import low_pass
 from musclesolve.motion.walking_direction import headings
 from musclesolve.recording.data import SIDES, Event, EventKind, Recording
-from musclesolve.recording.gaps.marker_jumps import jumps
+from musclesolve.recording.trial.recording_checks import jumps
 
 SHORTEST_SWING = 0.15
 """A foot that moves less than this along the walking direction, seen from the pelvis, does not step [m]."""

@@ -12,7 +12,7 @@ from musclesolve.motion.signals.low_pass import checked_cutoffs, low_pass
 from musclesolve.motion.signals.residual_analysis import ResidualAnalysis, Verdict, residual_analysis
 from musclesolve.motion.signals.smoothing_spline import lowest_cutoff, smoothing_spline
 from musclesolve.recording.data import SIDES, FilterOptions, Recording
-from musclesolve.recording.gaps.marker_jumps import jumps
+from musclesolve.recording.trial.recording_checks import jumps
 
 # Whose cut-offs the forces get: the plate acts on the foot, and where foot and force are filtered unlike, impacts of
 # the one are not matched by the other and show as moments of the joints (Bisseling & Hof 2006, J Biomech

@@ -1,31 +1,65 @@
-"""C3D files: markers, force plates and events of one recording, as the capture software stored them.
+"""C3D files: markers, analog channels and events of one recording, as the capture software stored them.
 
 What is read here is in the axes of the file and in SI units. The format's own numbering counts frames from 1, so
-the first frame of a file that was cut out of a longer recording does not begin at 0 s.
+the first frame of a file that was cut out of a longer recording does not begin at 0 s. The numbers are read a few
+megabytes at a time, so that memory holds what is asked for and little more.
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from musclesolve._util.arrays import Array
-from musclesolve.recording.c3d.c3d_samples import read_analog, read_calibration, read_points
-from musclesolve.recording.c3d.data_layout import FULL, Layout, read_layout
-from musclesolve.recording.c3d.parameters import LONGEST, Description, read_description
-from musclesolve.recording.data import Markers, Table
+from musclesolve.recording.c3d.description import (
+    FULL,
+    LONGEST,
+    Coding,
+    Description,
+    Layout,
+    corrupted,
+    read_description,
+    read_layout,
+)
+from musclesolve.recording.data import Event, EventKind, Markers, Side, Table
 from musclesolve.recording.place_errors import error_at
 from musclesolve.recording.text.repeated_names import blanked, distinct_names, numbered, repeated_notes
 from musclesolve.recording.text.text_file import file_path, open_input, opening
-from musclesolve.recording.units import metres_in, plain_unit
+from musclesolve.recording.units import LARGEST, metres_in, plain_unit
 
 _INCHES = {"in": 0.0254, "inch": 0.0254, "inches": 0.0254, "ft": 0.3048, "feet": 0.3048}
 _DEFAULT_UNIT = "mm"
 # Points that the modelling part of capture software stores among the markers: angles, moments, and so on.
 _COMPUTED = ("ANGLES", "FORCES", "MOMENTS", "POWERS", "SCALARS", "REACTIONS")
+
+CHUNK = 4 << 20
+"""Bytes of a file that are looked at together."""
+
+# What capture software calls them.
+_KINDS: dict[str, EventKind] = {
+    "foot strike": "heel_strike",
+    "heel strike": "heel_strike",
+    "foot contact": "heel_strike",
+    "initial contact": "heel_strike",
+    "foot off": "toe_off",
+    "toe off": "toe_off",
+}
+
+_SIDES: dict[str, Side] = {"right": "r", "left": "l"}
+
+# Longest plausible recording [s].
+_LONGEST = 1e7
+
+
+def is_c3d(path: str | Path) -> bool:
+    """Return whether a file is a C3D file, whose forces are plates instead of columns, by its suffix."""
+    return Path(path).suffix.casefold() == ".c3d"
 
 
 def length_in(unit: str) -> float | None:
@@ -177,3 +211,121 @@ def read_c3d(path: str | Path) -> C3D:
         size = file.seek(0, 2)
     description = read_description(raw, path)
     return C3D(path, description, read_layout(description, size))
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """What turns stored analog numbers into measured ones: (stored - offset) x scale, for every channel (k,)."""
+
+    offset: Array
+    scale: Array
+    unsigned: bool
+
+
+def read_calibration(description: Description, channels: int) -> Calibration:
+    """Return the calibration of the analog channels: ANALOG:OFFSET, SCALE, GEN_SCALE and FORMAT."""
+    general = description.number("ANALOG:GEN_SCALE")
+    # Zero times infinity is refused below.
+    with np.errstate(invalid="ignore"):
+        scale = description.joined("ANALOG:SCALE")[:channels] * (1.0 if general is None else general)
+    offset = description.joined("ANALOG:OFFSET")[:channels]
+    if scale.size < channels or not (np.abs(scale) < LARGEST).all():
+        problem = "a scale is no number"
+        if scale.size < channels:
+            problem = f"{scale.size} scales for {channels} analog channels"
+        raise corrupted(description.path, problem, "ANALOG:SCALE", "a number for every channel", "bad_number")
+    unsigned = description.texts("ANALOG:FORMAT")[:1] == ["UNSIGNED"]
+    if unsigned:
+        offset = offset % 0x10000
+    return Calibration(np.concatenate([offset, np.zeros(channels - offset.size)]), scale, unsigned)
+
+
+def read_points(path: Path, layout: Layout, coding: Coding, points: Sequence[int]) -> Array:
+    """Return some of the points, (F, len(points), 3) in the unit of the file; NaN where they were not seen.
+
+    A negative residual marks a point that was not seen; so does a coordinate that is no number.
+    """
+    position = np.empty((layout.frames, len(points), 3))
+    scale = layout.scale if layout.width == 2 else 1.0
+    columns = list(points)
+    for rows, numbers in _chunks(path, layout, coding):
+        # A signalling NaN is a gap like any other.
+        with np.errstate(invalid="ignore"):
+            stored = (
+                numbers[:, : 4 * layout.points].reshape(-1, layout.points, 4)[:, columns].astype(np.float64)
+            )
+        seen = (stored[..., 3] >= 0.0) & (np.abs(stored[..., :3]) < LARGEST).all(axis=-1)
+        position[rows] = np.where(seen[..., None], stored[..., :3] * scale, np.nan)
+    return position
+
+
+def read_analog(
+    path: Path, layout: Layout, coding: Coding, calibration: Calibration, channels: Sequence[int]
+) -> Array:
+    """Return some of the analog channels in the units they are calibrated in, (F x s, len(channels))."""
+    values = np.empty((layout.frames, layout.samples, len(channels)))
+    columns = list(channels)
+    offset, scale = calibration.offset[columns], calibration.scale[columns]
+    for rows, numbers in _chunks(path, layout, coding):
+        stored = numbers[:, 4 * layout.points :].reshape(-1, layout.samples, layout.channels)[..., columns]
+        if layout.width == 2 and calibration.unsigned:
+            stored = stored.view(stored.dtype.str.replace("i", "u"))
+        # Signalling NaNs are refused below, like all that is no number.
+        with np.errstate(invalid="ignore"):
+            values[rows] = (stored.astype(np.float64) - offset) * scale
+    beyond = ~(np.abs(values) < LARGEST)
+    if beyond.any():
+        frame, sample, column = np.argwhere(beyond)[0]
+        time = layout.start_time + (frame + sample / layout.samples) / layout.rate
+        where = f"channel {columns[column] + 1}, {time:g} s"
+        problem = f"the analog value is {values[frame, sample, column]:g}"
+        raise error_at(path, where, problem, "a number that was measured", code="not_finite")
+    return values.reshape(-1, len(channels))
+
+
+def _chunks(path: Path, layout: Layout, coding: Coding) -> Iterator[tuple[slice, NDArray[np.generic]]]:
+    """Yield which frames, and their stored numbers (frames, numbers)."""
+    frame_bytes = layout.width * layout.numbers
+    step = max(1, CHUNK // frame_bytes)
+    with open_input(path) as file:
+        file.seek(layout.start)
+        for first in range(0, layout.frames, step):
+            count = min(step, layout.frames - first)
+            raw = file.read(count * frame_bytes)
+            if len(raw) < count * frame_bytes:
+                raise corrupted(path, "the file became shorter while it was read")
+            numbers: NDArray[np.generic] = coding.reals(raw) if layout.width == 4 else coding.integers(raw)
+            yield slice(first, first + count), numbers.reshape(count, layout.numbers)
+
+
+def stated_events(files: Mapping[str, Path]) -> tuple[Event, ...]:
+    """Return the events that the C3D file of the motion states, or else that of the forces."""
+    for role in ("markers", "forces"):
+        if role in files and is_c3d(files[role]) and (events := read_events(read_c3d(files[role]))):
+            return events
+    return ()
+
+
+def read_events(file: C3D) -> tuple[Event, ...]:
+    """Return the heel strikes and toe-offs that a file states, in the order of time.
+
+    EVENT:TIMES holds minutes and seconds of each on the clock on which frame 1 is at 0, CONTEXTS the side, LABELS the
+    kind (www.c3d.org/HTML/Documents, "The EVENT Group"). Others, and those without a side, are left out.
+    """
+    description = file.description
+    times = description.numbers("EVENT:TIMES")
+    if times.ndim != 2 or times.shape[0] != 2:
+        return ()
+    used = description.count("EVENT:USED") or 0
+    with np.errstate(over="ignore", invalid="ignore"):
+        seconds = 60.0 * times[0] + times[1]
+    events = []
+    named = zip(
+        description.texts("EVENT:CONTEXTS"), description.texts("EVENT:LABELS"), seconds[:used], strict=False
+    )
+    for context, label, second in named:
+        side = _SIDES.get(context.casefold())
+        kind = _KINDS.get(" ".join(label.casefold().replace("-", " ").replace("_", " ").split()))
+        if side and kind and math.isfinite(second) and abs(second) < _LONGEST:
+            events.append(Event(kind, side, float(second), "stated"))
+    return tuple(sorted(events, key=lambda event: event.time))

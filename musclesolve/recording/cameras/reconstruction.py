@@ -1,4 +1,8 @@
-"""Reconstruction: the points whose images lie nearest to what two or more cameras saw, all frames at once."""
+"""Reconstruction: the points whose images lie nearest to what two or more cameras saw, all frames at once.
+
+Triangulation is batched least squares in the image, three unknowns per point. A marker that is digitised wrongly in one
+of three or more cameras is found by what the others agree on.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +16,6 @@ from numpy.typing import ArrayLike, NDArray
 from musclesolve._util.arrays import Array, Mask
 from musclesolve._util.checks import check_array, check_number
 from musclesolve.recording.cameras.camera import Camera
-from musclesolve.recording.cameras.outlier_views import ViewRejection, reject_outlier_views
-from musclesolve.recording.cameras.triangulation import solve_points
 from musclesolve.recording.place_errors import error_at
 
 Counts = NDArray[np.int64]
@@ -22,6 +24,30 @@ FEWEST_VIEWS = 2
 # Errors along the worst known direction over those along the best known one. Two cameras equally far away whose rays
 # meet at the angle w have 1 / sin(w / 2): the limit is an angle of 2.3 degrees.
 LARGEST_CONDITION = 50.0
+
+ROUNDS = 30
+
+# After a step that moves the images by no more than this share of the largest pixel (a few millionths of a pixel) the
+# next one would be smaller still: the method converges at least linearly.
+SMALLEST_STEP = 1e-9
+
+# Points solved at a time: their arrays fit into the caches of a processor, and memory holds little beside the images.
+BATCH = 8192
+
+# Keeps the equations of parallel rays solvable; the points are refused later for their condition.
+RIDGE = 1e-14
+
+# Probability of suspecting any point of a recording in which all views are equally good.
+FALSE_ALARM = 0.01
+
+# A view is named when the others fit as well as all but this share of points do, and no other view can say so.
+IMPLAUSIBLE = 0.001
+
+# Leaving out a view needs two others.
+FEWEST_FOR_OUTLIERS = 3
+
+# Equations over that count when the noise is given: as good as infinitely many.
+KNOWN = 1e9
 
 
 @dataclass(frozen=True)
@@ -174,3 +200,242 @@ def _noise(misfit: Array, spare: Array, counts: Mask) -> float:
     if not counts.any():
         return float("nan")
     return float(np.sqrt(misfit[counts].sum() / spare[counts].sum()))
+
+
+@dataclass
+class Triangulation:
+    """P points where the rays of the cameras come nearest to each other.
+
+    Points (P, 3) [m], normal matrices there (P, 3, 3) [px^2/m^2] and sums of squared residuals (P,) [px^2]; behind a
+    camera that saw the point the matrix is zero and the misfit infinite.
+    """
+
+    points: Array
+    normal: Array
+    misfit: Array
+
+    @property
+    def in_front(self) -> Mask:
+        """Which points (P,) lie before all cameras that saw them."""
+        return np.isfinite(self.misfit)
+
+    @classmethod
+    def empty(cls, count: int) -> Triangulation:
+        """Return points of which nothing is known yet."""
+        return cls(np.zeros((count, 3)), np.zeros((count, 3, 3)), np.full(count, np.inf))
+
+    def put(self, where: slice | NDArray[np.int64], other: Triangulation) -> None:
+        """Replace the points at some places by others."""
+        self.points[where], self.normal[where], self.misfit[where] = other.points, other.normal, other.misfit
+
+
+def solve_points(cameras: Sequence[Camera], image: Array, seen: Mask) -> Triangulation:
+    """Minimise the residual in the image for P points by the Gauss-Newton method.
+
+    Pixels are (C, P, 2); (C, P) says which camera saw which point, two or more for every point.
+    """
+    found = Triangulation.empty(image.shape[1])
+    smallest = SMALLEST_STEP * np.abs(image[seen]).max(initial=0.0)
+    for first in range(0, image.shape[1], BATCH):
+        part = slice(first, first + BATCH)
+        found.put(part, _batch(cameras, image[:, part], seen[:, part], smallest))
+    return found
+
+
+def _batch(cameras: Sequence[Camera], image: Array, seen: Mask, smallest: float) -> Triangulation:
+    found = Triangulation.empty(image.shape[1])
+    found.points = first_points(cameras, image, seen)
+    before = np.flatnonzero(_before(cameras, found.points, seen))
+    found.put(before, _refined(cameras, found.points[before], image[:, before], seen[:, before], smallest))
+    return found
+
+
+def first_points(cameras: Sequence[Camera], image: Array, seen: Mask) -> Array:
+    """Return the points (P, 3) that solve the linear equations, to begin with.
+
+    Eq. 5.1 multiplied out counts a camera the more, the farther it is away. Solved once more with the weights
+    1 / denominator, its residuals are pixels (Abdel-Aziz & Karara 1971), and the start lies next to the solution.
+    """
+    points = _multiplied_out(cameras, image, seen, np.ones(seen.shape))
+    depth = np.stack([camera.depth(points) for camera in cameras])
+    return _multiplied_out(cameras, image, seen, 1.0 / np.maximum(np.abs(depth), 1e-6))
+
+
+def _multiplied_out(cameras: Sequence[Camera], image: Array, seen: Mask, weight: Array) -> Array:
+    """Return the points (P, 3) that solve eq. 5.1 times the denominator, each camera's rows with a weight (C, P)."""
+    normal = np.zeros((image.shape[1], 3, 3))
+    right = np.zeros((image.shape[1], 3))
+    for camera, pixels, there, factor in zip(cameras, image, seen, weight, strict=True):
+        a = camera.coefficients
+        scale = np.where(there, factor, 0.0)
+        for pixel, row, constant in ((pixels[:, 0], a[0:3], a[3]), (pixels[:, 1], a[4:7], a[7])):
+            known = np.where(there, pixel, 0.0)
+            rows = scale[:, None] * (row - known[:, None] * a[8:])
+            normal += rows[:, :, None] * rows[:, None]
+            right += rows * (scale * (known - constant))[:, None]
+    return _solve(normal, right)
+
+
+def _refined(
+    cameras: Sequence[Camera], points: Array, image: Array, seen: Mask, smallest: float
+) -> Triangulation:
+    """Return the least-squares points, from points (P, 3) before their cameras."""
+    normal, right, misfit = _equations(cameras, points, image, seen)
+    share = np.ones(len(points))
+    active = np.arange(len(points))
+    for _ in range(ROUNDS):
+        step = share[active, None] * _solve(normal[active], right[active])
+        moved = np.einsum("pi,pij,pj->p", step, normal[active], step)
+        tried = points[active] + step
+        last = moved <= smallest**2
+        points[active[last]] = tried[last]
+        active, tried = active[~last], tried[~last]
+        if not active.size:
+            break
+        found = _equations(cameras, tried, image[:, active], seen[:, active])
+        # NaN, a point that went behind a camera, is no improvement either.
+        better = found[2] <= misfit[active]
+        share[active] *= np.where(better, 1.0, 0.25)
+        gained = active[better]
+        points[gained], normal[gained], right[gained], misfit[gained] = (
+            values[better] for values in (tried, *found)
+        )
+    return Triangulation(points, normal, misfit)
+
+
+def _equations(
+    cameras: Sequence[Camera], points: Array, image: Array, seen: Mask
+) -> tuple[Array, Array, Array]:
+    """Return J^T J (P, 3, 3), J^T r (P, 3) and r^T r (P,) of the residuals r in the image; NaN behind a camera."""
+    normal, right, misfit = np.zeros((len(points), 3, 3)), np.zeros((len(points), 3)), np.zeros(len(points))
+    for camera, pixels, there in zip(cameras, image, seen, strict=True):
+        a, below = camera.coefficients, camera.depth(points)
+        # camera.depth is positive before either kind of camera; eq. 5.1 has the sign of the coefficients.
+        below = camera.front * np.where(below > 0.0, below, np.nan)
+        for pixel, row, constant in ((pixels[:, 0], a[0:3], a[3]), (pixels[:, 1], a[4:7], a[7])):
+            projected = (points @ row + constant) / below
+            slopes = np.where(there[:, None], (row - projected[:, None] * a[8:]) / below[:, None], 0.0)
+            residual = np.where(there, pixel - projected, 0.0)
+            normal += slopes[:, :, None] * slopes[:, None]
+            right += slopes * residual[:, None]
+            misfit += residual**2
+    return normal, right, misfit
+
+
+def _solve(normal: Array, right: Array) -> Array:
+    size = np.trace(normal, axis1=1, axis2=2)[:, None, None]
+    return np.asarray(np.linalg.solve(normal + RIDGE * size * np.eye(3), right[..., None])[..., 0])
+
+
+def _before(cameras: Sequence[Camera], points: Array, seen: Mask) -> Mask:
+    """Return which points (P,) lie before every camera that saw them."""
+    behind = np.stack([camera.depth(points) <= 0.0 for camera in cameras]) & seen
+    return np.logical_not(behind.any(axis=0))
+
+
+@dataclass(frozen=True)
+class Noise:
+    """Variance of a digitised coordinate of good points [px^2], and the spare equations from which it is known."""
+
+    variance: float
+    spare: float
+
+
+@dataclass(frozen=True)
+class ViewRejection:
+    """Points and the views that are rejected.
+
+    P points from the remaining views, the rejected views (C, P), and doubtful points (P,), whose rays miss each other
+    by more than the noise while no single view is the outlier.
+    """
+
+    found: Triangulation
+    bad: Mask
+    doubtful: Mask
+
+
+def reject_outlier_views(
+    cameras: Sequence[Camera], image: Array, seen: Mask, solved: Triangulation, noise: float | None
+) -> ViewRejection:
+    """Leave out views that are unlikely, at points that three or more cameras saw.
+
+    A point is suspect when its misfit r^T r is too large for its 2 v - 3 spare equations, v views: r^T r / (2 v - 3)
+    over the variance of the noise, an F test with the limit of Bonferroni for all points. Each of its views is left out
+    in turn; where the rest fits for exactly one of them, that view is an outlier. Where it does for none or for
+    several, as always with two views, the point is doubtful and stays where it is.
+
+    Pixels (C, P, 2), which camera saw which point (C, P), the points from all views (changed where a view is left out)
+    and the standard deviation of a digitised coordinate [px]; None: from the median of all misfits, which stays the
+    same as long as most points are good.
+    """
+    views = seen.sum(axis=0)
+    bad, doubtful = np.zeros(seen.shape, bool), np.zeros(len(views), bool)
+    good = _noise_of_good(image, seen, solved, views, noise)
+    if good is None:
+        return ViewRejection(solved, bad, doubtful)
+    suspect = solved.misfit > _limits(len(cameras), FALSE_ALARM / len(views), good)[views]
+    doubtful[suspect & solved.in_front] = True
+    asked = np.flatnonzero(suspect & (views >= FEWEST_FOR_OUTLIERS))
+    named, view, without = _without_one(cameras, image[:, asked], seen[:, asked], views[asked], good)
+    found = asked[named]
+    solved.put(found, without)
+    bad[view, found] = True
+    doubtful[found] = False
+    return ViewRejection(solved, bad, doubtful)
+
+
+def _noise_of_good(
+    image: Array, seen: Mask, solved: Triangulation, views: NDArray[np.int64], given: float | None
+) -> Noise | None:
+    """Return the noise of good points; None where no point has spare equations."""
+    from scipy.special import chdtri
+
+    # Below the steps of the solution residuals are round-off, without a distribution.
+    least = (SMALLEST_STEP * np.abs(image[seen]).max(initial=0.0)) ** 2
+    if given is not None:
+        return Noise(max(given**2, least), KNOWN)
+    spare = 2.0 * views[solved.in_front] - 3.0
+    if not spare.size:
+        return None
+    middles = chdtri(np.maximum(2.0 * np.arange(len(seen) + 1) - 3.0, 1.0), 0.5)
+    middle = float(np.median(solved.misfit[solved.in_front] / middles[views[solved.in_front]]))
+    # The median of a sample is as precise as the mean of a third or more of it.
+    return Noise(max(middle, least), spare.sum() / 3.0)
+
+
+def _limits(cameras: int, chance: float, noise: Noise) -> Array:
+    """Return by number of views, 0 to C, the misfit [px^2] that a good point exceeds with a probability."""
+    from scipy.special import fdtri
+
+    spare = np.maximum(2.0 * np.arange(cameras + 1) - 3.0, 1.0)
+    return np.asarray(noise.variance * spare * fdtri(spare, noise.spare, 1.0 - chance))
+
+
+def _without_one(
+    cameras: Sequence[Camera], image: Array, seen: Mask, views: NDArray[np.int64], noise: Noise
+) -> tuple[Mask, NDArray[np.int64], Triangulation]:
+    """Leave out each view in turn.
+
+    Returns:
+        For which of the points (P,) one view is the outlier; which one (N,), and the N points from the other views.
+    """
+    limit = _limits(len(cameras), IMPLAUSIBLE, noise)[views - 1]
+    fits, rests = np.zeros(seen.shape, bool), []
+    for k in range(len(cameras)):
+        own = np.flatnonzero(seen[k])
+        others = seen[:, own]
+        others[k] = False
+        rest = Triangulation.empty(seen.shape[1])
+        rest.put(own, solve_points(cameras, image[:, own], others))
+        fits[k] = rest.misfit <= limit
+        rests.append(rest)
+    named = fits.sum(axis=0) == 1
+    view = np.argmax(fits[:, named], axis=0)
+    picked = Triangulation.empty(int(named.sum()))
+    for k, rest in enumerate(rests):
+        chosen = np.flatnonzero(named)[view == k]
+        picked.put(
+            np.flatnonzero(view == k),
+            Triangulation(rest.points[chosen], rest.normal[chosen], rest.misfit[chosen]),
+        )
+    return named, view, picked

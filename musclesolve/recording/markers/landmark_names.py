@@ -1,14 +1,32 @@
-"""The anatomical landmarks a trial can name, read from ``landmarks.toml``."""
+"""The anatomical landmarks a trial can name, and the parts of the body that they show.
+
+From ``landmarks.toml`` and ``bodies.toml``: what the legs need, what shows only trunk, arms and head, and which markers
+move together.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Container
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 from musclesolve._util.bundled_toml import bundled_toml
+from musclesolve.recording.data import SIDE_NAMES, SIDES, Trial
 
 _SIDED = {"_r": "right ", "_l": "left ", "": ""}
+
+ARMS_AND_HEAD = frozenset(
+    {
+        f"{part}_{side}"
+        for part in ("elbow_lateral", "elbow_medial", "wrist", "hand_radial", "hand_ulnar")
+        for side in SIDES
+    }
+    | {"head_base", "head_low", "head_top"}
+)
+
+TRUNK = frozenset(
+    {f"{part}_{side}" for part in ("shoulder", "shoulder_center") for side in SIDES} | {"neck_base"}
+)
 
 
 @dataclass(frozen=True)
@@ -56,3 +74,47 @@ def back_landmarks(names: Container[str]) -> tuple[str, ...]:
 def shows_spines(names: Container[str]) -> bool:
     """Return whether the spines of the pelvis are among some landmarks, in front and behind."""
     return "asis_r" in names and "asis_l" in names and bool(back_landmarks(names))
+
+
+def bounding_markers(trial: Trial) -> tuple[str, ...]:
+    """Return the needed markers of legs and pelvis: without them no frame can be analysed."""
+    # Without the spines of the pelvis the top of the trunk shows how it tilts.
+    above = ARMS_AND_HEAD | TRUNK if shows_spines(trial.mapping) else ARMS_AND_HEAD
+    below = {name: weights for name, weights in trial.mapping.items() if name not in above}
+    return replace(trial, mapping=below).used_markers
+
+
+def upper_markers(trial: Trial) -> tuple[str, ...]:
+    """Return the needed markers that show only trunk, arms or head: these are completed where they are lost."""
+    bounding = set(bounding_markers(trial))
+    return tuple(name for name in trial.used_markers if name not in bounding)
+
+
+@cache
+def bodies() -> dict[str, tuple[str, ...]]:
+    """Return body, in words -> its landmarks, as ``bodies.toml`` has them; sided ones once for each side."""
+    found: dict[str, tuple[str, ...]] = {}
+    for name, entry in bundled_toml(__package__, "bodies.toml").items():
+        if not entry.get("sided", False):
+            found[f"the {name}"] = tuple(entry["landmarks"])
+            continue
+        for side, word in SIDE_NAMES.items():
+            found[f"the {word} {name}"] = tuple(f"{landmark}_{side}" for landmark in entry["landmarks"])
+    return found
+
+
+def groups(trial: Trial) -> dict[str, tuple[str, ...]]:
+    """Return group -> four or more markers of the motion that move together; clusters go by their own names."""
+    together = {
+        name: tuple(
+            dict.fromkeys(
+                marker
+                for landmark in landmarks
+                for marker in trial.mapping.get(landmark, ())
+                if marker in trial.markers and marker not in trial.carried
+            )
+        )
+        for name, landmarks in bodies().items()
+    }
+    together |= {f"the cluster {name}": tuple(markers) for name, markers in trial.clusters.items()}
+    return {name: markers for name, markers in together.items() if len(markers) > 3}

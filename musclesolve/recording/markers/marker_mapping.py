@@ -10,10 +10,10 @@ import numpy as np
 
 from musclesolve._util.arrays import Mask
 from musclesolve.recording.data import Markers
-from musclesolve.recording.markers.joint_requirements import joint_errors
 from musclesolve.recording.markers.mapping_tables import (
     Weights,
     absences,
+    joint_errors,
     read_carried,
     read_clusters,
     read_mapping,
@@ -25,9 +25,9 @@ from musclesolve.recording.markers.marker_set import (
     best_marker_set,
     find_marker_set,
     marker_names_of,
+    markers_of,
 )
-from musclesolve.recording.markers.resolve_landmarks import markers_of
-from musclesolve.recording.trial.schema import Document
+from musclesolve.recording.schema import Document
 
 
 @dataclass(frozen=True)

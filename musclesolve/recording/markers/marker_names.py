@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from musclesolve.recording.data import Markers
 from musclesolve.recording.place_errors import error_at
-from musclesolve.recording.trial.schema import Document
+from musclesolve.recording.schema import Document
 
 
 @dataclass(frozen=True)

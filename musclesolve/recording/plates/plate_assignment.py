@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from musclesolve._util.arrays import Array, Mask, true_runs
+from musclesolve.recording.c3d.force_platforms import Plate, PlateRecording
 from musclesolve.recording.data import SIDE_NAMES, SIDES, Markers, PlateForce, Side
-from musclesolve.recording.plates.plate_wrench import Plate, PlateRecording
 
 # A contact shorter [s] or lighter [N] than this is noise, or a passing touch; a break as short is none.
 _BRIEF, _LIGHT = 0.05, 50.0
@@ -23,6 +23,11 @@ _CLEAR = 0.9
 _OVERHANG = 0.03
 # A foot that moves more slowly stands [m/s]; for so long [s] it has to.
 _STANDING, _STANDING_TIME = 0.3, 0.1
+
+# What shows the back and the front of a foot, the better one first.
+_ANKLE = ("ankle_lateral", "ankle_medial", "ankle_center")
+
+_BACK, _FRONT = ("heel", *_ANKLE), ("toe", "metatarsal_5", *_ANKLE)
 
 
 @dataclass(frozen=True)
@@ -61,9 +66,6 @@ class Foot:
 
 
 Feet = Mapping[Side, Foot]
-# What shows the back and the front of a foot, the better one first.
-_ANKLE = ("ankle_lateral", "ankle_medial", "ankle_center")
-_BACK, _FRONT = ("heel", *_ANKLE), ("toe", "metatarsal_5", *_ANKLE)
 
 
 def feet_of(walk: Markers, mapping: Mapping[str, Mapping[str, float]]) -> Feet:

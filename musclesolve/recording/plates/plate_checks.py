@@ -1,9 +1,13 @@
-"""Plausibility of plate forces: sign, size, direction, steadiness and place of every plate."""
+"""Plausibility of plate forces: sign, size, direction, steadiness and place of every plate.
+
+A fault is placed in the tables of the trial file where [[force]] names columns, else in the file of the plates.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -11,9 +15,10 @@ from musclesolve._util.arrays import Mask, at_times
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.errors import InputError
 from musclesolve.recording.data import SIDE_NAMES, SIDES, PlateForce, Side, Trial
+from musclesolve.recording.gaps.gap_filling import REACH_S
+from musclesolve.recording.place_errors import error_at
 from musclesolve.recording.plates.plate_assignment import Foot
-from musclesolve.recording.plates.plate_error_places import PlateFault, foot_name, in_reach, inside, loaded
-from musclesolve.recording.trial.schema import Document
+from musclesolve.recording.schema import Document
 
 # Distance of the force from the middle of its foot [m]: the median is within a foot's length, and never beyond the
 # second.
@@ -35,6 +40,9 @@ JUMP, FASTEST = 1.0, 1000.0
 # Moment about the point over vertical force [m], with some newton metres for the ends of contact: a foot that
 # rotates on the floor makes a third of it.
 MOMENT_ARM, MOMENT_FLOOR = 0.3, 20.0
+
+# The step response of the filter has fallen below a thousandth after so many periods of the cut-off frequency.
+_PERIODS = 1.6
 
 
 def nearness(trial: Trial, plate: PlateForce) -> PlateFault | None:
@@ -238,3 +246,47 @@ PLATE_TESTS: dict[str, Callable[[Trial, PlateForce], PlateFault | None]] = {
 
 
 """Tests by name, in order: each may rely on the ones before it."""
+
+
+@dataclass(frozen=True)
+class PlateFault:
+    """A fault of a plate, at a key of [[force]], with its remedies where columns and where plates are named."""
+
+    problem: str
+    key: str
+    expected: str
+    remedy: str
+    on_plate: str | None = None
+
+    def error(self, plate: PlateForce, index: int, document: Document) -> InputError:
+        """Return the error that points at the plate of its file, or at table number ``index`` of [[force]]."""
+        if plate.number is None:
+            error = error_at(None, None, self.problem, self.expected, self.remedy, code="bad_forces")
+            return document.placed(error, "force", self.key, index)
+        where, remedy = f"plate {plate.number}", self.on_plate or self.remedy
+        return error_at(plate.path, where, self.problem, self.expected, remedy, code="bad_forces")
+
+
+def foot_name(plate: PlateForce) -> str:
+    """Return "right foot" or "left foot"."""
+    return f"{SIDE_NAMES[plate.side]} foot"
+
+
+def inside(trial: Trial, plate: PlateForce) -> Mask:
+    """Return which samples lie in the time range, (S,)."""
+    start, end = trial.time_range
+    return np.asarray((plate.time >= start) & (plate.time <= end))
+
+
+def in_reach(trial: Trial, plate: PlateForce) -> Mask:
+    """Return which samples lie in the time range or reach into it through the filter, (S,)."""
+    start, end = trial.time_range
+    cutoff = trial.filter.cutoff_hz
+    reach = REACH_S if cutoff is None else min(REACH_S, _PERIODS / cutoff)
+    return np.asarray((plate.time >= start - reach) & (plate.time <= end + reach))
+
+
+def loaded(trial: Trial, plate: PlateForce) -> Mask:
+    """Return which samples count as loaded, (S,): the others are taken as zero."""
+    vertical = np.abs(plate.force[:, 2])
+    return np.asarray((vertical >= trial.unloaded_below) & (vertical > 0.0))

@@ -16,7 +16,7 @@ import numpy as np
 from musclesolve._util.arrays import Mask, true_runs
 from musclesolve.recording.data import SIDE_NAMES, SIDES, Side, Trial
 from musclesolve.recording.gaps.gap_filling import missing
-from musclesolve.recording.markers.body_regions import bounding_markers
+from musclesolve.recording.markers.landmark_names import bounding_markers
 from musclesolve.recording.plates.foot_contacts import FootPath, foot_path, unmeasured
 
 Run = tuple[int, int]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from musclesolve.recording.data import FilterOptions
-from musclesolve.recording.trial.schema import Document
+from musclesolve.recording.schema import Document
 
 SPLINE_ORDERS = (2, 3)
 # The choice of the cut-off that only the spline has.

@@ -13,9 +13,9 @@ from musclesolve.recording.formats import read_markers
 from musclesolve.recording.markers.landmark_names import back_landmarks
 from musclesolve.recording.markers.marker_mapping import MarkerMapping
 from musclesolve.recording.place_errors import error_at
+from musclesolve.recording.schema import Document
 from musclesolve.recording.text.repeated_names import check_used
 from musclesolve.recording.trial.recording_checks import check_sampling
-from musclesolve.recording.trial.schema import Document
 
 METHOD = "functional"
 # The regression that functional centers are compared with.

@@ -1,25 +1,47 @@
-"""Plausibility of a recording: units, axes, sides, gaps and forces are tested before anything is computed."""
+"""Plausibility of a recording: units, axes, sides, gaps, jumps and forces are tested before anything is computed."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, true_runs
-from musclesolve.recording.data import SIDES, Markers, Trial
+from musclesolve._util.arrays import Array, Mask, true_runs
+from musclesolve.recording.data import SIDES, Markers, Recording, Trial
 from musclesolve.recording.gaps.gap_filling import missing
-from musclesolve.recording.gaps.marker_jumps import jumps, largest_jump
 from musclesolve.recording.markers.landmark_names import back_landmarks, landmarks
-from musclesolve.recording.markers.left_right import check_sides
 from musclesolve.recording.place_errors import error_at
 from musclesolve.recording.plates.plate_checks import check_any_load, check_plate
-from musclesolve.recording.trial.schema import Document
+from musclesolve.recording.schema import Document
 
 # Height of the shoulders over the feet as a share of stature: about 0.82 upright, more with raised arms. Only units,
 # axes and a stature that is off by a factor are refused; less shows in the segments.
 STANDING_SHARE = (0.45, 1.5)
 MOVING_SHARE = (0.2, 1.5)
+
+# No marker on a subject changes its velocity faster than this between frames [m], [m/s^2]: a hundred times gravity.
+SMALLEST_JUMP, GREATEST_ACCELERATION = 0.1, 1000.0
+
+# landmark -> its proximal neighbor, from the pelvis outwards, so that the first pair that disagrees is the swapped one.
+# Not the wrists: arms may be folded; swapped wrists show in the length of the forearms.
+NEIGHBOUR = {
+    "psis": "asis",
+    "hip_center": "asis",
+    "knee_lateral": "asis",
+    "knee_medial": "knee_lateral",
+    "ankle_lateral": "knee_lateral",
+    "ankle_medial": "ankle_lateral",
+    "heel": "ankle_lateral",
+    "toe": "ankle_lateral",
+    "metatarsal_5": "ankle_lateral",
+    "shoulder": "asis",
+    "shoulder_center": "shoulder",
+    "elbow_lateral": "shoulder",
+    "elbow_medial": "elbow_lateral",
+    "hand_radial": "wrist",
+    "hand_ulnar": "wrist",
+}
 
 
 def check_trial(trial: Trial, document: Document) -> None:
@@ -180,3 +202,38 @@ def check_heading(trial: Trial, document: Document) -> None:
         expected = "the right of the pelvis on the right, seen from behind"
         remedy = "swap the markers of right and left, or check up in [laboratory]"
         raise document.error(problem, "mapping", "asis_r", 0, expected, remedy, code="sides_swapped")
+
+
+def largest_jump(rate_hz: float) -> float:
+    """Return how much longer than the last a step from frame to frame may be [m]."""
+    return max(SMALLEST_JUMP, GREATEST_ACCELERATION / rate_hz**2)
+
+
+def jumps(path: Array, rate_hz: float) -> Mask:
+    """Return in which frames (T, ...) the steps before and after differ by more than a subject can move.
+
+    Positions are (T, ..., 3) [m]; gaps (NaN), the first and the last frame do not count as jumps.
+    """
+    jumping = np.zeros(path.shape[:-1], bool)
+    change = np.linalg.norm(np.diff(path, n=2, axis=0), axis=-1)
+    jumping[1:-1] = change > largest_jump(rate_hz)
+    return jumping
+
+
+def check_sides(trial: Recording, points: Mapping[str, Array]) -> None:
+    """Refuse a landmark whose right and left are swapped, of the points (T, 3) [m] that are seen.
+
+    With e from the right to the left landmark and n from the right to the left neighbor, sum |r - n_r|^2 + |l - n_l|^2
+    - |r - n_l|^2 - |l - n_r|^2 = -2 e . n: where the mean of e . n is negative, each landmark is nearer to the
+    neighbor of the other side.
+    """
+    for name, neighbor in NEIGHBOUR.items():
+        pairs = [[f"{landmark}_{side}" for side in SIDES] for landmark in (name, neighbor)]
+        if not all(landmark in points for pair in pairs for landmark in pair):
+            continue
+        own, other = (points[left] - points[right] for right, left in pairs)
+        if np.nanmean(np.sum(own * other, axis=-1)) < 0.0:
+            problem = f"right and left are swapped: each {name} is nearer to the {neighbor} of the other side"
+            expected = f"{name}_r on the side of {neighbor}_r, {name}_l on the side of {neighbor}_l"
+            remedy, key = f"swap the markers of {name}_r and {name}_l", f"{name}_r"
+            raise trial.document.error(problem, "mapping", key, 0, expected, remedy, code="sides_swapped")

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from musclesolve.recording.data import SegmentValues, Subject
-from musclesolve.recording.trial.schema import Document, described_keys, value_problem
+from musclesolve.recording.schema import Document, described_keys, value_problem
 
 ADULT = 18.0
 """Age from which the inertia table is taken to hold [years]."""

@@ -10,9 +10,7 @@ from typing import Any
 from musclesolve._util.arrays import Array
 from musclesolve._util.message_text import as_text
 from musclesolve.errors import InputError
-from musclesolve.recording.c3d.c3d_file import read_c3d
-from musclesolve.recording.c3d.foot_forces import c3d_forces
-from musclesolve.recording.c3d.stored_events import stated_events
+from musclesolve.recording.c3d.c3d_file import is_c3d, read_c3d, stated_events
 from musclesolve.recording.data import (
     SIDE_NAMES,
     SIDES,
@@ -27,18 +25,17 @@ from musclesolve.recording.data import (
     Trial,
 )
 from musclesolve.recording.file_axes import global_from_laboratory, standing_axes
-from musclesolve.recording.formats import is_c3d, read_forces_table, read_markers
-from musclesolve.recording.gaps.gap_filling import fill_trial
-from musclesolve.recording.gaps.upper_body_completion import Completed, complete_upper_body
+from musclesolve.recording.formats import read_forces_table, read_markers
+from musclesolve.recording.gaps.gap_filling import Completed, complete_upper_body, fill_trial
 from musclesolve.recording.markers.marker_mapping import MarkerMapping, read_marker_mapping
 from musclesolve.recording.markers.marker_set import marker_sets
+from musclesolve.recording.plates.foot_forces import c3d_forces, is_stated, plate_of
+from musclesolve.recording.schema import Document, trial_document, validated
 from musclesolve.recording.trial.analysed_range import find_range, finds_range, nothing_found, without_ends
 from musclesolve.recording.trial.emg_channels import check_overlap, read_emg
 from musclesolve.recording.trial.filter_options import filter_of
-from musclesolve.recording.trial.force_columns import is_stated, plate_of
 from musclesolve.recording.trial.functional_trials import hip_regression, read_functional
 from musclesolve.recording.trial.recording_checks import check_trial
-from musclesolve.recording.trial.schema import Document, trial_document, validated
 from musclesolve.recording.trial.subject_segments import segments_of, subject_notes
 
 FEWEST_FRAMES = 10

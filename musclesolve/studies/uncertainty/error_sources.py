@@ -12,7 +12,7 @@ from musclesolve._util.message_text import as_text
 from musclesolve._util.names import unknown_name
 from musclesolve.errors import InputError
 from musclesolve.recording.data import Trial
-from musclesolve.recording.trial.schema import trial_keys
+from musclesolve.recording.schema import trial_keys
 
 MILLIMETRE = 1e-3
 

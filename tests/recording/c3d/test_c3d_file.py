@@ -12,10 +12,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from musclesolve.errors import InputError
-from musclesolve.recording.c3d.c3d_file import read_c3d
+from musclesolve.recording.c3d.c3d_file import read_c3d, read_events
+from musclesolve.recording.c3d.description import Coding
 from musclesolve.recording.c3d.force_platforms import read_plates
-from musclesolve.recording.c3d.parameters import Coding
-from musclesolve.recording.c3d.stored_events import read_events
 from musclesolve.recording.data import Event
 from musclesolve.recording.formats import read_markers
 from tests.support.refusals import refused

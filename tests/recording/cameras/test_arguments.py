@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from musclesolve.recording.cameras.calibration import calibrate
-from musclesolve.recording.cameras.camera import Camera
-from musclesolve.recording.cameras.camera_setups import camera_at, ring
+from musclesolve.recording.cameras.camera import Camera, camera_at, ring
 from musclesolve.recording.cameras.reconstruction import reconstruct
 from tests.support.refusals import refused
 

@@ -10,8 +10,7 @@ from scipy.optimize import least_squares
 
 from musclesolve.errors import InputError
 from musclesolve.recording.cameras.calibration import calibrate, distance_and_error
-from musclesolve.recording.cameras.camera import Camera
-from musclesolve.recording.cameras.camera_setups import camera_at, ring
+from musclesolve.recording.cameras.camera import Camera, camera_at, ring
 
 CUBE = np.array([[x, y, z] for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in (0.0, 2.0)])
 

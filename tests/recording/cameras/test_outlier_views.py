@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from musclesolve.recording.cameras.camera_setups import ring
+from musclesolve.recording.cameras.camera import ring
 from musclesolve.recording.cameras.reconstruction import Reconstruction, reconstruct
 
 NOISE = 0.5

@@ -15,7 +15,7 @@ from musclesolve._util.arrays import true_runs
 from musclesolve.recording.data import Gap, Markers, Trial
 from musclesolve.recording.gaps.gap_filling import fill_gaps, fill_trial, gap_notes
 from musclesolve.recording.gaps.spline_interpolant import expected_error, line_interpolant, spline_interpolant
-from musclesolve.recording.markers.body_regions import groups
+from musclesolve.recording.markers.landmark_names import groups
 from musclesolve.recording.trial.trial_file import read_trial
 
 RATE = 100.0

@@ -9,7 +9,7 @@ import pytest
 
 import musclesolve as ms
 from musclesolve.recording.gaps.gap_filling import missing
-from musclesolve.recording.markers.body_regions import bounding_markers, upper_markers
+from musclesolve.recording.markers.landmark_names import bounding_markers, upper_markers
 from musclesolve.recording.trial.trial_file import read_trial
 from tests.support.refusals import refused
 

@@ -25,10 +25,10 @@ from musclesolve.recording.markers.marker_set import (
     find_marker_set,
     marker_names_of,
     marker_sets,
+    markers_of,
 )
-from musclesolve.recording.markers.resolve_landmarks import markers_of
+from musclesolve.recording.schema import Document
 from musclesolve.recording.text.trc_file import read_trc, write_trc
-from musclesolve.recording.trial.schema import Document
 from musclesolve.recording.trial.trial_file import read_trial, rotation_of
 from tests.support.refusals import refused
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from musclesolve.recording.c3d.force_platforms import Plate, PlateRecording
 from musclesolve.recording.data import Markers
 from musclesolve.recording.plates.plate_assignment import Contact, Foot, contacts, on_feet
-from musclesolve.recording.plates.plate_wrench import Plate, PlateRecording
 
 RATE, FORCE_RATE, DURATION = 100.0, 1000.0, 4.0
 TIME = np.arange(round(DURATION * RATE)) / RATE

@@ -10,7 +10,7 @@ from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
 from musclesolve.dynamics.model.human_model import segment_names
 from musclesolve.dynamics.model.topology_file import load_topology
 from musclesolve.pipeline.mechanics import mechanics
-from musclesolve.recording.trial.schema import described_keys
+from musclesolve.recording.schema import described_keys
 
 PROSTHESIS = (
     "[subject.segments.shank_r]\nmass_kg = 1.4\ncenter = 0.35\ninertia_kg_m2 = [0.012, 0.013, 0.002]\n"

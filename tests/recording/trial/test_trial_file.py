@@ -10,8 +10,8 @@ from synthetic_trial import person, write_trial
 from musclesolve.errors import InputError
 from musclesolve.recording.data import FilterOptions, MuscleOptions, SharingOptions, Subject
 from musclesolve.recording.markers.landmark_names import landmarks
+from musclesolve.recording.schema import trial_keys
 from musclesolve.recording.text.mot_file import read_mot, write_mot
-from musclesolve.recording.trial.schema import trial_keys
 from musclesolve.recording.trial.trial_file import read_trial
 from tests.support.refusals import refused
 

@@ -10,7 +10,7 @@ from refusals import refused
 import musclesolve as ms
 from musclesolve.data.bundled import reference_stride
 from musclesolve.recording.data import Trial
-from musclesolve.recording.trial.schema import trial_keys
+from musclesolve.recording.schema import trial_keys
 from musclesolve.recording.trial.trial_file import read_trial
 from musclesolve.studies.uncertainty.error_sources import sources, standard_deviations
 

@@ -8,14 +8,14 @@ from pathlib import Path
 import numpy as np
 
 from musclesolve._util.arrays import Array
-from musclesolve.drafting.folder.column_triples import ROLES, PlateNames, common_beginning
-from musclesolve.drafting.folder.folder_contents import ForceFile
-from musclesolve.drafting.folder.opensim_files import LoadsFile, StatedLoad, columns_of
-from musclesolve.drafting.markers.choose_mapping import MarkerChoice
-from musclesolve.drafting.writing.draft_text import DraftTable, Line
+from musclesolve.drafting.choose_mapping import MarkerChoice
+from musclesolve.drafting.column_triples import ROLES, PlateNames, common_beginning
+from musclesolve.drafting.draft_text import DraftTable, Line
+from musclesolve.drafting.folder_contents import ForceFile
+from musclesolve.drafting.opensim_files import LoadsFile, StatedLoad, columns_of
+from musclesolve.recording.c3d.force_platforms import Plate, PlateRecording
 from musclesolve.recording.data import SIDE_NAMES, Side, Table
 from musclesolve.recording.plates.plate_assignment import Contact, Feet, contacts, feet_of
-from musclesolve.recording.plates.plate_wrench import Plate, PlateRecording
 
 UNLOADED_N = 20.0
 # Columns state no corners; these lie where no foot is.
@@ -54,10 +54,10 @@ class PlateFoot:
 
 def stated_feet(file: ForceFile, loads: LoadsFile) -> list[PlateFoot]:
     """The plates and feet of an ExternalLoads file."""
-    return [_stated(load, file.table, loads.path) for load in loads.loads]
+    return [_stated_foot(load, file.table, loads.path) for load in loads.loads]
 
 
-def _stated(load: StatedLoad, table: Table, path: Path) -> PlateFoot:
+def _stated_foot(load: StatedLoad, table: Table, path: Path) -> PlateFoot:
     columns = columns_of(load, table)
     plate = PlateNames((load.body,), columns)
     source = f"{path.name}: acts on {load.body}"
@@ -75,14 +75,14 @@ def _stated(load: StatedLoad, table: Table, path: Path) -> PlateFoot:
 def found_feet(file: ForceFile, choice: MarkerChoice, rotation: Array | None) -> list[PlateFoot]:
     """The foot of every plate by its contacts, where the axes are known and the feet are seen; else by its names."""
     feet = {} if rotation is None else _feet(choice, rotation)
-    found = [_found(file, plate, choice, feet, rotation) for plate in file.plates]
+    found = [_foot_found(file, plate, choice, feet, rotation) for plate in file.plates]
     if found and all(each.idle for each in found):
         # Forces in other axes, or those on the plate: only the names are left.
         return [_by_name(each.plate, "no contact of a foot with a plate was found") for each in found]
     return found
 
 
-def _found(
+def _foot_found(
     file: ForceFile, plate: PlateNames, choice: MarkerChoice, feet: Feet, rotation: Array | None
 ) -> PlateFoot:
     named = plate.side

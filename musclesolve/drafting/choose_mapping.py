@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from musclesolve.drafting.markers.name_landmarks import NamedMarkers, named_markers
-from musclesolve.drafting.markers.tracking_clusters import (
+from musclesolve.drafting.draft_text import DraftTable, Line, draft_text, scratch
+from musclesolve.drafting.name_landmarks import NamedMarkers, named_markers
+from musclesolve.drafting.tracking_clusters import (
     CARRIERS,
     SEEN,
     Clusters,
@@ -18,22 +19,25 @@ from musclesolve.drafting.markers.tracking_clusters import (
     stem,
     tracking_clusters,
 )
-from musclesolve.drafting.writing.draft_text import DraftTable, Line, draft_text
-from musclesolve.drafting.writing.scratch import scratch
 from musclesolve.errors import InputError
 from musclesolve.recording.data import SIDES, Markers
-from musclesolve.recording.markers.body_regions import ARMS_AND_HEAD, TRUNK
-from musclesolve.recording.markers.joint_requirements import needs_chord
-from musclesolve.recording.markers.landmark_names import landmarks
-from musclesolve.recording.markers.mapping_tables import Weights, absences, examined_mapping, read_clusters
+from musclesolve.recording.markers.landmark_names import ARMS_AND_HEAD, TRUNK, landmarks
+from musclesolve.recording.markers.mapping_tables import (
+    Weights,
+    absences,
+    examined_mapping,
+    needs_chord,
+    read_clusters,
+)
 from musclesolve.recording.markers.marker_mapping import requested_mapping
 from musclesolve.recording.markers.marker_names import split_label
-from musclesolve.recording.markers.marker_set import marker_sets
-from musclesolve.recording.markers.resolve_landmarks import markers_of
+from musclesolve.recording.markers.marker_set import marker_sets, markers_of
 
 LEAST_SHARE = 0.5
 """A set is considered where the recordings show this share of its landmarks."""
 _WIDTHS = "[subject]\nknee_width_m = 0.1\nankle_width_m = 0.07\n"
+
+MOST_NAMES = 24
 
 
 @dataclass(frozen=True)
@@ -204,3 +208,74 @@ def _resolved(choice: MarkerChoice) -> MarkerChoice:
 
 def _required() -> list[str]:
     return [name for name, landmark in landmarks().items() if landmark.required]
+
+
+def marker_tables(choice: MarkerChoice) -> tuple[DraftTable, ...]:
+    """The tables that state what the markers mean."""
+    return tuple(
+        table
+        for table in (_markers(choice), _mapping(choice), *_clusters(choice))
+        if table.lines or table.about or table.todos
+    )
+
+
+def _markers(choice: MarkerChoice) -> DraftTable:
+    lines: list[Line] = []
+    about: tuple[str, ...] = ()
+    if choice.set is not None:
+        chosen = marker_sets()[choice.set]
+        count = sum(name in choice.resolved for name in chosen.mapping)
+        comment = (
+            f"{count} of its {len(chosen.mapping)} landmarks are there: musclesolve markers {choice.set}"
+        )
+        lines.append(Line("set", choice.set, comment))
+        about = (f"By the names of the markers: {chosen.description}.",)
+    if choice.person is not None:
+        others = ", ".join(choice.persons[1:])
+        todo = f"check whose markers are meant: the file also has those of {others}"
+        lines.append(Line("person", choice.person, "most markers", todo))
+    return DraftTable("markers", tuple(lines), about)
+
+
+def _mapping(choice: MarkerChoice) -> DraftTable:
+    lines = [Line(name, way) for name, way in choice.mapping.items()]
+    left = ", ".join(choice.leftover[:MOST_NAMES]) + (", ..." if len(choice.leftover) > MOST_NAMES else "")
+    for name, reason in choice.missing.items():
+        landmark = landmarks()[name]
+        other = f" (or map {' or '.join(landmark.instead)})" if landmark.instead else ""
+        todo = f"enter the marker of {name}, {landmark.description}{other}: {reason}"
+        lines = [line for line in lines if line.key != name]
+        lines.append(Line(name, "MARKER", "", todo, open=True))
+    about = []
+    if choice.set is None:
+        about.append(
+            "Landmarks by the words in the names of the markers: no bundled set fits (musclesolve markers)."
+        )
+    elif lines:
+        about.append("What the set does not know, by the words in the names of the markers.")
+    if left and choice.set is None:
+        about.append(f"Markers that no name explains: {left}.")
+    if choice.seldom:
+        about.append(
+            f"Left out, because the motion shows their markers in too few frames: {', '.join(choice.seldom)}."
+        )
+    return DraftTable("mapping", tuple(lines), tuple(about) if lines or choice.set is None else ())
+
+
+def _clusters(choice: MarkerChoice) -> tuple[DraftTable, ...]:
+    if not choice.clusters.markers:
+        return ()
+    clusters = tuple(Line(name, list(markers)) for name, markers in choice.clusters.markers.items())
+    carried = tuple(Line(marker, cluster) for marker, cluster in choice.clusters.carried.items())
+    return (
+        DraftTable(
+            "clusters",
+            clusters,
+            (
+                "Markers that keep their distances in the motion, and those that they have in the standing trial.",
+            ),
+        ),
+        DraftTable(
+            "carried", carried, ("Only the standing trial shows these; the cluster carries them on.",)
+        ),
+    )

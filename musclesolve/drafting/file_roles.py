@@ -1,7 +1,11 @@
-"""Which recording is the standing trial, which are motions, and which forces and EMG belong to each motion."""
+"""Which recording is the standing trial, which are motions, and which forces and EMG belong to each motion.
+
+By what the files hold, and by what their names say.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -9,15 +13,9 @@ from typing import TypeVar
 
 import numpy as np
 
-from musclesolve.drafting.folder.file_names import kinship, says_functional, says_maximum, says_static
-from musclesolve.drafting.folder.folder_contents import (
-    EmgFile,
-    FolderContents,
-    ForceFile,
-    MarkerFile,
-    PlateFile,
-)
-from musclesolve.drafting.folder.opensim_files import LoadsFile
+from musclesolve.drafting.emg_channels import EmgFile
+from musclesolve.drafting.folder_contents import FolderContents, ForceFile, MarkerFile, PlateFile
+from musclesolve.drafting.opensim_files import LoadsFile
 
 STILL, STILL_BY_NAME = 0.05, 0.2
 """A subject who stands moves the middle one of the markers by less than this share of the height of all markers, and
@@ -25,6 +23,21 @@ by less than the second where the name of the file says that the subject stands.
 SHORTEST = 10
 """A motion has at least so many frames."""
 TableFile = TypeVar("TableFile", ForceFile, EmgFile)
+
+_STATIC = re.compile(
+    r"static|stand|statisch|neutral|t-?_?pose|n-?_?pose|(?:^|[^a-z])(?:cal|calib\w*|stat|ref)(?:[^a-z]|$)"
+)
+
+_FUNCTIONAL = re.compile(
+    r"func|star_?arc|circl|score(?:[^a-z]|$)|hjc|hip_?(?:rom|joint|cent)|(?:^|[^a-z])(?:rom|star)(?:[^a-z]|$)"
+)
+
+_MAXIMUM = re.compile(r"mvc|mvic|maxim|(?:^|[^a-z])max(?:[^a-z]|$)")
+
+_IDLE = {
+    "grf", "grfs", "force", "forces", "emg", "markers", "marker", "trc", "mot", "sto", "kinetics", "analog", "loads",
+    "external", "ground", "reaction", "reactions", "raw", "filtered", "data", "exp", "trajectories", "plates",
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -199,3 +212,34 @@ def _lasts_as_long(file: ForceFile | EmgFile, motion: MarkerFile) -> bool:
     one, other = file.table.time, motion.markers.time
     near = max(0.1, 0.05 * float(other[-1] - other[0]))
     return abs(float(one[0] - other[0])) < near and abs(float(one[-1] - other[-1])) < near
+
+
+def says_static(stem: str) -> bool:
+    """Whether a name says that the subject stands."""
+    return _STATIC.search(stem.casefold()) is not None
+
+
+def says_functional(stem: str) -> bool:
+    """Whether a name says that a hip moves in all directions."""
+    return _FUNCTIONAL.search(stem.casefold()) is not None
+
+
+def says_maximum(stem: str) -> bool:
+    """Whether a name says that muscles contract as strongly as they can."""
+    return _MAXIMUM.search(stem.casefold()) is not None
+
+
+def kinship(one: str, other: str) -> int:
+    """How clearly two names belong to one trial: 3 the same, 2 one begins with the other, 1 words in common, 0 none."""
+    first, second = _words(one), _words(other)
+    if first == second and first:
+        return 3
+    shorter, longer = sorted((first, second), key=len)
+    if shorter and longer[: len(shorter)] == shorter:
+        return 2
+    return int(bool(set(first) & set(second)))
+
+
+def _words(stem: str) -> list[str]:
+    words = re.findall(r"[a-z]+|\d+", stem.casefold())
+    return [str(int(word)) if word.isdigit() else word for word in words if word not in _IDLE]

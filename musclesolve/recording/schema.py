@@ -1,4 +1,8 @@
-"""The schema of a trial file: unknown keys, missing keys and wrong values are refused with line and remedy."""
+"""Trial files and others in TOML by a schema: values with defaults, every fault with its line and remedy.
+
+The schema is a file of keys (``trial_keys.toml``, ``camera_keys.toml``): for every table and key its type, range,
+choices, default, and what it is. Unknown and missing tables and keys and wrong values are refused.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,8 @@ import math
 import re
 import shlex
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,33 +24,87 @@ from musclesolve.recording.text.text_file import RECORDED, decimal_point, is_fil
 
 Fields = Mapping[str, Any]
 
-_KINDS = {
-    "text": "a text in quotes",
-    "number": "a number",
-    "whole": "a whole number",
-    "name_list": "a list of names",
-    "columns": "a list of three column names, or their common beginning",
-    "weights": "names with a number each",
-    "number_or_weights": "a number, or names with a number each",
-    "truth": "true or false",
-    "name_lists": "names with a name or a list of names each",
-    "tables": "a table of its own for each name",
-    "triple": "a list of three numbers",
-}
 
-_FORMS = {
-    "text": '"..."',
-    "number": "a number such as 1.5, without quotes and with a decimal point",
-    "whole": "a whole number such as 1, without quotes",
-    "name_list": '["...", "..."]',
-    "columns": '["...x", "...y", "...z"] or their common beginning "..."',
-    "weights": "{ heel_r = 2.0 }",
-    "number_or_weights": "a number such as 1.5, or { ... = 1.5 }",
-    "truth": "true or false, without quotes",
-    "name_lists": '{ SOL = "soleus_r" }',
-    "tables": "{ shank_r = { mass_kg = 1.5 } }",
-    "triple": "[0.01, 0.01, 0.002]",
+@dataclass(frozen=True)
+class Kind:
+    """A kind of value: what a message calls it, how a file writes it, and which values are of it.
+
+    `holds_part`: of a table whose parts are values of one kind, so that a message can name the part at fault.
+    """
+
+    called: str
+    form: str
+    holds: Callable[[Any], bool]
+    holds_part: Callable[[Any], bool] | None = None
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str) and bool(value.strip())
+
+
+def _is_whole(value: Any) -> bool:
+    # A TOML integer has any number of digits; one that no float can hold is no measure of anything.
+    return isinstance(value, int) and not isinstance(value, bool) and abs(value) < 10**18
+
+
+def is_number(value: Any) -> bool:
+    """Return whether a value is a number of a size that can be measured."""
+    return isinstance(value, float) or _is_whole(value)
+
+
+def _is_name_list(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(part, str) and part for part in value)
+
+
+def _is_columns(value: Any) -> bool:
+    return (isinstance(value, str) and bool(value)) or (_is_name_list(value) and len(value) == 3)
+
+
+def _is_triple(value: Any) -> bool:
+    return isinstance(value, list) and len(value) == 3 and all(map(is_number, value))
+
+
+def _is_text_or_names(value: Any) -> bool:
+    return _is_text(value) or _is_name_list(value)
+
+
+def _table_of(holds: Callable[[Any], bool]) -> Callable[[Any], bool]:
+    return lambda value: isinstance(value, dict) and all(map(holds, value.values()))
+
+
+_is_weights = _table_of(is_number)
+
+KINDS = {
+    "text": Kind("a text in quotes", '"..."', _is_text),
+    "number": Kind("a number", "a number such as 1.5, without quotes and with a decimal point", is_number),
+    "whole": Kind("a whole number", "a whole number such as 1, without quotes", _is_whole),
+    "truth": Kind("true or false", "true or false, without quotes", lambda value: isinstance(value, bool)),
+    "name_list": Kind("a list of names", '["...", "..."]', _is_name_list),
+    "columns": Kind(
+        "a list of three column names, or their common beginning",
+        '["...x", "...y", "...z"] or their common beginning "..."',
+        _is_columns,
+    ),
+    "triple": Kind("a list of three numbers", "[0.01, 0.01, 0.002]", _is_triple),
+    "weights": Kind("names with a number each", "{ heel_r = 2.0 }", _is_weights, is_number),
+    "number_or_weights": Kind(
+        "a number, or names with a number each",
+        "a number such as 1.5, or { ... = 1.5 }",
+        lambda value: is_number(value) or _is_weights(value),
+    ),
+    "name_lists": Kind(
+        "names with a name or a list of names each",
+        '{ SOL = "soleus_r" }',
+        _table_of(_is_text_or_names),
+        _is_text_or_names,
+    ),
+    "tables": Kind(
+        "a table of its own for each name",
+        "{ shank_r = { mass_kg = 1.5 } }",
+        _table_of(lambda part: isinstance(part, dict)),
+    ),
 }
+"""The types of values that a file of keys may name."""
 
 
 class Document:
@@ -63,13 +122,11 @@ class Document:
         except tomllib.TOMLDecodeError as reason:
             raise self._not_toml(str(reason)) from None
         except (ValueError, RecursionError):
-            raise self._not_sane() from None
-
-    def _not_sane(self) -> InputError:
-        """Return the refusal of a number of thousands of digits, or of as many brackets in brackets."""
-        worst = max(range(len(self.lines)), key=lambda k: len(self.lines[k]))
-        problem = "a number has thousands of digits, or brackets are nested too deep"
-        return error_at(self.path, worst + 1, problem, "the description of a trial", "correct the line")
+            worst = max(range(len(self.lines)), key=lambda k: len(self.lines[k]))
+            problem = "a number has thousands of digits, or brackets are nested too deep"
+            raise error_at(
+                path, worst + 1, problem, "the description of a trial", "correct the line"
+            ) from None
 
     def _not_toml(self, reason: str) -> InputError:
         place = re.search(r"\s*\(at line (\d+), column \d+\)", reason)
@@ -207,26 +264,36 @@ def examined(document: Document) -> tuple[dict[str, Any], list[InputError]]:
 
     A table or key that is at fault is left out: it has its default, or None where there is none.
     """
-    return _Examination(document).content()
+    examination = _Examination(document)
+    return examination.content(), examination.errors
 
 
 class _Examination:
-    """The examination of one trial file, with the errors found so far."""
+    """The examination of one file, with the errors found so far."""
 
     def __init__(self, document: Document) -> None:
         self.document = document
         self.errors: list[InputError] = []
-        self.tables = {name: self._for_forces(rules) for name, rules in document.tables.items()}
+        files = document.content.get("files")
+        forces = files.get("forces", files.get("markers")) if isinstance(files, dict) else None
+        # A C3D file has plates by number; a file of text has columns.
+        c3d = isinstance(forces, str) and forces.casefold().endswith(".c3d")
+        self.source = "plates" if c3d else "columns"
 
-    def content(self) -> tuple[dict[str, Any], list[InputError]]:
-        """Return the content with defaults, and everything that is wrong with it."""
+    def content(self) -> dict[str, Any]:
+        """Return the content with defaults; what is wrong is noted in `errors`."""
+        tables = self.document.tables
         for name in self.document.content:
-            if name not in self.tables:
-                problem = "there is no such table"
-                self.errors.append(
-                    self.document.unknown(problem, name, self.tables, name, code="unknown_key")
-                )
-        return {name: self._table(name, rules) for name, rules in self.tables.items()}, self.errors
+            if name not in tables:
+                self._unknown("there is no such table", name, tables, name)
+        return {name: self._table(name, rules) for name, rules in tables.items()}
+
+    def _required(self, rule: Fields) -> bool:
+        return bool(rule.get("required")) or rule.get("needed_with") == self.source
+
+    def _barred(self, rule: Fields) -> bool:
+        """Return whether a key is of use with forces from the other kind of file only."""
+        return bool(rule.get("only_with", self.source) != self.source)
 
     def _refuse(
         self, problem: str, place: tuple[Any, ...], expected: str, remedy: str, code: str = "bad_value"
@@ -235,116 +302,102 @@ class _Examination:
         table, key, index = (*place, None, 0)[:3]
         self.errors.append(self.document.error(problem, table, key, index, expected, remedy, code=code))
 
-    def _for_forces(self, rules: Fields) -> dict[str, Any]:
-        """Return the rules of a table for the trial's own kind of force file.
-
-        A C3D file has plates by number; a file of text has columns. ``needed_with`` and ``only_with`` name the kind
-        that a table or key is required or of use with.
-        """
-        files = self.document.content.get("files")
-        given = files.get("forces", files.get("markers")) if isinstance(files, dict) else None
-        kind = "plates" if isinstance(given, str) and given.casefold().endswith(".c3d") else "columns"
-
-        def own(rule: Fields) -> dict[str, Any]:
-            needed = rule.get("required", False) or rule.get("needed_with") == kind
-            return {**rule, "required": needed, "barred": rule.get("only_with", kind) != kind}
-
-        keys = {key: own(rule) for key, rule in rules.get("keys", {}).items()}
-        return {**own(rules), "keys": keys} if keys else own(rules)
+    def _unknown(self, problem: str, name: str, known: Iterable[str], *place: Any) -> None:
+        self.errors.append(self.document.unknown(problem, name, known, *place, code="unknown_key"))
 
     def _table(self, name: str, rules: Fields) -> Any:
-        given, header = self.document.content.get(name), self.document.header(name)
-        if given in (None, []) and rules.get("required"):
-            problem = f"the table {header} is missing"
-            remedy = f"add {header} with these keys, each on its own line"
-            error = error_at(self.document.path, None, problem, _needed(rules), remedy, code="missing_key")
-            self.errors.append(error)
+        """Return the values of a table, of a list of tables those of each; of one with free keys as they are."""
+        value, header, keys = (
+            self.document.content.get(name),
+            self.document.header(name),
+            rules.get("keys", {}),
+        )
+        if value in (None, []) and self._required(rules):
+            needed = _list(key for key, rule in keys.items() if self._required(rule))
+            expected = "one line for every landmark" if rules.get("free") else needed and f"it needs {needed}"
+            problem, remedy = (
+                f"the table {header} is missing",
+                f"add {header} with these keys, each on its own line",
+            )
+            self.errors.append(
+                error_at(self.document.path, None, problem, expected or None, remedy, code="missing_key")
+            )
         if rules.get("list"):
-            if given is not None and not (
-                isinstance(given, list) and all(isinstance(part, dict) for part in given)
-            ):
-                expected = (
-                    f"one {header}, with two brackets on either side, per {rules.get('one_per', 'entry')}"
-                )
-                self._refuse("this is not a list of tables", (name,), expected, f"write the heading {header}")
-                given = None
-            return [self._fields(name, part, rules["keys"], k) for k, part in enumerate(given or [])]
-        if given is not None and not isinstance(given, dict):
+            right = isinstance(value, list) and all(isinstance(part, dict) for part in value)
+            wrong, article = "this is not a list of tables", rules.get("one_per", "entry")
+            expected = f"one {header}, with two brackets on either side, per {article}"
+        else:
+            right, wrong = isinstance(value, dict), "this is not a table"
             expected = f"[{name}] on a line of its own, with its keys below"
-            self._refuse("this is not a table", (name,), expected, f"write the heading [{name}]")
-            given = None
+        if value is not None and not right:
+            self._refuse(wrong, (name,), expected, f"write the heading {header}")
+            value = None
+        if rules.get("list"):
+            return [self._fields(name, part, keys, k) for k, part in enumerate(value or [])]
         if rules.get("free"):
-            return dict(given or {})
+            return dict(value or {})
         # An absent table lacks nothing, or its one error names the keys that it lacks.
-        return self._fields(name, given or {}, rules["keys"], 0, lacking=given is not None)
+        return self._fields(name, value or {}, keys, 0, lacking=value is not None)
 
     def _fields(
-        self, table: str, given: Fields, keys: Fields, index: int, lacking: bool = True
+        self, table: str, values: Fields, keys: Fields, index: int, lacking: bool = True
     ) -> dict[str, Any]:
-        """Return the values of a table; `lacking` says whether keys that are missing are errors."""
-        for key in given:
+        """Return the values of a table with defaults; `lacking` says whether keys that are missing are errors."""
+        for key in values:
             if key not in keys:
-                problem = "there is no such key"
-                self.errors.append(
-                    self.document.unknown(problem, key, keys, table, key, index, code="unknown_key")
-                )
-            elif keys[key]["barred"]:
+                self._unknown("there is no such key", key, keys, table, key, index)
+            elif self._barred(keys[key]):
                 self._bar(table, key, index, keys)
-        values: dict[str, Any] = {}
+        content: dict[str, Any] = {}
         for key, rule in keys.items():
-            wrong = value_problem(given[key], rule) if key in given else None
-            if wrong:
-                self._refuse(wrong[0], (table, key, index), wrong[1], _remedy(key, given[key], rule))
-            elif key not in given and rule.get("required") and lacking:
-                expected, remedy = f"{key}: {rule['about']}", f"add a line {_example(key, rule)}"
-                self._refuse(f"'{key}' is missing", (table, None, index), expected, remedy, "missing_key")
-            values[key] = given[key] if key in given and not wrong else rule.get("default")
-        return values
+            content[key] = rule.get("default")
+            if key not in values:
+                if lacking and self._required(rule):
+                    expected, remedy = f"{key}: {rule['about']}", f"add a line {_example(key, rule)}"
+                    self._refuse(f"'{key}' is missing", (table, None, index), expected, remedy, "missing_key")
+            elif wrong := value_problem(values[key], rule):
+                problem, expected = wrong
+                self._refuse(problem, (table, key, index), expected, _remedy(key, values[key], rule))
+            else:
+                content[key] = values[key]
+        return content
 
     def _bar(self, table: str, key: str, index: int, keys: Fields) -> None:
         """Note the error of a key that is of use with the other kind of force file only."""
-        own = [name for name, rule in keys.items() if not rule["barred"] and "only_with" in rule]
+        useful = [name for name, rule in keys.items() if rule.get("only_with") == self.source]
         source, remedy = "columns", "name the columns of force and point instead"
         if keys[key]["only_with"] == "columns":
             source = "a C3D file, which has no columns"
-            remedy = f"write {_example(own[0], keys[own[0]])} instead, the number of the plate in the file"
+            remedy = (
+                f"write {_example(useful[0], keys[useful[0]])} instead, the number of the plate in the file"
+            )
         problem = f"'{key}' is of no use with forces that come from {source}"
-        self._refuse(problem, (table, key, index), _list(own), remedy, "conflict")
+        self._refuse(problem, (table, key, index), _list(useful), remedy, "conflict")
 
 
 def value_problem(value: Any, rule: Fields) -> tuple[str, str] | None:
     """Return what is wrong with a value and what was expected, or None."""
     if isinstance(value, str) and value in rule.get("words", ()):
         return None
-    instead = f" or one of {_list(rule['words'])}" if "words" in rule else ""
-    expected = f"{_KINDS[rule['type']]}{instead}: {rule['about']}"
-    kind = rule["type"]
-    if kind == "number_or_weights":
-        kind = "weights" if isinstance(value, dict) else "number"
-    if not is_kind(value, kind):
-        return f"the value {_wrong_part(value, kind)}", expected
+    name, about = rule["type"], rule["about"]
+    if name == "number_or_weights":
+        name = "weights" if isinstance(value, dict) else "number"
+    kind = KINDS[name]
+    if not kind.holds(value):
+        instead = f" or one of {_list(rule['words'])}" if "words" in rule else ""
+        wrong = f"is {as_text(value)}"
+        if kind.holds_part and isinstance(value, dict):
+            part = next(part for part in value if not kind.holds_part(value[part]))
+            wrong = f"of '{part}' is {as_text(value[part])}"
+        return f"the value {wrong}", f"{KINDS[rule['type']].called}{instead}: {about}"
     if "choices" in rule and value not in rule["choices"]:
         return f"the value is {as_text(value)}", f"one of {_list(rule['choices'])}"
-    if kind in ("number", "whole") and not _within(value, rule):
-        return f"the value is {as_text(value)}", _range(rule) + f": {rule['about']}"
-    if kind == "weights":
-        for name, part in value.items():
-            if not _within(part, rule):
-                return (
-                    f"the value of '{name}' is {as_text(part)}",
-                    f"{_KINDS[kind]}, {_range(rule)}: {rule['about']}",
-                )
+    if name in ("number", "whole") and not _within(value, rule):
+        return f"the value is {as_text(value)}", f"{_range(rule)}: {about}"
+    if name == "weights" and (beyond := [part for part in value if not _within(value[part], rule)]):
+        problem = f"the value of '{beyond[0]}' is {as_text(value[beyond[0]])}"
+        return problem, f"{kind.called}, {_range(rule)}: {about}"
     return None
-
-
-def _wrong_part(value: Any, kind: str) -> str:
-    """Say what a value of another kind is; of a table only its first entry that is wrong."""
-    part_kinds = {"name_lists": ("text", "name_list"), "weights": ("number",)}.get(kind, ())
-    if part_kinds and isinstance(value, dict):
-        for name, part in value.items():
-            if not any(is_kind(part, each) for each in part_kinds):
-                return f"of '{name}' is {as_text(part)}"
-    return f"is {as_text(value)}"
 
 
 def _within(value: float, rule: Fields) -> bool:
@@ -353,8 +406,15 @@ def _within(value: float, rule: Fields) -> bool:
     return bool(low <= value <= high and value > rule.get("above", -math.inf) and math.isfinite(value))
 
 
+def _range(rule: Fields) -> str:
+    """Return the range of a rule in words."""
+    limits = (("minimum", "at least"), ("above", "above"), ("maximum", "at most"))
+    number = "a whole number" if rule["type"] == "whole" else "a finite number"
+    return f"{number} {' and '.join(f'{word} {rule[key]:g}' for key, word in limits if key in rule)}".strip()
+
+
 def _remedy(key: str, value: Any, rule: Fields) -> str:
-    if "choices" not in rule and is_kind(value, rule["type"]):
+    if "choices" not in rule and KINDS[rule["type"]].holds(value):
         return "check the value and its unit"
     known = rule.get("choices", rule.get("words"))
     near = suggestion(value, known) if isinstance(value, str) and known else None
@@ -365,55 +425,8 @@ def _example(key: str, rule: Fields) -> str:
     """Return a line of a trial file in the right form."""
     if "choices" in rule:
         return f"{key} = " + " or ".join(f'"{choice}"' for choice in rule["choices"])
-    form = rule.get("example", _FORMS[rule["type"]])
+    form = rule.get("example", KINDS[rule["type"]].form)
     return f"{key} = {form}" + "".join(f' or "{word}"' for word in rule.get("words", ()))
-
-
-def is_kind(value: Any, kind: str) -> bool:
-    """Return whether a value is of a kind of ``trial_keys.toml``."""
-    if kind == "text":
-        return isinstance(value, str) and bool(value.strip())
-    if kind in ("number", "whole"):
-        # A TOML integer has any number of digits; one that no float can hold is no measure of anything.
-        whole = isinstance(value, int) and not isinstance(value, bool) and abs(value) < 10**18
-        return whole or (kind == "number" and isinstance(value, float))
-    if kind == "truth":
-        return isinstance(value, bool)
-    if kind == "name_lists":
-        return isinstance(value, dict) and all(
-            is_kind(part, "text") or is_kind(part, "name_list") for part in value.values()
-        )
-    if kind == "tables":
-        return isinstance(value, dict) and all(isinstance(part, dict) for part in value.values())
-    if kind == "triple":
-        return isinstance(value, list) and len(value) == 3 and all(is_kind(part, "number") for part in value)
-    if kind == "weights":
-        return isinstance(value, dict) and all(is_kind(part, "number") for part in value.values())
-    if kind == "number_or_weights":
-        return is_kind(value, "number") or is_kind(value, "weights")
-    names = isinstance(value, list) and bool(value) and all(isinstance(part, str) and part for part in value)
-    if kind == "columns":
-        return (isinstance(value, str) and bool(value)) or (names and len(value) == 3)
-    return names
-
-
-def _range(rule: Fields) -> str:
-    parts = []
-    if "minimum" in rule:
-        parts.append(f"at least {rule['minimum']:g}")
-    if "above" in rule:
-        parts.append(f"above {rule['above']:g}")
-    if "maximum" in rule:
-        parts.append(f"at most {rule['maximum']:g}")
-    number = "a whole number" if rule["type"] == "whole" else "a finite number"
-    return f"{number} " + " and ".join(parts) if parts else number
-
-
-def _needed(rules: Fields) -> str | None:
-    if rules.get("free"):
-        return "one line for every landmark"
-    keys = [key for key, rule in rules.get("keys", {}).items() if rule.get("required")]
-    return f"it needs {_list(keys)}" if keys else None
 
 
 def _list(names: Iterable[str]) -> str:

@@ -9,11 +9,11 @@ from functools import cache
 from typing import Any
 
 from musclesolve._util.bundled_toml import bundled_toml
-from musclesolve.drafting.folder.column_triples import SIDE_WORDS
+from musclesolve.drafting.column_triples import SIDE_WORDS
 from musclesolve.recording.data import SIDES, Side
 from musclesolve.recording.markers.landmark_names import landmarks
 from musclesolve.recording.markers.marker_names import split_label
-from musclesolve.recording.markers.resolve_landmarks import markers_of
+from musclesolve.recording.markers.marker_set import markers_of
 
 _PART = re.compile(
     r"(upper|lower|front|rear|lat|med|lateral|medial|anterior|posterior|superior|inferior|proximal|distal|up|low|dist|prox"

@@ -14,13 +14,12 @@ from musclesolve.checking.case import Case
 from musclesolve.checking.forces.newtons_law import law, total_force
 from musclesolve.checking.forces.support import measured
 from musclesolve.constants import STANDARD_GRAVITY
-from musclesolve.drafting.folder.file_roles import MotionFiles
-from musclesolve.drafting.folder.opensim_files import ScaleSetup
-from musclesolve.drafting.markers.choose_mapping import MarkerChoice
-from musclesolve.drafting.markers.name_landmarks import folded
-from musclesolve.drafting.measured.shown_points import both, middle_path, path_of, seen
-from musclesolve.drafting.writing.draft_text import DraftTable, Line, draft_text
-from musclesolve.drafting.writing.scratch import scratch_errors
+from musclesolve.drafting.choose_mapping import MarkerChoice
+from musclesolve.drafting.draft_text import DraftTable, Line, draft_text, scratch_errors
+from musclesolve.drafting.file_roles import MotionFiles
+from musclesolve.drafting.laboratory_axes import both, middle_path, path_of, seen
+from musclesolve.drafting.name_landmarks import folded
+from musclesolve.drafting.opensim_files import ScaleSetup
 from musclesolve.errors import InputError
 from musclesolve.motion.events.force_events import FootLoads, force_events
 from musclesolve.recording.c3d.c3d_file import C3D

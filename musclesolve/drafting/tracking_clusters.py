@@ -15,7 +15,7 @@ from itertools import combinations
 import numpy as np
 
 from musclesolve._util.arrays import Array
-from musclesolve.drafting.markers.name_landmarks import NamedMarkers
+from musclesolve.drafting.name_landmarks import NamedMarkers
 from musclesolve.recording.data import SIDES, Markers
 from musclesolve.recording.gaps.rigid_registration import breadth
 from musclesolve.recording.markers.mapping_tables import Weights

@@ -1,13 +1,21 @@
-"""Lines of a drafted trial file: values with where they come from, and values that are left open."""
+"""A drafted trial file as text: values with where they come from, and values that are left open.
+
+The reader of trial files judges a draft before anything is written: what it refuses is left open instead.
+"""
 
 from __future__ import annotations
 
 import json
 import re
+import tempfile
 import textwrap
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
+
+from musclesolve.errors import InputError
+from musclesolve.recording.schema import Document, examined
 
 TODO = "# TODO: "
 """What every line begins with that says what is left to decide."""
@@ -15,6 +23,8 @@ WIDTH = 110
 COLUMN = 38
 """Where comments behind values begin."""
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
+
+NAME = "trial.toml"
 
 
 @dataclass(frozen=True)
@@ -128,3 +138,54 @@ def _wrapped(sentence: str, begin: str) -> list[str]:
         break_long_words=False,
         break_on_hyphens=False,
     )
+
+
+def read_back(title: tuple[str, ...], tables: tuple[DraftTable, ...]) -> tuple[DraftTable, ...]:
+    """The tables of a draft, with every line open that the schema of trial files refuses.
+
+    A key that is missing because its line is open is what a draft leaves to its reader.
+    """
+    for _ in range(sum(len(table.lines) for table in tables) + 1):
+        errors = [error for error in scratch_errors(draft_text(title, tables)) if error.code != "missing_key"]
+        changed = tables
+        for error in errors:
+            changed = tuple(_opened(table, error) for table in changed)
+        if changed == tables:
+            return tables
+        tables = changed
+    return tables
+
+
+def _opened(table: DraftTable, error: InputError) -> DraftTable:
+    """A table with the line open that an error points at."""
+    where = f"{error.where or ''} "
+    header = f"[[{table.name}]]" if table.listed else f"[{table.name}]"
+    if f"{header} " not in where:
+        return table
+    lines = tuple(
+        replace(
+            line, open=True, todo=line.todo or f"enter {line.key}: {error.problem}, expected {error.expected}"
+        )
+        if f"{header} {line.key} " in where
+        else line
+        for line in table.lines
+    )
+    return replace(table, lines=lines)
+
+
+def scratch(text: str) -> tuple[Document, dict[str, Any]]:
+    """The document of a text, and its content with defaults, as far as it is right."""
+    document = _document(text)
+    return document, examined(document)[0]
+
+
+def scratch_errors(text: str) -> list[InputError]:
+    """What the schema of trial files finds wrong with a text."""
+    return examined(_document(text))[1]
+
+
+def _document(text: str) -> Document:
+    with tempfile.TemporaryDirectory(prefix="musclesolve-") as folder:
+        path = Path(folder) / NAME
+        path.write_text(text, encoding="utf-8")
+        return Document(path)

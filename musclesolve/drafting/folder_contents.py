@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from musclesolve.drafting.folder.column_triples import PlateNames, plates_of
-from musclesolve.drafting.folder.opensim_files import LoadsFile, ScaleSetup, read_opensim
-from musclesolve.drafting.measured.emg_muscles import EmgChannels, emg_channels
+from musclesolve.drafting.column_triples import PlateNames, plates_of
+from musclesolve.drafting.emg_channels import EmgFile, emg_channels
+from musclesolve.drafting.opensim_files import LoadsFile, ScaleSetup, read_opensim
 from musclesolve.errors import InputError
 from musclesolve.recording.c3d.c3d_file import C3D, read_c3d
 from musclesolve.recording.data import Markers, Table
@@ -45,15 +45,6 @@ class ForceFile:
     path: Path
     table: Table
     plates: tuple[PlateNames, ...]
-
-
-@dataclass(frozen=True)
-class EmgFile:
-    """A file with channels of EMG."""
-
-    path: Path
-    table: Table
-    channels: EmgChannels
 
 
 @dataclass

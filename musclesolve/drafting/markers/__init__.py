@@ -1,1 +1,0 @@
-"""What the markers mean: a bundled set, or landmarks by the words in their names."""

@@ -1,0 +1,401 @@
+"""Forces on the feet: the columns or plates that [[force]] of a trial file names, or the plates by their contacts.
+
+A column stands for one component of one vector, in a unit that fits it. The plates of a C3D file are verified by the
+steps across them. From where a foot lands to where it leaves, the center of pressure travels along the path of the
+subject, forwards or backwards, and the ground first brakes and then drives on. A plate whose corners begin at the
+wrong one, or are listed the wrong way round, shows one or both of them inverted; one whose moments are in another
+unit than stated shows a center of pressure that rests near its middle.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from musclesolve._util.arrays import Array, Mask
+from musclesolve._util.message_text import few
+from musclesolve._util.names import suggestion
+from musclesolve.recording.c3d.c3d_file import C3D
+from musclesolve.recording.c3d.force_platforms import PlateRecording, read_plates
+from musclesolve.recording.data import SIDE_NAMES, SIDES, Markers, PlateForce, Side, Table
+from musclesolve.recording.place_errors import error_at
+from musclesolve.recording.plates.plate_assignment import (
+    Contact,
+    Feet,
+    Foot,
+    contacts,
+    feet_of,
+    force_on_foot,
+    on_feet,
+    on_plates_whole,
+)
+from musclesolve.recording.schema import Document
+from musclesolve.recording.text.repeated_names import check_used
+from musclesolve.recording.trial.analysed_range import finds_range
+
+# The center of pressure lies on the plate to within this [m].
+_BESIDE = 0.1
+# Cosine of the steepest slope of a walkway.
+_LEVEL = 0.7
+
+SURE = 100.0
+"""Above this force the center of pressure is reliable [N]."""
+
+# A step: loaded so long [s]; from so long before it to so long after [s] its foot goes so far [m], in the direction of
+# its toe or heel (cosine), and while it is loaded it stays where it is [m].
+_LONG, _AROUND, _FAR, _STRAIGHT, _PLANTED = 0.15, 0.15, 0.4, 0.8, 0.1
+
+# The center of pressure of a step travels some 0.2 m; what rests within the first does not travel, what travels the
+# second shows its direction [m].
+_RESTS, _TRAVELS = 0.03, 0.06
+
+# From braking to driving the force changes by some 0.2 of its vertical peak; so much the other way it is inverted.
+_INVERTED = -0.1
+
+ROLES = ("force", "point", "moment")
+
+# No number of a plate that was measured is larger, in N, m and N m: one is enough to spoil everything.
+LARGEST = 1e5
+
+
+def c3d_forces(
+    document: Document,
+    content: Mapping[str, Any],
+    file: C3D,
+    walk: Markers,
+    mapping: Mapping[str, Mapping[str, float]],
+    rotation: Array,
+) -> tuple[tuple[PlateForce, ...], list[str]]:
+    """Return the force on each foot in the global frame, and notes on how it was derived.
+
+    The [[force]] tables of the trial file name plates; without any the contacts decide. `walk` and `mapping` show the
+    feet, global frame; `rotation` (3, 3) leads there from the axes of the file.
+    """
+    recordings, notes = read_plates(file, rotation)
+    if not recordings:
+        problem, expected = f"{file.path.name} has no force plates", "ground reaction forces"
+        remedy = "name the file of the forces under forces in [files]"
+        key = "forces" if content["files"]["forces"] else "markers"
+        raise document.error(problem, "files", key, 0, expected, remedy, code="bad_plate")
+    if walk.path != file.path:
+        notes += file.notes
+    for recording in recordings:
+        _check_level(document, recording)
+        _check_on_plate(recording)
+    found = _contacts(content, recordings, walk, feet_of(walk, mapping))
+    if content["force"]:
+        forces, more = _named(document, content, recordings, found), _unused_notes(content, recordings, found)
+    else:
+        forces, more = _assigned(content, recordings, found)
+    return forces, notes + more
+
+
+def _contacts(
+    content: Mapping[str, Any], recordings: list[PlateRecording], walk: Markers, feet: Feet
+) -> dict[int, list[Contact]]:
+    """Return number of a plate -> its contacts, with the foot of each as far as it is clear."""
+    threshold = float(content["filter"]["unloaded_below_n"])
+    found = {r.plate.number: contacts(r, walk, feet, threshold) for r in recordings}
+    if finds_range(content):
+        plates = [recording.plate for recording in recordings]
+        found = {number: on_plates_whole(own, feet, plates) for number, own in found.items()}
+    for recording in recordings:
+        check_steps(recording, found[recording.plate.number], feet)
+    return found
+
+
+def _check_level(document: Document, recording: PlateRecording) -> None:
+    """Refuse a plate that stands upright: another axis of the file points up."""
+    if abs(recording.plate.axes[2, 2]) < _LEVEL:
+        problem = f"plate {recording.plate.number} of {recording.path.name} is not horizontal: its surface is vertical"
+        expected = "the axis of the files that points up, square to the plates"
+        remedy = "look up in the capture software which axis points up"
+        raise document.error(problem, "laboratory", "up", 0, expected, remedy, code="bad_axes")
+
+
+def _check_on_plate(recording: PlateRecording) -> None:
+    """Refuse a plate whose force acts beside it: corners, origin or the unit of moments are wrong."""
+    sure = recording.force[:, 2] > SURE
+    if sure.any() and np.mean(recording.plate.contains(recording.point[sure], _BESIDE)) < 0.5:
+        away = np.median(np.linalg.norm((recording.point[sure] - recording.plate.center)[:, :2], axis=1))
+        plate = f"plate {recording.plate.number}"
+        problem = f"the center of pressure of {plate} lies beside it, {away:.3g} m from its middle"
+        remedy = "correct CORNERS, ORIGIN, or the unit of the moments (ANALOG:UNITS) in the capture software"
+        expected = "a center of pressure between CORNERS"
+        raise error_at(recording.path, "FORCE_PLATFORM", problem, expected, remedy, code="bad_plate")
+
+
+def _named(
+    document: Document,
+    content: Mapping[str, Any],
+    recordings: list[PlateRecording],
+    found: Mapping[int, list[Contact]],
+) -> tuple[PlateForce, ...]:
+    """Return the plates that [[force]] names."""
+    forces = []
+    entries: list[dict[str, Any]] = content["force"]
+    for index, entry in enumerate(entries):
+        number = entry["plate"]
+        if number not in range(1, len(recordings) + 1):
+            problem = f"there is no plate {number} in {recordings[0].path.name}"
+            expected = f"a number from 1 to {len(recordings)}"
+            remedy = "correct the number, or leave out all [[force]]"
+            raise document.error(problem, "force", "plate", index, expected, remedy)
+        if number in [before["plate"] for before in entries[:index]]:
+            remedy = "leave out all [[force]] where both feet step on one plate"
+            problem = f"plate {number} is named twice"
+            raise document.error(problem, "force", "plate", index, code="conflict", remedy=remedy)
+        _check_owner(document, content, index, found[number])
+        forces.append(_of_foot(content, entry["side"], recordings[number - 1], found[number]))
+    return tuple(forces)
+
+
+def _of_foot(
+    content: Mapping[str, Any], side: Side, recording: PlateRecording, found: list[Contact]
+) -> PlateForce:
+    """Return the force of a plate on its foot; where the range is found, without the contacts of the other foot."""
+    others = np.zeros(recording.time.size, bool)
+    for contact in found if finds_range(content) else ():
+        if contact.significant and contact.side != side:
+            others[contact.first : contact.last] = True
+    return force_on_foot(recording, side, ~others)
+
+
+def _check_owner(document: Document, content: Mapping[str, Any], index: int, found: list[Contact]) -> None:
+    """Refuse a plate that [[force]] gives to one foot while the other one stands on it."""
+    side: Side = content["force"][index]["side"]
+    others = [c for c in found if c.significant and c.side not in (side, None) and _in_range(content, c)]
+    if others:
+        other: Side = "l" if side == "r" else "r"
+        problem = f"the {SIDE_NAMES[other]} foot stands on {others[0]}"
+        expected = f"only the {SIDE_NAMES[side]} foot on this plate, in the time range"
+        remedy = f'leave out all [[force]]: the contacts decide then; or side = "{other}"'
+        raise document.error(problem, "force", "side", index, expected, remedy, code="conflict")
+
+
+def _unused_notes(
+    content: Mapping[str, Any], recordings: list[PlateRecording], found: Mapping[int, list[Contact]]
+) -> list[str]:
+    """Return a sentence for every contact with a plate that [[force]] does not name."""
+    used = {entry["plate"] for entry in content["force"]}
+    return [
+        f"The force on {contact}, up to {contact.peak:.0f} N, is left out: [[force]] does not name that plate."
+        for recording in recordings
+        if recording.plate.number not in used
+        for contact in found[recording.plate.number]
+        if contact.significant and _in_range(content, contact)
+    ]
+
+
+def _assigned(
+    content: Mapping[str, Any], recordings: list[PlateRecording], found: Mapping[int, list[Contact]]
+) -> tuple[tuple[PlateForce, ...], list[str]]:
+    """Return the plates divided among the feet by their contacts."""
+    path = recordings[0].path
+    significant = [contact for own in found.values() for contact in own if contact.significant]
+    for contact in significant:
+        if contact.side is None and _in_range(content, contact):
+            problem = f"it is not clear which foot the force is on: {contact.reason}"
+            expected = "one foot on a plate at a time, seen by the markers of heel and toe"
+            remedy = "choose a range without this contact ([time]), or name plates and feet in [[force]]"
+            raise error_at(path, contact, problem, expected, remedy, code="unassigned_plate")
+    forces = tuple(force for r in recordings for force in on_feet(r, found[r.plate.number]))
+    if not forces:
+        problem, remedy = "no foot stands on a plate", "choose another recording, or other forces in [files]"
+        raise error_at(path, "FORCE_PLATFORM", problem, "a step on a plate", remedy, code="unassigned_plate")
+    notes = []
+    for side in SIDES:
+        own = "; ".join(str(contact) for contact in significant if contact.side == side)
+        if own:
+            notes.append(f"The {SIDE_NAMES[side]} foot was found on {own}.")
+    notes += [
+        f"The force on {contact}, up to {contact.peak:.0f} N, is left out: {contact.reason}."
+        for contact in significant
+        if contact.side is None
+    ]
+    return forces, notes
+
+
+def _in_range(content: Mapping[str, Any], contact: Contact) -> bool:
+    """Return whether a contact lies in the time range that is given; a range that is found leaves it out."""
+    if finds_range(content):
+        return False
+    start, end = content["time"]["start_s"], content["time"]["end_s"]
+    return (end is None or contact.start <= end) and (start is None or contact.end >= start)
+
+
+@dataclass(frozen=True)
+class Step:
+    """What a plate shows of one step.
+
+    How far the center of pressure spreads, the longer way [m]; how far it travels along the path of the subject and to
+    the left of it (2,) [m]; the change of the force along that path, in vertical peaks.
+    """
+
+    contact: Contact
+    extent: float
+    travel: Array
+    drive: float
+
+
+def check_steps(recording: PlateRecording, found: list[Contact], feet: Feet) -> None:
+    """Refuse a plate, global frame, on which every step runs the wrong way, or nowhere: wrong corners or units."""
+    steps = [step for contact in found if (step := _step(recording, contact, feet)) is not None]
+    for problem, expected, remedy, wrong in (
+        (
+            "the center of pressure rests in one place while a foot steps on the plate and walks on",
+            "a center of pressure that travels under the foot",
+            "correct ORIGIN, or the unit of the moments (ANALOG:UNITS), in the capture software",
+            lambda step: step.extent < _RESTS,
+        ),
+        (
+            "the center of pressure does not travel the way that the foot goes",
+            "travel from where the foot lands to where it leaves",
+            "correct CORNERS in the capture software: they begin in the quadrant of +x and +y of the plate, then -x +y",
+            _strays,
+        ),
+        (
+            "the force propels first and brakes then",
+            "braking first, then propulsion",
+            "correct CORNERS, their order and sense, or the signs of the horizontal channels in the capture software",
+            lambda step: step.drive < _INVERTED,
+        ),
+    ):
+        if steps and all(wrong(step) for step in steps):
+            raise error_at(
+                recording.path, str(steps[0].contact), problem, expected, remedy, code="unassigned_plate"
+            )
+
+
+def _strays(step: Step) -> bool:
+    length = float(np.linalg.norm(step.travel))
+    return length > _TRAVELS and float(step.travel[0]) < 0.5 * length
+
+
+def _step(recording: PlateRecording, contact: Contact, feet: Feet) -> Step | None:
+    """Return what a contact shows, None where it is no whole step straight ahead or back."""
+    whole = 0 < contact.first and contact.last < recording.time.size
+    if contact.side is None or not contact.significant or not whole or contact.end - contact.start < _LONG:
+        return None
+    way = _way(feet[contact.side], contact)
+    samples = np.arange(contact.first, contact.last)
+    samples = samples[recording.force[samples, 2] > SURE]
+    if way is None or samples.size < 10:
+        return None
+    axes = np.stack([way, [-way[1], way[0]]], axis=1)
+    point, force = recording.point[samples, :2] @ axes, recording.force[samples, :2] @ axes
+    fifth, part = samples.size // 5, 2 * samples.size // 5
+    return Step(
+        contact,
+        float((np.quantile(point, 0.95, axis=0) - np.quantile(point, 0.05, axis=0)).max()),
+        point[-fifth:].mean(axis=0) - point[:fifth].mean(axis=0),
+        float(force[-part:, 0].mean() - force[:part, 0].mean()) / contact.peak,
+    )
+
+
+def _way(foot: Foot, contact: Contact) -> Array | None:
+    """Return the horizontal direction (2,) in which a foot goes on over a contact, None where it is not clear."""
+    quarter = 0.25 * (contact.end - contact.start)
+    times = np.array(
+        [contact.start - _AROUND, contact.start + quarter, contact.end - quarter, contact.end + _AROUND]
+    )
+    heel, toe = foot.at(times)
+    gone = 0.5 * (heel[3] + toe[3] - heel[0] - toe[0])
+    far, axis = float(np.linalg.norm(gone)), toe[1] - heel[1]
+    straight = abs(float(gone @ axis)) > _STRAIGHT * far * float(np.linalg.norm(axis))
+    # Comparisons with what was not seen are false.
+    if far > _FAR and straight and float(np.linalg.norm(toe[2] - toe[1])) < _PLANTED:
+        return np.asarray(gone / far)
+    return None
+
+
+def is_stated(entry: Mapping[str, Any]) -> bool:
+    """Return whether a [[force]] of a trial file has what a plate needs: a foot, and columns or a number."""
+    source = [entry["force"], entry["point"]] if entry["plate"] is None else [entry["plate"]]
+    return None not in (entry["side"], *source)
+
+
+def plate_of(
+    document: Document, content: dict[str, Any], index: int, table: Table, rotation: Array
+) -> PlateForce:
+    """Return one plate of the trial file, in the global frame."""
+    entry, threshold = content["force"][index], content["filter"]["unloaded_below_n"]
+    everything = np.ones(table.time.size, bool)
+    names = {
+        role: _columns(document, entry[role], role, index, table) for role in ROLES if entry[role] is not None
+    }
+    _check_columns(document, content["force"], index, table)
+    force = _vectors(table, names["force"], everything) @ rotation.T
+    # The point of application of a zero force is arbitrary.
+    loaded = np.abs(force[:, 2]) >= threshold
+    point = _vectors(table, names["point"], loaded) @ rotation.T
+    moment = _vectors(table, names["moment"], loaded) @ rotation.T if "moment" in names else 0.0 * force
+    return PlateForce(entry["side"], table.time, force, point, moment, table.path)
+
+
+def _columns(document: Document, given: str | list[str], role: str, index: int, table: Table) -> list[str]:
+    names = _column_names(given)
+    for name in names:
+        if name not in table.names:
+            problem, expected = f"the column '{name}' is not in {table.path}", "a column of this file"
+            remedy = suggestion(name, table.names) or f"its columns are {few(table.names, 24)}"
+            raise document.error(problem, "force", role, index, expected, remedy, code="missing_column")
+    check_used(names, "column", table.repeated, table.path)
+    return names
+
+
+def _column_names(given: str | list[str]) -> list[str]:
+    """Return the names of the three columns of a vector, given as such or as their common beginning."""
+    return [given + axis for axis in "xyz"] if isinstance(given, str) else given
+
+
+def _check_columns(document: Document, entries: Sequence[dict[str, Any]], index: int, table: Table) -> None:
+    """Refuse columns of one [[force]] whose unit is of another vector, or that an earlier [[force]] names.
+
+    A column of nothing but zeros may stand for as many components as are not measured.
+    """
+    taken = {name: k for k, entry in enumerate(entries[:index]) for _, name in _components(entry)}
+    for role, name in _components(entries[index]):
+        if name not in table.names:
+            continue
+        stated = table.roles[table.names.index(name)] if table.roles else ""
+        if stated not in ("", role):
+            problem = f"the column '{name}' of {table.path.name} is in the unit of a {stated}"
+            expected = f"the columns of the {role}"
+            remedy = "correct the name of the column here, or its unit in the header of the file"
+            raise document.error(problem, "force", role, index, expected, remedy, code="bad_units")
+        if name in taken and np.nan_to_num(table[name]).any():
+            plates = ", for two plates" if taken[name] != index else ""
+            expected, remedy = "a column of its own for every component", "correct the name of one of them"
+            problem = f"the column '{name}' is named twice{plates}"
+            raise document.error(problem, "force", role, index, expected, remedy, code="conflict")
+        taken[name] = index
+
+
+def _components(entry: dict[str, Any]) -> list[tuple[str, str]]:
+    """Return (role, column) of every component that an entry names."""
+    return [(role, name) for role in ROLES if entry[role] is not None for name in _column_names(entry[role])]
+
+
+def _vectors(table: Table, names: list[str], needed: Mask) -> Array:
+    """Return three columns as (S, 3), refusing gaps and absurd numbers in needed rows (S,)."""
+    vectors = np.stack([table[name] for name in names], axis=-1)
+    lacking, beyond = (
+        np.argwhere(bad & needed[:, None]) for bad in (np.isnan(vectors), np.abs(vectors) > LARGEST)
+    )
+    if not len(lacking) and not len(beyond):
+        return vectors
+    row, column = lacking[0] if len(lacking) else beyond[0]
+    where = f"line {table.lines[row]}, column '{names[column]}'"
+    if len(lacking):
+        problem = f"a number is missing at {table.time[row]:g} s"
+        expected = "a force in every row; its point and moment wherever it is not zero"
+        remedy = "fill the gap in the software that exported the file; an unloaded plate has a force of 0"
+        raise error_at(table.path, where, problem, expected, remedy, code="missing_samples")
+    problem = f"the number is {vectors[row, column]:.3g}"
+    expected = "a number that was measured, in newtons and metres"
+    remedy = "correct it in the software that exported the file"
+    raise error_at(table.path, where, problem, expected, remedy, code="bad_units")
