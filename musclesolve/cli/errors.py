@@ -53,7 +53,7 @@ def _message(error: BaseException) -> str:
 
 def _print_document(error: BaseException, message: str, code: int) -> None:
     """Print the error as a JSON document too, where standard output can be written."""
-    from musclesolve.cli.documents.error_document import error_document
+    from musclesolve.cli.documents.json_text import error_document
 
     with contextlib.suppress(OSError):
         print_document(error_document(error, message, code))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 
 import xarray as xr
@@ -13,6 +14,7 @@ from musclesolve.errors import InputError
 from musclesolve.recording.text.text_file import sha256
 from musclesolve.results.dataset.attributes import listed
 from musclesolve.results.dataset.checked import MODEL, check_status
+from musclesolve.results.facts import Facts
 from musclesolve.results.files.result_netcdf import read_result
 
 RESULT, UNCERTAINTY, COMPARISON, AVERAGE = "result", "uncertainty", "comparison", "average"
@@ -53,6 +55,11 @@ class TrialFiles:
     path: Path  # that file
     uncertainty: xr.Dataset | None = None
     comparison: xr.Dataset | None = None
+
+    @cached_property
+    def facts(self) -> Facts:
+        """What the result says."""
+        return Facts(self.base)
 
     @property
     def of_model(self) -> bool:

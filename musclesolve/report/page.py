@@ -13,12 +13,17 @@ from markupsafe import Markup
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve.checking.finding import Report
 from musclesolve.report.content.citations import Citations
-from musclesolve.report.content.contact import others
 from musclesolve.report.content.headline import Headline, headline, no_headline
+from musclesolve.report.content.limits import contact_forces_of_others
 from musclesolve.report.content.methods import methods
-from musclesolve.report.content.overview import differences, overview, subjects
-from musclesolve.report.content.provenance import given_files, versions
-from musclesolve.report.content.studies import average
+from musclesolve.report.content.overview import (
+    average,
+    differences,
+    files_of_report,
+    overview,
+    subjects,
+    versions,
+)
 from musclesolve.report.damage import DAMAGE, reason
 from musclesolve.report.drawing import CHECK, FIGURE, Job, Made, make
 from musclesolve.report.figures.figure_choice import caption, figures_of
@@ -70,7 +75,7 @@ def report_page(inputs: Inputs, progress: Progress | None = None, workers: int =
         "differences": differences(inputs),
         "citations": citations,
         "contact_sources": _contact_sources(citations),
-        "files": given_files(inputs),
+        "files": files_of_report(inputs),
         "unreadable": inputs.unreadable,
         "versions": versions(),
         "made": date.today().isoformat(),
@@ -117,7 +122,7 @@ def _trial_pages(inputs: Inputs, jobs: Sequence[Job], made: dict[str, Made]) -> 
 
 def _headline(trial: TrialFiles, checked: Report | str | None) -> Headline:
     try:
-        return headline(trial.base, checked)
+        return headline(trial.facts, checked)
     except DAMAGE as error:
         return no_headline(reason(error))
 
@@ -172,7 +177,8 @@ def _averages(inputs: Inputs, jobs: Sequence[Job], made: dict[str, Made]) -> lis
 
 def _contact_sources(citations: Citations) -> Markup:
     """The works that the contact forces of others are taken from."""
-    return citations.cite(*dict.fromkeys(key for each in others().values() for key in each["sources"]))
+    sources = (each["sources"] for each in contact_forces_of_others().values())
+    return citations.cite(*dict.fromkeys(key for own in sources for key in own))
 
 
 def _version(inputs: Inputs) -> str:

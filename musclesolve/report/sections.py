@@ -11,17 +11,9 @@ from markupsafe import Markup
 
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve.checking.finding import SEVERITIES, Report
-from musclesolve.report.content.contact import contact
-from musclesolve.report.content.emg import emg
-from musclesolve.report.content.fit import fit
-from musclesolve.report.content.joints import ground, joints
+from musclesolve.report.content import trial_sections as content
 from musclesolve.report.content.limits import general, limits
-from musclesolve.report.content.muscles import muscles
 from musclesolve.report.content.pieces import Absent
-from musclesolve.report.content.provenance import provenance
-from musclesolve.report.content.recording_facts import recording_facts
-from musclesolve.report.content.studies import costs, uncertainty
-from musclesolve.report.content.verdicts import verdicts
 from musclesolve.report.damage import DAMAGE, reason
 from musclesolve.report.drawing import CHECK, FIGURE, PICTURE, Job, Made
 from musclesolve.report.figures.figure_choice import caption, figures_of
@@ -117,10 +109,10 @@ def _content(
         if name == "picture":
             return _picture(made.get(f"{key}-picture")), ""
         if name == "verdicts":
-            return verdicts(trial, key), ""
+            return content.verdicts(trial, key), ""
         if name == "limits":
             checked = made.get(f"{key}-check")
-            own = limits(trial.base, checked.content if checked else None)
+            own = limits(trial.facts, checked.content if checked else None)
             return {
                 "own": [each.sentence for each in own],
                 "general": general(trial.of_model, is_elastic(trial.base)),
@@ -150,15 +142,20 @@ def _picture(made: Made | None) -> dict[str, Any]:
 
 
 BUILDERS: dict[str, Callable[[TrialFiles], Mapping[str, Any]]] = {
-    "recording": recording_facts,
-    "joints": joints,
-    "ground": ground,
-    "muscles": muscles,
-    "contact": contact,
-    "emg": emg,
-    "fit": fit,
-    "uncertainty": uncertainty,
-    "costs": costs,
-    "further": lambda trial: {},
-    "provenance": provenance,
+    **{
+        build.__name__: build
+        for build in (
+            *(
+                content.recording,
+                content.joints,
+                content.ground,
+                content.muscles,
+                content.contact,
+                content.emg,
+            ),
+            *(content.fit, content.uncertainty, content.costs, content.provenance),
+        )
+    },
+    LAST: lambda trial: {},
 }
+"""The sections that need nothing but the files of the trial."""

@@ -14,9 +14,9 @@ from musclesolve.errors import InputError
 from musclesolve.pipeline.run import loaded, prepare, share
 from musclesolve.pipeline.run_options import check_consistent
 from musclesolve.recording.data import Trial
+from musclesolve.results.comparison_facts import agreement
 from musclesolve.results.dataset.assemble import assemble
 from musclesolve.results.dataset.tendons.tendon_variables import OF_SOLUTION, is_elastic
-from musclesolve.results.tables.cost_agreement import agreement
 from musclesolve.sharing.arguments import members
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.cost.cost_registry import find_cost
@@ -54,7 +54,7 @@ def compare(
         The Dataset of `run` with a dimension `cost` for what depends on it: activation, muscle_force,
         reserve_moment, unassigned_moment, joint_reaction, status, valid, kkt_residual and least_cost. In addition
         co_contraction (cost, time, dof), group_force (cost, time, function_group), and how well every cost agrees with
-        every other one per muscle and per function group, as `musclesolve.results.tables.cost_agreement` says.
+        every other one per muscle and per function group, as `musclesolve.results.comparison_facts` says.
 
     Raises:
         InputError: fewer than two costs, a cost twice, or whatever `run` refuses.

@@ -11,8 +11,9 @@ from synthetic_result import result
 
 from musclesolve.cli import app as cli
 from musclesolve.cli.command_classes import EXIT_CODES
-from musclesolve.cli.documents import error_document
-from musclesolve.cli.documents.run_document import leg_document, run_document
+from musclesolve.cli.documents.json_text import KEYS
+from musclesolve.cli.documents.result_documents import leg_document, run_document
+from musclesolve.results.facts import Facts
 
 TEXT = (Path(__file__).parents[2] / "docs" / "command_line.md").read_text(encoding="utf-8")
 COMMANDS = typer.main.get_command(cli.app).commands
@@ -30,7 +31,7 @@ def test_every_exit_code_has_a_line():
 
 
 def test_every_key_is_there():
-    keys = [*run_document(result()), *leg_document(result(), "r"), *error_document.KEYS]
+    keys = [*run_document(result()), *leg_document(Facts(result()).legs["r"]), *KEYS]
     assert [key for key in keys if f"`{key}`" not in TEXT] == []
 
 

@@ -19,8 +19,7 @@ from typer.testing import CliRunner
 
 from musclesolve.cli import app as cli
 from musclesolve.cli.documents.json_text import json_text
-from musclesolve.cli.documents.run_document import run_document
-from musclesolve.cli.documents.study_documents import benchmark_document
+from musclesolve.cli.documents.result_documents import benchmark_document, run_document
 from musclesolve.cli.output_mode import mode
 from musclesolve.data.bundled import reference_stride
 from musclesolve.opensim.read_model import read_osim

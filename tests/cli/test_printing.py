@@ -11,6 +11,8 @@ from rich.console import Console
 from rich.table import Table
 
 from musclesolve.cli import printing
+from musclesolve.results.comparison_facts import MEASURES as MEASURES_OF_PAIR
+from musclesolve.results.comparison_facts import ComparisonFacts
 from musclesolve.results.tables import comparison_tables
 from musclesolve.results.tables.average_table import MEASURES, table
 
@@ -54,7 +56,7 @@ def test_names_of_a_comparison_are_not_cut(dim):
     prefix = "" if dim == "muscle" else "group_"
     force = "muscle_force" if dim == "muscle" else "group_force"
     found = xr.Dataset(
-        {prefix + measure: pair for measure in comparison_tables.OF_PAIR.values()}
+        {prefix + measure: pair for measure in MEASURES_OF_PAIR}
         | {force: (("cost", "time", dim), np.full((2, 1, 2), 9999.0))}
         | {"status": (("cost", "time", "side"), np.zeros((2, 1, 2), np.int8))}
         | {"valid": (("cost", "time", "side"), np.ones((2, 1, 2), bool))},
@@ -62,7 +64,7 @@ def test_names_of_a_comparison_are_not_cut(dim):
     )
     found["status"].attrs = {"flag_values": np.array([0]), "flag_meanings": "SOLVED"}
     of_dim = comparison_tables.muscles if dim == "muscle" else comparison_tables.groups
-    text = printed(of_dim(found))
+    text = printed(of_dim(ComparisonFacts(found)))
     assert "…" not in text
     assert "1234.50" in text and all(name in text for name in (*names, *costs))
     assert max(map(len, text.splitlines())) <= 80

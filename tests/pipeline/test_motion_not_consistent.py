@@ -13,7 +13,8 @@ import musclesolve as ms
 from musclesolve.data.bundled import reference_stride
 from musclesolve.pipeline.mechanics import mechanics
 from musclesolve.recording.data import ConsistencyOptions
-from musclesolve.results.tables.run_summary import any_failed, summary
+from musclesolve.results.facts import Facts
+from musclesolve.results.tables.run_summary import summary
 
 NONE = ConsistencyOptions("none", "splines")
 
@@ -47,7 +48,7 @@ def test_moments_are_those_of_the_measured_points(trial, result) -> None:
 
 def test_no_frame_passes_for_a_solution(result) -> None:
     assert result["constraint_violation"].min() > 1e-4
-    assert not result["consistent"].any() and not result["valid"].any() and any_failed(result)
+    assert not result["consistent"].any() and not result["valid"].any() and Facts(result).any_failed
     flags = dict(zip(result["status"].flag_meanings.split(), result["status"].flag_values, strict=True))
     assert (result["status"] == flags["INVALID_MOTION"]).all()
     assert "satisfy the constraints" in summary(result) and "not made consistent" in summary(result)

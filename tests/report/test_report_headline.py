@@ -12,6 +12,7 @@ from musclesolve.report.content.limits import limits
 from musclesolve.report.inputs import read_inputs
 from musclesolve.report.page import report_page
 from musclesolve.results.dataset import frame_validity as frames
+from musclesolve.results.facts import Facts
 from musclesolve.sharing.status import Status
 
 
@@ -85,7 +86,7 @@ def test_peaks_leave_out_frames_without_valid_solution():
     data = small()
     set_status(data, Status.INVALID_MOTION, 30, 0)
     data["joint_reaction"][30, 0] = 1e6
-    peak = next(each for each in top.peaks_of_joints(data) if each.joint == "hip_r")
+    peak = next(each for each in Facts(data).contact_peaks if each.joint == "hip_r")
     assert peak.body_weights < 10.0
 
 
@@ -104,21 +105,21 @@ def test_peaks_leave_out_frames_without_valid_solution():
 def test_the_verdict_follows_from_the_frames(status, where, verdict):
     data = small()
     set_status(data, status, where)
-    assert top.usability(data)[0] == verdict
+    assert top.usability(Facts(data))[0] == verdict
 
 
 def test_limits_name_what_is_missing_or_at_its_bounds():
     data = with_emg(small(musclesolve_version="0.0.1"))
     data["activation"][5, 1] = 1.0
-    text = " ".join(str(each.sentence) for each in limits(data.sel(side=["r"]).isel(muscle=[0, 1])))
+    text = " ".join(str(each.sentence) for each in limits(Facts(data.sel(side=["r"]).isel(muscle=[0, 1]))))
     for word in ("Only the muscles of the right leg", "full activation", "0.0.1", "bad", "body weight"):
         assert word in text, word
-    assert "No EMG was recorded" in " ".join(str(each.sentence) for each in limits(small()))
+    assert "No EMG was recorded" in " ".join(str(each.sentence) for each in limits(Facts(small())))
 
 
 def test_a_damaged_part_leaves_the_other_limits():
     data = small().drop_vars(["pelvis_residual", "joint_reaction", "reserve_moment"])
-    assert any("EMG" in each.sentence for each in limits(data))
+    assert any("EMG" in each.sentence for each in limits(Facts(data)))
     assert frames.sides(data) == ["r", "l"]
 
 
@@ -127,7 +128,7 @@ def test_a_damaged_part_leaves_the_other_limits():
 )
 def test_loads_that_do_not_carry_the_motion_of_a_model_are_in_the_headline(percent, verdict):
     data = small(root_residual_n=percent / 100.0 * WEIGHT).drop_vars("pelvis_residual")
-    found = top.headline(data)
+    found = top.headline(Facts(data))
     assert found.verdict == verdict
     assert any("residual at the root" in sentence for sentence in found.careful) == (percent > 5.0)
 
@@ -135,10 +136,10 @@ def test_loads_that_do_not_carry_the_motion_of_a_model_are_in_the_headline(perce
 def test_one_muscle_is_not_several():
     data = small()
     data["activation"][5, 1] = 1.0
-    text = " ".join(str(each.sentence) for each in limits(data))
+    text = " ".join(str(each.sentence) for each in limits(Facts(data)))
     assert "muscle works at full activation" in text
     assert "muscles work " not in text
 
 
 def test_frames_without_certificate_are_to_be_used_with_care():
-    assert top.usability(small().drop_vars("kkt_residual"))[0] == top.WITH_CARE
+    assert top.usability(Facts(small().drop_vars("kkt_residual")))[0] == top.WITH_CARE

@@ -14,7 +14,7 @@ import musclesolve as ms
 from musclesolve.checking.finding import Report
 from musclesolve.data.bundled import reference_stride
 from musclesolve.report.content.citations import Citations, as_bibtex, as_text, works
-from musclesolve.report.content.contact import others
+from musclesolve.report.content.limits import contact_forces_of_others
 from musclesolve.report.content.methods import cost_words, methods, texts
 from musclesolve.report.inputs import RESULT, TrialFiles
 from musclesolve.report.recheck import recheck
@@ -30,7 +30,7 @@ def paragraph(data):
 
 def test_every_citation_is_a_known_work_and_every_work_is_cited():
     used = set(re.findall(r"@(\w+)", str(texts())))
-    used |= {key for each in others().values() for key in each["sources"]}
+    used |= {key for each in contact_forces_of_others().values() for key in each["sources"]}
     assert used - set(works()) == set()
     assert set(works()) - used <= {"hicks_2015"}
 

@@ -10,10 +10,10 @@ from report_inputs import Parsed, compared, small, uncertain, with_emg, written
 from synthetic_result import as_before, set_status, with_troubles
 
 from musclesolve.report import sections
-from musclesolve.report.content.verdicts import meanings, stretches
 from musclesolve.report.inputs import read_inputs
 from musclesolve.report.page import report_page
 from musclesolve.report.sections import specifications
+from musclesolve.results.facts import Facts, verdict_words
 from musclesolve.sharing.status import Status
 from musclesolve.studies.average import average_results
 
@@ -188,11 +188,12 @@ def test_figures_are_left_out_before_the_page_is_too_large(page, monkeypatch):
 
 def test_stretches_cover_every_frame_once():
     data = with_troubles(small())
-    for own in stretches(data).values():
-        ends = [(each.first, each.stop) for each in own]
+    legs = Facts(data).legs
+    for leg in legs.values():
+        ends = [(each.first, each.stop) for each in leg.stretches]
         assert ends[0][0] == 0 and ends[-1][1] == data.sizes["time"]
         assert all(before[1] == after[0] for before, after in pairwise(ends))
-    verdicts = {each.verdict for each in stretches(data)["r"]}
+    verdicts = {each.verdict for each in legs["r"].stretches}
     assert verdicts == {"solved", "solved_with_reserve", "infeasible"}
 
 
@@ -200,7 +201,7 @@ def test_every_status_and_every_fault_of_a_motion_has_a_meaning():
     from musclesolve.report.figures.verdict_strip import PATTERNS
     from musclesolve.results.dataset.frame_validity import MOTION_FAULTS
 
-    known = meanings()
+    known = verdict_words()
     assert {status.name.lower() for status in Status} | set(MOTION_FAULTS.values()) <= set(known)
     assert {each["pattern"] for each in known.values()} <= set(PATTERNS)
 

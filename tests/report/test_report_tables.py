@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from report_inputs import small
 
-from musclesolve.report.content.joints import joints
 from musclesolve.report.content.pieces import Number, cell
+from musclesolve.report.content.trial_sections import joints
 from musclesolve.report.inputs import RESULT, TrialFiles
 
 

@@ -16,7 +16,8 @@ import musclesolve as ms
 from musclesolve.cli import app as cli
 from musclesolve.plotting.result.muscle_figures import activations as of_result
 from musclesolve.plotting.study.comparison_figures import COST_COLORS, FIGURES, comparison_files
-from musclesolve.results.tables import comparison_tables
+from musclesolve.results.comparison_facts import ComparisonFacts, agreement_csv
+from musclesolve.results.tables.comparison_tables import tables
 from musclesolve.sharing.cost.named.power_costs import ActivationPower
 from musclesolve.studies import compare as comparison
 from musclesolve.studies.compare import co_contraction, side_by_side
@@ -124,7 +125,7 @@ def test_frames_without_solution_do_not_count():
     found = side_by_side([one(), spoilt], ["a", "b"])
     np.testing.assert_allclose(found["rms_difference"], 0.0)
     np.testing.assert_allclose(found["peak_ratio"], 1.0)
-    assert comparison_tables.any_failed(found) and not comparison_tables.any_failed(found.sel(cost=["a"]))
+    assert ComparisonFacts(found).any_failed and not ComparisonFacts(found.sel(cost=["a"])).any_failed
 
 
 def test_a_leg_without_a_single_solution_has_no_agreement():
@@ -134,7 +135,7 @@ def test_a_leg_without_a_single_solution_has_no_agreement():
     found = side_by_side([one(), lost], ["a", "b"])
     pairs = found["correlation"].sel(cost="b", other="a").values
     assert np.isnan(pairs[:43]).all() and np.isfinite(pairs[43:]).all()
-    assert comparison_tables.tables(found)
+    assert tables(found)
     assert all(draw(few_muscles(found), side) for draw in FIGURES.values() for side in "rl")
 
 
@@ -210,7 +211,7 @@ def test_other_datasets_and_too_many_costs_are_refused(pair):
 
 
 def test_the_table_for_other_programs_holds_every_pair(pair):
-    rows = list(csv.DictReader(io.StringIO(comparison_tables.agreement_csv(pair).decode())))
+    rows = list(csv.DictReader(io.StringIO(agreement_csv(pair).decode())))
     assert len(rows) == 2 * (pair.sizes["muscle"] + pair.sizes["function_group"])
     row = next(r for r in rows if (r["name"], r["cost"]) == ("soleus_r", "b"))
     known = float(pair["peak_ratio"].sel(muscle="soleus_r", cost="b", other="a"))

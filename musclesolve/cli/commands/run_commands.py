@@ -101,21 +101,20 @@ def finish_result(
     command: str, result: xr.Dataset, paths: list[Path], uncertainty: xr.Dataset | None = None
 ) -> None:
     """Summarise a result, with its uncertainty where that is known."""
-    from musclesolve.results.tables.run_summary import any_failed, summary
+    from musclesolve.results.facts import Facts
+    from musclesolve.results.tables.run_summary import summary, uncertainty_summary
 
     def document() -> dict[str, Any]:
-        from musclesolve.cli.documents.run_document import run_document
+        from musclesolve.cli.documents.result_documents import run_document
 
         return run_document(result, uncertainty)
 
     def text() -> Iterator[str]:
         yield summary(result)
         if uncertainty is not None:
-            from musclesolve.results.tables import uncertainty_summary
+            yield uncertainty_summary(uncertainty)
 
-            yield uncertainty_summary.summary(uncertainty)
-
-    finish(command, text(), document, paths, SOME_FRAMES_FAILED if any_failed(result) else 0)
+    finish(command, text(), document, paths, SOME_FRAMES_FAILED if Facts(result).any_failed else 0)
 
 
 def analyse_many(
@@ -126,7 +125,7 @@ def analyse_many(
     from musclesolve.studies.many_trials import run_many
 
     def document() -> dict[str, Any]:
-        from musclesolve.cli.documents.study_documents import many_trials_document
+        from musclesolve.cli.documents.result_documents import many_trials_document
 
         return many_trials_document(records)
 

@@ -40,9 +40,9 @@ def compare(
     """Compare the muscle forces of one trial under several costs: comparison.nc, a table of agreement, figures."""
     from musclesolve.plotting.study.comparison_figures import FILES, comparison_files
     from musclesolve.recording.trial import trial_file
+    from musclesolve.results.comparison_facts import agreement_csv
     from musclesolve.results.files.atomic_writing import reserved, write_files
     from musclesolve.results.files.result_netcdf import check_folder, check_inputs, netcdf_bytes
-    from musclesolve.results.tables import comparison_tables
     from musclesolve.studies import compare as comparison
 
     with progress() as report, reserved(output):
@@ -51,22 +51,23 @@ def compare(
         check_inputs(loaded.files.values(), output, ["agreement.csv"])
         result = comparison.compare(loaded, cost, solver, side.value, progress=report)
         files = {"comparison.nc": netcdf_bytes(result), **comparison_files(result, report)}
-        files["agreement.csv"] = comparison_tables.agreement_csv(result)
+        files["agreement.csv"] = agreement_csv(result)
         report("writing", 1.0)
         paths = write_files(output, files, FILES)
     _finish_comparison(result, paths, full)
 
 
 def _finish_comparison(result: xr.Dataset, paths: list[Path], full: bool) -> None:
-    from musclesolve.results.tables import comparison_summary, comparison_tables
+    from musclesolve.results.comparison_facts import ComparisonFacts
+    from musclesolve.results.tables.comparison_tables import summary_parts, tables
 
     def document() -> dict[str, Any]:
-        from musclesolve.cli.documents.comparison_document import comparison_document
+        from musclesolve.cli.documents.result_documents import comparison_document
 
         return comparison_document(result)
 
-    parts = comparison_tables.tables if full else comparison_summary.summary_parts
-    failed = comparison_tables.any_failed(result)
+    parts = tables if full else summary_parts
+    failed = ComparisonFacts(result).any_failed
     finish("compare", parts(result), document, paths, SOME_FRAMES_FAILED if failed else 0)
 
 
@@ -102,7 +103,7 @@ def benchmark(
         paths = [] if output is None else write_files(output, tables.files(found))
 
     def document() -> dict[str, Any]:
-        from musclesolve.cli.documents.study_documents import benchmark_document
+        from musclesolve.cli.documents.result_documents import benchmark_document
 
         return benchmark_document(found)
 
@@ -168,7 +169,7 @@ def average(
         paths = write_files(output, files)
 
     def document() -> dict[str, Any]:
-        from musclesolve.cli.documents.comparison_document import average_document
+        from musclesolve.cli.documents.result_documents import average_document
 
         return average_document(averaged)
 

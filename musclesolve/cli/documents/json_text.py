@@ -1,4 +1,4 @@
-"""JSON of plain values, arrays and paths; what is not finite is null."""
+"""JSON of plain values, arrays and paths, in which what is not finite is null; the document of an error."""
 
 from __future__ import annotations
 
@@ -27,3 +27,33 @@ def plain(value: Any) -> Any:
     if value is None or isinstance(value, bool | int | str):
         return str(value) if isinstance(value, str) else value  # a member of an enumeration is its text
     return value.as_posix() if isinstance(value, Path) else str(value)
+
+
+KEYS = ("code", "file", "place", "problem", "expected", "remedy")
+
+
+def error_document(error: BaseException, message: str, exit_code: int) -> dict[str, Any]:
+    """Code, file, place, problem, expected and remedy of an error; what it does not have is None.
+
+    Args:
+        error: the error.
+        message: what is printed for a person: the problem, where the error has no such part of its own.
+        exit_code: of the command.
+    """
+    parts = dict.fromkeys(KEYS) | {"code": _code(error), "problem": getattr(error, "problem", message)}
+    for name in ("expected", "remedy"):
+        parts[name] = getattr(error, name, None)
+    parts["file"] = getattr(error, "file", None) or getattr(error, "filename", None)
+    line = getattr(error, "line", None)  # of a muscle set
+    places = (getattr(error, "where", None), f"line {line}" if line else None, getattr(error, "field", None))
+    parts["place"] = ", ".join(str(each) for each in places if each) or None
+    return {"error": parts, "exit_code": exit_code}
+
+
+def _code(error: BaseException) -> str:
+    """The code of an error of the input; a name of the kind of the others."""
+    own = getattr(error, "code", None)
+    if isinstance(own, str):
+        return own
+    kinds = {KeyboardInterrupt: "interrupted", MemoryError: "out_of_memory", OSError: "system"}
+    return next((name for kind, name in kinds.items() if isinstance(error, kind)), "pose")

@@ -11,12 +11,12 @@ from musclesolve.plotting.page.curves import Legs
 from musclesolve.plotting.page.panels import dof_rows, joint_rows
 from musclesolve.plotting.page.style import heading, note, page
 from musclesolve.results.dataset import frame_validity as frames
-from musclesolve.results.dataset.kinetics.contact_peaks import contact_peaks
 from musclesolve.results.dataset.result_quantities import (
     OPPOSITE,
     body_weight,
     magnitude,
 )
+from musclesolve.results.facts import Facts
 
 
 def joint_angles_and_moments(result: xr.Dataset) -> Figure:
@@ -44,7 +44,7 @@ def joint_angles_and_moments(result: xr.Dataset) -> Figure:
 
 def contact_forces(result: xr.Dataset) -> Figure:
     """Magnitude of the joint reaction at hip, knee and ankle, with muscle forces and without, in body weights."""
-    legs, weight = Legs.of(result), body_weight(result)
+    legs, weight, peaks = Legs.of(result), body_weight(result), Facts(result).contact_by_joint
     figure, panels = page(result, "Joint contact force, magnitude", 3, 2, height=0.75, sharey="row")
     for row, joint in joint_rows(panels, legs.x):
         for side in legs.sides:
@@ -53,8 +53,11 @@ def contact_forces(result: xr.Dataset) -> Figure:
                 legs.draw(axes, side, force.values / weight)
                 legs.mark_stance(axes, side)
         heading(row[0], f"{joint}: contact force, muscles included")
-        peaks = contact_peaks(result, joint).items()
-        note(row[0], ", ".join(f"peak {frames.SIDE_NAMES[side]} {peak:.2f}" for side, peak in peaks))
+        of_legs = peaks.get(joint, {}).items()
+        note(
+            row[0],
+            ", ".join(f"peak {frames.SIDE_NAMES[side]} {peak.body_weights:.2f}" for side, peak in of_legs),
+        )
         heading(row[1], f"{joint}: net reaction, muscles left out")
     legs.legend(figure, stance=True)
     return figure

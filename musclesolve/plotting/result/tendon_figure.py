@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from musclesolve.plotting.page.curves import Legs
 from musclesolve.plotting.page.style import heading, page
 from musclesolve.results.dataset.frame_validity import ALL_SIDES, split_side, with_side
-from musclesolve.results.tables.tendon_lines import achilles
+from musclesolve.results.facts import achilles
 
 ROWS = 8
 """Muscles on the page."""

@@ -28,7 +28,7 @@ from musclesolve.plotting.page.style import (
 from musclesolve.plotting.result.muscle_figures import muscles
 from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.dataset.result_quantities import body_weight
-from musclesolve.results.tables.uncertainty_summary import Peak, peak
+from musclesolve.results.facts import UncertainPeak, uncertain_peak
 
 SOURCE_COLOR = {
     "strength": "#08306B",
@@ -75,7 +75,7 @@ def error_sources_muscle_forces(found: xr.Dataset) -> Figure:
     shape = (1, len(sides)) if beside else (len(sides), 1)
     figure, panels = page(found, title, *shape, height=0.0, space=space)
     for number, (axes, side) in enumerate(zip(panels.flat, sides, strict=True)):
-        peaks = [peak(found, "muscle_force", f"{name}_{side}") for name in groups]
+        peaks = [uncertain_peak(found, "muscle_force", f"{name}_{side}") for name in groups]
         _bars(axes, np.stack([_shares(at, len(found["source"])) for at in peaks], axis=1), _colors(found))
         for row, at in enumerate(peaks):
             text = "-" if at is None else f"{at.value:.0f} ± {at.sd:.0f}"
@@ -90,7 +90,7 @@ def error_sources_muscle_forces(found: xr.Dataset) -> Figure:
     return figure
 
 
-def _shares(at: Peak | None, sources: int) -> np.ndarray:
+def _shares(at: UncertainPeak | None, sources: int) -> np.ndarray:
     """Shares of the sources; zeros where nothing varies or no frame is valid."""
     return np.zeros(sources) if at is None or at.shares is None else np.nan_to_num(at.shares.values)
 

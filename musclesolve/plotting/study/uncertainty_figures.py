@@ -21,7 +21,7 @@ from musclesolve.plotting.study.error_source_figure import (
 )
 from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.dataset.result_quantities import body_weight
-from musclesolve.results.tables.uncertainty_summary import peak
+from musclesolve.results.facts import uncertain_peak
 
 BANDS = ((0.025, 0.975, 0.16), (0.25, 0.75, 0.30))
 """Lower and upper quantile of each band, and its opacity; the second one lies on the first."""
@@ -55,7 +55,7 @@ def uncertainty_contact_forces(found: xr.Dataset) -> Figure:
         for axes, side in zip(row, legs.sides, strict=True):
             _banded(axes, legs, side, "contact_force", {"joint": f"{joint}_{side}"}, 1.0 / weight)
             legs.mark_stance(axes, side)
-            at = peak(found, "contact_force", f"{joint}_{side}")
+            at = uncertain_peak(found, "contact_force", f"{joint}_{side}")
             note = "no valid frame"
             if at is not None:
                 note = f"peak in stance {at.value / weight:.1f} ± {at.sd / weight:.1f} body weights"

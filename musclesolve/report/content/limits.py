@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
-import xarray as xr
 from markupsafe import Markup
 
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve.checking.finding import SEVERITIES, Report
-from musclesolve.report.content.contact import of_others
-from musclesolve.report.content.emg import correlations, why_none
-from musclesolve.report.content.fit import residual_peak, root_residual_percent
-from musclesolve.report.content.muscles import muscles_at_limit
-from musclesolve.report.content.pieces import Number, joined, muscle_names, plain, sentence
+from musclesolve.report.content.pieces import Number, joined, muscle_names, plain
 from musclesolve.report.damage import DAMAGE
 from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.dataset.attributes import listed, text
-from musclesolve.results.dataset.kinetics.contact_peaks import ContactPeak, peaks_of_joints
-from musclesolve.results.tables.leg_outcome import LegOutcome
+from musclesolve.results.facts import Facts
 from musclesolve.version import __version__
 
 USUAL_RESIDUAL = 5.0
@@ -38,219 +33,154 @@ class Limit:
     in_headline: bool = True
 
 
+def texts() -> dict[str, dict[str, str]]:
+    """The sentences."""
+    return bundled_toml("musclesolve.report", "texts", "limits.toml")
+
+
 def general(of_model: bool = False, elastic: bool = False) -> list[str]:
     """The limits of the method: with our skeleton or that of an OpenSim model, with rigid or elastic tendons."""
-    texts = bundled_toml("musclesolve.report", "texts", "limits.toml")
     tables = ("method", "opensim" if of_model else "skeleton", "use")
     other = "tendons" if elastic else "elastic_tendons"
-    return [text for table in tables for name, text in texts[table].items() if name != other]
+    return [sentence for table in tables for name, sentence in texts()[table].items() if name != other]
 
 
-def limits(result: xr.Dataset, checked: Report | str | None = None) -> list[Limit]:
+def limits(facts: Facts, checked: Report | str | None = None) -> list[Limit]:
     """The limits of one trial; a part of the result that is missing or damaged leaves its own out."""
-    found: list[Limit] = []
-    for of in KINDS:
+    found: list[Limit] = list(_check(checked))
+    for of in (_frames, _reserves, _version, _full, _contact, _residuals, _emg, _fibers, _events, _choices):
         try:
-            found += of(result)
+            found += of(facts)
         except DAMAGE:
             continue
-    return [*_of_check(checked), *found]
+    return found
 
 
-def _of_check(checked: Report | str | None) -> Iterator[Limit]:
+def _limit(name: str, **values: Any) -> Limit:
+    """A sentence of the table with its numbers and names."""
+    in_headline = name in texts()["trial"]
+    return Limit(Markup(texts()["trial" if in_headline else "aside"][name]).format(**values), in_headline)
+
+
+def _check(checked: Report | str | None) -> Iterator[Limit]:
     if isinstance(checked, Report):
         for severity in SEVERITIES[:2]:
-            if own := checked.of(severity):
-                count = Number(f"check {severity}s", len(own), 0)
-                word = severity + ("s" if len(own) > 1 else "")
-                yield Limit(
-                    sentence("<code>check</code> finds {} {} in the recording (see below).", count, word)
-                )
+            if count := len(checked.of(severity)):
+                words = severity + ("s" if count > 1 else "")
+                yield _limit("check", count=Number(f"check {severity}s", count, 0), severity=words)
 
 
-def _frames(result: xr.Dataset) -> Iterator[Limit]:
-    for side in frames.sides(result):
-        name, leg = frames.SIDE_NAMES.get(side, "all muscles"), f"{side}"
-        failed, lost = frames.unsolved(result, side).sum(), frames.not_measured(result, side).sum()
-        total = Number(f"frames {leg}", result.sizes["time"], 0)
-        if failed:
-            count = Number(f"failed {leg}", failed, 0)
-            yield Limit(
-                sentence(
-                    "{} of {} frames have no valid solution ({}); they hold no forces.", count, total, name
-                )
-            )
-        if lost:
-            count = Number(f"not_measured {leg}", lost, 0)
-            yield Limit(
-                sentence(
-                    "{} of {} frames were not analysed for lack of measured ground forces ({}).",
-                    count,
-                    total,
-                    name,
-                )
-            )
-    if len(frames.sides(result)) == 1 and frames.OTHER not in frames.sides(result):
-        (side,) = frames.sides(result)
-        yield Limit(sentence("Only the muscles of the {} leg were analysed.", frames.SIDE_NAMES[side]))
+def _frames(facts: Facts) -> Iterator[Limit]:
+    for side, leg in facts.legs.items():
+        name = frames.SIDE_NAMES.get(side, "all muscles")
+        total = Number(f"frames {side}", facts.result.sizes["time"], 0)
+        for what, count in (("failed", leg.without_solution), ("not_measured", leg.not_analysed)):
+            if count:
+                yield _limit(what, count=Number(f"{what} {side}", count, 0), total=total, leg=name)
+    if len(facts.legs) == 1 and frames.OTHER not in facts.legs:
+        yield _limit("one_leg", leg=next(iter(facts.legs.values())).name)
 
 
-def _reserves(result: xr.Dataset) -> Iterator[Limit]:
-    for side, part in frames.part_names(result).items():
-        outcome = LegOutcome.of(result, side)
-        if (largest := outcome.largest_reserve) is None:
-            continue
-        yield Limit(
-            sentence(
-                "{} frames of the {} need a reserve, up to {} N m ({}): muscle forces there are a lower bound.",
-                Number(f"with_reserve {side}", outcome.with_reserve, 0),
-                part,
-                Number(f"largest_reserve {side}", largest.moment, 1),
-                plain(largest.dof),
-            )
-        )
-
-
-def _at_bounds(result: xr.Dataset) -> Iterator[Limit]:
-    if full := muscles_at_limit(result):
-        yield Limit(
-            sentence(
-                "{} {} at full activation in some frames: {}. Others take over what is lacking, and their "
-                "forces may change abruptly there.",
-                Number("muscles_at_limit", len(full), 0),
-                "muscle works" if len(full) == 1 else "muscles work",
-                muscle_names([each.muscle for each in full]),
-            )
-        )
-
-
-def _contact(result: xr.Dataset) -> Iterator[Limit]:
-    by_joint: dict[str, list[ContactPeak]] = {}
-    for peak in peaks_of_joints(result):
-        by_joint.setdefault(frames.split_side(peak.joint)[0], []).append(peak)
-    for joint, peaks in by_joint.items():
-        if "measured" not in of_others(joint):
-            continue
-        most = max(peaks, key=lambda each: each.body_weights)
-        low, high = of_others(joint)["measured"]
-        if most.body_weights > high:
-            yield Limit(
-                sentence(
-                    "The contact force of the {} peaks at {} body weights; implants measured {} to {} in walking.",
-                    plain(joint),
-                    Number(f"contact_peak {most.joint}", most.body_weights),
-                    f"{low:g}",
-                    f"{high:g}",
-                )
+def _reserves(facts: Facts) -> Iterator[Limit]:
+    for side, leg in facts.legs.items():
+        if (largest := leg.largest_reserve) is not None:
+            yield _limit(
+                "reserves",
+                count=Number(f"with_reserve {side}", leg.with_reserve, 0),
+                part=leg.part,
+                largest=Number(f"largest_reserve {side}", largest.moment, 1),
+                dof=plain(largest.dof),
             )
 
 
-def _residual(result: xr.Dataset) -> Iterator[Limit]:
-    peak = residual_peak(result)
-    if peak is not None and peak[0] > USUAL_RESIDUAL:
-        yield Limit(
-            sentence(
-                "Motion and ground forces do not fit fully: the residual at the pelvis peaks at {} % of body weight; "
-                "less than {} % of the peak ground force is advised.",
-                Number("residual_force_percent", peak[0], 1),
-                f"{USUAL_RESIDUAL:g}",
-            )
-        )
-
-
-def _root_residual(result: xr.Dataset) -> Iterator[Limit]:
-    peak = root_residual_percent(result)
-    if peak is not None and peak > USUAL_RESIDUAL:
-        yield Limit(
-            sentence(
-                "Motion and loads do not fit: the residual at the root of the model peaks at {} % of body weight; less "
-                "than {} % of the peak load is advised. Where a load was not measured, moments and forces are wrong.",
-                Number("root_residual_percent", peak, 0),
-                f"{USUAL_RESIDUAL:g}",
-            )
-        )
-
-
-def _emg(result: xr.Dataset) -> Iterator[Limit]:
-    found = correlations(result)
-    if not found:
-        yield Limit(Markup(why_none(result)))
-        return
-    if "emg_tracking" in text(result, "cost"):
-        yield Limit(Markup("The cost follows the EMG of this trial: its agreement with EMG is no test."))
-    weak = [(name, r) for name, r in found.items() if r < WEAK]
-    if weak:
-        parts = Markup(", ").join(
-            sentence("{} {}", name, Number(f"emg_correlation {name}", r)) for name, r in weak
-        )
-        yield Limit(sentence("EMG and activation disagree (r below {}) in: {}.", f"{WEAK:g}", parts))
-    legs = {
-        frames.side_of(name) for names in result["channel_muscles"].values for name in str(names).split(", ")
-    }
-    for side in frames.sides(result):
-        if side not in legs:
-            yield Limit(
-                sentence("No EMG was measured on the {} leg.", frames.SIDE_NAMES.get(side, "–")), False
-            )
-
-
-def _fibers(result: xr.Dataset) -> Iterator[Limit]:
-    low, high = (result[f"{end}_normalized_fiber_length"] for end in ("least", "greatest"))
-    beyond = [
-        str(name) for name in result["muscle"].values[((low < PLAUSIBLE[0]) | (high > PLAUSIBLE[1])).values]
-    ]
-    if beyond:
-        yield Limit(
-            sentence(
-                "Fibers work beyond {} to {} optimal lengths, where force curves are uncertain: {}.",
-                *(f"{end:g}" for end in PLAUSIBLE),
-                muscle_names(beyond),
-            )
-        )
-
-
-def _events(result: xr.Dataset) -> Iterator[Limit]:
-    if "event_source" in result and "markers" in set(map(str, result["event_source"].values)):
-        yield Limit(
-            Markup("Some gait events come from markers, not from measured forces (see the notes)."), False
-        )
-
-
-def _choices(result: xr.Dataset) -> Iterator[Limit]:
-    if text(result, "passive") == "none":
-        yield Limit(
-            Markup(
-                "No passive muscle forces: near the ends of the range of a joint the muscles bear what tissues would."
-            ),
-            False,
-        )
-    if locked := listed(result, "locked_dofs"):
-        yield Limit(
-            sentence("Joints without markers move with their neighbors: {}.", joined(locked, 12)), False
-        )
-
-
-def _version(result: xr.Dataset) -> Iterator[Limit]:
-    version = text(result, "musclesolve_version")
+def _version(facts: Facts) -> Iterator[Limit]:
+    version = text(facts.result, "musclesolve_version")
     if version != __version__:
         made = f"version {version}" if version else "a version that it does not name"
-        yield Limit(
-            sentence("The result was computed by {}; this page is made by version {}.", made, __version__)
+        yield _limit("version", made=made, this=__version__)
+
+
+def _full(facts: Facts) -> Iterator[Limit]:
+    if full := facts.muscles_at_limit:
+        yield _limit(
+            "full",
+            count=Number("muscles_at_limit", len(full), 0),
+            work="muscle works" if len(full) == 1 else "muscles work",
+            muscles=muscle_names([each.muscle for each in full]),
         )
 
 
-KINDS: tuple[Callable[[xr.Dataset], Iterator[Limit]], ...] = (
-    *(
-        _frames,
-        _reserves,
-        _version,
-        _at_bounds,
-        _contact,
-        _residual,
-        _root_residual,
-        _emg,
-        _fibers,
-        _events,
-        _choices,
-    ),
-)
+def measured_by_others(joint: str) -> dict[str, Any]:
+    """What others report of a joint without side; that of an OpenSim model may have a longer name, walker_knee."""
+    known = contact_forces_of_others()
+    return known.get(joint) or known.get(joint.rpartition("_")[2], {})
+
+
+def contact_forces_of_others() -> dict[str, Any]:
+    """What others report, by joint without side."""
+    return bundled_toml("musclesolve.report", "texts", "contact_forces.toml")
+
+
+def _contact(facts: Facts) -> Iterator[Limit]:
+    for joint in dict.fromkeys(peak.stem for peak in facts.contact_peaks):
+        most = max(
+            (peak for peak in facts.contact_peaks if peak.stem == joint), key=lambda peak: peak.body_weights
+        )
+        low, high = measured_by_others(joint).get("measured", (0.0, float("inf")))
+        if most.body_weights > high:
+            peak = Number(f"contact_peak {most.joint}", most.body_weights)
+            yield _limit("contact", joint=plain(joint), peak=peak, low=f"{low:g}", high=f"{high:g}")
+
+
+def _residuals(facts: Facts) -> Iterator[Limit]:
+    pelvis, root = facts.pelvis_residual, facts.root_residual_percent
+    if pelvis is not None and pelvis.peak_percent > USUAL_RESIDUAL:
+        peak = Number("residual_force_percent", pelvis.peak_percent, 1)
+        yield _limit("pelvis_residual", peak=peak, usual=f"{USUAL_RESIDUAL:g}")
+    if root is not None and root > USUAL_RESIDUAL:
+        yield _limit(
+            "root_residual", peak=Number("root_residual_percent", root, 0), usual=f"{USUAL_RESIDUAL:g}"
+        )
+
+
+def why_no_emg(facts: Facts) -> str:
+    """Why activations are not compared with EMG."""
+    if "emg_envelope" in facts.result.attrs:
+        return "EMG was recorded with this trial, but this file does not hold it: result.nc of the run does."
+    return "No EMG was recorded with this trial: its muscle forces are not compared with any measurement."
+
+
+def _emg(facts: Facts) -> Iterator[Limit]:
+    if not facts.correlations:
+        yield _limit("no_emg", why=why_no_emg(facts))
+        return
+    if facts.follows_emg:
+        yield _limit("tracked")
+    weak = [(name, r) for name, r in facts.correlations.items() if r < WEAK]
+    if weak:
+        parts = (Markup("{} {}").format(name, Number(f"emg_correlation {name}", r)) for name, r in weak)
+        yield _limit("weak", limit=f"{WEAK:g}", channels=Markup(", ").join(parts))
+    legs = {frames.side_of(name) for channel in facts.channels for name in channel.muscles.split(", ")}
+    for side in facts.legs:
+        if side not in legs:
+            yield _limit("emg_of_leg", leg=frames.SIDE_NAMES.get(side, "–"))
+
+
+def _fibers(facts: Facts) -> Iterator[Limit]:
+    low, high = (facts.result[f"{end}_normalized_fiber_length"].values for end in ("least", "greatest"))
+    beyond = facts.result["muscle"].values[(low < PLAUSIBLE[0]) | (high > PLAUSIBLE[1])]
+    if beyond.size:
+        ends = {name: f"{end:g}" for name, end in zip(("low", "high"), PLAUSIBLE, strict=True)}
+        yield _limit("fibers", **ends, muscles=muscle_names([str(name) for name in beyond]))
+
+
+def _events(facts: Facts) -> Iterator[Limit]:
+    if "event_source" in facts.result and "markers" in set(map(str, facts.result["event_source"].values)):
+        yield _limit("events")
+
+
+def _choices(facts: Facts) -> Iterator[Limit]:
+    if text(facts.result, "passive") == "none":
+        yield _limit("passive")
+    if locked := listed(facts.result, "locked_dofs"):
+        yield _limit("locked", dofs=joined(locked, 12))

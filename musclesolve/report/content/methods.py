@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -11,13 +12,11 @@ import xarray as xr
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve.errors import InputError
 from musclesolve.report.content.citations import Citations
-from musclesolve.report.content.emg import correlations
-from musclesolve.report.content.headline import counts
 from musclesolve.report.inputs import TrialFiles
 from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.dataset.attributes import choice_name, listed, number, text
-from musclesolve.results.dataset.result_quantities import largest_kkt_residual, moved_points
 from musclesolve.results.dataset.tendons.tendon_variables import is_elastic
+from musclesolve.results.facts import Facts
 from musclesolve.sharing.cost.cost_registry import find_cost
 
 MARKERS = ("filter_method", "cutoff_choice", "hip_method")
@@ -47,9 +46,9 @@ def methods(trial: TrialFiles, citations: Citations) -> list[Any]:
         sentences = [always["software"], always["subject"], *_of_choices(result, MARKERS)]
         sentences += [always["inertia"], *_of_choices(result, MOTION), always["inverse"]]
         sentences += _of_choices(result, MUSCLES)
-    if counts(result)["valid"]:
+    if trial.facts.counts.valid:
         kind = "elastic_sharing" if is_elastic(result) else "sharing"
-        sentences += [(model if trial.of_model else always)[kind], *_solution(result, always)]
+        sentences += [(model if trial.of_model else always)[kind], *_solution(trial.facts, always)]
     sentences += _studies(trial)
     shown = []
     for each in sentences:
@@ -71,16 +70,17 @@ def _of_choices(result: xr.Dataset, names: tuple[str, ...]) -> list[str]:
     return found
 
 
-def _solution(result: xr.Dataset, always: dict[str, str]) -> list[str]:
-    kind = "elastic_reserves" if is_elastic(result) else "reserves"
-    reserves = always[kind if counts(result)["with_reserve"] else "no_reserves"]
-    return [always["certificate"], reserves] + ([always["contact"]] if "joint_reaction" in result else [])
+def _solution(facts: Facts, always: dict[str, str]) -> list[str]:
+    kind = "elastic_reserves" if is_elastic(facts.result) else "reserves"
+    reserves = always[kind if facts.counts.with_reserve else "no_reserves"]
+    contact = [always["contact"]] if "joint_reaction" in facts.result else []
+    return [always["certificate"], reserves, *contact]
 
 
 def _studies(trial: TrialFiles) -> list[str]:
     own = texts()["studies"]
     given = {
-        "emg": correlations(trial.base),
+        "emg": bool(trial.facts.correlations),
         "uncertainty": trial.uncertainty is not None,
         "comparison": trial.comparison is not None,
     }
@@ -89,9 +89,8 @@ def _studies(trial: TrialFiles) -> list[str]:
 
 def _values(trial: TrialFiles) -> dict[str, object]:
     """What the sentences are filled with; what is not known is left out, and with it the sentence."""
-    result = trial.base
+    result, facts = trial.base, trial.facts
     time = np.asarray(result["time"].values, dtype=float)
-    found = counts(result)
     values: dict[str, object] = {
         "version": text(result, "musclesolve_version", "of an unknown version"),
         "described": _described(result),
@@ -104,11 +103,11 @@ def _values(trial: TrialFiles) -> dict[str, object]:
         "dofs": _dofs(result),
         "cost": cost_words(text(result, "cost")),
         "solver": text(result, "solver"),
-        "kkt": f"{largest_kkt_residual(result):.1e}",
-        "valid": found["valid"],
-        "analysed": found["analysed"],
-        "helped": found["with_reserve"],
-        "muscles": max((_count(result, side) for side in frames.sides(result)), default=0),
+        "kkt": f"{facts.largest_kkt_residual:.1e}",
+        "valid": facts.counts.valid,
+        "analysed": facts.counts.analysed,
+        "helped": facts.counts.with_reserve,
+        "muscles": max(Counter(frames.muscle_sides(result).values()).values(), default=0),
         "order": text(result, "filter_order"),
         "cutoff": _cutoff(result),
     }
@@ -116,8 +115,8 @@ def _values(trial: TrialFiles) -> dict[str, object]:
         values["rate"] = f"{1.0 / np.median(np.diff(time)):.0f}"
     if "constraint_violation" in result:
         values["violated"] = f"{float(result['constraint_violation'].max()):.2g}"
-    if "consistency_shift" in result:
-        values["moved"] = f"{1000.0 * float(np.sqrt(np.mean(moved_points(result)[1] ** 2))):.1f}"
+    if facts.moved is not None:
+        values["moved"] = f"{1000.0 * facts.moved.overall:.1f}"
     if "reserve_moment" in result and np.isfinite(result["reserve_moment"].values).any():
         values["largest"] = f"{float(np.nanmax(np.abs(result['reserve_moment'].values))):.1f}"
     return values | _of_studies(trial)
@@ -125,8 +124,8 @@ def _values(trial: TrialFiles) -> dict[str, object]:
 
 def _of_studies(trial: TrialFiles) -> dict[str, object]:
     result, values = trial.base, dict[str, object]()
-    if found := correlations(result):
-        values |= {"channels": len(found), "median": f"{np.median(list(found.values())):.2f}"}
+    if both := trial.facts.median_and_mean_correlation:
+        values |= {"channels": len(trial.facts.correlations), "median": f"{both[0]:.2f}"}
         values["envelope"] = text(result, "emg_envelope", "as recorded")
         if (delay := number(result, "emg_max_delay_s")) is not None:
             values["delay"] = f"{1000.0 * delay:.0f}"
@@ -159,10 +158,6 @@ def _curves(result: xr.Dataset) -> str:
     words = texts()["curves"]
     usual = texts()["curves_of_set"].get(choice_name(result, "muscle_database"), "")
     return words.get(text(result, "curves", usual), words["other"])
-
-
-def _count(result: xr.Dataset, side: str) -> int:
-    return list(frames.muscle_sides(result).values()).count(side)
 
 
 def _cutoff(result: xr.Dataset) -> str:

@@ -1,22 +1,27 @@
-"""Several trials side by side."""
+"""What is said of all files of a report: the trials side by side, averages over gait cycles, the files themselves."""
 
 from __future__ import annotations
 
+import platform
 from collections.abc import Sequence
 
 import numpy as np
 import xarray as xr
 
-from musclesolve.report.content.emg import correlations
-from musclesolve.report.content.headline import Headline, counts
-from musclesolve.report.content.pieces import DASH, Table, cell
+from musclesolve.report.content.headline import Headline
+from musclesolve.report.content.pieces import DASH, Table, cell, digest, from_rich
 from musclesolve.report.damage import DAMAGE
-from musclesolve.report.inputs import Inputs
+from musclesolve.report.inputs import KIND_NAMES, Inputs
 from musclesolve.results.cycles.gait_cycles import METHODS
+from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.dataset.attributes import listed, number, text
-from musclesolve.results.dataset.frame_validity import split_side
-from musclesolve.results.dataset.kinetics.contact_peaks import peaks_of_joints
 from musclesolve.results.dataset.result_quantities import LEG_JOINTS
+from musclesolve.results.facts import Facts
+from musclesolve.results.tables import average_table
+from musclesolve.version import __version__
+
+SENTENCES = ("left_out", "invalid", "unlike", "persons", "reserves", "cycles")
+"""Attributes of an average that are lists, whatever NetCDF made of short ones."""
 
 
 def overview(inputs: Inputs, headlines: Sequence[Headline], titles: Sequence[str]) -> Table | None:
@@ -26,44 +31,38 @@ def overview(inputs: Inputs, headlines: Sequence[Headline], titles: Sequence[str
     rows = []
     for trial, top, title in zip(inputs.trials, headlines, titles, strict=True):
         try:
-            found = _found(trial.base)
+            numbers = _numbers(trial.facts)
         except DAMAGE:
-            found = [DASH] * (3 + len(LEG_JOINTS))
-        rows.append((title, text(trial.base, "subject"), f"{top.mark} {top.label}", *found))
+            numbers = [DASH] * (3 + len(LEG_JOINTS))
+        rows.append((title, text(trial.base, "subject"), f"{top.mark} {top.label}", *numbers))
     joints = [f"{joint} peak [BW]" for joint in LEG_JOINTS]
     columns = ("trial", "subject", "verdict", "valid leg-frames", "speed [m/s]", *joints, "EMG, median r")
     return Table("The trials side by side; contact forces of the right / left leg", columns, rows)
 
 
-def _found(result: xr.Dataset) -> list[str]:
+def _numbers(facts: Facts) -> list[str]:
     """Valid leg-frames, speed, contact forces and agreement with EMG of a trial."""
-    found, r = counts(result), list(correlations(result).values())
-    emg = cell(float(np.median(r)), 2) if r else DASH
-    return [f"{found['valid']} of {found['analysed']}", _speed(result), *_contact(result), emg]
-
-
-def _contact(result: xr.Dataset) -> list[str]:
-    peaks = peaks_of_joints(result)
-    own = {joint: [p.body_weights for p in peaks if split_side(p.joint)[0] == joint] for joint in LEG_JOINTS}
-    return [" / ".join(cell(value, 2) for value in values) or DASH for values in own.values()]
-
-
-def _speed(result: xr.Dataset) -> str:
-    if "walking_speed" not in result or not np.isfinite(result["walking_speed"].values).any():
-        return DASH
-    return cell(float(np.nanmean(result["walking_speed"].values)), 2)
+    speeds = facts.result["walking_speed"].values if "walking_speed" in facts.result else np.empty(0)
+    speed = cell(float(np.nanmean(speeds)), 2) if np.isfinite(speeds).any() else DASH
+    peaks = [
+        " / ".join(cell(peak.body_weights, 2) for peak in facts.contact_peaks if peak.stem == joint) or DASH
+        for joint in LEG_JOINTS
+    ]
+    both = facts.median_and_mean_correlation
+    emg = DASH if both is None else cell(both[0], 2)
+    return [f"{facts.counts.valid} of {facts.counts.analysed}", speed, *peaks, emg]
 
 
 def subjects(inputs: Inputs) -> list[str]:
     """The subjects of the files, each once; those of one name and mass are one."""
-    found: dict[tuple[str, float | None], str] = {}
+    known: dict[tuple[str, float | None], str] = {}
     for source in inputs.sources:
         name, mass = text(source.data, "subject"), number(source.data, "subject_mass_kg")
-        found.setdefault((name, None if mass is None else round(mass, 3)), name or "a subject without name")
-    names = list(found.values())
+        known.setdefault((name, None if mass is None else round(mass, 3)), name or "a subject without name")
+    names = list(known.values())
     if len(set(names)) == len(names):
         return names
-    return [f"{name} ({mass:g} kg)" if mass else name for (_, mass), name in found.items()]
+    return [f"{name} ({mass:g} kg)" if mass else name for (_, mass), name in known.items()]
 
 
 def differences(inputs: Inputs) -> list[str]:
@@ -74,3 +73,36 @@ def differences(inputs: Inputs) -> list[str]:
         if len(values) > 1:
             sentences.append(f"{key.replace('_', ' ')}: {' or '.join(values)}")
     return sentences
+
+
+def average(data: xr.Dataset) -> dict[str, object]:
+    """Strides in numbers, and what is left out."""
+    data = data.assign_attrs({name: listed(data, name) for name in SENTENCES})
+    return {
+        "tables": [from_rich(average_table.table(data))],
+        "remarks": [" ".join(remark.split()) for remark in average_table.remarks(data)],
+        "cycles": listed(data, "cycles"),
+        "legs": ", ".join(
+            f"{int(data['cycles'].sel(side=side))} of the {frames.SIDE_NAMES.get(str(side), side)} leg"
+            for side in data["side"].values
+        ),
+    }
+
+
+def files_of_report(inputs: Inputs) -> Table:
+    """The files that the page was made from."""
+    rows = [
+        (
+            source.path.name,
+            KIND_NAMES[source.kind],
+            text(source.data, "musclesolve_version", DASH),
+            digest(source.digest),
+        )
+        for source in inputs.sources
+    ]
+    return Table("Files of this report", ("file", "what", "made by version", "SHA-256"), rows)
+
+
+def versions() -> list[tuple[str, str]]:
+    """What made the page."""
+    return [("musclesolve", __version__), ("Python", platform.python_version()), ("NumPy", np.__version__)]

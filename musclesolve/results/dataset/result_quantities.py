@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +9,6 @@ import xarray as xr
 
 from musclesolve._util.arrays import Array
 from musclesolve.constants import STANDARD_GRAVITY
-from musclesolve.results.dataset import frame_validity as frames
 
 OPPOSITE = {
     "hip_flexion": "extension",
@@ -59,16 +57,6 @@ def body_weight(result: xr.Dataset) -> float:
     return float(result.attrs["subject_mass_kg"]) * STANDARD_GRAVITY
 
 
-def largest_kkt_residual(result: xr.Dataset) -> float:
-    """The certificate of the worst valid frame of all legs; NaN where no frame is valid, or it is not in the file."""
-    if "kkt_residual" not in result:
-        return float("nan")
-    residual = result["kkt_residual"]
-    of_legs = [residual.sel(side=side).values[frames.valid(result, side)] for side in frames.sides(result)]
-    valid = np.concatenate([np.empty(0), *of_legs])
-    return float(valid.max()) if valid.size else float("nan")
-
-
 def identity(result: xr.Dataset) -> str:
     """Who, which trial and with what choices, in a line for the margin of a figure."""
     given = result.attrs
@@ -95,26 +83,6 @@ def pelvis_residual(result: xr.Dataset) -> tuple[Array, Array]:
     residual = result["pelvis_residual"].transpose("time", "component").values
     is_force = np.array([str(name).startswith("f") for name in result["component"].values])
     return np.linalg.norm(residual[:, is_force], axis=1), np.linalg.norm(residual[:, ~is_force], axis=1)
-
-
-@dataclass(frozen=True)
-class ResidualSize:
-    """Peak and root mean square over the frames of the pelvis residual."""
-
-    peak_percent: float  # of the force, of body weight
-    rms_percent: float
-    peak_moment: float  # [N m]
-    rms_moment: float
-
-
-def residual_size(result: xr.Dataset) -> ResidualSize | None:
-    """Size of the residual at the pelvis; None where both feet were measured in no frame."""
-    force, moment = (size[np.isfinite(size)] for size in pelvis_residual(result))
-    if not force.size:
-        return None
-    percent = 100.0 * force / body_weight(result)
-    rms = [float(np.sqrt(np.mean(values**2))) for values in (percent, moment)]
-    return ResidualSize(float(percent.max()), rms[0], float(moment.max()), rms[1])
 
 
 def moved_points(result: xr.Dataset) -> tuple[list[str], Array, Array]:

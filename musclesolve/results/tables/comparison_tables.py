@@ -1,148 +1,202 @@
-"""A comparison of costs as text: how the frames ended, and how far the costs agree."""
+"""A comparison of costs as tables: all of it, a line for each cost, group and muscle, or less than a page.
+
+On a page, a cell holds the numbers of both legs, and muscles and groups have a column for each cost.
+"""
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 import xarray as xr
-from rich.table import Table
+from rich import box
+from rich.table import Column, Table
 
+from musclesolve.results.comparison_facts import ComparisonFacts
 from musclesolve.results.dataset import frame_validity as frames
-from musclesolve.results.dataset.result_quantities import body_weight, magnitude
-from musclesolve.results.tables.cost_agreement import valid_of
-from musclesolve.results.tables.emg_agreement import emg_table
-from musclesolve.results.tables.lines import csv_text, decimal
+from musclesolve.results.facts import Facts, Leg
+from musclesolve.results.tables.lines import decimal
 
 MOST_MUSCLES = 10
+MOST_ON_A_PAGE = 8
 COUNTS = {
-    "solved": frames.solved,
-    "with reserve": frames.solved_with_reserve,
-    "without valid solution": frames.unsolved,
-    "not analysed": frames.not_measured,
+    "solved": "solved",
+    "with reserve": "with_reserve",
+    "without valid solution": "without_solution",
+    "not analysed": "not_analysed",
 }
-OF_PAIR = {"rms [N]": "rms_difference", "correlation": "correlation", "peak ratio": "peak_ratio"}
+"""Headings of the numbers of frames, and the facts of a leg that they are."""
+OF_PAIR = {"rms [N]": 0, "correlation": 3, "peak ratio": 2}
+"""Headings of the measures of agreement, and their decimals."""
 
 
 def tables(comparison: xr.Dataset) -> list[Table]:
-    """All of them: how the frames ended, the joints, EMG if any, function groups, the muscles that differ most."""
-    emg = [emg_table] if comparison.sizes.get("channel") else []
-    return [each(comparison) for each in (frame_counts, joints, *emg, groups, muscles)]
+    """All of it: how the frames ended, the joints, EMG if any, function groups, the muscles that differ most."""
+    facts = ComparisonFacts(comparison)
+    emg = [_emg(facts)] if comparison.sizes.get("channel") else []
+    return [_frames(facts), _joints(facts), *emg, groups(facts), muscles(facts)]
 
 
-def any_failed(comparison: xr.Dataset) -> bool:
-    """Whether a frame of an analysed leg has no valid solution under one of the costs."""
-    return any(
-        frames.unsolved(comparison.sel(cost=name), side).any()
-        for name in comparison["cost"].values
-        for side in frames.sides(comparison)
-    )
+def _of_costs(title: str, heading: Column, facts: ComparisonFacts, **style: str) -> Table:
+    """A table with a column for each cost."""
+    columns = (Column(name, justify="right", **style) for name in facts.costs)  # type: ignore[arg-type]
+    return Table(heading, *columns, title=title, title_justify="left")
 
 
-def frame_counts(comparison: xr.Dataset) -> Table:
+def _frames(facts: ComparisonFacts) -> Table:
     """How the frames of each cost and leg ended."""
-    table = Table(title="frames", title_justify="left")
-    for heading in ("cost", "leg"):
-        table.add_column(heading, no_wrap=True)
-    for heading in (*COUNTS, "largest KKT residual"):
-        table.add_column(heading, justify="right")
-    for name in comparison["cost"].values:
-        one = comparison.sel(cost=name)
-        for side in frames.sides(comparison):
-            failed = frames.failed(one, side)
-            residual = one["kkt_residual"].sel(side=side).values[~failed]
-            counts = (count(one, side).sum() for count in COUNTS.values())
-            largest = f"{residual.max():.1e}" if residual.size else "-"
-            table.add_row(str(name), side, *(str(int(number)) for number in counts), largest)
+    names = (Column(heading, no_wrap=True) for heading in ("cost", "leg"))
+    numbers = (Column(heading, justify="right") for heading in (*COUNTS, "largest KKT residual"))
+    table = Table(*names, *numbers, title="frames", title_justify="left")
+    for cost, under in facts.under.items():
+        for side, leg in under.legs.items():
+            table.add_row(cost, side, *_counts(leg), _residual(leg))
     return table
 
 
-def groups(comparison: xr.Dataset) -> Table:
+def _counts(leg: Leg) -> list[str]:
+    return [str(getattr(leg, fact)) for fact in COUNTS.values()]
+
+
+def _residual(of: Leg | Facts) -> str:
+    return "-" if np.isnan(of.largest_kkt_residual) else f"{of.largest_kkt_residual:.1e}"
+
+
+def _joints(facts: ComparisonFacts) -> Table:
+    """Peak contact forces [body weights] and mean co-contraction [%] under every cost."""
+    table = _of_costs("joints", Column("quantity", overflow="fold"), facts, overflow="fold")
+    peaks = [
+        {peak.joint: peak.body_weights for peak in under.contact_peaks} for under in facts.under.values()
+    ]
+    for joint in map(str, facts.comparison["joint"].values):
+        cells = (decimal(own.get(joint, np.nan), 2) for own in peaks)
+        table.add_row(f"{joint}: peak contact force [body weights]", *cells)
+    means = facts.co_contraction.values()
+    for dof in dict.fromkeys(dof for each in means for dof in each):
+        cells = (decimal(100.0 * own.get(dof, np.nan), 0) for own in means)
+        table.add_row(f"{dof}: mean co-contraction [%]", *cells)
+    return table
+
+
+def _emg(facts: ComparisonFacts) -> Table:
+    """Median and mean of the correlations, and that of every channel, under every cost."""
+    table = _of_costs("r of activation and EMG envelope", Column("channel", no_wrap=True), facts)
+    both = [under.median_and_mean_correlation for under in facts.under.values()]
+    for k, heading in enumerate(("median", "mean")):
+        table.add_row(heading, *("-" if pair is None else decimal(pair[k], 2) for pair in both))
+    for channels in zip(*(under.channels for under in facts.under.values()), strict=True):
+        table.add_row(channels[0].name, *(decimal(each.correlation, 2) for each in channels))
+    return table
+
+
+def groups(facts: ComparisonFacts) -> Table:
     """Peak force of every function group, and its agreement with the first cost."""
-    first = str(comparison["cost"].values[0])
-    names = [str(name) for name in comparison["function_group"].values]
-    return _agreement(comparison, "function_group", "group_", names, f"against {first}")
+    names = [str(name) for name in facts.comparison["function_group"].values]
+    return _agreement(facts, "function_group", names, f"against {facts.costs[0]}")
 
 
-def muscles(comparison: xr.Dataset, most: int = MOST_MUSCLES) -> Table:
+def muscles(facts: ComparisonFacts) -> Table:
     """The muscles about which the costs disagree most, by the root mean square of the difference."""
-    first, chosen = str(comparison["cost"].values[0]), most_different(comparison, most)
-    title = f"against {first}: the {len(chosen)} muscles that differ most"
-    return _agreement(comparison, "muscle", "", chosen, title)
+    chosen = facts.most_different(MOST_MUSCLES)
+    title = f"against {facts.costs[0]}: the {len(chosen)} muscles that differ most"
+    return _agreement(facts, "muscle", chosen, title)
 
 
-def most_different(comparison: xr.Dataset, most: int) -> list[str]:
-    """Names of so many muscles, by the largest root mean square of the difference from the first cost."""
-    apart = comparison["rms_difference"].sel(other=comparison["cost"].values[0]).max("cost").fillna(0.0)
-    order = np.argsort(-apart.values, kind="stable")[:most]
-    return [str(name) for name in comparison["muscle"].values[order]]
-
-
-def _agreement(comparison: xr.Dataset, dim: str, prefix: str, rows: Iterable[str], title: str) -> Table:
+def _agreement(facts: ComparisonFacts, dim: str, rows: Iterable[str], title: str) -> Table:
     """A section for each row, in it a line for each cost: names are not broken on a terminal of 80 columns."""
-    table = Table(title=title, title_justify="left")
-    names = [str(name) for name in comparison["cost"].values]
-    table.add_column(dim.replace("_", " "), overflow="fold")
-    for heading in ("peak [N]", *OF_PAIR):
-        table.add_column(heading, justify="right", no_wrap=True)
-    peak = peaks(comparison, dim)
+    numbers = (Column(heading, justify="right", no_wrap=True) for heading in ("peak [N]", *OF_PAIR))
+    first = Column(dim.replace("_", " "), overflow="fold")
+    table = Table(first, *numbers, title=title, title_justify="left")
+    values = facts.rows(dim)
     for row in rows:
         table.add_row(row)
-        for number, name in enumerate(names):
-            at = {"cost": name, "other": names[0], dim: row}
-            pair = [float(comparison[prefix + measure].sel(at)) for measure in OF_PAIR.values()]
-            numbers = (
-                [decimal(pair[0], 0), decimal(pair[1], 3), decimal(pair[2], 2)] if number else ["", "", ""]
-            )
-            most = decimal(float(peak.sel({"cost": name, dim: row})), 0)
-            table.add_row(f"  {name}", most, *numbers, end_section=number == len(names) - 1)
+        for number, (cost, (peak, *pair)) in enumerate(zip(facts.costs, values[row], strict=True)):
+            agreement = zip(pair, OF_PAIR.values(), strict=True)
+            cells = [decimal(value, digits) if number else "" for value, digits in agreement]
+            last = number == len(facts.costs) - 1
+            table.add_row(f"  {cost}", decimal(peak, 0), *cells, end_section=last)
     return table
 
 
-def joints(comparison: xr.Dataset) -> Table:
-    """Peak contact forces [body weights] and mean co-contraction [%] under every cost."""
-    names = [str(name) for name in comparison["cost"].values]
-    table = Table(title="joints", title_justify="left")
-    table.add_column("quantity", overflow="fold")
-    for name in names:
-        table.add_column(name, justify="right", overflow="fold")
-    force = magnitude(comparison["joint_reaction"]).where(valid_of(comparison, "joint"))
-    peak = (force / body_weight(comparison)).max("time")
-    for joint in comparison["joint"].values:
-        values = [decimal(float(peak.sel(cost=name, joint=joint)), 2) for name in names]
-        table.add_row(f"{joint}: peak contact force [body weights]", *values)
-    means = [co_contraction_means(comparison.sel(cost=name)) for name in names]
-    for dof in dict.fromkeys(dof for each in means for dof in each):
-        values = [decimal(100.0 * each.get(dof, np.nan), 0) for each in means]
-        table.add_row(f"{dof}: mean co-contraction [%]", *values)
+def summary_parts(comparison: xr.Dataset) -> list[str | Table]:
+    """Less than a page: frames, contact forces, co-contraction, groups, the muscles that differ most.
+
+    Heading, table and a blank line each.
+    """
+    facts = ComparisonFacts(comparison)
+    legs = ", ".join(leg.name for leg in facts.legs)
+    parts = {
+        f"frames ({legs})": _page_of_frames(facts),
+        f"peak contact force [body weights] ({legs})": _page_of_contact(facts),
+        f"mean co-contraction [%] ({legs})": _page_of_co_contraction(facts),
+        f"function groups: peak force [N] ({legs})": _page_of_groups(facts),
+        f"muscles that differ most: peak force (rms difference from {facts.costs[0]}) [N]": _page_of_muscles(
+            facts
+        ),
+    }
+    return [part for heading, table in parts.items() if table is not None for part in (heading, table, "")]
+
+
+def _page_table(first: str, headings: Iterable[str]) -> Table:
+    columns = (Column(heading, justify="right", overflow="fold") for heading in headings)
+    style = {"box": box.SIMPLE_HEAD, "show_edge": False, "pad_edge": False, "padding": (0, 1, 0, 0)}
+    return Table(Column(first, no_wrap=True), *columns, **style)  # type: ignore[arg-type]
+
+
+def _page_of_frames(facts: ComparisonFacts) -> Table:
+    """How the frames ended under each cost, its certificate, and how well it agrees with EMG, if there is any."""
+    emg = bool(facts.comparison.sizes.get("channel"))
+    headings = [*(name.replace(" valid", "") for name in COUNTS), "KKT residual"]
+    table = _page_table("cost", [*headings, *["EMG r median, mean"] * emg])
+    for cost, under in facts.under.items():
+        counts = map(", ".join, zip(*map(_counts, under.legs.values()), strict=True))
+        agreement = ", ".join(f"{r:.2f}" for r in under.median_and_mean_correlation or ()) or "-"
+        table.add_row(cost, *counts, _residual(under), *[agreement] * emg)
     return table
 
 
-def co_contraction_means(one: xr.Dataset) -> dict[str, float]:
-    """The mean over the frames about each angle that has one, 0 to 1, under one cost."""
-    mean = one["co_contraction"].mean("time")
-    pairs = zip(mean["dof"].values, mean.values, strict=True)
-    return {str(dof): float(value) for dof, value in pairs if np.isfinite(value)}
+def _page_of_contact(facts: ComparisonFacts) -> Table | None:
+    if "joint_reaction" not in facts.comparison:
+        return None
+    joints = list(next(iter(facts.under.values())).contact_by_joint)
+    table = _page_table("cost", joints)
+    for cost, under in facts.under.items():
+        peaks = {peak.joint: peak.body_weights for peak in under.contact_peaks}
+        table.add_row(cost, *(_of_legs(facts, joint, peaks, 2) for joint in joints))
+    return table
 
 
-def agreement_csv(comparison: xr.Dataset) -> bytes:
-    """The agreement of every pair of costs on every muscle and function group, for other programs."""
-    heading = ("kind", "name", "cost", "other", "peak_N", "rms_difference_N", "correlation", "peak_ratio")
-    table: list[Iterable[object]] = [heading]
-    for dim, prefix in (("function_group", "group_"), ("muscle", "")):
-        peak = peaks(comparison, dim)
-        pairs = {measure: comparison[prefix + measure] for measure in OF_PAIR.values()}
-        costs = comparison["cost"].values
-        for row, cost, other in itertools.product(comparison[dim].values, costs, costs):
-            if cost != other:
-                at = {"cost": cost, "other": other, dim: row}
-                numbers = [peak.sel({"cost": cost, dim: row}), *(array.sel(at) for array in pairs.values())]
-                table.append([dim, row, cost, other, *(f"{float(number):.6g}" for number in numbers)])
-    return csv_text(table).encode()
+def _page_of_co_contraction(facts: ComparisonFacts) -> Table:
+    dofs = (dof for means in facts.co_contraction.values() for dof in means)
+    angles = list(dict.fromkeys(frames.split_side(dof)[0] for dof in dofs))
+    table = _page_table("cost", [angle.replace("_", "\n", 1).replace("_", " ") for angle in angles])
+    for cost, means in facts.co_contraction.items():
+        table.add_row(cost, *(_of_legs(facts, angle, means, 0, 100.0) for angle in angles))
+    return table
 
 
-def peaks(comparison: xr.Dataset, dim: str) -> xr.DataArray:
-    """Largest force (cost, dim) [N] over the frames with a valid solution."""
-    force = comparison["group_force" if dim == "function_group" else "muscle_force"]
-    return force.where(valid_of(comparison, dim)).max("time")
+def _of_legs(
+    facts: ComparisonFacts, stem: str, values: Mapping[str, float], digits: int, factor: float = 1.0
+) -> str:
+    """The number of each leg, a dash where it has none."""
+    names = (frames.with_side(stem, leg.side) for leg in facts.legs)
+    return ", ".join(decimal(factor * values.get(name, np.nan), digits) for name in names)
+
+
+def _page_of_groups(facts: ComparisonFacts) -> Table:
+    table, peaks = _page_table("group", facts.costs), facts.rows("function_group")
+    for group in dict.fromkeys(frames.split_side(name)[0] for name in peaks):
+        own = [peaks[name] for leg in facts.legs if (name := f"{group}_{leg.side}") in peaks]
+        table.add_row(
+            group, *(", ".join(decimal(row[k, 0], 0) for row in own) for k in range(len(facts.costs)))
+        )
+    return table
+
+
+def _page_of_muscles(facts: ComparisonFacts) -> Table:
+    table, rows = _page_table("muscle", facts.costs), facts.rows("muscle")
+    for muscle in facts.most_different(MOST_ON_A_PAGE):
+        (first, *_), *others = rows[muscle]
+        cells = (f"{decimal(peak, 0)} ({decimal(apart, 0)})" for peak, apart, *_ in others)
+        table.add_row(muscle, decimal(first, 0), *cells)
+    return table

@@ -1,6 +1,8 @@
-"""The summary of a result: what was solved, what was not and why, and warnings on the rest."""
+"""The printed summary of a result, and of its uncertainty: facts as lines of text."""
 
 from __future__ import annotations
+
+from collections.abc import Iterable
 
 import numpy as np
 import xarray as xr
@@ -9,174 +11,184 @@ from musclesolve.motion.motion_plausibility import BALANCE_LIMIT
 from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.dataset.attributes import listed
 from musclesolve.results.dataset.filter_variables import filter_line
-from musclesolve.results.dataset.kinetics.contact_peaks import contact_peaks
-from musclesolve.results.dataset.result_quantities import (
-    CONSISTENCY_METHODS,
-    identity,
-    largest_kkt_residual,
-    moved_points,
-    residual_size,
+from musclesolve.results.dataset.result_quantities import CONSISTENCY_METHODS, identity
+from musclesolve.results.facts import (
+    LARGE_ERROR,
+    Facts,
+    Leg,
+    Stretch,
+    UncertainPeak,
+    UncertaintyFacts,
+    verdict_words,
 )
-from musclesolve.results.tables.emg_agreement import emg_lines
-from musclesolve.results.tables.leg_outcome import LegOutcome
-from musclesolve.results.tables.lines import line, lines
-from musclesolve.results.tables.tendon_lines import tendon_lines
+from musclesolve.results.tables.lines import decimal, line, lines
 
-MOST_STRETCHES = 5
-MOST_MOVED = 3
+MOST_STRETCHES, MOST_MOVED, MOST_MUSCLES = 5, 3, 6
+CHANNELS_IN_A_LINE = 5
 LARGE = 0.08
 """Root mean square of the pelvis residual beyond which it is called large, a share of the peak ground force."""
-
-
-REASON = {
-    frames.LEAPING: "a joint rotates implausibly fast",
-    frames.DISPLACED: "the foot lies far from where it was measured",
-    frames.UNBALANCED: "the ground forces do not balance the motion",
-    frames.INCONSISTENT: "the motion does not satisfy the constraints of the model",
-    frames.TOO_FEW_FRAMES: "fewer than four usable frames in a row, too few for elastic tendons",
+STRIDE = {
+    "cadence": "{:.1f} steps a minute",
+    "stance_percent": "stance {:.0f} %",
+    "double_support_percent": "double support {:.0f} %",
+    "stride_length": "{:.2f} m",
+    "walking_speed": "{:.2f} m/s",
 }
-"""The fault of a frame in words, where its name is not plain."""
+NONE_VALID = "no frame has a valid solution"
 
 
 def summary(result: xr.Dataset) -> str:
     """Several lines: the choices made, frames, each leg, optimality, residual at the pelvis, what else to know."""
-    time = result["time"].values
-    choices = {"trial": identity(result), "methods": _methods(result)}
-    text = [line(subject, choice) for subject, choice in choices.items() if choice]
-    text.append(line("frames", f"{time.size}, {time[0]:.3f} to {time[-1]:.3f} s"))
-    text += lines("analysed", listed(result, "analysed"))
-    for side, name in frames.part_names(result).items():
-        found, reasons = LegOutcome.of(result, side), listed(result, f"reasons_{side}")
-        text += lines(name, [_counts(found), *_failures(found), *reasons])
-    text.append(line("optimality", _optimality(result)))
-    text += lines("tendons", tendon_lines(result))
-    if "least_normalized_fiber_length" in result:
-        text.append(line("fiber lengths", _fiber_lengths(result)))
-    if "joint_reaction" in result and (peaks := _contact_peaks(result)):
-        text.append(line("contact forces", peaks))
-    if "consistency_shift" in result:
-        text += lines("consistency", consistency_sentences(result))
-    if "pelvis_residual" in result:
-        text.append(line("pelvis residual", _pelvis_residual(result)))
-    text += lines("EMG", emg_lines(result))
-    text += lines("strides", _strides(result))
-    for name in ("notes", "completed"):
-        text += lines(name, listed(result, name))
-    return "\n".join(text)
-
-
-def any_failed(result: xr.Dataset) -> bool:
-    """Whether a frame that was analysed has no valid solution."""
-    return any(frames.unsolved(result, side).any() for side in frames.sides(result))
+    facts, time = Facts(result), result["time"].values
+    parts: list[tuple[str, Iterable[str]]] = [
+        ("trial", [identity(result)]),
+        ("methods", [_methods(result)]),
+        ("frames", [f"{time.size}, {time[0]:.3f} to {time[-1]:.3f} s"]),
+        ("analysed", listed(result, "analysed")),
+        *((leg.part, [_counts(leg), *_failures(leg), *leg.reasons]) for leg in facts.legs.values()),
+        ("optimality", [_optimality(facts)]),
+        ("tendons", tendon_lines(facts)),
+        ("fiber lengths", [_fiber_lengths(facts)]),
+        ("contact forces", [_contact_peaks(facts)]),
+        ("consistency", consistency_sentences(facts)),
+        ("pelvis residual", [_pelvis_residual(facts)]),
+        ("EMG", _emg(facts)),
+        ("strides", _strides(facts)),
+        *((name, listed(result, name)) for name in ("notes", "completed")),
+    ]
+    return "\n".join(text for name, statements in parts for text in lines(name, filter(None, statements)))
 
 
 def _methods(result: xr.Dataset) -> str:
     """Filter and hip centers, which the numbers depend on as much as on what `identity` names."""
-    given = result.attrs
-    parts = [filtered] if (filtered := filter_line(result)) else []
-    if "hip_method" in given:
-        parts.append(f"hip centers {given['hip_method']}")
-    return ",  ".join(parts)
+    hip = f"hip centers {result.attrs['hip_method']}" if "hip_method" in result.attrs else ""
+    return ",  ".join(filter(None, (filter_line(result), hip)))
 
 
-def _counts(found: LegOutcome) -> str:
-    parts = [f"{found.solved} solved"]
-    if (reserve := found.largest_reserve) is not None:
+def _counts(leg: Leg) -> str:
+    parts = [f"{leg.solved} solved"]
+    if (reserve := leg.largest_reserve) is not None:
         largest = f"largest {_plain(reserve.moment, 3)} N m, {reserve.dof} at {reserve.time:.3f} s"
-        parts.append(f"{found.with_reserve} with reserve ({largest})")
-    if found.not_analysed:
-        parts.append(f"{found.not_analysed} not analysed (forces not measured)")
-    if found.without_solution:
-        parts.append(f"{found.without_solution} WITHOUT VALID SOLUTION")
+        parts.append(f"{leg.with_reserve} with reserve ({largest})")
+    if leg.not_analysed:
+        parts.append(f"{leg.not_analysed} not analysed (forces not measured)")
+    if leg.without_solution:
+        parts.append(f"{leg.without_solution} WITHOUT VALID SOLUTION")
     return ", ".join(parts)
 
 
-def _failures(found: LegOutcome) -> list[str]:
+def _failures(leg: Leg) -> list[str]:
     """For each reason how many frames, and when: "0.450" or "0.450 to 0.510"."""
-    statements = []
-    for reason, (count, stretches) in found.failures.items():
-        shown = ", ".join(
-            f"{first:.3f}" + (f" to {last:.3f}" if last > first else "")
-            for first, last in stretches[:MOST_STRETCHES]
-        )
-        more = f" and {len(stretches) - MOST_STRETCHES} more" if len(stretches) > MOST_STRETCHES else ""
-        why = REASON.get(reason, reason.replace("_", " "))
-        statements.append(f"{why}: {count} at {shown} s{more}")
-    return statements
+    return [
+        f"{verdict_words().get(verdict, {}).get('reason', verdict.replace('_', ' '))}: "
+        f"{sum(each.count for each in stretches)} at {_times(stretches)}"
+        for verdict, stretches in leg.failures.items()
+    ]
 
 
-def _fiber_lengths(result: xr.Dataset) -> str:
-    least, greatest = (result[f"{end}_normalized_fiber_length"] for end in ("least", "greatest"))
-    if not np.isfinite(least.values).any():
-        return "no frame has a valid solution"
-    low, high = least.idxmin("muscle"), greatest.idxmax("muscle")
-    ends = (
-        f"{float(end.sel(muscle=name)):.2f} ({name.item()})" for end, name in ((least, low), (greatest, high))
+def _times(stretches: list[Stretch]) -> str:
+    shown = ", ".join(
+        f"{each.start:.3f}" + (f" to {each.end:.3f}" if each.end > each.start else "")
+        for each in stretches[:MOST_STRETCHES]
     )
-    return f"{' to '.join(ends)} optimal fiber lengths"
+    rest = len(stretches) - MOST_STRETCHES
+    return f"{shown} s" + (f" and {rest} more" if rest > 0 else "")
 
 
-def _contact_peaks(result: xr.Dataset) -> str:
+def _optimality(facts: Facts) -> str:
+    largest = facts.largest_kkt_residual
+    return (
+        NONE_VALID
+        if np.isnan(largest)
+        else f"largest KKT residual {largest:.1e} of the frames with a solution"
+    )
+
+
+def tendon_lines(facts: Facts) -> list[str]:
+    """How tendons were solved, how far they are from balance, the largest strains; none where they are rigid."""
+    if (tendons := facts.tendons) is None:
+        return []
+    steps = " and ".join(f"{count} ({_side(side)})" for side, count in tendons.iterations.items())
+    solver = facts.result.attrs.get("solver")
+    text = [f"elastic, with activation dynamics; {solver}, {steps} iterations" if solver else "elastic"]
+    if (balance := tendons.balance) is not None:
+        many = f"; above {LARGE_ERROR:g} in {balance.large} of {balance.known} frames of the legs"
+        text.append(
+            f"balance midway between frames: activation to {balance.error:.2g} "
+            f"({_side(balance.side)} at {balance.time:.3f} s)" + (many if balance.large else "")
+        )
+    strains = [
+        f"{whose} {100.0 * each.strain:.1f} % ({each.muscle} at {each.time:.3f} s)"
+        for whose, each in (("Achilles tendon", tendons.achilles), ("of all", tendons.all))
+        if each is not None
+    ]
+    return text + ([f"largest strain: {'; '.join(strains)}"] if strains else [])
+
+
+def _fiber_lengths(facts: Facts) -> str:
+    if "least_normalized_fiber_length" not in facts.result:
+        return ""
+    if facts.fibers is None:
+        return NONE_VALID
+    ends = " to ".join(f"{end.normalized_length:.2f} ({end.muscle})" for end in facts.fibers)
+    return f"{ends} optimal fiber lengths"
+
+
+def _contact_peaks(facts: Facts) -> str:
     """The greatest contact force of each joint, that of the right leg before that of the left one."""
-    sides = ", ".join(frames.SIDE_NAMES.get(side, side) for side in frames.sides(result))
-    joints = dict.fromkeys(frames.split_side(str(name))[0] for name in result["joint"].values)
-    peaks = {joint: contact_peaks(result, joint).values() for joint in joints}
-    found = [f"{joint} {', '.join(f'{peak:.2f}' for peak in each)}" for joint, each in peaks.items() if each]
-    return f"peaks ({sides}): {'; '.join(found)} body weights" if found else ""
+    joints = [
+        f"{joint} {', '.join(f'{peak.body_weights:.2f}' for peak in peaks.values())}"
+        for joint, peaks in facts.contact_by_joint.items()
+        if peaks
+    ]
+    legs = ", ".join(leg.name for leg in facts.legs.values())
+    return f"peaks ({legs}): {'; '.join(joints)} body weights" if joints else ""
 
 
-def _optimality(result: xr.Dataset) -> str:
-    largest = largest_kkt_residual(result)
-    if np.isnan(largest):
-        return "no frame has a valid solution"
-    return f"largest KKT residual {largest:.1e} of the frames with a solution"
-
-
-def consistency_sentences(result: xr.Dataset) -> list[str]:
-    """How the motion was made consistent, where not as usual, and what that moved."""
-    given = result.attrs
-    found = [_unchanged(result) if given.get("consistency_method") == "none" else _moved(result)]
+def consistency_sentences(facts: Facts) -> list[str]:
+    """How the motion was made consistent, where not as usual, and what that moved; none where that is not known."""
+    result, moved = facts.result, facts.moved
+    if moved is None:
+        return []
+    method = str(result.attrs.get("consistency_method", "nearest"))
+    if method == "none":
+        violation = float(result["constraint_violation"].max())
+        sentences = [
+            f"{CONSISTENCY_METHODS[method]}: measured points and axes as they are, joint angles and all that was not "
+            f"measured of the nearest pose; constraints violated by up to {violation:.2g} (metres, cosines)"
+        ]
+    else:
+        most = np.argsort(-moved.rms, kind="stable")[:MOST_MOVED]
+        sentences = [
+            f"{CONSISTENCY_METHODS[method]}, {1000.0 * moved.overall:.1f} mm rms from the measured points "
+            f"(worst {1000.0 * moved.worst:.1f} mm); most moved: "
+            + ", ".join(f"{moved.points[k]} {1000.0 * moved.rms[k]:.1f}" for k in most)
+            + " mm rms"
+        ]
     if weights := listed(result, "consistency_weights"):
-        found.append(f"measured points weighted: {', '.join(weights)}")
+        sentences.append(f"measured points weighted: {', '.join(weights)}")
     if borrowed := listed(result, "borrowed_dofs"):
-        names = ", ".join(borrowed)
-        found.append(f"angles not measured on any body are those of the nearest pose: {names}")
-    if given.get("consistency_derivatives") == "splines":
+        sentences.append(
+            f"angles not measured on any body are those of the nearest pose: {', '.join(borrowed)}"
+        )
+    if result.attrs.get("consistency_derivatives") == "splines":
         velocity, acceleration = (
             float(result[f"{rate}_violation"].max()) for rate in ("velocity", "acceleration")
         )
-        found.append(
+        sentences.append(
             f"derivatives by splines of the points: constraints violated by up to {velocity:.1g} m/s "
             f"and {acceleration:.1g} m/s2"
         )
-    return found
+    return sentences
 
 
-def _unchanged(result: xr.Dataset) -> str:
-    violation = float(result["constraint_violation"].max())
-    return (
-        f"{CONSISTENCY_METHODS['none']}: measured points and axes as they are, joint angles and all that was not "
-        f"measured of the nearest pose; constraints violated by up to {violation:.2g} (metres, cosines)"
-    )
-
-
-def _moved(result: xr.Dataset) -> str:
-    names, rms, worst = moved_points(result)
-    most = np.argsort(-rms, kind="stable")[:MOST_MOVED]
-    method = CONSISTENCY_METHODS[str(result.attrs.get("consistency_method", "nearest"))]
-    return (
-        f"{method}, {1000.0 * np.sqrt(np.mean(rms**2)):.1f} mm rms from the measured points "
-        f"(worst {1000.0 * worst.max():.1f} mm); most moved: "
-        + ", ".join(f"{names[k]} {1000.0 * rms[k]:.1f}" for k in most)
-        + " mm rms"
-    )
-
-
-def _pelvis_residual(result: xr.Dataset) -> str:
+def _pelvis_residual(facts: Facts) -> str:
     """Peak and root mean square over the frames of the size of the residual force and moment."""
-    if (size := residual_size(result)) is None:
+    if "pelvis_residual" not in facts.result:
+        return ""
+    if (size := facts.pelvis_residual) is None:
         return "not known: both feet were measured in no frame"
-    bound = result.attrs.get("balance_limit")
+    bound = facts.result.attrs.get("balance_limit")
     limit = "" if bound is None else f" (limit {_plain(100.0 * bound, 2)} %)"
     peak_force = 100.0 * (BALANCE_LIMIT if bound is None else bound) / BALANCE_LIMIT
     large = "; large: see masses, synchronisation, filter" if size.rms_percent > LARGE * peak_force else ""
@@ -186,27 +198,87 @@ def _pelvis_residual(result: xr.Dataset) -> str:
     )
 
 
-def _strides(result: xr.Dataset) -> list[str]:
+def _emg(facts: Facts) -> list[str]:
+    """Median and mean of the correlations, then each channel with its delay; none without EMG."""
+    if not facts.channels:
+        return []
+    both = facts.median_and_mean_correlation
+    agreement = "median {:.2f}, mean {:.2f}".format(*both) if both else "not known"
+    count, follows = len(facts.channels), "; no test, the cost follows this EMG" if facts.follows_emg else ""
+    each = [
+        f"{channel.name} {decimal(channel.correlation, 2)}"
+        + (f" ({1000.0 * channel.delay:.0f} ms)" if np.isfinite(channel.delay) else "")
+        for channel in facts.channels
+    ]
+    return [
+        f"{count} channels, r of activation and envelope {agreement}; in brackets the delay of activation{follows}",
+        *(", ".join(each[k : k + CHANNELS_IN_A_LINE]) for k in range(0, count, CHANNELS_IN_A_LINE)),
+    ]
+
+
+def _strides(facts: Facts) -> list[str]:
     """A line per recorded stride: when, how long, how much of it stance and double support, how fast."""
-    found = []
-    for number in range(result.sizes.get("stride", 0)):
-        stride = result.isel(stride=number)
-        parts = {
-            "{:.1f} steps a minute": stride["cadence"],
-            "stance {:.0f} %": stride["stance_percent"],
-            "double support {:.0f} %": stride["double_support_percent"],
-            "{:.2f} m": stride["stride_length"],
-            "{:.2f} m/s": stride["walking_speed"],
-        }
-        known = [text.format(float(value)) for text, value in parts.items() if np.isfinite(value)]
-        start, end = float(stride["stride_start"]), float(stride["stride_end"])
-        found.append(
-            f"{frames.SIDE_NAMES[str(stride['stride_side'].values)]} leg {start:.3f} to {end:.3f} s: {', '.join(known)}"
-        )
-    more = [f"and {len(found) - MOST_STRETCHES} more"] if len(found) > MOST_STRETCHES else []
-    return found[:MOST_STRETCHES] + more
+    text = []
+    for stride in facts.strides[:MOST_STRETCHES]:
+        known = [
+            words.format(stride.measures[name])
+            for name, words in STRIDE.items()
+            if np.isfinite(stride.measures.get(name, np.nan))
+        ]
+        leg = f"{frames.SIDE_NAMES[stride.side]} leg {stride.start:.3f} to {stride.end:.3f} s"
+        text.append(f"{leg}: {', '.join(known)}")
+    rest = len(facts.strides) - MOST_STRETCHES
+    return text + ([f"and {rest} more"] if rest > 0 else [])
+
+
+def _side(side: str) -> str:
+    return frames.SIDE_NAMES.get(side, side)
 
 
 def _plain(value: float, digits: int) -> str:
     """A number to so many digits, never as a power of ten."""
     return f"{value:.0f}" if abs(value) >= 10 ** (digits - 1) else f"{value:.{digits}g}"
+
+
+def uncertainty_summary(found: xr.Dataset) -> str:
+    """Several lines: samples, peak of every contact force, the least certain muscles, the sources that matter."""
+    facts = UncertaintyFacts(found)
+    peaks = [
+        f"{frames.SIDE_NAMES[joint[-1]]} {joint[:-2]} {_uncertain_contact(at, facts.body_weight)}"
+        for joint, at in facts.contact.items()
+    ]
+    least = list(facts.least_certain.items())[:MOST_MUSCLES]
+    muscles = ", ".join(f"{name} {at.value:.0f} ± {at.sd:.0f} N" for name, at in least)
+    text = [
+        line("uncertainty", _samples(found)),
+        *lines("peaks in stance", peaks),
+        line("least certain", f"at their peaks in stance {muscles}" if least else "no leg has a valid frame"),
+    ]
+    if missing := found.attrs["without_contributions"]:
+        text.append(line("sources", f"no contributions: {missing}"))
+    return "\n".join(text)
+
+
+def _samples(found: xr.Dataset) -> str:
+    given = found.attrs
+    parts = [f"{given['samples']} samples, seed {given['seed']}"]
+    if given["failed_samples"]:
+        parts.append(f"{given['failed_samples']} of them FAILED")
+    shares = {str(side): found["reserve_share"].sel(side=side) for side in found["side"].values}
+    helped = [
+        f"{frames.SIDE_NAMES[side]} {100.0 * float(share.mean()):.0f} %"
+        for side, share in shares.items()
+        if np.isfinite(share).any()
+    ]
+    return ", ".join(parts) + (f"; frames with reserve: {', '.join(helped)}" if helped else "")
+
+
+def _uncertain_contact(at: UncertainPeak | None, weight: float) -> str:
+    """Contact force, standard deviation and shares of the sources, all at the peak."""
+    if at is None:
+        return "has no valid frame"
+    sources = at.main_sources()
+    return (
+        f"{at.value / weight:.1f} ± {at.sd / weight:.1f} body weights at {at.time:.3f} s "
+        f"(mean of the samples {at.mean / weight:.1f})" + (f": {sources}" if sources else "")
+    )

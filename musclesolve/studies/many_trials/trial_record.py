@@ -14,7 +14,7 @@ import xarray as xr
 from muscle_db.regular_file import RECORDING, open_regular
 from musclesolve.errors import InputError
 from musclesolve.results.dataset import frame_validity as frames
-from musclesolve.results.dataset.result_quantities import body_weight, magnitude, pelvis_residual
+from musclesolve.results.facts import Facts
 from musclesolve.results.files.result_netcdf import storable
 from musclesolve.results.tables.lines import csv_text
 
@@ -54,14 +54,17 @@ class Measures:
         failed = np.any([frames.unsolved(result, side) for side in legs], axis=0)
         idle = np.all([frames.not_measured(result, side) for side in legs], axis=0)
         reserve = np.any([frames.solved_with_reserve(result, side) for side in legs], axis=0) & ~failed
-        force, _ = pelvis_residual(result)
-        weight = body_weight(result)
+        facts = Facts(result)
+        size, peaks = facts.pelvis_residual, facts.contact_by_joint
         return cls(
             solved=int((~failed & ~reserve & ~idle).sum()),
             with_reserve=int(reserve.sum()),
             without_solution=int(failed.sum()),
-            residual_percent=float(100.0 * np.max(force, where=np.isfinite(force), initial=0.0) / weight),
-            contact={joint: _peak(result, joint, legs) / weight for joint in JOINTS},
+            residual_percent=0.0 if size is None else size.peak_percent,
+            contact={
+                joint: max((peak.body_weights for peak in peaks[joint].values()), default=float("nan"))
+                for joint in JOINTS
+            },
         )
 
     def as_json(self) -> str:
@@ -75,13 +78,6 @@ class Measures:
             return cls(**json.loads(text))
         except (ValueError, TypeError):
             return None
-
-
-def _peak(result: xr.Dataset, joint: str, legs: list[str]) -> float:
-    """Largest contact force at a joint [N]; NaN when no frame has a valid solution."""
-    force = magnitude(result["joint_reaction"])
-    sizes = [force.sel(joint=f"{joint}_{side}").values[frames.valid(result, side)] for side in legs]
-    return float(np.max(np.concatenate(sizes), initial=0.0)) if any(map(len, sizes)) else float("nan")
 
 
 @dataclass(frozen=True)

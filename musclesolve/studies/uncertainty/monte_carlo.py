@@ -24,8 +24,8 @@ from musclesolve.pipeline.run_options import check_consistent
 from musclesolve.plotting.figure_names import UNCERTAINTY
 from musclesolve.recording.data import Trial
 from musclesolve.results.dataset import assemble as labelled
+from musclesolve.results.facts import counted_frames
 from musclesolve.results.files.result_netcdf import netcdf_bytes
-from musclesolve.results.tables.uncertainty_summary import counted_frames
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.solver.solver_base import Solver
 from musclesolve.studies.uncertainty.contributions import Task, summed

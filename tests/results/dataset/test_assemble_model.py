@@ -14,9 +14,10 @@ from musclesolve.opensim.read_model import read_osim
 from musclesolve.results.dataset.checked import checked_result
 from musclesolve.results.dataset.leg_problem import leg_problem
 from musclesolve.results.dataset.result_quantities import identity
+from musclesolve.results.facts import Facts
 from musclesolve.results.files.result_netcdf import netcdf_bytes, read_result
 from musclesolve.results.share_model import share_model
-from musclesolve.results.tables.run_summary import any_failed, summary
+from musclesolve.results.tables.run_summary import summary
 from musclesolve.sharing.solving import solve
 
 
@@ -36,7 +37,7 @@ def test_forces_and_passive_forces_give_the_moments(shared: xr.Dataset) -> None:
 def test_every_variable_has_a_unit(shared: xr.Dataset) -> None:
     assert all(shared[name].attrs["units"] for name in shared.data_vars)
     assert shared["group"].values.tolist() == ["hip", "ankle", "ankle"]
-    assert shared["side"].values.tolist() == ["r"] and not any_failed(shared)
+    assert shared["side"].values.tolist() == ["r"] and not Facts(shared).any_failed
 
 
 def test_it_says_that_tendons_are_rigid(shared: xr.Dataset) -> None:

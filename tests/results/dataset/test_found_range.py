@@ -13,7 +13,8 @@ import musclesolve as ms
 from musclesolve.cli.app import app
 from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.dataset.checked import checked_result
-from musclesolve.results.tables.run_summary import any_failed, summary
+from musclesolve.results.facts import Facts
+from musclesolve.results.tables.run_summary import summary
 
 OF_LEG = (
     "activation",
@@ -77,7 +78,7 @@ def test_the_residual_is_known_where_both_feet_were_measured(result):
 
 
 def test_it_is_a_result_that_did_not_fail_and_says_what_was_analysed(result):
-    assert checked_result(result) is result and not any_failed(result)
+    assert checked_result(result) is result and not Facts(result).any_failed
     text = summary(result)
     assert "analysed          right leg: 1.07 to 2.5" in text
     assert "not analysed (forces not measured)" in text and "WITHOUT VALID" not in text
@@ -120,11 +121,11 @@ def test_check_and_run_end_well(folder, tmp_path):
 
 
 def test_comparing_and_many_count_only_what_was_analysed(folder):
-    from musclesolve.results.tables.comparison_tables import any_failed as any_of_comparison
+    from musclesolve.results.comparison_facts import ComparisonFacts
     from musclesolve.studies.many_trials.trial_record import Measures
 
     compared = ms.compare(folder / "trial.toml", costs=["stress_cubed", "force_squared"], side="r")
-    assert not any_of_comparison(compared)
+    assert not ComparisonFacts(compared).any_failed
     measures = Measures.of(ms.run(folder / "trial.toml", side="r"))
     assert measures.without_solution == 0 and measures.solved + measures.with_reserve < 160
     assert measures.residual_percent < 5.0

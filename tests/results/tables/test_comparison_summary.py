@@ -12,8 +12,7 @@ from rich.console import Console
 
 import musclesolve as ms
 from musclesolve.data.bundled import reference_stride
-from musclesolve.results.tables.comparison_summary import summary_parts
-from musclesolve.results.tables.comparison_tables import tables
+from musclesolve.results.tables.comparison_tables import summary_parts, tables
 
 COSTS = ["stress_cubed", "force_squared", "soft_saturation"]
 

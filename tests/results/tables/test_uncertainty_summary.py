@@ -9,8 +9,9 @@ import pytest
 import xarray as xr
 from synthetic_result import WEIGHT, result, set_status
 
-from musclesolve.cli.documents.uncertainty_document import uncertainty_document
-from musclesolve.results.tables.uncertainty_summary import counted_frames, peak, summary
+from musclesolve.cli.documents.result_documents import uncertainty_document
+from musclesolve.results.facts import counted_frames, uncertain_peak
+from musclesolve.results.tables.run_summary import uncertainty_summary as summary
 from musclesolve.sharing.status import Status
 
 SOURCES = ("strength", "muscle_path", "hip_center")
@@ -47,7 +48,7 @@ def test_value_spread_and_shares_are_of_the_largest_frame_of_stance(seed: int) -
         for which in map(str, found[dim].values[::7]):
             own = found.sel({dim: which})
             stance = (found["ground_reaction_force"].sel(side=which[-1], axis="z") > 20.0).values
-            at, frame = peak(found, name, which), None
+            at, frame = uncertain_peak(found, name, which), None
             frame = int(np.flatnonzero(found["time"].values == at.time)[0])
             assert stance[frame] and at.value == own[name].values[stance].max() == own[name].values[frame]
             assert at.sd == own[f"{name}_sd"].values[frame] < 200.0
@@ -59,7 +60,7 @@ def test_value_spread_and_shares_are_of_the_largest_frame_of_stance(seed: int) -
 
 def test_the_summary_quotes_them() -> None:
     found = sampled()
-    at = peak(found, "contact_force", "knee_l")
+    at = uncertain_peak(found, "contact_force", "knee_l")
     line = next(line for line in summary(found).splitlines() if "left knee" in line)
     assert f"left knee {at.value / WEIGHT:.1f} ± {at.sd / WEIGHT:.1f} body weights at {at.time:.3f} s" in line
     for name, share in zip(SOURCES, at.shares.values, strict=True):
@@ -71,11 +72,14 @@ def test_the_summary_quotes_them() -> None:
 
 def test_frames_that_are_not_valid_hold_no_peak() -> None:
     found = sampled()
-    first = peak(found, "contact_force", "hip_r")
+    first = uncertain_peak(found, "contact_force", "hip_r")
     set_status(found, Status.INVALID_MOTION, int(np.flatnonzero(found["time"].values == first.time)[0]), 0)
-    assert peak(found, "contact_force", "hip_r").value < first.value
+    assert uncertain_peak(found, "contact_force", "hip_r").value < first.value
     set_status(found, Status.INVALID_MOTION, slice(None), 0)
-    assert peak(found, "contact_force", "hip_r") is None and peak(found, "contact_force", "hip_l") is not None
+    assert (
+        uncertain_peak(found, "contact_force", "hip_r") is None
+        and uncertain_peak(found, "contact_force", "hip_l") is not None
+    )
     assert "right hip has no valid frame" in summary(found)
 
 
@@ -83,12 +87,15 @@ def test_a_leg_that_never_stands_has_the_peak_of_its_swing() -> None:
     found = sampled()
     found["ground_reaction_force"].loc[{"side": "r"}] = 0.0
     assert counted_frames(found, "r").all() and not counted_frames(found, "l").all()
-    assert peak(found, "contact_force", "hip_r").value == found["contact_force"].sel(joint="hip_r").max()
+    assert (
+        uncertain_peak(found, "contact_force", "hip_r").value
+        == found["contact_force"].sel(joint="hip_r").max()
+    )
 
 
 def test_without_contributions_there_are_no_shares() -> None:
     found = sampled().drop_vars(["contact_force_contribution", "muscle_force_contribution"])
-    assert peak(found, "contact_force", "hip_r").shares is None
+    assert uncertain_peak(found, "contact_force", "hip_r").shares is None
     assert "STRENGTH" not in summary(found)
 
 

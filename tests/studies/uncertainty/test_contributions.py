@@ -12,7 +12,7 @@ from musclesolve.data.bundled import reference_stride
 from musclesolve.pipeline.run import prepare
 from musclesolve.recording.data import Trial
 from musclesolve.recording.trial.trial_file import read_trial
-from musclesolve.results.tables.uncertainty_summary import peak
+from musclesolve.results.facts import uncertain_peak
 from musclesolve.studies.uncertainty.contributions import STEP, Linear, Task
 from musclesolve.studies.uncertainty.error_sources import sources, standard_deviations
 from musclesolve.studies.uncertainty.replay import Replay
@@ -73,7 +73,7 @@ def test_the_samples_spread_as_the_first_order_says_where_errors_are_small(trial
         shares = found[f"{name}_contribution"].sum("source")
         assert shares.where(predicted > 0.0).max() == pytest.approx(1.0)
     assert found["first_order_unique"].mean() > 0.8
-    at = peak(found, "contact_force", "knee_r")
+    at = uncertain_peak(found, "contact_force", "knee_r")
     assert at.value == found["contact_force_peak"].sel(joint="knee_r")
     assert float(at.shares.sum()) == pytest.approx(1.0)
 

@@ -1,0 +1,402 @@
+"""The sections of a trial: tables, sentences and numbers for their templates, of the facts and series of its files.
+
+Each takes the files of a trial and returns the content of its template, or raises `Absent` with the reason why there is
+nothing to show.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import PurePath
+
+import numpy as np
+import xarray as xr
+
+from musclesolve._util.arrays import Array
+from musclesolve.report.content.limits import contact_forces_of_others, measured_by_others, why_no_emg
+from musclesolve.report.content.pieces import (
+    DASH,
+    Absent,
+    Number,
+    Table,
+    cell,
+    digest,
+    from_rich,
+    plain,
+    sentence,
+    sided,
+)
+from musclesolve.report.figures.verdict_strip import verdict_strip
+from musclesolve.report.inputs import KIND_NAMES, RESULT, TrialFiles
+from musclesolve.results.dataset import frame_validity as frames
+from musclesolve.results.dataset.attributes import listed, number, text
+from musclesolve.results.dataset.filter_variables import filter_line
+from musclesolve.results.dataset.kinetics.leg_kinetics import group_muscles
+from musclesolve.results.dataset.result_quantities import OPPOSITE, along_heading
+from musclesolve.results.facts import FULL, Facts, UncertainPeak, UncertaintyFacts, verdict_words
+from musclesolve.results.tables import comparison_tables
+from musclesolve.results.tables.run_summary import consistency_sentences
+
+NO_BREAK = "\N{NO-BREAK SPACE}"
+MAIN_MUSCLES = 2
+"""Muscles of a group that are named."""
+LEAST_CERTAIN = 12
+"""Muscles whose uncertainty is shown."""
+LONG = 14
+"""A table of a comparison with more rows is shown folded."""
+AXES = {"z": "vertical", "x": "fore-aft (+ forward)", "y": "sideways (+ to the left)"}
+STRIDE = {
+    "time [s]": ("stride_time", 2),
+    "cadence [steps/min]": ("cadence", 1),
+    "speed [m/s]": ("walking_speed", 2),
+    "stride length [m]": ("stride_length", 2),
+    "step width [m]": ("step_width", 2),
+    "stance [%]": ("stance_percent", 0),
+    "double support [%]": ("double_support_percent", 0),
+}
+"""Columns of the table of strides: variable, decimals."""
+APART = {"inputs", "notes", "completed", "recipe", "measures", "reasons_r", "reasons_l", "reasons_other"}
+"""Attributes that stand elsewhere in the page, or are for the program itself."""
+
+
+def verdicts(trial: TrialFiles, key: str) -> dict[str, object]:
+    """The strip, its key, the same as a table, and the reasons of what is not simply solved."""
+    known, legs = verdict_words(), trial.facts.legs
+    stretches = {
+        side: [each if each.verdict in known else replace(each, verdict="other") for each in leg.stretches]
+        for side, leg in legs.items()
+    }
+    every = [each for own in stretches.values() for each in own]
+    counts = {name: sum(each.count for each in every if each.verdict == name) for name in known}
+    rows = [
+        (
+            legs[each.side].part,
+            NO_BREAK.join((f"{each.start:.3f}", "to", f"{each.end:.3f}", "s")),
+            each.count,
+            known[each.verdict]["label"],
+        )
+        for each in every
+    ]
+    return {
+        "strip": verdict_strip(trial.base, stretches, known, key),
+        "used": [known[name] | {"count": count, "name": name} for name, count in counts.items() if count],
+        "total": sum(counts.values()),
+        "table": Table("Every frame as text", ("leg", "from first to last frame", "frames", "verdict"), rows),
+        "reasons": [(leg.part, reason) for leg in legs.values() for reason in leg.reasons],
+    }
+
+
+def recording(trial: TrialFiles) -> dict[str, object]:
+    """Who and what was recorded: subject, recording and frames as pairs of name and value, the strides as a table."""
+    result, time = trial.base, np.asarray(trial.base["time"].values, dtype=float)
+    mass, stature, shoes = (
+        number(result, f"subject_{name}") for name in ("mass_kg", "stature_m", "shoe_mass_kg")
+    )
+    rate = f", {1.0 / np.median(np.diff(time)):.0f} Hz" if time.size > 1 else ""
+    channels = result.sizes.get("channel", 0)
+    pairs = {
+        "model" if trial.of_model else "subject": text(result, "subject"),
+        "body mass": f"{mass:.2f} kg" if mass else "",
+        "stature": f"{stature:.2f} m" if stature else "",
+        "sex": text(result, "subject_sex"),
+        "each shoe": f"{shoes:.2f} kg, part of the body mass" if shoes else "",
+        "trial": PurePath(text(result, "trial_file").replace("\\", "/")).name,
+        "files": ", ".join(f"{name} ({role})" for role, name, _ in _files(result) if role != "trial"),
+        "frames": f"{time.size}, {time[0]:.3f} to {time[-1]:.3f} s{rate}",
+        "legs analysed": " and ".join(
+            frames.SIDE_NAMES.get(side, "all muscles") for side in trial.facts.legs
+        ),
+        "EMG": f"{channels} channels" if channels else "none in this file",
+    }
+    return {
+        "pairs": [(name, value) for name, value in pairs.items() if value],
+        "remarks": [] if trial.origin == RESULT else [_origin(trial)],
+        "strides": _strides(trial.facts),
+        "without_strides": "No stride was recorded from heel strike to heel strike, or the file holds none.",
+        "completed": [*listed(result, "analysed"), *listed(result, "completed")],
+    }
+
+
+def _files(result: xr.Dataset) -> list[tuple[str, str, str]]:
+    """Role, name and hash of the files that a result was computed from."""
+    files = []
+    for line in listed(result, "inputs"):
+        named, _, hashed = line.rpartition(" sha256:")
+        role, _, name = named.partition(" ")
+        files.append((role, name, hashed))
+    return files
+
+
+def _origin(trial: TrialFiles) -> str:
+    which = ", under its first cost." if trial.comparison is not None else ", without errors."
+    return (
+        f"No result.nc of this trial was given: what is shown comes from the {KIND_NAMES[trial.origin]}, "
+        f"{trial.path.name}{which}"
+    )
+
+
+def _strides(facts: Facts) -> Table | None:
+    if not facts.strides:
+        return None
+    known = {heading: own for heading, own in STRIDE.items() if own[0] in facts.result}
+    rows = [
+        (
+            f"{frames.SIDE_NAMES[stride.side]}, {stride.start:.3f} to {stride.end:.3f} s",
+            *(cell(stride.measures[name], digits) for name, digits in known.values()),
+        )
+        for stride in facts.strides
+    ]
+    return Table("Strides", ("stride", *known), rows)
+
+
+def joints(trial: TrialFiles) -> dict[str, object]:
+    """Ranges of the joint angles, extremes of moments and powers."""
+    mass = None if trial.of_model else number(trial.base, "subject_mass_kg")
+    per, factor = ("/kg", 1.0 / mass) if mass else ("", 1.0)
+    kinds = (
+        ("joint_angle", "Range of joint angles [deg]", 180.0 / np.pi, 0),
+        ("joint_moment", f"Extremes of joint moments [N m{per}]", factor, 2),
+        ("joint_power", f"Extremes of joint powers [W{per}]", factor, 2),
+    )
+    tables = [_of_dofs(trial, *kind) for kind in kinds if kind[0] in trial.base]
+    if not tables:
+        raise Absent("This file holds neither joint angles nor joint moments.")
+    return {"tables": tables}
+
+
+def _of_dofs(trial: TrialFiles, name: str, title: str, factor: float, digits: int) -> Table:
+    """Least and greatest value over the frames, a row for each degree of freedom, two columns for each leg."""
+    values = trial.base[name]
+    series = {str(dof): factor * values.sel(dof=dof).values for dof in values["dof"].values}
+    stems = list(dict.fromkeys(frames.split_side(dof)[0] for dof in series))
+    # A model's own coordinates are few, and only some of them have these names.
+    shown = [stem for stem in stems if trial.of_model or stem in OPPOSITE] or stems
+    sides = [
+        side for side in frames.ALL_SIDES if any(frames.with_side(stem, side) in series for stem in shown)
+    ]
+    rows = [
+        (
+            plain(stem) + (f" (–: {OPPOSITE[stem]})" if stem in OPPOSITE else ""),
+            [series.get(frames.with_side(stem, side), np.empty(0)) for side in sides],
+        )
+        for stem in shown
+    ]
+    return _extremes(
+        title, "degree of freedom (+)", [frames.SIDE_NAMES.get(side, "") for side in sides], rows, digits
+    )
+
+
+def ground(trial: TrialFiles) -> dict[str, object]:
+    """Extremes of the reaction of the ground in body weights."""
+    result = trial.base
+    if "ground_reaction_force" not in result:
+        raise Absent("This file holds no ground reactions.")
+    if not number(result, "subject_mass_kg"):
+        raise Absent("This file does not state the body mass, in whose weight ground reactions are given.")
+    force = along_heading(result, result["ground_reaction_force"]) / trial.facts.body_weight
+    sides = [str(side) for side in result["side"].values]
+    rows = [(name, [force.sel(side=side, axis=axis).values for side in sides]) for axis, name in AXES.items()]
+    legs = [frames.SIDE_NAMES.get(side, side) for side in sides]
+    return {"tables": [_extremes("Ground reaction [body weights]", "component", legs, rows, 2)]}
+
+
+def _extremes(
+    title: str, first: str, legs: Sequence[str], rows: Sequence[tuple[str, Sequence[Array]]], digits: int
+) -> Table:
+    """Least and greatest of the values (T,) of each row and leg."""
+    columns = [f"{leg} {end}".strip() for leg in legs for end in ("least", "greatest")]
+    return Table(
+        title,
+        (first, *columns),
+        [
+            (name, *(cell(end, digits) for series in of_legs for end in _range(series)))
+            for name, of_legs in rows
+        ],
+    )
+
+
+def _range(values: Array) -> tuple[float, float]:
+    known = values[np.isfinite(values)]
+    return (float(known.min()), float(known.max())) if known.size else (np.nan, np.nan)
+
+
+def muscles(trial: TrialFiles) -> dict[str, object]:
+    """A table of the function groups of each leg, and one of the muscles at full activation."""
+    facts = trial.facts
+    if "muscle_force" not in facts.result:
+        raise Absent("This file holds no muscle forces.")
+    if not facts.counts.valid:
+        raise Absent("No frame has a valid solution, so there are no muscle forces to show.")
+    tables = [_groups(facts)] if "group" in facts.result.variables else []
+    if full := facts.muscles_at_limit:
+        rows = [(sided(each.muscle), each.count, cell(100.0 * each.share, 0)) for each in full]
+        columns = ("muscle", "frames", "share of the valid frames [%]")
+        title = f"Muscles at full activation (at least {FULL:g})"
+        tables.append(Table(title, columns, rows, compact=len(rows) > 8))
+    return {"tables": tables}
+
+
+def _groups(facts: Facts) -> Table:
+    """Peak of the sum of the forces of each group, its time, and the largest parts in it."""
+    result, rows = facts.result, []
+    for group in dict.fromkeys(map(str, result["group"].values)):
+        for side in facts.legs:
+            if not (names := group_muscles(result, group, side)):
+                continue
+            force = result["muscle_force"].sel(muscle=names).transpose("time", "muscle").values
+            total = np.where(frames.valid(result, side), force.sum(axis=1), np.nan)
+            if not np.isfinite(total).any():
+                continue
+            at = int(np.nanargmax(total))
+            parts = [
+                f"{plain(frames.split_side(names[k])[0])} {100.0 * force[at, k] / total[at]:.0f} %"
+                for k in np.argsort(-force[at])[:MAIN_MUSCLES]
+                if force[at, k] > 0.0
+            ]
+            time, share = float(result["time"].values[at]), total[at] / facts.body_weight
+            numbers = (cell(total[at], 0), cell(share, 2), cell(time, 2))
+            rows.append((plain(group), frames.SIDE_NAMES.get(side, DASH), *numbers, ", ".join(parts)))
+    columns = ("function group", "leg", "peak [N]", "peak [body weights]", "at [s]", "largest parts then")
+    return Table("Peak of the sum of the muscle forces of each function group", columns, rows)
+
+
+def contact(trial: TrialFiles) -> dict[str, object]:
+    """Peak contact forces, a row for each joint and leg, beside what others report."""
+    if not {"joint_reaction", "contact_force"} & set(map(str, trial.base.data_vars)):
+        raise Absent("This file holds no joint contact forces.")
+    if not (peaks := trial.facts.contact_peaks):
+        raise Absent("No frame has a valid solution, so no contact force is known.")
+    order = list(dict.fromkeys(peak.stem for peak in peaks))
+    rows = [
+        (
+            plain(peak.stem),
+            frames.SIDE_NAMES.get(peak.side, DASH),
+            *(cell(peak.body_weights, 2), cell(peak.newton, 0), cell(peak.time, 2)),
+            measured_by_others(peak.stem).get("words", DASH),
+        )
+        for peak in sorted(peaks, key=lambda each: order.index(each.stem))
+    ]
+    columns = (
+        "joint",
+        "leg",
+        "peak [body weights]",
+        "peak [N]",
+        "at [s]",
+        "measured in implants [body weights]",
+    )
+    sources = [key for each in contact_forces_of_others().values() for key in each["sources"]]
+    return {"tables": [Table("Peak contact forces", columns, rows)], "sources": sources}
+
+
+def emg(trial: TrialFiles) -> dict[str, object]:
+    """EMG beside activation: agreement of every channel."""
+    facts = trial.facts
+    if not facts.channels:
+        raise Absent(why_no_emg(facts))
+    rows = [
+        (each.name, plain(each.muscles), cell(each.correlation, 2), cell(1000.0 * each.delay, 0))
+        for each in facts.channels
+    ]
+    title = "Correlation r of activation with the EMG envelope, valid frames"
+    return {
+        "tables": [Table(title, ("channel", "muscles", "r", "delay of activation [ms]"), rows)],
+        "envelope": text(facts.result, "emg_envelope"),
+        "tracked": facts.follows_emg,
+    }
+
+
+def fit(trial: TrialFiles) -> dict[str, object]:
+    """How well model, motion and forces fit: filter, consistent motion, residual at the pelvis, notes."""
+    facts, notes = trial.facts, listed(trial.base, "notes")
+    filtered, size = filter_line(trial.base), facts.pelvis_residual
+    sentences: list[str] = [f"Filter: {filtered}."] if filtered else []
+    sentences += [f"Motion: {line}." for line in consistency_sentences(facts)]
+    if size is not None and np.isfinite(size.peak_percent):
+        sentences.append(
+            sentence(
+                "Residual at the pelvis, which would have to act from outside: peak {} % of body weight and {} N m.",
+                Number("residual_force_percent", size.peak_percent, 1),
+                Number("residual_moment", size.peak_moment, 1),
+            )
+        )
+    if not sentences and not notes and "reserve_moment" not in trial.base:
+        raise Absent("This file holds no residuals.")
+    return {"sentences": sentences, "notes": notes}
+
+
+def uncertainty(trial: TrialFiles) -> dict[str, object]:
+    """Peaks with their standard deviations, of the joints and of the least certain muscles; the sources of error."""
+    if trial.uncertainty is None:
+        raise Absent(
+            "No uncertainty.nc was given. It is computed by: musclesolve run TRIAL.toml -o FOLDER --uncertainty 1000"
+        )
+    found, facts = trial.uncertainty, UncertaintyFacts(trial.uncertainty)
+    weight = facts.body_weight if number(found, "subject_mass_kg") else 1.0
+    known = {name: at for name, at in facts.muscles.items() if at is not None}
+    least = sorted(known, key=lambda name: -float(np.nan_to_num(known[name].sd)))[:LEAST_CERTAIN]
+    columns = ("", "peak in stance", "standard deviation", "mean of the samples", "at [s]", "mostly from")
+    rows = [_uncertain(name, at, weight, 2) for name, at in facts.contact.items()]
+    muscle_rows = [_uncertain(name, known[name], 1.0, 0) for name in least]
+    failed = int(found.attrs.get("failed_samples", 0))
+    return {
+        "tables": [
+            Table("Contact forces [body weights]", columns, rows),
+            Table(f"The {LEAST_CERTAIN} least certain muscles [N]", columns, muscle_rows),
+            _sources(found),
+        ],
+        "samples": f"{found.attrs['samples']} samples" + (f", {failed} of which failed" if failed else ""),
+        "why_not": found.attrs.get("without_contributions", ""),
+    }
+
+
+def _uncertain(name: str, at: UncertainPeak | None, unit: float, digits: int) -> list[str]:
+    if at is None:
+        return [sided(name), *[DASH] * 5]
+    values = [cell(each / unit, digits) for each in (at.value, at.sd, at.mean)]
+    return [sided(name), *values, cell(at.time, 2), at.main_sources() or DASH]
+
+
+def _sources(found: xr.Dataset) -> Table:
+    """The sources of error and how large they were taken to be."""
+    columns = (found[name].values for name in ("source_label", "standard_deviation", "source_unit"))
+    rows = [
+        (str(label), f"{1000.0 * sd:.3g} mm" if str(unit) in ("m", "mm") else f"{100.0 * sd:.3g} %")
+        for label, sd, unit in zip(*columns, strict=True)
+    ]
+    return Table("Sources of error", ("source", "standard deviation assumed"), rows, compact=True)
+
+
+def costs(trial: TrialFiles) -> dict[str, object]:
+    """The tables that `compare` prints."""
+    if trial.comparison is None:
+        raise Absent(
+            "No comparison.nc was given. It is computed by: musclesolve compare TRIAL.toml --cost A --cost B -o FOLDER"
+        )
+    tables = [from_rich(table) for table in comparison_tables.tables(trial.comparison)]
+    return {
+        "tables": [replace(table, compact=len(table.rows) > LONG) for table in tables],
+        "costs": [str(name) for name in trial.comparison["cost"].values],
+    }
+
+
+def provenance(trial: TrialFiles) -> dict[str, object]:
+    """Files that the result was computed from, and the options that it was computed with."""
+    options = [(name, _shown(value)) for name, value in trial.base.attrs.items() if name not in APART]
+    stored = Table(
+        "Options and subject, as stored in the result", ("attribute", "value"), options, compact=True
+    )
+    files = [(role, name, digest(hashed)) for role, name, hashed in _files(trial.base)]
+    named = (
+        [Table("Files that the result was computed from", ("role", "file", "SHA-256"), files)]
+        if files
+        else []
+    )
+    return {"tables": [*named, stored], "without_files": not files}
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, str):
+        return value or DASH
+    parts = np.atleast_1d(np.asarray(value, dtype=object)).tolist()
+    return ", ".join(f"{part:.6g}" if isinstance(part, float) else str(part) for part in parts) or DASH

@@ -1,0 +1,172 @@
+"""What a comparison of costs says: the facts under each cost, and how well the costs agree.
+
+For the force F of a muscle, or the sum of the forces of a function group, under cost c and under cost o, over the
+frames in which both have a valid solution:
+
+    rms_difference  sqrt(mean((F_c - F_o)^2)) [N]
+    correlation     Pearson's; NaN where a force is constant
+    peak_ratio      max(F_c) / max(F_o); NaN where the second is zero
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable
+from functools import cached_property
+
+import numpy as np
+import xarray as xr
+
+from musclesolve._util.arrays import Array, Mask
+from musclesolve.results.facts import Facts, Leg
+from musclesolve.results.tables.lines import csv_text
+
+SAME = 1e-12
+"""A curve of a smaller relative spread is constant and has no correlation."""
+MEASURES = {
+    "rms_difference": ("N", "root mean square of force minus that of the other cost"),
+    "correlation": ("1", "Pearson correlation of the force with that of the other cost over the frames"),
+    "peak_ratio": ("1", "largest force over the largest force under the other cost"),
+}
+"""Unit and meaning of each measure of agreement."""
+PREFIX = {"function_group": "group_", "muscle": ""}
+"""What the names of the measures of groups and of muscles begin with."""
+
+
+class ComparisonFacts:
+    """What a comparison says."""
+
+    def __init__(self, comparison: xr.Dataset) -> None:
+        self.comparison = comparison
+
+    @cached_property
+    def under(self) -> dict[str, Facts]:
+        """The facts under each cost."""
+        return {str(name): Facts(self.comparison.sel(cost=name)) for name in self.comparison["cost"].values}
+
+    @property
+    def costs(self) -> list[str]:
+        """Names of the costs; the others are compared with the first one."""
+        return list(self.under)
+
+    @property
+    def legs(self) -> list[Leg]:
+        """The analysed legs, which are the same under every cost."""
+        return list(next(iter(self.under.values())).legs.values())
+
+    @property
+    def any_failed(self) -> bool:
+        """Whether a frame of an analysed leg has no valid solution under one of the costs."""
+        return any(facts.any_failed for facts in self.under.values())
+
+    @cached_property
+    def co_contraction(self) -> dict[str, dict[str, float]]:
+        """The mean over the frames about each angle that has one, 0 to 1, under each cost."""
+        mean = self.comparison["co_contraction"].mean("time").transpose("cost", "dof").values
+        dofs = [str(dof) for dof in self.comparison["dof"].values]
+        return {
+            cost: {dof: float(value) for dof, value in zip(dofs, row, strict=True) if np.isfinite(value)}
+            for cost, row in zip(self.costs, mean, strict=True)
+        }
+
+    def peaks(self, dim: str) -> xr.DataArray:
+        """Largest force (cost, dim) [N] over the frames with a valid solution, of "muscle" or "function_group"."""
+        force = self.comparison["group_force" if dim == "function_group" else "muscle_force"]
+        return force.where(valid_of(self.comparison, dim)).max("time")
+
+    def measure(self, dim: str, name: str) -> xr.DataArray:
+        """A measure of agreement (cost, other, dim)."""
+        return self.comparison[PREFIX[dim] + name]
+
+    def rows(self, dim: str) -> dict[str, Array]:
+        """Peak, and measures of agreement with the first cost, (costs, 4), of every muscle or function group."""
+        against = [self.measure(dim, name).sel(other=self.costs[0]) for name in MEASURES]
+        columns = [each.transpose(dim, "cost").values for each in (self.peaks(dim), *against)]
+        return dict(zip(map(str, self.comparison[dim].values), np.stack(columns, axis=-1), strict=True))
+
+    def most_different(self, most: int) -> list[str]:
+        """Names of so many muscles, by the largest root mean square of the difference from the first cost."""
+        apart = self.comparison["rms_difference"].sel(other=self.costs[0]).max("cost").fillna(0.0)
+        order = np.argsort(-apart.values, kind="stable")[:most]
+        return [str(name) for name in self.comparison["muscle"].values[order]]
+
+
+def agreement_csv(comparison: xr.Dataset) -> bytes:
+    """The agreement of every pair of costs on every muscle and function group, for other programs."""
+    facts = ComparisonFacts(comparison)
+    rows: list[Iterable[object]] = [
+        ("kind", "name", "cost", "other", "peak_N", "rms_difference_N", "correlation", "peak_ratio")
+    ]
+    for dim in PREFIX:
+        peaks = facts.peaks(dim).transpose(dim, "cost").values
+        pairs = [facts.measure(dim, name).transpose(dim, "cost", "other").values for name in MEASURES]
+        for (k, name), (c, cost), (o, other) in itertools.product(
+            enumerate(comparison[dim].values), enumerate(facts.costs), enumerate(facts.costs)
+        ):
+            if c != o:
+                numbers = (peaks[k, c], *(values[k, c, o] for values in pairs))
+                rows.append([dim, name, cost, other, *(f"{number:.6g}" for number in numbers)])
+    return csv_text(rows).encode()
+
+
+def agreement(comparison: xr.Dataset) -> xr.Dataset:
+    """Agreement between the costs on every muscle and function group.
+
+    Args:
+        comparison: `muscle_force` (cost, time, muscle) [N], `valid` (cost, time, side), and `group` of each muscle.
+
+    Returns:
+        group_force (cost, time, function_group), and each measure (cost, other, muscle), as group_... (cost, other,
+        function_group); groups are named with the side. NaN where no frame is valid under both costs.
+    """
+    force = comparison["muscle_force"].transpose("cost", "time", "muscle").values
+    pairs = zip(comparison["group"].values, comparison["muscle"].values, strict=True)
+    group_of = np.array([f"{group}_{str(muscle)[-1]}" for group, muscle in pairs])
+    groups = list(dict.fromkeys(group_of.tolist()))
+    members = group_of[:, None] == np.array(groups)
+    total = np.stack([force[..., column].sum(axis=-1) for column in members.T], axis=-1)
+    names, grouped = comparison["cost"].values, comparison.assign_coords(function_group=groups)
+    measured = {
+        "muscle": _measures(force, valid_of(comparison, "muscle").values),
+        "function_group": _measures(total, valid_of(grouped, "function_group").values),
+    }
+    result = xr.Dataset(coords={"cost": names, "other": names, "function_group": groups})
+    about = {"units": "N", "long_name": "sum of the forces of the muscles of a function group"}
+    result["group_force"] = (("cost", "time", "function_group"), total, about)
+    for name, (units, meaning) in MEASURES.items():
+        for dim in ("muscle", "function_group"):
+            about = {"units": units, "long_name": meaning}
+            result[PREFIX[dim] + name] = (("cost", "other", dim), measured[dim][name], about)
+    return result
+
+
+def valid_of(comparison: xr.Dataset, dim: str) -> xr.DataArray:
+    """Which frames (cost, time, dim) are valid for the leg that each entry of a dimension belongs to."""
+    legs = xr.DataArray([str(name)[-1] for name in comparison[dim].values], dims=dim)
+    return comparison["valid"].sel(side=legs).drop_vars("side").transpose("cost", "time", dim)
+
+
+def _measures(force: Array, valid: Mask) -> dict[str, Array]:
+    """Every measure, (C, C, n), of forces (C, T, n) over the frames that are valid (C, T, n) for both costs."""
+    costs, _, entries = force.shape
+    measures = {name: np.full((costs, costs, entries), np.nan) for name in MEASURES}
+    for c, o in np.ndindex(costs, costs):
+        both = valid[c] & valid[o]
+        one, other = np.where(both, force[c], 0.0), np.where(both, force[o], 0.0)
+        count = both.sum(axis=0).astype(float)
+        count[count == 0] = np.nan
+        measures["rms_difference"][c, o] = np.sqrt(np.square(one - other).sum(axis=0) / count)
+        measures["correlation"][c, o] = _correlation(one, other, both, count)
+        peak = other.max(axis=0, initial=0.0)
+        measures["peak_ratio"][c, o] = one.max(axis=0, initial=0.0) / np.where(peak > 0, peak, np.nan)
+    return measures
+
+
+def _correlation(one: Array, other: Array, both: Mask, count: Array) -> Array:
+    first = np.where(both, one - one.sum(axis=0) / count, 0.0)
+    second = np.where(both, other - other.sum(axis=0) / count, 0.0)
+    size = np.sqrt(np.square(first).sum(axis=0)), np.sqrt(np.square(second).sum(axis=0))
+    scale = np.sqrt(np.square(one).sum(axis=0)), np.sqrt(np.square(other).sum(axis=0))
+    varies = (size[0] > SAME * scale[0]) & (size[1] > SAME * scale[1])
+    product = np.where(varies, size[0] * size[1], np.nan)
+    return np.clip((first * second).sum(axis=0) / product, -1.0, 1.0)

@@ -1,0 +1,560 @@
+"""What a result says, each fact computed once.
+
+The printed summary, the documents of `--json`, the tables and the report are renderings of `Facts`: none of them looks
+for a peak or counts a frame by itself. A fact is computed when it is first asked for, so that a damaged file lacks only
+what is damaged. Results of `run` and of `share` say the same things; what a result does not hold is None or empty.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import xarray as xr
+
+from musclesolve._util.arrays import Array, true_runs
+from musclesolve._util.bundled_toml import bundled_toml
+from musclesolve.muscles.tendon_strain import achilles_muscles
+from musclesolve.results.dataset import frame_validity as frames
+from musclesolve.results.dataset.attributes import listed, number, text
+from musclesolve.results.dataset.result_quantities import (
+    body_weight,
+    magnitude,
+    moved_points,
+    pelvis_residual,
+)
+from musclesolve.results.dataset.tendons.tendon_variables import BALANCE_ERROR, is_elastic
+
+FULL = 0.99
+"""A muscle of this activation works at its limit."""
+LARGE_ERROR = 0.1
+"""An error of activation between frames, by the balance of fibers and tendons, of which the frames are counted."""
+
+
+def verdict_words() -> dict[str, dict[str, str]]:
+    """Label, sentence, reason, color and pattern of every verdict of a frame, by its name in `reason_names`."""
+    return bundled_toml(__package__, "verdicts.toml")
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """Neighboring frames of a leg with the same verdict."""
+
+    side: str
+    verdict: str  # one of frame_validity.reason_names
+    first: int  # frame
+    stop: int  # frame after the last one
+    start: float  # time of the first frame [s]
+    end: float  # time of the last one [s]
+
+    @property
+    def count(self) -> int:
+        """Number of frames."""
+        return self.stop - self.first
+
+
+@dataclass(frozen=True)
+class Reserve:
+    """The moment that the muscles of a leg lack most of."""
+
+    moment: float  # its magnitude [N m]
+    dof: str
+    time: float  # [s]
+
+
+@dataclass(frozen=True, eq=False)
+class Leg:
+    """How the frames of a leg, or of the muscles of no side, ended."""
+
+    result: xr.Dataset
+    side: str
+    part: str  # in words: right leg
+
+    @property
+    def name(self) -> str:
+        """The side in words: right, left or other."""
+        return frames.SIDE_NAMES.get(self.side, self.side)
+
+    @cached_property
+    def solved(self) -> int:
+        """Frames that are solved without a reserve."""
+        return int(frames.solved(self.result, self.side).sum())
+
+    @cached_property
+    def with_reserve(self) -> int:
+        """Frames that are solved with a reserve."""
+        return int(frames.solved_with_reserve(self.result, self.side).sum())
+
+    @cached_property
+    def not_analysed(self) -> int:
+        """Frames in which the forces on the leg were not measured."""
+        return int(frames.not_measured(self.result, self.side).sum())
+
+    @cached_property
+    def without_solution(self) -> int:
+        """Analysed frames without a valid solution."""
+        return int(frames.unsolved(self.result, self.side).sum())
+
+    @cached_property
+    def valid(self) -> int:
+        """Frames that may be used."""
+        return int(frames.valid(self.result, self.side).sum())
+
+    @cached_property
+    def largest_kkt_residual(self) -> float:
+        """The certificate of the worst valid frame; NaN where no frame is valid, or it is not in the file."""
+        if "kkt_residual" not in self.result or not self.valid:
+            return float("nan")
+        residual = self.result["kkt_residual"].sel(side=self.side).values
+        return float(residual[frames.valid(self.result, self.side)].max())
+
+    @cached_property
+    def largest_reserve(self) -> Reserve | None:
+        """Among the coordinates of the side; where these have none, all those that its muscles may be shared with."""
+        if not self.with_reserve:
+            return None
+        needed = frames.solved_with_reserve(self.result, self.side)
+        every = [
+            str(dof) for dof in np.atleast_1d(self.result.attrs.get("shared_dofs", self.result["dof"].values))
+        ]
+        for dofs in ([dof for dof in every if frames.side_of(dof) == self.side], every):
+            moment = self.result["reserve_moment"].sel(dof=dofs).transpose("time", "dof").values
+            size = np.where(needed[:, None] & np.isfinite(moment), np.abs(moment), 0.0)
+            if size.any():
+                break
+        frame, dof = np.unravel_index(int(size.argmax()), size.shape)
+        return Reserve(float(size[frame, dof]), dofs[dof], float(self.result["time"].values[frame]))
+
+    @cached_property
+    def stretches(self) -> list[Stretch]:
+        """All frames in their order, neighbors of the same verdict together."""
+        names = frames.reason_names(self.result, self.side)
+        time = np.asarray(self.result["time"].values, dtype=float)
+        runs = [
+            Stretch(self.side, name, first, stop, float(time[first]), float(time[stop - 1]))
+            for name in dict.fromkeys(names.tolist())
+            for first, stop in true_runs(names == name)
+        ]
+        return sorted(runs, key=lambda each: each.first)
+
+    @cached_property
+    def failures(self) -> dict[str, list[Stretch]]:
+        """The stretches of analysed frames without a valid solution, by what is wrong with them."""
+        failed = frames.unsolved(self.result, self.side)
+        verdicts = dict.fromkeys(frames.reason_names(self.result, self.side)[failed].tolist())
+        return {verdict: [each for each in self.stretches if each.verdict == verdict] for verdict in verdicts}
+
+    @property
+    def reasons(self) -> list[str]:
+        """Sentences on what the muscles lack and how large the reserves are."""
+        return listed(self.result, f"reasons_{self.side}")
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Leg-frames: a frame of a result with two legs counts twice."""
+
+    analysed: int
+    valid: int
+    with_reserve: int
+
+
+@dataclass(frozen=True)
+class ContactPeak:
+    """The greatest contact force of a joint over the valid frames of its leg."""
+
+    joint: str  # with its side, hip_r
+    newton: float
+    body_weights: float  # NaN where the body mass is not known
+    time: float  # [s]
+
+    @property
+    def stem(self) -> str:
+        """The joint without its side."""
+        return frames.split_side(self.joint)[0]
+
+    @property
+    def side(self) -> str:
+        """The side of the joint."""
+        return frames.side_of(self.joint)
+
+
+@dataclass(frozen=True)
+class ResidualSize:
+    """Peak and root mean square over the frames of the residual at the pelvis."""
+
+    peak_percent: float  # of the force, of body weight
+    rms_percent: float
+    peak_moment: float  # [N m]
+    rms_moment: float
+
+
+@dataclass(frozen=True)
+class FiberEnd:
+    """A muscle whose fibers become the shortest or the longest of all."""
+
+    muscle: str
+    normalized_length: float  # over optimal fiber length
+
+
+@dataclass(frozen=True)
+class Channel:
+    """Agreement of activation with the envelope of an EMG channel."""
+
+    name: str
+    muscles: str  # with commas
+    correlation: float  # NaN where it is not known
+    delay: float  # of activation [s]
+
+
+@dataclass(frozen=True)
+class Strain:
+    """The largest strain of some tendons."""
+
+    strain: float
+    muscle: str
+    time: float  # [s]
+
+
+@dataclass(frozen=True)
+class Balance:
+    """How far fibers and tendons are from balance midway between frames, as an error of activation."""
+
+    error: float  # the largest
+    side: str
+    time: float  # [s]
+    large: int  # leg-frames with more than LARGE_ERROR
+    known: int  # leg-frames with an error
+
+
+@dataclass(frozen=True)
+class Tendons:
+    """How elastic tendons were solved, and their largest strains."""
+
+    iterations: Mapping[str, int]  # of each side
+    balance: Balance | None
+    achilles: Strain | None
+    all: Strain | None
+
+
+@dataclass(frozen=True)
+class Moved:
+    """Distances between measured points and those of the consistent motion [m]."""
+
+    points: list[str]
+    rms: Array  # over the frames, of each point
+    worst: float
+
+    @property
+    def overall(self) -> float:
+        """Root mean square over frames and points."""
+        return float(np.sqrt(np.mean(self.rms**2)))
+
+
+@dataclass(frozen=True)
+class Stride:
+    """A stride from heel strike to heel strike; what was not recorded is missing or NaN among its measures."""
+
+    side: str
+    start: float  # [s]
+    end: float  # [s]
+    measures: Mapping[str, float]  # by the name of the variable
+
+
+@dataclass(frozen=True)
+class AtLimit:
+    """A muscle that works at its limit in some valid frames."""
+
+    muscle: str
+    count: int  # frames
+    share: float  # of the valid frames of its leg
+
+
+class Facts:
+    """What a result of `run` or `share` says."""
+
+    def __init__(self, result: xr.Dataset) -> None:
+        self.result = result
+
+    @cached_property
+    def legs(self) -> dict[str, Leg]:
+        """The analysed legs by side, right before left, last what is of no side."""
+        return {side: Leg(self.result, side, part) for side, part in frames.part_names(self.result).items()}
+
+    @cached_property
+    def any_failed(self) -> bool:
+        """Whether an analysed frame has no valid solution."""
+        return any(leg.without_solution for leg in self.legs.values())
+
+    @cached_property
+    def counts(self) -> Counts:
+        """Leg-frames of all legs."""
+        legs, frame_count = self.legs.values(), self.result.sizes["time"]
+        return Counts(
+            analysed=sum(frame_count - leg.not_analysed for leg in legs),
+            valid=sum(leg.valid for leg in legs),
+            with_reserve=sum(leg.with_reserve for leg in legs),
+        )
+
+    @cached_property
+    def largest_kkt_residual(self) -> float:
+        """The certificate of the worst valid frame of all legs; NaN where there is none."""
+        return max(
+            (leg.largest_kkt_residual for leg in self.legs.values() if leg.valid), default=float("nan")
+        )
+
+    @cached_property
+    def body_weight(self) -> float:
+        """Weight of the subject [N]; NaN where the body mass is not stated."""
+        return body_weight(self.result) if number(self.result, "subject_mass_kg") else float("nan")
+
+    @cached_property
+    def contact_peaks(self) -> list[ContactPeak]:
+        """Of all joints that have a valid frame; none where the result has no contact forces."""
+        if "joint_reaction" in self.result:
+            force = magnitude(self.result["joint_reaction"])
+        elif "contact_force" in self.result:
+            force = self.result["contact_force"]
+        else:
+            return []
+        peaks = []
+        for joint in map(str, force["joint"].values):
+            side = frames.side_of(joint)
+            if side not in self.result["side"].values:
+                continue
+            values = np.where(frames.valid(self.result, side), force.sel(joint=joint).values, np.nan)
+            if np.isfinite(values).any():
+                frame = int(np.nanargmax(values))
+                peak, time = float(values[frame]), float(self.result["time"].values[frame])
+                peaks.append(ContactPeak(joint, peak, peak / self.body_weight, time))
+        return peaks
+
+    @cached_property
+    def contact_by_joint(self) -> dict[str, dict[str, ContactPeak]]:
+        """The peaks of every joint of the result by joint without side, then by side; some have none."""
+        if "joint" not in self.result.coords:
+            return {}
+        peaks = {(peak.stem, peak.side): peak for peak in self.contact_peaks}
+        stems = dict.fromkeys(frames.split_side(str(joint))[0] for joint in self.result["joint"].values)
+        return {
+            stem: {side: peaks[stem, side] for side in self.legs if (stem, side) in peaks} for stem in stems
+        }
+
+    @cached_property
+    def pelvis_residual(self) -> ResidualSize | None:
+        """Size of the residual at the pelvis; None where there is none, or both feet were measured in no frame."""
+        if "pelvis_residual" not in self.result:
+            return None
+        force, moment = (size[np.isfinite(size)] for size in pelvis_residual(self.result))
+        if not force.size:
+            return None
+        percent = 100.0 * force / self.body_weight
+        rms = [float(np.sqrt(np.mean(values**2))) for values in (percent, moment)]
+        return ResidualSize(float(percent.max()), rms[0], float(moment.max()), rms[1])
+
+    @cached_property
+    def root_residual_percent(self) -> float | None:
+        """Greatest residual force at the root of an OpenSim model [% of body weight]; None where none is known."""
+        force = number(self.result, "root_residual_n")
+        return 100.0 * force / self.body_weight if force and np.isfinite(self.body_weight) else None
+
+    @cached_property
+    def fibers(self) -> tuple[FiberEnd, FiberEnd] | None:
+        """The shortest and the longest fiber over the valid frames; None where there are none."""
+        if "least_normalized_fiber_length" not in self.result:
+            return None
+        least, greatest = (
+            self.result[f"{end}_normalized_fiber_length"].values for end in ("least", "greatest")
+        )
+        if not np.isfinite(least).any():
+            return None
+        names, low, high = self.result["muscle"].values, int(np.nanargmin(least)), int(np.nanargmax(greatest))
+        return FiberEnd(str(names[low]), float(least[low])), FiberEnd(str(names[high]), float(greatest[high]))
+
+    @cached_property
+    def muscles_at_limit(self) -> list[AtLimit]:
+        """Muscles that reach full activation in valid frames, those that do so longest first."""
+        if "activation" not in self.result:
+            return []
+        activation: Array = self.result["activation"].transpose("time", "muscle").values
+        valid = {side: frames.valid(self.result, side) for side in self.legs}
+        full = []
+        for column, (name, side) in enumerate(frames.muscle_sides(self.result).items()):
+            count = int((valid[side] & (np.nan_to_num(activation[:, column]) >= FULL)).sum())
+            if count:
+                full.append(AtLimit(name, count, count / int(valid[side].sum())))
+        return sorted(full, key=lambda each: (-each.count, each.muscle))
+
+    @cached_property
+    def channels(self) -> list[Channel]:
+        """The channels of EMG that was recorded with the motion; none without EMG."""
+        if "emg_correlation" not in self.result or not self.result.sizes.get("channel", 0):
+            return []
+        count, variables = self.result.sizes["channel"], self.result.variables
+        muscles = variables["channel_muscles"].values if "channel_muscles" in variables else [""] * count
+        delays = variables["emg_delay"].values if "emg_delay" in variables else np.full(count, np.nan)
+        correlations = self.result["emg_correlation"].values
+        return [
+            Channel(str(name), str(own), float(r), float(delay))
+            for name, own, r, delay in zip(
+                self.result["channel"].values, muscles, correlations, delays, strict=True
+            )
+        ]
+
+    @cached_property
+    def correlations(self) -> dict[str, float]:
+        """Correlation of each channel whose correlation is known."""
+        return {each.name: each.correlation for each in self.channels if np.isfinite(each.correlation)}
+
+    @cached_property
+    def median_and_mean_correlation(self) -> tuple[float, float] | None:
+        """Of the channels whose correlation is known; None where there are none."""
+        known = list(self.correlations.values())
+        return (float(np.median(known)), float(np.mean(known))) if known else None
+
+    @property
+    def follows_emg(self) -> bool:
+        """Whether the cost tracks the EMG, so that agreement with it is no test."""
+        return "emg_tracking" in text(self.result, "cost")
+
+    @cached_property
+    def tendons(self) -> Tendons | None:
+        """Of elastic tendons; None where they are rigid."""
+        if not is_elastic(self.result):
+            return None
+        steps = [each.split(" ") for each in listed(self.result, "motion_iterations")]
+        return Tendons(
+            {side: int(count) for side, count in steps},
+            self._balance(),
+            self._largest_strain(achilles(self.result)),
+            self._largest_strain([str(name) for name in self.result["muscle"].values]),
+        )
+
+    def _balance(self) -> Balance | None:
+        if BALANCE_ERROR not in self.result or not np.isfinite(self.result[BALANCE_ERROR].values).any():
+            return None
+        errors: Array = self.result[BALANCE_ERROR].transpose("time", "side").values
+        frame, column = np.unravel_index(int(np.nanargmax(errors)), errors.shape)
+        side, time = str(self.result["side"].values[column]), float(self.result["time"].values[frame])
+        large, known = int(np.count_nonzero(errors > LARGE_ERROR)), int(np.isfinite(errors).sum())
+        return Balance(float(errors[frame, column]), side, time, large, known)
+
+    def _largest_strain(self, muscles: list[str]) -> Strain | None:
+        """Among tendons of some muscles; None where there are none, or no frame has a solution."""
+        if "tendon_strain" not in self.result:
+            return None
+        strain: Array = self.result["tendon_strain"].sel(muscle=muscles).transpose("time", "muscle").values
+        if not np.isfinite(strain).any():
+            return None
+        frame, column = np.unravel_index(int(np.nanargmax(strain)), strain.shape)
+        return Strain(float(strain[frame, column]), muscles[column], float(self.result["time"].values[frame]))
+
+    @cached_property
+    def moved(self) -> Moved | None:
+        """How far the consistent motion is from the measured points; None where the result does not say."""
+        if "consistency_shift" not in self.result:
+            return None
+        points, rms, worst = moved_points(self.result)
+        return Moved(points, rms, float(worst.max()))
+
+    @cached_property
+    def strides(self) -> list[Stride]:
+        """The strides that were recorded from heel strike to heel strike."""
+        if not self.result.sizes.get("stride", 0) or "stride_side" not in self.result:
+            return []
+        measures = {
+            str(name): each.values for name, each in self.result.data_vars.items() if each.dims == ("stride",)
+        }
+        ends = (self.result[f"stride_{name}"].values for name in ("side", "start", "end"))
+        return [
+            Stride(
+                str(side),
+                float(start),
+                float(end),
+                {name: float(values[k]) for name, values in measures.items() if values.dtype.kind == "f"},
+            )
+            for k, (side, start, end) in enumerate(zip(*ends, strict=True))
+        ]
+
+
+def achilles(result: xr.Dataset) -> list[str]:
+    """The muscles of the Achilles tendon, with side."""
+    names = [str(name) for name in result["muscle"].values]
+    short = [str(name) for name in result["short_name"].values] if "short_name" in result.coords else names
+    return [names[k] for k in achilles_muscles(list(zip(names, short, strict=True)))]
+
+
+@dataclass(frozen=True, eq=False)
+class UncertainPeak:
+    """A force in the frame in which it is largest without errors; all numbers are of this frame."""
+
+    time: float  # of the frame [s]
+    value: float  # without errors [N]
+    mean: float  # of the samples [N]
+    sd: float  # standard deviation of the samples [N]
+    # (source,) shares of the sources in the variance, to first order; None without contributions
+    shares: xr.DataArray | None
+
+    def main_sources(self, most: int = 3) -> str:
+        """The sources that contribute most to the variance, "hip center 45 %, soft tissue 21 %"; "" without any."""
+        if self.shares is None:
+            return ""
+        share, labels = np.nan_to_num(self.shares.values), self.shares["source_label"].values
+        order = np.argsort(-share)[:most]
+        return ", ".join(f"{labels[k]} {100.0 * share[k]:.0f} %" for k in order if share[k] > 0.0)
+
+
+def counted_frames(result: xr.Dataset, side: str) -> frames.Mask:
+    """Valid frames of a leg among which peaks are sought, (T,): those of stance, all of them where there is none.
+
+    In early swing passive forces of stretched fibers have unphysiological bands (docs/uncertainty.md).
+    """
+    valid = frames.valid(result, side)
+    in_stance = valid & frames.stance(result, side)
+    return in_stance if in_stance.any() else valid
+
+
+def uncertain_peak(found: xr.Dataset, name: str, which: str) -> UncertainPeak | None:
+    """The peak of "muscle_force" or "contact_force" of a muscle or joint such as "hip_r"; None without valid frames."""
+    own = {"muscle" if name == "muscle_force" else "joint": which}
+    nominal = found[name].sel(own).values
+    known = counted_frames(found, which[-1]) & np.isfinite(nominal)
+    if not known.any():
+        return None
+    frame = int(np.where(known, nominal, -np.inf).argmax())
+    mean, sd = (float(found[f"{name}_{part}"].sel(own).values[frame]) for part in ("mean", "sd"))
+    shares = found.get(f"{name}_contribution")
+    own_shares = None if shares is None else shares.sel(own).isel(time=frame)
+    return UncertainPeak(float(found["time"].values[frame]), float(nominal[frame]), mean, sd, own_shares)
+
+
+class UncertaintyFacts:
+    """What the uncertainty of a result says: the peaks of its forces in stance, with their spread."""
+
+    def __init__(self, found: xr.Dataset) -> None:
+        self.found = found
+
+    @cached_property
+    def contact(self) -> dict[str, UncertainPeak | None]:
+        """The peak of the contact force of every joint; None where its leg has no valid frame."""
+        names = map(str, self.found["joint"].values)
+        return {name: uncertain_peak(self.found, "contact_force", name) for name in names}
+
+    @cached_property
+    def muscles(self) -> dict[str, UncertainPeak | None]:
+        """The peak of the force of every muscle; None where its leg has no valid frame."""
+        names = map(str, self.found["muscle"].values)
+        return {name: uncertain_peak(self.found, "muscle_force", name) for name in names}
+
+    @cached_property
+    def least_certain(self) -> dict[str, UncertainPeak]:
+        """The peaks of the muscles whose standard deviation is known, the largest one first."""
+        known = {name: at for name, at in self.muscles.items() if at is not None and np.isfinite(at.sd)}
+        return dict(sorted(known.items(), key=lambda each: -each[1].sd))
+
+    @property
+    def body_weight(self) -> float:
+        """Weight of the subject [N]."""
+        return body_weight(self.found)
