@@ -18,7 +18,6 @@ import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve.errors import InputError
-from musclesolve.muscles.elastic.sampled_curves import Curved
 from musclesolve.sharing.arguments import check_smooth_convex_cost
 from musclesolve.sharing.cost.cost_base import Cost, WeightedSum, bad_cost
 from musclesolve.sharing.cost.cost_registry import find_cost
@@ -83,11 +82,6 @@ class MotionCost:
             slope = slope + factor * cost.gradient(self.isometric, at)
             bend = bend + factor * cost.hessian_diagonal(self.isometric, at)
         return slope, bend
-
-
-def active_derivatives(slope: Array, bend: Array, active: Curved) -> tuple[Array, Array]:
-    """First and second derivative by z of a function of the active force."""
-    return slope * active.slope, bend * np.square(active.slope) + slope * active.curvature
 
 
 def _singles(cost: Cost, factor: float = 1.0) -> list[tuple[float, Cost]]:

@@ -242,8 +242,8 @@ def solve_coupled(
     first = problem.lower + FIRST * (problem.upper - problem.lower)
     eased = whole.with_soft_rows(problem, cost).without_fixed()
     with np.errstate(all="ignore"):
-        method = InteriorPoint(eased, ActivationCost(problem, cost), first)
-        return certifier.reduced(Structured(good=GOOD).run(method, certifier))
+        method = InteriorPoint(eased, ActivationCost(problem, cost))
+        return certifier.reduced(Structured(good=GOOD).run(method, first, certifier))
 
 
 @dataclass(frozen=True, eq=False)
