@@ -251,7 +251,8 @@ def trial_keys() -> dict[str, Any]:
 def validated(document: Document) -> dict[str, Any]:
     """Return the content of a trial file with defaults filled in, or raise its first error.
 
-    Tables with free keys (mapping, clusters, carried) come as they are; "force" is a list of tables.
+    Numbers are floats, counts are not. Tables with free keys (mapping, clusters, carried) come as they are; "force" is
+    a list of tables.
     """
     content, errors = examined(document)
     if errors:
@@ -350,7 +351,7 @@ class _Examination:
                 self._bar(table, key, index, keys)
         content: dict[str, Any] = {}
         for key, rule in keys.items():
-            content[key] = rule.get("default")
+            content[key] = _as_float(rule.get("default"), rule)
             if key not in values:
                 if lacking and self._required(rule):
                     expected, remedy = f"{key}: {rule['about']}", f"add a line {_example(key, rule)}"
@@ -359,7 +360,7 @@ class _Examination:
                 problem, expected = wrong
                 self._refuse(problem, (table, key, index), expected, _remedy(key, values[key], rule))
             else:
-                content[key] = values[key]
+                content[key] = _as_float(values[key], rule)
         return content
 
     def _bar(self, table: str, key: str, index: int, keys: Fields) -> None:
@@ -398,6 +399,15 @@ def value_problem(value: Any, rule: Fields) -> tuple[str, str] | None:
         problem = f"the value of '{beyond[0]}' is {as_text(value[beyond[0]])}"
         return problem, f"{kind.called}, {_range(rule)}: {about}"
     return None
+
+
+def _as_float(value: Any, rule: Fields) -> Any:
+    """Return a value of a rule with its numbers as floats, unless it counts something."""
+    if "number" not in rule["type"] and rule["type"] != "weights":
+        return value
+    if isinstance(value, dict):
+        return {name: float(part) for name, part in value.items()}
+    return float(value) if isinstance(value, int) else value
 
 
 def _within(value: float, rule: Fields) -> bool:

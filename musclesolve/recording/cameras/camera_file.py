@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -77,54 +76,46 @@ def read_camera_file(path: str | Path) -> CameraFile:
     """Read a camera file and the tables it names, and calibrate its cameras."""
     document = Document(file_path(path), KEYS)
     content = validated(document)
-    entries = content["camera"]
-    _check_cameras(document, entries)
-    given = content["recording"]
-    sources = [document.input_file("recording", "control_points", given["control_points"])]
-    names, places = read_control_points(sources[0])
+    recording, entries = content["recording"], content["camera"]
+    if len(entries) < 2:
+        problem, expected = "there is only one camera", "two or more: one image shows no distance"
+        remedy = "add another [[camera]]"
+        raise document.error(problem, "camera", None, 0, expected, remedy, code="bad_camera")
+    cameras = [entry["name"] for entry in entries]
+    for index, name in enumerate(cameras):
+        if name in cameras[:index]:
+            problem, expected = f"the camera '{name}' stands twice", "a name of its own for every camera"
+            remedy = "rename one of them"
+            raise document.error(problem, "camera", "name", index, expected, remedy, code="duplicate_name")
+    sources = [document.input_file("recording", "control_points", recording["control_points"])]
+    known = read_control_points(sources[0])
     calibrations, digitised = [], []
     for index, entry in enumerate(entries):
         control, markers = (
             document.input_file("camera", key, entry[key], index) for key in ("control_points", "markers")
         )
-        calibrations.append(_calibration(document, index, entry["name"], control, names, places))
-        seen = read_digitised(markers, float(given["rate_hz"]))
-        digitised.append(replace(seen, frames=seen.frames + _offset(document, index, entry)))
+        calibrations.append(_calibration(document, index, entry["name"], control, *known))
+        seen, offset = read_digitised(markers, recording["rate_hz"]), entry["offset_frames"]
+        if offset != int(offset):
+            problem, remedy = f"the offset is {offset:g} frames", "synchronise the cameras to the frame"
+            raise document.error(
+                problem, "camera", "offset_frames", index, "a whole number of frames", remedy
+            )
+        digitised.append(replace(seen, frames=seen.frames + int(offset)))
         sources += [control, markers]
-    first, markers_seen, image = _together(document, digitised)
-    limit = given["largest_residual_px"]
+    first, names, image = _together(document, digitised)
+    limit = recording["largest_residual_px"]
     return CameraFile(
         path=document.path,
         calibrations=tuple(calibrations),
         first=first,
-        rate=float(given["rate_hz"]),
-        start=float(given["start_s"]),
-        names=markers_seen,
+        rate=recording["rate_hz"],
+        start=recording["start_s"],
+        names=names,
         image=image,
-        largest_residual=np.inf if limit is None else float(limit),
+        largest_residual=np.inf if limit is None else limit,
         sources=tuple(sources),
     )
-
-
-def _check_cameras(document: Document, entries: Sequence[dict[str, Any]]) -> None:
-    if len(entries) < 2:
-        problem, expected = "there is only one camera", "two or more: one image shows no distance"
-        remedy = "add another [[camera]]"
-        raise document.error(problem, "camera", None, 0, expected, remedy, code="bad_camera")
-    names = [entry["name"] for entry in entries]
-    for index, name in enumerate(names):
-        if name in names[:index]:
-            problem, expected = f"the camera '{name}' stands twice", "a name of its own for every camera"
-            remedy = "rename one of them"
-            raise document.error(problem, "camera", "name", index, expected, remedy, code="duplicate_name")
-
-
-def _offset(document: Document, index: int, entry: dict[str, Any]) -> int:
-    offset = entry["offset_frames"]
-    if offset != int(offset):
-        problem, remedy = f"the offset is {offset:g} frames", "synchronise the cameras to the frame"
-        raise document.error(problem, "camera", "offset_frames", index, "a whole number of frames", remedy)
-    return int(offset)
 
 
 def _calibration(
@@ -145,34 +136,32 @@ def _calibration(
 
 
 def _together(document: Document, digitised: Sequence[Digitised]) -> tuple[int, tuple[str, ...], Array]:
-    """Return the first frame, the names of all markers and their images (C, T, n, 2) on common frames."""
+    """Return the first frame, the names of all markers and their images (C, T, n, 2) on common frames.
+
+    Cameras that have few rows for many frames are refused: at the row that jumps, or at the offsets.
+    """
     first = min(int(seen.frames[0]) for seen in digitised)
     count = max(int(seen.frames[-1]) for seen in digitised) + 1 - first
     if count > SPARSEST * max(len(seen.frames) for seen in digitised) + SPARE_FRAMES:
-        raise _too_sparse(document, digitised, first, count)
+        steps = [int(np.diff(seen.frames).max(initial=0)) for seen in digitised]
+        seen, step = digitised[int(np.argmax(steps))], max(steps)
+        if step > SPARE_FRAMES:
+            row = int(np.argmax(np.diff(seen.frames))) + 1
+            problem = f"the frame is {step} frames after that of the row before"
+            expected = f"frames of one recording; this file has {len(seen.frames)} rows"
+            remedy = "correct the frame number"
+            raise error_at(seen.path, seen.lines[row], problem, expected, remedy, code="bad_value")
+        rows = sum(len(seen.frames) for seen in digitised)
+        problem = f"the cameras have {rows} rows for {count} frames, from {first} to {first + count - 1}"
+        expected = "frames of one recording"
+        remedy = "check the numbers of the frames in the files of markers, rate_hz and offset_frames"
+        raise document.error(problem, "camera", "offset_frames", 0, expected, remedy, code="bad_camera")
     names = tuple(dict.fromkeys(name for seen in digitised for name in seen.names))
     image = np.full((len(digitised), count, len(names), 2), np.nan)
     for k, seen in enumerate(digitised):
         columns = [names.index(name) for name in seen.names]
         image[k][(seen.frames - first)[:, None], columns] = seen.image
     return first, names, image
-
-
-def _too_sparse(document: Document, digitised: Sequence[Digitised], first: int, count: int) -> InputError:
-    """Return the refusal of cameras that have few rows for many frames: at the row that jumps, or at the offsets."""
-    steps = [int(np.diff(seen.frames).max(initial=0)) for seen in digitised]
-    seen, step = digitised[int(np.argmax(steps))], max(steps)
-    if step > SPARE_FRAMES:
-        row = int(np.argmax(np.diff(seen.frames))) + 1
-        problem = f"the frame is {step} frames after that of the row before"
-        expected = f"frames of one recording; this file has {len(seen.frames)} rows"
-        remedy = "correct the frame number"
-        return error_at(seen.path, seen.lines[row], problem, expected, remedy, code="bad_value")
-    rows = sum(len(seen.frames) for seen in digitised)
-    problem = f"the cameras have {rows} rows for {count} frames, from {first} to {first + count - 1}"
-    expected = "frames of one recording"
-    remedy = "check the numbers of the frames in the files of markers, rate_hz and offset_frames"
-    return document.error(problem, "camera", "offset_frames", 0, expected, remedy, code="bad_camera")
 
 
 @dataclass(frozen=True)
@@ -195,6 +184,11 @@ class Heading:
         remedy = "correct the table"
         return error_at(self.path, self.line if line is None else line, problem, expected, remedy, code=code)
 
+    def half_seen(self, name: str, line: int) -> InputError:
+        """Return the error of a point with one coordinate of two."""
+        problem, expected = f"the point '{name}' has only one of its two coordinates", "both or neither"
+        return self.error(problem, expected, line=line)
+
 
 @dataclass(frozen=True)
 class Digitised:
@@ -213,17 +207,13 @@ class Digitised:
 def read_control_points(path: Path) -> tuple[tuple[str, ...], Array]:
     """Return names and positions (n, 3) of control points [m]."""
     heading, names, table, lines = _named_rows(path)
-    unit = next(
-        (unit for unit in METRES if set(heading.columns[1:]) == {f"{axis}_{unit}" for axis in "xyz"}), None
-    )
+    columns = heading.columns[1:]
+    unit = next((unit for unit in METRES if set(columns) == {f"{axis}_{unit}" for axis in "xyz"}), None)
     if unit is None:
-        raise heading.error(
-            f"the columns are {few(heading.columns, 12)}", "name,x_mm,y_mm,z_mm, or the same in cm or m"
-        )
-    position = METRES[unit] * table[:, [heading.columns.index(f"{axis}_{unit}") - 1 for axis in "xyz"]]
-    missing = np.isnan(position).any(axis=1)
-    if missing.any():
-        k = int(np.argmax(missing))
+        problem = f"the columns are {few(heading.columns, 12)}"
+        raise heading.error(problem, "name,x_mm,y_mm,z_mm, or the same in cm or m")
+    position = METRES[unit] * table[:, [columns.index(f"{axis}_{unit}") for axis in "xyz"]]
+    for k in np.flatnonzero(np.isnan(position).any(axis=1)):
         problem, expected = f"the control point '{names[k]}' has no place", "its three coordinates"
         raise heading.error(problem, expected, line=lines[k])
     return names, position
@@ -234,10 +224,8 @@ def read_control_image(path: Path) -> tuple[tuple[str, ...], Array]:
     heading, names, table, lines = _named_rows(path)
     if heading.columns[1:] != ["u", "v"]:
         raise heading.error(f"the columns are {few(heading.columns, 12)}", "name,u,v")
-    half = np.isnan(table).sum(axis=1) == 1
-    if half.any():
-        k = int(np.argmax(half))
-        raise _half_seen(heading, names[k], lines[k])
+    for k in np.flatnonzero(np.isnan(table).sum(axis=1) == 1):
+        raise heading.half_seen(names[k], lines[k])
     seen = ~np.isnan(table[:, 0])
     return tuple(name for name, there in zip(names, seen, strict=True) if there), table[seen]
 
@@ -257,10 +245,8 @@ def read_digitised(path: Path, rate: float) -> Digitised:
     lines = np.concatenate([block.lines for block in blocks])
     frames = _frames(heading, table[:, 0], lines, rate)
     image = table[:, [[heading.columns.index(f"{name}_{axis}") for axis in "uv"] for name in names]]
-    half = np.argwhere(np.isnan(image).sum(axis=-1) == 1)
-    if len(half):
-        row, column = half[0]
-        raise _half_seen(heading, names[column], lines[row])
+    for row, column in np.argwhere(np.isnan(image).sum(axis=-1) == 1):
+        raise heading.half_seen(names[column], lines[row])
     return Digitised(path, lines, frames, names, image)
 
 
@@ -295,19 +281,11 @@ def _named_rows(path: Path) -> tuple[Heading, tuple[str, ...], Array, NDArray[np
     names = tuple(row[0] for row in rows)
     for k, name in enumerate(names):
         if not name or name in names[:k]:
-            raise heading.error(
-                f"the point '{name}' stands twice" if name else "a point has no name",
-                "a name of its own for every point",
-                line=numbers[k],
-                code="duplicate_name",
-            )
+            problem = f"the point '{name}' stands twice" if name else "a point has no name"
+            expected = "a name of its own for every point"
+            raise heading.error(problem, expected, line=numbers[k], code="duplicate_name")
     lines = np.array(numbers, dtype=np.int64)
     return heading, names, number_table([row[1:] for row in rows], lines, heading.columns[1:], path), lines
-
-
-def _half_seen(heading: Heading, name: str, line: int) -> InputError:
-    problem, expected = f"the point '{name}' has only one of its two coordinates", "both or neither"
-    return heading.error(problem, expected, line=line)
 
 
 def _marker_names(heading: Heading) -> tuple[str, ...]:
@@ -330,19 +308,12 @@ def _frames(heading: Heading, column: Array, lines: NDArray[np.int64], rate: flo
     counted = heading.columns[0] == "frame"
     exact = column if counted else column * rate
     near = np.abs(exact - np.round(exact)) <= (1e-6 if counted else OFF_GRID)
-    off = np.logical_not(near & (np.abs(exact) < LAST_FRAME))
-    if off.any():
-        k = int(np.argmax(off))
-        raise heading.error(
-            f"the {heading.columns[0]} is {column[k]:.10g}",
-            "a whole number" if counted else f"a multiple of 1/{rate:g} s (rate_hz of the camera file)",
-            line=lines[k],
-            code="bad_value",
-        )
+    for k in np.flatnonzero(~(near & (np.abs(exact) < LAST_FRAME))):
+        problem = f"the {heading.columns[0]} is {column[k]:.10g}"
+        expected = "a whole number" if counted else f"a multiple of 1/{rate:g} s (rate_hz of the camera file)"
+        raise heading.error(problem, expected, line=lines[k], code="bad_value")
     frames = np.round(exact).astype(np.int64)
-    back = np.diff(frames) <= 0
-    if back.any():
-        k = int(np.argmax(back))
+    for k in np.flatnonzero(np.diff(frames) <= 0):
         problem, expected = f"frame {frames[k + 1]} follows frame {frames[k]}", "increasing frames"
         raise heading.error(problem, expected, line=lines[k + 1], code="time_not_increasing")
     return frames

@@ -9,7 +9,7 @@ unit than stated shows a center of pressure that rests near its middle.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -61,6 +61,99 @@ ROLES = ("force", "point", "moment")
 LARGEST = 1e5
 
 
+@dataclass(frozen=True)
+class Step:
+    """What a plate shows of one step.
+
+    How far the center of pressure spreads, the longer way [m]; how far it travels along the path of the subject and to
+    the left of it (2,) [m]; the change of the force along that path, in vertical peaks.
+    """
+
+    contact: Contact
+    extent: float
+    travel: Array
+    drive: float
+
+
+def is_stated(entry: Mapping[str, Any]) -> bool:
+    """Return whether a [[force]] of a trial file has what a plate needs: a foot, and columns or a number."""
+    source = [entry["force"], entry["point"]] if entry["plate"] is None else [entry["plate"]]
+    return None not in (entry["side"], *source)
+
+
+def plate_of(
+    document: Document, content: dict[str, Any], index: int, table: Table, rotation: Array
+) -> PlateForce:
+    """Return the force of the columns that table number `index` of [[force]] names, in the global frame.
+
+    Refused are columns that the file does not have, or has twice, those whose unit is of another vector, and those that
+    this [[force]] or an earlier one names for another component.
+    """
+    entries: list[dict[str, Any]] = content["force"]
+    entry = entries[index]
+    columns = {role: _column_names(entry[role]) for role in ROLES if entry[role] is not None}
+    for role, names in columns.items():
+        for name in names:
+            if name not in table.names:
+                problem, expected = f"the column '{name}' is not in {table.path}", "a column of this file"
+                remedy = suggestion(name, table.names) or f"its columns are {few(table.names, 24)}"
+                raise document.error(problem, "force", role, index, expected, remedy, code="missing_column")
+        check_used(names, "column", table.repeated, table.path)
+    taken = {
+        name: k
+        for k, earlier in enumerate(entries[:index])
+        for role in ROLES
+        if earlier[role] is not None
+        for name in _column_names(earlier[role])
+    }
+    for role, name in [(role, name) for role, names in columns.items() for name in names]:
+        stated = table.roles[table.names.index(name)] if table.roles else ""
+        if stated not in ("", role):
+            problem = f"the column '{name}' of {table.path.name} is in the unit of a {stated}"
+            expected = f"the columns of the {role}"
+            remedy = "correct the name of the column here, or its unit in the header of the file"
+            raise document.error(problem, "force", role, index, expected, remedy, code="bad_units")
+        # A column of nothing but zeros may stand for as many components as are not measured.
+        if name in taken and np.nan_to_num(table[name]).any():
+            plates = ", for two plates" if taken[name] != index else ""
+            expected, remedy = "a column of its own for every component", "correct the name of one of them"
+            problem = f"the column '{name}' is named twice{plates}"
+            raise document.error(problem, "force", role, index, expected, remedy, code="conflict")
+        taken[name] = index
+    force = _vectors(table, columns["force"], np.ones(table.time.size, bool)) @ rotation.T
+    # The point of application of a zero force is arbitrary.
+    loaded = np.abs(force[:, 2]) >= content["filter"]["unloaded_below_n"]
+    point = _vectors(table, columns["point"], loaded) @ rotation.T
+    moment = _vectors(table, columns["moment"], loaded) @ rotation.T if "moment" in columns else 0.0 * force
+    return PlateForce(entry["side"], table.time, force, point, moment, table.path)
+
+
+def _column_names(columns: str | list[str]) -> list[str]:
+    """Return the names of the three columns of a vector, stated as such or as their common beginning."""
+    return [columns + axis for axis in "xyz"] if isinstance(columns, str) else columns
+
+
+def _vectors(table: Table, names: list[str], needed: Mask) -> Array:
+    """Return three columns as (S, 3), refusing gaps and absurd numbers in needed rows (S,)."""
+    vectors = np.stack([table[name] for name in names], axis=-1)
+    lacking, beyond = (
+        np.argwhere(bad & needed[:, None]) for bad in (np.isnan(vectors), np.abs(vectors) > LARGEST)
+    )
+    if not len(lacking) and not len(beyond):
+        return vectors
+    row, column = lacking[0] if len(lacking) else beyond[0]
+    where = f"line {table.lines[row]}, column '{names[column]}'"
+    if len(lacking):
+        problem = f"a number is missing at {table.time[row]:g} s"
+        expected = "a force in every row; its point and moment wherever it is not zero"
+        remedy = "fill the gap in the software that exported the file; an unloaded plate has a force of 0"
+        raise error_at(table.path, where, problem, expected, remedy, code="missing_samples")
+    problem = f"the number is {vectors[row, column]:.3g}"
+    expected = "a number that was measured, in newtons and metres"
+    remedy = "correct it in the software that exported the file"
+    raise error_at(table.path, where, problem, expected, remedy, code="bad_units")
+
+
 def c3d_forces(
     document: Document,
     content: Mapping[str, Any],
@@ -83,48 +176,36 @@ def c3d_forces(
     if walk.path != file.path:
         notes += file.notes
     for recording in recordings:
-        _check_level(document, recording)
-        _check_on_plate(recording)
-    found = _contacts(content, recordings, walk, feet_of(walk, mapping))
-    if content["force"]:
-        forces, more = _named(document, content, recordings, found), _unused_notes(content, recordings, found)
-    else:
-        forces, more = _assigned(content, recordings, found)
+        _check_plate(document, recording)
+    feet, threshold = feet_of(walk, mapping), content["filter"]["unloaded_below_n"]
+    steps = {r.plate.number: contacts(r, walk, feet, threshold) for r in recordings}
+    if finds_range(content):
+        plates = [recording.plate for recording in recordings]
+        steps = {number: on_plates_whole(of_plate, feet, plates) for number, of_plate in steps.items()}
+    for recording in recordings:
+        check_steps(recording, steps[recording.plate.number], feet)
+    divide = _named if content["force"] else _assigned
+    forces, more = divide(document, content, recordings, steps)
     return forces, notes + more
 
 
-def _contacts(
-    content: Mapping[str, Any], recordings: list[PlateRecording], walk: Markers, feet: Feet
-) -> dict[int, list[Contact]]:
-    """Return number of a plate -> its contacts, with the foot of each as far as it is clear."""
-    threshold = float(content["filter"]["unloaded_below_n"])
-    found = {r.plate.number: contacts(r, walk, feet, threshold) for r in recordings}
-    if finds_range(content):
-        plates = [recording.plate for recording in recordings]
-        found = {number: on_plates_whole(own, feet, plates) for number, own in found.items()}
-    for recording in recordings:
-        check_steps(recording, found[recording.plate.number], feet)
-    return found
+def _check_plate(document: Document, recording: PlateRecording) -> None:
+    """Refuse a plate that stands upright, and one whose force acts beside it.
 
-
-def _check_level(document: Document, recording: PlateRecording) -> None:
-    """Refuse a plate that stands upright: another axis of the file points up."""
+    Another axis of the file points up, or corners, origin or the unit of moments are wrong.
+    """
+    name = f"plate {recording.plate.number}"
     if abs(recording.plate.axes[2, 2]) < _LEVEL:
-        problem = f"plate {recording.plate.number} of {recording.path.name} is not horizontal: its surface is vertical"
+        problem = f"{name} of {recording.path.name} is not horizontal: its surface is vertical"
         expected = "the axis of the files that points up, square to the plates"
         remedy = "look up in the capture software which axis points up"
         raise document.error(problem, "laboratory", "up", 0, expected, remedy, code="bad_axes")
-
-
-def _check_on_plate(recording: PlateRecording) -> None:
-    """Refuse a plate whose force acts beside it: corners, origin or the unit of moments are wrong."""
     sure = recording.force[:, 2] > SURE
     if sure.any() and np.mean(recording.plate.contains(recording.point[sure], _BESIDE)) < 0.5:
         away = np.median(np.linalg.norm((recording.point[sure] - recording.plate.center)[:, :2], axis=1))
-        plate = f"plate {recording.plate.number}"
-        problem = f"the center of pressure of {plate} lies beside it, {away:.3g} m from its middle"
-        remedy = "correct CORNERS, ORIGIN, or the unit of the moments (ANALOG:UNITS) in the capture software"
+        problem = f"the center of pressure of {name} lies beside it, {away:.3g} m from its middle"
         expected = "a center of pressure between CORNERS"
+        remedy = "correct CORNERS, ORIGIN, or the unit of the moments (ANALOG:UNITS) in the capture software"
         raise error_at(recording.path, "FORCE_PLATFORM", problem, expected, remedy, code="bad_plate")
 
 
@@ -132,89 +213,77 @@ def _named(
     document: Document,
     content: Mapping[str, Any],
     recordings: list[PlateRecording],
-    found: Mapping[int, list[Contact]],
-) -> tuple[PlateForce, ...]:
-    """Return the plates that [[force]] names."""
-    forces = []
-    entries: list[dict[str, Any]] = content["force"]
-    for index, entry in enumerate(entries):
-        number = entry["plate"]
+    steps: Mapping[int, list[Contact]],
+) -> tuple[tuple[PlateForce, ...], list[str]]:
+    """Return the forces of the plates that [[force]] names, and a note on every contact with another plate.
+
+    Refused is a plate given to one foot while the other one stands on it; where the range is found, the contacts of the
+    other foot are left out instead.
+    """
+    forces: list[PlateForce] = []
+    used: list[int] = []
+    for index, entry in enumerate(content["force"]):
+        number, side = entry["plate"], entry["side"]
         if number not in range(1, len(recordings) + 1):
             problem = f"there is no plate {number} in {recordings[0].path.name}"
             expected = f"a number from 1 to {len(recordings)}"
             remedy = "correct the number, or leave out all [[force]]"
             raise document.error(problem, "force", "plate", index, expected, remedy)
-        if number in [before["plate"] for before in entries[:index]]:
+        if number in used:
             remedy = "leave out all [[force]] where both feet step on one plate"
             problem = f"plate {number} is named twice"
             raise document.error(problem, "force", "plate", index, code="conflict", remedy=remedy)
-        _check_owner(document, content, index, found[number])
-        forces.append(_of_foot(content, entry["side"], recordings[number - 1], found[number]))
-    return tuple(forces)
-
-
-def _of_foot(
-    content: Mapping[str, Any], side: Side, recording: PlateRecording, found: list[Contact]
-) -> PlateForce:
-    """Return the force of a plate on its foot; where the range is found, without the contacts of the other foot."""
-    others = np.zeros(recording.time.size, bool)
-    for contact in found if finds_range(content) else ():
-        if contact.significant and contact.side != side:
-            others[contact.first : contact.last] = True
-    return force_on_foot(recording, side, ~others)
-
-
-def _check_owner(document: Document, content: Mapping[str, Any], index: int, found: list[Contact]) -> None:
-    """Refuse a plate that [[force]] gives to one foot while the other one stands on it."""
-    side: Side = content["force"][index]["side"]
-    others = [c for c in found if c.significant and c.side not in (side, None) and _in_range(content, c)]
-    if others:
-        other: Side = "l" if side == "r" else "r"
-        problem = f"the {SIDE_NAMES[other]} foot stands on {others[0]}"
-        expected = f"only the {SIDE_NAMES[side]} foot on this plate, in the time range"
-        remedy = f'leave out all [[force]]: the contacts decide then; or side = "{other}"'
-        raise document.error(problem, "force", "side", index, expected, remedy, code="conflict")
-
-
-def _unused_notes(
-    content: Mapping[str, Any], recordings: list[PlateRecording], found: Mapping[int, list[Contact]]
-) -> list[str]:
-    """Return a sentence for every contact with a plate that [[force]] does not name."""
-    used = {entry["plate"] for entry in content["force"]}
-    return [
-        f"The force on {contact}, up to {contact.peak:.0f} N, is left out: [[force]] does not name that plate."
-        for recording in recordings
-        if recording.plate.number not in used
-        for contact in found[recording.plate.number]
-        if contact.significant and _in_range(content, contact)
+        used.append(number)
+        recording, significant = recordings[number - 1], [step for step in steps[number] if step.significant]
+        others = [step for step in significant if step.side not in (side, None) and _in_range(content, step)]
+        if others:
+            other: Side = "l" if side == "r" else "r"
+            problem = f"the {SIDE_NAMES[other]} foot stands on {others[0]}"
+            expected = f"only the {SIDE_NAMES[side]} foot on this plate, in the time range"
+            remedy = f'leave out all [[force]]: the contacts decide then; or side = "{other}"'
+            raise document.error(problem, "force", "side", index, expected, remedy, code="conflict")
+        under = np.ones(recording.time.size, bool)
+        for step in significant if finds_range(content) else ():
+            if step.side != side:
+                under[step.first : step.last] = False
+        forces.append(force_on_foot(recording, side, under))
+    notes = [
+        f"The force on {step}, up to {step.peak:.0f} N, is left out: [[force]] does not name that plate."
+        for number, of_plate in steps.items()
+        for step in of_plate
+        if number not in used and step.significant and _in_range(content, step)
     ]
+    return tuple(forces), notes
 
 
 def _assigned(
-    content: Mapping[str, Any], recordings: list[PlateRecording], found: Mapping[int, list[Contact]]
+    document: Document,
+    content: Mapping[str, Any],
+    recordings: list[PlateRecording],
+    steps: Mapping[int, list[Contact]],
 ) -> tuple[tuple[PlateForce, ...], list[str]]:
-    """Return the plates divided among the feet by their contacts."""
+    """Return the plates divided among the feet by their contacts, and notes on which foot stands where."""
     path = recordings[0].path
-    significant = [contact for own in found.values() for contact in own if contact.significant]
-    for contact in significant:
-        if contact.side is None and _in_range(content, contact):
-            problem = f"it is not clear which foot the force is on: {contact.reason}"
+    significant = [step for of_plate in steps.values() for step in of_plate if step.significant]
+    for step in significant:
+        if step.side is None and _in_range(content, step):
+            problem = f"it is not clear which foot the force is on: {step.reason}"
             expected = "one foot on a plate at a time, seen by the markers of heel and toe"
             remedy = "choose a range without this contact ([time]), or name plates and feet in [[force]]"
-            raise error_at(path, contact, problem, expected, remedy, code="unassigned_plate")
-    forces = tuple(force for r in recordings for force in on_feet(r, found[r.plate.number]))
+            raise error_at(path, step, problem, expected, remedy, code="unassigned_plate")
+    forces = tuple(force for r in recordings for force in on_feet(r, steps[r.plate.number]))
     if not forces:
         problem, remedy = "no foot stands on a plate", "choose another recording, or other forces in [files]"
         raise error_at(path, "FORCE_PLATFORM", problem, "a step on a plate", remedy, code="unassigned_plate")
-    notes = []
-    for side in SIDES:
-        own = "; ".join(str(contact) for contact in significant if contact.side == side)
-        if own:
-            notes.append(f"The {SIDE_NAMES[side]} foot was found on {own}.")
+    notes = [
+        f"The {SIDE_NAMES[side]} foot was found on {places}."
+        for side in SIDES
+        if (places := "; ".join(str(step) for step in significant if step.side == side))
+    ]
     notes += [
-        f"The force on {contact}, up to {contact.peak:.0f} N, is left out: {contact.reason}."
-        for contact in significant
-        if contact.side is None
+        f"The force on {step}, up to {step.peak:.0f} N, is left out: {step.reason}."
+        for step in significant
+        if step.side is None
     ]
     return forces, notes
 
@@ -225,20 +294,6 @@ def _in_range(content: Mapping[str, Any], contact: Contact) -> bool:
         return False
     start, end = content["time"]["start_s"], content["time"]["end_s"]
     return (end is None or contact.start <= end) and (start is None or contact.end >= start)
-
-
-@dataclass(frozen=True)
-class Step:
-    """What a plate shows of one step.
-
-    How far the center of pressure spreads, the longer way [m]; how far it travels along the path of the subject and to
-    the left of it (2,) [m]; the change of the force along that path, in vertical peaks.
-    """
-
-    contact: Contact
-    extent: float
-    travel: Array
-    drive: float
 
 
 def check_steps(recording: PlateRecording, found: list[Contact], feet: Feet) -> None:
@@ -310,92 +365,3 @@ def _way(foot: Foot, contact: Contact) -> Array | None:
     if far > _FAR and straight and float(np.linalg.norm(toe[2] - toe[1])) < _PLANTED:
         return np.asarray(gone / far)
     return None
-
-
-def is_stated(entry: Mapping[str, Any]) -> bool:
-    """Return whether a [[force]] of a trial file has what a plate needs: a foot, and columns or a number."""
-    source = [entry["force"], entry["point"]] if entry["plate"] is None else [entry["plate"]]
-    return None not in (entry["side"], *source)
-
-
-def plate_of(
-    document: Document, content: dict[str, Any], index: int, table: Table, rotation: Array
-) -> PlateForce:
-    """Return one plate of the trial file, in the global frame."""
-    entry, threshold = content["force"][index], content["filter"]["unloaded_below_n"]
-    everything = np.ones(table.time.size, bool)
-    names = {
-        role: _columns(document, entry[role], role, index, table) for role in ROLES if entry[role] is not None
-    }
-    _check_columns(document, content["force"], index, table)
-    force = _vectors(table, names["force"], everything) @ rotation.T
-    # The point of application of a zero force is arbitrary.
-    loaded = np.abs(force[:, 2]) >= threshold
-    point = _vectors(table, names["point"], loaded) @ rotation.T
-    moment = _vectors(table, names["moment"], loaded) @ rotation.T if "moment" in names else 0.0 * force
-    return PlateForce(entry["side"], table.time, force, point, moment, table.path)
-
-
-def _columns(document: Document, given: str | list[str], role: str, index: int, table: Table) -> list[str]:
-    names = _column_names(given)
-    for name in names:
-        if name not in table.names:
-            problem, expected = f"the column '{name}' is not in {table.path}", "a column of this file"
-            remedy = suggestion(name, table.names) or f"its columns are {few(table.names, 24)}"
-            raise document.error(problem, "force", role, index, expected, remedy, code="missing_column")
-    check_used(names, "column", table.repeated, table.path)
-    return names
-
-
-def _column_names(given: str | list[str]) -> list[str]:
-    """Return the names of the three columns of a vector, given as such or as their common beginning."""
-    return [given + axis for axis in "xyz"] if isinstance(given, str) else given
-
-
-def _check_columns(document: Document, entries: Sequence[dict[str, Any]], index: int, table: Table) -> None:
-    """Refuse columns of one [[force]] whose unit is of another vector, or that an earlier [[force]] names.
-
-    A column of nothing but zeros may stand for as many components as are not measured.
-    """
-    taken = {name: k for k, entry in enumerate(entries[:index]) for _, name in _components(entry)}
-    for role, name in _components(entries[index]):
-        if name not in table.names:
-            continue
-        stated = table.roles[table.names.index(name)] if table.roles else ""
-        if stated not in ("", role):
-            problem = f"the column '{name}' of {table.path.name} is in the unit of a {stated}"
-            expected = f"the columns of the {role}"
-            remedy = "correct the name of the column here, or its unit in the header of the file"
-            raise document.error(problem, "force", role, index, expected, remedy, code="bad_units")
-        if name in taken and np.nan_to_num(table[name]).any():
-            plates = ", for two plates" if taken[name] != index else ""
-            expected, remedy = "a column of its own for every component", "correct the name of one of them"
-            problem = f"the column '{name}' is named twice{plates}"
-            raise document.error(problem, "force", role, index, expected, remedy, code="conflict")
-        taken[name] = index
-
-
-def _components(entry: dict[str, Any]) -> list[tuple[str, str]]:
-    """Return (role, column) of every component that an entry names."""
-    return [(role, name) for role in ROLES if entry[role] is not None for name in _column_names(entry[role])]
-
-
-def _vectors(table: Table, names: list[str], needed: Mask) -> Array:
-    """Return three columns as (S, 3), refusing gaps and absurd numbers in needed rows (S,)."""
-    vectors = np.stack([table[name] for name in names], axis=-1)
-    lacking, beyond = (
-        np.argwhere(bad & needed[:, None]) for bad in (np.isnan(vectors), np.abs(vectors) > LARGEST)
-    )
-    if not len(lacking) and not len(beyond):
-        return vectors
-    row, column = lacking[0] if len(lacking) else beyond[0]
-    where = f"line {table.lines[row]}, column '{names[column]}'"
-    if len(lacking):
-        problem = f"a number is missing at {table.time[row]:g} s"
-        expected = "a force in every row; its point and moment wherever it is not zero"
-        remedy = "fill the gap in the software that exported the file; an unloaded plate has a force of 0"
-        raise error_at(table.path, where, problem, expected, remedy, code="missing_samples")
-    problem = f"the number is {vectors[row, column]:.3g}"
-    expected = "a number that was measured, in newtons and metres"
-    remedy = "correct it in the software that exported the file"
-    raise error_at(table.path, where, problem, expected, remedy, code="bad_units")

@@ -40,100 +40,33 @@ JUMP, FASTEST = 1.0, 1000.0
 # Moment about the point over vertical force [m], with some newton metres for the ends of contact: a foot that
 # rotates on the floor makes a third of it.
 MOMENT_ARM, MOMENT_FLOOR = 0.3, 20.0
-
 # The step response of the filter has fallen below a thousandth after so many periods of the cut-off frequency.
 _PERIODS = 1.6
 
 
-def nearness(trial: Trial, plate: PlateForce) -> PlateFault | None:
-    """Return a fault where the force acts far from its foot: sides swapped, plates and cameras in different axes."""
-    weight = trial.subject.mass * STANDARD_GRAVITY
-    stands = inside(trial, plate) & (plate.force[:, 2] > _STANDS * weight)
-    if not stands.any() or not all(_sees(trial, side) for side in SIDES):
-        return None
-    distance = {side: _to_middle(trial, plate, stands, side) for side in SIDES}
-    other: Side = "l" if plate.side == "r" else "r"
-    swapped = distance[plate.side] > FOOT_REACH and distance[other] < 0.5 * distance[plate.side]
-    if distance[plate.side] < FARTHEST and not swapped:
-        return None
-    return PlateFault(
-        f"the force on the {foot_name(plate)} acts {distance[plate.side]:.2f} m away from it"
-        + (f", but {distance[other]:.2f} m from the {SIDE_NAMES[other]} one" if swapped else ""),
-        "side" if swapped else "point",
-        "a center of pressure under the foot",
-        f'side = "{other}"'
-        if swapped
-        else "check that forces and markers share axes, and points are in metres",
-        f'give the plate to the other foot (side = "{other}"), or leave out all [[force]]'
-        if swapped
-        else "check that plates and markers share axes: CORNERS in the file",
-    )
+@dataclass(frozen=True)
+class PlateFault:
+    """A fault of a plate, at a key of [[force]], with its remedies where columns and where plates are named."""
 
+    problem: str
+    key: str
+    expected: str
+    remedy: str
+    on_plate: str | None = None
 
-def strays(trial: Trial, plate: PlateForce) -> PlateFault | None:
-    """Return a fault where the point leaves the foot so far that its moment is wrong, under little force too.
-
-    What is filtered is the moment of the force about a fixed point, so it is the moment that must not go astray: a
-    point of 20 N may miss the foot by a metre, one of the body weight only by some centimetres.
-    """
-    if not _sees(trial, plate.side):
-        return None
-    foot = _foot(trial, plate.side)
-    seen = ~np.isnan(foot.middle).any(axis=1)
-    known = np.interp(plate.time, foot.time, seen.astype(float), 0.0, 0.0) > 0.99
-    samples = in_reach(trial, plate) & loaded(trial, plate) & known
-    if not samples.any():
-        return None
-    shown = Foot(foot.time[seen], foot.heel[seen], foot.toe[seen])
-    away = shown.distance(plate.point[samples], plate.time[samples])
-    force = np.abs(plate.force[samples, 2])
-    wrong = (away - BESIDE) * force
-    astray = wrong > STRAY * trial.subject.mass * STANDARD_GRAVITY
-    if not astray.any():
-        return None
-    worst = int(np.argmax(wrong))
-    return PlateFault(
-        f"the point of force on the {foot_name(plate)} strays {away[worst]:.4g} m from it "
-        f"at {plate.time[samples][worst]:g} s, under {force[worst]:.0f} N",
-        "point",
-        "a center of pressure under the foot while it is loaded",
-        _remedy(trial, float(force[astray].max())),
-    )
-
-
-def _remedy(trial: Trial, greatest: float) -> str:
-    """Return the remedy for points that go astray under forces up to the greatest [N]."""
-    fix = "correct the point in the software that exported it, or choose a range without that time ([time])"
-    if greatest > _UNSURE * trial.subject.mass * STANDARD_GRAVITY:
-        return fix
-    above = 5 * math.ceil((greatest + 1.0) / 5.0)
-    return f"count so little force as unloaded: unloaded_below_n = {above} in [filter]; or {fix}"
-
-
-def _sees(trial: Trial, side: Side) -> bool:
-    """Return whether heel and toe of a foot are seen together at some time, not only named in the file."""
-    named = all(trial.sees(f"{part}_{side}") for part in ("heel", "toe"))
-    return named and not np.isnan(_foot(trial, side).middle).any(axis=1).all()
-
-
-def _foot(trial: Trial, side: Side) -> Foot:
-    heel, toe = (trial.markers.weighted(trial.mapping[f"{part}_{side}"]) for part in ("heel", "toe"))
-    return Foot(trial.markers.time, heel, toe)
-
-
-def _to_middle(trial: Trial, plate: PlateForce, samples: Mask, side: Side) -> float:
-    """Return the median horizontal distance from the point of force to the middle of a foot [m]."""
-    foot = _foot(trial, side)
-    seen = ~np.isnan(foot.middle).any(axis=1)
-    time = plate.time[samples]
-    at = at_times(foot.time[seen], foot.middle[seen, :2], time)
-    return float(np.median(np.linalg.norm(plate.point[samples, :2] - at, axis=1)))
+    def error(self, plate: PlateForce, index: int, document: Document) -> InputError:
+        """Return the error that points at the plate of its file, or at table number ``index`` of [[force]]."""
+        if plate.number is None:
+            expected, remedy = self.expected, self.remedy
+            return document.error(self.problem, "force", self.key, index, expected, remedy, code="bad_forces")
+        where, remedy = f"plate {plate.number}", self.on_plate or self.remedy
+        return error_at(plate.path, where, self.problem, self.expected, remedy, code="bad_forces")
 
 
 def check_plate(trial: Trial, plate: PlateForce, index: int, document: Document) -> None:
     """Refuse a plate whose forces cannot be those of the ground on this foot."""
-    if (found := plate_error(trial, plate, index, document)) is not None:
-        raise found[1]
+    if (fault := plate_error(trial, plate, index, document)) is not None:
+        raise fault[1]
 
 
 def plate_error(
@@ -160,6 +93,34 @@ def check_any_load(trial: Trial, document: Document) -> None:
     raise fault.error(trial.forces[0], 0, document)
 
 
+def foot_name(plate: PlateForce) -> str:
+    """Return "right foot" or "left foot"."""
+    return f"{SIDE_NAMES[plate.side]} foot"
+
+
+def body_weight(trial: Trial) -> float:
+    """Return the body weight of the subject [N]."""
+    return trial.subject.mass * STANDARD_GRAVITY
+
+
+def inside(trial: Trial, plate: PlateForce, reach: float = 0.0) -> Mask:
+    """Return which samples lie in the time range, or no farther from it than `reach` [s], (S,)."""
+    start, end = trial.time_range
+    return np.asarray((plate.time >= start - reach) & (plate.time <= end + reach))
+
+
+def in_reach(trial: Trial, plate: PlateForce) -> Mask:
+    """Return which samples lie in the time range or reach into it through the filter, (S,)."""
+    cutoff = trial.filter.cutoff_hz
+    return inside(trial, plate, REACH_S if cutoff is None else min(REACH_S, _PERIODS / cutoff))
+
+
+def loaded(trial: Trial, plate: PlateForce) -> Mask:
+    """Return which samples count as loaded, (S,): the others are taken as zero."""
+    vertical = np.abs(plate.force[:, 2])
+    return np.asarray((vertical >= trial.unloaded_below) & (vertical > 0.0))
+
+
 def _sign(trial: Trial, plate: PlateForce) -> PlateFault | None:
     vertical = plate.force[inside(trial, plate), 2]
     peak = float(vertical.min(initial=0.0))
@@ -175,17 +136,19 @@ def _sign(trial: Trial, plate: PlateForce) -> PlateFault | None:
 
 
 def _size(trial: Trial, plate: PlateForce) -> PlateFault | None:
-    weight = trial.subject.mass * STANDARD_GRAVITY
+    weight = body_weight(trial)
     peak = float(plate.force[inside(trial, plate), 2].max(initial=0.0))
     near = float(plate.force[in_reach(trial, plate), 2].max(initial=0.0))
     light = peak >= trial.unloaded_below and 0.0 < peak < PEAK_SHARE[0] * weight
     if not light and not near > PEAK_SHARE[1] * weight:
         return None
-    problem = f"the plate of the {foot_name(plate)} carries at most {peak if light else near:.4g} N"
-    expected = f"{PEAK_SHARE[0]:g} to {PEAK_SHARE[1]:g} of the body weight, {weight:.0f} N"
-    remedy = "check that the file is in newtons, and mass_kg"
-    on_plate = "check the unit of the forces (ANALOG:UNITS) and the scale of the channels, and mass_kg"
-    return PlateFault(problem, "force", expected, remedy, on_plate)
+    return PlateFault(
+        f"the plate of the {foot_name(plate)} carries at most {peak if light else near:.4g} N",
+        "force",
+        f"{PEAK_SHARE[0]:g} to {PEAK_SHARE[1]:g} of the body weight, {weight:.0f} N",
+        "check that the file is in newtons, and mass_kg",
+        "check the unit of the forces (ANALOG:UNITS) and the scale of the channels, and mass_kg",
+    )
 
 
 def _sideways(trial: Trial, plate: PlateForce) -> PlateFault | None:
@@ -194,17 +157,18 @@ def _sideways(trial: Trial, plate: PlateForce) -> PlateFault | None:
     beyond = sideways > GREATEST_FRICTION * np.abs(force[:, 2]) + FRICTION_FLOOR
     if not beyond.any():
         return None
-    problem = f"the plate of the {foot_name(plate)} is pushed sideways by {sideways[beyond].max():.4g} N"
-    expected = f"less than {GREATEST_FRICTION:g} times the vertical force"
-    remedy = "check the columns and their order, and up in [laboratory]"
-    on_plate = "check the order of this plate's channels (CHANNEL) and its CORNERS, and up in [laboratory]"
-    return PlateFault(problem, "force", expected, remedy, on_plate)
+    return PlateFault(
+        f"the plate of the {foot_name(plate)} is pushed sideways by {sideways[beyond].max():.4g} N",
+        "force",
+        f"less than {GREATEST_FRICTION:g} times the vertical force",
+        "check the columns and their order, and up in [laboratory]",
+        "check the order of this plate's channels (CHANNEL) and its CORNERS, and up in [laboratory]",
+    )
 
 
 def _jumps(trial: Trial, plate: PlateForce) -> PlateFault | None:
     """Find a spike, or a contact that was cut off: it rings through the filter."""
-    near = in_reach(trial, plate)
-    weight = trial.subject.mass * STANDARD_GRAVITY
+    near, weight = in_reach(trial, plate), body_weight(trial)
     change = np.linalg.norm(np.diff(plate.force[near], axis=0), axis=1)
     fast = (change > JUMP * weight) & (change > FASTEST * weight * np.diff(plate.time[near]))
     if not fast.any():
@@ -234,6 +198,77 @@ def _moments(trial: Trial, plate: PlateForce) -> PlateFault | None:
     )
 
 
+def seen_foot(trial: Trial, side: Side) -> Foot | None:
+    """Return where a foot is while heel and toe are seen together; None where they never are."""
+    if not all(trial.sees(f"{part}_{side}") for part in ("heel", "toe")):
+        return None
+    heel, toe = (trial.markers.weighted(trial.mapping[f"{part}_{side}"]) for part in ("heel", "toe"))
+    seen = ~np.isnan(heel + toe).any(axis=1)
+    return Foot(trial.markers.time[seen], heel[seen], toe[seen]) if seen.any() else None
+
+
+def nearness(trial: Trial, plate: PlateForce) -> PlateFault | None:
+    """Return a fault where the force acts far from its foot: sides swapped, plates and cameras in different axes."""
+    stands = inside(trial, plate) & (plate.force[:, 2] > _STANDS * body_weight(trial))
+    if not stands.any():
+        return None
+    distance: dict[Side, float] = {}
+    for side in SIDES:
+        if (foot := seen_foot(trial, side)) is None:
+            return None
+        middle = at_times(foot.time, foot.middle[:, :2], plate.time[stands])
+        distance[side] = float(np.median(np.linalg.norm(plate.point[stands, :2] - middle, axis=1)))
+    other: Side = "l" if plate.side == "r" else "r"
+    swapped = distance[plate.side] > FOOT_REACH and distance[other] < 0.5 * distance[plate.side]
+    if distance[plate.side] < FARTHEST and not swapped:
+        return None
+    problem = f"the force on the {foot_name(plate)} acts {distance[plate.side]:.2f} m away from it"
+    expected = "a center of pressure under the foot"
+    if not swapped:
+        remedy = "check that forces and markers share axes, and points are in metres"
+        on_plate = "check that plates and markers share axes: CORNERS in the file"
+        return PlateFault(problem, "point", expected, remedy, on_plate)
+    problem += f", but {distance[other]:.2f} m from the {SIDE_NAMES[other]} one"
+    on_plate = f'give the plate to the other foot (side = "{other}"), or leave out all [[force]]'
+    return PlateFault(problem, "side", expected, f'side = "{other}"', on_plate)
+
+
+def strays(trial: Trial, plate: PlateForce) -> PlateFault | None:
+    """Return a fault where the point leaves the foot so far that its moment is wrong, under little force too.
+
+    What is filtered is the moment of the force about a fixed point, so it is the moment that must not go astray: a
+    point of 20 N may miss the foot by a metre, one of the body weight only by some centimetres.
+    """
+    foot, markers = seen_foot(trial, plate.side), trial.markers
+    if foot is None:
+        return None
+    seen = np.isin(markers.time, foot.time).astype(float)
+    known = np.interp(plate.time, markers.time, seen, 0.0, 0.0) > 0.99
+    samples = in_reach(trial, plate) & loaded(trial, plate) & known
+    if not samples.any():
+        return None
+    away = foot.distance(plate.point[samples], plate.time[samples])
+    force = np.abs(plate.force[samples, 2])
+    wrong = (away - BESIDE) * force
+    astray = wrong > STRAY * body_weight(trial)
+    if not astray.any():
+        return None
+    worst, greatest = int(np.argmax(wrong)), float(force[astray].max())
+    remedy = (
+        "correct the point in the software that exported it, or choose a range without that time ([time])"
+    )
+    if greatest <= _UNSURE * body_weight(trial):
+        above = 5 * math.ceil((greatest + 1.0) / 5.0)
+        remedy = f"count so little force as unloaded: unloaded_below_n = {above} in [filter]; or {remedy}"
+    return PlateFault(
+        f"the point of force on the {foot_name(plate)} strays {away[worst]:.4g} m from it "
+        f"at {plate.time[samples][worst]:g} s, under {force[worst]:.0f} N",
+        "point",
+        "a center of pressure under the foot while it is loaded",
+        remedy,
+    )
+
+
 PLATE_TESTS: dict[str, Callable[[Trial, PlateForce], PlateFault | None]] = {
     "sign": _sign,
     "size": _size,
@@ -243,50 +278,4 @@ PLATE_TESTS: dict[str, Callable[[Trial, PlateForce], PlateFault | None]] = {
     "nearness": nearness,
     "strays": strays,
 }
-
-
 """Tests by name, in order: each may rely on the ones before it."""
-
-
-@dataclass(frozen=True)
-class PlateFault:
-    """A fault of a plate, at a key of [[force]], with its remedies where columns and where plates are named."""
-
-    problem: str
-    key: str
-    expected: str
-    remedy: str
-    on_plate: str | None = None
-
-    def error(self, plate: PlateForce, index: int, document: Document) -> InputError:
-        """Return the error that points at the plate of its file, or at table number ``index`` of [[force]]."""
-        if plate.number is None:
-            error = error_at(None, None, self.problem, self.expected, self.remedy, code="bad_forces")
-            return document.placed(error, "force", self.key, index)
-        where, remedy = f"plate {plate.number}", self.on_plate or self.remedy
-        return error_at(plate.path, where, self.problem, self.expected, remedy, code="bad_forces")
-
-
-def foot_name(plate: PlateForce) -> str:
-    """Return "right foot" or "left foot"."""
-    return f"{SIDE_NAMES[plate.side]} foot"
-
-
-def inside(trial: Trial, plate: PlateForce) -> Mask:
-    """Return which samples lie in the time range, (S,)."""
-    start, end = trial.time_range
-    return np.asarray((plate.time >= start) & (plate.time <= end))
-
-
-def in_reach(trial: Trial, plate: PlateForce) -> Mask:
-    """Return which samples lie in the time range or reach into it through the filter, (S,)."""
-    start, end = trial.time_range
-    cutoff = trial.filter.cutoff_hz
-    reach = REACH_S if cutoff is None else min(REACH_S, _PERIODS / cutoff)
-    return np.asarray((plate.time >= start - reach) & (plate.time <= end + reach))
-
-
-def loaded(trial: Trial, plate: PlateForce) -> Mask:
-    """Return which samples count as loaded, (S,): the others are taken as zero."""
-    vertical = np.abs(plate.force[:, 2])
-    return np.asarray((vertical >= trial.unloaded_below) & (vertical > 0.0))

@@ -41,33 +41,47 @@ from musclesolve.recording.units import metres_in, newton_metres_in, newtons_in
 _VICON = "trajectories"
 _OTHER_SECTIONS = ("devices", "joints", "model outputs", "segments", "events", "gait cycle parameters")
 
-_ROLES = {"force": newtons_in, "point": metres_in, "moment": newton_metres_in}
-
 SECONDS = {"s": 1.0, "ms": 0.001}
-
 LENGTHS = "mm, cm, m"
 """The units of length that are expected, for messages."""
-
 FORCES = "N, kN, mm, cm, m, Nm, Nmm"
 """Those of the columns of a plate."""
+_ROLES = {"force": newtons_in, "point": metres_in, "moment": newton_metres_in}
 
 # Columns that only number the rows.
 COUNTERS = ("frame", "frame#", "sub frame", "subframe", "index")
-
 TIMES = ("time", "t")
 
 _IN_BRACKETS = re.compile(r"(.*?)\s*[\[(]\s*([^\])]*?)\s*[\])]")
-
 _COORDINATE = re.compile(r"(?P<marker>.+?)\s*[_.: ]\s*(?P<axis>[xyzXYZ])(?:_(?P<unit>mm|cm|m))?")
 
 _PLAIN = "NAME_x, NAME_y and NAME_z for every marker, with the unit: RASI_x [mm]"
-
 _TRIPLE = "X, Y, Z under every marker and nothing else"
-
 _TRAJECTORIES = "export the trajectories alone, without velocities and accelerations"
 
-Axes = dict[str, tuple[int, str | None]]
-"""Axis -> the column of a coordinate and its unit, None where the column states none."""
+
+@dataclass(frozen=True)
+class Coordinates:
+    """The columns of n markers in a row.
+
+    The columns (n, 3) of their coordinates and the factors (n, 3) to metres; the column of the time and its factor to
+    seconds, None where the rate [Hz] gives it; markers that stand twice (name -> where), whose first columns count.
+    """
+
+    columns: tuple[str, ...]
+    markers: tuple[str, ...]
+    index: NDArray[np.intp]
+    metres: Array
+    time: tuple[int, float] | None
+    rate: float = 1.0
+    repeated: Mapping[str, str] = field(default_factory=dict)
+
+    def times(self, values: Array) -> Array:
+        """Return the times (r,) [s] of rows of numbers (r, k)."""
+        if self.time is None:  # the first column of Vicon counts frames from one
+            return np.asarray((values[:, 0] - 1.0) / self.rate)
+        column, seconds = self.time
+        return np.asarray(values[:, column] * seconds)
 
 
 def read_csv_markers(path: str | Path) -> Markers:
@@ -77,9 +91,9 @@ def read_csv_markers(path: str | Path) -> Markers:
         separator, header = _markers_header(reader)
 
         def parts(block: Array) -> tuple[Array, Array]:
-            own = block[:, header.index] * header.metres
-            blanked(own, header.markers, header.repeated)
-            return _time(block, header), without_lost(own)
+            position = block[:, header.index] * header.metres
+            blanked(position, header.markers, header.repeated)
+            return header.times(block), without_lost(position)
 
         printed, position, lines = stacked(reader, _blocks(reader, header.columns, separator), parts)
     times, notes = checked_times(printed, lines, path)
@@ -109,22 +123,19 @@ def _read_columns(path: Path, size_of: Callable[[str], float | None]) -> Table:
         columns = cells_of(line, separator)
         clock, seconds = find_time(columns, path, 1)
         kept = [k for k, cell in enumerate(named_columns(columns)) if k != clock and not is_counter(k, cell)]
-        places, repeated = distinct_names(
-            [named_and_unit(columns[k])[0] for k in kept], "line 1, columns", [k + 1 for k in kept]
-        )
+        titles = [named_and_unit(columns[k])[0] for k in kept]
+        places, repeated = distinct_names(titles, "line 1, columns", [k + 1 for k in kept])
         names, kept = tuple(places), [kept[place] for place in places.values()]
         units = [named_and_unit(columns[k])[1] for k in kept]
-        factors = np.array(
-            [
-                1.0 if unit is None else factor(unit, size_of, FORCES, columns[k], path, 1)
-                for k, unit in zip(kept, units, strict=True)
-            ]
-        )
+        factors = [
+            1.0 if unit is None else factor(unit, size_of, FORCES, columns[k], path, 1)
+            for k, unit in zip(kept, units, strict=True)
+        ]
 
         def parts(block: Array) -> tuple[Array, Array]:
-            own = block[:, kept] * factors
-            blanked(own, names, repeated)
-            return block[:, clock] * seconds, own
+            values = block[:, kept] * np.array(factors)
+            blanked(values, names, repeated)
+            return block[:, clock] * seconds, values
 
         printed, values, lines = stacked(reader, _blocks(reader, columns, separator), parts)
     times, notes = checked_times(printed, lines, path)
@@ -140,9 +151,17 @@ def _role_and_size(unit: str) -> tuple[str, float | None]:
 
 
 def _blocks(reader: RowReader, columns: Sequence[str], separator: str) -> Iterator[Block]:
-    """Read the rows; columns without a name at the end of all lines, as spreadsheets write them, must be empty."""
+    """Read the rows; columns without a name at the end of all lines, as spreadsheets write them, must be empty.
+
+    Their decimal sign is a comma where one stands in the first of them, and no point does.
+    """
+    if not any(line.strip() for line in reader.ahead):
+        problem, expected = "nothing follows the header", "one row per frame"
+        raise error_at(reader.path, None, problem, expected, code="truncated_file")
+    commas = separator != "," and any("," in line for line in reader.ahead)
+    decimal = "," if commas and not any("." in line for line in reader.ahead) else "."
     split, width = partial(cells_of, separator=separator), len(named_columns(columns))
-    for block in reader.blocks(columns, split, separator, _decimal(reader, separator)):
+    for block in reader.blocks(columns, split, separator, decimal):
         if len(beyond := np.argwhere(~np.isnan(block.values[:, width:]))):
             line = block.lines[beyond[0, 0]]
             problem, expected = "a number stands beyond the last named column", "a name over every number"
@@ -175,41 +194,6 @@ def _markers_header(reader: RowReader) -> tuple[str, Coordinates]:
     return separator, vicon_coordinates(rate, over, columns, below, path, 4)
 
 
-def _decimal(reader: RowReader, separator: str) -> str:
-    """Return the decimal sign of the rows: a comma where one stands in the first of them, and no point does."""
-    ahead = reader.ahead
-    if not any(line.strip() for line in ahead):
-        problem, expected = "nothing follows the header", "one row per frame"
-        raise error_at(reader.path, None, problem, expected, code="truncated_file")
-    commas = separator != "," and any("," in line for line in ahead)
-    return "," if commas and not any("." in line for line in ahead) else "."
-
-
-def _time(values: Array, header: Coordinates) -> Array:
-    if header.time is not None:
-        column, seconds = header.time
-        return np.asarray(values[:, column] * seconds)
-    # The first column of Vicon counts frames from one.
-    return np.asarray((values[:, 0] - 1.0) / (header.rate or 1.0))
-
-
-@dataclass(frozen=True)
-class Coordinates:
-    """The columns of n markers in a row.
-
-    The columns (n, 3) of their coordinates and the factors (n, 3) to metres; the column of the time and its factor to
-    seconds, None where the rate [Hz] gives it; markers that stand twice (name -> where), whose first columns count.
-    """
-
-    columns: tuple[str, ...]
-    markers: tuple[str, ...]
-    index: NDArray[np.intp]
-    metres: Array
-    time: tuple[int, float] | None
-    rate: float | None = None
-    repeated: Mapping[str, str] = field(default_factory=dict)
-
-
 def separator_of(line: str) -> str:
     """Return what stands between the cells of a header line: a semicolon, a tab or a comma."""
     return next((mark for mark in (";", "\t") if mark in line), ",")
@@ -237,8 +221,8 @@ def is_counter(column: int, cell: str) -> bool:
 
 def named_and_unit(cell: str) -> tuple[str, str | None]:
     """Return the name and the unit in brackets behind it, None where there is none."""
-    found = _IN_BRACKETS.fullmatch(cell)
-    return (found[1], found[2].casefold()) if found else (cell, None)
+    match = _IN_BRACKETS.fullmatch(cell)
+    return (match[1], match[2].casefold()) if match else (cell, None)
 
 
 def find_time(columns: Sequence[str], path: Path, line: int) -> tuple[int, float]:
@@ -259,50 +243,32 @@ def find_time(columns: Sequence[str], path: Path, line: int) -> tuple[int, float
 def factor(
     unit: str, size_of: Callable[[str], float | None], known: str, cell: str, path: Path, line: int
 ) -> float:
-    """Return the factor of a unit."""
+    """Return the factor of a unit; refused is one of no size, with the units that are known."""
     size = size_of(unit)
     if size is None:
-        where = f"line {line}, '{cell}'"
-        remedy = "write the unit that the numbers are in"
+        where, remedy = f"line {line}, '{cell}'", "write the unit that the numbers are in"
         raise error_at(path, where, f"the unit '{unit}'", f"one of {known}", remedy, code="unknown_unit")
     return size
 
 
 def plain_coordinates(columns: Sequence[str], path: Path, line: int) -> Coordinates:
-    """Understand a line of names such as ``time, RASI_x [mm], RASI_y [mm], RASI_z [mm], ...``."""
-    time = find_time(columns, path, line)
-    found, twice = _named_axes(columns, time[0], path, line)
-    triples = [[axes[axis] for axis in "xyz"] for axes in found.values()]
-    stated = [unit for triple in triples for _, unit in triple if unit is not None]
-    if not stated or (len(set(stated)) > 1 and len(stated) < 3 * len(triples)):
-        raise _no_unit(next(iter(found)), path, line)
-    metres = [
-        [factor(unit or stated[0], metres_in, LENGTHS, columns[k], path, line) for k, unit in triple]
-        for triple in triples
-    ]
-    index = np.array([[k for k, _ in t] for t in triples])
-    repeated = {marker: numbered(f"line {line}, columns", columns) for marker, (_, columns) in twice.items()}
-    return Coordinates(tuple(columns), tuple(found), index, np.array(metres), time, repeated=repeated)
+    """Understand a line of names such as ``time, RASI_x [mm], RASI_y [mm], RASI_z [mm], ...``.
 
-
-def _named_axes(
-    columns: Sequence[str], clock: int, path: Path, line: int
-) -> tuple[dict[str, Axes], dict[str, tuple[str, list[int]]]]:
-    """Return marker -> its three coordinates, and the markers that have one of them twice: which, in which columns.
-
-    Refused is a coordinate that stands twice where another one of its marker is missing: a slip of the pen.
+    A marker one of whose coordinates stands twice is repeated. Refused is such a coordinate where another one of its
+    marker is missing: a slip of the pen.
     """
-    found: dict[str, Axes] = {}
-    twice: dict[str, tuple[str, list[int]]] = {}
+    time = find_time(columns, path, line)
+    axes_of: dict[str, dict[str, tuple[int, str | None]]] = {}  # marker -> axis -> its column and its unit
+    twice: dict[str, tuple[str, list[int]]] = {}  # marker -> the axis that stands twice, in which columns
     for k, cell in enumerate(named_columns(columns)):
         name, unit = named_and_unit(cell)
-        if k == clock or is_counter(k, name):
+        if k == time[0] or is_counter(k, name):
             continue
         match = _COORDINATE.fullmatch(name)
         if match is None:
             problem = f"the column '{cell}' is no coordinate of a marker"
             raise error_at(path, line, problem, _PLAIN, "rename or remove the column")
-        axes, axis = found.setdefault(match["marker"], {}), match["axis"].lower()
+        axes, axis = axes_of.setdefault(match["marker"], {}), match["axis"].lower()
         if axis in axes:
             first, places = twice.setdefault(match["marker"], (axis, [axes[axis][0] + 1]))
             if axis == first:
@@ -310,19 +276,29 @@ def _named_axes(
         else:
             axes[axis] = (k, unit or match["unit"])
     for marker, (axis, _) in twice.items():
-        if len(found[marker]) < 3:
-            check_unique([*found[marker], axis], f"coordinate of '{marker}'", path, line)
-    if not found:
+        if len(axes_of[marker]) < 3:
+            check_unique([*axes_of[marker], axis], f"coordinate of '{marker}'", path, line)
+    if not axes_of:
         raise error_at(path, line, "the file has no markers", _PLAIN, code="missing_marker")
-    for marker, axes in found.items():
+    for marker, axes in axes_of.items():
         if missing := [axis for axis in "xyz" if axis not in axes]:
-            problem = f"the marker '{marker}' has no {missing[0]}"
-            expected, remedy = (
+            problem, expected = (
+                f"the marker '{marker}' has no {missing[0]}",
                 "three coordinates of every marker",
-                f"export it again with {marker}_{missing[0]}",
             )
+            remedy = f"export it again with {marker}_{missing[0]}"
             raise error_at(path, line, problem, expected, remedy, code="missing_column")
-    return found, twice
+    triples = [[axes[axis] for axis in "xyz"] for axes in axes_of.values()]
+    stated = [unit for triple in triples for _, unit in triple if unit is not None]
+    if not stated or (len(set(stated)) > 1 and len(stated) < 3 * len(triples)):
+        raise _no_unit(next(iter(axes_of)), path, line)
+    metres = [
+        [factor(unit or stated[0], metres_in, LENGTHS, columns[k], path, line) for k, unit in triple]
+        for triple in triples
+    ]
+    index = np.array([[k for k, _ in triple] for triple in triples])
+    repeated = {marker: numbered(f"line {line}, columns", places) for marker, (_, places) in twice.items()}
+    return Coordinates(tuple(columns), tuple(axes_of), index, np.array(metres), time, repeated=repeated)
 
 
 def _no_unit(marker: str, path: Path, line: int) -> InputError:
@@ -341,31 +317,24 @@ def vicon_coordinates(
     Y, Z, ... (number `line`), `units` the line below it; `rate` is in frames a second.
     """
     every = [k for k, name in enumerate(names) if name]
-    columns = [k + 1 for k in every]
-    places, repeated = distinct_names([names[k] for k in every], f"line {line - 1}, columns", columns)
-    markers, first = tuple(places), [every[place] for place in places.values()]
+    numbers = [k + 1 for k in every]
+    places, repeated = distinct_names([names[k] for k in every], f"line {line - 1}, columns", numbers)
     for k in every:
         if [axis.casefold() for axis in axes[k : k + 3]] != ["x", "y", "z"]:
             problem = f"under the marker '{names[k]}' stands {', '.join(axes[k : k + 3]) or 'nothing'}"
             raise error_at(path, line, problem, _TRIPLE, _TRAJECTORIES)
-    triples = [(k, k + 1, k + 2) for k in first]
-    given = [units[k] if k < len(units) else "" for k in range(len(axes))]
-    if not markers or not all(given[k] for triple in triples for k in triple):
-        raise _no_unit(markers[0] if markers else "NAME", path, line + 1)
+    triples = [range(every[place], every[place] + 3) for place in places.values()]
+    if not triples or not all(k < len(units) and units[k] for triple in triples for k in triple):
+        raise _no_unit(next(iter(places), "NAME"), path, line + 1)
     metres = [
-        [factor(given[k], metres_in, LENGTHS, given[k], path, line + 1) for k in triple] for triple in triples
+        [factor(units[k], metres_in, LENGTHS, units[k], path, line + 1) for k in triple] for triple in triples
     ]
     if extra := [axes[k] for k in range(2, len(axes)) if axes[k] and not any(j <= k < j + 3 for j in every)]:
         raise error_at(path, line, f"the column '{extra[0]}' belongs to no marker", _TRIPLE, _TRAJECTORIES)
-    return Coordinates(
-        _distinct(axes, names), markers, np.array(triples), np.array(metres), None, rate, repeated
-    )
-
-
-def _distinct(axes: Sequence[str], names: Sequence[str]) -> tuple[str, ...]:
-    """Return the column names with the marker that each belongs to, for messages."""
     columns, marker = [], ""
     for k, axis in enumerate(axes):
         marker = names[k] if k < len(names) and names[k] else marker
-        columns.append(f"{marker} {axis}".strip())
-    return tuple(columns)
+        columns.append(f"{marker} {axis}".strip())  # for messages
+    return Coordinates(
+        tuple(columns), tuple(places), np.array(triples), np.array(metres), None, rate, repeated
+    )

@@ -122,20 +122,20 @@ def _maximum(
         if name not in names:
             problem = f"'{name}' is no channel of [{CHANNELS}]"
             raise document.unknown(problem, name, names, "emg", "maximum")
-    return tuple(float(given[name]) if name in given else None for name in names)
+    return tuple(given.get(name) for name in names)
 
 
 def _options(document: Document, given: dict[str, Any], emg: Emg) -> tuple[EmgOptions, list[str]]:
     """Return the options, with an upper cut-off that the rate can hold, and a note where it was lowered."""
     options = EmgOptions(
         processed=given["processed"],
-        highpass_hz=float(given["highpass_hz"]),
-        lowpass_hz=float(given["lowpass_hz"]),
+        highpass_hz=given["highpass_hz"],
+        lowpass_hz=given["lowpass_hz"],
         band_order=int(given["band_order"]),
-        envelope_hz=float(given["envelope_hz"]),
+        envelope_hz=given["envelope_hz"],
         envelope_order=int(given["envelope_order"]),
-        max_delay=float(given["max_delay_s"]),
-        delay=float(given["delay_s"]),
+        max_delay=given["max_delay_s"],
+        delay=given["delay_s"],
     )
     if options.processed:
         return options, []

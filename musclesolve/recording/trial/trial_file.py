@@ -14,12 +14,9 @@ from musclesolve.recording.c3d.c3d_file import is_c3d, read_c3d, stated_events
 from musclesolve.recording.data import (
     SIDE_NAMES,
     SIDES,
-    ConsistencyOptions,
     Emg,
     Markers,
-    MuscleOptions,
     PlateForce,
-    SharingOptions,
     Side,
     Subject,
     Trial,
@@ -33,10 +30,17 @@ from musclesolve.recording.plates.foot_forces import c3d_forces, is_stated, plat
 from musclesolve.recording.schema import Document, trial_document, validated
 from musclesolve.recording.trial.analysed_range import find_range, finds_range, nothing_found, without_ends
 from musclesolve.recording.trial.emg_channels import check_overlap, read_emg
-from musclesolve.recording.trial.filter_options import filter_of
 from musclesolve.recording.trial.functional_trials import hip_regression, read_functional
 from musclesolve.recording.trial.recording_checks import check_trial
-from musclesolve.recording.trial.subject_segments import segments_of, subject_notes
+from musclesolve.recording.trial.settings import (
+    consistency_of,
+    filter_of,
+    is_own_set,
+    muscles_of,
+    sharing_of,
+    subject_notes,
+    subject_of,
+)
 
 FEWEST_FRAMES = 10
 
@@ -53,30 +57,30 @@ def read_trial(path: str | Path) -> Trial:
         raise InputError(problem, code="bad_type", where="read_trial", expected=expected, remedy=remedy)
     document = trial_document(Path(path))
     content = validated(document)
-    files = {
-        role: document.input_file("files", role, name)
-        for role, name in content["files"].items()
-        if name is not None
-    }
+    named = [(role, name) for role, name in content["files"].items() if name is not None]
+    files = {role: document.input_file("files", role, name) for role, name in named}
     rotation = rotation_of(document, content["laboratory"])
     walk = read_markers(files["markers"]).rotated(rotation)
     standing = standing_rotation_of(document, content["laboratory"])
     static = read_markers(files["static"]).rotated(standing) if "static" in files else None
     marker_mapping = read_marker_mapping(document, content, walk, static)
     functional = read_functional(document, content, rotation, marker_mapping)
-    forces, force_notes = forces_of(document, content, files, marker_mapping, rotation)
-    trial = assembled(
-        document,
-        content,
-        files,
-        marker_mapping,
-        functional,
-        forces,
-        subject_of(document, content["subject"]),
-        time_range_of(document, content["time"], walk, forces),
-    )
+    path = files.get("forces", files["markers"])
+    if is_c3d(path):
+        shown = marker_mapping.walk, marker_mapping.mapping
+        forces, force_notes = c3d_forces(document, content, read_c3d(path), *shown, rotation)
+    else:
+        table = read_forces_table(path)
+        plates = range(len(content["force"]))
+        forces = tuple(plate_of(document, content, plate, table, rotation) for plate in plates)
+        force_notes = table.sentences
+    subject = subject_of(document, content["subject"])
+    time_range = time_range_of(document, content["time"], walk, forces)
+    trial = assembled(document, content, files, marker_mapping, functional, forces, subject, time_range)
     trial = replace(trial, notes=(*trial.notes, *marker_notes(walk, static, functional), *force_notes))
-    trial = prepared(with_emg(trial, *read_emg(document, content, files["markers"])), content)
+    trial = ranged(with_emg(trial, *read_emg(document, content, files["markers"])), content)
+    trial, completed = completed_trial(trial, content)
+    trial = replace(trial, notes=(*trial.notes, *(marker.sentence for marker in completed)))
     check_trial(trial, document)
     if trial.emg is not None:
         check_overlap(trial, trial.emg)
@@ -89,12 +93,6 @@ def with_emg(trial: Trial, emg: Emg | None, notes: list[str]) -> Trial:
         return trial
     files = {**trial.files, "emg": emg.path}
     return replace(trial, emg=emg, files=files, notes=(*trial.notes, *notes))
-
-
-def prepared(trial: Trial, content: dict[str, Any]) -> Trial:
-    """Return a trial with its time range, where the trial file gives none, and with gaps of markers filled."""
-    trial, completed = completed_trial(ranged(trial, content), content)
-    return replace(trial, notes=(*trial.notes, *(marker.sentence for marker in completed)))
 
 
 def ranged(trial: Trial, content: dict[str, Any]) -> Trial:
@@ -115,7 +113,7 @@ def completed_trial(trial: Trial, content: dict[str, Any]) -> tuple[Trial, tuple
 
 def filled_trial(trial: Trial, content: dict[str, Any]) -> Trial:
     """Return a trial with gaps filled as its trial file asks for."""
-    return fill_trial(trial, float(content["gaps"]["spline_s"]), float(content["gaps"]["rigid_s"]))
+    return fill_trial(trial, content["gaps"]["spline_s"], content["gaps"]["rigid_s"])
 
 
 def assembled(
@@ -145,7 +143,7 @@ def assembled(
         consistency=consistency_of(document, content["consistency"]),
         muscles=muscles_of(document, content["muscles"]),
         sharing=sharing_of(content["sharing"]),
-        uncertainty={key: float(sd) for key, sd in content["uncertainty"].items() if sd is not None},
+        uncertainty={key: sd for key, sd in content["uncertainty"].items() if sd is not None},
         files={
             "trial": document.path,
             **files,
@@ -159,22 +157,6 @@ def assembled(
             *notes_of(content, forces),
         ),
     )
-
-
-def consistency_of(document: Document, given: dict[str, Any]) -> ConsistencyOptions:
-    """Return how the motion is made consistent; with method = "none" derivatives are by splines, weights of no use."""
-    method, derivatives, weights = given["method"], given["derivatives"], given["weights"] or {}
-    if method != "none":
-        return ConsistencyOptions(method, derivatives, weights)
-    stated = document.content["consistency"]
-    for key in ("derivatives", "weights"):
-        if key in stated and stated[key] != "splines":
-            problem = f'{key} of a motion that is not made consistent (method = "none")'
-            expected = "derivatives by splines of every point, and no weights"
-            raise document.error(
-                problem, "consistency", key, 0, expected, f"leave out {key}", code="conflict"
-            )
-    return ConsistencyOptions(method, "splines")
 
 
 def rotation_of(document: Document, laboratory: Mapping[str, Any]) -> Array:
@@ -195,45 +177,6 @@ def _rotation(document: Document, forward: str, up: str, key: str) -> Array:
         raise document.placed(error, "laboratory", key) from None
 
 
-def subject_of(document: Document, given: dict[str, Any]) -> Subject:
-    """Return the subject."""
-    return Subject(
-        name=given["name"],
-        mass=float(given["mass_kg"]),
-        stature=float(given["stature_m"]),
-        sex=given["sex"],
-        leg_length=_optional(given["leg_length_m"]),
-        shoe_mass=float(given["shoe_mass_kg"]),
-        knee_width=_optional(given["knee_width_m"]),
-        ankle_width=_optional(given["ankle_width_m"]),
-        marker_diameter=float(given["marker_diameter_m"]),
-        segments=segments_of(document, given),
-        age=_optional(given["age_years"]),
-    )
-
-
-def _optional(value: float | None) -> float | None:
-    return None if value is None else float(value)
-
-
-def forces_of(
-    document: Document,
-    content: dict[str, Any],
-    files: dict[str, Path],
-    marker_mapping: MarkerMapping,
-    rotation: Array,
-) -> tuple[tuple[PlateForce, ...], list[str]]:
-    """Return the forces on the feet in the global frame, and notes on how they were derived."""
-    path = files.get("forces", files["markers"])
-    if is_c3d(path):
-        return c3d_forces(
-            document, content, read_c3d(path), marker_mapping.walk, marker_mapping.mapping, rotation
-        )
-    table = read_forces_table(path)
-    plates = range(len(content["force"]))
-    return tuple(plate_of(document, content, k, table, rotation) for k in plates), table.sentences
-
-
 def recorded_range(walk: Markers, forces: tuple[PlateForce, ...]) -> tuple[float, float]:
     """Return first and last time at which both markers and forces were recorded [s]; the last first if never."""
     times = [walk.time, *(plate.time for plate in forces)]
@@ -241,9 +184,12 @@ def recorded_range(walk: Markers, forces: tuple[PlateForce, ...]) -> tuple[float
 
 
 def time_range_of(
-    document: Document, given: dict[str, Any], walk: Markers, forces: tuple[PlateForce, ...]
+    document: Document, table: Mapping[str, Any], walk: Markers, forces: tuple[PlateForce, ...]
 ) -> tuple[float, float]:
-    """Return first and last time to analyse [s], within what was recorded."""
+    """Return first and last time to analyse [s].
+
+    Refused are times outside of what was recorded, a range that ends before it begins, and one of too few frames.
+    """
     earliest, latest = recorded_range(walk, forces)
     recorded = (
         f"markers {walk.time[0]:g} to {walk.time[-1]:g} s, "
@@ -254,8 +200,8 @@ def time_range_of(
         expected = f"recordings that overlap, not {recorded}"
         remedy = "name files of one trial, or export both with the same start of time"
         raise document.error(problem, "files", "forces", 0, expected, remedy, code="no_overlap")
-    start = earliest if given["start_s"] is None else float(given["start_s"])
-    end = latest if given["end_s"] is None else float(given["end_s"])
+    start = earliest if table["start_s"] is None else table["start_s"]
+    end = latest if table["end_s"] is None else table["end_s"]
     half = 0.5 / walk.rate
     for key, value in (("start_s", start), ("end_s", end)):
         if not earliest - half < value < latest + half:
@@ -263,70 +209,17 @@ def time_range_of(
             expected = f"a time within both: {recorded}"
             remedy = f"choose a time from {earliest:g} to {latest:g} s"
             raise document.error(problem, "time", key, 0, expected, remedy, code="bad_range")
-    _check_length(document, given, start, end, walk.rate, recorded)
-    return float(start), float(end)
-
-
-def _check_length(
-    document: Document, given: dict[str, Any], start: float, end: float, rate: float, recorded: str
-) -> None:
-    """Refuse a time range that ends before it begins, or has too few frames."""
     if start >= end:
         problem = f"the start, {start:g} s, does not lie before the end, {end:g} s"
-        key = "end_s" if given["start_s"] is None else "start_s"
+        key = "end_s" if table["start_s"] is None else "start_s"
         remedy = "exchange the two times, or correct one of them"
         raise document.error(problem, "time", key, 0, "start_s before end_s", remedy, code="bad_range")
-    if end - start < FEWEST_FRAMES / rate:
+    if end - start < FEWEST_FRAMES / walk.rate:
         problem = f"the range from {start:g} to {end:g} s has fewer than {FEWEST_FRAMES} frames"
         expected = f"a longer range within both recordings: {recorded}"
-        remedy = f"choose an end after {start + FEWEST_FRAMES / rate:g} s, or an earlier start"
+        remedy = f"choose an end after {start + FEWEST_FRAMES / walk.rate:g} s, or an earlier start"
         raise document.error(problem, "time", "end_s", 0, expected, remedy, code="bad_range")
-
-
-def is_own_set(database: str) -> bool:
-    """Return whether a muscle database is a file of the user's: a set (TOML) or an OpenSim model."""
-    return database.casefold().endswith((".toml", ".osim"))
-
-
-def muscles_of(document: Document, given: dict[str, Any]) -> MuscleOptions:
-    """Return the muscle options."""
-    name = given["database"]
-    # A path is relative to the trial file, like every other path in it.
-    if is_own_set(name):
-        name = str(document.path.parent / name)
-    strength = given["strength"]
-    return MuscleOptions(
-        name,
-        given["passive"],
-        strength if isinstance(strength, str) else float(strength),
-        given["fiber_lengths"],
-        given["tendon"],
-        given["curves"],
-        _tendon_strain(document, given),
-    )
-
-
-def _tendon_strain(document: Document, given: dict[str, Any]) -> float | dict[str, float] | None:
-    """Return what is stated of the strain of tendons, which is of no use where they are rigid."""
-    stated = given["tendon_strain"]
-    if stated is None:
-        return None
-    if document.content["muscles"].get("tendon", "rigid") == "rigid":  # not the default of a faulty word
-        problem, expected = "a strain of rigid tendons", 'tendon = "elastic" beside tendon_strain'
-        remedy = 'write tendon = "elastic", or leave out tendon_strain'
-        raise document.error(problem, "muscles", "tendon_strain", 0, expected, remedy, code="conflict")
-    return {word: float(part) for word, part in stated.items()} if isinstance(stated, dict) else float(stated)
-
-
-def sharing_of(given: dict[str, Any]) -> SharingOptions:
-    """Return the force-sharing options."""
-    weight, dofs = given["reserve_weight"], given["dofs"]
-    return SharingOptions(
-        cost=given["cost"],
-        solver=given["solver"],
-        reserve_weight=_optional(weight),
-        dofs=None if dofs is None else tuple(dofs),
-    )
+    return start, end
 
 
 def further_files(*recordings: Markers | None) -> dict[str, Path]:

@@ -1,0 +1,195 @@
+"""The settings of a trial file: its tables, with defaults, as the subject and the options that the stages take.
+
+A table comes as the schema leaves it: numbers are floats, keys that are absent have their default or None.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from musclesolve.recording.data import (
+    ConsistencyOptions,
+    FilterOptions,
+    MuscleOptions,
+    SegmentValues,
+    SharingOptions,
+    Subject,
+)
+from musclesolve.recording.schema import Document, described_keys, value_problem
+
+ADULT = 18.0
+"""Age from which the inertia table is taken to hold [years]."""
+SMALL = 1.40
+"""Stature below which a subject of unknown age is taken for a child [m]; some tenths per cent of adults are smaller."""
+SPLINE_ORDERS = (2, 3)
+OF_SPLINES = "cross_validation"
+"""The choice of the cut-off that only the spline has."""
+
+Values = Mapping[str, Any]
+
+
+def subject_of(document: Document, table: Values) -> Subject:
+    """Return the subject of [subject]; refused are segments that no body has (see `segments_of`)."""
+    return Subject(
+        name=table["name"],
+        mass=table["mass_kg"],
+        stature=table["stature_m"],
+        sex=table["sex"],
+        leg_length=table["leg_length_m"],
+        shoe_mass=table["shoe_mass_kg"],
+        knee_width=table["knee_width_m"],
+        ankle_width=table["ankle_width_m"],
+        marker_diameter=table["marker_diameter_m"],
+        segments=segments_of(document, table),
+        age=table["age_years"],
+    )
+
+
+def segments_of(document: Document, subject: Values) -> dict[str, SegmentValues]:
+    """Return what [subject] states of single segments: prostheses, missing segments, children, casts.
+
+    Raises:
+        InputError: an unknown segment or key, a value that no segment has, or masses that leave nothing of the body.
+    """
+    rules = described_keys("segment_keys.toml")
+    segments = {}
+    for name, values in (subject["segments"] or {}).items():
+        table = f"subject.segments.{name}"
+        if name not in rules["segments"]:
+            raise document.unknown("there is no such segment", name, rules["segments"], table)
+        segments[name] = _segment(document, table, values, rules["keys"])
+    stated = sum(segment.mass or 0.0 for segment in segments.values())
+    if stated > 0.9 * subject["mass_kg"] and set(segments) != set(rules["segments"]):
+        problem = f"the stated segments weigh {stated:g} kg together, the body {subject['mass_kg']:g} kg"
+        expected = "segments that are parts of the body"
+        remedy = "correct mass_kg of [subject], which counts prostheses in, or of the segments"
+        raise document.error(problem, "subject", "mass_kg", 0, expected, remedy, code="conflict")
+    return segments
+
+
+def _segment(document: Document, table: str, values: Values, keys: Values) -> SegmentValues:
+    """Return one [subject.segments.NAME]; a body has moments of inertia above 0, each at most the sum of the others."""
+    for key, value in values.items():
+        if key not in keys:
+            raise document.unknown("there is no such key", key, keys, table, key, code="unknown_key")
+        if wrong := value_problem(value, keys[key]):
+            raise document.error(wrong[0], table, key, 0, wrong[1], "check the value and its unit")
+    if not values or {"mass_kg", "mass_factor"} <= set(values):
+        problem = "both mass_kg and mass_factor are given" if values else "nothing is stated of the segment"
+        expected, remedy = (
+            "one of mass_kg and mass_factor, center, inertia_kg_m2",
+            "write what is known of it",
+        )
+        raise document.error(problem, table, None, 0, expected, remedy, code="conflict")
+    mass, factor, center = (
+        float(values[key]) if key in values else None for key in ("mass_kg", "mass_factor", "center")
+    )
+    if "inertia_kg_m2" not in values:
+        return SegmentValues(mass, factor, center)
+    inertia, problem = values["inertia_kg_m2"], ""
+    if not all(0.0 < moment < 100.0 for moment in inertia) and not (mass == 0.0 and not any(inertia)):
+        problem = f"the moments of inertia are {inertia}"
+    elif 2.0 * max(inertia) > sum(inertia) * (1.0 + 1e-9):
+        problem = f"the moment of inertia {max(inertia):g} exceeds the sum of the others"
+    elif mass == 0.0 and any(inertia):
+        problem = "a segment without mass has moments of inertia"
+    if problem:
+        expected = (
+            "three moments above 0 [kg m2], each at most the sum of the other two, and none without mass"
+        )
+        raise document.error(problem, table, "inertia_kg_m2", 0, expected, "check the values and their unit")
+    about_front, about_side, about_long = map(float, inertia)
+    return SegmentValues(mass, factor, center, (about_front, about_side, about_long))
+
+
+def subject_notes(subject: Subject) -> list[str]:
+    """Return notes on a subject whom the inertia table does not describe."""
+    notes, age, stated = [], subject.age, subject.segments
+    if (age is not None and age < ADULT) or (age is None and subject.stature < SMALL):
+        seen = f"is {age:g} years old" if age is not None else f"is {subject.stature:g} m tall, as a child is"
+        notes.append(
+            f"The subject {seen}; the inertia table (de Leva 1996) is of young adults, whose head is lighter and whose "
+            "legs are heavier for their body mass. State masses, centers and inertias of the segments in "
+            "[subject.segments.NAME], from measurements or as Jensen (1989) gives them by age"
+            + (f"; stated are those of {', '.join(stated)}." if stated else ".")
+        )
+    if stated:
+        parts = "; ".join(f"{name} {values.sentence}" for name, values in stated.items())
+        notes.append(
+            f"Segments as stated, not those of the inertia table: {parts}. The others share what is left of the body "
+            "mass as in the table. Muscles and joints of the model are those of an intact body."
+        )
+    return notes
+
+
+def filter_of(document: Document, table: Values) -> FilterOptions:
+    """Return the options of [filter]; refused is a choice of the cut-off that the filter does not have."""
+    method, order, cutoff = table["method"], int(table["order"]), table["cutoff_hz"]
+    if method == "spline" and order not in SPLINE_ORDERS:
+        problem = f"there is no smoothing spline of half order {order}"
+        raise document.error(problem, "filter", "order", 0, "2 (cubic) or 3 (quintic)", "order = 3")
+    if cutoff == OF_SPLINES and method != "spline":
+        problem = "cross-validation chooses the smoothness of splines"
+        expected = "a number or a residual analysis for a Butterworth filter"
+        remedy = 'method = "spline", or cutoff_hz = "residual_analysis"'
+        raise document.error(problem, "filter", "cutoff_hz", 0, expected, remedy, code="conflict")
+    if cutoff == "residual_analysis" and order < 2:
+        problem = "a filter of order 1 has no optimal cut-off"
+        expected = "order 2 or higher where cutoff_hz is chosen from accelerations"
+        remedy = 'order = 2, or cutoff_hz = "residual_analysis_silva_2003"'
+        raise document.error(problem, "filter", "order", 0, expected, remedy)
+    chosen = {"cutoff_hz": None, "choice": cutoff} if isinstance(cutoff, str) else {"cutoff_hz": cutoff}
+    return FilterOptions(
+        method,
+        order,
+        **chosen,
+        unloaded_below=table["unloaded_below_n"],
+        force_cutoff_hz=table["force_cutoff_hz"],
+    )
+
+
+def consistency_of(document: Document, table: Values) -> ConsistencyOptions:
+    """Return how the motion is made consistent; with method = "none" derivatives are by splines, weights of no use."""
+    if table["method"] != "none":
+        return ConsistencyOptions(table["method"], table["derivatives"], table["weights"] or {})
+    stated = document.content["consistency"]
+    for key in ("derivatives", "weights"):
+        if key in stated and stated[key] != "splines":
+            problem = f'{key} of a motion that is not made consistent (method = "none")'
+            expected = "derivatives by splines of every point, and no weights"
+            remedy = f"leave out {key}"
+            raise document.error(problem, "consistency", key, 0, expected, remedy, code="conflict")
+    return ConsistencyOptions(table["method"], "splines")
+
+
+def is_own_set(database: str) -> bool:
+    """Return whether a muscle database is a file of the user's: a set (TOML) or an OpenSim model."""
+    return database.casefold().endswith((".toml", ".osim"))
+
+
+def muscles_of(document: Document, table: Values) -> MuscleOptions:
+    """Return the options of [muscles]; refused is a strain of tendons that are rigid."""
+    strain = table["tendon_strain"]
+    # The tendon as written: not the default in place of a faulty word.
+    if strain is not None and document.content["muscles"].get("tendon", "rigid") == "rigid":
+        problem, expected = "a strain of rigid tendons", 'tendon = "elastic" beside tendon_strain'
+        remedy = 'write tendon = "elastic", or leave out tendon_strain'
+        raise document.error(problem, "muscles", "tendon_strain", 0, expected, remedy, code="conflict")
+    # A path is relative to the trial file, like every other path in it.
+    database = table["database"]
+    return MuscleOptions(
+        database=str(document.path.parent / database) if is_own_set(database) else database,
+        passive=table["passive"],
+        strength=table["strength"],
+        fiber_lengths=table["fiber_lengths"],
+        tendon=table["tendon"],
+        curves=table["curves"],
+        tendon_strain=strain,
+    )
+
+
+def sharing_of(table: Values) -> SharingOptions:
+    """Return the options of [sharing]."""
+    dofs = None if table["dofs"] is None else tuple(table["dofs"])
+    return SharingOptions(table["cost"], table["solver"], table["reserve_weight"], dofs)
