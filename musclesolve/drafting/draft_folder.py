@@ -76,14 +76,10 @@ def write_drafts(draft: FolderDraft, force: bool = False) -> list[Path]:
 
 def occupied(there: list[Path]) -> InputError:
     """The refusal to replace trial files."""
-    names = ", ".join(path.name for path in there)
-    return InputError(
-        f"there is a trial file already: {names}",
-        code="occupied_folder",
-        file=there[0].parent,
-        expected="a folder without a trial file",
-        remedy="write to another file with -o, or replace it with --force",
-    )
+    problem = f"there is a trial file already: {', '.join(path.name for path in there)}"
+    expected = "a folder without a trial file"
+    remedy = "write to another file with -o, or replace it with --force"
+    return InputError(problem, code="occupied_folder", file=there[0].parent, expected=expected, remedy=remedy)
 
 
 def _targets(target: Path, roles: FileRoles) -> list[Path]:
@@ -111,10 +107,8 @@ def _no_motion(contents: FolderContents, roles: FileRoles) -> InputError:
         tables = [*(file.path.name for file in contents.forces), *(file.path.name for file in contents.emg)]
         listed = [*contents.others, *dict.fromkeys(tables)]
         shown = ", ".join(listed[:6]) + (", ..." if len(listed) > 6 else "")
-        problem, remedy = (
-            f"no file holds markers; there are {shown}",
-            "name the folder with the recorded markers",
-        )
+        problem = f"no file holds markers; there are {shown}"
+        remedy = "name the folder with the recorded markers"
     else:
         problem, remedy = "the folder has no files", "name the folder with the recordings, not one above it"
     if roles.left_out:

@@ -162,14 +162,11 @@ def emg_tables(file: EmgFile, name: str, in_markers: bool, case: Case | None) ->
     if not kept:
         return _nameless(unknown)
     processed = all(is_one_sided(table[c]) for c in kept)
-    found = (
-        _side_by_signals(file, kept, processed, case) if any(c not in channels.sides for c in kept) else None
-    )
-    lines = (
-        []
-        if in_markers
-        else [Line("file", name, f"{len(kept)} channels at {sampling_rate(table.time):g} Hz")]
-    )
+    sided = all(channel in channels.sides for channel in kept)
+    found = None if sided else _side_by_signals(file, kept, processed, case)
+    lines = []
+    if not in_markers:
+        lines.append(Line("file", name, f"{len(kept)} channels at {sampling_rate(table.time):g} Hz"))
     source = (
         "no sample is negative: envelopes already"
         if processed
@@ -184,10 +181,8 @@ def emg_tables(file: EmgFile, name: str, in_markers: bool, case: Case | None) ->
         todo = f"check the side: the names of the channels state none, and {found.source}"
     own = tuple(_channel(file, channel, found) for channel in kept)
     opened = all(line.open for line in own)
-    return (
-        DraftTable("emg", tuple(lines), about, todo, open=opened),
-        DraftTable("emg.channels", own, open=opened),
-    )
+    table_emg = DraftTable("emg", tuple(lines), about, todo, open=opened)
+    return table_emg, DraftTable("emg.channels", own, open=opened)
 
 
 def _nameless(channels: tuple[str, ...]) -> tuple[DraftTable, ...]:

@@ -80,7 +80,10 @@ def file_roles(contents: FolderContents) -> FileRoles:
     """Decide which file is what."""
     files, left_out = _once(contents.markers)
     moves = {file.path: travel(file) for file in files}
-    standing = [file for file in files if moves[file.path] < _most(file)]
+    # Some who stand raise the arms, or come and go.
+    standing = [
+        file for file in files if moves[file.path] < (STILL_BY_NAME if says_static(file.path.stem) else STILL)
+    ]
     functional = [file for file in files if file not in standing and says_functional(file.path.stem)]
     motions = [file for file in files if file not in standing and file not in functional]
     for short in [file for file in motions if file.markers.time.size < SHORTEST]:
@@ -94,47 +97,32 @@ def file_roles(contents: FolderContents) -> FileRoles:
     return FileRoles(tuple(found), static, tuple(functional), tuple(left_out))
 
 
-def _most(file: MarkerFile) -> float:
-    """How far a subject who stands may move: some raise the arms, or come and go."""
-    return STILL_BY_NAME if says_static(file.path.stem) else STILL
-
-
 def _once(files: Sequence[MarkerFile]) -> tuple[list[MarkerFile], list[str]]:
-    """The recordings without those that hold another one again, in another format: plates are worth most."""
-    kept: list[MarkerFile] = []
+    """The recordings without those that hold the frames of another one of the same name: plates are worth most."""
+    kept: dict[str, list[MarkerFile]] = {}
     left_out = []
-    for file in sorted(files, key=lambda each: (each.plates == 0, each.path.name)):
-        same = next((other for other in kept if _is_same(file, other)), None)
+    for file in sorted(files, key=lambda file: (file.plates == 0, file.path.name)):
+        namesakes, frames = kept.setdefault(file.path.stem.casefold(), []), file.markers.time.size
+        same = next((other for other in namesakes if abs(frames - other.markers.time.size) <= 1), None)
         if same is None:
-            kept.append(file)
+            namesakes.append(file)
         else:
             left_out.append(f"{file.path.name} holds the same recording as {same.path.name}")
-    return sorted(kept, key=lambda each: each.path.name), left_out
-
-
-def _is_same(one: MarkerFile, other: MarkerFile) -> bool:
-    """Whether two files of one name hold the same frames."""
-    alike = one.path.stem.casefold() == other.path.stem.casefold()
-    return alike and abs(one.markers.time.size - other.markers.time.size) <= 1
+    return sorted((file for own in kept.values() for file in own), key=lambda file: file.path.name), left_out
 
 
 def _standing_trial(files: list[MarkerFile], moves: dict[Path, float]) -> tuple[MarkerFile | None, str]:
     """The standing trial, and what is unclear about it: of several the one that says so, with most markers."""
-    if not files:
-        return None, ""
     named = [file for file in files if says_static(file.path.stem)] or files
     ranked = sorted(named, key=lambda file: (-len(file.markers.names), moves[file.path], file.path.name))
-    if len(named) == 1:
-        return ranked[0], ""
+    if len(ranked) < 2:
+        return next(iter(ranked), None), ""
+    first, second = ranked[:2]
     others = ", ".join(file.path.name for file in ranked[1:])
-    return ranked[0], (
-        f"the subject also stands in {others}; {ranked[0].path.name} has "
-        + (
-            "most markers"
-            if len(ranked[0].markers.names) > len(ranked[1].markers.names)
-            else "the least motion"
-        )
-        + ": name the one of this recording"
+    more = len(first.markers.names) > len(second.markers.names)
+    return first, (
+        f"the subject also stands in {others}; {first.path.name} has "
+        f"{'most markers' if more else 'the least motion'}: name the one of this recording"
     )
 
 
@@ -161,12 +149,8 @@ def _with_tables(
     emg = inside or _belonging(apart, motion, static, motions, unclear, "emg")
     standing = None
     if static is not None:
-        own = [
-            file
-            for file in contents.forces
-            if file is not forces and kinship(file.path.stem, static.path.stem) > 1
-        ]
-        standing = own[0] if own else None
+        others = [file for file in contents.forces if file is not forces]
+        standing = next((file for file in others if kinship(file.path.stem, static.path.stem) > 1), None)
     return MotionFiles(motion, static, forces, plates, loads, emg, standing, unclear)
 
 
@@ -188,19 +172,17 @@ def _belonging(
 ) -> TableFile | None:
     """The file of a kind that belongs to a motion: by its name, else by how long it is; None where none does."""
     rivals = [each for each in (*motions, static) if each is not None and each is not motion]
-    own = []
+    kin = []
     for file in files:
-        mine = kinship(file.path.stem, motion.path.stem)
+        near = kinship(file.path.stem, motion.path.stem)
         best = max((kinship(file.path.stem, rival.path.stem) for rival in rivals), default=0)
-        if mine > best or (mine == best < 2 and (len(motions) == 1 or _lasts_as_long(file, motion))):
-            own.append((mine, file))
-    if not own:
+        if near > best or (near == best < 2 and (len(motions) == 1 or _lasts_as_long(file, motion))):
+            kin.append((near, file))
+    if not kin:
         return None
-    most = max(mine for mine, _ in own)
-    nearest = [file for mine, file in own if mine == most]
+    nearest = [file for near, file in kin if near == max(near for near, _ in kin)]
     if len(nearest) > 1:
-        long = [file for file in nearest if _lasts_as_long(file, motion)]
-        nearest = long or nearest
+        nearest = [file for file in nearest if _lasts_as_long(file, motion)] or nearest
     if len(nearest) > 1:
         names = " or ".join(file.path.name for file in nearest)
         unclear[role] = f"{names} may belong to {motion.path.name}: name the one that was recorded with it"

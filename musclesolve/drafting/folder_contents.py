@@ -126,11 +126,8 @@ def _sort_in(path: Path, contents: FolderContents, settings: dict[str, Any]) -> 
     suffix = path.suffix.casefold()
     if suffix == ".c3d":
         _c3d(path, contents)
-    elif suffix == ".toml":
-        if "camera" in settings:
-            contents.markers.append(MarkerFile(path, read_markers(path)))
-        else:
-            contents.others.append(f"{path.name} (settings, no recording)")
+    elif suffix == ".toml" and "camera" not in settings:
+        contents.others.append(f"{path.name} (settings, no recording)")
     elif suffix == ".csv":
         _csv(path, contents)
     elif suffix in MARKERS:
@@ -138,7 +135,13 @@ def _sort_in(path: Path, contents: FolderContents, settings: dict[str, Any]) -> 
     elif suffix in (".mot", ".sto"):
         _columns(path, read_mot(path), contents)
     elif suffix == ".xml":
-        _xml(path, contents)
+        stated = read_opensim(path)
+        if isinstance(stated, LoadsFile):
+            contents.loads.append(stated)
+        elif isinstance(stated, ScaleSetup):
+            contents.setups.append(stated)
+        else:
+            contents.others.append(f"{path.name} ({stated}, not used)")
     elif suffix == ".osim":
         contents.models.append(path)
     else:
@@ -146,6 +149,7 @@ def _sort_in(path: Path, contents: FolderContents, settings: dict[str, Any]) -> 
 
 
 def _c3d(path: Path, contents: FolderContents) -> None:
+    """Markers with the number of plates, plates alone, and the channels of EMG beside those of the plates."""
     file = read_c3d(path)
     plates = file.description.count("FORCE_PLATFORM:USED") or 0
     if file.labels:
@@ -154,12 +158,10 @@ def _c3d(path: Path, contents: FolderContents) -> None:
         contents.plates.append(PlateFile(path, plates))
     if not file.layout.channels:
         return
-    of_plates = {
-        int(number) - 1 for number in file.description.numbers("FORCE_PLATFORM:CHANNEL").ravel() if number > 0
-    }
+    numbers = file.description.numbers("FORCE_PLATFORM:CHANNEL").ravel()
+    of_plates = {int(number) - 1 for number in numbers if number > 0}
     labels = file.description.texts("ANALOG:LABELS")[: file.layout.channels]
-    own = [label for k, label in enumerate(labels) if label and k not in of_plates]
-    channels = emg_channels(own)
+    channels = emg_channels([label for k, label in enumerate(labels) if label and k not in of_plates])
     if channels.muscles or channels.unknown:
         contents.emg.append(EmgFile(path, file.channels(), channels))
 
@@ -186,21 +188,11 @@ def _csv(path: Path, contents: FolderContents) -> None:
 def _columns(path: Path, table: Table, contents: FolderContents) -> None:
     """Put a table of columns where it belongs, by their names."""
     channels = emg_channels(table.names)
-    if not channels.computed and (plates := plates_of(table)):
+    if channels.computed:
+        contents.others.append(f"{path.name} (computed by a model)")
+    elif plates := plates_of(table):
         contents.forces.append(ForceFile(path, table, tuple(plates)))
-        return
-    if (channels.muscles or channels.unknown) and not channels.computed:
+    elif channels.muscles or channels.unknown:
         contents.emg.append(EmgFile(path, table, channels))
-        return
-    kind = "computed by a model" if channels.computed else "neither forces of plates nor EMG"
-    contents.others.append(f"{path.name} ({kind})")
-
-
-def _xml(path: Path, contents: FolderContents) -> None:
-    found = read_opensim(path)
-    if isinstance(found, LoadsFile):
-        contents.loads.append(found)
-    elif isinstance(found, ScaleSetup):
-        contents.setups.append(found)
     else:
-        contents.others.append(f"{path.name} ({found}, not used)")
+        contents.others.append(f"{path.name} (neither forces of plates nor EMG)")

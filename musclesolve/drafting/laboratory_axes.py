@@ -47,19 +47,15 @@ class LaboratoryAxes:
     @property
     def table(self) -> DraftTable:
         """The table of the trial file."""
-        lines = tuple(
-            Line(key, value, source) if value is not None else Line(key, f"+{letter}", "", why, open=True)
-            for key, value, source, letter, why in (
-                (
-                    "forward",
-                    self.forward,
-                    self.forward_from,
-                    "x",
-                    f"enter the axis of the walking direction: {_EITHER}",
-                ),
-                ("up", self.up, self.up_from, "z", f"enter the axis that points up: {_EITHER}"),
-            )
-        )
+        lines = []
+        for key, value, source, usual, what in (
+            ("forward", self.forward, self.forward_from, "+x", "of the walking direction"),
+            ("up", self.up, self.up_from, "+z", "that points up"),
+        ):
+            if value is not None:
+                lines.append(Line(key, value, source))
+            else:
+                lines.append(Line(key, usual, "", f"enter the axis {what}: {_EITHER}", open=True))
         return DraftTable("laboratory", (*lines, *self.standing), todo=self.todo)
 
 

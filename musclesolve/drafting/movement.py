@@ -25,15 +25,13 @@ USUAL = {"mass_kg": 70.0, "stature_m": 1.7, "sex": "male", "knee_width_m": 0.1, 
 
 def filter_table(case: Case | None, rate_hz: float) -> DraftTable:
     """The table [filter]."""
-    cutoff = min(RUN_HZ if runs(case) else WALK_HZ, 0.2 * rate_hz)
-    why = (
-        "running: there is flight between the steps" if runs(case) else "walking: no flight between the steps"
-    )
+    cutoff, why = WALK_HZ, "walking: no flight between the steps"
     if case is None:
         why = "usual for walking; running needs 10 to 20 Hz"
-    return DraftTable(
-        "filter", (Line("cutoff_hz", cutoff, f'{why}; or "residual_analysis": chosen from the data'),)
-    )
+    elif runs(case):
+        cutoff, why = RUN_HZ, "running: there is flight between the steps"
+    comment = f'{why}; or "residual_analysis": chosen from the data'
+    return DraftTable("filter", (Line("cutoff_hz", min(cutoff, 0.2 * rate_hz), comment),))
 
 
 def runs(case: Case | None) -> bool:

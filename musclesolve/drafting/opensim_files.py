@@ -61,23 +61,20 @@ def read_opensim(path: Path) -> LoadsFile | ScaleSetup | str:
 
 
 def _loads(path: Path, element: Element) -> LoadsFile:
-    forces = [each for each in element.descendants() if each.tag == "ExternalForce" and _applies(each)]
-    return LoadsFile(path, _file_name(_text(element, "datafile")), tuple(map(_load, forces)))
-
-
-def _applies(element: Element) -> bool:
-    return _text(element, "appliesForce") != "false" and _text(element, "isDisabled") != "true"
-
-
-def _load(element: Element) -> StatedLoad:
-    body = last_part(_text(element, "applied_to_body"))
-    found = _SIDE.search(body)
-    side: Side | None = None if found is None else "r" if found[1][0].lower() == "r" else "l"
-    named = {role: _text(element, f"{kind}_identifier") for kind, role in _ROLES.items()}
-    frames = {last_part(_text(element, f"{kind}_expressed_in_body")) for kind in ("force", "point")}
-    return StatedLoad(
-        body, side, {role: name for role, name in named.items() if name}, frames <= {"", _GROUND}
-    )
+    """The forces of an ExternalLoads file that are applied."""
+    loads = []
+    for force in [child for child in element.descendants() if child.tag == "ExternalForce"]:
+        if _text(force, "appliesForce") == "false" or _text(force, "isDisabled") == "true":
+            continue
+        body = last_part(_text(force, "applied_to_body"))
+        match = _SIDE.search(body)
+        side: Side | None = None if match is None else "r" if match[1][0].lower() == "r" else "l"
+        named = {role: _text(force, f"{kind}_identifier") for kind, role in _ROLES.items()}
+        frames = {last_part(_text(force, f"{kind}_expressed_in_body")) for kind in ("force", "point")}
+        identifiers = {role: name for role, name in named.items() if name}
+        loads.append(StatedLoad(body, side, identifiers, frames <= {"", _GROUND}))
+    file_name = _text(element, "datafile").replace("\\", "/").rpartition("/")[2]
+    return LoadsFile(path, file_name, tuple(loads))
 
 
 def columns_of(load: StatedLoad, table: Table) -> dict[str, tuple[str, str, str]]:
@@ -92,12 +89,8 @@ def columns_of(load: StatedLoad, table: Table) -> dict[str, tuple[str, str, str]
 
 def _setup(path: Path, element: Element) -> ScaleSetup:
     mass, height = _number(element, "mass"), _number(element, "height")
-    return ScaleSetup(
-        path,
-        element.name or None,
-        mass,
-        None if height is None else height * (0.001 if height > 3.0 else 1.0),
-    )
+    stature = None if height is None else height * (0.001 if height > 3.0 else 1.0)
+    return ScaleSetup(path, element.name or None, mass, stature)
 
 
 def _number(element: Element, tag: str) -> float | None:
@@ -112,7 +105,3 @@ def _number(element: Element, tag: str) -> float | None:
 def _text(element: Element, tag: str) -> str:
     found = element.find(tag)
     return "" if found is None else found.text.strip()
-
-
-def _file_name(text: str) -> str:
-    return text.replace("\\", "/").rpartition("/")[2]

@@ -76,13 +76,8 @@ def check_given(given: GivenSubject) -> None:
         key = next((line.key for line in stated if (error.where or "").endswith(f" {line.key}")), None)
         if key is not None:
             option = f"--{key.replace('_', '-')}"
-            raise InputError(
-                error.problem,
-                code=error.code,
-                where=option,
-                expected=error.expected,
-                remedy="correct the option",
-            )
+            problem, expected, remedy = error.problem, error.expected, "correct the option"
+            raise InputError(problem, code=error.code, where=option, expected=expected, remedy=remedy)
 
 
 def subject_table(
@@ -179,9 +174,8 @@ def _width(joint: str, c3d: list[C3D]) -> Line:
     ]
     key, ends = f"{joint}_width_m", {"knee": "epicondyles", "ankle": "malleoli"}[joint]
     if values:
-        return Line(
-            key, round(0.001 * float(np.mean(values)), 4), "PROCESSING of the C3D file, mean of both sides"
-        )
+        width, source = 0.001 * float(np.mean(values)), "PROCESSING of the C3D file, mean of both sides"
+        return Line(key, round(width, 4), source)
     todo = f"enter the distance between the {ends} [m]: no medial marker shows it, and no file states it"
     return Line(key, {"knee": 0.105, "ankle": 0.07}[joint], "an example", todo, open=True)
 
@@ -223,18 +217,17 @@ def _standing_mass(files: MotionFiles) -> Value | None:
     elif files.static_forces is not None:
         table, own = files.static_forces.table, files.static_forces.plates
         parts = [np.stack([table[n] for n in plate.columns["force"]], axis=1) for plate in own]
-        vertical, name = (
-            np.linalg.norm(np.nan_to_num(np.sum(parts, axis=0)), axis=1),
-            files.static_forces.path.name,
-        )
+        vertical = np.linalg.norm(np.nan_to_num(np.sum(parts, axis=0)), axis=1)
+        name = files.static_forces.path.name
     if vertical is None or not vertical.size or vertical.std() > LONGEST_SHIFT * vertical.mean():
         return None
-    mass = float(np.median(vertical)) / STANDARD_GRAVITY
-    return (
-        Value(mass, f"by the plates under the standing subject ({name})")
-        if MASSES[0] < mass < MASSES[1]
-        else None
-    )
+    source = f"by the plates under the standing subject ({name})"
+    return _of_a_subject(float(np.median(vertical)) / STANDARD_GRAVITY, source, MASSES)
+
+
+def _of_a_subject(number: float, source: str, limits: tuple[float, float]) -> Value | None:
+    """A number and where it comes from; None where it is of no subject."""
+    return Value(number, source) if limits[0] < number < limits[1] else None
 
 
 def _walking_mass(case: Case | None) -> Value | None:
@@ -245,8 +238,7 @@ def _walking_mass(case: Case | None) -> Value | None:
     due = found.due[found.frames][:, 2]
     force = total_force(case, found.time[found.frames])[:, 2]
     mass = float(due @ force) / float(due @ due)
-    source = "by Newton's second law in the motion"
-    return Value(mass, source) if MASSES[0] < mass < MASSES[1] else None
+    return _of_a_subject(mass, "by Newton's second law in the motion", MASSES)
 
 
 def _stride_mass(case: Case | None) -> Value | None:
@@ -274,7 +266,7 @@ def _stride_mass(case: Case | None) -> Value | None:
     grid = time[first] + np.linspace(0.0, count * period, max(2, round(count * period * 10.0 * rate)))
     mass = float(np.trapezoid(total_force(case, grid)[:, 2], grid)) / (count * period * STANDARD_GRAVITY)
     source = f"by the mean of the plates over {count} {'stride' if count == 1 else 'strides'}"
-    return Value(mass, source) if MASSES[0] < mass < MASSES[1] else None
+    return _of_a_subject(mass, source, MASSES)
 
 
 def _height(case: Case) -> Value | None:
@@ -295,9 +287,8 @@ def _height(case: Case) -> Value | None:
     if not heights:
         return None
     height = min(heights) - floor
-    stature = height / SHOULDERS
     source = f"the shoulders are {height:.2f} m above the floor, usually {SHOULDERS:g} of the stature"
-    return Value(stature, source) if STATURES[0] < stature < STATURES[1] else None
+    return _of_a_subject(height / SHOULDERS, source, STATURES)
 
 
 def _floor(markers: Markers, mapping: Mapping[str, Any]) -> float:

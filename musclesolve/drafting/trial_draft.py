@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -18,7 +19,7 @@ from musclesolve.drafting.movement import description, filter_table, runs, worki
 from musclesolve.drafting.plate_feet import PlateFoot, found_feet, stated_feet
 from musclesolve.drafting.subject_size import GivenSubject, subject_table
 from musclesolve.recording.c3d.c3d_file import stated_events
-from musclesolve.recording.data import SIDE_NAMES
+from musclesolve.recording.data import SIDE_NAMES, Markers
 from musclesolve.recording.file_axes import global_from_laboratory
 
 TITLE = (
@@ -48,9 +49,15 @@ def draft_trial(
     choice = choose_mapping(files.motion.markers, None if files.static is None else files.static.markers)
     forces = None if files.forces is None else (files.forces.table, files.forces.plates)
     axes = laboratory_axes(choice, forces)
-    feet = _feet(files, choice, axes)
-    own = (axes.table, *choice.tables, *(foot.table for foot in feet if not foot.idle))
-    case = working_case(own, _paths(files)) if axes.known else None
+    feet: list[PlateFoot] = []
+    if files.forces is not None:
+        feet = [] if files.loads is None else stated_feet(files.forces, files.loads)
+        rotation: Array | None = None
+        if axes.forward is not None and axes.up is not None:
+            rotation = global_from_laboratory(axes.forward, axes.up)
+        feet = feet or found_feet(files.forces, choice, rotation)
+    in_use = tuple(foot.table for foot in feet if not foot.idle)
+    case = working_case((axes.table, *choice.tables, *in_use), _paths(files)) if axes.known else None
     tables = (
         subject_table(files, contents.setups, choice, case, given),
         axes.table,
@@ -71,25 +78,11 @@ def draft_trial(
 
 def _paths(files: MotionFiles) -> dict[str, Path]:
     """Role -> file, as [files] names them."""
-    found = {"markers": files.motion.path}
-    if files.static is not None:
-        found["static"] = files.static.path
-    if files.forces is not None:
-        found["forces"] = files.forces.path
-    elif files.plates is not None and files.plates.path != files.motion.path:
-        found["forces"] = files.plates.path
-    return found
-
-
-def _feet(files: MotionFiles, choice: MarkerChoice, axes: LaboratoryAxes) -> list[PlateFoot]:
-    if files.forces is None:
-        return []
-    if files.loads is not None and (stated := stated_feet(files.forces, files.loads)):
-        return stated
-    rotation: Array | None = None
-    if axes.forward is not None and axes.up is not None:
-        rotation = global_from_laboratory(axes.forward, axes.up)
-    return found_feet(files.forces, choice, rotation)
+    roles = {"markers": files.motion, "static": files.static, "forces": files.forces}
+    paths = {role: file.path for role, file in roles.items() if file is not None}
+    if files.plates is not None and files.plates.path != files.motion.path:
+        paths.setdefault("forces", files.plates.path)
+    return paths
 
 
 def name_from(path: Path, trial: Path) -> str:
@@ -100,60 +93,8 @@ def name_from(path: Path, trial: Path) -> str:
         return path.absolute().as_posix()
 
 
-def _files_table(
-    contents: FolderContents, files: MotionFiles, roles: FileRoles, trial: Path, choice: MarkerChoice
-) -> DraftTable:
-    markers = files.motion.markers
-    lines = [
-        Line(
-            "markers",
-            name_from(files.motion.path, trial),
-            _length(markers.time, len(markers.names), "markers"),
-        )
-    ]
-    if files.static is not None:
-        still = files.static.markers
-        comment = _length(still.time, len(still.names), "markers") + ", the subject stands"
-        lines.append(
-            Line("static", name_from(files.static.path, trial), comment, files.unclear.get("static", ""))
-        )
-    elif choice.widths:
-        joints = " and ".join(choice.widths)
-        todo = (
-            f"enter the standing trial: no medial marker shows the {joints}, and the axis of such a joint is measured "
-            "on the subject who stands"
-        )
-        lines.append(Line("static", "standing.c3d", "an example", todo, open=True))
-    lines += _forces_line(contents, files, trial)
-    about = (
-        ["No standing trial was found: segments are measured on the motion itself."]
-        if files.static is None
-        else []
-    )
-    for each in roles.functional:
-        about.append(
-            f"{each.path.name} seems to show a hip that moves in all directions: functional_r and functional_l name "
-            'such files, hip = "functional" in [joint_centers] uses them.'
-        )
-    return DraftTable("files", tuple(lines), tuple(about))
-
-
-def _forces_line(contents: FolderContents, files: MotionFiles, trial: Path) -> list[Line]:
-    """The file of the forces, where it is not that of the markers; left open where there is none."""
-    if files.forces is not None:
-        comment = _length(files.forces.table.time, len(files.forces.plates), "plates")
-        name, todo = name_from(files.forces.path, trial), files.unclear.get("forces", "")
-        return [Line("forces", name, comment, todo)]
-    if files.plates is not None:
-        own = files.plates.path == files.motion.path
-        name, comment = name_from(files.plates.path, trial), f"{files.plates.plates} plates"
-        return [] if own else [Line("forces", name, comment)]
-    unread = f"; not read: {'; '.join(contents.unread)}" if contents.unread else ""
-    todo = (
-        "enter the file of the ground reaction forces (.mot, .sto, .csv or .c3d): no file here has columns of a "
-        f"plate that belong to {files.motion.path.name}, and it holds no plates{unread}"
-    )
-    return [Line("forces", "forces.mot", "an example", todo, open=True)]
+def _markers_length(markers: Markers) -> str:
+    return _length(markers.time, len(markers.names), "markers")
 
 
 def _length(time: Array, count: int, what: str) -> str:
@@ -161,23 +102,59 @@ def _length(time: Array, count: int, what: str) -> str:
     return f"{count} {what}, {time[-1] - time[0]:.2f} s at {rate:g} Hz"
 
 
+def _files_table(
+    contents: FolderContents, files: MotionFiles, roles: FileRoles, trial: Path, choice: MarkerChoice
+) -> DraftTable:
+    """The table [files]; the line of the forces is left open where there are none."""
+    motion, static, about = files.motion, files.static, []
+    lines = [Line("markers", name_from(motion.path, trial), _markers_length(motion.markers))]
+    if static is not None:
+        comment = f"{_markers_length(static.markers)}, the subject stands"
+        lines.append(Line("static", name_from(static.path, trial), comment, files.unclear.get("static", "")))
+    else:
+        about.append("No standing trial was found: segments are measured on the motion itself.")
+        if choice.widths:
+            todo = (
+                f"enter the standing trial: no medial marker shows the {' and '.join(choice.widths)}, and the axis of "
+                "such a joint is measured on the subject who stands"
+            )
+            lines.append(Line("static", "standing.c3d", "an example", todo, open=True))
+    if files.forces is not None:
+        comment = _length(files.forces.table.time, len(files.forces.plates), "plates")
+        name, todo = name_from(files.forces.path, trial), files.unclear.get("forces", "")
+        lines.append(Line("forces", name, comment, todo))
+    elif files.plates is None:
+        unread = f"; not read: {'; '.join(contents.unread)}" if contents.unread else ""
+        todo = (
+            "enter the file of the ground reaction forces (.mot, .sto, .csv or .c3d): no file here has columns of a "
+            f"plate that belong to {motion.path.name}, and it holds no plates{unread}"
+        )
+        lines.append(Line("forces", "forces.mot", "an example", todo, open=True))
+    elif files.plates.path != motion.path:
+        lines.append(Line("forces", name_from(files.plates.path, trial), f"{files.plates.plates} plates"))
+    about += [
+        f"{file.path.name} seems to show a hip that moves in all directions: functional_r and functional_l name "
+        'such files, hip = "functional" in [joint_centers] uses them.'
+        for file in roles.functional
+    ]
+    return DraftTable("files", tuple(lines), tuple(about))
+
+
 def _force_tables(files: MotionFiles, feet: list[PlateFoot]) -> list[DraftTable]:
     if files.plates is not None:
-        return [
-            DraftTable(
-                "force",
-                about=(f"The {files.plates.plates} plates of {files.plates.path.name} are divided among the feet by "
-                       "their contacts; no [[force]] is needed.",),
-            )
-        ]  # fmt: skip
+        about = (
+            f"The {files.plates.plates} plates of {files.plates.path.name} are divided among the feet by their "
+            "contacts; no [[force]] is needed."
+        )
+        return [DraftTable("force", about=(about,))]
     if files.forces is None:
         todo = (
             "add [[force]] with side, force and point for every plate, once the file of the forces is named"
         )
         return [DraftTable("force", todo=todo)]
     idle = [foot.plate.label for foot in feet if foot.idle]
-    note = [DraftTable("force", about=(f"Left out, nobody steps on it: {name}.",)) for name in idle]
-    return [*(foot.table for foot in feet if not foot.idle), *note]
+    notes = [DraftTable("force", about=(f"Left out, nobody steps on it: {name}.",)) for name in idle]
+    return [*(foot.table for foot in feet if not foot.idle), *notes]
 
 
 def _emg(files: MotionFiles, trial: Path, case: Case | None) -> tuple[DraftTable, ...]:
@@ -205,52 +182,33 @@ def _muscles(contents: FolderContents, trial: Path, case: Case | None) -> DraftT
 
 def _recognised(
     files: MotionFiles, choice: MarkerChoice, axes: LaboratoryAxes, feet: list[PlateFoot], case: Case | None
-) -> list[tuple[str, str]]:
+) -> Iterator[tuple[str, str]]:
     """What was found, subject and statement, for the terminal."""
-    markers = files.motion.markers
     kind = description(case)
-    found = [("motion", f"{files.motion.path.name}: {_length(markers.time, len(markers.names), 'markers')}"
-              + (f"; {kind}" if kind else ""))]  # fmt: skip
+    motion = f"{files.motion.path.name}: {_markers_length(files.motion.markers)}"
+    yield "motion", motion + (f"; {kind}" if kind else "")
     if files.static is not None:
-        length = _length(files.static.markers.time, len(files.static.markers.names), "markers")
-        found.append(("standing trial", f"{files.static.path.name}: {length}"))
-    shown = f"{len(choice.resolved)} landmarks"
-    named = (
-        f"the set {choice.set}" if choice.set is not None else "no set; landmarks by the names of the markers"
-    )
-    found.append(("markers", f"{named}, {shown}"))
+        yield "standing trial", f"{files.static.path.name}: {_markers_length(files.static.markers)}"
+    named = "no set; landmarks by the names of the markers" if choice.set is None else f"the set {choice.set}"
+    yield "markers", f"{named}, {len(choice.resolved)} landmarks"
     if axes.known:
-        own = ", ".join(f"{line.key.removeprefix('static_')} {line.value}" for line in axes.standing)
-        turned = f"; the standing trial, rotated: {own}" if own else ""
-        found.append(("axes", f"forward {axes.forward} ({axes.forward_from}), up {axes.up}{turned}"))
-    if choice.clusters.carried:
-        carried = ", ".join(choice.clusters.markers)
-        found.append(
-            ("carried", f"{len(choice.clusters.carried)} markers of the standing trial by {carried}")
-        )
+        rotated = ", ".join(f"{line.key.removeprefix('static_')} {line.value}" for line in axes.standing)
+        standing = f"; the standing trial, rotated: {rotated}" if rotated else ""
+        yield "axes", f"forward {axes.forward} ({axes.forward_from}), up {axes.up}{standing}"
+    if carried := choice.clusters.carried:
+        clusters = ", ".join(choice.clusters.markers)
+        yield "carried", f"{len(carried)} markers of the standing trial by {clusters}"
     if files.plates is not None:
-        found.append(
-            ("forces", f"{files.plates.plates} plates in {files.plates.path.name}, divided by their contacts")
-        )
-    if files.forces is not None:
-        found += [
-            ("forces", f"{files.forces.path.name}, {_foot_words(foot)}") for foot in feet if not foot.idle
-        ]
+        yield "forces", f"{files.plates.plates} plates in {files.plates.path.name}, divided by their contacts"
+    for foot in feet:
+        if files.forces is not None and not foot.idle:
+            side = f"{SIDE_NAMES[foot.side]} foot" if foot.side is not None else "foot not known"
+            source = f", {foot.source}" if foot.source else ""
+            yield "forces", f"{files.forces.path.name}, {foot.plate.label}: {side}{source}"
     if files.emg is not None:
         channels = files.emg.channels
-        found.append(
-            ("EMG", f"{files.emg.path.name}: {', '.join(channels.muscles) or 'no channel names a muscle'}")
-        )
+        yield "EMG", f"{files.emg.path.name}: {', '.join(channels.muscles) or 'no channel names a muscle'}"
         if channels.unknown:
-            found.append(("EMG left out", f"of a name that means no muscle: {', '.join(channels.unknown)}"))
+            yield "EMG left out", f"of a name that means no muscle: {', '.join(channels.unknown)}"
     if events := stated_events(_paths(files)):
-        found.append(
-            ("events", f"{len(events)} heel strikes and toe-offs are stated in the C3D file, and used")
-        )
-    return found
-
-
-def _foot_words(foot: PlateFoot) -> str:
-    """A plate and its foot for the terminal."""
-    name = f"{SIDE_NAMES[foot.side]} foot" if foot.side is not None else "foot not known"
-    return f"{foot.plate.label}: {name}" + (f", {foot.source}" if foot.source else "")
+        yield "events", f"{len(events)} heel strikes and toe-offs are stated in the C3D file, and used"
