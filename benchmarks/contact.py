@@ -19,7 +19,7 @@ from musclesolve._util.arrays import Array
 from musclesolve.dynamics.contact.body_surfaces import SLIP_SPEED, body_laws, body_surfaces, pairs_with
 from musclesolve.dynamics.contact.contact_pairs import BodyStates, ContactPairs
 from musclesolve.dynamics.contact.surfaces import plane
-from musclesolve.dynamics.forward.accelerations import augmented_lagrangian
+from musclesolve.dynamics.forward.accelerations import direct
 from musclesolve.dynamics.forward.contact_simulation import (
     EXTRA,
     ContactSimulation,
@@ -118,7 +118,7 @@ def evaluations() -> None:
     model, q, qd, resist = start.model, start.q, start.qd, JointResistance.build(start.model)
     system = System(model, model.constraints, (), "augmented_lagrangian")
     world = World({"person": System(model, model.constraints, (resist,), "augmented_lagrangian")}, pairs)
-    rows, mass, force = model.constraints, system.mass(q), system.force(0.0, q, qd).ravel()
+    rows, mass, force = model.constraints, system.masses(q)[0], system.force(0.0, q, qd).ravel()
     state = np.concatenate([q.ravel(), qd.ravel(), np.zeros(EXTRA)])
     approach, touching = np.full(26, 1.0), np.ones(26, bool)
 
@@ -130,9 +130,8 @@ def evaluations() -> None:
 
     def plain_accelerations() -> Array:
         jacobian = rows.jacobian(q[None])[0].reshape(len(rows.names), -1)
-        return augmented_lagrangian(
-            mass, jacobian, force, rows.gamma(qd[None])[0] - 100.0 * rows.value(q[None])[0]
-        ).qdd
+        right = rows.gamma(qd[None])[0] - 100.0 * rows.value(q[None])[0]
+        return direct(mass, jacobian, force, right).qdd
 
     time, table = np.zeros(1), Table("evaluation", "plain [us]", "compiled [us]", "ratio")
     for name, old, new in (

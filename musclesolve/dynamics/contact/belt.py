@@ -16,7 +16,7 @@ import numpy as np
 from musclesolve._util.arrays import Array, Indices
 from musclesolve._util.checks import check_array, check_number
 from musclesolve.dynamics.contact.contact_pairs import body_number
-from musclesolve.dynamics.kernel.arrays import Motions
+from musclesolve.dynamics.kernel.arrays import BodyMotions
 from musclesolve.dynamics.model.model import Model
 from musclesolve.errors import InputError
 
@@ -126,7 +126,7 @@ class Straps:
     rest: Array
 
     @classmethod
-    def build(cls, models: Mapping[str, Model], straps: Sequence[Strap], start: Motions) -> Straps:
+    def build(cls, models: Mapping[str, Model], straps: Sequence[Strap], start: BodyMotions) -> Straps:
         """Straps as they lie at the start.
 
         Raises:
@@ -154,7 +154,7 @@ class Straps:
             raise InputError(f"the strap {name!r} has no length at the start", code="bad_model", where=name)
         return cls(found.straps, found.owner, found.body, found.place, found.arc, rest)
 
-    def pull(self, motions: Motions) -> Pull:
+    def pull(self, motions: BodyMotions) -> Pull:
         """Tensions and forces of bodies that move so."""
         turned = np.einsum("eixy,eiy->eix", motions.rotation[self.body], self.place)
         point = motions.place[self.body] + turned

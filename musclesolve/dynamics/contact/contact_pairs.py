@@ -12,7 +12,7 @@ from musclesolve._util.arrays import Array, Indices, Mask
 from musclesolve._util.names import unknown_name
 from musclesolve.dynamics.contact.contact_law import ContactLaw
 from musclesolve.dynamics.contact.surfaces import Surface, pair_arrays, placed_arrays, shape_arrays
-from musclesolve.dynamics.kernel.arrays import Motions, Pairs, Shapes, Touches, contiguous
+from musclesolve.dynamics.kernel.arrays import BodyMotions, PairArrays, SurfaceArrays, Touches, contiguous
 from musclesolve.dynamics.model.model import Model
 from musclesolve.errors import InputError
 
@@ -25,7 +25,7 @@ class BodyStates:
 
     models: tuple[Model, ...]
     states: tuple[tuple[Array, Array], ...]
-    motions: Motions
+    motions: BodyMotions
 
     @classmethod
     def of(cls, models: Sequence[Model], states: Sequence[tuple[Array, Array]]) -> BodyStates:
@@ -33,7 +33,7 @@ class BodyStates:
         from musclesolve.dynamics.kernel.entry import MOVE
 
         counts = [len(model.topology.bodies) for model in models]
-        motions, first, move = Motions.of(sum(counts) + 1), 0, MOVE.load()
+        motions, first, move = BodyMotions.of(sum(counts) + 1), 0, MOVE.load()
         kept = tuple((contiguous(q), contiguous(qd)) for q, qd in states)
         for model, (q, qd), count in zip(models, kept, counts, strict=True):
             move(q, qd, model.rigid_bodies.compiled, motions, first)
@@ -147,7 +147,7 @@ class ContactPairs:
         return tuple(f"{self.surfaces[a].name} and {self.surfaces[b].name}" for a, b in named)
 
     @cached_property
-    def _arrays(self) -> tuple[Shapes, Pairs]:
+    def _arrays(self) -> tuple[SurfaceArrays, PairArrays]:
         """Surfaces and pairs for compiled code."""
         pairs = pair_arrays(self.first, self.second, self.fixed.tolist())
         return shape_arrays(self.surfaces, self.body), pairs

@@ -29,7 +29,15 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Indices
 from musclesolve._util.checks import check_array, check_number
-from musclesolve.dynamics.kernel.arrays import WORK, Motions, Pairs, Placed, Shapes, Touches, contiguous
+from musclesolve.dynamics.kernel.arrays import (
+    WORK,
+    BodyMotions,
+    PairArrays,
+    PlacedSurfaces,
+    SurfaceArrays,
+    Touches,
+    contiguous,
+)
 from musclesolve.errors import InputError
 
 BULGE = 0.05
@@ -167,16 +175,16 @@ def separation(first: Surface, second: Surface) -> Separation:
 
     shapes = shape_arrays([first, second], np.zeros(2, dtype=int))
     touches, pairs = Touches.of(1), pair_arrays(np.array([0]), np.array([1]), [first.is_plane])
-    TOUCH.load()(Motions.of(1), shapes, pairs, placed_arrays(2), touches)
+    TOUCH.load()(BodyMotions.of(1), shapes, pairs, placed_arrays(2), touches)
     return Separation(float(touches.gap[0]), touches.normal[0], touches.point[0])
 
 
-def shape_arrays(surfaces: Sequence[Surface], bodies: Indices) -> Shapes:
+def shape_arrays(surfaces: Sequence[Surface], bodies: Indices) -> SurfaceArrays:
     """Surfaces for compiled code, with the numbers of their bodies (S,)."""
     whole = [(one.center, one.axes, one.semi_axes, one.order, one.radius) for one in surfaces]
     center, axes, semi_axes, order, radius = zip(*whole, strict=True) if whole else ((),) * 5
     extent = [0.0 if one.is_plane else one.extent for one in surfaces]
-    return Shapes(
+    return SurfaceArrays(
         contiguous(bodies, np.intp),
         contiguous(center).reshape(-1, 3),
         contiguous(axes).reshape(-1, 3, 3),
@@ -185,11 +193,11 @@ def shape_arrays(surfaces: Sequence[Surface], bodies: Indices) -> Shapes:
     )
 
 
-def pair_arrays(first: Indices, second: Indices, plane: Sequence[bool]) -> Pairs:
+def pair_arrays(first: Indices, second: Indices, plane: Sequence[bool]) -> PairArrays:
     """Pairs for compiled code."""
-    return Pairs(contiguous(first, np.intp), contiguous(second, np.intp), contiguous(plane, bool))
+    return PairArrays(contiguous(first, np.intp), contiguous(second, np.intp), contiguous(plane, bool))
 
 
-def placed_arrays(count: int) -> Placed:
+def placed_arrays(count: int) -> PlacedSurfaces:
     """Arrays for so many surfaces in space."""
-    return Placed(np.zeros((count, 3)), np.zeros((count, 3, 3)), np.zeros(WORK))
+    return PlacedSurfaces(np.zeros((count, 3)), np.zeros((count, 3, 3)), np.zeros(WORK))

@@ -1,16 +1,14 @@
 """Accelerations of a constrained system, M qdd + Phi_q^T lambda = g with Phi_q qdd = gamma, by two routes.
 
-The augmented Lagrangian iteration (Silva 2003, 2.37) needs one factorization of a positive definite matrix and does
-not mind redundant rows; the direct route splits the coordinates by the null space of Phi_q. Both are with full matrices
-here; simulations take the first in compiled code (`kernel.equations`), with rows by their slots and matrices by their
-elements, which is tested against this one.
+`direct` splits the coordinates by the null space of Phi_q, with full matrices in numpy. The augmented Lagrangian
+iteration (Silva 2003, 2.37) needs one factorization of a positive definite matrix and does not mind redundant rows;
+`CompiledEquations` takes it in compiled code (`kernel.equations`), with rows by their slots and matrices by their
+elements, and is tested against the direct route.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from itertools import pairwise
 
 import numpy as np
@@ -21,7 +19,7 @@ from musclesolve.dynamics.kernel.arrays import (
     HOLD,
     RETURN,
     SINGULAR,
-    Rows,
+    RowArrays,
     Solved,
     State,
     contiguous,
@@ -29,14 +27,16 @@ from musclesolve.dynamics.kernel.arrays import (
 from musclesolve.dynamics.model.joint_and_body_constraints import Constraints
 from musclesolve.errors import MuscleSolveError
 
+METHODS = ("augmented_lagrangian", "direct")
+"""Routes to the accelerations by name."""
 PENALTY = 1e6
 """alpha of (2.37) over the mean of the masses on the diagonal of M; the solution does not depend on it, the number of
 iterations does (2.31: 1e4 to 1e7)."""
+DAMPING, FREQUENCY = 1.0, 10.0
+"""mu and omega [1/s] of (2.30): the stabilisation within a step."""
 
-_TOLERANCE = 1e-12
-_ITERATIONS = 40
+_POLISHES = 2  # How often multipliers that somebody reads are freed of round-off
 _RANK = 1e-9
-_POLISHES = 2
 
 
 @dataclass(frozen=True)
@@ -48,63 +48,16 @@ class Accelerations:
     iterations: int
 
 
-def scaled_penalty(mass: Array, penalty: float = PENALTY) -> float:
-    """The penalty that suits a mass matrix (n, n): light bodies need a small one, heavy ones a large one."""
-    return penalty * (float(np.trace(mass)) / max(len(mass), 1) or 1.0)
-
-
-def augmented_lagrangian(
-    mass: Array, jacobian: Array, force: Array, right: Array, penalty: float = PENALTY
-) -> Accelerations:
-    """Iterate (M + Phi_q^T alpha Phi_q) qdd' = M qdd + Phi_q^T alpha right, from M qdd = g (2.37).
-
-    Each iteration solves for the change, (M + Phi_q^T alpha Phi_q) d = g - M qdd - Phi_q^T (lambda + alpha (Phi_q qdd -
-    right)), and adds alpha (Phi_q qdd - right) to lambda (2.33): the same iterates without accumulated round-off.
-    mass (n, n) may be semidefinite, if definite on the allowed directions; rows of jacobian (c, n) may be redundant;
-    force (n,) g; right (c,) gamma - 2 omega mu Phi_dot - omega^2 Phi; penalty: alpha over the mean mass.
-
-    Raises:
-        MuscleSolveError: a direction that is allowed has no mass, or the iteration does not converge.
-    """
-    from scipy.linalg import cho_factor, cho_solve
-
-    penalty = scaled_penalty(mass, penalty)
-    try:
-        solve = partial(cho_solve, cho_factor(mass + penalty * jacobian.T @ jacobian))
-    except np.linalg.LinAlgError as fault:
-        raise MuscleSolveError(
-            "the mass matrix is singular on the motions that the constraints allow"
-        ) from fault
-    qdd, multipliers = np.zeros(len(force)), np.zeros(len(right))
-    for iteration in range(1, _ITERATIONS + 1):
-        pushed = multipliers + penalty * (jacobian @ qdd - right)
-        step = solve(force - mass @ qdd - jacobian.T @ pushed)
-        qdd = qdd + step
-        multipliers = multipliers + penalty * (jacobian @ qdd - right)
-        if np.abs(step).max() <= _TOLERANCE * max(1.0, float(np.abs(qdd).max())):
-            return Accelerations(
-                qdd, _polished(solve, jacobian, penalty, force - mass @ qdd, multipliers), iteration
-            )
-    raise MuscleSolveError(
-        f"the augmented Lagrangian iteration still moves accelerations by {np.abs(step).max():.2g} after {_ITERATIONS} "
-        "rounds. Contradicting constraint rows or a body without inertia are the usual reasons."
-    )
-
-
-def _polished(
-    solve: Callable[[Array], Array], jacobian: Array, penalty: float, needed: Array, multipliers: Array
-) -> Array:
-    """Multipliers of Phi_q^T lambda = needed freed of alpha times the round-off of Phi_q qdd: (2.25) at the end."""
-    for _ in range(_POLISHES):
-        missing = solve(needed - jacobian.T @ multipliers)
-        multipliers = multipliers + penalty * (jacobian @ missing)
-    return multipliers
+class UnsolvableError(MuscleSolveError):
+    """Equations of motion without a solution, which a shorter step may have."""
 
 
 def direct(mass: Array, jacobian: Array, force: Array, right: Array) -> Accelerations:
     """Accelerations p + Z s: p of least length with Phi_q p = right, Z the null space, Z^T M Z s = Z^T (g - M p).
 
-    Multipliers of least norm from (2.25) (rows may be redundant, correction B10). Arguments as above.
+    Multipliers of least norm from (2.25) (rows may be redundant, correction B10). mass (n, n) may be semidefinite, if
+    definite on the allowed directions; jacobian (c, n); force (n,) g; right (c,) gamma - 2 omega mu Phi_dot - omega^2
+    Phi.
     """
     basis, sizes, free = np.linalg.svd(jacobian, full_matrices=True)
     rank = int((sizes > _RANK * sizes[0]).sum())
@@ -114,10 +67,6 @@ def direct(mass: Array, jacobian: Array, force: Array, right: Array) -> Accelera
     qdd = particular + null.T @ speed_rates
     multipliers = basis[:, :rank] @ ((strong @ (force - mass @ qdd)) / sizes[:rank])
     return Accelerations(qdd, multipliers, 1)
-
-
-ROUTES = {"augmented_lagrangian": augmented_lagrangian, "direct": direct}
-"""Routes to the accelerations by name."""
 
 
 def massless_motion(mass: Array, jacobian: Array) -> Array | None:
@@ -130,76 +79,76 @@ def massless_motion(mass: Array, jacobian: Array) -> Array | None:
     return None if values[0] > 1e-10 * max(values[-1], 1e-300) else null.T @ vectors[:, 0]
 
 
-POLISHES = 2
-"""How often multipliers that somebody reads are freed of round-off."""
-DAMPING, FREQUENCY = 1.0, 10.0
-"""mu and omega [1/s] of (2.30): the stabilisation within a step."""
-
-
-class UnsolvableError(MuscleSolveError):
-    """Equations of motion without a solution, which a shorter step may have."""
-
-
 @dataclass(frozen=True)
 class CompiledEquations:
-    """M x + Phi_q^T lambda = force, Phi_q x = right, solved in compiled code.
+    """M x + Phi_q^T lambda = force, Phi_q x = right, by the augmented Lagrangian iteration in compiled code.
+
+    From M x = force on, (M + Phi_q^T alpha Phi_q) x' = M x + Phi_q^T alpha right (2.37). Each iteration solves for the
+    change, (M + Phi_q^T alpha Phi_q) d = force - M x - Phi_q^T (lambda + alpha (Phi_q x - right)), and adds
+    alpha (Phi_q x - right) to lambda (2.33): the same iterates without accumulated round-off. M may be semidefinite, if
+    definite on the allowed directions; rows may be redundant.
 
     rows: the constraints, with the order in which slots are eliminated; row, column (elements,): the element of the
-    full mass matrix that each element of the compiled one is.
+    full mass matrix that each element of the compiled one is. A mass is its elements and the penalty alpha.
     """
 
-    rows: Rows
+    rows: RowArrays
     row: Indices
     column: Indices
 
     @classmethod
     def build(cls, rows: Constraints, bodies: Indices) -> CompiledEquations:
         """From constraints and the slots of the bodies (B, 6)."""
-        start, slot, weight = _sparse(rows.weights)
+        linear, slot = np.nonzero(rows.weights)
+        start = np.searchsorted(linear, np.arange(len(rows.weights) + 1))
         groups = [*bodies, *np.hstack([rows.first, rows.second])]
         groups += [slot[one:two] for one, two in pairwise(start)]
         neighbors = np.eye(rows.size, dtype=bool)
         for group in groups:
-            own = group[group < rows.size]
-            neighbors[np.ix_(own, own)] = True
+            held = group[group < rows.size]
+            neighbors[np.ix_(held, held)] = True
         order = _elimination_order(neighbors)
         begin = _first_elements(neighbors, order)
         coordinate = (3 * order[:, None] + np.arange(3)).ravel()
         length = np.arange(len(begin)) - begin + 1
-        ends = np.cumsum(length)
-        row = np.repeat(coordinate, length)
-        column = np.concatenate([coordinate[b : k + 1] for k, b in enumerate(begin)])
-        place = np.argsort(order)
-        arrays = Rows(
+        arrays = RowArrays(
             first=contiguous(rows.first.reshape(-1, 2), np.intp),
             second=contiguous(rows.second.reshape(-1, 2), np.intp),
             constant=contiguous(rows.constant),
             start=contiguous(start, np.intp),
             slot=contiguous(slot, np.intp),
-            weight=contiguous(weight),
+            weight=contiguous(rows.weights[linear, slot]),
             target=contiguous(rows.target.reshape(-1, 3)),
-            place=contiguous(place, np.intp),
+            place=contiguous(np.argsort(order), np.intp),
             begin=contiguous(begin, np.intp),
-            element=contiguous(ends - length - begin, np.intp),
+            element=contiguous(np.cumsum(length) - length - begin, np.intp),
         )
-        return cls(arrays, row, column)
+        column = np.concatenate([coordinate[b : k + 1] for k, b in enumerate(begin)])
+        return cls(arrays, np.repeat(coordinate, length), column)
 
-    def elements(self, mass: Array) -> tuple[Array, float]:
-        """A mass matrix (3N, 3N) as the compiled code takes it, and the penalty that suits it."""
-        return np.ascontiguousarray(mass[self.row, self.column]), scaled_penalty(mass)
+    def elements(self, mass: Array, penalty: float = PENALTY) -> tuple[Array, float]:
+        """A mass matrix (3N, 3N) by its elements, and the penalty that suits it: light bodies need a small one."""
+        mean = float(np.trace(mass)) / max(len(mass), 1) or 1.0
+        return np.ascontiguousarray(mass[self.row, self.column]), penalty * mean
 
     def accelerations(
         self, q: Array, qd: Array, force: Array, mass: tuple[Array, float], polished: bool = True
     ) -> Accelerations:
-        """Accelerations (3N,) and multipliers under stabilisation (2.30, 2.37); force (N, 3)."""
-        return self._solve(ACCELERATE, q, qd, force, mass, POLISHES * polished)
+        """Accelerations (3N,) and multipliers under stabilisation (2.30, 2.37); force (N, 3).
+
+        polished: multipliers of Phi_q^T lambda = force - M qdd, free of alpha times the round-off of the rows (2.25).
+
+        Raises:
+            UnsolvableError: a direction that is allowed has no mass, or the iteration does not converge.
+        """
+        return self._solve(ACCELERATE, q, qd, force, mass, _POLISHES * polished)
 
     def returned(self, q: Array, force: Array, mass: tuple[Array, float]) -> Array:
-        """X (N, 3) with Phi_q x = -Phi."""
+        """The x (N, 3) with Phi_q x = -Phi."""
         return self._solve(RETURN, q, q, force, mass, 0).qdd.reshape(q.shape)
 
     def held(self, q: Array, force: Array, mass: tuple[Array, float]) -> Array:
-        """X (N, 3) with Phi_q x = 0."""
+        """The x (N, 3) with Phi_q x = 0."""
         return self._solve(HOLD, q, q, force, mass, 0).qdd.reshape(q.shape)
 
     def _solve(
@@ -209,9 +158,7 @@ class CompiledEquations:
 
         rows, slots = self.rows, len(q)
         products = len(rows.constant)
-        count = products + rows.target.size
-        numbers = np.array([mass[1], 2.0 * DAMPING * FREQUENCY, FREQUENCY**2, polishes])
-        multipliers, right, off, pushed = np.empty((4, count))
+        multipliers, right, off, pushed = np.empty((4, products + rows.target.size))
         step, flat = np.empty((2, 3 * slots))
         out = Solved(
             qdd=np.empty((slots, 3)),
@@ -225,23 +172,17 @@ class CompiledEquations:
             flat=flat,
             missing=np.empty((slots, 3)),
         )
+        numbers = np.array([mass[1], 2.0 * DAMPING * FREQUENCY, FREQUENCY**2, polishes])
         state = State(contiguous(q), contiguous(qd), contiguous(force), mass[0], numbers)
         done = SOLVE.load()(state, rows, out, kind)
         if done > 0:
             return Accelerations(out.qdd.ravel(), out.multipliers, int(done))
-        if done == SINGULAR:
-            raise UnsolvableError("the mass matrix is singular on the motions that the constraints allow")
         raise UnsolvableError(
-            "the augmented Lagrangian iteration does not settle. Contradicting constraint rows or a body without "
+            "the mass matrix is singular on the motions that the constraints allow"
+            if done == SINGULAR
+            else "the augmented Lagrangian iteration does not settle. Contradicting constraint rows or a body without "
             "inertia are the usual reasons."
         )
-
-
-def _sparse(weights: Array) -> tuple[Indices, Indices, Array]:
-    """Starts, slots and weights of the rows (l, N) of linear combinations."""
-    row, slot = np.nonzero(weights)
-    start = np.searchsorted(row, np.arange(len(weights) + 1))
-    return start, slot, weights[row, slot]
 
 
 def _elimination_order(neighbors: Array) -> Indices:
@@ -249,8 +190,8 @@ def _elimination_order(neighbors: Array) -> Indices:
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import reverse_cuthill_mckee
 
-    found = np.asarray(reverse_cuthill_mckee(csr_array(neighbors.astype(float)), symmetric_mode=True))
-    orders = [np.arange(len(neighbors)), found, found[::-1]]
+    narrow = np.asarray(reverse_cuthill_mckee(csr_array(neighbors.astype(float)), symmetric_mode=True))
+    orders = [np.arange(len(neighbors)), narrow, narrow[::-1]]
     return min(
         orders, key=lambda order: int((np.arange(3 * len(order)) - _first_elements(neighbors, order)).sum())
     )

@@ -37,6 +37,16 @@ from musclesolve.errors import InputError, MuscleSolveError
 
 CONTACT = Integration(tolerance=1e-6, stepper="rk45")
 """How a simulation with contact is integrated unless said otherwise."""
+EXTRA = 2
+"""Numbers behind the states of the models: energy [J] lost in contacts and straps, work [J] of what is applied."""
+LOOKS = np.array([0.25, 0.5, 0.75, 1.0])
+"""Shares of a step at which it is seen whether surfaces overlap."""
+PULL = 10.0
+"""Acceleration [m/s2] that surfaces may have towards each other before they touch, for the longest step."""
+OVERLAP = 20.0
+"""Force of a contact at the start, in weights of all models together, beyond which it is refused."""
+FOLLOWED = 1e-3
+"""Constraint error [m or 1] over the tolerance of the steps beyond which a step is projected."""
 
 
 @dataclass(frozen=True)
@@ -61,6 +71,16 @@ class Start:
                 code="conflict" if self.held else "bad_type",
                 expected="a function of times (T,) that returns accelerations (T, 3), and no held points",
             )
+
+
+@dataclass(frozen=True)
+class ContactEvent:
+    """Two surfaces begin to touch, or part, with the rate [m/s] at which they approach each other."""
+
+    time: float
+    pair: str
+    begins: bool
+    speed: float
 
 
 @dataclass(frozen=True)
@@ -136,24 +156,6 @@ def simulate_contact(
     """
     times = frame_times(duration)
     check_integration(integration)
-    _check_starts(starts)
-    models = pairs.in_order({name: start.model for name, start in starts.items()})
-    systems = {name: _system(starts[name], integration) for name in models}
-    begin = np.concatenate(
-        [
-            system.checked_start(np.asarray(starts[name].q), np.asarray(starts[name].qd))
-            for name, system in systems.items()
-        ]
-    )
-    run = Run(World.build(systems, pairs, straps, begin), integration, times)
-    run.start(begin)
-    while len(run.states) < len(times):
-        run.go_to_next_event()
-    return _simulation(run)
-
-
-def _check_starts(starts: Mapping[str, Start]) -> None:
-    """Refuse what is no mapping from names to starts."""
     if not isinstance(starts, Mapping) or not all(isinstance(start, Start) for start in starts.values()):
         raise InputError(
             f"starts = {starts!r:.60}",
@@ -162,6 +164,19 @@ def _check_starts(starts: Mapping[str, Start]) -> None:
         )
     if not starts:
         raise InputError("there is no model to simulate", code="missing_argument", where="starts")
+    models = pairs.in_order({name: start.model for name, start in starts.items()})
+    systems = {name: _system(starts[name], integration) for name in models}
+    begin = np.concatenate(
+        [
+            system.checked_start(np.asarray(starts[name].q), np.asarray(starts[name].qd))
+            for name, system in systems.items()
+        ]
+    )
+    run = _ContactRun(World.build(systems, pairs, straps, begin), integration, times)
+    run.start(begin)
+    while len(run.states) < len(times):
+        run.go_to_next_event()
+    return _simulation(run)
 
 
 def _system(start: Start, how: Integration) -> System:
@@ -174,82 +189,142 @@ def _system(start: Start, how: Integration) -> System:
     return System(start.model, rows, tuple(start.forces), how.method)
 
 
-def _simulation(run: Run) -> ContactSimulation:
+def _simulation(run: _ContactRun) -> ContactSimulation:
     """Everything at the times of the frames."""
-    world = run.world
-    whole = [
-        world.loads(time, state, *contact)
-        for time, state, contact in zip(run.times, run.states, run.contacts, strict=True)
-    ]
-    touches = [loads.touch for loads in whole]
-    motions = {
-        name: simulated(
-            system,
-            run.times,
-            np.stack([world.parts(state)[k] for state in run.states]),
-            [loads.forces[k] for loads in whole],
-            run.drift,
-            run.steps,
-            run.evaluations,
-        )
-        for k, (name, system) in enumerate(world.systems.items())
-    }
-    depth = np.stack([touch.depth for touch in touches])
+    world, frames = run.world, zip(run.times, run.states, run.contacts, strict=True)
+    loads = [world.loads(time, state, *contact) for time, state, contact in frames]
+    cost = run.drift, run.steps, run.evaluations
+    motions = {}
+    for k, (name, system) in enumerate(world.systems.items()):
+        states = np.stack([world.parts(state)[k] for state in run.states])
+        motions[name] = simulated(system, run.times, states, [at.forces[k] for at in loads], *cost)
+    depth, force, point = (
+        np.stack([getattr(at.touch, what) for at in loads]) for what in ("depth", "force", "point")
+    )
     stored = np.zeros(depth.shape)
     for p, law in enumerate(world.pairs.laws):
         stored[:, p] = law.stored_energy(depth[:, p])
-    force, point = (np.stack([getattr(touch, name) for touch in touches]) for name in ("force", "point"))
     lost, work = np.stack([state[-EXTRA:] for state in run.states]).T
-    tension, stretched = _strap_courses([loads.pull for loads in whole])
-    events = tuple(sorted(run.events, key=lambda event: event.time))
-    return ContactSimulation(
-        *(
-            run.times,
-            motions,
-            world.pairs,
-            depth,
-            force,
-            point,
-            stored,
-            lost,
-            work,
-            tension,
-            stretched,
-            events,
+    pulls = [at.pull for at in loads if at.pull is not None]
+    tension = stretched = np.zeros((len(loads), 0))
+    if pulls:
+        tension, stretched = (
+            np.stack([getattr(pull, what) for pull in pulls]) for what in ("tension", "stored")
         )
+    return ContactSimulation(
+        time=run.times,
+        motions=motions,
+        pairs=world.pairs,
+        depth=depth,
+        force=force,
+        point=point,
+        stored=stored,
+        lost=lost,
+        work=work,
+        tension=tension,
+        stretched=stretched,
+        events=tuple(sorted(run.events, key=lambda event: event.time)),
     )
 
 
-def _strap_courses(pulls: Sequence[Pull | None]) -> tuple[Array, Array]:
-    """Tension and elastic energy (T, S) of the straps."""
-    found = [pull for pull in pulls if pull is not None]
-    if not found:
-        return np.zeros((len(pulls), 0)), np.zeros((len(pulls), 0))
-    return np.stack([pull.tension for pull in found]), np.stack([pull.stored for pull in found])
+@dataclass(frozen=True)
+class Loads:
+    """What the pairs do, what the straps do (None without any), and the generalized force (N, 3) on every model."""
 
-
-LOOKS = np.array([0.25, 0.5, 0.75, 1.0])
-"""Shares of a step at which it is seen whether surfaces overlap."""
-PULL = 10.0
-"""Acceleration [m/s2] that surfaces may have towards each other before they touch, for the longest step."""
-OVERLAP = 20.0
-"""Force of a contact at the start, in weights of all models together, beyond which it is refused."""
-FOLLOWED = 1e-3
-"""Constraint error [m or 1] over the tolerance of the steps beyond which a step is projected."""
+    touch: Touch
+    pull: Pull | None
+    forces: list[Array]
 
 
 @dataclass(frozen=True)
-class ContactEvent:
-    """Two surfaces begin to touch, or part, with the rate [m/s] at which they approach each other."""
+class World:
+    """All models as one system; a state is theirs one after the other, then `EXTRA` numbers."""
 
-    time: float
-    pair: str
-    begins: bool
-    speed: float
+    systems: Mapping[str, System]
+    pairs: ContactPairs
+    straps: Straps | None = None
+
+    @classmethod
+    def build(
+        cls, systems: Mapping[str, System], pairs: ContactPairs, straps: Sequence[Strap], start: Array
+    ) -> World:
+        """A world whose straps are without tension in the first state, that of the models alone."""
+        bare = cls(systems, pairs)
+        if not straps:
+            return bare
+        models = {name: system.model for name, system in systems.items()}
+        motions = bare.bodies(0.0, np.concatenate([start, np.zeros(EXTRA)])).motions
+        return cls(systems, pairs, Straps.build(models, straps, motions))
+
+    @cached_property
+    def _slices(self) -> list[slice]:
+        ends = np.cumsum([0, *(6 * len(system.model.standing) for system in self.systems.values())]).tolist()
+        return [slice(*pair) for pair in pairwise(ends)]
+
+    @property
+    def weight(self) -> float:
+        """Of all models together [N]."""
+        models = [system.model for system in self.systems.values()]
+        return sum(model.mass.total * float(np.linalg.norm(model.gravity)) for model in models)
+
+    def parts(self, state: Array) -> list[Array]:
+        """The state of every model."""
+        return [state[numbers] for numbers in self._slices]
+
+    def bodies(self, time: float, state: Array) -> BodyStates:
+        """Poses and velocities of the bodies of all models; refuses what is no finite number."""
+        systems = list(self.systems.values())
+        states = [system.split(time, part) for system, part in zip(systems, self.parts(state), strict=True)]
+        return BodyStates.of([system.model for system in systems], states)
+
+    def gaps(self, time: float, state: Array) -> Array:
+        """Gap (P,) [m] of every pair."""
+        return self.pairs.gaps(self.bodies(time, state))
+
+    def loads(self, time: float, state: Array, approach: Array, touching: Mask) -> Loads:
+        """What pairs and straps do."""
+        bodies = self.bodies(time, state)
+        touch = self.pairs.touch(bodies, approach, touching)
+        pull = None if self.straps is None else self.straps.pull(bodies.motions)
+        is_pulled = pull is not None and pull.tension.any()
+        if not (touch.force.any() or is_pulled):
+            return Loads(touch, pull, [np.zeros(q.shape) for q, _ in bodies.states])
+        wrench = self.pairs.wrenches(touch, len(bodies.motions.place))
+        if self.straps is not None and pull is not None:
+            self.straps.add_wrenches(pull, wrench)
+        return Loads(touch, pull, bodies.generalized(wrench))
+
+    def derivative(self, time: float, state: Array, approach: Array, touching: Mask) -> Array:
+        """dy/dt."""
+        loads = self.loads(time, state, approach, touching)
+        rates, work = [], 0.0
+        for name, part, contact in zip(self.systems, self.parts(state), loads.forces, strict=True):
+            system, (q, qd) = self.systems[name], part.reshape(2, -1, 3)
+            try:
+                applied = system.applied(time, q, qd)
+            except MuscleSolveError as fault:
+                if len(self.systems) == 1 or isinstance(fault, InputError):
+                    raise
+                raise MuscleSolveError(f"{name}: {fault}") from fault
+            qdd = system.accelerated(time, q, qd, applied + contact, polished=False).qdd
+            rates += [part[part.size // 2 :], qdd]
+            work += system.power(q, qd, qdd.reshape(q.shape), applied, contact)
+        loss = loads.touch.loss + (0.0 if loads.pull is None else loads.pull.loss)
+        return np.concatenate([*rates, [loss, work]])
+
+    def violation(self, state: Array) -> float:
+        """How far the worst constraint of all models is from being met [m or 1]."""
+        parts = zip(self.systems.values(), self.parts(state), strict=True)
+        return max(system.violation(part.reshape(2, -1, 3)[0]) for system, part in parts)
+
+    def projected(self, time: float, state: Array) -> Array:
+        """The nearest state that satisfies the constraints of every model."""
+        parts = zip(self.systems.values(), self.parts(state), strict=True)
+        return np.concatenate([*(system.projected(time, part)[0] for system, part in parts), state[-EXTRA:]])
 
 
 @dataclass
-class Run:
+class _ContactRun:
     """The state at `now`, which pairs touch and at what speed they began to, and the frames so far."""
 
     world: World
@@ -269,12 +344,22 @@ class Run:
     evaluations: int = 0
 
     def start(self, state: Array) -> None:
-        """Take the first state; pairs that overlap touch from the beginning."""
+        """Take the first state; pairs that overlap touch from the beginning, unless they press too hard."""
         self.now, self.state = float(self.times[0]), np.concatenate([state, np.zeros(EXTRA)])
-        count = len(self.world.pairs.first)
+        count, names = len(self.world.pairs.first), self.world.pairs.names
         self.approach, self.touching = np.full(count, np.inf), np.ones(count, bool)
-        touch = self.touch = self._touch()
-        self._refuse_overlap(touch)
+        touch = self.touch = self._touch(self.now, self.state)
+        size = np.linalg.norm(touch.force, axis=1)
+        if len(size) and size.max() > OVERLAP * max(self.world.weight, 1e-3):
+            worst = int(np.argmax(size))
+            raise InputError(
+                f"{names[worst]} overlap by {1000.0 * touch.depth[worst]:.1f} mm at the start, a force of "
+                f"{size[worst]:.3g} N",
+                code="conflict",
+                where=names[worst],
+                expected="surfaces that are apart or hardly touch",
+                remedy="move the models apart, or leave the pair out",
+            )
         self.touching = touch.depth > 0.0
         self.approach = np.where(self.touching, np.maximum(touch.rate, 0.0), np.inf)
         self._store(self.state)
@@ -284,13 +369,25 @@ class Run:
         solver = stepper(self._derivative, self.now, self.state, float(self.times[-1]), self.how)
         while solver.status == "running":
             solver.max_step = min(self.how.largest_step, self._longest_step())
-            self._step(solver)
+            try:
+                fault = self.small.step(solver)
+            except MuscleSolveError as error:
+                raise MuscleSolveError(f"{error}{self._pressing()}") from error
+            self.steps += 1
+            if fault:
+                raise MuscleSolveError(f"the simulation stops at {solver.t:.4f} s: {fault}{self._pressing()}")
             between = solver.dense_output()
             end, met = self._first_touch(between, self.now, solver.t)
-            self._store_frames(between, end)
-            if len(met):
-                self.state = between(end)
-            self._settle(end, solver, len(met) > 0)
+            for time in self.times[len(self.states) : int(np.searchsorted(self.times, end, side="right"))]:
+                self._store(self.world.projected(time, between(time)))
+            # A state at an event is projected, and that at the end of a step where it has left the constraints.
+            self.state = between(end) if len(met) else solver.y
+            off = self.world.violation(self.state)
+            self.drift = max(self.drift, off)
+            if len(met) or off > FOLLOWED * self.how.tolerance:
+                self.state = self.world.projected(end, self.state)
+                if not len(met):
+                    solver.y, solver.f = self.state, self._derivative(end, self.state)
             self._part(between)
             self.now = float(end)
             if len(met):
@@ -298,33 +395,11 @@ class Run:
                 break
         self.evaluations += solver.nfev
 
-    def _step(self, solver: Any) -> None:
-        """One step of the integrator, or an error that says when it failed and what presses most."""
-        try:
-            fault = self.small.step(solver)
-        except MuscleSolveError as error:
-            raise MuscleSolveError(f"{error}{self._pressing()}") from error
-        self.steps += 1
-        if fault:
-            raise MuscleSolveError(f"the simulation stops at {solver.t:.4f} s: {fault}{self._pressing()}")
-
-    def _settle(self, end: float, solver: Any, is_event: bool) -> None:
-        """Project the state at the end of a step where it has left the constraints."""
-        state = self.state if is_event else solver.y
-        off = self.world.violation(state)
-        self.drift = max(self.drift, off)
-        self.state = state
-        if is_event or off > FOLLOWED * self.how.tolerance:
-            self.state = self.world.projected(end, state)
-            if not is_event:
-                solver.y = self.state
-                solver.f = self._derivative(end, self.state)
-
     def _derivative(self, time: float, state: Array) -> Array:
         return self.world.derivative(time, state, self.approach, self.touching)
 
-    def _touch(self) -> Touch:
-        return self.world.touch(self.now, self.state, self.approach, self.touching)
+    def _touch(self, time: float, state: Array) -> Touch:
+        return self.world.pairs.touch(self.world.bodies(time, state), self.approach, self.touching)
 
     def _longest_step(self) -> float:
         """A step in which no pair can pass through each other unseen."""
@@ -355,14 +430,14 @@ class Run:
                     time = before
                 else:  # they overlap by round-off already
                     time = begin + 1e-3 * (time - begin)
-                found = gaps(time, between(time))[met]
-                return time, met[found <= max(1e-10, float(found.min()))]
+                gap = gaps(time, between(time))[met]
+                return time, met[gap <= max(1e-10, float(gap.min()))]
             before = time
         return end, free[:0]
 
     def _begin(self, met: Indices) -> None:
         """Note the speeds at which pairs begin to touch."""
-        touch = self.touch = self._touch()
+        touch = self.touch = self._touch(self.now, self.state)
         for p in met:
             speed = float(touch.rate[p])
             self.touching[p], self.approach[p] = True, max(speed, 0.0)
@@ -373,39 +448,20 @@ class Run:
         from scipy.optimize import brentq
 
         begin, end = between.t_old, between.t
-        touch = self.touch = self.world.touch(end, self.state, self.approach, self.touching)
+        touch = self.touch = self._touch(end, self.state)
         for p in np.flatnonzero(self.touching & (touch.depth < 0.0) & (touch.rate < 0.0)):
 
             def gap(at: float, p: int = int(p)) -> float:
                 return float(self.world.gaps(at, between(at))[p])
 
             time = float(brentq(gap, begin, end, xtol=1e-12) if gap(begin) < 0.0 < gap(end) else end)
-            left = self.world.touch(time, between(time), self.approach, self.touching)
+            left = self._touch(time, between(time))
             self.touching[p], self.approach[p] = False, np.inf
             self.events.append(ContactEvent(time, self.world.pairs.names[p], False, float(left.rate[p])))
-
-    def _store_frames(self, between: Any, end: float) -> None:
-        wanted = self.times[len(self.states) : int(np.searchsorted(self.times, end, side="right"))]
-        for time in wanted:
-            self._store(self.world.projected(time, between(time)))
 
     def _store(self, state: Array) -> None:
         self.states.append(state)
         self.contacts.append((self.approach.copy(), self.touching.copy()))
-
-    def _refuse_overlap(self, touch: Touch) -> None:
-        size = np.linalg.norm(touch.force, axis=1)
-        if not len(size) or size.max() <= OVERLAP * max(self.world.weight, 1e-3):
-            return
-        worst = int(np.argmax(size))
-        raise InputError(
-            f"{self.world.pairs.names[worst]} overlap by {1000.0 * touch.depth[worst]:.1f} mm at the start, "
-            f"a force of {size[worst]:.3g} N",
-            code="conflict",
-            where=self.world.pairs.names[worst],
-            expected="surfaces that are apart or hardly touch",
-            remedy="move the models apart, or leave the pair out",
-        )
 
     def _pressing(self) -> str:
         """What presses and what pulls most at the last good state, for a message."""
@@ -423,123 +479,3 @@ class Run:
             name = self.world.straps.straps[worst].name
             text += f" The strap {name} carries {loads.pull.tension[worst]:.3g} N at {self.now:.4f} s."
         return text
-
-
-EXTRA = 2
-"""Numbers behind the states of the models: energy [J] lost in contacts and straps, work [J] of what is applied."""
-
-
-@dataclass(frozen=True)
-class Loads:
-    """What the pairs do, what the straps do (None without any), and the generalized force (N, 3) on every model."""
-
-    touch: Touch
-    pull: Pull | None
-    forces: list[Array]
-
-    @property
-    def loss(self) -> float:
-        """Power [W] that contacts and straps lose."""
-        return self.touch.loss + (0.0 if self.pull is None else self.pull.loss)
-
-
-@dataclass(frozen=True)
-class World:
-    """All models as one system; a state is theirs one after the other, then `EXTRA` numbers."""
-
-    systems: Mapping[str, System]
-    pairs: ContactPairs
-    straps: Straps | None = None
-
-    @classmethod
-    def build(
-        cls, systems: Mapping[str, System], pairs: ContactPairs, straps: Sequence[Strap], start: Array
-    ) -> World:
-        """A world whose straps are without tension in the first state, that of the models alone."""
-        bare = cls(systems, pairs)
-        if not straps:
-            return bare
-        models = {name: system.model for name, system in systems.items()}
-        motions = bare.bodies(bare.split(0.0, np.concatenate([start, np.zeros(EXTRA)]))).motions
-        return cls(systems, pairs, Straps.build(models, straps, motions))
-
-    @cached_property
-    def _slices(self) -> list[slice]:
-        ends = np.cumsum([0, *(6 * len(system.model.standing) for system in self.systems.values())]).tolist()
-        return [slice(*pair) for pair in pairwise(ends)]
-
-    @cached_property
-    def _bodies(self) -> int:
-        return sum(len(system.model.topology.bodies) for system in self.systems.values()) + 1
-
-    @property
-    def weight(self) -> float:
-        """Of all models together [N]."""
-        models = [system.model for system in self.systems.values()]
-        return sum(model.mass.total * float(np.linalg.norm(model.gravity)) for model in models)
-
-    def parts(self, state: Array) -> list[Array]:
-        """The state of every model."""
-        return [state[own] for own in self._slices]
-
-    def split(self, time: float, state: Array) -> list[tuple[Array, Array]]:
-        """Positions and velocities (N, 3) of every model; refuses what is no finite number."""
-        parts = zip(self.systems.values(), self.parts(state), strict=True)
-        return [system.split(time, part) for system, part in parts]
-
-    def bodies(self, states: list[tuple[Array, Array]]) -> BodyStates:
-        """Poses and velocities of the bodies of all models."""
-        return BodyStates.of([system.model for system in self.systems.values()], states)
-
-    def gaps(self, time: float, state: Array) -> Array:
-        """Gap (P,) [m] of every pair."""
-        return self.pairs.gaps(self.bodies(self.split(time, state)))
-
-    def touch(self, time: float, state: Array, approach: Array, touching: Mask) -> Touch:
-        """What the pairs do."""
-        return self.pairs.touch(self.bodies(self.split(time, state)), approach, touching)
-
-    def loads(self, time: float, state: Array, approach: Array, touching: Mask) -> Loads:
-        """What pairs and straps do."""
-        bodies = self.bodies(self.split(time, state))
-        touch = self.pairs.touch(bodies, approach, touching)
-        pull = None if self.straps is None else self.straps.pull(bodies.motions)
-        is_pulled = pull is not None and pull.tension.any()
-        if not (touch.force.any() or is_pulled):
-            return Loads(touch, pull, [np.zeros(q.shape) for q, _ in bodies.states])
-        wrench = self.pairs.wrenches(touch, self._bodies)
-        if self.straps is not None and pull is not None:
-            self.straps.add_wrenches(pull, wrench)
-        return Loads(touch, pull, bodies.generalized(wrench))
-
-    def derivative(self, time: float, state: Array, approach: Array, touching: Mask) -> Array:
-        """dy/dt."""
-        loads = self.loads(time, state, approach, touching)
-        rates, work = [], 0.0
-        for name, part, force in zip(self.systems, self.parts(state), loads.forces, strict=True):
-            system, (q, qd) = self.systems[name], part.reshape(2, -1, 3)
-            applied = self._applied(name, time, q, qd)
-            found = system.accelerated(time, q, qd, applied + force, polished=False)
-            rates += [part[part.size // 2 :], found.qdd]
-            work += system.power(q, qd, found.qdd.reshape(q.shape), applied, force)
-        return np.concatenate([*rates, [loads.loss, work]])
-
-    def _applied(self, name: str, time: float, q: Array, qd: Array) -> Array:
-        """The forces on one model; where there are several, an error names it."""
-        try:
-            return self.systems[name].applied(time, q, qd)
-        except MuscleSolveError as fault:
-            if len(self.systems) == 1 or isinstance(fault, InputError):
-                raise
-            raise MuscleSolveError(f"{name}: {fault}") from fault
-
-    def violation(self, state: Array) -> float:
-        """How far the worst constraint of all models is from being met [m or 1]."""
-        parts = zip(self.systems.values(), self.parts(state), strict=True)
-        return max(system.violation(part.reshape(2, -1, 3)[0]) for system, part in parts)
-
-    def projected(self, time: float, state: Array) -> Array:
-        """The nearest state that satisfies the constraints of every model."""
-        parts = zip(self.systems.values(), self.parts(state), strict=True)
-        found = [system.projected(time, part)[0] for system, part in parts]
-        return np.concatenate([*found, state[-EXTRA:]])

@@ -22,7 +22,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Indices
 from musclesolve.dynamics.inverse.joint_couples import Couples
-from musclesolve.dynamics.kernel.arrays import ConeArrays, Joints, Motions, StopArrays, contiguous
+from musclesolve.dynamics.kernel.arrays import BodyMotions, ConeArrays, JointArrays, StopArrays, contiguous
 from musclesolve.dynamics.kinematics.motion_derivatives import joint_angles
 from musclesolve.dynamics.model.data_files import locate, read_text
 from musclesolve.dynamics.model.model import Model
@@ -122,20 +122,20 @@ class JointResistance:
         from musclesolve.dynamics.kernel.entry import RESIST
 
         bodies = len(self.couples.spread)
-        force, wrench, motions = np.zeros(q.shape), np.zeros((bodies, 6)), Motions.of(bodies)
+        force, wrench, motions = np.zeros(q.shape), np.zeros((bodies, 6)), BodyMotions.of(bodies)
         state = contiguous(q), contiguous(qd)
         joints, limits = self._compiled
         RESIST.load()(state, self.couples.model.rigid_bodies.compiled, motions, joints, limits, wrench, force)
         return force
 
     @cached_property
-    def _compiled(self) -> tuple[Joints, tuple[StopArrays, ConeArrays]]:
+    def _compiled(self) -> tuple[JointArrays, tuple[StopArrays, ConeArrays]]:
         """Joints, and stops and cones, for compiled code."""
         tree, cones, stops = self.couples.model.tree, self.cones, self.stops
         balls, fixed_axes = tree.spherical.ravel(), np.zeros((tree.joint_count, 3))
         scale = tree.sign / tree.axis_length
         scale[balls], fixed_axes[balls] = 0.0, tree.fixed_axes.reshape(-1, 3)
-        joints = Joints(
+        joints = JointArrays(
             proximal=contiguous(self.couples.proximal, np.intp),
             distal=contiguous(self.couples.distal, np.intp),
             axis=contiguous(tree.axis, np.intp),

@@ -46,43 +46,41 @@ class System:
     method: str
 
     @cached_property
-    def _constant(self) -> tuple[Array, Array, tuple[Array, float]] | None:
-        """Mass matrix, weight and compiled mass matrix, where no body needs a cross product and they do not depend on
-        the pose (2.62).
-        """
-        model = self.model
-        if model.rigid_bodies.crossed.any():
-            return None
-        q = model.standing[None]
-        weight = weight_force(model.rigid_bodies, model.mass, q, model.gravity)[0]
-        mass = self._mass_matrix(q[0])
-        return mass, weight, self.equations.elements(mass)
-
-    @cached_property
     def equations(self) -> CompiledEquations:
-        """The same for compiled code."""
+        """The equations for compiled code."""
         return CompiledEquations.build(self.constraints, self.model.rigid_bodies.slots)
 
-    def _mass_matrix(self, q: Array) -> Array:
-        return mass_matrix(self.model.rigid_bodies, self.model.basic_mass, q[None])[0]
+    @cached_property
+    def _constant(self) -> tuple[tuple[Array, tuple[Array, float]], Array] | None:
+        """What `masses` and `own_force` give where no body needs a cross product: the same in every pose (2.62)."""
+        if self.model.rigid_bodies.crossed.any():
+            return None
+        q = self.model.standing
+        return self._masses(q), self._own_force(q, np.zeros_like(q))
 
-    def mass(self, q: Array) -> Array:
-        """Mass matrix (3N, 3N) of a pose (N, 3)."""
-        return self._mass_matrix(q) if self._constant is None else self._constant[0]
+    def masses(self, q: Array) -> tuple[Array, tuple[Array, float]]:
+        """Mass matrix (3N, 3N) of a pose (N, 3), and its elements for compiled code."""
+        return self._masses(q) if self._constant is None else self._constant[0]
 
-    def _compiled_mass(self, q: Array) -> tuple[Array, float]:
-        return self.equations.elements(self._mass_matrix(q)) if self._constant is None else self._constant[2]
+    def _masses(self, q: Array) -> tuple[Array, tuple[Array, float]]:
+        mass = mass_matrix(self.model.rigid_bodies, self.model.basic_mass, q[None])[0]
+        return mass, self.equations.elements(mass)
 
-    def force(self, time: float, q: Array, qd: Array) -> Array:
-        """Right-hand side g (N, 3): weight, velocity-dependent inertia (2.71) and the forces of this simulation."""
-        return self._own_force(q[None], qd[None]) + self.applied(time, q, qd)
+    def own_force(self, q: Array, qd: Array) -> Array:
+        """Weight and velocity-dependent inertia (N, 3) (2.71)."""
+        return self._own_force(q, qd) if self._constant is None else self._constant[1]
 
     def _own_force(self, q: Array, qd: Array) -> Array:
-        if self._constant is not None:
-            return self._constant[1]
         bodies, model = self.model.rigid_bodies, self.model
-        weight = weight_force(bodies, model.mass, q, model.gravity)[0]
-        return np.asarray(weight - inertia_force(bodies, model.basic_mass, q, qd, np.zeros_like(q))[0])
+        weight = weight_force(bodies, model.mass, q[None], model.gravity)[0]
+        if not bodies.crossed.any():
+            return weight
+        still = np.zeros_like(q[None])
+        return np.asarray(weight - inertia_force(bodies, model.basic_mass, q[None], qd[None], still)[0])
+
+    def force(self, time: float, q: Array, qd: Array) -> Array:
+        """Right-hand side g (N, 3): weight, velocity-dependent inertia and the forces of this simulation."""
+        return self.own_force(q, qd) + self.applied(time, q, qd)
 
     def applied(self, time: float, q: Array, qd: Array) -> Array:
         """The forces of this simulation (N, 3)."""
@@ -106,14 +104,14 @@ class System:
 
     def accelerated(self, time: float, q: Array, qd: Array, applied: Array, polished: bool) -> Accelerations:
         """The same under given forces (N, 3) beside the weight."""
-        force = self._own_force(q[None], qd[None]) + applied
+        force, (mass, elements) = self.own_force(q, qd) + applied, self.masses(q)
         try:
             if self.method == "augmented_lagrangian":
-                return self.equations.accelerations(q, qd, force, self._compiled_mass(q), polished)
+                return self.equations.accelerations(q, qd, force, elements, polished)
             jacobian = self._jacobian(q)
             right = self.constraints.gamma(qd[None])[0] - FREQUENCY**2 * self.constraints.value(q[None])[0]
             right -= 2.0 * DAMPING * FREQUENCY * (jacobian @ qd.ravel())
-            return direct(self.mass(q), jacobian, force.ravel(), right)
+            return direct(mass, jacobian, force.ravel(), right)
         except (MuscleSolveError, np.linalg.LinAlgError) as fault:
             raise UnsolvableError(f"the simulation stops at {time:.4f} s: {fault}") from fault
 
@@ -144,24 +142,23 @@ class System:
         Phi_q qd = 0: the equations of (2.37) with M (q* - q) or M qd* for the force.
         """
         before, moving = self.split(time, state)
-        rows, mass, compiled = self.constraints, self.mass(before), self._compiled_mass(before)
-        q = before
-        drift = self.violation(q)
-        worst = drift
+        (mass, elements), q = self.masses(before), before
+        drift = worst = self.violation(q)
         for _ in range(_PROJECTIONS):
             if worst < _CLOSED:
                 break
             back = (mass @ (before - q).ravel()).reshape(q.shape)
-            q, last = q + self.equations.returned(q, back, compiled), worst
+            q, last = q + self.equations.returned(q, back, elements), worst
             worst = self.violation(q)
             if worst > 0.1 * last and worst < 1e-10:
                 break
         if not worst <= 1e-9:
             raise MuscleSolveError(
-                f"the simulation stops at {time:.4f} s: a loop cannot close, {self._worst(rows.violation(q[None])[0])}"
+                f"the simulation stops at {time:.4f} s: a loop cannot close, "
+                f"{self._worst(self.constraints.violation(q[None])[0])}"
             )
-        push = (self.mass(q) @ moving.ravel()).reshape(q.shape)
-        qd = self.equations.held(q, push, self._compiled_mass(q))
+        mass, elements = self.masses(q)
+        qd = self.equations.held(q, (mass @ moving.ravel()).reshape(q.shape), elements)
         return np.concatenate([q.ravel(), qd.ravel()]), drift
 
     def violation(self, q: Array) -> float:
@@ -191,18 +188,16 @@ class System:
                 code="conflict",
                 remedy="take it from joint rates (Tree.velocity, motion_from)",
             )
-        self._check_masses(q0)
+        if (direction := massless_motion(self.masses(q0)[0], self._jacobian(q0))) is not None:
+            raise self._massless(direction)
         return self.projected(0.0, np.concatenate([q0.ravel(), qd0.ravel()]))[0]
 
-    def _check_masses(self, q: Array) -> None:
-        direction = massless_motion(self.mass(q), self._jacobian(q))
-        if direction is None:
-            return
+    def _massless(self, direction: Array) -> InputError:
         size = np.linalg.norm(direction.reshape(-1, 3), axis=1)
         topology = self.model.topology
         moved = [topology.coordinate_names[k] for k in np.argsort(-size) if size[k] > 0.1 * size.max()]
         bodies = [body.name for body in topology.bodies if {*body.members} & set(moved)]
-        raise InputError(
+        return InputError(
             f"the mass matrix is singular: no mass resists a motion of {', '.join(moved[:_SHOWN])} "
             f"(body {', '.join(bodies[:_SHOWN])})",
             code="bad_model",
@@ -279,7 +274,7 @@ class DrivenSystem(System):
 
     def power(self, q: Array, qd: Array, qdd: Array, applied: Array, contact: Array) -> float:
         """That of the applied forces and of the drive: what the inertia needs beyond weight and contact [W]."""
-        needed = (self.mass(q) @ qdd.ravel()).reshape(q.shape) - self._own_force(q[None], qd[None]) - contact
+        needed = (self.masses(q)[0] @ qdd.ravel()).reshape(q.shape) - self.own_force(q, qd) - contact
         return float(needed.ravel() @ qd.ravel())
 
     def checked_start(self, q0: Array, qd0: Array) -> Array:

@@ -17,7 +17,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_choice, check_increasing, check_number
-from musclesolve.dynamics.forward.accelerations import ROUTES, UnsolvableError
+from musclesolve.dynamics.forward.accelerations import METHODS, UnsolvableError
 from musclesolve.dynamics.forward.applied_forces import Force
 from musclesolve.dynamics.forward.ode_system import System
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion, motion_of
@@ -77,7 +77,7 @@ class Integration:
     stepper: str = "dop853"
 
     def __post_init__(self) -> None:
-        check_choice(self.method, "method", tuple(ROUTES))
+        check_choice(self.method, "method", METHODS)
         check_choice(self.stepper, "stepper", STEPPERS)
         check_number(
             self.tolerance, "tolerance", "a number between 0 and 1, such as 1e-9", above=0.0, below=1.0
@@ -123,8 +123,25 @@ def simulate(
     if held:
         rows = rows.with_linear(*fixed(model.topology, np.asarray(q0), held))
     system = System(model, rows, tuple(forces), how.method)
-    run = _integrate(system, times, system.checked_start(q0, qd0), how)
-    return simulated(system, times, run.states, [0.0] * len(times), run.drift, run.steps, run.evaluations)
+    start = system.checked_start(q0, qd0)
+    solver = stepper(system.derivative, float(times[0]), start, float(times[-1]), how)
+    states, drift, steps, small = [start], 0.0, 0, SmallSteps()
+    while solver.status == "running":
+        if fault := small.step(solver):
+            raise MuscleSolveError(
+                f"the simulation stops at {solver.t:.4f} s: {fault} Forces that jump, or are very stiff, are the "
+                "usual reason."
+            )
+        steps += 1
+        wanted = times[len(states) : int(np.searchsorted(times, solver.t, side="right"))]
+        if len(wanted):
+            between = solver.dense_output()
+            states += [system.projected(t, between(t))[0] for t in wanted]
+        solver.y, off = system.projected(solver.t, solver.y)
+        solver.f = system.derivative(solver.t, solver.y)
+        drift = max(drift, off)
+    still = [0.0] * len(times)
+    return simulated(system, times, np.stack(states), still, drift, steps, solver.nfev + steps)
 
 
 def simulated(
@@ -154,37 +171,6 @@ def simulated(
         steps,
         evaluations,
     )
-
-
-@dataclass(frozen=True)
-class _Run:
-    """States (T, 6N) at the wanted times, the largest drift in a step, and the cost."""
-
-    states: Array
-    drift: float
-    steps: int
-    evaluations: int
-
-
-def _integrate(system: System, times: Array, start: Array, how: Integration) -> _Run:
-    """Steps of the integrator, each followed by the projection."""
-    solver = stepper(system.derivative, float(times[0]), start, float(times[-1]), how)
-    states, drift, steps, small = [start], 0.0, 0, SmallSteps()
-    while solver.status == "running":
-        if fault := small.step(solver):
-            raise MuscleSolveError(
-                f"the simulation stops at {solver.t:.4f} s: {fault} Forces that jump, or are very stiff, are the "
-                "usual reason."
-            )
-        steps += 1
-        wanted = times[len(states) : int(np.searchsorted(times, solver.t, side="right"))]
-        if len(wanted):
-            between = solver.dense_output()
-            states += [system.projected(t, between(t))[0] for t in wanted]
-        solver.y, off = system.projected(solver.t, solver.y)
-        solver.f = system.derivative(solver.t, solver.y)
-        drift = max(drift, off)
-    return _Run(np.stack(states), drift, steps, solver.nfev + steps)
 
 
 def stepper(

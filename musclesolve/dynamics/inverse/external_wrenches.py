@@ -46,15 +46,13 @@ def external_force(model: Model, q: Array, wrenches: list[Wrench]) -> Array:
 
 
 def external_on_bodies(model: Model, q: Array, wrenches: list[Wrench]) -> Array:
-    """The same as forces on the basic coordinates of the bodies (T, B, 4, 3): at point i, with a couple."""
+    """The same as forces on the basic coordinates of the bodies (T, B, 4, 3)."""
     check_frames(wrenches, len(q))
-    rigid_bodies = model.rigid_bodies
-    force = np.zeros((len(q), len(rigid_bodies.slots), 4, 3), q.dtype)
+    force = np.zeros((len(q), len(model.rigid_bodies.slots), 4, 3), q.dtype)
     for wrench in wrenches:
-        body = model.body(wrench.body)
-        couple = wrench.about(q[:, rigid_bodies.slots[body, 0]])
-        force[:, body] += rigid_bodies.subset(np.array([body])).moment_forces(q, couple[:, None])[:, 0]
-        force[:, body, 0] += wrench.force
+        body = [model.body(wrench.body)]
+        one = model.rigid_bodies.subset(np.array(body))
+        force[:, body] += one.wrench_forces(q, wrench.force[:, None], wrench.moment[:, None])
     return force
 
 
@@ -67,12 +65,3 @@ def check_frames(wrenches: list[Wrench], frames: int) -> None:
                 code="bad_shape",
                 expected="a force and a moment for every frame of the motion",
             )
-
-
-def force_on_bodies(model: Model, q: Array, force: Array, moment: Array) -> Array:
-    """Generalized force (T, N, 3) of forces and moments about the global origin (T, B, 3) on all bodies."""
-    rigid_bodies = model.rigid_bodies
-    couple = moment - np.cross(q[:, rigid_bodies.slots[:, 0]], force)
-    basic = rigid_bodies.moment_forces(q, couple)
-    basic[:, :, 0] += force
-    return rigid_bodies.generalized(q, basic)

@@ -14,7 +14,6 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Indices
 from musclesolve.dynamics.model.model import Model
-from musclesolve.dynamics.model.rigid_body import RigidBodies
 from musclesolve.dynamics.model.topology import bodies_of_joint
 
 
@@ -88,13 +87,5 @@ class Couples:
 
     def rates(self, q: Array, qd: Array) -> Array:
         """Rates (T, K) [rad/s], the shares of the axes in the relative angular velocity."""
-        spin = body_spin(self.model.rigid_bodies, q, qd)
+        spin = self.model.rigid_bodies.twists(q, qd)[..., :3]
         return np.einsum("tkx,tkx->tk", self.axes(q), spin[:, self.distal] - spin[:, self.proximal])
-
-
-def body_spin(rigid_bodies: RigidBodies, q: Array, qd: Array) -> Array:
-    """Angular velocity (T, B, 3) [rad/s] of every body, global axes: w = 1/2 sum_a e_a x de_a/dt over its axes."""
-    moving = rigid_bodies.basic_velocity(q, qd)
-    columns = np.stack([moving[:, :, 1] - moving[:, :, 0], moving[:, :, 2], moving[:, :, 3]], axis=-1)
-    axes_rate, axes = columns @ rigid_bodies.inverse, rigid_bodies.rotation(q)
-    return 0.5 * np.cross(axes, axes_rate, axisa=-2, axisb=-2, axisc=-2).sum(axis=-1)

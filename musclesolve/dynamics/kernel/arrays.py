@@ -16,7 +16,7 @@ ACCELERATE, RETURN, HOLD = 0, 1, 2
 """What the rows ask of the unknown x: Phi_q x = gamma - 2 mu omega Phi_dot - omega^2 Phi, -Phi, or zero."""
 
 
-class Bodies(NamedTuple):
+class BodyArrays(NamedTuple):
     """The bodies of one model: see `RigidBodies`."""
 
     slots: Indices  # (B, 6)
@@ -26,7 +26,7 @@ class Bodies(NamedTuple):
     origin: Array  # (B, 3)
 
 
-class Motions(NamedTuple):
+class BodyMotions(NamedTuple):
     """Where bodies are and how they move."""
 
     rotation: Array  # (B, 3, 3) from the standing pose
@@ -35,14 +35,14 @@ class Motions(NamedTuple):
     work: Array  # (3, 3, 3)
 
     @classmethod
-    def of(cls, count: int) -> Motions:
+    def of(cls, count: int) -> BodyMotions:
         """Bodies at rest in the standing pose."""
         rotation = np.zeros((count, 3, 3))
         rotation[:, (0, 1, 2), (0, 1, 2)] = 1.0
         return cls(rotation, np.zeros((count, 3)), np.zeros((count, 6)), np.empty((3, 3, 3)))
 
 
-class Shapes(NamedTuple):
+class SurfaceArrays(NamedTuple):
     """Surfaces on bodies: see `Surface`."""
 
     body: Indices  # (S,)
@@ -54,7 +54,7 @@ class Shapes(NamedTuple):
     extent: Array  # (S,) zero for a plane
 
 
-class Pairs(NamedTuple):
+class PairArrays(NamedTuple):
     """Which surfaces may touch; the first of a pair may be a plane."""
 
     first: Indices  # (P,)
@@ -62,7 +62,7 @@ class Pairs(NamedTuple):
     plane: Mask  # (P,)
 
 
-class Placed(NamedTuple):
+class PlacedSurfaces(NamedTuple):
     """Surfaces in space."""
 
     center: Array  # (S, 3)
@@ -85,7 +85,7 @@ class Touches(NamedTuple):
         return cls(np.zeros(count), np.zeros(count), *np.zeros((3, count, 3)))
 
 
-class Joints(NamedTuple):
+class JointArrays(NamedTuple):
     """Axes and damping of the joints: see `Tree` and `JointResistance`."""
 
     proximal: Indices  # (K,)
@@ -113,7 +113,7 @@ class ConeArrays(NamedTuple):
     limits: Array  # (C, 6) front, side, back, opposite, margin, moment
 
 
-class Rows(NamedTuple):
+class RowArrays(NamedTuple):
     """Constraint rows and where the elements of the symmetric matrices of a system lie.
 
     place (N,): of every slot in the order in which the matrix is factored; begin (3N,): first column of a row that is

@@ -9,17 +9,17 @@ from numba import types
 
 from musclesolve._util.compiled_code import CompiledFunction, source_version
 from musclesolve.dynamics.kernel.arrays import (
-    Bodies,
+    BodyArrays,
+    BodyMotions,
     ConeArrays,
-    Joints,
-    Motions,
-    Pairs,
-    Placed,
-    Rows,
-    Shapes,
+    JointArrays,
+    PairArrays,
+    PlacedSurfaces,
+    RowArrays,
     Solved,
     State,
     StopArrays,
+    SurfaceArrays,
     Touches,
 )
 from musclesolve.dynamics.kernel.bodies import move_body, push_body
@@ -38,16 +38,16 @@ def _tuple(kind: Any, fields: str) -> types.NamedTuple:
     return types.NamedTuple([types.Array(_KINDS[f[0]], int(f[1]), "C") for f in fields.split()], kind)
 
 
-_BODIES = _tuple(Bodies, "i2 b1 r2 r3 r2")
-_MOTIONS = _tuple(Motions, "r3 r2 r2 r3")
-_SHAPES = _tuple(Shapes, "i1 r2 r3 r2 r1 r1 r1")
-_PAIRS = _tuple(Pairs, "i1 i1 b1")
-_PLACED = _tuple(Placed, "r2 r3 r1")
+_BODIES = _tuple(BodyArrays, "i2 b1 r2 r3 r2")
+_MOTIONS = _tuple(BodyMotions, "r3 r2 r2 r3")
+_SHAPES = _tuple(SurfaceArrays, "i1 r2 r3 r2 r1 r1 r1")
+_PAIRS = _tuple(PairArrays, "i1 i1 b1")
+_PLACED = _tuple(PlacedSurfaces, "r2 r3 r1")
 _TOUCHES = _tuple(Touches, "r1 r1 r2 r2 r2")
-_JOINTS = _tuple(Joints, "i1 i1 i2 r1 r2 r1")
+_JOINTS = _tuple(JointArrays, "i1 i1 i2 r1 r2 r1")
 _STOPS = _tuple(StopArrays, "i1 r2 r2")
 _CONES = _tuple(ConeArrays, "i2 i2 r3 r2")
-_ROWS = _tuple(Rows, "i2 i2 r1 i1 i1 r1 r2 i1 i1 i1")
+_ROWS = _tuple(RowArrays, "i2 i2 r1 i1 i1 r1 r2 i1 i1 i1")
 _STATE = _tuple(State, "r2 r2 r2 r1 r1")
 _SOLVED = _tuple(Solved, "r2 r1 r1 r3 r1 r1 r1 r1 r1 r2")
 _MATRIX = types.Array(types.float64, 2, "C")

@@ -2,7 +2,7 @@
 
 (M + alpha Phi_q^T Phi_q) d = right is factored by Cholesky's method row by row, each row from its first element that
 is not zero: with the slots in a good order that is a few per cent of the work with full matrices. The iterates are
-those of `accelerations.augmented_lagrangian`.
+derived in `forward.accelerations.CompiledEquations`.
 """
 
 from __future__ import annotations

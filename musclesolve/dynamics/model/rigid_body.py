@@ -24,7 +24,7 @@ from functools import cached_property
 import numpy as np
 
 from musclesolve._util.arrays import Array, Indices, Mask
-from musclesolve.dynamics.kernel.arrays import Bodies, contiguous
+from musclesolve.dynamics.kernel.arrays import BodyArrays, contiguous
 from musclesolve.dynamics.model.topology import Body, Topology
 from musclesolve.errors import InputError
 
@@ -100,9 +100,9 @@ class RigidBodies:
         return self.incidence[:, body] @ np.array([c_i, c_j, -c_u, c_u, -c_v, c_v])
 
     @cached_property
-    def compiled(self) -> Bodies:
+    def compiled(self) -> BodyArrays:
         """The same for compiled code."""
-        return Bodies(
+        return BodyArrays(
             contiguous(self.slots, np.intp),
             contiguous(self.crossed, bool),
             np.column_stack([self.length_u, self.length_v]),
@@ -148,14 +148,15 @@ class RigidBodies:
         return columns @ self.inverse
 
     def twists(self, q: Array, qd: Array) -> Array:
-        """Angular velocity and velocity of the global origin of every body, (T, B, 6).
+        """Angular velocity [rad/s] and velocity of the material point at the global origin [m/s] of every body,
+        (T, B, 6).
 
         With dR/dt = [w]x R: w is half the sum of e x de/dt over the axes e of the body.
         """
         rates = self.basic_velocity(q, qd)
         columns = np.stack([rates[:, :, 1] - rates[:, :, 0], rates[:, :, 2], rates[:, :, 3]], axis=-1)
         spin = 0.5 * np.cross(self.rotation(q), columns @ self.inverse, axis=2).sum(axis=3)
-        return np.concatenate([spin, rates[:, :, 0] - np.cross(spin, self.basic(q)[:, :, 0])], axis=2)
+        return np.concatenate([spin, rates[:, :, 0] - np.cross(spin, q[:, self.slots[:, 0]])], axis=2)
 
     def slot_forces(self, q: Array, force: Array) -> Array:
         """Forces on (r_i, r_j, u, v), (T, B, 4, 3), on the six slots by virtual power, (T, B, 6, 3).
@@ -188,6 +189,14 @@ class RigidBodies:
         on_axes = 0.5 * np.cross(moment[:, :, None, :], axes)
         on_columns = np.einsum("bsa,tbax->tbsx", self.inverse, on_axes)
         return np.concatenate([-on_columns[:, :, :1], on_columns], axis=2)
+
+    def wrench_forces(self, q: Array, force: Array, moment: Array) -> Array:
+        """Forces on the basic coordinates (T, B, 4, 3) of a force [N] and its moment about the global origin [N m],
+        (T, B, 3) each: the force at point i, with a couple.
+        """
+        basic = self.moment_forces(q, moment - np.cross(q[:, self.slots[:, 0]], force))
+        basic[:, :, 0] += force
+        return basic
 
 
 def body_slots(body: Body, slot: dict[str, int], none: int) -> list[int]:

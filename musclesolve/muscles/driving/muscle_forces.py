@@ -15,7 +15,7 @@ from functools import cached_property
 import numpy as np
 
 from musclesolve._util.arrays import Array, Indices
-from musclesolve.dynamics.inverse.joint_couples import Couples, body_spin
+from musclesolve.dynamics.inverse.joint_couples import Couples
 from musclesolve.dynamics.kinematics.motion_derivatives import joint_angles, revolute_angles, single_joints
 from musclesolve.dynamics.model.model import Model
 from musclesolve.dynamics.model.rigid_body import RigidBodies
@@ -75,7 +75,7 @@ class MuscleForces:
         rates, dofs = np.zeros((len(qd), len(self.model.topology.dof_names))), path.moving_dofs
         if dofs.size:
             distal, proximal = self._couples.distal[dofs], self._couples.proximal[dofs]
-            spin = body_spin(self._bodies[1], path.q, qd)
+            spin = self._bodies[1].twists(path.q, qd)[..., :3]
             places = np.searchsorted(self._bodies[0], [distal, proximal])
             relative = spin[:, places[0]] - spin[:, places[1]]
             rates[:, dofs] = np.einsum("tdx,tdx->td", self._axes(path.q, dofs), relative)
@@ -90,10 +90,7 @@ class MuscleForces:
             moment = -np.einsum("tnd,tn->td", path.explicit, tension)
             couple = self._axes(path.q, path.moving_dofs) * moment[..., None]
             wrench[..., :3] += self._couples.spread[np.ix_(bodies, path.moving_dofs)] @ couple
-        at = path.q[:, own.slots[:, 0]]
-        force = own.moment_forces(path.q, wrench[..., :3] - np.cross(at, wrench[..., 3:]))
-        force[:, :, 0] += wrench[..., 3:]
-        return own.generalized(path.q, force)
+        return own.generalized(path.q, own.wrench_forces(path.q, wrench[..., 3:], wrench[..., :3]))
 
     def _tension(self, time: Array, path: PathState, qd: Array) -> Array:
         if self.prescribed:

@@ -6,7 +6,13 @@ import numpy as np
 import pytest
 from refusals import refused
 
-from musclesolve.dynamics.forward.accelerations import augmented_lagrangian, direct, massless_motion
+from musclesolve.dynamics.forward.accelerations import (
+    DAMPING,
+    FREQUENCY,
+    CompiledEquations,
+    direct,
+    massless_motion,
+)
 from musclesolve.dynamics.forward.applied_forces import ExternalForces, JointMoments
 from musclesolve.dynamics.forward.simulate import Integration, kinetic_energy, simulate
 from musclesolve.dynamics.inverse.external_wrenches import Wrench
@@ -38,24 +44,31 @@ def standing_start(model):
     return motion_from(model, np.zeros(1), *np.zeros((3, 1, len(model.topology.dof_names))))
 
 
-def system_of(model, seed=52):
-    """Mass matrix, Jacobian, random force and the right-hand side of one state."""
-    moving = random_motion(model, 1)
+def system_of(model, rows=None, seed=52):
+    """Mass matrix, Jacobian, random force and the stabilised right-hand side of one state."""
+    moving, rows = random_motion(model, 1), model.constraints if rows is None else rows
     mass = mass_matrix(model.rigid_bodies, model.basic_mass, moving.q)[0]
-    jacobian = model.constraints.jacobian(moving.q)[0].reshape(-1, len(mass))
+    jacobian = rows.jacobian(moving.q)[0].reshape(-1, len(mass))
     force = 100.0 * np.random.default_rng(seed).normal(size=len(mass))
-    return mass, jacobian, force, model.constraints.gamma(moving.qd)[0]
+    right = rows.gamma(moving.qd)[0] - FREQUENCY**2 * rows.value(moving.q)[0]
+    return mass, jacobian, force, right - 2.0 * DAMPING * FREQUENCY * jacobian @ moving.qd.ravel()
+
+
+def iterated(model, rows=None, penalty=1e6):
+    """The augmented Lagrangian iteration for the same state."""
+    moving, rows = random_motion(model, 1), model.constraints if rows is None else rows
+    mass, _, force, _ = system_of(model, rows)
+    equations = CompiledEquations.build(rows, model.rigid_bodies.slots)
+    given = moving.q[0], moving.qd[0], force.reshape(-1, 3)
+    return equations.accelerations(*given, equations.elements(mass, penalty))
 
 
 @pytest.mark.parametrize("penalty", [1e4, 1e6, 1e7])
 def test_augmented_lagrangian_is_the_direct_route(either, penalty):
     mass, jacobian, force, right = system_of(either)
-    iterated, solved = (
-        augmented_lagrangian(mass, jacobian, force, right, penalty),
-        direct(mass, jacobian, force, right),
-    )
-    assert np.abs(iterated.qdd - solved.qdd).max() < 1e-9 * np.abs(solved.qdd).max()
-    assert np.abs(iterated.multipliers - solved.multipliers).max() < 1e-9 * np.abs(solved.multipliers).max()
+    found, solved = iterated(either, penalty=penalty), direct(mass, jacobian, force, right)
+    assert np.abs(found.qdd - solved.qdd).max() < 1e-9 * np.abs(solved.qdd).max()
+    assert np.abs(found.multipliers - solved.multipliers).max() < 1e-9 * np.abs(solved.multipliers).max()
     assert (
         np.abs(mass @ solved.qdd + jacobian.T @ solved.multipliers - force).max() < 1e-9 * np.abs(force).max()
     )
@@ -64,13 +77,13 @@ def test_augmented_lagrangian_is_the_direct_route(either, penalty):
 
 def test_a_few_iterations_are_enough(either):
     """The thesis finds two to four (2.37); down to round-off it takes a few more."""
-    assert augmented_lagrangian(*system_of(either), penalty=1e7).iterations <= 6
+    assert iterated(either, penalty=1e7).iterations <= 6
 
 
 def test_accelerations_agree_with_the_tree(either):
     """A third route, along the allowed directions: D^T M D ds/dt = D^T (g - M Ddot s)."""
     moving = random_motion(either, 1)
-    mass, jacobian, force, right = system_of(either)
+    mass, _, force, _ = system_of(either)
     joints = either.tree.joint_count
     origin = moving.coordinates[:, joints : joints + 3]
     directions = either.tree.allowed(moving.q, origin)[0].reshape(len(mass), -1)
@@ -80,18 +93,25 @@ def test_accelerations_agree_with_the_tree(either):
     ).ravel()
     rates = np.linalg.solve(directions.T @ mass @ directions, directions.T @ (force - mass @ bias))
     expected = directions @ rates + bias
-    found = augmented_lagrangian(mass, jacobian, force, right).qdd
+    found = iterated(either).qdd
     assert np.abs(found - expected).max() < 1e-9 * np.abs(expected).max()
 
 
 def test_redundant_rows_change_nothing(body):
     mass, jacobian, force, right = system_of(body)
     doubled, both = np.vstack([jacobian, 10.0 * jacobian[:20]]), np.concatenate([right, 10.0 * right[:20]])
+    rows, twice = body.constraints, np.arange(len(body.constraints.constant)).repeat(2)
+    names = (*(rows.names[k] for k in twice), *rows.names[len(rows.constant) :])
+    repeated = replace(
+        rows, names=names, first=rows.first[twice], second=rows.second[twice], constant=rows.constant[twice]
+    )
     plain = direct(mass, jacobian, force, right)
-    for route in (augmented_lagrangian, direct):
-        again = route(mass, doubled, force, both)
+    for more, again in (
+        (doubled, direct(mass, doubled, force, both)),
+        (system_of(body, repeated)[1], iterated(body, repeated)),
+    ):
         assert np.abs(again.qdd - plain.qdd).max() < 1e-9 * np.abs(plain.qdd).max()
-        reaction = doubled.T @ again.multipliers - jacobian.T @ plain.multipliers
+        reaction = more.T @ again.multipliers - jacobian.T @ plain.multipliers
         assert np.abs(reaction).max() < 1e-9 * np.abs(force).max()
 
 
@@ -203,12 +223,17 @@ def test_a_body_without_inertia_is_named(body):
         simulate(replace(body, mass=without), start.q[0], start.qd[0], 0.1)
 
 
+def test_accelerations_of_what_has_no_mass_are_refused(body):
+    equations = CompiledEquations.build(body.constraints, body.rigid_bodies.slots)
+    still, (q,) = np.zeros(body.standing.shape), random_motion(body, 1).q
+    with refused(None, "singular", error=MuscleSolveError):
+        equations.accelerations(q, still, still, equations.elements(np.zeros((q.size, q.size))))
+
+
 def test_massless_motion_is_found_where_it_is():
     mass, jacobian = np.diag([1.0, 0.0, 2.0]), np.array([[0.0, 0.0, 1.0]])
     np.testing.assert_allclose(np.abs(massless_motion(mass, jacobian)), [0.0, 1.0, 0.0], atol=1e-12)
     assert massless_motion(np.eye(3), jacobian) is None
-    with refused(None, "singular", error=MuscleSolveError):
-        augmented_lagrangian(mass, jacobian, np.ones(3), np.zeros(1))
 
 
 def refusals():
