@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Indices, true_runs
+from musclesolve._util.arrays import Array, true_runs
 from musclesolve._util.checks import check_array, check_choice, check_integer, check_number
 from musclesolve.dynamics.forward.applied_forces import Force
 from musclesolve.dynamics.forward.ode_system import System
@@ -147,34 +147,14 @@ def forward_problem(
             without activations, or of other muscles, tendons or times.
     """
     check_choice(replay, "replay", REPLAYS)
-    analysis = _analysed(trial)
-    _check_tendons(analysis, result)
-    legs = [leg.state.muscles for leg in analysis.legs]
-    recorded, names = analysis.prepared.mechanics, analysis.muscle_names
-    activation = analysis.activation if result is None else _of_result(result, names, recorded.motion.time)
-    keep = _solved(activation)
-    motion, wrenches = recorded.motion.frames(keep), [wrench.frames(keep) for wrench in recorded.wrenches]
-    finer = refined(recorded.model, motion, wrenches, activation[keep], check_integer(refine, "refine", 1))
-    problem = problem_of(recorded.model, *finer[:2], legs, finer[2], replay, between)
-    return replace(problem, every=refine)
-
-
-def _analysed(trial: object) -> Analysis:
-    """The analysis of a trial, made now unless given."""
-    if isinstance(trial, Analysis):
-        return trial
-    if not isinstance(trial, Trial | str | Path):
+    if not isinstance(trial, Analysis | Trial | str | Path):
         raise InputError(
             f"a {type(trial).__name__} instead of a trial",
             code="bad_type",
             expected="a trial, the path of its file, or its analysis",
             remedy="a result knows no subject and no recording: pass its trial, and the result as result=",
         )
-    return share(prepare(trial))
-
-
-def _check_tendons(analysis: Analysis, result: xr.Dataset | None) -> None:
-    """Refuse activations that were found with elastic tendons: the simulated ones are rigid."""
+    analysis = trial if isinstance(trial, Analysis) else share(prepare(trial))
     check_rigid(analysis.prepared.trial, "a forward problem")
     if str(getattr(result, "attrs", {}).get("tendon", "rigid")) != "rigid":
         raise InputError(
@@ -184,6 +164,24 @@ def _check_tendons(analysis: Analysis, result: xr.Dataset | None) -> None:
             expected="a result with rigid tendons, as those of the simulation are",
             remedy='run the trial with tendon = "rigid"',
         )
+    legs = [leg.state.muscles for leg in analysis.legs]
+    recorded, names = analysis.prepared.mechanics, analysis.muscle_names
+    activation = analysis.activation if result is None else _of_result(result, names, recorded.motion.time)
+    # The longest run of frames in which all activations are known.
+    runs = true_runs(np.asarray(np.isfinite(activation).all(axis=1)))
+    first, last = max(runs, key=lambda run: run[1] - run[0], default=(0, 0))
+    if last - first < 6:
+        raise InputError(
+            f"at most {last - first} frames in a row have a valid solution of all analysed legs",
+            code="too_few_frames",
+            expected="at least 6",
+            remedy="analyse the leg that was measured alone (side), or choose another time range",
+        )
+    keep = slice(first, last)
+    motion, wrenches = recorded.motion.frames(keep), [wrench.frames(keep) for wrench in recorded.wrenches]
+    finer = refined(recorded.model, motion, wrenches, activation[keep], check_integer(refine, "refine", 1))
+    problem = problem_of(recorded.model, *finer[:2], legs, finer[2], replay, between)
+    return replace(problem, every=refine)
 
 
 def refined(
@@ -230,7 +228,13 @@ def problem_of(
     given = {"activation": (activation, None), "force": (None, tension)}[replay]
     muscles = muscle_forces(model, legs, given[0], motion.time, force=given[1], between=between)
     net, joints = projected_moments(model, motion, wrenches), model.tree.joint_count
-    moments = net[:, :joints] - _muscle_moments(model, states, tension)
+    moments, first = net[:, :joints].copy(), 0
+    for state in states:
+        arm = state.moment_arm
+        pulled = tension[:, first : first + arm.shape[2]]
+        chosen = [model.dof(dof) for dof in state.muscles.dof_names]
+        moments[:, chosen] -= np.einsum("tkn,tn->tk", arm, pulled)
+        first += arm.shape[2]
     force, about = net[:, joints : joints + 3], net[:, joints + 3 :]
     base = model.topology.bodies[model.tree.root].name
     residual = Wrench(base, force, about + np.cross(motion.origin, force))
@@ -240,31 +244,6 @@ def problem_of(
 
 def _side_by_side(states: Sequence[MuscleState], name: str) -> Array:
     return np.concatenate([getattr(state, name) for state in states], axis=1)
-
-
-def _muscle_moments(model: Model, states: Sequence[MuscleState], tension: Array) -> Array:
-    """Joint moments (T, K) [N m] of tendon forces (T, n) [N] of the muscles of some legs."""
-    moments, first = np.zeros((len(tension), model.tree.joint_count)), 0
-    for state in states:
-        arm = state.moment_arm
-        own = tension[:, first : first + arm.shape[2]]
-        moments[:, [model.dof(dof) for dof in state.muscles.dof_names]] += np.einsum("tkn,tn->tk", arm, own)
-        first += arm.shape[2]
-    return moments
-
-
-def _solved(activation: Array) -> slice:
-    """The longest run of frames in which all activations are known."""
-    runs = true_runs(np.asarray(np.isfinite(activation).all(axis=1)))
-    first, last = max(runs, key=lambda run: run[1] - run[0], default=(0, 0))
-    if last - first < 6:
-        raise InputError(
-            f"at most {last - first} frames in a row have a valid solution of all analysed legs",
-            code="too_few_frames",
-            expected="at least 6",
-            remedy="analyse the leg that was measured alone (side), or choose another time range",
-        )
-    return slice(first, last)
 
 
 def _of_result(result: xr.Dataset, names: list[str], time: Array) -> Array:
@@ -296,12 +275,11 @@ def _of_result(result: xr.Dataset, names: list[str], time: Array) -> Array:
 class RecordedLoads:
     """Joint moments and wrenches on bodies as one force of a simulation.
 
-    bodies (W,): those with wrenches; onto (B, W): one where a wrench acts on a body. course: at times (T,), moments of
+    onto (B, W): one where a wrench acts on a body. course: at times (T,), moments of
     all joints (K) [N m], then force [N] and moment about the global origin [N m] of each wrench, (T, K + 6 W).
     """
 
     couples: Couples
-    bodies: Indices
     onto: Array
     time: Array
     course: Callable[[Array], Array]
@@ -317,7 +295,7 @@ class RecordedLoads:
         bodies = np.array([model.body(wrench.body) for wrench in wrenches], dtype=np.intp)
         spline = make_interp_spline(time, samples, k=3 if between == "spline" else 1)
         onto = (np.arange(len(model.topology.bodies))[:, None] == bodies).astype(float)
-        return cls(Couples.build(model), bodies, onto, time, spline)
+        return cls(Couples.build(model), onto, time, spline)
 
     def joint_moments(self, time: Array) -> Array:
         """The moments (T, K) [N m] at times (T,) [s]."""
@@ -336,11 +314,8 @@ class RecordedLoads:
         joints, rigid_bodies = len(self.couples.distal), self.couples.model.rigid_bodies
         couple = self.couples.spread @ (self.couples.axes(q) * values[:, :joints, None])
         wrench = values[:, joints:].reshape(len(q), -1, 2, 3)
-        at = q[:, rigid_bodies.slots[self.bodies, 0]]
-        couple = couple + self.onto @ (wrench[:, :, 1] - np.cross(at, wrench[:, :, 0]))
-        force = rigid_bodies.moment_forces(q, couple)
-        force[:, :, 0] += self.onto @ wrench[:, :, 0]
-        return rigid_bodies.generalized(q, force)
+        force, moment = self.onto @ wrench[:, :, 0], self.onto @ wrench[:, :, 1]
+        return rigid_bodies.generalized(q, rigid_bodies.wrench_forces(q, force, couple + moment))
 
 
 @dataclass(frozen=True, eq=False)

@@ -55,7 +55,11 @@ def full_problem(
         InputError: a degree of freedom is unknown; there is none, or there are no muscles.
     """
     dofs, states = _some(dofs, "dofs"), _some(states, "states")
-    shared = _indices(model, dofs)
+    names = model.topology.dof_names[: model.tree.joint_count]
+    for dof in dofs:
+        if dof not in names:
+            raise unknown_name(dof, "degree of freedom", names, " in the joints of the model")
+    shared = np.array([model.dof(dof) for dof in dofs])
     moved = model.motion(motion) if isinstance(model, ExpandedModel) else motion
     drivers = np.delete(driver_rows(model, moved).jacobian, shared, axis=1)
     jacobian = np.concatenate([model.constraints.jacobian(moved.q), drivers], axis=1)
@@ -107,14 +111,6 @@ def _some(given: object, name: str) -> list[Any]:
             expected="a list of one or more",
         )
     return found
-
-
-def _indices(model: Model, dofs: Sequence[str]) -> AnyArray:
-    names = model.topology.dof_names[: model.tree.joint_count]
-    for dof in dofs:
-        if dof not in names:
-            raise unknown_name(dof, "degree of freedom", names, " in the joints of the model")
-    return np.array([model.dof(dof) for dof in dofs])
 
 
 def _rows(model: Model, moved: Motion, state: MuscleState) -> AnyArray:

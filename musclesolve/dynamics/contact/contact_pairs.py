@@ -16,6 +16,9 @@ from musclesolve.dynamics.kernel.arrays import BodyMotions, PairArrays, SurfaceA
 from musclesolve.dynamics.model.model import Model
 from musclesolve.errors import InputError
 
+LAW = ("normal_force", "stored_energy", "friction", "slip_speed")
+"""What a law of contact has."""
+
 
 @dataclass(frozen=True)
 class BodyStates:
@@ -101,17 +104,36 @@ class ContactPairs:
             InputError: surfaces of one name, or of a body or model that there is not; a pair of unknown surfaces,
                 of two planes, or of surfaces on one body; a pair that is given twice, or whose law is none.
         """
-        number = _numbers(surfaces)
+        names = [surface.name for surface in surfaces]
+        number = {name: k for k, name in enumerate(names)}
+        if len(number) < len(names):
+            twice = next(name for name in names if names.count(name) > 1)
+            raise InputError(f"two surfaces are called {twice!r}", code="duplicate_name", where=twice)
         body = np.array([body_number(models, one.body, one.model, one.name) for one in surfaces], dtype=int)
         chosen: list[tuple[int, int]] = []
-        for names, law in pairs.items():
-            one, two = (number[_known(name, number)] for name in names)
+        for both, law in pairs.items():
+            for name in both:
+                if name not in number:
+                    raise unknown_name(name, "surface", tuple(number), " in a pair")
+            one, two = (number[name] for name in both)
             if surfaces[two].is_plane:
                 one, two = two, one
-            _check_pair(surfaces[one], surfaces[two], body[one] == body[two])
-            _check_law(names, law)
+            pair = f"{names[one]} and {names[two]}"
+            if surfaces[two].is_plane:
+                raise InputError(f"{pair} are two planes", code="bad_model", where=pair)
+            if body[one] == body[two]:
+                raise InputError(
+                    f"{pair} are on the same body and cannot touch", code="bad_model", where=pair
+                )
+            pair = " and ".join(both)
+            if not all(hasattr(law, name) for name in LAW):
+                raise InputError(
+                    f"the law of {pair} is {law!r:.60}",
+                    code="bad_type",
+                    where=pair,
+                    expected="HertzContact, CushionContact, or an object with the same methods",
+                )
             if {(one, two), (two, one)} & set(chosen):
-                pair = " and ".join(names)
                 raise InputError(f"the pair {pair} is given twice", code="duplicate_name", where=pair)
             chosen.append((one, two))
         first, second = np.array(chosen, dtype=int).reshape(-1, 2).T
@@ -127,7 +149,8 @@ class ContactPairs:
         """
         if set(models) != set(self.models):
             raise InputError(
-                f"a start of {_listed(models)}, but pairs of {_listed(self.models)}",
+                f"a start of {', '.join(map(repr, models)) or 'no model'}, but pairs of "
+                f"{', '.join(map(repr, self.models)) or 'no model'}",
                 code="conflict",
                 expected="one start for each model that the pairs were built with",
             )
@@ -190,9 +213,16 @@ class ContactPairs:
         with np.errstate(over="ignore", invalid="ignore"):
             for law, pairs in self._by_law:
                 chosen = pairs[pressing[pairs] & (found.gap[pairs] < 0.0)]
-                if len(chosen):
-                    force[chosen], lost = _law_forces(law, chosen, found, approach[chosen])
-                    loss += lost
+                if not len(chosen):
+                    continue
+                depth, rate, slip = -found.gap[chosen], -found.rate[chosen], found.slip[chosen]
+                pressed = law.normal_force(depth, rate, approach[chosen])
+                elastic = law.normal_force(depth, np.zeros(len(depth)), approach[chosen])
+                square = np.einsum("px,px->p", slip, slip)
+                rubbing = law.friction * pressed / np.sqrt(square + law.slip_speed**2)
+                force[chosen] = pressed[:, None] * found.normal[chosen] - rubbing[:, None] * slip
+                # What damping and friction of the law take.
+                loss += float(np.sum((pressed - elastic) * rate + rubbing * square))
         return Touch(-found.gap, -found.rate, found.normal, found.point, found.slip, force, loss)
 
     def wrenches(self, touch: Touch, count: int) -> Array:
@@ -204,32 +234,6 @@ class ContactPairs:
         touches = Touches(-touch.depth, -touch.rate, touch.normal, touch.point, touch.slip)
         GATHER.load()(touch.force, touches, shapes, pairs, wrench)
         return wrench
-
-
-def _law_forces(law: ContactLaw, chosen: Indices, found: Touches, approach: Array) -> tuple[Array, float]:
-    """Forces (p, 3) of pairs of one law, and the power that it loses: damping and friction."""
-    depth, rate, slip = -found.gap[chosen], -found.rate[chosen], found.slip[chosen]
-    pressed = law.normal_force(depth, rate, approach)
-    elastic = law.normal_force(depth, np.zeros(len(depth)), approach)
-    square = np.einsum("px,px->p", slip, slip)
-    rubbing = law.friction * pressed / np.sqrt(square + law.slip_speed**2)
-    force = pressed[:, None] * found.normal[chosen] - rubbing[:, None] * slip
-    return force, float(np.sum((pressed - elastic) * rate + rubbing * square))
-
-
-def _numbers(surfaces: Sequence[Surface]) -> dict[str, int]:
-    number = {surface.name: k for k, surface in enumerate(surfaces)}
-    if len(number) < len(surfaces):
-        names = [surface.name for surface in surfaces]
-        twice = next(name for name in names if names.count(name) > 1)
-        raise InputError(f"two surfaces are called {twice!r}", code="duplicate_name", where=twice)
-    return number
-
-
-def _known(name: str, number: Mapping[str, int]) -> str:
-    if name not in number:
-        raise unknown_name(name, "surface", tuple(number), " in a pair")
-    return name
 
 
 def body_number(models: Mapping[str, Model], body: str, model: str, what: str) -> int:
@@ -246,27 +250,3 @@ def body_number(models: Mapping[str, Model], body: str, model: str, what: str) -
 
 def _body_names(model: Model) -> tuple[str, ...]:
     return tuple(body.name for body in model.topology.bodies)
-
-
-def _listed(models: Mapping[str, object]) -> str:
-    return ", ".join(repr(name) for name in models) or "no model"
-
-
-def _check_law(pair: tuple[str, str], law: ContactLaw) -> None:
-    """Refuse what cannot be asked for a force."""
-    if not all(hasattr(law, name) for name in ("normal_force", "stored_energy", "friction", "slip_speed")):
-        names = " and ".join(pair)
-        raise InputError(
-            f"the law of {names} is {law!r:.60}",
-            code="bad_type",
-            where=names,
-            expected="HertzContact, CushionContact, or an object with the same methods",
-        )
-
-
-def _check_pair(first: Surface, second: Surface, together: bool) -> None:
-    pair = f"{first.name} and {second.name}"
-    if second.is_plane:
-        raise InputError(f"{pair} are two planes", code="bad_model", where=pair)
-    if together:
-        raise InputError(f"{pair} are on the same body and cannot touch", code="bad_model", where=pair)

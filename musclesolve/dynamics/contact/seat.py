@@ -118,7 +118,12 @@ def three_point_belt(
     Raises:
         InputError: an occupant that is no forward human model, or unknown anchors.
     """
-    held, table = _anchors(anchors), read_table("definitions", "seat.toml")
+    table = read_table("definitions", "seat.toml")
+    held: Mapping[str, Array] = table["anchors"] if anchors is None else anchors
+    for name in sorted(set(held) - {"lap", "shoulder"}):
+        raise unknown_name(name, "anchor", ("lap", "shoulder"))
+    if "lap" not in held:
+        raise unknown_name("lap", "anchor", tuple(held), " among those given")
     cloth = Webbing(**table["webbing"]) if webbing is None else webbing
     lap = sorted(np.asarray(held["lap"], float), key=lambda place: float(place[1]))  # right, left
     fixed = dict(zip("rl", (Attachment(place, body, base) for place in lap), strict=True))
@@ -127,37 +132,20 @@ def three_point_belt(
         side: _on(skin[f"hip_{side}"], (0.0, sign, 0.0), called) for side, sign in (("r", -1.0), ("l", 1.0))
     }
     over_hips = ((fixed["r"], hips["r"]), (hips["l"], fixed["l"]))
-    straps = [Strap("lap", over_hips, cloth, _arc(_apart(hips["l"], hips["r"]), skin["hip_r"].radius), slack)]
-    if "shoulder" in held:
+    # The way over the lap: half the perimeter of an ellipse, by Ramanujan's first approximation.
+    a, b = 0.5 * _apart(hips["l"], hips["r"]), skin["hip_r"].radius
+    arc = float(0.5 * np.pi * (3.0 * (a + b) - np.sqrt((3.0 * a + b) * (a + 3.0 * b))))
+    straps = [Strap("lap", over_hips, cloth, arc, slack)]
+    if (
+        "shoulder" in held
+    ):  # from its anchor over scapula and upper torso to the buckle, and on to the lap's anchor
         over = Attachment(np.asarray(held["shoulder"], float), body, base)
         near, far = ("r", "l") if over.position[1] < 0.5 * (lap[0][1] + lap[1][1]) else ("l", "r")
-        straps.append(
-            _diagonal(
-                over, (hips[far], fixed[far]), (skin[f"scapula_{near}"], skin["upper_torso"]), straps[0]
-            )
-        )
+        top = _on(skin[f"scapula_{near}"], (0.0, 0.0, 1.0), called)
+        chest = _on(skin["upper_torso"], (1.0, 0.0, 0.0), called)
+        spans = ((over, top), (chest, hips[far]), (hips[far], fixed[far]))
+        straps.append(Strap("shoulder", spans, cloth, _apart(chest, top), slack))
     return straps
-
-
-def _anchors(given: Mapping[str, Array] | None) -> Mapping[str, Array]:
-    held: Mapping[str, Array] = read_table("definitions", "seat.toml")["anchors"] if given is None else given
-    for name in sorted(set(held) - {"lap", "shoulder"}):
-        raise unknown_name(name, "anchor", ("lap", "shoulder"))
-    if "lap" not in held:
-        raise unknown_name("lap", "anchor", tuple(held), " among those given")
-    return held
-
-
-def _diagonal(
-    over: Attachment, buckle: tuple[Attachment, Attachment], skins: tuple[Surface, Surface], lap: Strap
-) -> Strap:
-    """The shoulder strap from its anchor over scapula and upper torso to the buckle, and on to the lap's anchor."""
-    top, chest = (
-        _on(skin, direction, buckle[0].model)
-        for skin, direction in zip(skins, ((0.0, 0.0, 1.0), (1.0, 0.0, 0.0)), strict=True)
-    )
-    spans = ((over, top), (chest, buckle[0]), buckle)
-    return Strap("shoulder", spans, lap.webbing, _apart(chest, top), lap.slack)
 
 
 def _apart(one: Attachment, other: Attachment) -> float:
@@ -168,9 +156,3 @@ def _on(surface: Surface, direction: tuple[float, float, float], called: str) ->
     """The outermost point of a surface in a direction along its axes."""
     reach = surface.semi_axes + surface.radius
     return Attachment(surface.center + reach * np.array(direction), surface.body, called)
-
-
-def _arc(across: float, height: float) -> float:
-    """Half the perimeter of an ellipse [m], by Ramanujan's first approximation: the way over the lap."""
-    a, b = 0.5 * across, height
-    return float(0.5 * np.pi * (3.0 * (a + b) - np.sqrt((3.0 * a + b) * (a + 3.0 * b))))

@@ -14,15 +14,15 @@ parent receives the opposite of all.
 from __future__ import annotations
 
 import tomllib
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Indices
+from musclesolve._util.arrays import Array
 from musclesolve.dynamics.inverse.joint_couples import Couples
-from musclesolve.dynamics.kernel.arrays import BodyMotions, ConeArrays, JointArrays, StopArrays, contiguous
+from musclesolve.dynamics.kernel.arrays import BodyMotions, Cones, JointArrays, Stops, contiguous
 from musclesolve.dynamics.kinematics.motion_derivatives import joint_angles
 from musclesolve.dynamics.model.data_files import locate, read_text
 from musclesolve.dynamics.model.model import Model
@@ -30,36 +30,6 @@ from musclesolve.errors import InputError
 
 FORWARD = "forward_resistance"
 _BUNDLED = {"inverse_human": "inverse_resistance"}
-
-
-@dataclass(frozen=True)
-class Cones:
-    """Cones of circumduction (C). parent, child: bodies; pivot, tip: slots of the line; frame (C, 3, 3): front, side
-    and axis in the parent as rows; limits (C, 4) [rad]: front, side, back, opposite; margin [rad], moment [N m] (C,).
-    """
-
-    parent: Indices
-    child: Indices
-    pivot: Indices
-    tip: Indices
-    frame: Array
-    limits: Array
-    margin: Array
-    moment: Array
-
-
-@dataclass(frozen=True)
-class Stops:
-    """Ends of the range of angles (S), those of universal joints too.
-
-    joint: which; lower, upper [rad], margin [rad], moment [N m].
-    """
-
-    joint: Indices
-    lower: Array
-    upper: Array
-    margin: Array
-    moment: Array
 
 
 @dataclass(frozen=True)
@@ -87,27 +57,27 @@ class JointResistance:
         what = f"not a table of joint resistance for the model {model.topology.name!r}"
         try:
             cones, stops = _cones(model, raw.get("cone", [])), _stops(model, raw.get("stop", []))
-            viscous = _damping(model, raw)
+            viscous = np.zeros(model.tree.joint_count)
+            for row in raw.get("cone", []):
+                viscous[[model.dof(name) for name in row["dofs"]]] = row["damping"]
+            for row in raw.get("stop", []):
+                viscous[model.dof(row["dof"])] = row["damping"]
         except InputError as fault:
-            remedy = fault.remedy or "pass table=, a file of your own for this model"
             raise InputError(
                 f"{what}: {fault.problem}",
                 code="bad_model",
                 file=path,
                 expected=fault.expected,
-                remedy=remedy,
+                remedy=fault.remedy or "pass table=, a file of your own for this model",
             ) from fault
         except (KeyError, ValueError, TypeError, IndexError) as fault:
             raise InputError(f"{what}: {fault}", code="bad_model", file=path) from fault
-        if (viscous < 0.0).any() or (cones.margin <= 0.0).any() or (stops.margin <= 0.0).any():
+        if (viscous < 0.0).any() or (cones.limits[:, 4] <= 0.0).any() or (stops.limits[:, 2] <= 0.0).any():
             raise InputError(
                 "damping must not be negative, margins must be positive", code="bad_model", file=path
             )
         if not limits:
-            cones, stops = (
-                replace(cones, moment=0.0 * cones.moment),
-                replace(stops, moment=0.0 * stops.moment),
-            )
+            cones.limits[:, 5] = stops.limits[:, 3] = 0.0
         return cls(Couples.build(model), viscous if damping else 0.0 * viscous, cones, stops)
 
     def __call__(self, time: Array, q: Array, qd: Array) -> Array:
@@ -123,19 +93,19 @@ class JointResistance:
 
         bodies = len(self.couples.spread)
         force, wrench, motions = np.zeros(q.shape), np.zeros((bodies, 6)), BodyMotions.of(bodies)
-        state = contiguous(q), contiguous(qd)
-        joints, limits = self._compiled
-        RESIST.load()(state, self.couples.model.rigid_bodies.compiled, motions, joints, limits, wrench, force)
+        state, limits = (contiguous(q), contiguous(qd)), (self.stops, self.cones)
+        rigid_bodies = self.couples.model.rigid_bodies.compiled
+        RESIST.load()(state, rigid_bodies, motions, self._joints, limits, wrench, force)
         return force
 
     @cached_property
-    def _compiled(self) -> tuple[JointArrays, tuple[StopArrays, ConeArrays]]:
-        """Joints, and stops and cones, for compiled code."""
-        tree, cones, stops = self.couples.model.tree, self.cones, self.stops
+    def _joints(self) -> JointArrays:
+        """Joints for compiled code."""
+        tree = self.couples.model.tree
         balls, fixed_axes = tree.spherical.ravel(), np.zeros((tree.joint_count, 3))
         scale = tree.sign / tree.axis_length
         scale[balls], fixed_axes[balls] = 0.0, tree.fixed_axes.reshape(-1, 3)
-        joints = JointArrays(
+        return JointArrays(
             proximal=contiguous(self.couples.proximal, np.intp),
             distal=contiguous(self.couples.distal, np.intp),
             axis=contiguous(tree.axis, np.intp),
@@ -143,50 +113,35 @@ class JointResistance:
             fixed_axis=fixed_axes,
             damping=contiguous(self.damping),
         )
-        standing = tree.axes(self.couples.model.standing[None])[0, stops.joint]
-        ends = np.column_stack([stops.lower, stops.upper, stops.margin, stops.moment])
-        bodies, lines = (
-            np.column_stack(pair) for pair in ((cones.parent, cones.child), (cones.pivot, cones.tip))
-        )
-        return joints, (
-            StopArrays(contiguous(stops.joint, np.intp), contiguous(standing), contiguous(ends)),
-            ConeArrays(
-                contiguous(bodies, np.intp),
-                contiguous(lines, np.intp),
-                contiguous(cones.frame),
-                np.column_stack([cones.limits, cones.margin, cones.moment]),
-            ),
-        )
 
     def moments(self, q: Array, qd: Array) -> Array:
         """Damping of all joints and stops of the single ones, (T, K) [N m] about the joint axes (3.3, 3.8)."""
         moments = -self.damping * self.couples.rates(q, qd)
-        stops = self.stops
-        if len(stops.joint):
-            model = self.couples.model
-            angles = joint_angles(model, model.rigid_bodies.rotation(q))[:, stops.joint]
-            middle = 0.5 * (stops.lower + stops.upper)
+        if len(joint := self.stops.joint):
+            lower, upper, margin, moment = self.stops.limits.T
+            model, middle = self.couples.model, 0.5 * (lower + upper)
+            angles = joint_angles(model, model.rigid_bodies.rotation(q))[:, joint]
             angles = middle + (angles - middle + np.pi) % (2.0 * np.pi) - np.pi
-            beyond = rise((angles - stops.upper) / stops.margin) - rise((stops.lower - angles) / stops.margin)
-            moments[:, stops.joint] -= stops.moment * beyond
+            moments[:, joint] -= moment * (rise((angles - upper) / margin) - rise((lower - angles) / margin))
         return moments
 
     def cone_couples(self, q: Array) -> Array:
         """Motion-limiting couples of the spherical joints on all bodies, (T, B, 3) [N m] (3.4-3.8)."""
         cones = self.cones
         couples = np.zeros((len(q), len(self.couples.spread), 3))
-        if not len(cones.parent):
+        if not len(cones.bodies):
             return couples
-        rotation = self.couples.model.rigid_bodies.rotation(q)[:, cones.parent]
+        front_end, side_end, back_end, opposite, margin, moment = cones.limits.T
+        rotation = self.couples.model.rigid_bodies.rotation(q)[:, cones.bodies[:, 0]]
         front, side, axis = np.moveaxis(cones.frame @ np.swapaxes(rotation, -1, -2), 2, 0)
-        line = q[:, cones.tip] - q[:, cones.pivot]
+        line = q[:, cones.line[:, 1]] - q[:, cones.line[:, 0]]
         line = line / np.linalg.norm(line, axis=2, keepdims=True)
         east, north, up = _dot(line, front), _dot(line, side), _dot(line, axis)
         across = np.hypot(east, north)
         latitude, longitude = np.arctan2(across, up), np.arctan2(north, east)
         cosine, sine = np.cos(longitude), np.sin(longitude)
-        ahead = np.where(cosine >= 0.0, cones.limits[:, 0], cones.limits[:, 2])
-        aside = np.where(sine >= 0.0, cones.limits[:, 1], cones.limits[:, 3])
+        ahead = np.where(cosine >= 0.0, front_end, back_end)
+        aside = np.where(sine >= 0.0, side_end, opposite)
         limit = ahead * cosine**2 + aside * sine**2
         slope = 2.0 * (aside - ahead) * sine * cosine
         outward = cosine[..., None] * front + sine[..., None] * side
@@ -196,8 +151,8 @@ class JointResistance:
         steepest = across[..., None] * away - slope[..., None] * around
         about = np.cross(line, steepest)
         about = about / np.maximum(np.linalg.norm(about, axis=2, keepdims=True), 1e-12)
-        size = cones.moment * rise((latitude - limit) / cones.margin)
-        for c, (parent, child) in enumerate(zip(cones.parent, cones.child, strict=True)):
+        size = moment * rise((latitude - limit) / margin)
+        for c, (parent, child) in enumerate(cones.bodies):
             couples[:, child] -= size[:, c, None] * about[:, c]
             couples[:, parent] += size[:, c, None] * about[:, c]
         return couples
@@ -209,48 +164,39 @@ def rise(x: Array) -> Array:
     return x**2 * (3.0 - 2.0 * x)
 
 
-def _damping(model: Model, raw: dict) -> Array:
-    """(K,) [N m s] about each joint axis."""
-    viscous = np.zeros(model.tree.joint_count)
-    for row in raw.get("cone", []):
-        viscous[[model.dof(name) for name in row["dofs"]]] = row["damping"]
-    for row in raw.get("stop", []):
-        viscous[model.dof(row["dof"])] = row["damping"]
-    return viscous
-
-
 def _cones(model: Model, rows: list[dict]) -> Cones:
     frames = np.array([[row["front"], row["side"], row["axis"]] for row in rows]).reshape(-1, 3, 3)
     if not np.allclose(frames @ np.swapaxes(frames, 1, 2), np.eye(3), atol=1e-9):
         raise ValueError("front, side and axis of a cone must be perpendicular unit vectors")
-    ranges = [[row[f"{key}_deg"] for key in ("front", "side", "back", "opposite")] for row in rows]
+    bodies = [[model.body(row[key]) for key in ("parent", "child")] for row in rows]
+    lines = [[model.slot(row[key]) for key in ("pivot", "tip")] for row in rows]
+    keys = ("front_deg", "side_deg", "back_deg", "opposite_deg", "margin_deg", "moment")
     return Cones(
-        np.array([model.body(row["parent"]) for row in rows], dtype=int),
-        np.array([model.body(row["child"]) for row in rows], dtype=int),
-        np.array([model.slot(row["pivot"]) for row in rows], dtype=int),
-        np.array([model.slot(row["tip"]) for row in rows], dtype=int),
-        frames,
-        np.deg2rad(np.array(ranges, dtype=float).reshape(-1, 4)),
-        *_margin_and_moment(rows),
+        contiguous(np.reshape(bodies, (-1, 2)), np.intp),
+        contiguous(np.reshape(lines, (-1, 2)), np.intp),
+        contiguous(frames),
+        _limits(rows, keys),
     )
 
 
 def _stops(model: Model, rows: list[dict]) -> Stops:
-    lower, upper = (np.array([row[key] for row in rows], dtype=float) for key in ("lower_deg", "upper_deg"))
-    joints = np.array([model.dof(row["dof"]) for row in rows], dtype=int)
+    limits = _limits(rows, ("lower_deg", "upper_deg", "margin_deg", "moment"))
+    joints = contiguous([model.dof(row["dof"]) for row in rows], np.intp)
     balls = set(model.tree.spherical.ravel().tolist())
     if others := [row["dof"] for row in rows if model.joint(row["dof"]) in balls]:
         raise ValueError(
             f"a limit for {others[0]}, one of the rotations of a spherical joint, which needs a cone"
         )
-    if (lower >= upper).any():
-        raise ValueError(f"the range of {rows[int(np.argmax(lower - upper))]['dof']} is empty")
-    return Stops(joints, np.deg2rad(lower), np.deg2rad(upper), *_margin_and_moment(rows))
+    if (empty := limits[:, 0] >= limits[:, 1]).any():
+        raise ValueError(f"the range of {rows[int(np.argmax(empty))]['dof']} is empty")
+    return Stops(joints, contiguous(model.tree.axes(model.standing[None])[0, joints]), limits)
 
 
-def _margin_and_moment(rows: list[dict]) -> tuple[Array, Array]:
-    margin, moment = (np.array([row[key] for row in rows], dtype=float) for key in ("margin_deg", "moment"))
-    return np.deg2rad(margin), moment
+def _limits(rows: list[dict], keys: tuple[str, ...]) -> Array:
+    """Angles [rad] and moments [N m] of the rows of a table, (n, keys)."""
+    limits = np.array([[row[key] for key in keys] for row in rows], dtype=float).reshape(-1, len(keys))
+    limits[:, :-1] = np.deg2rad(limits[:, :-1])
+    return limits
 
 
 def _dot(a: Array, b: Array) -> Array:

@@ -25,7 +25,7 @@ from musclesolve.dynamics.inverse.lagrange_multipliers import actuated_moments, 
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.model.joint_and_body_constraints import Constraints, coincident
 from musclesolve.dynamics.model.model import Model
-from musclesolve.dynamics.model.topology import Body, Direction, Dof, Point, Topology
+from musclesolve.dynamics.model.topology import Direction, Dof, Point, Topology
 from musclesolve.dynamics.vectors import blocks
 from musclesolve.errors import InputError
 
@@ -33,7 +33,7 @@ _BLOCK = 32  # Frames solved together; a frame of the expanded human takes a few
 
 
 @dataclass(frozen=True)
-class JointReactions:
+class RowReactions:
     """What the distal body of each joint receives through its rows: point, force and moment about it, (T, J, 3).
 
     moments (T, K+6): net joint moments, which the actuators supply and the reactions do not contain.
@@ -55,7 +55,7 @@ class JointReactions:
 
 def joint_reactions(
     expanded: ExpandedModel, motion: Motion, wrenches: list[Wrench], drivers: tuple[str, ...] = ()
-) -> JointReactions:
+) -> RowReactions:
     """Joint reactions and net joint moments from the multipliers of the expanded system (2.83, 2.86, 2.88).
 
     The motion is that of the original model. `drivers` are degrees of freedom with drivers; the others have couples.
@@ -77,7 +77,7 @@ def joint_reactions(
         pushed = [wrench.frames(block) for wrench in wrenches]
         solved = actuated_moments(expanded, some, pushed, drivers)
         parts.append((*reactions_of(expanded, some.q, solved.constraint), solved.moments))
-    return JointReactions(
+    return RowReactions(
         tuple(expanded.joint_rows), *(np.concatenate(part) for part in zip(*parts, strict=True))
     )
 
@@ -85,27 +85,21 @@ def joint_reactions(
 def reactions_of(expanded: ExpandedModel, q: Array, multipliers: Array) -> tuple[Array, Array, Array]:
     """Point, force and moment (T, J, 3) of every joint's rows on its distal body, from multipliers (T, c)."""
     topology, jacobian = expanded.topology, expanded.constraints.jacobian(q)
-    found = []
+    child, parts = acting_bodies(expanded)[1], []
     for (distal, proximal), rows in expanded.joint_rows.items():
-        body = topology.bodies[topology.body_index[distal]]
-        slots = np.array([topology.slot[name] for name in body.members])
+        body = topology.body_index[distal]
+        slots = np.array([topology.slot[name] for name in topology.bodies[body].members])
         force = -np.einsum("trnx,tr->tnx", jacobian[:, rows][:, :, slots], multipliers[:, rows])
-        about = q[:, _pivot(expanded, distal, proximal)]
-        found.append((about, *rigid_wrench(q[:, slots], force, slots < topology.point_count, about)))
-    point, force, moment = (np.stack(part, axis=1) for part in zip(*found, strict=True))
+        # A joint's moment is taken about the pivot of its last degree of freedom; without any, about a shared point.
+        if len(joint := np.flatnonzero(child == body)):
+            pivot = int(expanded.tree.pivot[joint[-1]])
+        else:
+            tied = (t.distal_copy for t in expanded.ties if (t.distal, t.proximal) == (distal, proximal))
+            pivot = expanded.slot(next(tied))
+        about = q[:, pivot]
+        parts.append((about, *rigid_wrench(q[:, slots], force, slots < topology.point_count, about)))
+    point, force, moment = (np.stack(part, axis=1) for part in zip(*parts, strict=True))
     return point, force, moment
-
-
-def _pivot(expanded: ExpandedModel, distal: str, proximal: str) -> int:
-    """Slot about which a joint's moment is taken: the pivot of its last degree of freedom."""
-    joint = np.flatnonzero(acting_bodies(expanded)[1] == expanded.body(distal))
-    if len(joint):
-        return int(expanded.tree.pivot[joint[-1]])
-    return next(
-        expanded.slot(tie.distal_copy)
-        for tie in expanded.ties
-        if (tie.distal, tie.proximal) == (distal, proximal)
-    )
 
 
 @dataclass(frozen=True)
@@ -199,7 +193,15 @@ class _Expansion:
         directions = {
             name: tuple(model.standing[old.slot[plain]].tolist()) for name, plain in vectors.items()
         }
-        bodies = tuple(self._own(index, body) for index, body in enumerate(old.bodies))
+        bodies = tuple(
+            replace(
+                body,
+                points=tuple(self._copy(name, k) for name in body.points),
+                vectors=tuple(self._copy(name, k) for name in body.vectors),
+                extra=tuple(self._copy(name, k) for name in body.extra),
+            )
+            for k, body in enumerate(old.bodies)
+        )
         crossed = tuple(self._crossed(one, other) for one, other in old.universal)
         universal = tuple((tie.distal_copy, tie.proximal_copy) for tie in crossed)
         dofs = tuple(self._dof(k, dof) for k, dof in enumerate(old.dofs))
@@ -221,12 +223,6 @@ class _Expansion:
         held.sort(key=lambda item: (self.topology.slot[item[0]], self.owner[item[0]] != item[1]))
         return {self._copy(name, body): name for name, body in held}
 
-    def _own(self, index: int, body: Body) -> Body:
-        points, vectors, extra = (
-            tuple(self._copy(n, index) for n in names) for names in (body.points, body.vectors, body.extra)
-        )
-        return replace(body, points=points, vectors=vectors, extra=extra)
-
     def _upward(self, body: int) -> list[int]:
         chain = [body]
         while chain[-1] in self.proximal:
@@ -235,15 +231,15 @@ class _Expansion:
 
     def _ties(self) -> tuple[Tie, ...]:
         """Each copy tied to that of the nearest body towards the base that has one, else to the first holder's."""
-        found, bodies = [], self.topology.bodies
+        ties, bodies = [], self.topology.bodies
         for distal, names in enumerate(self.members):
             for name in sorted(names, key=self.topology.slot.__getitem__):
                 if self.owner[name] != distal:
                     holders = [body for body in self._upward(distal)[1:] if name in self.members[body]]
                     proximal = holders[0] if holders else self.owner[name]
                     copies = self._copy(name, distal), self._copy(name, proximal)
-                    found.append(Tie(bodies[distal].name, bodies[proximal].name, *copies))
-        return tuple(found)
+                    ties.append(Tie(bodies[distal].name, bodies[proximal].name, *copies))
+        return tuple(ties)
 
     def _crossed(self, one: str, other: str) -> Tie:
         """The two bodies of a universal joint: neighbors that have one of its vectors each."""

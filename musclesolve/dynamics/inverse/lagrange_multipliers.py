@@ -29,6 +29,7 @@ from musclesolve.dynamics.vectors import blocks
 from musclesolve.errors import InputError, MuscleSolveError
 
 _BLOCK = 64  # Frames solved together: the whole system of the human takes some hundred kilobytes a frame
+_RANK = 1e-9  # A direction this much weaker than the strongest one is none
 
 
 @dataclass(frozen=True)
@@ -48,21 +49,16 @@ def lagrange_multipliers(model: Model, motion: Motion, wrenches: list[Wrench]) -
     parts = []
     for block in blocks(len(motion.time), _BLOCK):
         acting = [wrench.frames(block) for wrench in wrenches]
-        parts.append(_multipliers(model, motion.frames(block), acting))
+        some = motion.frames(block)
+        constraint, drivers = model.constraints.jacobian(some.q), driver_rows(model, some)
+        (frames, rows), joints = constraint.shape[:2], model.tree.joint_count
+        jacobian = np.concatenate([constraint, drivers.jacobian], axis=1).reshape(frames, -1, some.q[0].size)
+        needed = -required_force(model, some, acting).reshape(frames, -1, 1)
+        multipliers = np.asarray(np.linalg.solve(np.swapaxes(jacobian, 1, 2), needed)[..., 0])
+        moments = drivers.moment_factor * multipliers[:, rows:]
+        base = residual_about_origin(model, some, moments[:, joints:])
+        parts.append((multipliers[:, :rows], np.hstack([moments[:, :joints], base])))
     return Multipliers(*(np.concatenate(part) for part in zip(*parts, strict=True)))
-
-
-def _multipliers(model: Model, motion: Motion, wrenches: list[Wrench]) -> tuple[Array, Array]:
-    constraint, drivers = model.constraints.jacobian(motion.q), driver_rows(model, motion)
-    (frames, rows), joints = constraint.shape[:2], model.tree.joint_count
-    jacobian = np.concatenate([constraint, drivers.jacobian], axis=1).reshape(
-        frames, -1, 3 * motion.q.shape[1]
-    )
-    needed = -required_force(model, motion, wrenches).reshape(frames, -1, 1)
-    multipliers = np.asarray(np.linalg.solve(np.swapaxes(jacobian, 1, 2), needed)[..., 0])
-    moments = drivers.moment_factor * multipliers[:, rows:]
-    base = residual_about_origin(model, motion, moments[:, joints:])
-    return multipliers[:, :rows], np.hstack([moments[:, :joints], base])
 
 
 def actuated_moments(
@@ -81,7 +77,19 @@ def actuated_moments(
         MuscleSolveError: a degree of freedom is in neither; names it.
     """
     names = model.topology.dof_names
-    driven, held = _driven_and_held(names, drivers, couples)
+    for name in (*drivers, *(couples or ())):
+        if name not in names:
+            raise unknown_name(name, "degree of freedom", names)
+    driven = np.isin(names, list(drivers))
+    held = ~driven if couples is None else np.isin(names, list(couples))
+    if (both := driven & held).any():
+        twice = [names[k] for k in np.flatnonzero(both)]
+        raise InputError(f"{twice} have a driver and a couple", code="conflict", expected="one actuator each")
+    if (free := ~driven & ~held).any():
+        raise MuscleSolveError(
+            f"nothing drives {', '.join(names[k] for k in np.flatnonzero(free))}: give each degree of freedom a driver "
+            "or a couple."
+        )
     parts = [model.constraints.jacobian(motion.q)]
     unit = couple_rows(model, motion)
     if driven.any():
@@ -98,8 +106,13 @@ def actuated_moments(
     if driven.any():
         multiplier = multipliers[:, first : first + count]
         moments[:, chosen] = rows.moment_factor[:, chosen] * multiplier
-        force = -np.einsum("tanx,ta->tnx", rows.jacobian[:, chosen], multiplier)
-        _base_by_power(model, motion, driven, force, moments)
+        joints = model.tree.joint_count
+        if base:
+            # Base drivers act along prescribed axes: their force about the global ones, by its power.
+            force = -np.einsum("tanx,ta->tnx", rows.jacobian[:, chosen], multiplier)
+            directions = model.tree.allowed(motion.q, motion.origin)[..., joints:]
+            power = np.einsum("tnxk,tnx->tk", directions, force)
+            moments[:, joints:] = np.where(driven[joints:], 0.0, moments[:, joints:]) + power
     return Multipliers(multipliers[:, :first], moments)
 
 
@@ -113,52 +126,13 @@ def couple_rows(model: Model, motion: Motion) -> Array:
     q, joints = motion.q, model.tree.joint_count
     rows = np.zeros((len(q), joints + 6, *q.shape[1:]))
     rows[:, :joints] = Couples.build(model).unit_forces(q)
-    rows[:, joints:] = _base_rows(model, motion)
+    root, still = model.rigid_bodies.subset(np.array([model.tree.root])), np.zeros((len(q), 1, 3))
+    for k, axis in enumerate(np.eye(3)):
+        unit = np.broadcast_to(axis, still.shape)
+        push = root.wrench_forces(q, unit, np.cross(motion.origin[:, None], unit))
+        rows[:, joints + k] = root.generalized(q, push)
+        rows[:, joints + 3 + k] = root.generalized(q, root.moment_forces(q, unit))
     return rows
-
-
-def _base_rows(model: Model, motion: Motion) -> Array:
-    """Unit forces at the layout's origin and unit couples on the base body, (T, 6, N, 3)."""
-    q, root = motion.q, model.rigid_bodies.subset(np.array([model.tree.root]))
-    arm = motion.origin - q[:, root.slots[0, 0]]
-    rows = np.zeros((len(q), 6, *q.shape[1:]))
-    for k in range(6):
-        unit = np.broadcast_to(np.eye(3)[k % 3], arm.shape)
-        couple = np.cross(arm, unit) if k < 3 else unit
-        force = root.moment_forces(q, couple[:, None])
-        if k < 3:
-            force[:, 0, 0] += unit
-        rows[:, k] = root.generalized(q, force)
-    return rows
-
-
-def _base_by_power(model: Model, motion: Motion, driven: Mask, force: Array, moments: Array) -> None:
-    """Base drivers act along prescribed axes; their force (T, N, 3) about the global ones, in place."""
-    joints = model.tree.joint_count
-    if driven[joints:].any():
-        power = np.einsum("tnxk,tnx->tk", model.tree.allowed(motion.q, motion.origin)[..., joints:], force)
-        moments[:, joints:] = np.where(driven[joints:], 0.0, moments[:, joints:]) + power
-
-
-def _driven_and_held(
-    names: tuple[str, ...], drivers: Collection[str], couples: Collection[str] | None
-) -> tuple[Mask, Mask]:
-    """Which degrees of freedom are driven and which held by couples, as masks; every one must be exactly one."""
-    for name in (*drivers, *(couples or ())):
-        if name not in names:
-            raise unknown_name(name, "degree of freedom", names)
-    driven = np.isin(names, list(drivers))
-    held = ~driven if couples is None else np.isin(names, list(couples))
-    if both := [name for name, d, h in zip(names, driven, held, strict=True) if d and h]:
-        raise InputError(f"{both} have a driver and a couple", code="conflict", expected="one actuator each")
-    if missing := [name for name, d, h in zip(names, driven, held, strict=True) if not d and not h]:
-        raise MuscleSolveError(
-            f"nothing drives {', '.join(missing)}: give each degree of freedom a driver or a couple."
-        )
-    return driven, held
-
-
-_RANK = 1e-9  # A direction this much weaker than the strongest one is none
 
 
 def minimum_norm(jacobian: Array, needed: Array, what: str = "the constraint rows") -> Array:

@@ -64,13 +64,18 @@ def segment_motion(model: Model, motion: Motion) -> SegmentMotion:
     return SegmentMotion(rotation, spin, twist, motion.q[:, near] + arm, motion.qdd[:, near] + pull)
 
 
+def turned_inertia(model: Model, segments: SegmentMotion, bodies: Indices) -> Array:
+    """Inertia (T, b, 3, 3) [kg m2] of some bodies about their centers of mass, in global axes."""
+    rotation = segments.rotation[:, bodies]
+    return np.asarray(rotation @ model.mass.inertia[bodies] @ np.swapaxes(rotation, -1, -2))
+
+
 def angular_momentum_rate(model: Model, segments: SegmentMotion, bodies: Indices) -> Array:
     """d(I w)/dt = I alpha + w x I w of some bodies, (T, b, 3) [N m], about their centers of mass (5.11).
 
     In global axes, where the moments are, while the print leaves it in those of the body (correction D3).
     """
-    rotation = segments.rotation[:, bodies]
-    inertia = rotation @ model.mass.inertia[bodies] @ np.swapaxes(rotation, -1, -2)
+    inertia = turned_inertia(model, segments, bodies)
     spin, twist = segments.velocity[:, bodies], segments.acceleration[:, bodies]
     momentum = np.einsum("tbxy,tby->tbx", inertia, spin)
     return np.einsum("tbxy,tby->tbx", inertia, twist) + np.cross(spin, momentum)
@@ -85,31 +90,21 @@ def joint_loads(
 ) -> dict[str, JointLoad]:
     """Net load at the pivot of every joint degree of freedom (or of `dofs`), in one pass from the ends to the base.
 
-    Raises:
-        InputError: no such degree of freedom, or one of the base; wrenches that do not fit the model and the motion.
-    """
-    tree = model.tree
-    names = model.topology.dof_names[: tree.joint_count] if dofs is None else tuple(dofs)
-    chosen = [model.joint(name) for name in names]
-    beyond = np.flatnonzero(tree.distal_frames[tree.child][:, chosen].any(axis=1))
-    loads = _recursion(model, motion, segments, wrenches, beyond)
-    return {name: loads[int(tree.child[k])] for name, k in zip(names, chosen, strict=True)}
-
-
-def _recursion(
-    model: Model, motion: Motion, segments: SegmentMotion, wrenches: list[Wrench], joints: Indices
-) -> dict[int, JointLoad]:
-    """Loads of the frames beyond some joints, by frame, each passed on to the frame before it (5.12-5.14).
-
     F = m (a - g) - F_ext + sum F_distal
-    M = d(I w)/dt + (r - p) x m (a - g) - M_ext + sum [M_distal + (p_distal - p) x F_distal]
+    M = d(I w)/dt + (r - p) x m (a - g) - M_ext + sum [M_distal + (p_distal - p) x F_distal]     (5.12-5.14)
 
     p is the pivot, M_ext the moment of the external forces about it with the free moment of the plate, which 5.12
     leaves out (correction D3), and `distal` the joints on the other end of the body.
+
+    Raises:
+        InputError: no such degree of freedom, or one of the base; wrenches that do not fit the model and the motion.
     """
     check_fits(model, motion)
     check_frames(wrenches, len(motion.q))
     tree = model.tree
+    names = model.topology.dof_names[: tree.joint_count] if dofs is None else tuple(dofs)
+    chosen = [model.joint(name) for name in names]
+    joints = np.flatnonzero(tree.distal_frames[tree.child][:, chosen].any(axis=1))
     pivot = {int(tree.child[k]): motion.q[:, tree.pivot[k]] for k in joints}
     parent = {int(tree.child[k]): int(tree.parent[k]) for k in joints}
     zero = np.zeros((len(motion.q), 3))
@@ -130,7 +125,8 @@ def _recursion(
             arm = pivot[frame] - pivot[before]
             force[before] = force[before] + force[frame]
             moment[before] = moment[before] + moment[frame] + np.cross(arm, force[frame])
-    return {frame: JointLoad(force[frame], moment[frame]) for frame in pivot}
+    loads = {name: int(tree.child[k]) for name, k in zip(names, chosen, strict=True)}
+    return {name: JointLoad(force[frame], moment[frame]) for name, frame in loads.items()}
 
 
 _UP = np.array([0.0, 0.0, 1.0])

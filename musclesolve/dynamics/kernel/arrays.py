@@ -96,21 +96,21 @@ class JointArrays(NamedTuple):
     damping: Array  # (K,)
 
 
-class StopArrays(NamedTuple):
-    """See `Stops`; axis in the standing pose."""
+class Stops(NamedTuple):
+    """Ends of the range of angles (S), those of universal joints too."""
 
     joint: Indices  # (S,)
-    axis: Array  # (S, 3)
-    limits: Array  # (S, 4) lower, upper, margin, moment
+    axis: Array  # (S, 3) in the standing pose
+    limits: Array  # (S, 4) lower, upper, margin [rad], moment [N m]
 
 
-class ConeArrays(NamedTuple):
-    """See `Cones`."""
+class Cones(NamedTuple):
+    """Cones of circumduction (C) of a line of the child in the parent."""
 
     bodies: Indices  # (C, 2) parent, child
-    line: Indices  # (C, 2) pivot, tip
-    frame: Array  # (C, 3, 3)
-    limits: Array  # (C, 6) front, side, back, opposite, margin, moment
+    line: Indices  # (C, 2) slots of pivot and tip
+    frame: Array  # (C, 3, 3) front, side and axis in the parent as rows
+    limits: Array  # (C, 6) front, side, back, opposite, margin [rad], moment [N m]
 
 
 class RowArrays(NamedTuple):

@@ -11,14 +11,14 @@ from musclesolve._util.compiled_code import CompiledFunction, source_version
 from musclesolve.dynamics.kernel.arrays import (
     BodyArrays,
     BodyMotions,
-    ConeArrays,
+    Cones,
     JointArrays,
     PairArrays,
     PlacedSurfaces,
     RowArrays,
     Solved,
     State,
-    StopArrays,
+    Stops,
     SurfaceArrays,
     Touches,
 )
@@ -45,8 +45,8 @@ _PAIRS = _tuple(PairArrays, "i1 i1 b1")
 _PLACED = _tuple(PlacedSurfaces, "r2 r3 r1")
 _TOUCHES = _tuple(Touches, "r1 r1 r2 r2 r2")
 _JOINTS = _tuple(JointArrays, "i1 i1 i2 r1 r2 r1")
-_STOPS = _tuple(StopArrays, "i1 r2 r2")
-_CONES = _tuple(ConeArrays, "i2 i2 r3 r2")
+_STOPS = _tuple(Stops, "i1 r2 r2")
+_CONES = _tuple(Cones, "i2 i2 r3 r2")
 _ROWS = _tuple(RowArrays, "i2 i2 r1 i1 i1 r1 r2 i1 i1 i1")
 _STATE = _tuple(State, "r2 r2 r2 r1 r1")
 _SOLVED = _tuple(Solved, "r2 r1 r1 r3 r1 r1 r1 r1 r1 r2")

@@ -32,16 +32,26 @@ SWITCH = 0.7
 
 
 @dataclass(frozen=True)
-class DriverRows:
-    """Driver rows of all frames: Jacobian (T, K+6, N, 3), nu and gamma (T, K+6), value (T, K+6).
+class ConstraintRows:
+    """Constraint rows of all frames: value, nu and gamma (T, c), jacobian (T, c, N, 3), by names (c,).
 
-    moment_factor (T, K+6): generalized force per unit multiplier, so that tau = factor * lambda.
+    Phi_q qd = nu (2.8), Phi_q qdd = gamma (2.11; the sign of nu_t by correction B7).
     """
 
+    names: tuple[str, ...]
     value: Array
     jacobian: Array
     nu: Array
     gamma: Array
+
+
+@dataclass(frozen=True)
+class DriverRows(ConstraintRows):
+    """Rows of the drivers of all degrees of freedom (K+6).
+
+    moment_factor (T, K+6): generalized force per unit multiplier, so that tau = factor * lambda.
+    """
+
     moment_factor: Array
 
 
@@ -65,7 +75,8 @@ def driver_rows(
     qd = motion.qd if qd is None else qd
     *rows, factor = angle_rows(*driven_angles(model, motion), q, qd)
     parts = [(*rows, model.tree.sign * factor)] + ([base_rows(model, motion, q, qd)] if base else [])
-    return DriverRows(*(np.concatenate(field, axis=1) for field in zip(*parts, strict=True)))
+    names = model.topology.dof_names if base else model.topology.dof_names[: model.tree.joint_count]
+    return DriverRows(names, *(np.concatenate(field, axis=1) for field in zip(*parts, strict=True)))
 
 
 def driven_angles(

@@ -14,10 +14,10 @@ import numpy as np
 from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_array
 from musclesolve.dynamics.inverse.lagrange_multipliers import least_squares, undriven
+from musclesolve.dynamics.kinematics.joint_drivers import ConstraintRows
 from musclesolve.dynamics.mechanism.constraint_rows import (
     ClosureErrors,
     Constraint,
-    Rows,
     all_closure_errors,
     all_rows,
     mirrored,
@@ -56,10 +56,23 @@ def assemble(
             image, or something that nothing drives; names it with the amounts.
     """
     constraints, time = _listed(constraints), np.asarray(time, dtype=float)
-    guess = _guesses(start, time)
+    guess = np.asarray(start, dtype=float)
+    if guess.ndim == 2:
+        guess = np.broadcast_to(guess, (*time.shape, *guess.shape))
+    if time.ndim != 1 or not len(time) or guess.ndim != 3 or guess.shape[::2] != (len(time), 3):
+        raise InputError(
+            f"time {time.shape} and start {np.shape(start)} do not go together",
+            code="bad_shape",
+            expected="time (T,), start (N, 3) or (T, N, 3)",
+        )
     check_finite(guess, coordinate_names)
     if (guess == guess[:1]).all():
-        q = _marched(constraints, time, guess[:1], tolerance, max_iterations)
+        # Each frame is closed from the one before: the only way to know on which branch a loop is.
+        q, now = np.empty(guess.shape), guess[:1]
+        for frame in range(len(time)):
+            at = time[frame : frame + 1]
+            now = q[frame : frame + 1] = _closed(constraints, at, now, tolerance, max_iterations)
+            _check_closed(all_closure_errors(constraints, at, now), tolerance, frame)
     else:
         q = _closed(constraints, time, guess, tolerance, max_iterations)
         _check_closed(all_closure_errors(constraints, time, q), tolerance)
@@ -84,32 +97,6 @@ def _listed(constraints: Iterable[Constraint]) -> list[Constraint]:
     return listed
 
 
-def _guesses(start: Array, time: Array) -> Array:
-    """The start as (T, N, 3)."""
-    guess = np.asarray(start, dtype=float)
-    if guess.ndim == 2:
-        guess = np.broadcast_to(guess, (*time.shape, *guess.shape))
-    if time.ndim != 1 or not len(time) or guess.ndim != 3 or guess.shape[::2] != (len(time), 3):
-        raise InputError(
-            f"time {time.shape} and start {np.shape(start)} do not go together",
-            code="bad_shape",
-            expected="time (T,), start (N, 3) or (T, N, 3)",
-        )
-    return guess
-
-
-def _marched(
-    constraints: list[Constraint], time: Array, start: Array, tolerance: float, max_iterations: int
-) -> Array:
-    """Each frame closed from the one before: the only way to know on which branch a loop is."""
-    poses, now = np.empty((len(time), *start.shape[1:])), start
-    for frame in range(len(time)):
-        at = time[frame : frame + 1]
-        now = poses[frame : frame + 1] = _closed(constraints, at, now, tolerance, max_iterations)
-        _check_closed(all_closure_errors(constraints, at, now), tolerance, frame)
-    return poses
-
-
 def _closed(
     constraints: list[Constraint], time: Array, start: Array, tolerance: float, max_iterations: int
 ) -> Array:
@@ -127,7 +114,7 @@ def _closed(
     return q
 
 
-def violation(rows: Rows | ClosureErrors) -> Array:
+def violation(rows: ConstraintRows | ClosureErrors) -> Array:
     """How far each row is from being met: its value over the length of its gradient, (T, c) [m or 1]."""
     slope = np.linalg.norm(rows.jacobian.reshape(*rows.value.shape, -1), axis=2)
     return np.abs(rows.value) / np.maximum(slope, 1e-12)
@@ -150,7 +137,13 @@ def consistent_rates(
     constraints, time = _listed(constraints), np.asarray(time, dtype=float)
     check_finite(q, coordinate_names)
     rows = all_rows(constraints, time, q)
-    _check_met(rows)
+    apart = violation(rows)
+    frame, row = np.unravel_index(int(np.argmax(apart)), apart.shape)
+    if apart[frame, row] > _MET:
+        raise MuscleSolveError(
+            f"the pose of frame {frame} violates its rows: {rows.names[row]} by {apart[frame, row]:.3g} (m for points "
+            "and lengths, 1 for directions). Close it with `assemble` first."
+        )
     jacobian = rows.jacobian.reshape(*rows.value.shape, -1)
     qd = least_squares(jacobian, rows.nu)
     _check_rates("velocities", rows.names, jacobian, qd, rows.nu)
@@ -171,18 +164,7 @@ def _names(names: tuple[str, ...], count: int) -> tuple[str, ...]:
     return tuple(names) + tuple(f"coordinate {slot}" for slot in range(len(names), count))
 
 
-def _check_met(rows: Rows) -> None:
-    """Refuse a pose that does not satisfy the rows: its rates would be those of no mechanism."""
-    apart = violation(rows)
-    frame, row = np.unravel_index(int(np.argmax(apart)), apart.shape)
-    if apart[frame, row] > _MET:
-        raise MuscleSolveError(
-            f"the pose of frame {frame} violates its rows: {rows.names[row]} by {apart[frame, row]:.3g} (m for points "
-            "and lengths, 1 for directions). Close it with `assemble` first."
-        )
-
-
-def _check_driven(rows: Rows, names: tuple[str, ...]) -> None:
+def _check_driven(rows: ConstraintRows, names: tuple[str, ...]) -> None:
     """Refuse rows that let something move, by the names of the points and vectors that can."""
     frames, _, count, _ = rows.jacobian.shape
     every = np.broadcast_to(np.eye(3 * count).reshape(count, 3, -1), (frames, count, 3, 3 * count))

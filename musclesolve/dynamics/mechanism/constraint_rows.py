@@ -25,6 +25,7 @@ import numpy as np
 from musclesolve._util.arrays import Array, Indices
 from musclesolve._util.checks import check_array
 from musclesolve.dynamics.kinematics.joint_drivers import (
+    ConstraintRows,
     angle_errors,
     angle_rows,
     base_closure_errors,
@@ -38,21 +39,10 @@ from musclesolve.dynamics.model.topology import Direction, Topology
 from musclesolve.errors import InputError
 
 
-@dataclass(frozen=True)
-class Rows:
-    """Rows of all frames: value, nu and gamma (T, c), jacobian (T, c, N, 3)."""
-
-    names: tuple[str, ...]
-    value: Array
-    jacobian: Array
-    nu: Array
-    gamma: Array
-
-
 class Constraint(Protocol):
     """What gives rows."""
 
-    def rows(self, time: Array, q: Array, qd: Array) -> Rows:
+    def rows(self, time: Array, q: Array, qd: Array) -> ConstraintRows:
         """Rows at time (T,) in the pose q (T, N, 3) with velocities qd (T, N, 3)."""
 
 
@@ -77,7 +67,9 @@ class HasClosureErrors(Protocol):
         """What is zero in the pose that is meant, and only there."""
 
 
-def all_rows(constraints: Iterable[Constraint], time: Array, q: Array, qd: Array | None = None) -> Rows:
+def all_rows(
+    constraints: Iterable[Constraint], time: Array, q: Array, qd: Array | None = None
+) -> ConstraintRows:
     """The rows of several constraints under each other; velocities are zero unless given."""
     qd = np.zeros_like(q) if qd is None else qd
     parts = [constraint.rows(time, q, qd) for constraint in constraints]
@@ -86,7 +78,7 @@ def all_rows(constraints: Iterable[Constraint], time: Array, q: Array, qd: Array
         np.concatenate([getattr(p, f) for p in parts], axis=1) for f in ("value", "jacobian", "nu", "gamma")
     )
     check_array(value + nu + gamma, "the constraint row", ("T", "c"), names)
-    return Rows(names, value, jacobian, nu, gamma)
+    return ConstraintRows(names, value, jacobian, nu, gamma)
 
 
 def all_closure_errors(constraints: Iterable[Constraint], time: Array, q: Array) -> ClosureErrors:
@@ -109,7 +101,7 @@ class Rigid:
 
     constraints: Constraints
 
-    def rows(self, time: Array, q: Array, qd: Array) -> Rows:
+    def rows(self, time: Array, q: Array, qd: Array) -> ConstraintRows:
         """All rows; nu is zero (2.16)."""
         own = self.constraints
         if q.shape[1] != own.size:
@@ -118,7 +110,9 @@ class Rigid:
                 code="bad_shape",
                 expected="the coordinates of one topology",
             )
-        return Rows(own.names, value := own.value(q), own.jacobian(q), np.zeros_like(value), own.gamma(qd))
+        return ConstraintRows(
+            own.names, value := own.value(q), own.jacobian(q), np.zeros_like(value), own.gamma(qd)
+        )
 
 
 def mirrored(constraints: Iterable[Constraint], q: Array) -> dict[str, int]:
@@ -132,13 +126,13 @@ def mirrored(constraints: Iterable[Constraint], q: Array) -> dict[str, int]:
     return found
 
 
-Course = Callable[[Array], tuple[Array, Array, Array]]
+DrivenCourse = Callable[[Array], tuple[Array, Array, Array]]
 """From time (T,) to a driven quantity and its first and second derivative, (T,) each."""
 
 _ROTATION_STEP = 0.3  # Largest change of a driven angle in one step of the assembly [rad]
 
 
-def course_values(course: Course, time: Array, name: str) -> tuple[Array, Array, Array]:
+def course_values(course: DrivenCourse, time: Array, name: str) -> tuple[Array, Array, Array]:
     """What a course gives, each (T,)."""
     try:
         value, rate, second = (
@@ -164,11 +158,17 @@ class AngleDriver:
     lines: dict[str, Indices]
     length: Array
     axial: Array
-    course: Course
+    course: DrivenCourse
 
     @classmethod
     def build(
-        cls, topology: Topology, standing: Array, axis: Direction, v: Direction, u: Direction, course: Course
+        cls,
+        topology: Topology,
+        standing: Array,
+        axis: Direction,
+        v: Direction,
+        u: Direction,
+        course: DrivenCourse,
     ) -> AngleDriver:
         """Driver by names.
 
@@ -200,10 +200,10 @@ class AngleDriver:
             f"angle {direction_text(v)} to {direction_text(u)}", lines, length, length * sizes[0], course
         )
 
-    def rows(self, time: Array, q: Array, qd: Array) -> Rows:
+    def rows(self, time: Array, q: Array, qd: Array) -> ConstraintRows:
         """One row."""
         value, jacobian, nu, gamma, _ = self._all(time, q, qd)
-        return Rows((self.name,), value, jacobian, nu, gamma)
+        return ConstraintRows((self.name,), value, jacobian, nu, gamma)
 
     def closure_errors(self, time: Array, q: Array) -> ClosureErrors:
         """How far the angle is from the course [rad]; unlike the row not zero at the mirrored angle."""
@@ -231,9 +231,9 @@ class LengthDriver:
     name: str
     start: int
     end: int
-    course: Course
+    course: DrivenCourse
 
-    def rows(self, time: Array, q: Array, qd: Array) -> Rows:
+    def rows(self, time: Array, q: Array, qd: Array) -> ConstraintRows:
         """One row."""
         length, rate, second = course_values(self.course, time, self.name)
         line, moving = q[:, self.end] - q[:, self.start], qd[:, self.end] - qd[:, self.start]
@@ -241,7 +241,9 @@ class LengthDriver:
         jacobian[:, 0, self.end], jacobian[:, 0, self.start] = 2.0 * line, -2.0 * line
         value = (line**2).sum(axis=1) - length**2
         gamma = 2.0 * (length * second + rate**2) - 2.0 * (moving**2).sum(axis=1)
-        return Rows((self.name,), value[:, None], jacobian, (2.0 * length * rate)[:, None], gamma[:, None])
+        return ConstraintRows(
+            (self.name,), value[:, None], jacobian, (2.0 * length * rate)[:, None], gamma[:, None]
+        )
 
     def tension(self, time: Array, multiplier: Array) -> Array:
         """Force (T,) with which the driver draws its points together [N]."""
@@ -255,10 +257,9 @@ class MotionDriver:
     model: Model
     motion: Motion
 
-    def rows(self, time: Array, q: Array, qd: Array) -> Rows:
+    def rows(self, time: Array, q: Array, qd: Array) -> ConstraintRows:
         """One row for each degree of freedom."""
-        found = driver_rows(self.model, self._at(time), q, qd)
-        return Rows(self.model.topology.dof_names, found.value, found.jacobian, found.nu, found.gamma)
+        return driver_rows(self.model, self._at(time), q, qd)
 
     def closure_errors(self, time: Array, q: Array) -> ClosureErrors:
         """How far every joint angle is from the motion, then the base's point and directions."""

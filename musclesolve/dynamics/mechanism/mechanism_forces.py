@@ -14,17 +14,17 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Mask
 from musclesolve._util.names import unknown_name
-from musclesolve.dynamics.inverse.external_wrenches import Wrench, external_force
+from musclesolve.dynamics.inverse.external_wrenches import Wrench
+from musclesolve.dynamics.inverse.inverse_dynamics import needed_force
 from musclesolve.dynamics.inverse.lagrange_multipliers import minimum_norm, rigid_wrench
 from musclesolve.dynamics.mechanism.assembly import consistent_rates
 from musclesolve.dynamics.mechanism.constraint_rows import (
     AngleDriver,
     Constraint,
+    ConstraintRows,
     LengthDriver,
-    Rows,
     all_rows,
 )
-from musclesolve.dynamics.model.mass_matrix import inertia_force, weight_force
 from musclesolve.dynamics.model.model import Model
 from musclesolve.errors import InputError
 
@@ -68,12 +68,19 @@ class MechanismForces:
     q: Array
     qd: Array
     qdd: Array
-    rows: Rows
+    rows: ConstraintRows
     multipliers: Array
 
     def of(self, driver: AngleDriver | LengthDriver) -> Array:
         """Moment of an angle driver about its axis [N m], or tension of a length driver [N], (T,)."""
-        multiplier = self.multipliers[:, self._row(driver.name)]
+        rows = self._rows(driver.name)
+        if len(rows) > 1:
+            raise InputError(
+                f"{len(rows)} rows are called {driver.name!r}",
+                code="duplicate_name",
+                expected="drivers with names of their own",
+            )
+        multiplier = self.multipliers[:, rows[0]]
         if isinstance(driver, AngleDriver):
             return driver.moment(self.time, self.q, multiplier)
         return driver.tension(self.time, multiplier)
@@ -90,24 +97,21 @@ class MechanismForces:
         """
         chosen = [k for name in names for k in self._rows(name)]
         model, part = self.model, self.model.topology.bodies[self.model.body(body)]
-        slots = [model.slot(name) for name in (*part.points, *part.vectors, *part.extra)]
+        slots = [model.slot(name) for name in part.members]
         points = np.array(slots) < model.topology.point_count
         each = -self.rows.jacobian[:, chosen][:, :, slots]
         frames, count = each.shape[:2]
         q, center = (np.repeat(x, count, axis=0) for x in (self.q[:, slots], self.q[:, model.slot(about)]))
         unit = np.hstack(rigid_wrench(q, each.reshape(-1, *each.shape[2:]), points, center))
         unit = unit.reshape(frames, count, 6)
-        found = np.einsum("trw,tr->tw", unit, self.multipliers[:, chosen])
-        loose = np.abs(np.einsum("trw,trk->twk", unit, self._idle()[:, chosen])).max(axis=(0, 2), initial=0.0)
-        return Reaction(found[:, :3], found[:, 3:], loose <= 1e-7 * np.abs(unit).max())
-
-    def _idle(self) -> Array:
-        """Multipliers (T, c, k) that together exert nothing, from redundant rows; padded with zeros."""
-        jacobian = self.rows.jacobian.reshape(*self.rows.value.shape, -1)
-        basis, sizes, _ = np.linalg.svd(jacobian)
+        both = np.einsum("trw,tr->tw", unit, self.multipliers[:, chosen])
+        # Multipliers (T, c, k) that together exert nothing, from redundant rows; padded with zeros.
+        basis, sizes, _ = np.linalg.svd(self.rows.jacobian.reshape(*self.rows.value.shape, -1))
         padded = np.zeros(basis.shape[::2])
         padded[:, : sizes.shape[1]] = sizes
-        return np.where((padded > _NONE * sizes[:, :1])[:, None], 0.0, basis)
+        idle = np.where((padded > _NONE * sizes[:, :1])[:, None], 0.0, basis)
+        loose = np.abs(np.einsum("trw,trk->twk", unit, idle[:, chosen])).max(axis=(0, 2), initial=0.0)
+        return Reaction(both[:, :3], both[:, 3:], loose <= 1e-7 * np.abs(unit).max())
 
     def _rows(self, name: str) -> list[int]:
         found = [
@@ -118,16 +122,6 @@ class MechanismForces:
         if not found:
             raise unknown_name(name, "constraint row", dict.fromkeys(self.rows.names))
         return found
-
-    def _row(self, name: str) -> int:
-        found = self._rows(name)
-        if len(found) > 1:
-            raise InputError(
-                f"{len(found)} rows are called {name!r}",
-                code="duplicate_name",
-                expected="drivers with names of their own",
-            )
-        return found[0]
 
 
 def mechanism_forces(
@@ -143,9 +137,7 @@ def mechanism_forces(
     """
     constraints, time = list(constraints), np.asarray(time, dtype=float)
     qd, qdd = consistent_rates(constraints, time, q, model.topology.coordinate_names)
-    needed = weight_force(model.rigid_bodies, model.mass, q, model.gravity)
-    needed = needed + external_force(model, q, list(wrenches))
-    needed = needed - inertia_force(model.rigid_bodies, model.basic_mass, q, qd, qdd)
+    needed = -needed_force(model, q, qd, qdd, list(wrenches))
     rows = all_rows(constraints, time, q, qd)
     jacobian = rows.jacobian.reshape(*rows.value.shape, -1)
     multipliers = minimum_norm(jacobian, needed.reshape(len(q), -1))

@@ -24,7 +24,7 @@ from musclesolve.dynamics.model.segment_inertia import (
     segment_inertia,
     with_stated,
 )
-from musclesolve.dynamics.model.topology import Point, Topology, standing_layout
+from musclesolve.dynamics.model.topology import Topology, standing_layout
 from musclesolve.dynamics.model.topology_file import load_topology
 
 _ONE_CENTER = 1e-9  # Centers nearer to each other than this [m] are one
@@ -63,7 +63,12 @@ def human_model(
     topology = load_topology("inverse_human")
     for name in sorted(set(offsets or {}) - set(topology.coordinate_names)):
         raise unknown_name(name, "point or vector", topology.coordinate_names, " to have an offset")
-    standing = _standing(topology, stature, lengths or {}, offsets)
+    # Scaled by stature, then by measured lengths, then by measured offsets.
+    height = float(np.ptp(standing_layout(topology)[: topology.point_count, 2]))
+    scales = {point.scale: stature / height for point in topology.points} | length_scales(
+        topology, lengths or {}
+    )
+    standing = standing_layout(topology, scales, offsets)
     bare = segment_inertia(topology, standing, mass - 2.0 * shoe_mass, sex, stature)
     shod = with_shoes(topology, bare, shoe_mass)
     if segments:
@@ -75,15 +80,6 @@ def check_size(mass: float, stature: float) -> tuple[float, float]:
     """Return body mass [kg] and stature [m]; refuse what no subject has."""
     mass = check_number(mass, "mass", "1 to 500 kg", least=1.0, most=500.0)
     return mass, check_number(stature, "stature", "0.3 to 2.8 m", least=0.3, most=2.8)
-
-
-def _standing(
-    topology: Topology, stature: float, lengths: dict[str, float], offsets: dict[str, Array] | None
-) -> Array:
-    """Layout (N, 3) of the subject: scaled by stature, then by measured lengths, then by measured offsets."""
-    height = float(np.ptp(standing_layout(topology)[: topology.point_count, 2]))
-    groups = {point.scale: stature / height for point in topology.points}
-    return standing_layout(topology, groups | length_scales(topology, lengths), offsets)
 
 
 def segment_names(topology: Topology) -> list[str]:
@@ -118,31 +114,20 @@ def forward_human_model(subject: Model | None = None) -> Model:
     """
     subject = human_model() if subject is None else subject
     topology = load_topology("forward_human")
-    standing = standing_layout(topology, offsets=_offsets(topology, subject))
-    return Model(topology, standing, _inertia(topology, subject), subject.gravity, subject.stature)
-
-
-def _offsets(topology: Topology, subject: Model) -> dict[str, Array]:
-    """Offsets of points and directions of vectors that place the shared ones where the subject has them."""
     known = dict(zip(subject.topology.coordinate_names, subject.standing, strict=True))
     known[topology.origin] = np.zeros(3)
     offsets = {name: known[name] for name in topology.vectors if name in known}
     for point in topology.points:
         if point.name in known:
             offsets[point.name] = known[point.name] - known[point.parent]
-        else:
-            offsets[point.name] = _growth(point, subject) * np.array(point.offset)
-    return offsets
-
-
-def _growth(point: Point, subject: Model) -> float:
-    """How much longer than in the file the subject's segment is that scales a point."""
-    side = point.name[-2:]
-    same = next(p for p in subject.topology.points if p.scale == point.scale and p.name.endswith(side))
-    length = np.linalg.norm(
-        subject.standing[subject.slot(same.name)] - subject.standing[subject.slot(same.parent)]
-    )
-    return float(length / np.linalg.norm(same.offset))
+            continue
+        # How much longer than in the file the subject's segment is that scales the point.
+        side = point.name[-2:]
+        same = next(p for p in subject.topology.points if p.scale == point.scale and p.name.endswith(side))
+        length = np.linalg.norm(known[same.name] - known[same.parent])
+        offsets[point.name] = float(length / np.linalg.norm(same.offset)) * np.array(point.offset)
+    standing = standing_layout(topology, offsets=offsets)
+    return Model(topology, standing, _inertia(topology, subject), subject.gravity, subject.stature)
 
 
 def _inertia(topology: Topology, subject: Model) -> MassProperties:

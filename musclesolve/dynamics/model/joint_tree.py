@@ -251,6 +251,22 @@ class Tree:
             directions[:, :, x] = rotated * moved + points[:, None] * shifts[:, x]
         return directions
 
+    def body_directions(self, q: Array, origin: Array, frames: Indices, points: Array) -> tuple[Array, Array]:
+        """Columns of D for points (T, L, 3) [m] that are not among the coordinates, one of each of some frames (L,).
+
+        Angular velocity of the frame and velocity of the point per unit speed, (T, L, K+6, 3) each.
+        """
+        joints, moved = self.joint_count, self.distal_frames[frames] > 0.0
+        spin = np.zeros((len(q), len(frames), joints + 6, 3))
+        spin[:, :, :joints] = self.axes(q)[:, None] * moved[:, :, None]
+        spin[:, :, joints + 3 :] = np.eye(3)
+        pivots = np.concatenate([q[:, self.pivot], np.repeat(origin[:, None], 6, axis=1)], axis=1)
+        reach = np.cross(spin, points[:, :, None] - pivots[:, None])
+        reach[:, :, joints : joints + 3] = np.eye(3)
+        # A joint that is not proximal to the body does not move it, not even where the point is unknown.
+        reach[:, :, :joints][:, ~moved] = 0.0
+        return spin, reach
+
     def angular_velocity(self, q: Array, speeds: Array) -> Array:
         """Angular velocity of every frame (T, F, 3) [rad/s], global axes."""
         return (

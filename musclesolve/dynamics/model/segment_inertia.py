@@ -47,13 +47,16 @@ def segment_inertia(
     check_choice(sex, "sex", ("female", "male"))
     rows = table[sex]["segment"]
     height = float(np.ptp(standing[: topology.point_count, 2])) if stature is None else stature
-    where = _levels(topology, standing, rows, height / table[sex]["stature"])
+    where = named_points(topology, standing)
+    step = height / table[sex]["stature"] * where["neck_base"] / np.linalg.norm(where["neck_base"])
+    level = np.zeros(3)
+    for trunk, name in zip(_TRUNK_PARTS, _TRUNK_LEVELS, strict=True):
+        level = where[name] = level + step * rows[trunk]["length"]
     mass = mass / sum(rows[place["source"]]["mass_fraction"] for place in places["segment"])
     parts: dict[str, list[Part]] = {}
     for place in places["segment"]:
-        part = _part(
-            rows[place["source"]], where[place["start"]], where[place["end"]], place["transverse"], mass
-        )
+        ends = where[place["start"]], where[place["end"]]
+        part = _part(rows[place["source"]], *ends, place["transverse"], mass)
         parts.setdefault(place["name"], []).append(part)
     whole = {name: compose(pieces) for name, pieces in parts.items()}
     chosen = [whole[body.segment] for body in topology.bodies]
@@ -66,29 +69,24 @@ def segment_inertia(
     )
 
 
-def _levels(topology: Topology, standing: Array, rows: dict, scale: float) -> dict[str, Array]:
-    """Standing positions by name: the model's points, the fingertips and the levels of the trunk."""
-    where = named_points(topology, standing)
-    step = scale * where["neck_base"] / np.linalg.norm(where["neck_base"])
-    level = np.zeros(3)
-    for part, name in zip(_TRUNK_PARTS, _TRUNK_LEVELS, strict=True):
-        level = level + step * rows[part]["length"]
-        where[name] = level
-    return where
-
-
 def _part(row: dict, start: Array, end: Array, transverse: str, mass: float) -> Part:
     """Mass, center and inertia in global axes of one segment of the table."""
-    along = end - start
-    length = float(np.linalg.norm(along))
-    longitudinal = along / length
+    axes, length = segment_axes(start, end, transverse), float(np.linalg.norm(end - start))
+    part_mass = mass * row["mass_fraction"]
+    principal = part_mass * (np.array(row["gyration_fraction"]) * length) ** 2
+    return part_mass, start + row["com_fraction"] * (end - start), axes @ np.diag(principal) @ axes.T
+
+
+def segment_axes(start: Array, end: Array, transverse: str) -> Array:
+    """Sagittal, transverse and longitudinal axis of a segment in the standing pose, as columns (3, 3).
+
+    start, end (3,) [m]: its ends; transverse: the global axis "x", "y" or "z" nearest to its transverse one.
+    """
+    longitudinal = (end - start) / float(np.linalg.norm(end - start))
     across = np.eye(3)["xyz".index(transverse)]
     across = across - (across @ longitudinal) * longitudinal
     across /= np.linalg.norm(across)
-    axes = np.column_stack([np.cross(across, longitudinal), across, longitudinal])
-    part_mass = mass * row["mass_fraction"]
-    principal = part_mass * (np.array(row["gyration_fraction"]) * length) ** 2
-    return part_mass, start + row["com_fraction"] * along, axes @ np.diag(principal) @ axes.T
+    return np.column_stack([np.cross(across, longitudinal), across, longitudinal])
 
 
 def compose(pieces: list[Part]) -> Part:
@@ -154,22 +152,20 @@ def segments_of(model: Model) -> tuple[Segment, ...]:
     ends = read_table("definitions", "human_lengths.toml")["segment"]
     where = named_points(model.topology, model.standing)
     pieces: dict[str, list[Part]] = {}
-    mass = model.mass
-    for body, part in zip(
-        model.topology.bodies, zip(mass.mass, mass.center, mass.inertia, strict=True), strict=True
+    for body, *part in zip(
+        model.topology.bodies, model.mass.mass, model.mass.center, model.mass.inertia, strict=True
     ):
-        pieces.setdefault(body.segment, []).append(part)
-    return tuple(_segment(name, compose(parts), ends.get(name), where) for name, parts in pieces.items())
-
-
-def _segment(name: str, whole: Part, ends: list[str] | None, where: dict[str, Array]) -> Segment:
-    mass, center, inertia = whole
-    length = share = float("nan")
-    if ends is not None and set(ends) <= set(where):
-        line = where[ends[1]] - where[ends[0]]
-        length = float(np.linalg.norm(line))
-        share = float((center - where[ends[0]]) @ line / length**2)
-    return Segment(name, mass, length, share, np.asarray(np.linalg.eigvalsh(inertia)))
+        pieces.setdefault(body.segment, []).append(tuple(part))
+    segments = []
+    for name, parts in pieces.items():
+        mass, center, inertia = compose(parts)
+        length = share = float("nan")
+        if name in ends and set(ends[name]) <= set(where):
+            start, end = (where[point] for point in ends[name])
+            length = float(np.linalg.norm(end - start))
+            share = float((center - start) @ (end - start) / length**2)
+        segments.append(Segment(name, mass, length, share, np.asarray(np.linalg.eigvalsh(inertia))))
+    return tuple(segments)
 
 
 def segment_table(model: Model) -> str:
@@ -262,7 +258,15 @@ def with_stated(
             share = table.mass[k] / whole[0]
             masses[k], centers[k], inertias[k] = share * mass, center, share * inertia
     if not others.any():
-        return _all_stated(replace(table, mass=masses, center=centers, inertia=inertias), table.total)
+        whole_body = replace(table, mass=masses, center=centers, inertia=inertias)
+        if abs(whole_body.total - table.total) > _ROUNDED * table.total:
+            raise InputError(
+                f"all segments are stated and weigh {whole_body.total:g} kg together, the body {table.total:g} kg",
+                code="conflict",
+                where=PLACE,
+                expected="masses of the segments that add up to the mass of the body",
+            )
+        return whole_body
     left = (table.total - float(masses[~others].sum())) / float(table.mass[others].sum())
     if not _LEFT[0] < left < _LEFT[1]:
         raise InputError(
@@ -277,18 +281,6 @@ def with_stated(
     return replace(table, mass=masses, center=centers, inertia=inertias)
 
 
-def _all_stated(stated: MassProperties, total: float) -> MassProperties:
-    """Mass properties without any of the table, if their masses are those of the body."""
-    if abs(stated.total - total) > _ROUNDED * total:
-        raise InputError(
-            f"all segments are stated and weigh {stated.total:g} kg together, the body {total:g} kg",
-            code="conflict",
-            where=PLACE,
-            expected="masses of the segments that add up to the mass of the body",
-        )
-    return stated
-
-
 def _stated(name: str, whole: Part, stated: StatedSegment, where: dict[str, Array]) -> Part:
     """Mass, center and inertia of one segment, what is stated before what the table gives."""
     mass, center, inertia = whole
@@ -301,19 +293,11 @@ def _stated(name: str, whole: Part, stated: StatedSegment, where: dict[str, Arra
         center = center + (stated.center - (center - start) @ line / (line @ line)) * line
     if stated.inertia is None:
         return own, center, own / mass * inertia
-    axes = _axes(name, *(where[point] for point in lengths["long_axis"].get(name, lengths["segment"][name])))
-    return own, center, axes @ np.diag(stated.inertia) @ axes.T
-
-
-def _axes(name: str, start: Array, end: Array) -> Array:
-    """Sagittal, transverse and longitudinal axis of a segment in the standing pose, as columns."""
+    first, last = (where[point] for point in lengths["long_axis"].get(name, lengths["segment"][name]))
     places = read_table("definitions", "human_segments.toml")["segment"]
     transverse = next(place["transverse"] for place in places if place["name"] == name)
-    longitudinal = (end - start) / np.linalg.norm(end - start)
-    across = np.eye(3)["xyz".index(transverse)]
-    across = across - (across @ longitudinal) * longitudinal
-    across /= np.linalg.norm(across)
-    return np.column_stack([np.cross(across, longitudinal), across, longitudinal])
+    axes = segment_axes(first, last, transverse)
+    return own, center, axes @ np.diag(stated.inertia) @ axes.T
 
 
 _TAKEN = 0.5

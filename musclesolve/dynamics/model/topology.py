@@ -205,7 +205,17 @@ def check_drivers(topology: Topology, standing: Array, file: Path | None = None)
     padded = np.vstack([standing, np.zeros(3)])
     try:
         for dof in (dof for dof in topology.dofs if dof.fixed_axis is None):
-            _check_driver(topology, padded, dof)
+            axis, where = _line(topology, padded, dof.axis), f"degree of freedom {dof.name!r}"
+            directions = dof.reference, dof.follower
+            for body, direction in zip(bodies_of_joint(topology, dof), directions, strict=True):
+                _check_member(topology, direction, body, f"{where}: its driver's")
+                line = _line(topology, padded, direction)
+                if abs(axis @ line) > _PERPENDICULAR * float(np.linalg.norm(axis) * np.linalg.norm(line)):
+                    raise _wrong(
+                        f"{where}: the direction {'->'.join(n for n in direction if n)} of its driver is not "
+                        "perpendicular to its axis",
+                        "a direction of the parent and one of the child, both perpendicular to the axis",
+                    )
     except InputError as fault:
         raise _in_file(fault, file) from None
 
@@ -297,7 +307,16 @@ def _check_names(topology: Topology, names: Iterable[str], where: str) -> None:
 
 def _check_tree(topology: Topology) -> None:
     """Every body but the root is the child of one joint; what is no body has one joint in and one out."""
-    bodies, into = topology.body_index, _joints_into(topology)
+    bodies = topology.body_index
+    into: dict[str, list[str]] = {}
+    spherical: dict[tuple[str, str, str], int] = {}
+    for dof in topology.dofs:
+        if dof.fixed_axis is not None:  # the three rotations of a spherical joint count as one
+            key = dof.parent, dof.child, dof.pivot
+            spherical[key] = spherical.get(key, 0) + 1
+            if spherical[key] % 3 != 1:
+                continue
+        into.setdefault(dof.child, []).append(dof.name)
     if topology.root not in bodies:
         raise unknown_name(topology.root, "body", bodies, " to be the root")
     for child, joints in into.items():
@@ -322,20 +341,6 @@ def _check_tree(topology: Topology) -> None:
                 f"no joint leads to body {body!r}",
                 f"a degree of freedom or spherical joint with child = {body!r}",
             )
-
-
-def _joints_into(topology: Topology) -> dict[str, list[str]]:
-    """Joints by child; the three rotations of a spherical joint count as one."""
-    into: dict[str, list[str]] = {}
-    spherical: dict[tuple[str, str, str], int] = {}
-    for dof in topology.dofs:
-        if dof.fixed_axis is not None:
-            key = dof.parent, dof.child, dof.pivot
-            spherical[key] = spherical.get(key, 0) + 1
-            if spherical[key] % 3 != 1:
-                continue
-        into.setdefault(dof.child, []).append(dof.name)
-    return into
 
 
 def _check_joint(topology: Topology, dof: Dof) -> None:
@@ -364,19 +369,6 @@ def _check_member(topology: Topology, what: str | Direction, body: str, which: s
             f"some of {', '.join(members)}",
             "let both bodies have it, as extra if need be",
         )
-
-
-def _check_driver(topology: Topology, padded: Array, dof: Dof) -> None:
-    axis = _line(topology, padded, dof.axis)
-    for body, direction in zip(bodies_of_joint(topology, dof), (dof.reference, dof.follower), strict=True):
-        _check_member(topology, direction, body, f"degree of freedom {dof.name!r}: its driver's")
-        line = _line(topology, padded, direction)
-        if abs(axis @ line) > _PERPENDICULAR * float(np.linalg.norm(axis) * np.linalg.norm(line)):
-            raise _wrong(
-                f"degree of freedom {dof.name!r}: the direction {'->'.join(n for n in direction if n)} of its driver "
-                "is not perpendicular to its axis",
-                "a direction of the parent and one of the child, both perpendicular to the axis",
-            )
 
 
 def _line(topology: Topology, padded: Array, direction: Direction) -> Array:

@@ -155,9 +155,26 @@ def from_tables(raw: Mapping[str, Any], file: Path) -> Topology:
     points = tuple(
         Point(p["number"], p["name"], p["from"], tuple(p["offset"]), p["scale"]) for p in rows["point"]
     )
-    bodies = tuple(_body(row) for row in rows["body"])
-    dofs = [_revolute(row) for row in rows["dof"]]
-    dofs += [dof for row in rows["spherical"] for dof in _spherical(row)]
+    bodies = tuple(
+        Body(
+            row["number"],
+            row["name"],
+            tuple(row["points"]),
+            tuple(row["vectors"]),
+            row["segment"] or row["name"],
+            float(row["share"]),
+            tuple(row["extra"]),
+        )
+        for row in rows["body"]
+    )
+    dofs = []
+    for row in rows["dof"]:
+        axis, reference, follower = (_direction(text) for text in (row["axis"], *row["driver"]))
+        joint = row["parent"], row["child"], axis, row["sign"], row["pivot"], reference, follower
+        dofs.append(Dof(row["name"], *joint, rest=float(row["rest"])))
+    for row in rows["spherical"]:  # three degrees of freedom, about perpendicular axes of the parent
+        joint = row["parent"], row["child"], NO_DIRECTION, 1, row["pivot"], NO_DIRECTION, NO_DIRECTION
+        dofs += [Dof(name, *joint, tuple(direction)) for name, direction in row["axes"].items()]
     return Topology(
         top["name"],
         top["root"],
@@ -193,24 +210,6 @@ def _read(entry: Mapping[str, Any], kind: str, index: int, file: Path) -> dict[s
     if "number" in keys and read["number"] is None:
         read["number"] = index + 1
     return read
-
-
-def _body(row: dict[str, Any]) -> Body:
-    points, vectors, extra = (tuple(row[key]) for key in ("points", "vectors", "extra"))
-    segment = row["segment"] or row["name"]
-    return Body(row["number"], row["name"], points, vectors, segment, float(row["share"]), extra)
-
-
-def _revolute(row: dict[str, Any]) -> Dof:
-    axis, reference, follower = (_direction(text) for text in (row["axis"], *row["driver"]))
-    ends = row["parent"], row["child"], axis, row["sign"], row["pivot"]
-    return Dof(row["name"], *ends, reference, follower, rest=float(row["rest"]))
-
-
-def _spherical(row: dict[str, Any]) -> list[Dof]:
-    """The three degrees of freedom of a spherical joint, about perpendicular axes of the parent."""
-    ends = row["parent"], row["child"], NO_DIRECTION, 1, row["pivot"], NO_DIRECTION, NO_DIRECTION
-    return [Dof(name, *ends, tuple(axis)) for name, axis in row["axes"].items()]
 
 
 def _perpendicular(axes: list[Any]) -> bool:

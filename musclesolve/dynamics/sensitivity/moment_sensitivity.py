@@ -113,24 +113,11 @@ def free_moment_sensitivity(model: Model, motion: Motion, body: str) -> Sensitiv
 
 
 def body_directions(model: Model, motion: Motion, body: int, point: Array) -> tuple[Array, Array]:
-    """Angular velocity of a body and velocity of its point (T, 3) [m] per unit speed, (T, K+6, 3) each.
-
-    These are the columns of D for a point that is not among the coordinates.
-    """
+    """Angular velocity of a body and velocity of its point (T, 3) [m] per unit speed, (T, K+6, 3) each."""
     check_fits(model, motion)
-    tree, joints = model.tree, model.tree.joint_count
-    frames = len(motion.q)
-    spin = np.zeros((frames, joints + 6, 3))
-    spin[:, :joints] = tree.axes(motion.q) * tree.distal_frames[body][:, None]
-    spin[:, joints + 3 :] = np.eye(3)
-    pivot = np.zeros_like(spin)
-    pivot[:, :joints] = motion.q[:, tree.pivot]
-    pivot[:, joints + 3 :] = motion.origin[:, None]
-    reach = np.cross(spin, point[:, None] - pivot)
-    reach[:, joints : joints + 3] = np.eye(3)
-    # A joint that is not proximal to the body has no moment from it, not even where the point is unknown.
-    reach[:, :joints][:, tree.distal_frames[body] == 0.0] = 0.0
-    return spin, reach
+    one = np.array([body])
+    spin, reach = model.tree.body_directions(motion.q, motion.origin, one, point[:, None])
+    return spin[:, 0], reach[:, 0]
 
 
 def _components(name: str) -> tuple[str, ...]:

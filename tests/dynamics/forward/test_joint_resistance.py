@@ -91,11 +91,11 @@ def test_cones_push_back_along_their_main_directions(body, limits, dof, angle, s
 def excess(limits, q, c):
     """The excess beta - beta_max of one cone, written out a second time."""
     cones = limits.cones
-    parent = limits.couples.model.rigid_bodies.rotation(q)[0, cones.parent[c]]
-    line = q[0, cones.tip[c]] - q[0, cones.pivot[c]]
+    parent = limits.couples.model.rigid_bodies.rotation(q)[0, cones.bodies[c, 0]]
+    line = q[0, cones.line[c, 1]] - q[0, cones.line[c, 0]]
     front, side, axis = cones.frame[c] @ (parent.T @ line) / np.linalg.norm(line)
     share = np.array([max(front, 0.0), max(side, 0.0), max(-front, 0.0), max(-side, 0.0)]) ** 2
-    return np.arccos(axis) - share @ cones.limits[c] / share.sum()
+    return np.arccos(axis) - share @ cones.limits[c, :4] / share.sum()
 
 
 def test_cones_rotate_back_the_shortest_way(body, limits):

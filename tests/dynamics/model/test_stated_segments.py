@@ -10,9 +10,9 @@ from musclesolve.dynamics.model.data_files import read_table
 from musclesolve.dynamics.model.human_model import forward_human_model, human_model
 from musclesolve.dynamics.model.segment_inertia import (
     StatedSegment,
-    _axes,
     compose,
     named_points,
+    segment_axes,
     segments_of,
 )
 from musclesolve.dynamics.sensitivity.moment_sensitivity import mass_sensitivity
@@ -35,7 +35,10 @@ def as_in_table(model, name):
         named_points(model.topology, model.standing),
     )
     start, end = (where[point] for point in lengths["segment"][name])
-    axes = _axes(name, *(where[point] for point in lengths["long_axis"].get(name, lengths["segment"][name])))
+    places = read_table("definitions", "human_segments.toml")["segment"]
+    transverse = next(place["transverse"] for place in places if place["name"] == name)
+    ends = (where[point] for point in lengths["long_axis"].get(name, lengths["segment"][name]))
+    axes = segment_axes(*ends, transverse)
     own = axes.T @ inertia @ axes
     np.testing.assert_allclose(own, np.diag(np.diag(own)), atol=1e-12)
     share = float((center - start) @ (end - start) / ((end - start) @ (end - start)))
