@@ -41,7 +41,6 @@ from musclesolve.dynamics.kinematics.pose_fit import (
     rest_weights,
 )
 from musclesolve.dynamics.model.model import Model
-from musclesolve.dynamics.rotations import from_cardan
 from musclesolve.dynamics.vectors import blocks, lines_of
 from musclesolve.errors import InputError
 
@@ -61,28 +60,20 @@ def drive_pose(
     """
     frames, joints = len(targets.values), model.tree.joint_count
     free, rest = observable_dofs(model, targets), rest_weights(model, targets)
-    nearest = fit_pose(model, targets, time, tolerance, max_iterations, start)
+    near = Pose.of(fit_pose(model, targets, time, tolerance, max_iterations, start).coordinates)
     plan = drive_plan(model, targets, free)
-    base = nearest.coordinates[:, joints:]
-    near = Pose(nearest.coordinates[:, :joints], base[:, :3], from_cardan(*base[:, 3:].T))
     every = NearestPose(model, targets, free, rest, np.arange(frames) if time is None else time)
     parts = []
     for block in blocks(frames):
-        parts.append(_driven(every.frames(block), plan, near.frames(block), tolerance, max_iterations))
+        poses = plan.poses(every.frames(block), near.frames(block), tolerance, max_iterations)
+        angles = poses[0].angles.copy()
+        for joint, solve in plan.shown.items():
+            angles[:, joint] = poses[solve].angles[:, joint]
+        parts.append(replace(poses[plan.base], angles=angles))
     shown = np.zeros_like(free)
     shown[list(plan.shown)] = True
     borrowed = np.flatnonzero(free[:joints] & ~shown[:joints]).tolist()
     return fit_of(model, targets, Pose.joined(parts), np.flatnonzero(~free), borrowed)
-
-
-def _driven(every: NearestPose, plan: DrivePlan, start: Pose, tolerance: float, limit: int) -> Pose:
-    """Some frames: the angles that the bodies of the plan show, the others from the start, and the base."""
-    poses = plan.poses(every, start, tolerance, limit)
-    angles = start.angles.copy()
-    for joint, solve in plan.shown.items():
-        angles[:, joint] = poses[solve].angles[:, joint]
-    root = poses[plan.base]
-    return Pose(angles, root.position, root.rotation)
 
 
 def consistent_motion(
@@ -211,7 +202,7 @@ def _without_twist(model: Model, line: tuple[int, int], before: Pose, found: Pos
     Nothing measured shows that rotation, so it would depend on the steps of the fit.
     """
     tree, slots = model.tree, np.array([line])
-    layouts = [tree.pose(pose.angles, pose.position, pose.rotation) for pose in (before, found)]
+    layouts = [pose.q(tree) for pose in (before, found)]
     a, b = (_units(lines_of(q, slots)[:, 0]) for q in layouts)
     rotation = _half_turn(_units(a + b)) @ _half_turn(a) @ before.rotation
     old, new = (q[:, line[1]] for q in layouts)

@@ -93,21 +93,36 @@ def fit_pose(
         InputError: no point of the base body was measured; a start of another shape.
         MuscleSolveError: frames that do not converge; says which, and which target is farthest off.
     """
-    frames = len(targets.values)
+    frames, tree = len(targets.values), model.tree
+    free = observable_dofs(model, targets)
     names = np.arange(frames) if time is None else time
-    free, rest = observable_dofs(model, targets), rest_weights(model, targets)
-    every = NearestPose(model, targets, free, rest, names)
-    pose = None if start is None else _from_guess(every, start, tolerance, max_iterations)
-    if pose is None:
-        pose = _in_blocks(every, _searched(every, max_iterations), tolerance, max_iterations)
-    return fit_of(model, targets, pose, locked=np.flatnonzero(~free))
+    every = NearestPose(model, targets, free, rest_weights(model, targets), names)
+    measured = _measured_base(model, targets)
+    locked = np.flatnonzero(~free)
 
+    def converged(pose: Pose) -> Pose:
+        some = blocks(frames)
+        return Pose.joined(
+            [every.frames(b).converge(pose.frames(b), tolerance, max_iterations) for b in some]
+        )
 
-def _searched(every: NearestPose, max_iterations: int) -> Pose:
-    """A pose of all frames near the solution, found from the standing pose."""
-    model, frames = every.model, len(every.names)
+    if start is not None:
+        start = check_array(start, "the start", (frames, len(free)), model.topology.dof_names)
+        try:
+            pose = converged(Pose.of(start))
+        except MuscleSolveError:
+            pass
+        else:
+            # Where the base or a direction points away from where it was measured, the misfit is stationary too, but
+            # not least: a start that is 180 degrees off ends there.
+            directions = targets.slots >= model.topology.point_count
+            along = pose.q(tree)[:, targets.slots[directions]] * targets.values[:, directions]
+            turned = angle_between(pose.rotation, measured.rotation) > 0.5 * np.pi
+            if not turned.any() and not (along.sum(axis=2) < 0.0).any():
+                return fit_of(model, targets, pose, locked)
+
     chosen = np.unique(np.append(np.arange(0, frames, _KEY_FRAMES), frames - 1))
-    measured, keys = _start(model, every.targets), every.frames(chosen)
+    keys = every.frames(chosen)
     few = keys.without_jumps(keys.converge(measured.frames(chosen), 1e-3, max_iterations), max_iterations)
     spread = replace(few, angles=continuous_branch(model, few.angles)).spread(frames, chosen)
     # A subject who turns around between two of these frames is not where a curve through them leads.
@@ -115,48 +130,14 @@ def _searched(every: NearestPose, max_iterations: int) -> Pose:
     if suspect.size:
         base = replace(measured, angles=spread.angles).frames(suspect)
         spread.put(suspect, every.frames(suspect).nearer(spread.frames(suspect), base))
-    return spread
-
-
-def _from_guess(every: NearestPose, start: Array, tolerance: float, max_iterations: int) -> Pose | None:
-    """The solution from coordinates near it; None if they are not near enough."""
-    names = every.model.topology.dof_names
-    start = check_array(start, "the start", (len(every.names), len(names)), names)
-    joints = every.model.tree.joint_count
-    pose = Pose(start[:, :joints], start[:, joints : joints + 3], from_cardan(*start[:, joints + 3 :].T))
-    try:
-        found = _in_blocks(every, pose, tolerance, max_iterations)
-    except MuscleSolveError:
-        return None
-    return None if _overturned(every, found) else found
-
-
-def _overturned(every: NearestPose, pose: Pose) -> bool:
-    """Whether the base or a direction points away from where it was measured.
-
-    There the misfit is stationary too, but not least: a start that is 180 degrees off ends there.
-    """
-    model, targets = every.model, every.targets
-    base = angle_between(pose.rotation, _start(model, targets).rotation)
-    directions = targets.slots >= model.topology.point_count
-    q = model.tree.pose(pose.angles, pose.position, pose.rotation)[:, targets.slots[directions]]
-    along = (q * targets.values[:, directions]).sum(axis=2)
-    return bool((base > 0.5 * np.pi).any() or (along < 0.0).any())
-
-
-def _in_blocks(every: NearestPose, start: Pose, tolerance: float, max_iterations: int) -> Pose:
-    parts = [
-        every.frames(block).converge(start.frames(block), tolerance, max_iterations)
-        for block in blocks(len(every.names))
-    ]
-    return Pose.joined(parts)
+    return fit_of(model, targets, converged(spread), locked)
 
 
 def fit_of(model: Model, targets: Targets, pose: Pose, locked: Indices, borrowed: Sequence[int] = ()) -> Fit:
     """A pose (T) as the solution for what was measured; `locked` and `borrowed` by their places among the dofs."""
     base = np.column_stack([pose.position, *to_cardan(pose.rotation)])
     angles = continuous_branch(model, pose.angles)
-    q = model.tree.pose(angles, pose.position, pose.rotation)
+    q = replace(pose, angles=angles).q(model.tree)
     seen = targets.slots < model.topology.point_count
     return Fit(
         coordinates=np.column_stack([angles, base]),
@@ -190,7 +171,7 @@ def rest_weights(model: Model, targets: Targets) -> Array:
     return weights
 
 
-def _start(model: Model, targets: Targets) -> Pose:
+def _measured_base(model: Model, targets: Targets) -> Pose:
     """Base body placed on its own measured points and directions; joints at zero."""
     own = np.isin(targets.slots, np.flatnonzero(model.tree.owner == model.tree.root))
     slots, values = targets.slots[own], targets.values[:, own]
@@ -229,6 +210,16 @@ class Pose:
     angles: Array
     position: Array
     rotation: Array
+
+    @classmethod
+    def of(cls, coordinates: Array) -> Pose:
+        """From joint and base coordinates (T, K+6)."""
+        base = coordinates[:, -6:]
+        return cls(coordinates[:, :-6], base[:, :3], from_cardan(*base[:, 3:].T))
+
+    def q(self, tree: Tree, moving: Mask | None = None) -> Array:
+        """Natural coordinates (T, N, 3); moving (K,) as in `Tree.frames`."""
+        return tree.pose(self.angles, self.position, self.rotation, moving)
 
     def moved(self, tree: Tree, step: Array) -> Pose:
         """After a step in the speeds (T, K+6)."""
@@ -310,7 +301,9 @@ class NearestPose:
         # the last steps gain.
         start = pose.position
         pose = replace(pose, position=np.zeros_like(start))
-        some = self._seen_from(start)
+        point = self.targets.slots < self.model.topology.point_count
+        seen = self.targets.values - point[:, None] * start[:, None]
+        some = replace(self, targets=replace(self.targets, values=seen))
         found, going = pose.copy(), np.arange(len(self.names))
         damping, largest = np.full(len(going), _DAMPING), np.full(len(going), np.inf)
         # What moves no target is left as it is in standing.
@@ -343,15 +336,9 @@ class NearestPose:
         misfits = [self._misfit(pose, ancestors)[1] for pose in (one, other)]
         return one.where(misfits[1] < misfits[0], other)
 
-    def _seen_from(self, origin: Array) -> NearestPose:
-        """The same with points as seen from (T, 3) [m]; directions are what they are."""
-        point = self.targets.slots < self.model.topology.point_count
-        values = self.targets.values - point[:, None] * origin[:, None]
-        return replace(self, targets=replace(self.targets, values=values))
-
     def _misfit(self, pose: Pose, ancestors: Mask) -> tuple[Array, Array]:
         """Natural coordinates, and the sum of weighted squares of each frame (T,) [m2]."""
-        q = self.model.tree.pose(pose.angles, pose.position, pose.rotation, ancestors)
+        q = pose.q(self.model.tree, ancestors)
         off = (self.targets.values - q[:, self.targets.slots]) ** 2
         rest = pose.angles**2 @ self.rest[: pose.angles.shape[1]]
         return q, np.einsum("tnx,n->t", off, self.targets.weights) + rest
@@ -373,31 +360,20 @@ class NearestPose:
         return step * np.minimum(1.0, _LARGEST_ROTATION / np.maximum(largest, 1e-12))[:, None]
 
     def _failure(self, q: Array, largest: Array, tolerance: float) -> PoseError:
-        failed = self.names[largest >= tolerance]
-        worst = self._farthest(q, int(np.argmax(largest)))
-        (culprit, distance), *_ = worst
-        return PoseError(
-            f"no pose of the body fits the markers at {_listed(failed)}; there the point farthest from where it "
-            f"was measured is {culprit}, by {1000.0 * distance:.0f} mm. Markers that are swapped or mapped to the "
-            "wrong landmark are the usual reason.",
-            tuple(failed.tolist()),
-            worst,
-        )
-
-    def _farthest(self, q: Array, frame: int) -> tuple[tuple[str, float], ...]:
-        """The targets farthest from a pose in one frame, as (name, distance [m]) by their weight."""
+        names, frame = self.model.topology.coordinate_names, int(np.argmax(largest))
         off = np.linalg.norm(q[frame, self.targets.slots] - self.targets.values[frame], axis=1)
         off *= np.sqrt(self.targets.weights)
-        names = self.model.topology.coordinate_names
-        order = np.argsort(-off)[:_WORST]
-        return tuple((names[self.targets.slots[k]], float(off[k])) for k in order)
-
-
-def _listed(names: Array | Indices) -> str:
-    shown = ", ".join(
-        f"{name:.3f} s" if isinstance(name, float) else f"frame {name}" for name in names[:3].tolist()
-    )
-    return shown + (f" and {len(names) - 3} more frames" if len(names) > 3 else "")
+        worst = tuple((names[self.targets.slots[k]], float(off[k])) for k in np.argsort(-off)[:_WORST])
+        failed = self.names[largest >= tolerance].tolist()
+        listed = ", ".join(f"{at:.3f} s" if isinstance(at, float) else f"frame {at}" for at in failed[:3])
+        more = f" and {len(failed) - 3} more frames" if len(failed) > 3 else ""
+        return PoseError(
+            f"no pose of the body fits the markers at {listed}{more}; there the point farthest from where it was "
+            f"measured is {worst[0][0]}, by {1000.0 * worst[0][1]:.0f} mm. Markers that are swapped or mapped to the "
+            "wrong landmark are the usual reason.",
+            tuple(failed),
+            worst,
+        )
 
 
 _SYMMETRIC = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
@@ -418,7 +394,14 @@ def normal_equations(
     slots (n,) with weights w (n,) and pull p (T, n, 3); origin (T, 3): that of the standing layout [m]; near (T,):
     how much of the curvature S is counted, 0 (Gauss-Newton) to 1 (Newton).
     """
-    axis, offset = _screws(tree, q, origin, free)
+    # Axis a and offset c of the free speeds, c from the origin; those of the base: three translations, then three
+    # rotations about its origin.
+    joints, frames = tree.joint_count, len(q)
+    axis, offset = np.zeros((2, 3, frames, joints + 6))
+    axis[:, :, :joints] = components(tree.axes(q))
+    offset[:, :, :joints] = cross(components(q[:, tree.pivot] - origin[:, None]), axis[:, :, :joints])
+    offset[:, :, joints : joints + 3] = axis[:, :, joints + 3 :] = np.eye(3)[:, None]
+    axis, offset = axis[:, :, free], offset[:, :, free]
     point = slots < tree.point_count
     moved = np.column_stack([tree.distal_slots[slots], np.ones((len(slots), 6))])[:, free]
     # Lengths from the base, wherever in the laboratory that is: small numbers, small round-off.
@@ -441,29 +424,13 @@ def normal_equations(
     angular[2] += (cxx + cyy) * az - cxz * ax - cyz * ay
     linear = cross(axis, first) + mass * offset
     if near.any():
-        angular -= near[:, None] * _curvature(axis, offset, product, force)
+        # P a - a tr P + c x f of S, zero for the speeds that are no rotations.
+        bent = cross(offset, force) - axis * (product[0] + product[4] + product[8])
+        for x in range(3):
+            bent[x] += product[3 * x] * ax + product[3 * x + 1] * ay + product[3 * x + 2] * az
+        angular -= near[:, None] * (np.abs(axis).any(axis=0) * bent)
     rows = np.ascontiguousarray(np.concatenate([axis, offset]).transpose(1, 2, 0))
     columns = np.ascontiguousarray(np.concatenate([angular, linear]).transpose(1, 0, 2))
     share = tree.share[np.ix_(free, free)]
     half = share * (rows @ columns)
     return half + half.transpose(0, 2, 1), gradient
-
-
-def _curvature(axis: Array, offset: Array, product: Array, force: Array) -> Array:
-    """P a - a tr P + c x f (3, T, F) of S, zero for the speeds that are no rotations."""
-    trace = product[0] + product[4] + product[8]
-    bent = cross(offset, force) - axis * trace
-    for x in range(3):
-        bent[x] += product[3 * x] * axis[0] + product[3 * x + 1] * axis[1] + product[3 * x + 2] * axis[2]
-    return np.abs(axis).any(axis=0) * bent
-
-
-def _screws(tree: Tree, q: Array, origin: Array, free: Mask) -> tuple[Array, Array]:
-    """Axis a and offset c of the free speeds, (3, T, F) each; c from the origin."""
-    joints, frames = tree.joint_count, len(q)
-    axis, offset = np.zeros((2, 3, frames, joints + 6))
-    axis[:, :, :joints] = components(tree.axes(q))
-    offset[:, :, :joints] = cross(components(q[:, tree.pivot] - origin[:, None]), axis[:, :, :joints])
-    # The base: three translations, then three rotations about its origin.
-    offset[:, :, joints : joints + 3] = axis[:, :, joints + 3 :] = np.eye(3)[:, None]
-    return axis[:, :, free], offset[:, :, free]

@@ -42,7 +42,7 @@ from musclesolve.dynamics.kinematics.pose_fit import (
     rest_weights,
 )
 from musclesolve.dynamics.model.model import Model
-from musclesolve.dynamics.rotations import cardan_rates, from_cardan
+from musclesolve.dynamics.rotations import cardan_rates
 from musclesolve.dynamics.sensitivity.moment_sensitivity import Sensitivity
 from musclesolve.dynamics.vectors import blocks
 from musclesolve.errors import InputError
@@ -186,7 +186,7 @@ def coordinate_response(
 
 def _nearest_response(model: Model, targets: Targets, coordinates: Array, places: list[int]) -> Array:
     """Derivative of the speeds (T, K+6, 3 n) of the nearest pose, which has these coordinates (T, K+6)."""
-    pose, free = _pose(model, coordinates), observable_dofs(model, targets)
+    pose, free = Pose.of(coordinates), observable_dofs(model, targets)
     hessian, directions, gradient = _equations(model, targets, pose, np.arange(len(targets.slots)))
     inverse = _inverse(hessian[:, free][:, :, free])
     _check_of_method(np.abs(inverse @ gradient[:, free, None]).max(initial=0.0), "nearest")
@@ -199,7 +199,7 @@ def _driven_response(model: Model, targets: Targets, coordinates: Array, places:
     """Derivative of the speeds (T, K+6, 3 n) of the pose driven by joint angles, which has these coordinates."""
     joints, free = model.tree.joint_count, observable_dofs(model, targets)
     near = fit_pose(model, targets, None, _TOLERANCE, _MAX_ITERATIONS, coordinates).coordinates
-    start = _pose(model, near)
+    start = Pose.of(near)
     every = NearestPose(model, targets, free, rest_weights(model, targets), np.arange(len(near)))
     plan = drive_plan(model, targets, free)
     poses = plan.poses(every, start, _TOLERANCE, _MAX_ITERATIONS)
@@ -235,7 +235,7 @@ def _without_twist(
     tree, joints = model.tree, model.tree.joint_count
     units, rates, place = [], [], np.zeros(0)
     for pose, speeds in (start, end):
-        q = tree.pose(pose.angles, pose.position, pose.rotation)
+        q = pose.q(tree)
         away = q[:, line[1]] - q[:, line[0]]
         length = np.linalg.norm(away, axis=1)[:, None]
         near, far = np.moveaxis(tree.allowed(q, pose.position, np.array(line)), 1, 0)
@@ -270,16 +270,10 @@ def _check_of_method(off: float, method: str) -> None:
         )
 
 
-def _pose(model: Model, coordinates: Array) -> Pose:
-    joints = model.tree.joint_count
-    base = coordinates[:, joints:]
-    return Pose(coordinates[:, :joints], base[:, :3], from_cardan(*base[:, 3:].T))
-
-
 def _equations(model: Model, targets: Targets, pose: Pose, places: Indices) -> tuple[Array, Array, Array]:
     """H (T, K+6, K+6) over all speeds, W D (T, n, 3, K+6) and the gradient (T, K+6) of a fit to some targets."""
     tree, some, rest = model.tree, targets.among(places), rest_weights(model, targets)
-    q = tree.pose(pose.angles, pose.position, pose.rotation)
+    q = pose.q(tree)
     pull = (some.values - q[:, some.slots]) * some.weights[:, None]
     every: Mask = np.ones(len(rest), bool)
     near = np.ones(len(q))
