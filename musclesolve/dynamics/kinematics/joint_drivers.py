@@ -241,7 +241,10 @@ def base_closure_errors(model: Model, motion: Motion, q: Array, largest: float) 
     place = motion.origin + rotation @ model.standing[base.point]
     weights = np.vstack([np.eye(q.shape[1])[base.point], base.combinations])
     now, axes = weights @ q, rotation @ base.triad
-    present = _triad(now[:, 1], now[:, 2])
+    a = now[:, 1] / np.linalg.norm(now[:, 1], axis=1, keepdims=True)
+    b = now[:, 2] - _column(a, now[:, 2]) * a
+    b = b / np.linalg.norm(b, axis=1, keepdims=True)
+    present = np.stack([a, b, np.cross(a, b)], axis=-1)
     rest = to_vector(axes @ np.swapaxes(present, 1, 2))
     share = np.minimum(1.0, largest / np.maximum(np.linalg.norm(rest, axis=1, keepdims=True), 1e-12))
     near = from_vector(share * rest) @ present
@@ -251,14 +254,6 @@ def base_closure_errors(model: Model, motion: Motion, q: Array, largest: float) 
     )
     jacobian = np.einsum("rn,xy->rxny", weights, np.eye(3)).reshape(9, -1, 3)
     return error, np.broadcast_to(jacobian, (len(q), *jacobian.shape)), part
-
-
-def _triad(line: Array, across: Array) -> Array:
-    """Square unit axes as columns (T, 3, 3), the first along the line, the second towards `across`."""
-    a = line / np.linalg.norm(line, axis=1, keepdims=True)
-    b = across - _column(a, across) * a
-    b = b / np.linalg.norm(b, axis=1, keepdims=True)
-    return np.stack([a, b, np.cross(a, b)], axis=-1)
 
 
 def residual_about_origin(model: Model, motion: Motion, forces: Array) -> Array:

@@ -58,10 +58,14 @@ class Targets:
         values = np.stack(
             [check_array(value, f"target {name!r}", (frames, 3)) for name, value in named], axis=1
         )
-        factors = _factors([name for name, _ in named], weights or {})
-        return cls(
-            slots, values, factors * np.where(slots < model.topology.point_count, 1.0, DIRECTION_ARM**2)
-        )
+        names, weights = [name for name, _ in named], weights or {}
+        for name, weight in weights.items():
+            if name not in names:
+                raise unknown_name(name, "measured point or direction", names, where="weights")
+            check_number(weight, f"the weight of {name!r}", "a finite number above 0", above=0.0)
+        factors = np.array([float(weights.get(name, 1.0)) for name in names])
+        size = np.where(slots < model.topology.point_count, 1.0, DIRECTION_ARM**2)
+        return cls(slots, values, factors * size)
 
     def frames(self, keep: slice | Indices | Mask) -> Targets:
         """The same at some frames."""
@@ -70,12 +74,3 @@ class Targets:
     def among(self, places: Indices) -> Targets:
         """Some of them, by their places."""
         return Targets(self.slots[places], self.values[:, places], self.weights[places])
-
-
-def _factors(names: list[str], weights: Mapping[str, float]) -> Array:
-    """(n,) the weight of each target."""
-    for name, weight in weights.items():
-        if name not in names:
-            raise unknown_name(name, "measured point or direction", names, where="weights")
-        check_number(weight, f"the weight of {name!r}", "a finite number above 0", above=0.0)
-    return np.array([float(weights.get(name, 1.0)) for name in names])

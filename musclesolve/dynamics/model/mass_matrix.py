@@ -101,7 +101,13 @@ def mass_matrix(rigid_bodies: RigidBodies, basic: Array, q: Array) -> Array:
     """
     frames, slots = q.shape[:2]
     size = 3 * (slots + 1)
-    transform = _basic_jacobian(rigid_bodies, q)
+    # V: derivative of (r_i, r_j, u, v) by the coordinates in the six slots, (T, B, 4, 3, 18)
+    bodies = len(rigid_bodies.slots)
+    unit = np.broadcast_to(np.eye(12).reshape(12, 1, 1, 4, 3), (12, frames, bodies, 4, 3))
+    every = np.broadcast_to(q, (12, *q.shape)).reshape(-1, *q.shape[1:])
+    forces = rigid_bodies.slot_forces(every, unit.reshape(-1, bodies, 4, 3))
+    transform = forces.reshape(12, frames, bodies, 3 * PLACES).transpose(1, 2, 0, 3)
+    transform = transform.reshape(frames, bodies, 4, 3, 3 * PLACES)
     moved = np.einsum("bef,tbfxc->tbexc", basic, transform)
     rows, columns = (part.reshape(*part.shape[:2], 12, 18) for part in (transform, moved))
     blocks = np.swapaxes(rows, 2, 3) @ columns
@@ -110,16 +116,6 @@ def mass_matrix(rigid_bodies: RigidBodies, basic: Array, q: Array) -> Array:
     cell = cell + size**2 * np.arange(frames)[:, None, None, None]
     entries: Array = np.bincount(cell.ravel(), blocks.ravel(), frames * size**2).astype(float, copy=False)
     return entries.reshape(frames, size, size)[:, : 3 * slots, : 3 * slots]
-
-
-def _basic_jacobian(rigid_bodies: RigidBodies, q: Array) -> Array:
-    """V: derivative of (r_i, r_j, u, v) by the coordinates in the six slots, (T, B, 4, 3, 18)."""
-    frames, bodies = len(q), len(rigid_bodies.slots)
-    unit = np.broadcast_to(np.eye(12).reshape(12, 1, 1, 4, 3), (12, frames, bodies, 4, 3))
-    every = np.broadcast_to(q, (12, *q.shape)).reshape(-1, *q.shape[1:])
-    slots = rigid_bodies.slot_forces(every, unit.reshape(-1, bodies, 4, 3))
-    jacobian = slots.reshape(12, frames, bodies, 3 * PLACES)
-    return np.moveaxis(jacobian, 0, 2).reshape(frames, bodies, 4, 3, 3 * PLACES)
 
 
 def inertia_force(rigid_bodies: RigidBodies, basic: Array, q: Array, qd: Array, qdd: Array) -> Array:

@@ -87,7 +87,7 @@ def load_force(tree: PlanarTree, p: Array, loads: Sequence[Load]) -> Array:
 
 
 @dataclass(frozen=True)
-class Equations:
+class PlanarEquations:
     """Mbar qdd + dbar = hbar, (2.9) = (13) of the 2006 paper: matrices at each frame.
 
     directions D (T, 3B, n); mass Mbar (T, n, n); bias dbar (T, n); weight fbar_g (T, n), n = B + 2.
@@ -103,11 +103,11 @@ class Equations:
         return np.einsum("tik,ti->tk", self.directions, force)
 
 
-def equations(tree: PlanarTree, q: Array, qd: Array) -> Equations:
+def equations(tree: PlanarTree, q: Array, qd: Array) -> PlanarEquations:
     """Projected equations of motion at q, qd (T, n)."""
     directions, diagonal = allowed(tree, q), mass_diagonal(tree)
     heavy = diagonal[:, None] * directions
-    return Equations(
+    return PlanarEquations(
         directions=directions,
         mass=np.swapaxes(directions, 1, 2) @ heavy,
         bias=np.einsum("tik,ti->tk", heavy, bias(tree, q, qd)),
@@ -275,7 +275,11 @@ def supported_inverse(
         )
     support, q, qd = several[0], motion.q, motion.qd
     system = equations(tree, q, qd)
-    torque = _reaction_free(tree, system, motion, support)
+    # Dbar^T Bbar u = Dbar^T (Mbar qdd + dbar - fbar_g) (15)
+    onto = np.swapaxes(support_directions(tree, q, support), 1, 2)
+    needed = np.einsum("tij,tj->ti", system.mass, motion.qdd) + system.bias - system.weight
+    control = np.swapaxes(system.directions, 1, 2) @ torque_matrix(tree)
+    torque = np.linalg.solve(onto @ control, onto @ needed[..., None])[..., 0]
     drive = system.project(torque @ torque_matrix(tree).T)
     reaction = -constraint_force(tree, q, qd, drive, [support])
     moved = np.einsum("tcn,tn->tc", support_rows(tree, q, support), motion.qdd)
@@ -286,14 +290,6 @@ def supported_inverse(
 def total_reaction(tree: PlanarTree, motion: PlanarMotion) -> Load:
     """Sum of all ground reactions (force, moment about the origin), however many feet stand; zero in flight."""
     return base_load(tree, motion, inverse_dynamics(tree, motion).residual)
-
-
-def _reaction_free(tree: PlanarTree, system: Equations, motion: PlanarMotion, support: Support) -> Array:
-    """Torques (T, J) from Dbar^T Bbar u = Dbar^T (Mbar qdd + dbar - fbar_g) (15)."""
-    onto = np.swapaxes(support_directions(tree, motion.q, support), 1, 2)
-    needed = np.einsum("tij,tj->ti", system.mass, motion.qdd) + system.bias - system.weight
-    control = np.swapaxes(system.directions, 1, 2) @ torque_matrix(tree)
-    return np.linalg.solve(onto @ control, onto @ needed[..., None])[..., 0]
 
 
 def _reach(tree: PlanarTree, support: Support) -> Array:

@@ -35,6 +35,7 @@ from musclesolve._util.names import unknown_name
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.dynamics.model.data_files import locate, read_table, read_text
 from musclesolve.dynamics.model.human_model import check_size
+from musclesolve.dynamics.model.segment_inertia import Part, compose
 from musclesolve.errors import InputError
 
 
@@ -179,29 +180,26 @@ def planar_body(
         names=names,
         parent=np.array(parent),
         mount=mount,
-        center=np.array([center for _, center, _ in composed]),
+        center=np.array([center[:2] for _, center, _ in composed]),
         mass=np.array([m for m, _, _ in composed]),
-        inertia=np.array([i for _, _, i in composed]),
+        inertia=np.array([inertia[2, 2] for _, _, inertia in composed]),
         rest=rest,
         stature=stature,
     )
 
 
-def _compose(parts: list[dict], scale: float, mass: float, rows: dict) -> tuple[float, Array, float]:
-    """Mass, center (2,) and moment of inertia about it of the parts of one segment (parallel-axis theorem)."""
-    masses, centers, inertias = [], [], []
+def _compose(parts: list[dict], scale: float, mass: float, rows: dict) -> Part:
+    """Mass, center and inertia of the parts of one segment, in a plane of space whose third axis is the joint's."""
+    pieces: list[Part] = []
     for part in parts:
         row = rows[part["source"]]
-        start, end = (scale * np.array(part[key], dtype=float) for key in ("start", "end"))
+        start, end = (scale * np.array([*part[key], 0.0], dtype=float) for key in ("start", "end"))
         part_mass = mass * row["mass_fraction"] * part["share"]
         gyration = part.get("gyration_fraction", row["gyration_fraction"][1])
-        masses.append(part_mass)
-        centers.append(start + part.get("com_fraction", row["com_fraction"]) * (end - start))
-        inertias.append(part_mass * gyration**2 * float(np.sum((end - start) ** 2)))
-    total = float(sum(masses))
-    center = np.average(centers, axis=0, weights=masses)
-    spread = np.sum((np.array(centers) - center) ** 2, axis=1)
-    return total, center, float(np.sum(inertias) + np.dot(masses, spread))
+        center = start + part.get("com_fraction", row["com_fraction"]) * (end - start)
+        inertia = part_mass * gyration**2 * float(np.sum((end - start) ** 2))
+        pieces.append((part_mass, center, np.diag([0.0, 0.0, inertia])))
+    return compose(pieces)
 
 
 def place(tree: PlanarTree, q: Array, z: Array | None = None) -> Array:

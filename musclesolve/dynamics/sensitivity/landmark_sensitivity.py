@@ -70,7 +70,14 @@ def landmark_sensitivity(
     Raises:
         InputError: a name that was not measured; an unknown method; a fit that is not the one of the method.
     """
-    _check_consistent(model, fit)
+    off = np.abs(model.constraints.violation(fit.q)).max(initial=0.0)
+    if off > _INCONSISTENT:  # no optimum of the fit: the derivative of an optimum says nothing of it
+        raise InputError(
+            f"the fit violates the constraints of the model by {off:.2g}",
+            code="conflict",
+            expected="a pose of fit_pose or drive_pose, which satisfies them",
+            remedy="take the fit of one of these",
+        )
     chosen = _chosen(model, targets, names)
     responses = coordinate_response(model, targets, fit, chosen, method)
     known = model.topology.coordinate_names
@@ -131,18 +138,6 @@ def landmark_difference(
     values = np.stack([(moments(by * axis, start)[0] - plain) / by for axis in np.eye(3)], axis=2)
     sources = tuple(f"{name} {axis}" for axis in "xyz")
     return Sensitivity("measured point", "m", model.topology.dof_names, sources, values)
-
-
-def _check_consistent(model: Model, fit: Fit) -> None:
-    """Refuse poses that are no optimum of the fit: the derivative of an optimum says nothing of them."""
-    off = np.abs(model.constraints.violation(fit.q)).max(initial=0.0)
-    if off > _INCONSISTENT:
-        raise InputError(
-            f"the fit violates the constraints of the model by {off:.2g}",
-            code="conflict",
-            expected="a pose of fit_pose or drive_pose, which satisfies them",
-            remedy="take the fit of one of these",
-        )
 
 
 def _chosen(model: Model, targets: Targets, names: list[str] | None) -> list[int]:
