@@ -28,8 +28,7 @@ from musclesolve.dynamics.forward.contact_simulation import (
     simulate_contact,
 )
 from musclesolve.dynamics.forward.joint_resistance import JointResistance
-from musclesolve.dynamics.forward.ode_system import System
-from musclesolve.dynamics.forward.simulate import Integration, Simulation, simulate
+from musclesolve.dynamics.forward.simulate import Integration, Simulation, System, simulate
 from musclesolve.dynamics.model.human_model import forward_human_model
 from musclesolve.dynamics.model.joint_and_body_constraints import fixed
 from musclesolve.dynamics.model.model import Model

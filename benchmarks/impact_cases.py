@@ -23,8 +23,7 @@ from benchmarks.sled import sled_case
 from benchmarks.timing import console
 from musclesolve._util.arrays import Array
 from musclesolve.dynamics.contact.body_surfaces import body_laws, body_surfaces, pairs_with
-from musclesolve.dynamics.contact.contact_law import HertzContact
-from musclesolve.dynamics.contact.contact_pairs import BodyStates, ContactPairs
+from musclesolve.dynamics.contact.contact_pairs import BodyStates, ContactPairs, HertzContact
 from musclesolve.dynamics.forward.contact_simulation import ContactSimulation, Start, simulate_contact
 from musclesolve.dynamics.forward.joint_resistance import JointResistance
 from musclesolve.dynamics.model.human_model import forward_human_model, human_model

@@ -18,10 +18,9 @@ from benchmarks.contact import FLOOR
 from benchmarks.sled import seated
 from benchmarks.timing import console
 from musclesolve._util.arrays import Array
+from musclesolve.dynamics.contact.belt import RigidSeat, three_point_belt
 from musclesolve.dynamics.contact.body_surfaces import body_surfaces
-from musclesolve.dynamics.contact.contact_law import HertzContact
-from musclesolve.dynamics.contact.contact_pairs import BodyStates, ContactPairs
-from musclesolve.dynamics.contact.seat import RigidSeat, three_point_belt
+from musclesolve.dynamics.contact.contact_pairs import BodyStates, ContactPairs, HertzContact
 from musclesolve.dynamics.contact.surfaces import Surface, ellipsoid, sphere
 from musclesolve.dynamics.forward.contact_simulation import ContactSimulation, Start, simulate_contact
 from musclesolve.dynamics.forward.joint_resistance import JointResistance

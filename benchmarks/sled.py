@@ -16,13 +16,12 @@ from scipy.optimize import least_squares
 from benchmarks.contact import LINES
 from benchmarks.timing import console
 from musclesolve._util.arrays import Array
+from musclesolve.dynamics.contact.belt import RigidSeat, sled_model, three_point_belt
 from musclesolve.dynamics.contact.body_surfaces import body_surfaces
 from musclesolve.dynamics.contact.contact_pairs import BodyStates, ContactPairs
-from musclesolve.dynamics.contact.seat import RigidSeat, sled_model, three_point_belt
 from musclesolve.dynamics.forward.contact_simulation import ContactSimulation, Start, simulate_contact
 from musclesolve.dynamics.forward.joint_resistance import JointResistance
-from musclesolve.dynamics.forward.ode_system import half_sine
-from musclesolve.dynamics.forward.simulate import Simulation
+from musclesolve.dynamics.forward.simulate import Simulation, half_sine
 from musclesolve.dynamics.model.human_model import forward_human_model
 from musclesolve.dynamics.model.model import Model
 from musclesolve.motion.signals.injury_criteria import head_injury_criterion, severity_index

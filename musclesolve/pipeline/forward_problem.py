@@ -16,8 +16,7 @@ import numpy as np
 from musclesolve._util.arrays import Array, true_runs
 from musclesolve._util.checks import check_array, check_choice, check_integer, check_number
 from musclesolve.dynamics.forward.applied_forces import Force
-from musclesolve.dynamics.forward.ode_system import System
-from musclesolve.dynamics.forward.simulate import Integration, Simulation, simulate
+from musclesolve.dynamics.forward.simulate import Integration, Simulation, System, simulate
 from musclesolve.dynamics.inverse.external_wrenches import Wrench
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
 from musclesolve.dynamics.inverse.joint_couples import Couples

@@ -57,7 +57,7 @@ def test_tests_that_corrections_name_exist():
 
 
 def test_numbers_of_the_stabilisation_are_those_of_the_code():
-    system = importlib.import_module("musclesolve.dynamics.forward.ode_system")
+    system = importlib.import_module("musclesolve.dynamics.forward.simulate")
     accelerations = importlib.import_module("musclesolve.dynamics.forward.accelerations")
     simulate = importlib.import_module("musclesolve.dynamics.forward.simulate")
     assert (accelerations.PENALTY, system.DAMPING, system.FREQUENCY) == (1e6, 1.0, 10.0)

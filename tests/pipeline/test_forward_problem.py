@@ -9,8 +9,7 @@ from refusals import refused
 
 import muscle_db
 from musclesolve.data.bundled import reference_stride as bundled_trial
-from musclesolve.dynamics.forward.ode_system import System
-from musclesolve.dynamics.forward.simulate import Integration
+from musclesolve.dynamics.forward.simulate import Integration, System
 from musclesolve.dynamics.inverse.external_wrenches import Wrench
 from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
 from musclesolve.muscles.placing.place_muscles import place_muscles

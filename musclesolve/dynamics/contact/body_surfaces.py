@@ -9,7 +9,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.names import unknown_name
-from musclesolve.dynamics.contact.contact_law import ContactLaw, HertzContact
+from musclesolve.dynamics.contact.contact_pairs import ContactLaw, HertzContact
 from musclesolve.dynamics.contact.surfaces import Surface, cylinder, ellipsoid, sphere
 from musclesolve.dynamics.model.data_files import read_table
 from musclesolve.dynamics.model.model import Model

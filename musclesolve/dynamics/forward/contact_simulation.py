@@ -20,11 +20,13 @@ from musclesolve._util.arrays import Array, Indices, Mask
 from musclesolve.dynamics.contact.belt import Pull, Strap, Straps
 from musclesolve.dynamics.contact.contact_pairs import BodyStates, ContactPairs, Touch
 from musclesolve.dynamics.forward.applied_forces import Force
-from musclesolve.dynamics.forward.ode_system import DrivenSystem, Pulse, System
 from musclesolve.dynamics.forward.simulate import (
+    DrivenSystem,
     Integration,
+    Pulse,
     Simulation,
     SmallSteps,
+    System,
     check_forces,
     check_integration,
     frame_times,

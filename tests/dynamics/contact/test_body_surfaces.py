@@ -7,8 +7,7 @@ import pytest
 from refusals import refused
 
 from musclesolve.dynamics.contact.body_surfaces import body_laws, body_surfaces, pairs_with
-from musclesolve.dynamics.contact.contact_law import HertzContact
-from musclesolve.dynamics.contact.contact_pairs import BodyStates, ContactPairs
+from musclesolve.dynamics.contact.contact_pairs import BodyStates, ContactPairs, HertzContact
 from musclesolve.dynamics.contact.surfaces import plane, sphere
 from musclesolve.dynamics.forward.contact_simulation import Start, simulate_contact
 from musclesolve.dynamics.forward.joint_resistance import JointResistance

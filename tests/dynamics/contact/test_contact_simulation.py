@@ -8,8 +8,7 @@ from free_bodies import free_body, starting
 from refusals import refused
 from scipy.integrate import solve_ivp
 
-from musclesolve.dynamics.contact.contact_law import CushionContact, HertzContact
-from musclesolve.dynamics.contact.contact_pairs import ContactPairs
+from musclesolve.dynamics.contact.contact_pairs import ContactPairs, CushionContact, HertzContact
 from musclesolve.dynamics.contact.surfaces import cylinder, ellipsoid, plane, sphere
 from musclesolve.dynamics.forward.contact_simulation import Start, simulate_contact
 from musclesolve.dynamics.forward.simulate import Integration, momentum

@@ -9,14 +9,19 @@ import pytest
 from free_bodies import free_body, starting
 from refusals import refused
 
-from musclesolve.dynamics.contact.belt import Attachment, Strap, Webbing
+from musclesolve.dynamics.contact.belt import (
+    Attachment,
+    RigidSeat,
+    Strap,
+    Webbing,
+    sled_model,
+    three_point_belt,
+)
 from musclesolve.dynamics.contact.body_surfaces import body_surfaces
 from musclesolve.dynamics.contact.contact_pairs import ContactPairs
-from musclesolve.dynamics.contact.seat import RigidSeat, sled_model, three_point_belt
 from musclesolve.dynamics.contact.surfaces import sphere
 from musclesolve.dynamics.forward.contact_simulation import Start, simulate_contact
-from musclesolve.dynamics.forward.ode_system import half_sine, no_pulse
-from musclesolve.dynamics.forward.simulate import Integration, momentum
+from musclesolve.dynamics.forward.simulate import Integration, half_sine, momentum, no_pulse
 from musclesolve.dynamics.model.human_model import forward_human_model
 from musclesolve.errors import InputError, MuscleSolveError
 

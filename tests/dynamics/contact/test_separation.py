@@ -9,8 +9,7 @@ import pytest
 from free_bodies import free_body, starting
 from scipy.spatial.transform import Rotation
 
-from musclesolve.dynamics.contact.contact_law import HertzContact
-from musclesolve.dynamics.contact.contact_pairs import BodyStates, ContactPairs
+from musclesolve.dynamics.contact.contact_pairs import BodyStates, ContactPairs, HertzContact
 from musclesolve.dynamics.contact.surfaces import cylinder, ellipsoid, plane, separation, sphere
 
 EDGE = 1e-5

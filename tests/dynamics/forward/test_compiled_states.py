@@ -8,7 +8,7 @@ import pytest
 from musclesolve.dynamics.contact.contact_pairs import BodyStates
 from musclesolve.dynamics.forward.accelerations import DAMPING, FREQUENCY, direct
 from musclesolve.dynamics.forward.joint_resistance import JointResistance
-from musclesolve.dynamics.forward.ode_system import System
+from musclesolve.dynamics.forward.simulate import System
 from musclesolve.dynamics.model.human_model import forward_human_model, human_model
 from musclesolve.dynamics.model.joint_and_body_constraints import fixed
 from musclesolve.dynamics.model.mass_matrix import MassProperties
