@@ -224,8 +224,8 @@ def problem_of(
     names = [name for leg in legs for name in leg.names]
     activation = check_array(activation, "the activation", (len(motion.time), len(names)), tuple(names))
     tension = activation * _side_by_side(states, "force_capacity") + _side_by_side(states, "passive_force")
-    given = {"activation": (activation, None), "force": (None, tension)}[replay]
-    muscles = muscle_forces(model, legs, given[0], motion.time, force=given[1], between=between)
+    replayed = {"activation": (activation, None), "force": (None, tension)}[replay]
+    muscles = muscle_forces(model, legs, replayed[0], motion.time, force=replayed[1], between=between)
     net, joints = projected_moments(model, motion, wrenches), model.tree.joint_count
     moments, first = net[:, :joints].copy(), 0
     for state in states:

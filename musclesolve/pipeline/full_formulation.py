@@ -102,15 +102,15 @@ def contact_forces(
 
 
 def _some(given: object, name: str) -> list[Any]:
-    found = members(given)
-    if not found:
+    listed = members(given)
+    if not listed:
         raise InputError(
             f"{name} is {as_text(given)}",
             code="missing_argument",
             where=f"full_problem, {name}",
             expected="a list of one or more",
         )
-    return found
+    return listed
 
 
 def _rows(model: Model, moved: Motion, state: MuscleState) -> AnyArray:

@@ -145,7 +145,7 @@ class Straps:
             twice = next(name for name in names if names.count(name) > 1)
             raise InputError(f"two straps are called {twice!r}", code="duplicate_name", where=twice)
         ends = [(k, pair) for k, strap in enumerate(straps) for pair in strap.spans]
-        found = cls(
+        lying = cls(
             tuple(straps),
             np.array([k for k, _ in ends], int),
             np.array(
@@ -156,11 +156,11 @@ class Straps:
             np.array([strap.arc for strap in straps]),
             np.ones(len(straps)),
         )
-        rest = found.pull(start).length + [strap.slack for strap in straps]
+        rest = lying.pull(start).length + [strap.slack for strap in straps]
         if (rest < 1e-6).any():
             name = names[int(np.argmin(rest))]
             raise InputError(f"the strap {name!r} has no length at the start", code="bad_model", where=name)
-        return cls(found.straps, found.owner, found.body, found.place, found.arc, rest)
+        return cls(lying.straps, lying.owner, lying.body, lying.place, lying.arc, rest)
 
     def pull(self, motions: BodyMotions) -> Pull:
         """Tensions and forces of bodies that move so."""
@@ -245,10 +245,10 @@ class RigidSeat:
         touches = read_table("definitions", "seat.toml")["touches"]
         chosen: dict[tuple[str, str], CushionContact] = {}
         for surface in surfaces:
-            own = surface.name.removeprefix(f"{surface.model} ")
-            own = f"{own[:-1]}r" if own.endswith("_l") else own
+            part_name = surface.name.removeprefix(f"{surface.model} ")
+            part_name = f"{part_name[:-1]}r" if part_name.endswith("_l") else part_name
             for part, name in (("pan", "seat_pan"), ("back", "seat_back"), ("floor", "floor")):
-                if own in touches[part]:
+                if part_name in touches[part]:
                     chosen[f"{model} {name}", surface.name] = self.cushion
         return chosen
 

@@ -49,16 +49,16 @@ def body_laws(surfaces: Iterable[Surface], **options: float) -> dict[str, HertzC
     """
     stiffness = {row["name"]: row["stiffness"] for row in _rows()}
     laws: dict[float, HertzContact] = {}
-    found = {}
+    by_surface = {}
     for surface in surfaces:
         name = surface.name.removeprefix(f"{surface.model} ")
         if name not in stiffness:
             raise unknown_name(name, "surface of the body", tuple(stiffness))
         size = stiffness[name]
-        found[surface.name] = laws.setdefault(
+        by_surface[surface.name] = laws.setdefault(
             size, HertzContact(size, **{"slip_speed": SLIP_SPEED} | options)
         )
-    return found
+    return by_surface
 
 
 def pairs_with(

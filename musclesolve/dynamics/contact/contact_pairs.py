@@ -146,13 +146,13 @@ class BodyStates:
         """Generalized force (N, 3) on every model of wrenches (B, 6), moments about the origin and forces."""
         from musclesolve.dynamics.kernel.entry import PUSH
 
-        found, first, push = [], 0, PUSH.load()
+        forces, first, push = [], 0, PUSH.load()
         for model, state in zip(self.models, self.states, strict=True):
             force = np.zeros(state[0].shape)
             push(state, model.rigid_bodies.compiled, self.motions, first, wrench, force)
-            found.append(force)
+            forces.append(force)
             first += len(model.topology.bodies)
-        return found
+        return forces
 
 
 @dataclass(frozen=True)
@@ -307,22 +307,22 @@ class ContactPairs:
         """What every pair does; approach (P,): rate [m/s] at which each began to touch; pressing (P,): which have a
         force.
         """
-        found = self._touches(states)
-        force, loss = np.zeros((len(found.gap), 3)), 0.0
+        touches = self._touches(states)
+        force, loss = np.zeros((len(touches.gap), 3)), 0.0
         with np.errstate(over="ignore", invalid="ignore"):
             for law, pairs in self._by_law:
-                chosen = pairs[pressing[pairs] & (found.gap[pairs] < 0.0)]
+                chosen = pairs[pressing[pairs] & (touches.gap[pairs] < 0.0)]
                 if not len(chosen):
                     continue
-                depth, rate, slip = -found.gap[chosen], -found.rate[chosen], found.slip[chosen]
+                depth, rate, slip = -touches.gap[chosen], -touches.rate[chosen], touches.slip[chosen]
                 pressed = law.normal_force(depth, rate, approach[chosen])
                 elastic = law.normal_force(depth, np.zeros(len(depth)), approach[chosen])
                 square = np.einsum("px,px->p", slip, slip)
                 rubbing = law.friction * pressed / np.sqrt(square + law.slip_speed**2)
-                force[chosen] = pressed[:, None] * found.normal[chosen] - rubbing[:, None] * slip
+                force[chosen] = pressed[:, None] * touches.normal[chosen] - rubbing[:, None] * slip
                 # What damping and friction of the law take.
                 loss += float(np.sum((pressed - elastic) * rate + rubbing * square))
-        return Touch(-found.gap, -found.rate, found.normal, found.point, found.slip, force, loss)
+        return Touch(-touches.gap, -touches.rate, touches.normal, touches.point, touches.slip, force, loss)
 
     def wrenches(self, touch: Touch, count: int) -> Array:
         """Moment about the global origin and force (B, 6) on every body, the ground last."""

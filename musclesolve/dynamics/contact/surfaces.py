@@ -134,12 +134,12 @@ def cylinder(
     return Surface(name, 0.5 * (first + last), axes, inner, 2.0, radius - bulge, body=body, model=model)
 
 
-def _vector(given: Sequence[float] | Array, name: str, what: str) -> Array:
-    return check_array(given, f"{what} of {name!r}", (3,), axis=0, where=name)
+def _vector(vector: Sequence[float] | Array, name: str, what: str) -> Array:
+    return check_array(vector, f"{what} of {name!r}", (3,), axis=0, where=name)
 
 
-def _size(given: float, name: str, what: str) -> float:
-    return check_number(given, f"{what} of {name!r}", "a positive number of meters", above=0.0, where=name)
+def _size(size: float, name: str, what: str) -> float:
+    return check_number(size, f"{what} of {name!r}", "a positive number of meters", above=0.0, where=name)
 
 
 def _direction(given: Sequence[float] | Array, name: str, what: str) -> Array:
@@ -189,7 +189,7 @@ def shape_arrays(surfaces: Sequence[Surface], bodies: Indices) -> SurfaceArrays:
         contiguous(center).reshape(-1, 3),
         contiguous(axes).reshape(-1, 3, 3),
         contiguous(semi_axes).reshape(-1, 3),
-        *(contiguous(each) for each in (order, radius, extent)),
+        *(contiguous(numbers) for numbers in (order, radius, extent)),
     )
 
 

@@ -168,7 +168,7 @@ def simulated(
 ) -> Simulation:
     """Accelerations, multipliers and errors at the times (T,) of frames with states (T, 6N) and forces of contact."""
     q, qd = np.moveaxis(states.reshape(len(times), 2, -1, 3), 1, 0)
-    found = [system.accelerations(*frame) for frame in zip(times, q, qd, contact, strict=True)]
+    solved = [system.accelerations(*frame) for frame in zip(times, q, qd, contact, strict=True)]
     rows = system.constraints
     rates = np.einsum("tcnx,tnx->tc", rows.jacobian(q), qd)
     return Simulation(
@@ -176,8 +176,8 @@ def simulated(
         times,
         q,
         qd,
-        np.stack([one.qdd for one in found]).reshape(q.shape),
-        np.stack([one.multipliers for one in found]),
+        np.stack([one.qdd for one in solved]).reshape(q.shape),
+        np.stack([one.multipliers for one in solved]),
         np.abs(rows.violation(q)).max(axis=1, initial=0.0),
         np.abs(rates).max(axis=1, initial=0.0),
         drift,

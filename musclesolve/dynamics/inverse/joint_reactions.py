@@ -208,9 +208,9 @@ class _Expansion:
         topology = Topology(
             f"{old.name}, expanded", old.root, old.origin, placed, directions, bodies, universal, dofs
         )
-        own = {"topology": topology, "standing": standing, "source": source}
-        kept = {part.name: getattr(model, part.name) for part in fields(Model) if part.name not in own}
-        return ExpandedModel(**kept, **own, ties=self._ties(), crossed=crossed)
+        expanded = {"topology": topology, "standing": standing, "source": source}
+        kept = {part.name: getattr(model, part.name) for part in fields(Model) if part.name not in expanded}
+        return ExpandedModel(**kept, **expanded, ties=self._ties(), crossed=crossed)
 
     def _copy(self, name: str, body: int) -> str:
         return name if self.owner[name] == body else f"{name}@{self.topology.bodies[body].name}"

@@ -52,9 +52,9 @@ def segment_motion(model: Model, motion: Motion) -> SegmentMotion:
     tree, joints, bodies = model.tree, model.tree.joint_count, len(model.topology.bodies)
     axes = tree.axes(motion.q)
     spin = tree.angular_velocity(motion.q, motion.speeds)
-    each = axes * motion.speed_rates[:, :joints, None]
-    each += np.cross(spin[:, tree.parent], axes) * motion.speeds[:, :joints, None]
-    twist = tree.distal_frames @ each + motion.speed_rates[:, None, joints + 3 :]
+    change = axes * motion.speed_rates[:, :joints, None]
+    change += np.cross(spin[:, tree.parent], axes) * motion.speeds[:, :joints, None]
+    twist = tree.distal_frames @ change + motion.speed_rates[:, None, joints + 3 :]
     base = from_cardan(*motion.coordinates[:, joints + 3 :].T)
     rotation = tree.frames(motion.coordinates[:, :joints], motion.origin, base)[0][:, :bodies]
     spin, twist = spin[:, :bodies], twist[:, :bodies]

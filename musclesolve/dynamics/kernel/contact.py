@@ -268,11 +268,11 @@ def reach_along(shapes, placed, s, normal, local, weight):
     edge = EDGE if p < 2.0 else 0.0
     for a in range(3):
         semi = shapes.semi_axes[s, a]
-        own = 0.0
+        along = 0.0
         for x in range(3):
-            own += placed.axes[s, x, a] * work[normal + x]
-        work[local + a] = own
-        size = semi * semi * (own * own + edge)
+            along += placed.axes[s, x, a] * work[normal + x]
+        work[local + a] = along
+        size = semi * semi * (along * along + edge)
         work[weight + a] = 0.0 if size <= 0.0 else (1.0 if p == 2.0 else size ** (0.5 * p - 1.0))
         square_sum += size * work[weight + a]
     return sqrt(square_sum) if p == 2.0 else square_sum ** (1.0 / p)
@@ -303,9 +303,9 @@ def bend_along(shapes, placed, s, reach, support, tangents):
     one_one, one_two, two_two, along_one, along_two = 0.0, 0.0, 0.0, 0.0, 0.0
     edge = EDGE if p < 2.0 else 0.0
     for a in range(3):
-        square, own = shapes.semi_axes[s, a] * shapes.semi_axes[s, a], work[local + a]
-        size = square * (own * own + edge)
-        straight = 1.0 + (p - 2.0) * (square * own * own / size if size > 0.0 else 0.0)
+        square, along = shapes.semi_axes[s, a] * shapes.semi_axes[s, a], work[local + a]
+        size = square * (along * along + edge)
+        straight = 1.0 + (p - 2.0) * (square * along * along / size if size > 0.0 else 0.0)
         diagonal = square * work[weight + a] * straight * factor
         first, second = 0.0, 0.0
         for x in range(3):

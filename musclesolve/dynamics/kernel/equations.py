@@ -172,11 +172,11 @@ def set_missing(state, rows, out, multipliers):
             need[3 * rows.place[slot] + x] = state.force[slot, x]
             out.flat[3 * rows.place[slot] + x] = out.qdd[slot, x]
     for i in range(rows.begin.size):
-        total, row, own = 0.0, rows.element[i], out.flat[i]
+        total, row, value = 0.0, rows.element[i], out.flat[i]
         for k in range(rows.begin[i], i):
             total += state.mass[row + k] * out.flat[k]
-            need[k] -= state.mass[row + k] * own
-        need[i] -= total + state.mass[row + i] * own
+            need[k] -= state.mass[row + k] * value
+        need[i] -= total + state.mass[row + i] * value
     take_rows(multipliers, rows, out, need, -1.0)
 
 

@@ -189,25 +189,25 @@ class DrivePlan:
         for solve in self.solves:
             local = replace(every, targets=every.targets.among(solve.places), free=solve.free)
             before = poses[solve.after]
-            found = local.converge(before, tolerance, limit)
+            after = local.converge(before, tolerance, limit)
             poses.append(
-                found if solve.line is None else _without_twist(every.model, solve.line, before, found)
+                after if solve.line is None else _without_twist(every.model, solve.line, before, after)
             )
         return poses
 
 
-def _without_twist(model: Model, line: tuple[int, int], before: Pose, found: Pose) -> Pose:
+def _without_twist(model: Model, line: tuple[int, int], before: Pose, after: Pose) -> Pose:
     """The pose found, rotated about a line of a body as if the line had come there on the shortest way.
 
     Nothing measured shows that rotation, so it would depend on the steps of the fit.
     """
     tree, slots = model.tree, np.array([line])
-    layouts = [pose.q(tree) for pose in (before, found)]
+    layouts = [pose.q(tree) for pose in (before, after)]
     a, b = (_units(lines_of(q, slots)[:, 0]) for q in layouts)
     rotation = _half_turn(_units(a + b)) @ _half_turn(a) @ before.rotation
     old, new = (q[:, line[1]] for q in layouts)
     carried = rotation @ np.swapaxes(before.rotation, 1, 2) @ (old - before.position)[..., None]
-    return replace(found, position=new - carried[..., 0], rotation=rotation)
+    return replace(after, position=new - carried[..., 0], rotation=rotation)
 
 
 def _half_turn(axis: Array) -> Array:
@@ -278,12 +278,12 @@ def _plan(model: Model, targets: Targets, free: Mask) -> list[_Step]:
     on_joints = tree.distal_frames.astype(bool)
     moved = generic_directions(model, targets)
     slots = [[model.topology.slot[name] for name in body.members] for body in model.topology.bodies]
-    places = [np.flatnonzero(np.isin(targets.slots, own)) for own in slots]
+    places = [np.flatnonzero(np.isin(targets.slots, members)) for members in slots]
     outwards = np.argsort(on_joints[: len(places)].sum(axis=1), kind="stable").tolist()
     plan = [_Step(tree.root, tree.root, [], [], places[tree.root])]
-    known, found = {tree.root}, True
-    while found:
-        found = False
+    known, grown = {tree.root}, True
+    while grown:
+        grown = False
         for body in outwards:
             if body in known or not places[body].size:
                 continue
@@ -299,7 +299,7 @@ def _plan(model: Model, targets: Targets, free: Mask) -> list[_Step]:
                 )
                 plan.append(_Step(body, before, pending.tolist() if shows else [], between, places[body]))
                 known |= {body, *between}
-                found = True
+                grown = True
     return plan
 
 

@@ -173,8 +173,8 @@ def rest_weights(model: Model, targets: Targets) -> Array:
 
 def _measured_base(model: Model, targets: Targets) -> Pose:
     """Base body placed on its own measured points and directions; joints at zero."""
-    own = np.isin(targets.slots, np.flatnonzero(model.tree.owner == model.tree.root))
-    slots, values = targets.slots[own], targets.values[:, own]
+    of_base = np.isin(targets.slots, np.flatnonzero(model.tree.owner == model.tree.root))
+    slots, values = targets.slots[of_base], targets.values[:, of_base]
     point = slots < model.topology.point_count
     if not point.any():
         base = model.topology.bodies[model.tree.root]
@@ -242,8 +242,8 @@ class Pose:
 
     def put(self, places: Indices | slice, other: Pose) -> None:
         """Write the frames of another pose into some frames of this one."""
-        for own, new in zip(self._arrays(), other._arrays(), strict=True):
-            own[places] = new
+        for old, new in zip(self._arrays(), other._arrays(), strict=True):
+            old[places] = new
 
     def copy(self) -> Pose:
         """With arrays of its own."""
@@ -284,13 +284,13 @@ class NearestPose:
 
     def without_jumps(self, pose: Pose, max_iterations: int) -> Pose:
         """Frames whose angles jump from those before are found again from there: an arm bent the wrong way."""
-        found = pose.copy()
-        for frame in range(1, len(found.angles)):
-            if np.abs(found.angles[frame] - found.angles[frame - 1]).max() > _JUMP:
+        smooth = pose.copy()
+        for frame in range(1, len(smooth.angles)):
+            if np.abs(smooth.angles[frame] - smooth.angles[frame - 1]).max() > _JUMP:
                 here = slice(frame, frame + 1)
-                before = replace(found.frames(here), angles=found.angles[frame - 1 : frame])
-                found.put(here, self.frames(here).converge(before, 1e-3, max_iterations))
-        return found
+                before = replace(smooth.frames(here), angles=smooth.angles[frame - 1 : frame])
+                smooth.put(here, self.frames(here).converge(before, 1e-3, max_iterations))
+        return smooth
 
     def converge(self, pose: Pose, tolerance: float, max_iterations: int) -> Pose:
         """Steps until no frame moves by more than `tolerance` [rad or m]: Gauss-Newton from afar, Newton when near.
@@ -304,7 +304,7 @@ class NearestPose:
         point = self.targets.slots < self.model.topology.point_count
         seen = self.targets.values - point[:, None] * start[:, None]
         some = replace(self, targets=replace(self.targets, values=seen))
-        found, going = pose.copy(), np.arange(len(self.names))
+        solution, going = pose.copy(), np.arange(len(self.names))
         damping, largest = np.full(len(going), _DAMPING), np.full(len(going), np.inf)
         # What moves no target is left as it is in standing.
         ancestors = self.model.tree.ancestor_joints(self.targets.slots)
@@ -322,9 +322,9 @@ class NearestPose:
             largest = np.where(better, np.abs(step).max(axis=1), np.inf)
             # A short step of Gauss-Newton, which converges but linearly, does not show that the solution is as near.
             if (done := newton & (largest < tolerance)).any():
-                found.put(going[done], pose.frames(done))
+                solution.put(going[done], pose.frames(done))
                 if done.all():
-                    return replace(found, position=found.position + start)
+                    return replace(solution, position=solution.position + start)
                 left = ~done
                 some, going, pose, q = some.frames(left), going[left], pose.frames(left), q[left]
                 misfit, damping, largest = misfit[left], damping[left], largest[left]

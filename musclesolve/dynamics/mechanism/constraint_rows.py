@@ -103,27 +103,27 @@ class Rigid:
 
     def rows(self, time: Array, q: Array, qd: Array) -> ConstraintRows:
         """All rows; nu is zero (2.16)."""
-        own = self.constraints
-        if q.shape[1] != own.size:
+        fixed = self.constraints
+        if q.shape[1] != fixed.size:
             raise InputError(
-                f"poses of {q.shape[1]} points and vectors for constraints of {own.size}",
+                f"poses of {q.shape[1]} points and vectors for constraints of {fixed.size}",
                 code="bad_shape",
                 expected="the coordinates of one topology",
             )
         return ConstraintRows(
-            own.names, value := own.value(q), own.jacobian(q), np.zeros_like(value), own.gamma(qd)
+            fixed.names, value := fixed.value(q), fixed.jacobian(q), np.zeros_like(value), fixed.gamma(qd)
         )
 
 
 def mirrored(constraints: Iterable[Constraint], q: Array) -> dict[str, int]:
     """Bodies that are their own mirror image, which the rows allow and no body can be, with the first such frame."""
-    found: dict[str, int] = {}
+    bodies: dict[str, int] = {}
     for constraint in constraints:
         if isinstance(constraint, Rigid) and len(constraint.constraints.handed):
             wrong = constraint.constraints.handedness(q) * constraint.constraints.hand < 0.0
             for body in np.flatnonzero(wrong.any(axis=0)):
-                found.setdefault(constraint.constraints.handed[body], int(np.argmax(wrong[:, body])))
-    return found
+                bodies.setdefault(constraint.constraints.handed[body], int(np.argmax(wrong[:, body])))
+    return bodies
 
 
 DrivenCourse = Callable[[Array], tuple[Array, Array, Array]]

@@ -99,10 +99,10 @@ class MechanismForces:
         model, part = self.model, self.model.topology.bodies[self.model.body(body)]
         slots = [model.slot(name) for name in part.members]
         points = np.array(slots) < model.topology.point_count
-        each = -self.rows.jacobian[:, chosen][:, :, slots]
-        frames, count = each.shape[:2]
+        forces = -self.rows.jacobian[:, chosen][:, :, slots]
+        frames, count = forces.shape[:2]
         q, center = (np.repeat(x, count, axis=0) for x in (self.q[:, slots], self.q[:, model.slot(about)]))
-        unit = np.hstack(rigid_wrench(q, each.reshape(-1, *each.shape[2:]), points, center))
+        unit = np.hstack(rigid_wrench(q, forces.reshape(-1, *forces.shape[2:]), points, center))
         unit = unit.reshape(frames, count, 6)
         both = np.einsum("trw,tr->tw", unit, self.multipliers[:, chosen])
         # Multipliers (T, c, k) that together exert nothing, from redundant rows; padded with zeros.
@@ -114,14 +114,14 @@ class MechanismForces:
         return Reaction(both[:, :3], both[:, 3:], loose <= 1e-7 * np.abs(unit).max())
 
     def _rows(self, name: str) -> list[int]:
-        found = [
+        chosen = [
             k
             for k, row in enumerate(self.rows.names)
             if row == name or (row[:-4] == name and row[-4:-2] == " [")
         ]
-        if not found:
+        if not chosen:
             raise unknown_name(name, "constraint row", dict.fromkeys(self.rows.names))
-        return found
+        return chosen
 
 
 def mechanism_forces(

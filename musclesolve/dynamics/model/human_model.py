@@ -147,9 +147,9 @@ def _inertia(topology: Topology, subject: Model) -> MassProperties:
         elif np.ptp(mass.center[chosen], axis=0).max() < _ONE_CENTER:
             whole.append(divided(body.segment, points, compose(parts), body.share, where))
         else:
-            own = zip(chosen, parts, strict=True)
+            numbered = zip(chosen, parts, strict=True)
             whole.append(
-                compose([part for k, part in own if points <= set(subject.topology.bodies[k].points)])
+                compose([part for k, part in numbered if points <= set(subject.topology.bodies[k].points)])
             )
     masses, centers, inertias = zip(*whole, strict=True)
     bodies = tuple(body.name for body in topology.bodies)

@@ -61,19 +61,12 @@ class Constraints:
         for one, other in topology.universal:
             pair = ((None, one), (None, other))
             rows.setdefault(_key(pair), pair)
-        first = np.array([topology.slots_of(a) for a, _ in rows.values()])
-        second = np.array([topology.slots_of(b) for _, b in rows.values()])
-        names = tuple(f"{direction_text(a)} . {direction_text(b)}" for a, b in rows.values())
-        size = len(standing)
-        blank = cls(names, first, second, np.zeros(len(first)), size, np.zeros((0, size)), np.zeros((0, 3)))
         full = [body for body in topology.bodies if len(body.points) + len(body.vectors) == 4]
-        triads = np.array([body_slots(body, topology.slot, size) for body in full], dtype=int).reshape(
-            -1, 3, 2
-        )
-        blank = replace(blank, handed=tuple(body.name for body in full), triads=triads)
-        filled = replace(
-            blank, constant=blank.value(standing[None])[0], hand=blank.handedness(standing[None])[0]
-        )
+        slots = [body_slots(body, topology.slot, len(standing)) for body in full]
+        triads = np.array(slots, dtype=int).reshape(-1, 3, 2)
+        filled = scalar_products(topology, standing, rows.values())
+        filled = replace(filled, handed=tuple(body.name for body in full), triads=triads)
+        filled = replace(filled, hand=filled.handedness(standing[None])[0])
         return filled.with_linear(*_extra_rows(topology, standing))
 
     def with_linear(self, names: list[str], weights: Array, target: Array) -> Constraints:

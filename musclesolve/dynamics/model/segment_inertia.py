@@ -251,10 +251,10 @@ def with_stated(
     masses, centers, inertias = table.mass.copy(), table.center.copy(), table.inertia.copy()
     others = np.array([body.segment not in segments for body in bodies])
     for name, stated in segments.items():
-        own = [k for k, body in enumerate(bodies) if body.segment == name]
-        whole = compose([(table.mass[k], table.center[k], table.inertia[k]) for k in own])
+        numbers = [k for k, body in enumerate(bodies) if body.segment == name]
+        whole = compose([(table.mass[k], table.center[k], table.inertia[k]) for k in numbers])
         mass, center, inertia = _stated(name, whole, stated, named_points(topology, standing))
-        for k in own:
+        for k in numbers:
             share = table.mass[k] / whole[0]
             masses[k], centers[k], inertias[k] = share * mass, center, share * inertia
     if not others.any():
@@ -284,20 +284,20 @@ def with_stated(
 def _stated(name: str, whole: Part, stated: StatedSegment, where: dict[str, Array]) -> Part:
     """Mass, center and inertia of one segment, what is stated before what the table gives."""
     mass, center, inertia = whole
-    own = mass * (1.0 if stated.mass_factor is None else stated.mass_factor)
-    own = own if stated.mass is None else stated.mass
+    stated_mass = mass * (1.0 if stated.mass_factor is None else stated.mass_factor)
+    stated_mass = stated_mass if stated.mass is None else stated.mass
     lengths = read_table("definitions", "human_lengths.toml")
     start, end = (where[point] for point in lengths["segment"][name])
     if stated.center is not None:
         line = end - start
         center = center + (stated.center - (center - start) @ line / (line @ line)) * line
     if stated.inertia is None:
-        return own, center, own / mass * inertia
+        return stated_mass, center, stated_mass / mass * inertia
     first, last = (where[point] for point in lengths["long_axis"].get(name, lengths["segment"][name]))
     places = read_table("definitions", "human_segments.toml")["segment"]
     transverse = next(place["transverse"] for place in places if place["name"] == name)
     axes = segment_axes(first, last, transverse)
-    return own, center, axes @ np.diag(stated.inertia) @ axes.T
+    return stated_mass, center, axes @ np.diag(stated.inertia) @ axes.T
 
 
 _TAKEN = 0.5
@@ -319,13 +319,13 @@ def divided(segment: str, ends: set[str], whole: Part, share: float, where: dict
     else:
         return share * mass, center, share * inertia
     first = ends == {rule["start"], rule["end"]}
-    own = share if first else 1.0 - share
+    part_share = share if first else 1.0 - share
     start, end = where[rule["start"]], where[rule["end"]]
-    apart = (start + rule["center"] * (end - start) - center) / (1.0 - own)
-    moved = mass * own * (1.0 - own)
+    apart = (start + rule["center"] * (end - start) - center) / (1.0 - part_share)
+    moved = mass * part_share * (1.0 - part_share)
     taken = moved * apart @ np.linalg.solve(second_moment(inertia), apart)
     apart = min(1.0, float(np.sqrt(_TAKEN / max(taken, 1e-12)))) * apart
     left = inertia - moved * (apart @ apart * np.eye(3) - np.outer(apart, apart))
     if first:
-        return share * mass, center + (1.0 - own) * apart, rule["inertia_share"] * left
-    return share * mass, center - own * apart, (1.0 - rule["inertia_share"]) * left
+        return share * mass, center + (1.0 - part_share) * apart, rule["inertia_share"] * left
+    return share * mass, center - part_share * apart, (1.0 - rule["inertia_share"]) * left

@@ -195,10 +195,10 @@ def _read(entry: Mapping[str, Any], kind: str, index: int, file: Path) -> dict[s
     def wrong(problem: str, code: str, expected: str, remedy: str | None = None) -> InputError:
         return InputError(problem, code=code, file=file, where=where, expected=expected, remedy=remedy)
 
-    for given in entry:
-        if given not in keys:
+    for key_read in entry:
+        if key_read not in keys:
             known = f"some of {', '.join(keys)}"
-            raise wrong(f"unknown key {as_text(given)}", "unknown_key", known, suggestion(given, keys))
+            raise wrong(f"unknown key {as_text(key_read)}", "unknown_key", known, suggestion(key_read, keys))
     read = {}
     for name, key in keys.items():
         value = entry.get(name, key.default)

@@ -83,10 +83,10 @@ class PlanarTree:
     def order(self) -> tuple[int, ...]:
         """Segments from the root outward, as far as one root reaches."""
         roots = np.flatnonzero(self.parent == -1)
-        found = [int(roots[0])] if len(roots) == 1 else []
-        for index in found:
-            found += [int(child) for child in np.flatnonzero(self.parent == index)]
-        return tuple(found)
+        outward = [int(roots[0])] if len(roots) == 1 else []
+        for index in outward:
+            outward += [int(child) for child in np.flatnonzero(self.parent == index)]
+        return tuple(outward)
 
     @property
     def root(self) -> int:
