@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -37,6 +38,24 @@ def landmark(trial: Trial, name: str, markers: Markers | None = None) -> Array |
         for marker, weight in weights.items()
     ]
     return np.sum(parts, axis=0)
+
+
+def shown(trial: Trial, names: Iterable[str], markers: Markers | None = None) -> list[Array] | None:
+    """Return landmarks (T, 3) [m] as `landmark` does, None where one of them is not shown."""
+    points = [landmark(trial, name, markers) for name in names]
+    known = [point for point in points if point is not None]
+    return known if len(known) == len(points) else None
+
+
+def seen_mean(series: Array) -> Array:
+    """Return the mean of a series (T, ...) over the frames in which all of it is known, NaN where it never is."""
+    seen = series[np.isfinite(series).reshape(len(series), -1).all(axis=1)]
+    return np.asarray(seen.mean(axis=0)) if len(seen) else np.full(series.shape[1:], np.nan)
+
+
+def square_to(up: Array, vector: Array) -> Array:
+    """Return a vector (3,) without its part along a unit vector (3,)."""
+    return np.asarray(vector - (vector @ up) * up)
 
 
 def carried(trial: Trial, marker: str) -> Array:
@@ -102,7 +121,7 @@ def facing(trial: Trial) -> Array | None:
     From the back to the front of the pelvis; square to the hip centers where its spines are not seen.
     """
     front = between(trial, "asis_r", "asis_l")
-    back = between(trial, "sacrum") if "sacrum" in trial.mapping else between(trial, "psis_r", "psis_l")
+    back = between(trial, *_back(trial))
     if front is not None and back is not None:
         return (front - back) * np.array([1.0, 1.0, 0.0])
     right, left = (smooth(trial, f"hip_center_{side}") for side in SIDES)
@@ -116,28 +135,28 @@ def ahead(trial: Trial, markers: Markers) -> Array | None:
 
     From left and right hip center, square to the direction from feet to head, where the spines are not seen.
     """
-    front = [landmark(trial, f"asis_{side}", markers) for side in SIDES]
-    names = ("sacrum",) if "sacrum" in trial.mapping else ("psis_r", "psis_l")
-    back = [landmark(trial, name, markers) for name in names]
-    if all(point is not None for point in (*front, *back)):
-        return np.mean([p for p in front if p is not None], axis=0) - np.mean(
-            [p for p in back if p is not None], axis=0
-        )
-    right, left = (landmark(trial, f"hip_center_{side}", markers) for side in SIDES)
-    up = upwards(trial, markers)
-    return None if right is None or left is None or up is None else np.cross(left - right, up)
+    front = shown(trial, [f"asis_{side}" for side in SIDES], markers)
+    back = shown(trial, _back(trial), markers)
+    if front and back:
+        return np.asarray(np.mean(front, axis=0) - np.mean(back, axis=0))
+    hips, up = shown(trial, [f"hip_center_{side}" for side in SIDES], markers), upwards(trial, markers)
+    return None if hips is None or up is None else np.cross(hips[1] - hips[0], up)
+
+
+def _back(trial: Trial) -> list[str]:
+    """Return the landmarks at the back of the pelvis."""
+    return ["sacrum"] if "sacrum" in trial.mapping else ["psis_r", "psis_l"]
 
 
 def upwards(trial: Trial, markers: Markers) -> Array | None:
     """Return the mean direction (3,) from feet to shoulders in one recording."""
-    feet = [landmark(trial, f"{part}_{side}", markers) for part in ("heel", "toe") for side in SIDES]
-    tops = [shoulder(trial, side, markers) for side in SIDES]
-    if any(point is None for point in (*feet, *tops)):
+    feet = shown(trial, [f"{part}_{side}" for part in ("heel", "toe") for side in SIDES], markers)
+    tops = [top for side in SIDES if (top := shoulder(trial, side, markers)) is not None]
+    if feet is None or len(tops) < len(SIDES):
         return None
-    low, high = (np.mean([p for p in points if p is not None], axis=0) for points in (feet, tops))
-    seen = (high - low)[np.isfinite(high - low).all(axis=1)]
-    length = float(np.linalg.norm(seen.mean(axis=0))) if len(seen) else 0.0
-    return seen.mean(axis=0) / length if length > 0.0 else None
+    mean = seen_mean(np.asarray(np.mean(tops, axis=0) - np.mean(feet, axis=0)))
+    length = float(np.linalg.norm(mean))
+    return mean / length if length > 0.0 else None
 
 
 def shoulder(trial: Trial, side: Side, markers: Markers | None = None) -> Array | None:

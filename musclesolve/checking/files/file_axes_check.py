@@ -11,7 +11,7 @@ from musclesolve._util.arrays import Array
 from musclesolve.checking.case import Case, on_plate
 from musclesolve.checking.finding import Finding, Where, finding
 from musclesolve.checking.forces.support import away
-from musclesolve.checking.observed_body import ahead, between, facing, upwards
+from musclesolve.checking.observed_body import ahead, between, facing, seen_mean, square_to, upwards
 from musclesolve.checking.repair import change_markers, change_plate, rotate_plate, rotate_recordings
 from musclesolve.checking.stages import Stage, asked_at
 from musclesolve.recording.data import Markers, PlateForce
@@ -78,11 +78,8 @@ def _square(forward: str, up: str) -> str:
 def _facing_across(case: Case, markers: Markers, up: Array) -> Array | None:
     """Return the direction (3,) the pelvis faces, square to what is up."""
     faced = ahead(case.trial, markers)
-    seen = np.zeros((0, 3)) if faced is None else faced[np.isfinite(faced).all(axis=1)]
-    if not len(seen):
-        return None
-    mean = seen.mean(axis=0)
-    return np.asarray(mean - (mean @ up) * up)
+    mean = square_to(up, seen_mean(faced)) if faced is not None else np.full(3, np.nan)
+    return mean if np.isfinite(mean).all() else None
 
 
 def _forces_up(case: Case) -> bool:
@@ -125,8 +122,9 @@ def _backwards(case: Case, faced: Array) -> Iterator[Finding]:
     unit = faced / np.maximum(np.linalg.norm(faced, axis=1, keepdims=True), 1e-9)
     gone = float(np.sum(np.diff(front, axis=0) * unit[1:]))
     if gone < -BACKWARDS:
-        values = {"distance": -gone}
-        yield finding("walking_direction.backwards", "warning", values, Where(case.trial.markers.path))
+        yield finding(
+            "walking_direction.backwards", "warning", {"distance": -gone}, Where(case.trial.markers.path)
+        )
 
 
 @asked_at(Stage.OTHER_VERTICAL_AXES)
@@ -141,14 +139,14 @@ def vertical_axis_when_standing(case: Case) -> Iterator[Finding]:
     own = global_from_laboratory(*stated)
     name, faced = _axis_name(case, up, own), _facing_across(case, static, up)
     forward = _square(stated[0] if faced is None else _axis_name(case, faced, own), name)
+    repair = change_markers(
+        "static", lambda markers: replace(markers, position=markers.position @ rotation.T)
+    )
     values = {
         "axis": name,
         "stated": stated[1],
         "axes": f'static_up = "{name}" and static_forward = "{forward}"',
     }
-    repair = change_markers(
-        "static", lambda markers: replace(markers, position=markers.position @ rotation.T)
-    )
     yield finding("up_axis.standing", "error", values, Where(static.path), repair)
 
 
@@ -172,9 +170,8 @@ def vertical_axes_of_forces(case: Case) -> Iterator[Finding]:
             continue
         name = _axis_name(case, total)
         if total[2] < 0.0 and np.abs(total).argmax() == 2:
-            values = {"axis": name}
             repair = change_plate(index, force=-plate.force, moment=-plate.moment)
-            yield finding("force_sign", "error", values, on_plate(plate), repair)
+            yield finding("force_sign", "error", {"axis": name}, on_plate(plate), repair)
             continue
         upright = rotate_plate(index, _heading(case, plate, _onto(_nearest_axis(total / size), UP)))
         up = case.recorded.laboratory["up"]

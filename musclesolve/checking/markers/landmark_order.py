@@ -1,10 +1,14 @@
-"""Do the landmarks lie to each other as on a body: toes ahead of heels, knees above ankles, medial inside lateral?"""
+"""Do the landmarks lie to each other as on a body?
+
+Front and back of the pelvis, from which every axis is read; right and left, of whole recordings and of single pairs;
+then toes ahead of heels, knees above ankles, medial inside lateral, as order.toml has it.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import TypeVar
+from typing import Any
 
 import numpy as np
 
@@ -12,7 +16,16 @@ from musclesolve._util.arrays import Array
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve.checking.case import Case
 from musclesolve.checking.finding import Finding, Where, finding
-from musclesolve.checking.observed_body import ahead, between, facing, landmark, upwards
+from musclesolve.checking.observed_body import (
+    ahead,
+    between,
+    facing,
+    landmark,
+    seen_mean,
+    shown,
+    square_to,
+    upwards,
+)
 from musclesolve.checking.repair import (
     ROLES,
     Repair,
@@ -27,6 +40,7 @@ from musclesolve.recording.data import BODY_CLUSTERS, SIDES, Markers, Side, Tria
 from musclesolve.recording.markers.landmark_names import landmarks
 from musclesolve.recording.trial.recording_checks import NEIGHBOUR
 
+UP = np.array([0.0, 0.0, 1.0])
 _WORDS = {
     "up": "above",
     "ahead": "ahead of",
@@ -52,29 +66,30 @@ def violations(trial: Trial, markers: Markers) -> list[tuple[str, str, str, floa
     faced = ahead(trial, markers)
     if faced is None:
         return []
-    forward = faced * np.array([1.0, 1.0, 0.0])
-    length = np.linalg.norm(forward, axis=1, keepdims=True)
-    forward = forward / np.where(length > 0.0, length, np.nan)
-    left = np.cross([0.0, 0.0, 1.0], forward)
+    forward = _unit(faced * np.array([1.0, 1.0, 0.0]))
+    left = np.cross(UP, forward)
     broken = []
     for rule in order():
-        for side in SIDES:
-            one, other = (seen.get(f"{rule[key]}_{side}") for key in ("one", "other"))
-            if one is None or other is None:
+        for side, out in zip(SIDES, (-1.0, 1.0), strict=True):
+            names = f"{rule['one']}_{side}", f"{rule['other']}_{side}"
+            if not seen.keys() >= set(names):
                 continue
-            out = 1.0 if side == "l" else -1.0
-            axis: dict[str, Array] = {
-                "up": np.broadcast_to([0.0, 0.0, 1.0], left.shape),
+            axis = {
+                "up": np.broadcast_to(UP, left.shape),
                 "ahead": forward,
                 "out": out * left,
                 "out_of_foot": out * _left_of_foot(seen, side, left),
-            }
-            along = np.sum((one - other) * axis[rule["direction"]], axis=1)
-            along = along[np.isfinite(along)]
-            if along.size and along.mean() < -CLEARLY:
-                names = f"{rule['one']}_{side}", f"{rule['other']}_{side}"
-                broken.append((*names, rule["direction"], -float(along.mean())))
+            }[rule["direction"]]
+            along = float(seen_mean(np.sum((seen[names[0]] - seen[names[1]]) * axis, axis=1)))
+            if along < -CLEARLY:
+                broken.append((*names, rule["direction"], -along))
     return broken
+
+
+def _unit(vectors: Array) -> Array:
+    """Return vectors (T, 3) of length one, NaN of those without length."""
+    length = np.linalg.norm(vectors, axis=1, keepdims=True)
+    return np.asarray(vectors / np.where(length > 0.0, length, np.nan))
 
 
 def _left_of_foot(seen: dict[str, Array], side: Side, left: Array) -> Array:
@@ -82,9 +97,7 @@ def _left_of_foot(seen: dict[str, Array], side: Side, left: Array) -> Array:
     heel, toe = seen.get(f"heel_{side}"), seen.get(f"toe_{side}")
     if heel is None or toe is None:
         return left
-    own = np.cross([0.0, 0.0, 1.0], toe - heel)
-    length = np.linalg.norm(own, axis=1, keepdims=True)
-    return np.asarray(own / np.where(length > 0.0, length, np.nan))
+    return _unit(np.cross(UP, toe - heel))
 
 
 @asked_at(Stage.LANDMARK_ORDER)
@@ -121,6 +134,9 @@ def _out_of_order(case: Case) -> Iterator[Finding]:
         in_all = len(found) > 1 or trial.static is None
         exchange = not size <= EXCHANGED * trial.subject.stature
         markers_of = tuple(m for name in (one, other) for m in trial.mapping[name])
+        where = Where(getattr(trial, role).path, markers=markers_of)
+        in_file = exchange_of_labels(trial, (one, other), role)[1]
+        repair = (exchange_landmarks(one, other) if in_all else in_file) if exchange else None
         values = {
             "one": one,
             "other": other,
@@ -131,22 +147,17 @@ def _out_of_order(case: Case) -> Iterator[Finding]:
             if in_all
             else f"check the labels of {one} and {other} in this file; the other recording has them right",
         }
-        where = Where(getattr(trial, role).path, markers=markers_of)
-        repair = _exchange(trial, (one, other), role, in_all) if exchange else None
         yield finding("landmark_order", "error" if exchange else "warning", values, where, repair)
 
 
-def _exchange(trial: Trial, names: tuple[str, str], role: Role, in_all: bool) -> Repair | None:
-    """Exchange two landmarks: in the mapping where every recording is out of order, else in the one that is."""
-    if in_all:
-        return exchange_landmarks(*names)
-    own = [list(trial.mapping[name]) for name in names]
-    if all(len(markers) == 1 and markers[0] in getattr(trial, role) for markers in own):
-        return exchange_labels(own[0][0], own[1][0], role=role)
-    return None
+def exchange_of_labels(
+    trial: Trial, names: tuple[str, str], role: Role = "markers"
+) -> tuple[list[list[str]], Repair | None]:
+    """Return the markers of two landmarks, and what exchanges their labels in a recording, None of several markers."""
+    markers = [list(trial.mapping[name]) for name in names]
+    single = all(len(own) == 1 and own[0] in getattr(trial, role) for own in markers)
+    return markers, exchange_labels(markers[0][0], markers[1][0], role=role) if single else None
 
-
-Named = TypeVar("Named")
 
 # Pairs whose right landmark lies right of the left one on any walking subject; feet may cross.
 WIDE = (
@@ -181,6 +192,12 @@ def sides_swapped(case: Case) -> Iterator[Finding]:
     both, in_mapping = len(wrong) == len(reversed_pairs), bool(case.content["mapping"])
     many = reversed_pairs[wrong[0]]
     # As likely the mapping as the labels; the repair is the same.
+    where = case.key("mapping", "asis_r") if both and in_mapping else Where(getattr(trial, wrong[0]).path)
+    repair = (
+        replace_fields(mapping=_mirrored_names(trial.mapping), clusters=_mirrored_names(trial.clusters))
+        if both
+        else change_markers(wrong[0], lambda markers: _mirrored_labels(trial, markers))
+    )
     values = {
         "count": len(many),
         "pairs": len(pairs),
@@ -191,16 +208,10 @@ def sides_swapped(case: Case) -> Iterator[Finding]:
         if in_mapping
         else "swap the labels of right and left in both files",
     }
-    where = case.key("mapping", "asis_r") if both and in_mapping else Where(getattr(trial, wrong[0]).path)
-    repair = (
-        replace_fields(mapping=_mirrored_names(trial.mapping), clusters=_mirrored_names(trial.clusters))
-        if both
-        else change_markers(wrong[0], lambda markers: _mirrored_labels(trial, markers))
-    )
     yield finding("sides_swapped", "error", values, where, repair)
 
 
-def _mirrored_names(table: Mapping[str, Named]) -> dict[str, Named]:
+def _mirrored_names(table: Mapping[str, Any]) -> dict[str, Any]:
     """Return a table with the keys of right and left exchanged, where the clusters of the feet are bodies by name."""
     other = {"_r": "_l", "_l": "_r"}
     return {
@@ -218,16 +229,15 @@ def _pairs(trial: Trial, markers: Markers) -> dict[str, Array]:
     """Return name -> vector (T, 3) from the right to the left landmark."""
     found = {}
     for name in WIDE:
-        right, left = (landmark(trial, f"{name}_{side}", markers) for side in ("r", "l"))
-        if right is not None and left is not None:
-            found[name] = left - right
+        points = shown(trial, [f"{name}_{side}" for side in SIDES], markers)
+        if points is not None:
+            found[name] = points[1] - points[0]
     return found
 
 
 def _reversed(pairs: dict[str, Array], ahead: Array) -> list[str]:
-    left = np.cross([0.0, 0.0, 1.0], ahead)
-    sums = {name: np.sum(vector * left, axis=1) for name, vector in pairs.items()}
-    return [name for name, s in sums.items() if np.isfinite(s).any() and np.mean(s[np.isfinite(s)]) < 0.0]
+    left = np.cross(UP, ahead)
+    return [name for name, vector in pairs.items() if seen_mean(np.sum(vector * left, axis=1)) < 0.0]
 
 
 def _reversed_standing(trial: Trial, static: Markers) -> list[str]:
@@ -285,7 +295,7 @@ def front_spines(case: Case) -> Iterator[Finding]:
 
 def _front_is_swapped(trial: Trial, markers: Markers) -> bool:
     """Whether most of the other pairs point against the front spines, and agree with each other."""
-    means = {name: _mean(vector) for name, vector in _pairs(trial, markers).items()}
+    means = {name: seen_mean(vector) for name, vector in _pairs(trial, markers).items()}
     pairs = {name: mean for name, mean in means.items() if np.linalg.norm(mean) > 0.0}
     front = pairs.pop("asis", None)
     others = list(pairs.values())
@@ -297,21 +307,18 @@ def _front_is_swapped(trial: Trial, markers: Markers) -> bool:
     return bool(front @ usual < 0.0 and min(agreeing, against) >= WHOLE * len(others))
 
 
-def _mean(vector: Array) -> Array:
-    seen = vector[np.isfinite(vector).all(axis=1)]
-    return seen.mean(axis=0) if len(seen) else np.full(3, np.nan)
-
-
 def _swapped_pair(case: Case, name: str, why: str, standing: bool) -> Finding:
     """Report that right and left of a landmark are swapped, in the motion alone if the standing trial is right."""
     trial, names = case.trial, (f"{name}_r", f"{name}_l")
-    own = [list(trial.mapping[landmark]) for landmark in names]
-    single = all(len(markers) == 1 and markers[0] in trial.markers for markers in own)
+    own, in_file = exchange_of_labels(trial, names)
+    single = in_file is not None
     # Without a standing trial that has them right, mapping and labels are as likely.
-    in_file = single and trial.static is not None and not standing
+    if trial.static is None or standing:
+        in_file = None
     in_mapping = set(names) <= set(case.content["mapping"]) and not in_file
     labels = f"swap the labels {own[0][0]} and {own[1][0]} in"
     place = case.key("mapping", names[0]) if in_mapping else Where(trial.markers.path)
+    where = replace(place, markers=tuple(m for markers in own for m in markers))
     values = {
         "right": names[0],
         "left": names[1],
@@ -322,9 +329,7 @@ def _swapped_pair(case: Case, name: str, why: str, standing: bool) -> Finding:
         if in_mapping or not single
         else f"{labels} the files",
     }
-    where = replace(place, markers=tuple(m for markers in own for m in markers))
-    repair = exchange_labels(own[0][0], own[1][0]) if in_file else exchange_landmarks(*names)
-    return finding("pair_swapped", "error", values, where, repair)
+    return finding("pair_swapped", "error", values, where, in_file or exchange_landmarks(*names))
 
 
 @asked_at(Stage.PAIRS_OF_LANDMARKS)
@@ -342,14 +347,10 @@ def pairs_of_landmarks(case: Case) -> Iterator[Finding]:
 
 def _is_across(trial: Trial, markers: Markers, name: str, neighbor: str) -> bool:
     """Whether the pair of a landmark points against that of its neighbor on average."""
-    own, other = (
-        [landmark(trial, f"{mark}_{side}", markers) for side in ("r", "l")] for mark in (name, neighbor)
-    )
-    if own[0] is None or own[1] is None or other[0] is None or other[1] is None:
+    own, other = (shown(trial, [f"{mark}_{side}" for side in SIDES], markers) for mark in (name, neighbor))
+    if own is None or other is None:
         return False
-    product = np.sum((own[1] - own[0]) * (other[1] - other[0]), axis=1)
-    product = product[np.isfinite(product)]
-    return bool(product.size and product.mean() < 0.0)
+    return bool(seen_mean(np.sum((own[1] - own[0]) * (other[1] - other[0]), axis=1)) < 0.0)
 
 
 # Directions with a cosine below this point opposite ways.
@@ -376,9 +377,11 @@ def front_and_back(case: Case) -> Iterator[Finding]:
     )
     for side in wrong:
         names = f"asis_{side}", f"psis_{side}"
-        own = [list(trial.mapping[name]) for name in names]
-        single = all(len(markers) == 1 and markers[0] in trial.markers for markers in own)
-        in_file = single and not standing
+        own, in_file = exchange_of_labels(trial, names)
+        if standing:
+            in_file = None
+        where = Where(trial.markers.path, markers=tuple(marker for markers in own for marker in markers))
+        repair = in_file or exchange_landmarks(*names)
         values = {
             "front": names[0],
             "back": names[1],
@@ -388,8 +391,6 @@ def front_and_back(case: Case) -> Iterator[Finding]:
             if in_file
             else f"check which markers are mapped to {names[0]} and {names[1]}",
         }
-        where = Where(trial.markers.path, markers=tuple(marker for markers in own for marker in markers))
-        repair = exchange_labels(own[0][0], own[1][0]) if in_file else exchange_landmarks(*names)
         yield finding("labels_exchanged.pelvis", "error", values, where, repair)
 
 
@@ -423,11 +424,9 @@ def _goes_where_feet_point(trial: Trial) -> bool:
 
 def _way(trial: Trial, markers: Markers, ends: tuple[str, str], side: Side, up: Array) -> Array | None:
     """Return the mean direction (3,) from the hind to the front landmark, square to what is up."""
-    front, back = (landmark(trial, f"{name}_{side}", markers) for name in ends)
-    if front is None or back is None:
+    points = shown(trial, [f"{name}_{side}" for name in ends], markers)
+    if points is None:
         return None
-    way = (front - back)[np.isfinite(front - back).all(axis=1)]
-    mean = way.mean(axis=0) if len(way) else np.zeros(3)
-    across: Array = mean - (mean @ up) * up
+    across = square_to(up, seen_mean(points[0] - points[1]))
     length = float(np.linalg.norm(across))
     return across / length if length > 0.0 else None
