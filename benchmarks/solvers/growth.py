@@ -9,8 +9,17 @@ from typing import Any
 import numpy as np
 
 from musclesolve.sharing.solver.solver_registry import REGISTRY
-from musclesolve.studies.benchmark.benchmark import OWN, PATIENCE, Row, contest, takes
-from musclesolve.studies.benchmark.measure import Memory, NoResultError, in_fresh_process, measure
+from musclesolve.studies.benchmark.measure import (
+    OWN,
+    PATIENCE,
+    Memory,
+    NoResultError,
+    Row,
+    contest,
+    in_fresh_process,
+    measure,
+    takes,
+)
 from musclesolve.studies.benchmark.problems import random_problem
 
 FRAMES = (1, 10, 100, 1_000, 10_000, 100_000, 1_000_000)

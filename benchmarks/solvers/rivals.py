@@ -20,8 +20,15 @@ from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.kernel.constants import TOLERANCE
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.problem_scale import load, slope_size
-from musclesolve.studies.benchmark.benchmark import PATIENCE, Row
-from musclesolve.studies.benchmark.measure import Memory, NoResultError, in_fresh_process, measure, seconds_of
+from musclesolve.studies.benchmark.measure import (
+    PATIENCE,
+    Memory,
+    NoResultError,
+    Row,
+    in_fresh_process,
+    measure,
+    seconds_of,
+)
 
 IPOPT = {
     **{"print_level": 0, "sb": "yes", "nlp_scaling_method": "none"},

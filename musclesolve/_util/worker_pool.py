@@ -1,4 +1,8 @@
-"""A pool of processes with one thread and one task at a time each; one that dies loses its own task and no other."""
+"""Processes with one thread and one task at a time each; one that dies loses its own task and no other.
+
+`Pool` computes many tasks side by side. `helper` is one process beside this one, started before its work is known, so
+that it has loaded what it needs by then.
+"""
 
 from __future__ import annotations
 

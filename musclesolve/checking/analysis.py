@@ -1,4 +1,8 @@
-"""What the analysis itself would analyse and refuse: its own range and checks, one by one on the repaired recording."""
+"""What the analysis itself would refuse and warn of, on the repaired recording: range, checks of reading, anatomy, motion.
+
+Every fact is tested by the function with which the analysis tests it; what it raises is reported as a finding, unless a
+finding covers it already.
+"""
 
 from __future__ import annotations
 

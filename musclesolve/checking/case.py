@@ -1,4 +1,7 @@
-"""A recording under examination: the trial file, the recording as far as it is repaired, what was found in it."""
+"""A recording under examination: the trial file, the recording as far as it is repaired, what was found in it.
+
+One failing check hides no other: whatever it raises becomes a finding, and the checks that follow go on (`contained`).
+"""
 
 from __future__ import annotations
 

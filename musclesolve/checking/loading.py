@@ -1,4 +1,8 @@
-"""Reading everything that can be read of a trial, and reporting all that cannot."""
+"""Reading everything that can be read of a trial, and reporting all that cannot.
+
+Text recordings that the strict readers refuse are repaired one fault at a time, so that the rest can be examined; of
+the mapping of markers every line that is wrong is reported.
+"""
 
 from __future__ import annotations
 

@@ -11,8 +11,7 @@ import numpy as np
 
 from musclesolve._util.arrays import true_runs
 from musclesolve.checking.case import Case
-from musclesolve.checking.forces.newtons_law import law, total_force
-from musclesolve.checking.forces.support import measured
+from musclesolve.checking.forces.newtons_law import law, measured, total_force
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.drafting.choose_mapping import MarkerChoice
 from musclesolve.drafting.draft_text import DraftTable, Line, draft_text, scratch_errors

@@ -2,8 +2,12 @@
 
 A shift d of the point where the ground force F acts changes the moment that the pelvis lacks from r to r - d x F.
 While one foot alone is on the ground, the horizontal shift that leaves the smallest |r - d x F| is a least-squares
-problem in two unknowns, bounded by the outline of the sole. It is reported, nothing is corrected by it: the residual
-has other causes too (masses, accelerations, the force itself), and all of them are put on the center of pressure.
+problem in two unknowns, bounded by the outline of the sole, a convex polygon around the heel and toe points of the
+model. f(d) = 1/2 |A d - b|^2 is least at its unconstrained minimum where that lies inside, else at the least of the
+minima along the edges: f is convex, so its minimum lies on the boundary then. In closed form for all frames at once.
+
+It is reported, nothing is corrected by it: the residual has other causes too (masses, accelerations, the force itself),
+and all of them are put on the center of pressure.
 """
 
 from __future__ import annotations

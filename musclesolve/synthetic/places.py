@@ -1,4 +1,7 @@
-"""Where the markers of a set sit on the subject of the reference stride."""
+"""Where markers sit on the subject of the reference stride, and where the plates of the walkway lie.
+
+A plate lies under every contact of a foot, or under some of them.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,16 @@
-"""The reference stride: a periodic stride of level walking, known at any time, in exact balance.
+"""The reference stride: a periodic stride of level walking, known at any time, in exact balance; straight or on a curve.
 
 Motion and ground reaction are the coefficients of musclesolve/data/reference_stride/coefficients.toml, found by
-tools/reference_stride. Right heel strike is at time 0; before and after the first stride others of the same follow.
+tools/reference_stride, of which the stride is a linear function: Fourier series of the motion, splines of the ground's
+wrench. The left side does what the right side does half a stride later, mirrored. Right heel strike is at time 0;
+before and after the first stride others of the same follow.
+
+On a curved path the whole straight walk is carried along it, and leans into the curve. At time t the subject has gone
+s = v t. What lies at x in the straight walk lies at P(s) + R(s) (x - (s, 0, 0)): R is the heading
+phi(s) = phi_0 + curvature * s about the vertical and a lean of atan(v^2 curvature / g) about the path, so that gravity
+and the force that bends the path act together along the body's long axis. Joint angles stay as they are; the ground
+forces follow from the laws of motion again, nothing being left for the pelvis to be held by. The feet on the ground
+rotate with the subject, by some degrees in a stance.
 """
 
 from __future__ import annotations
@@ -17,13 +26,14 @@ import numpy as np
 from scipy.interpolate import BSpline
 
 from musclesolve._util.arrays import Array
+from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.data import bundled
 from musclesolve.dynamics.inverse.external_wrenches import Wrench
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
-from musclesolve.dynamics.kinematics.motion_derivatives import Motion, motion_from
+from musclesolve.dynamics.kinematics.motion_derivatives import Motion, motion_from, motion_with
 from musclesolve.dynamics.model.human_model import human_model
 from musclesolve.dynamics.model.model import Model
-from musclesolve.dynamics.rotations import from_cardan
+from musclesolve.dynamics.rotations import from_cardan, rotation_about, to_cardan
 from musclesolve.recording.data import SIDES, Event, Side, Subject
 
 COEFFICIENTS = bundled.reference_stride().with_name("coefficients.toml")
@@ -186,14 +196,22 @@ class Stride:
 
 
 def ground_force(wrench: Wrench, loaded_above: float) -> GroundForce:
-    """A wrench as a plate on the ground measures it: x = -My / Fz, y = Mx / Fz, and what moment is left."""
-    loaded = wrench.force[:, 2] >= loaded_above
-    vertical = np.where(loaded, wrench.force[:, 2], np.nan)
-    point = np.stack(
-        [-wrench.moment[:, 1] / vertical, wrench.moment[:, 0] / vertical, 0.0 * vertical], axis=1
-    )
-    left = wrench.moment - np.cross(np.nan_to_num(point), wrench.force)
-    return GroundForce(wrench.force, point, np.where(loaded, left[:, 2], 0.0))
+    """A wrench as a plate on the ground measures it while the vertical force is at least so large [N]."""
+    point, free = pressure(wrench.force, wrench.moment, loaded_above)
+    loaded = wrench.force[:, 2:] >= loaded_above
+    return GroundForce(wrench.force, np.where(loaded, point, np.nan), free[:, 2])
+
+
+def pressure(force: Array, moment: Array, unloaded_below: float) -> tuple[Array, Array]:
+    """Center of pressure on the ground [m] and moment about it [N m], (T, 3) each, zero while unloaded.
+
+    x = -My / Fz and y = Mx / Fz of the force (T, 3) [N] and its moment (T, 3) [N m] about the origin.
+    """
+    loaded = force[:, 2] >= unloaded_below
+    vertical = np.where(loaded, force[:, 2], np.inf)
+    point = np.stack([-moment[:, 1] / vertical, moment[:, 0] / vertical, np.zeros(len(force))], axis=1)
+    free = np.where(loaded[:, None], moment - np.cross(point, force), 0.0)
+    return point, free
 
 
 def reference_stride() -> Stride:
@@ -411,3 +429,81 @@ def carried(person: StrideSubject, coordinates: Array, places: Array, bodies: tu
     rotations, shifts = tree.frames(coordinates[:, :joints], coordinates[:, joints : joints + 3], rotation)
     index = [person.model.body(body) for body in bodies]
     return np.asarray(np.einsum("tnxy,ny->tnx", rotations[:, index], places) + shifts[:, index])
+
+
+_FORWARD, _, _UP = np.eye(3)
+
+
+@dataclass(frozen=True)
+class CurvedStride(Stride):
+    """A stride whose path is an arc of a circle, or straight in any direction."""
+
+    heading: float = 0.0  # direction of walking at time 0, to the left of x [rad]
+    curvature: float = 0.0  # one over the radius, positive to the left [1/m]
+
+    @classmethod
+    def of(cls, stride: Stride, heading: float = 0.0, curvature: float = 0.0) -> CurvedStride:
+        """Another stride on such a path."""
+        return cls(stride.layout, stride.coefficients, heading, curvature)
+
+    @property
+    def angular_velocity(self) -> float:
+        """Angular velocity about the vertical [rad/s]."""
+        return self.curvature * self.speed
+
+    def frame(self, time: Array) -> tuple[Array, Array]:
+        """R (T, 3, 3) and P (T, 3) [m] at times (T,) [s]."""
+        angle = self.heading + self.angular_velocity * time
+        lean = np.arctan(self.curvature * self.speed**2 / STANDARD_GRAVITY)
+        rotation = rotation_about(_UP, angle) @ rotation_about(_FORWARD, np.array(-lean))
+        # A chord of the arc: its length, and the direction half-way.
+        chord = self.speed * time * np.sinc(0.5 * self.angular_velocity * time / np.pi)
+        middle = self.heading + 0.5 * self.angular_velocity * time
+        return rotation, chord[:, None] * np.stack([np.cos(middle), np.sin(middle), 0.0 * time], axis=1)
+
+    def coordinates(self, time: Array, order: int = 0) -> Array:
+        """Joint and base coordinates (T, 44) at times (T,) [s]; of their derivatives only those of the joint angles."""
+        time = np.asarray(time, float)
+        found = super().coordinates(time, order)
+        base = slice(self.model.tree.joint_count, None)
+        if order == 0:
+            rotation, place = self.frame(time)
+            found[:, base] = _carried(found[:, base], rotation, place, self.speed * time)
+        return found
+
+    def motion(self, time: Array) -> Motion:
+        """The motion at times (T,) [s], derivatives exact."""
+        time = np.asarray(time, float)
+        straight = motion_from(
+            self.model, time, *(super(CurvedStride, self).coordinates(time, k) for k in range(3))
+        )
+        rotation, place = self.frame(time)
+        point = (np.arange(straight.q.shape[1]) < self.model.topology.point_count).astype(float)[:, None]
+        gone, speed = (self.speed * time)[:, None, None] * _FORWARD, self.speed * _FORWARD
+        # y = x - (s, 0, 0), points lie at P + R y and vectors along R y; dR/dt = S R with the constant S.
+        y, yd, ydd = (
+            np.einsum("txy,tny->tnx", rotation, part)
+            for part in (straight.q - point * gone, straight.qd - point * speed, straight.qdd)
+        )
+        spin = self.angular_velocity * np.cross(_UP, np.eye(3))
+        velocity = self.speed * rotation[:, None, :, 0]
+        q = y + point * place[:, None]
+        qd = yd + y @ spin + point * velocity
+        qdd = ydd + 2.0 * yd @ spin + y @ spin @ spin + point * (velocity @ spin)
+        return motion_with(self.model, time, self.coordinates(time), q, qd, qdd)
+
+    def fitted(self, motion: Motion, side: int) -> Wrench:
+        """The wrench of the splines on a foot on the straight path, carried along the curve."""
+        rotation, _ = self.frame(motion.time)
+        phase = motion.time / self.period + 0.5 * side
+        wrench = self.person.weight * self.layout.wrench(self.coefficients, phase) * (MIRROR if side else 1.0)
+        force, moment = (np.einsum("txy,ty->tx", rotation, part) for part in (wrench[:, :3], wrench[:, 3:]))
+        ball = motion.q[:, self.person.slot(f"toe_{SIDES[side]}")]
+        return Wrench(f"foot_{SIDES[side]}", force, np.cross(ball, force) + moment)
+
+
+def _carried(base: Array, rotation: Array, place: Array, gone: Array) -> Array:
+    """Position and Cardan angles (T, 6) of the base, carried from the straight path."""
+    position = base[:, :3] - gone[:, None] * _FORWARD
+    rotated = rotation @ from_cardan(*base[:, 3:].T)
+    return np.column_stack([place + np.einsum("txy,ty->tx", rotation, position), *to_cardan(rotated)])

@@ -1,4 +1,8 @@
-"""The reference stride as an ordinary recording: markers walking and standing, plates, trial file, and the truth."""
+"""The reference stride as an ordinary recording: markers walking and standing, plates, trial file, and the truth.
+
+Markers go into TRC files, or into the views of virtual cameras around the walkway. The truth is a dataset to compare
+results with.
+"""
 
 from __future__ import annotations
 
@@ -21,11 +25,10 @@ from musclesolve.recording.text.text_file import file_path
 from musclesolve.recording.text.trc_file import write_trc
 from musclesolve.results.files.atomic_writing import write_files
 from musclesolve.results.files.result_netcdf import netcdf_bytes
-from musclesolve.synthetic.curved_stride import CurvedStride
 from musclesolve.synthetic.faults import plant_all
 from musclesolve.synthetic.places import LOADED, Places, marker_places, on_plates, plate_middles
 from musclesolve.synthetic.recording_options import NOISES, RecordingOptions, white
-from musclesolve.synthetic.reference_stride import Stride, reference_stride
+from musclesolve.synthetic.reference_stride import CurvedStride, Stride, pressure, reference_stride
 from musclesolve.synthetic.running_stride import running_stride
 
 TRIAL, FORCES, TRUTH = "trial.toml", "forces.mot", "truth.nc"
@@ -71,7 +74,11 @@ def synthetic_recording(
 
 def recording_files(stride: Stride | None = None, truth: bool = True, **options: object) -> dict[str, bytes]:
     """The content of the files of a synthetic recording, by name; arguments and errors as of `synthetic_recording`."""
-    chosen = _options(options)
+    known = tuple(RecordingOptions.__dataclass_fields__)
+    for name in options:
+        if name not in known:
+            raise unknown_name(name, "option", known, where="synthetic_recording")
+    chosen = RecordingOptions(**options)  # type: ignore[arg-type]
     stride = on_path(stride or _MOTIONS[chosen.motion](), chosen)
     places = marker_places(stride.person, chosen.marker_set)
     _check_gaps(stride, chosen, places)
@@ -120,14 +127,6 @@ def check_free(folder: Path, names: Iterable[str]) -> None:
             expected=f"a new folder, or one with a synthetic recording and its {TRUTH}",
             remedy="choose another folder with -o",
         )
-
-
-def _options(given: dict[str, object]) -> RecordingOptions:
-    known = tuple(RecordingOptions.__dataclass_fields__)
-    for name in given:
-        if name not in known:
-            raise unknown_name(name, "option", known, where="synthetic_recording")
-    return RecordingOptions(**given)  # type: ignore[arg-type]
 
 
 def _check_gaps(stride: Stride, options: RecordingOptions, places: Places) -> None:
@@ -201,15 +200,6 @@ def plates(stride: Stride, options: RecordingOptions) -> Table:
     return Table(time + options.margin_s, tuple(names), np.concatenate(columns, axis=1), False, Path(FORCES))
 
 
-def pressure(force: AnyArray, moment: AnyArray, unloaded_below: float) -> tuple[AnyArray, AnyArray]:
-    """Center of pressure on the ground and moment about it, (T, 3) each, zero while unloaded."""
-    loaded = force[:, 2] >= unloaded_below
-    vertical = np.where(loaded, force[:, 2], np.inf)
-    point = np.stack([-moment[:, 1] / vertical, moment[:, 0] / vertical, np.zeros(len(force))], axis=1)
-    free = np.where(loaded[:, None], moment - np.cross(point, force), 0.0)
-    return point, free
-
-
 def _axes(options: RecordingOptions) -> AnyArray:
     """R (3, 3) with p_global = R p_file: rows of global positions times R are rows of the file's."""
     return global_from_laboratory(options.forward, options.up)
@@ -239,25 +229,23 @@ def write_views(
     target = [middle[0], middle[1], 0.9]
     radius = max(NEAREST, high[0] - low[0])
     focal_length = FOCAL_LENGTH * radius / NEAREST
-    cameras = ring(options.cameras, radius=radius, target=target, focal_length=focal_length)
+    cameras = []
+    for camera in ring(options.cameras, radius=radius, target=target, focal_length=focal_length):
+        # The same camera for points in the axes of the files: a . p_global = (a R) . p_file.
+        rows = np.append(camera.coefficients, 1.0).reshape(3, 4)
+        rows = np.column_stack([rows[:, :3] @ axes, rows[:, 3]])
+        cameras.append(Camera(camera.name, rows.reshape(-1)[:11], camera.front))
     control = np.stack(np.meshgrid(*np.linspace(low, high, 3).T, indexing="ij"), axis=-1).reshape(-1, 3)
     for number, (name, markers) in enumerate(recordings.items()):
         write_camera_file(
             folder,
-            [_in_file_axes(camera, axes) for camera in cameras],
+            cameras,
             control @ axes,
             markers,
             options.noise_px,
             np.random.default_rng([options.seed, 4, number]),
             name=name,
         )
-
-
-def _in_file_axes(camera: Camera, axes: Array) -> Camera:
-    """The same camera for points in the axes of the files: a . p_global = (a R) . p_file."""
-    rows = np.append(camera.coefficients, 1.0).reshape(3, 4)
-    rows = np.column_stack([rows[:, :3] @ axes, rows[:, 3]])
-    return Camera(camera.name, rows.reshape(-1)[:11], camera.front)
 
 
 PLATES = """[[force]]
@@ -276,13 +264,24 @@ moment = "left_moment_"
 
 def trial_text(stride: Stride, options: RecordingOptions) -> str:
     """The trial file."""
-    subject, kind = stride.person.subject, "toml" if options.cameras else "trc"
-    highest = max(max(entry["harmonics"]) for entry in stride.layout.series.values()) / stride.period
-    content = (
-        f"Noise of the markers: {options.noise_mm:g} mm. "
-        f"The highest harmonic of the motion itself lies at {highest:.1f} Hz."
-    )
-    return f"""# {stride.about + _turning(options.turn_deg)}, right heel strike to right heel strike.
+    subject, kind, turn = stride.person.subject, "toml" if options.cameras else "trc", options.turn_deg
+    side = "left" if turn > 0.0 else "right"
+    path = f", on a path that turns by {abs(turn):g} degrees to the {side}" if turn else ""
+    # With contacts that have no plate the time range is for the reader to find.
+    end = options.margin_s + options.strides * stride.period
+    time = f"[time]\nstart_s = {options.margin_s:.8f}\nend_s = {end:.8f}\n\n" if options.steps is None else ""
+    highest = f"{max(max(entry['harmonics']) for entry in stride.layout.series.values()) / stride.period:.1f}"
+    cutoff = f"{options.cutoff:g}" if not isinstance(options.cutoff, str) else f'"{options.cutoff}"'
+    filtering = (
+        'method = "spline"\n' if options.cutoff == "cross_validation" else ""
+    ) + f"cutoff_hz = {cutoff}"
+    if options.force_cutoff_hz is not None:
+        filtering += f"\nforce_cutoff_hz = {options.force_cutoff_hz:g}"
+    if options.marker_set is not None:
+        mapping = f'[markers]\nset = "{options.marker_set}"'
+    else:
+        mapping = "[mapping]\n" + "\n".join(f'{name} = "{name}"' for name in stride.marker_names)
+    return f"""# {stride.about + path}, right heel strike to right heel strike.
 # It was not recorded: it follows from {stride.source} and the laws of motion (musclesolve.synthetic).
 
 [subject]
@@ -300,47 +299,14 @@ markers = "walk.{kind}"
 static = "static.{kind}"
 forces = "forces.mot"
 
-{_time(stride, options)}# {content}
+{time}# Noise of the markers: {options.noise_mm:g} mm. The highest harmonic of the motion itself lies at {highest} Hz.
 [filter]
-{_cutoff(options)}
+{filtering}
 unloaded_below_n = {options.unloaded_below:g}
 
-{stride.muscles}{_mapping(stride, options)}
+{stride.muscles}{mapping}
 
 {PLATES}"""
-
-
-def _turning(degrees: float) -> str:
-    side = "left" if degrees > 0.0 else "right"
-    return f", on a path that turns by {abs(degrees):g} degrees to the {side}" if degrees else ""
-
-
-def _time(stride: Stride, options: RecordingOptions) -> str:
-    """The time range: whole strides, or for the reader to find."""
-    if options.steps is not None:
-        return ""
-    end = options.margin_s + options.strides * stride.period
-    return f"[time]\nstart_s = {options.margin_s:.8f}\nend_s = {end:.8f}\n\n"
-
-
-def _mapping(stride: Stride, options: RecordingOptions) -> str:
-    """What the markers mean: the name of their set, or a mapping of every landmark to the marker of its name."""
-    if options.marker_set is not None:
-        return f'[markers]\nset = "{options.marker_set}"'
-    return "[mapping]\n" + "\n".join(f'{name} = "{name}"' for name in stride.marker_names)
-
-
-def _cutoff(options: RecordingOptions) -> str:
-    own = options.force_cutoff_hz
-    return _marker_cutoff(options) + ("" if own is None else f"\nforce_cutoff_hz = {own:g}")
-
-
-def _marker_cutoff(options: RecordingOptions) -> str:
-    if options.cutoff == "cross_validation":
-        return 'method = "spline"\ncutoff_hz = "cross_validation"'
-    if isinstance(options.cutoff, str):
-        return f'cutoff_hz = "{options.cutoff}"'
-    return f"cutoff_hz = {options.cutoff:g}"
 
 
 AXES = ["forward", "left", "up"]
@@ -370,7 +336,20 @@ def truth(stride: Stride, time: Array) -> xr.Dataset:
 
     The names are those of `musclesolve.run` where both give the same thing.
     """
-    values = _values(stride, time)
+    ground = stride.ground(time)
+
+    def by_side(name: str) -> Array:
+        return np.stack([getattr(ground[side], name) for side in SIDES], axis=1)
+
+    values = {
+        "joint_angle": stride.joint_angles(time),
+        "joint_moment": stride.joint_moments(time),
+        "ground_force": by_side("force"),
+        "center_of_pressure": by_side("point"),
+        "free_moment": by_side("free_moment"),
+        "marker": stride.markers(time),
+        "pelvis_residual": stride.pelvis_residual(time),
+    }
     return xr.Dataset(
         {
             name: (dims, values[name], {"units": units, "long_name": about})
@@ -391,20 +370,3 @@ def truth(stride: Stride, time: Array) -> xr.Dataset:
             "stature_m": stride.person.subject.stature,
         },
     )
-
-
-def _values(stride: Stride, time: Array) -> dict[str, Array]:
-    ground = stride.ground(time)
-
-    def by_side(name: str) -> Array:
-        return np.stack([getattr(ground[side], name) for side in SIDES], axis=1)
-
-    return {
-        "joint_angle": stride.joint_angles(time),
-        "joint_moment": stride.joint_moments(time),
-        "ground_force": by_side("force"),
-        "center_of_pressure": by_side("point"),
-        "free_moment": by_side("free_moment"),
-        "marker": stride.markers(time),
-        "pelvis_residual": stride.pelvis_residual(time),
-    }

@@ -25,8 +25,8 @@ from musclesolve.data.bundled import reference_stride
 from musclesolve.opensim.read_model import read_osim
 from musclesolve.plotting.study import average_figures, comparison_figures
 from musclesolve.results.files.result_netcdf import read_result, write_result
-from musclesolve.studies.benchmark.benchmark import Report, Row, SingleFrame
-from musclesolve.studies.benchmark.measure import Latency
+from musclesolve.studies.benchmark.benchmark import Report
+from musclesolve.studies.benchmark.measure import Latency, Row, SingleFrame
 
 RUN_KEYS = {
     *("command", "exit_code", "version", "trial", "subject", "choices", "frames", "legs", "files"),

@@ -10,7 +10,7 @@ import numpy as np
 from musclesolve._util.arrays import Array
 from musclesolve.checking.case import Case, on_plate
 from musclesolve.checking.finding import Finding, Where, finding
-from musclesolve.checking.forces.support import away
+from musclesolve.checking.forces.newtons_law import away
 from musclesolve.checking.observed_body import ahead, between, facing, seen_mean, square_to, upwards
 from musclesolve.checking.repair import change_markers, change_plate, rotate_plate, rotate_recordings
 from musclesolve.checking.stages import Stage, asked_at

@@ -1,4 +1,10 @@
-"""Horizontal axes of the plates: rotated, mirrored or exchanged ones break Newton's law."""
+"""Horizontal axes of the plates: rotated, mirrored or exchanged ones break Newton's law.
+
+A rotation by any angle about the vertical counts only where it is clear. What markers and segment masses leave
+unexplained of the sideward forces is as large as the effect of some ten degrees, and part of it always goes along with
+the forward forces. So an angle counts only where it explains most of what is unexplained, and where braking and
+push-off of every foot agree on it, which push opposite ways.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +17,7 @@ from musclesolve._util.arrays import Array, at_times, true_runs
 from musclesolve.checking.case import Case, on_plate, stretches
 from musclesolve.checking.finding import Finding, finding
 from musclesolve.checking.forces.center_of_pressure_check import Track, tracks
-from musclesolve.checking.forces.newtons_law import along_way, law
-from musclesolve.checking.forces.support import away, smooth_force
+from musclesolve.checking.forces.newtons_law import along_way, away, law, smooth_force
 from musclesolve.checking.observed_body import between
 from musclesolve.checking.repair import Repair, change_plate
 from musclesolve.checking.stages import Stage, asked_at

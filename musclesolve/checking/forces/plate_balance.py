@@ -1,7 +1,23 @@
 """Small errors of plates, found by the force and moment that the pelvis lacks: place, scale, sign of the free moment.
 
-Newton's laws for the whole body leave a residual r (T, 6) at the pelvis. An error of a plate adds to it a pattern of
-known shape (`patterns`), errors of the body model add others (`body_terms`), and `balance_fit` tells them apart. What
+With what the plates measure as it is, the motion lacks a force and a moment about mid-hip: the residual r (T, 6). To
+first order an error of a plate adds to it a known pattern times its size,
+
+    r = sum_j A_j theta_j + sum_k B_k beta_k + e,
+
+theta the corrections of the plates: the shift of a point of force (e x F), the scale of a plate (its wrench), the sign
+or scale of its free moment (T), the delay of all forces (the derivative of their wrench). beta are the errors of the
+body model, which every sound recording has and which are of the same size on everybody: masses of the segments, place
+of the center of mass of the trunk, total mass. e is what is left: smooth errors of the markers, correlated in time.
+
+e is taken as a process of the first order with a correlation time of 80 ms, so that e(t) - phi e(t-h) is white and the
+number of independent samples is that of the recording and not that of its frames (Cochrane & Orcutt 1949). beta, and
+the errors that plates always have, have normal priors. All is then linear and normal: the estimate of theta_j is that
+of generalized least squares with the covariance of everything else,
+
+    theta_j = (A' S^-1 A)^-1 A' S^-1 r,  S = cov(e) + B P B' + sum of all other A_i P_i A_i',
+
+with the standard deviation of its error from (A' S^-1 A)^-1. Priors are standard deviations of sound recordings. What
 is looked for is what no sound plate has; a hypothesis at a time, the one that explains most first.
 
 The points of force are also compared with the feet: under each foot they pass where they do on everybody, to within

@@ -10,7 +10,7 @@ import numpy as np
 from musclesolve._util.arrays import Array, Mask, at_times
 from musclesolve.checking.case import Case, on_plate, stretches
 from musclesolve.checking.finding import Finding, finding
-from musclesolve.checking.forces.support import eroded, from_middle
+from musclesolve.checking.forces.newtons_law import eroded, from_middle
 from musclesolve.checking.observed_body import Foot, case_feet
 from musclesolve.checking.repair import change_plate
 from musclesolve.checking.stages import Stage, asked_at

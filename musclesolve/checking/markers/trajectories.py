@@ -1,4 +1,8 @@
-"""Single markers: held, missing, jumping, merged with another one; what is found is a gap for later checks."""
+"""Single markers: held, missing, jumping, merged with another one, slipping on the body; segments that change length.
+
+What is found of held, merged and jumping markers is a gap for later checks. Of slips and of segments that stretch it is
+said in which frames and by how much.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +15,7 @@ import numpy as np
 from musclesolve._util.arrays import Array, Mask, long_enough
 from musclesolve.checking.case import REACH, Case, stretches
 from musclesolve.checking.finding import Finding, Run, Where, finding
-from musclesolve.checking.markers.marker_distances import bodies, distances
+from musclesolve.checking.markers.body_distances import bodies, distances
 from musclesolve.checking.repair import remove_samples
 from musclesolve.checking.stages import Stage, asked_at
 from musclesolve.recording.markers.landmark_names import upper_markers

@@ -94,20 +94,19 @@ def benchmark(
 ) -> None:
     """Measure the solvers side by side on this machine, and the latency of one frame."""
     from musclesolve.results.files.atomic_writing import reserved, write_files
-    from musclesolve.studies.benchmark import tables
-    from musclesolve.studies.benchmark.benchmark import benchmark as compute
+    from musclesolve.studies.benchmark import benchmark as study
 
     with nullcontext() if output is None else reserved(output):
         with progress() as update:
-            found = compute(trial, frames, tuple(cost or ()), tuple(solver or ()), update)
-        paths = [] if output is None else write_files(output, tables.files(found))
+            found = study.benchmark(trial, frames, tuple(cost or ()), tuple(solver or ()), update)
+        paths = [] if output is None else write_files(output, study.files(found))
 
     def document() -> dict[str, Any]:
         from musclesolve.cli.documents.result_documents import benchmark_document
 
         return benchmark_document(found)
 
-    text: list[RenderableType] = [tables.machine_line(found), tables.COLUMN_MEANING, *tables.tables(found)]
+    text: list[RenderableType] = [study.machine_line(found), study.COLUMN_MEANING, *study.tables(found)]
     finish("benchmark", text, document, paths)
 
 

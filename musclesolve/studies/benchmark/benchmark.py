@@ -1,33 +1,35 @@
-"""The measurements of `musclesolve benchmark`."""
+"""The measurements of `musclesolve benchmark`, as tables for the terminal and as files."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+import json
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import Any
 
 import numpy as np
+from rich import box
+from rich.table import Table
 
 from musclesolve._util.checks import check_integer
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve.data.bundled import reference_stride
-from musclesolve.errors import InputError, MuscleSolveError
+from musclesolve.errors import InputError
 from musclesolve.recording.trial.trial_file import read_trial
 from musclesolve.results.dataset.leg_problem import leg_problem
 from musclesolve.results.run_trial import run
+from musclesolve.results.tables.lines import csv_text
 from musclesolve.sharing.cost.cost_registry import find_cost
-from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solver.solver_registry import REGISTRY, find_solver
 from musclesolve.studies.benchmark.measure import (
+    OWN,
     Latency,
-    Memory,
-    NoResultError,
-    affordable,
-    in_fresh_process,
+    Row,
+    SingleFrame,
+    contest,
     machine,
-    measure,
-    seconds_of,
+    single_frames,
+    takes,
 )
 from musclesolve.studies.benchmark.problems import random_problem, varied
 
@@ -110,128 +112,98 @@ def _check_fit(
         )
 
 
-OWN = "batch"
-PATIENCE = 60.0
-"""Seconds beyond the budget after which a process is ended."""
+COLUMNS = ("us/frame", "x batch", "frames", "solved", "worst", "iter.", "first", "MB")
+"""Explained by `COLUMN_MEANING`."""
+COLUMN_MEANING = (
+    "us/frame: the fastest call; x batch: that over the same of batch; solved: frames whose certificate holds; worst: "
+    "certificate; first: call in a process, on one frame [s]; MB: growth of the peak memory."
+)
 
 
-@dataclass(frozen=True)
-class Row:
-    """Figures of one solver on one problem under one cost."""
-
-    problem: str
-    moments: int
-    muscles: int
-    cost: str
-    solver: str
-    frames: int = 0  # of the timed calls: as many as the budget allows
-    us_per_frame: float = np.nan  # of the fastest call [microseconds]
-    first_call_s: float = np.nan  # on one frame, in a process that has imported musclesolve.sharing [s]
-    solved: int = 0  # frames whose certificate holds
-    certificate: float = np.nan  # the largest one of the frames that have a solution
-    iterations: float = np.nan  # mean
-    memory_mb: float = np.nan  # growth of the peak memory of the process [MB]
-    ratio: float = np.nan  # time per frame over that of `batch` on the same problem
-    remark: str = ""  # what went wrong
-
-
-def contest(
-    name: str,
-    problem: Problem,
-    costs: tuple[str, ...],
-    solvers: tuple[str, ...],
-    budget: float,
-    progress: Callable[[str], None] = lambda what: None,
-) -> list[Row]:
-    """Measure every cost with every solver that takes it, each in a process of its own, for `budget` seconds.
-
-    The problem needs frames enough for the fastest solver; progress is called with the cost and the solver.
-    """
-    rows = []
-    for cost in costs:
-        for solver in solvers:
-            if takes(solver, cost):
-                progress(f"{cost} by {solver}")
-                rows.append(_row(name, problem, cost, solver, budget))
-    return with_ratios(rows)
-
-
-def takes(solver: str, cost: str) -> bool:
-    """Whether a solver can minimise a cost."""
-    return REGISTRY[solver].fits(find_cost(cost))
-
-
-def _row(name: str, problem: Problem, cost: str, solver: str, budget: float) -> Row:
-    blank = Row(name, problem.n_dof, problem.n_muscles, cost, solver)
-    if not REGISTRY[solver].installed:
-        return replace(blank, remark=f"not installed ({REGISTRY[solver].package})")
-    try:
-        found = in_fresh_process(measured, problem, cost, solver, budget, limit=budget + PATIENCE)
-    except NoResultError as error:
-        return replace(blank, remark=str(error))
-    return replace(blank, **found)
-
-
-def measured(problem: Problem, cost: str, solver: str, budget: float) -> dict[str, Any]:
-    """Measure the figures of a row in this process."""
-    memory = Memory()
-    try:
-        figures = _figures(problem, cost, solver, budget)
-    except MuscleSolveError as error:
-        return {"remark": " ".join(str(error).split())}
-    return figures | {"memory_mb": memory.grown()}
-
-
-def _figures(problem: Problem, cost: str, solver: str, budget: float) -> dict[str, Any]:
-    """Through `solve`: scaling, certificate and all."""
-    from musclesolve.sharing.solving import solve
-
-    def first_frames(count: int) -> Problem:
-        return problem.frames(np.arange(count))
-
-    first, _ = seconds_of(lambda: solve(first_frames(1), cost, solver))
-    frames = affordable(lambda count: solve(first_frames(count), cost, solver), problem.n_frames, budget)
-    part = first_frames(frames)
-    part.moment_matrix, part.valid  # noqa: B018, computed once for a problem, whoever solves it
-    timing = measure(lambda: solve(part, cost, solver), budget=budget / 2.0)
-    solution = timing.value
-    unsolved = frames - int(solution.solved.sum())
-    return {
-        "frames": frames,
-        "us_per_frame": 1e6 * min(timing.first, timing.best) / frames,
-        "first_call_s": first,
-        "solved": frames - unsolved,
-        "iterations": float(solution.iterations.mean()) or np.nan,  # 0: the solver does not report them
-        "certificate": float(np.fmax.reduce(solution.kkt_residual)),
-        "remark": f"{unsolved} frames without a solution" if unsolved else "",
-    }
-
-
-def with_ratios(rows: list[Row]) -> list[Row]:
-    """Return the rows with the ratio of their time to that of `batch` on the same problem under the same cost."""
-    own = {(row.problem, row.cost): row.us_per_frame for row in rows if row.solver == OWN}
-    return [replace(row, ratio=row.us_per_frame / own.get((row.problem, row.cost), np.nan)) for row in rows]
-
-
-@dataclass(frozen=True)
-class SingleFrame:
-    """Latency of one frame under a cost: `solve` of a Problem, and with the making of the Problem from arrays."""
-
-    cost: str
-    solving: Latency
-    with_problem: Latency
-
-
-def single_frames(problem: Problem, cost: str, solver: str) -> SingleFrame:
-    """Solve every frame of a problem in a call of its own, as in a control loop."""
-    arrays = [
-        (problem.moment_arm[t], problem.moment[t], problem.force_capacity[t], problem.max_isometric_force)
-        for t in range(problem.n_frames)
+def tables(report: Report) -> list[Table]:
+    """Return all tables."""
+    groups = list(dict.fromkeys((row.problem, row.cost) for row in report.rows))
+    contests = [
+        side_by_side([row for row in report.rows if (row.problem, row.cost) == group]) for group in groups
     ]
-    from musclesolve.sharing.solving import solve
+    return [*contests, *([single_frame(report)] if report.single else [])]
 
-    solve(Problem(*arrays[0]), cost, solver)
-    made = [Problem(*each) for each in arrays]
-    solving = [seconds_of(lambda one=one: solve(one, cost, solver))[0] for one in made]  # type: ignore[misc]
-    making = [seconds_of(lambda each=each: solve(Problem(*each), cost, solver))[0] for each in arrays]  # type: ignore[misc]
-    return SingleFrame(cost, Latency.of(solving), Latency.of(making))
+
+def side_by_side(rows: list[Row], sizes: bool = False) -> Table:
+    """Solvers on one problem under one cost; with `sizes` on problems of several sizes."""
+    first = rows[0]
+    title = f"{first.cost}: {first.problem}"
+    title += "" if sizes else f", {first.moments} moments, {first.muscles} muscles"
+    remarks = "\n".join(f"{row.solver}: {row.remark}" for row in rows if row.remark)
+    table = _table(title, ("solver", "moments", "muscles") if sizes else ("solver",), COLUMNS, remarks)
+    for row in rows:
+        table.add_row(row.solver, *([str(row.moments), str(row.muscles)] if sizes else []), *_cells(row))
+    return table
+
+
+def _table(title: str, names: Iterable[str], columns: Iterable[str], below: str = "") -> Table:
+    table = Table(title=title, title_justify="left", caption=below or None, caption_justify="left")
+    table.box, table.pad_edge, table.padding = box.SIMPLE_HEAD, False, (0, 1, 0, 0)
+    for heading in names:
+        table.add_column(heading, no_wrap=True)
+    for heading in columns:
+        table.add_column(heading, justify="right", no_wrap=True)
+    return table
+
+
+def _cells(row: Row) -> list[str]:
+    return [
+        number(row.us_per_frame),
+        number(row.ratio),
+        str(row.frames) if row.frames else "-",
+        str(row.solved) if row.frames else "-",
+        "-" if np.isnan(row.certificate) else f"{row.certificate:.0e}",
+        "-" if np.isnan(row.iterations) else f"{row.iterations:.0f}",
+        number(row.first_call_s),
+        "-" if np.isnan(row.memory_mb) else f"{row.memory_mb:.0f}",
+    ]
+
+
+def number(value: float) -> str:
+    """Three digits, without a power of ten as long as that can be read."""
+    if not np.isfinite(value):
+        return "-"
+    return f"{value:.0f}" if abs(value) >= 100 else f"{value:.3g}"
+
+
+def single_frame(report: Report) -> Table:
+    """Latency of one frame."""
+    title = "one frame by itself, ms.solve with batch [microseconds]"
+    table = _table(title, ("cost", "what"), ("median", "99th percentile", "largest", "calls"))
+    for cost, what, times in _latencies(report):
+        micro = (number(1e6 * seconds) for seconds in (times.median, times.slow, times.worst))
+        table.add_row(cost, what, *micro, str(times.calls))
+    return table
+
+
+def _latencies(report: Report) -> Iterable[tuple[str, str, Latency]]:
+    for each in report.single:
+        yield each.cost, "solve", each.solving
+        yield each.cost, "Problem and solve", each.with_problem
+
+
+def machine_line(report: Report) -> str:
+    """One line on the machine and the versions."""
+    return ", ".join(f"{name} {value}" for name, value in report.machine.items() if value != "not installed")
+
+
+def files(report: Report) -> dict[str, bytes]:
+    """Return the tables for other programs, by the names of their files."""
+    found = {"solvers.csv": rows_csv(report.rows)}
+    if report.single:
+        heading = ["cost", "what", "median_s", "percentile_99_s", "largest_s", "calls"]
+        rows = ([cost, what, *asdict(times).values()] for cost, what, times in _latencies(report))
+        found["single.csv"] = csv_text([heading, *rows]).encode()
+    found["machine.json"] = json.dumps(report.machine, indent=1).encode()
+    return found
+
+
+def rows_csv(rows: list[Row]) -> bytes:
+    """Return rows as CSV."""
+    heading = [field.name for field in fields(Row)]
+    return csv_text([heading, *(asdict(row).values() for row in rows)]).encode()

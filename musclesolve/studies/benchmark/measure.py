@@ -1,4 +1,7 @@
-"""Measuring: times and memory of calls, the machine they ran on, and calls in a fresh process."""
+"""Measuring: times and memory of calls, the machine, and solvers side by side, each in a fresh process.
+
+The processes load this module: it imports nothing that solving a problem does not need.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ import os
 import platform
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import PackageNotFoundError, version
 from multiprocessing import TimeoutError, get_context
 from pathlib import Path
@@ -18,6 +21,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from musclesolve.errors import MuscleSolveError
+from musclesolve.sharing.cost.cost_registry import find_cost
+from musclesolve.sharing.problem import Problem
+from musclesolve.sharing.solver.solver_registry import REGISTRY
 from musclesolve.version import __version__
 
 PACKAGES = (
@@ -178,3 +184,130 @@ def in_fresh_process(function: Callable[..., Any], *arguments: Any, limit: float
             raise NoResultError(f"no result within {limit:.0f} s") from None
         except Exception as error:
             raise NoResultError(f"{type(error).__name__}: {error}".splitlines()[0][:MOST_LETTERS]) from error
+
+
+OWN = "batch"
+PATIENCE = 60.0
+"""Seconds beyond the budget after which a process is ended."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """Figures of one solver on one problem under one cost."""
+
+    problem: str
+    moments: int
+    muscles: int
+    cost: str
+    solver: str
+    frames: int = 0  # of the timed calls: as many as the budget allows
+    us_per_frame: float = np.nan  # of the fastest call [microseconds]
+    first_call_s: float = np.nan  # on one frame, in a process that has imported musclesolve.sharing [s]
+    solved: int = 0  # frames whose certificate holds
+    certificate: float = np.nan  # the largest one of the frames that have a solution
+    iterations: float = np.nan  # mean
+    memory_mb: float = np.nan  # growth of the peak memory of the process [MB]
+    ratio: float = np.nan  # time per frame over that of `batch` on the same problem
+    remark: str = ""  # what went wrong
+
+
+def contest(
+    name: str,
+    problem: Problem,
+    costs: tuple[str, ...],
+    solvers: tuple[str, ...],
+    budget: float,
+    progress: Callable[[str], None] = lambda what: None,
+) -> list[Row]:
+    """Measure every cost with every solver that takes it, each in a process of its own, for `budget` seconds.
+
+    The problem needs frames enough for the fastest solver; progress is called with the cost and the solver.
+    """
+    rows = []
+    for cost in costs:
+        for solver in solvers:
+            if takes(solver, cost):
+                progress(f"{cost} by {solver}")
+                rows.append(_row(name, problem, cost, solver, budget))
+    return with_ratios(rows)
+
+
+def takes(solver: str, cost: str) -> bool:
+    """Whether a solver can minimise a cost."""
+    return REGISTRY[solver].fits(find_cost(cost))
+
+
+def _row(name: str, problem: Problem, cost: str, solver: str, budget: float) -> Row:
+    blank = Row(name, problem.n_dof, problem.n_muscles, cost, solver)
+    if not REGISTRY[solver].installed:
+        return replace(blank, remark=f"not installed ({REGISTRY[solver].package})")
+    try:
+        found = in_fresh_process(measured, problem, cost, solver, budget, limit=budget + PATIENCE)
+    except NoResultError as error:
+        return replace(blank, remark=str(error))
+    return replace(blank, **found)
+
+
+def measured(problem: Problem, cost: str, solver: str, budget: float) -> dict[str, Any]:
+    """Measure the figures of a row in this process."""
+    memory = Memory()
+    try:
+        figures = _figures(problem, cost, solver, budget)
+    except MuscleSolveError as error:
+        return {"remark": " ".join(str(error).split())}
+    return figures | {"memory_mb": memory.grown()}
+
+
+def _figures(problem: Problem, cost: str, solver: str, budget: float) -> dict[str, Any]:
+    """Through `solve`: scaling, certificate and all."""
+    from musclesolve.sharing.solving import solve
+
+    def first_frames(count: int) -> Problem:
+        return problem.frames(np.arange(count))
+
+    first, _ = seconds_of(lambda: solve(first_frames(1), cost, solver))
+    frames = affordable(lambda count: solve(first_frames(count), cost, solver), problem.n_frames, budget)
+    part = first_frames(frames)
+    part.moment_matrix, part.valid  # noqa: B018, computed once for a problem, whoever solves it
+    timing = measure(lambda: solve(part, cost, solver), budget=budget / 2.0)
+    solution = timing.value
+    unsolved = frames - int(solution.solved.sum())
+    return {
+        "frames": frames,
+        "us_per_frame": 1e6 * min(timing.first, timing.best) / frames,
+        "first_call_s": first,
+        "solved": frames - unsolved,
+        "iterations": float(solution.iterations.mean()) or np.nan,  # 0: the solver does not report them
+        "certificate": float(np.fmax.reduce(solution.kkt_residual)),
+        "remark": f"{unsolved} frames without a solution" if unsolved else "",
+    }
+
+
+def with_ratios(rows: list[Row]) -> list[Row]:
+    """Return the rows with the ratio of their time to that of `batch` on the same problem under the same cost."""
+    own = {(row.problem, row.cost): row.us_per_frame for row in rows if row.solver == OWN}
+    return [replace(row, ratio=row.us_per_frame / own.get((row.problem, row.cost), np.nan)) for row in rows]
+
+
+@dataclass(frozen=True)
+class SingleFrame:
+    """Latency of one frame under a cost: `solve` of a Problem, and with the making of the Problem from arrays."""
+
+    cost: str
+    solving: Latency
+    with_problem: Latency
+
+
+def single_frames(problem: Problem, cost: str, solver: str) -> SingleFrame:
+    """Solve every frame of a problem in a call of its own, as in a control loop."""
+    arrays = [
+        (problem.moment_arm[t], problem.moment[t], problem.force_capacity[t], problem.max_isometric_force)
+        for t in range(problem.n_frames)
+    ]
+    from musclesolve.sharing.solving import solve
+
+    solve(Problem(*arrays[0]), cost, solver)
+    made = [Problem(*each) for each in arrays]
+    solving = [seconds_of(lambda one=one: solve(one, cost, solver))[0] for one in made]  # type: ignore[misc]
+    making = [seconds_of(lambda each=each: solve(Problem(*each), cost, solver))[0] for each in arrays]  # type: ignore[misc]
+    return SingleFrame(cost, Latency.of(solving), Latency.of(making))

@@ -1,4 +1,4 @@
-"""Many trials, one call."""
+"""Many trials, one call: the trials that arguments name, the names of their folders, and their computation."""
 
 from __future__ import annotations
 

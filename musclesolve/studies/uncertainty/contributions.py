@@ -1,8 +1,9 @@
 """First-order contributions of the sources of error.
 
 Var F = sum_j (dF/dtheta_j sigma_j)^2 over the parameters j, which are independent; a source's part is the sum over its
-own. dF/dtheta_j chains differences of the mechanics, which are smooth, with the exact derivatives of the solution.
-An error of muscle parameters changes that muscle's columns alone, so that one difference serves all muscles.
+own. dF/dtheta_j chains differences of the mechanics, which are smooth, with the derivatives of the forces of a leg by
+small changes of its problem, exact for the solution. An error of muscle parameters changes that muscle's columns alone,
+so that one difference serves all muscles.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """The pipeline run again with other inputs: what no sample changes is prepared once.
 
 Not repeated are the checks of the recording, the filter (it is linear, and the errors of markers are slow), the search
-for the first pose (fits start from the nominal motion), and everything that only describes a result.
+for the first pose (fits start from the nominal motion), and everything that only describes a result. Markers err by
+their place on the body and by sliding over it.
 """
 
 from __future__ import annotations

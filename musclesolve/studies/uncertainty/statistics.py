@@ -1,6 +1,7 @@
-"""Statistics of samples that come one after the other and are not kept: mean, standard deviation, quantiles.
+"""Samples of the Monte Carlo analysis: the quantities followed through them, their statistics, and all as one Dataset.
 
-All of it is of deviations from the nominal values, so that what does not vary has a spread of exactly zero.
+Samples come one after the other and are not kept: mean, standard deviation and quantiles are of deviations from the
+nominal values, so that what does not vary has a spread of exactly zero.
 """
 
 from __future__ import annotations

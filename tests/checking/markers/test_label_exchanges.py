@@ -9,7 +9,7 @@ import pytest
 
 import musclesolve
 from musclesolve.checking.check import check
-from musclesolve.checking.markers.label_exchanges import crossings, pieces
+from musclesolve.checking.markers.body_distances import crossings, pieces
 from musclesolve.recording.data import Trial
 from musclesolve.synthetic.trial_copy import open_copy, write_copy
 

@@ -16,17 +16,20 @@ from typer.testing import CliRunner
 
 from musclesolve.cli import app as cli
 from musclesolve.sharing.solver import solver_registry as registry
-from musclesolve.studies.benchmark import benchmark as contest_module
-from musclesolve.studies.benchmark import benchmark as report
-from musclesolve.studies.benchmark import tables
-from musclesolve.studies.benchmark.benchmark import Row, SingleFrame, contest, measured, with_ratios
+from musclesolve.studies.benchmark import benchmark as study
+from musclesolve.studies.benchmark import measure as measuring
 from musclesolve.studies.benchmark.measure import (
     Latency,
     Memory,
     NoResultError,
+    Row,
+    SingleFrame,
     affordable,
+    contest,
     in_fresh_process,
     measure,
+    measured,
+    with_ratios,
 )
 from musclesolve.studies.benchmark.problems import random_problem
 
@@ -72,9 +75,9 @@ def test_what_is_not_there_is_refused(arguments, part):
 
 def test_combinations_without_a_measurement_are_refused():
     with refused("duplicate_name", "solver"):
-        report.benchmark(solvers=("batch", "batch"))
+        study.benchmark(solvers=("batch", "batch"))
     with refused("unfit_solver", "linprog, stress_cubed"):
-        report.benchmark(solvers=("linprog",), costs=("stress_cubed",))
+        study.benchmark(solvers=("linprog",), costs=("stress_cubed",))
 
 
 @pytest.mark.parametrize(("solver", "cost"), [("slsqp", "force_squared"), ("linprog", "min_max")])
@@ -91,7 +94,7 @@ def test_failures_stay_in_the_table(monkeypatch):
     def too_slow(function, *arguments, limit):
         raise NoResultError("no result within 3 s")
 
-    monkeypatch.setattr(contest_module, "in_fresh_process", too_slow)
+    monkeypatch.setattr(measuring, "in_fresh_process", too_slow)
     rows = contest("leg", problem, ("force_squared",), ("batch", "slsqp", "linprog"), 0.1)
     assert [(row.solver, row.remark) for row in rows] == [
         ("batch", "no result within 3 s"),
@@ -160,7 +163,7 @@ def test_memory_counts_what_is_taken_after_it():
 
 
 def test_numbers_are_short():
-    found = [tables.number(value) for value in (12345.6, 99.94, 0.01234, np.nan)]
+    found = [study.number(value) for value in (12345.6, 99.94, 0.01234, np.nan)]
     assert found == ["12346", "99.9", "0.0123", "-"]
 
 
@@ -168,10 +171,10 @@ def test_tables_show_failures_within_80_columns():
     rows = [Row("recorded leg", 5, 43, "a", "batch", 10, 9.0, 0.1, 10, 1e-9, 8.0, 1.0, 1.0)]
     rows += [Row("recorded leg", 5, 43, "a", "daqp", remark="not installed (daqp)")]
     single = [SingleFrame("a", Latency.of([1e-4] * 3), Latency.of([2e-4] * 3))]
-    found = report.Report({"processor": "P"}, rows, single)
+    found = study.Report({"processor": "P"}, rows, single)
     out = io.StringIO()
-    for table in [*tables.tables(found), tables.side_by_side(rows, sizes=True)]:
+    for table in [*study.tables(found), study.side_by_side(rows, sizes=True)]:
         Console(file=out, width=80).print(table)
     assert "daqp: not installed (daqp)" in out.getvalue()
     assert max(map(len, out.getvalue().splitlines())) <= 80
-    assert set(tables.files(found)) == {"solvers.csv", "single.csv", "machine.json"}
+    assert set(study.files(found)) == {"solvers.csv", "single.csv", "machine.json"}

@@ -9,8 +9,8 @@ from musclesolve._util.arrays import true_runs
 from musclesolve.recording.trial.trial_file import read_trial
 from musclesolve.synthetic.faults import plant
 from musclesolve.synthetic.places import LOADED, plate_middles
-from musclesolve.synthetic.reference_stride import reference_stride
-from musclesolve.synthetic.synthetic_recording import pressure, synthetic_recording
+from musclesolve.synthetic.reference_stride import pressure, reference_stride
+from musclesolve.synthetic.synthetic_recording import synthetic_recording
 from musclesolve.synthetic.trial_copy import open_copy
 
 

@@ -1,23 +1,114 @@
-"""Markers that carry each other's label, throughout or for a while: they fit each other's place in the body better.
+"""Distances between the markers of one body: in every frame, usually in the motion, and in the standing trial.
 
-Where labels are exchanged for a while, the paths of the two markers cross.
+They show markers that carry each other's label, throughout or for a while: exchanged they fit each other's place in the
+body better; where labels are exchanged for a while, the paths of the two markers cross. And they show whether the
+standing trial is of this subject, with the same markers in the same places.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from musclesolve._util.arrays import Array, Mask, long_enough
+from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve.checking.case import Case, stretches
 from musclesolve.checking.finding import Finding, Where, finding
 from musclesolve.checking.markers.landmark_order import partners, violations
-from musclesolve.checking.markers.marker_distances import Distances, distances, middle
-from musclesolve.checking.repair import Role, exchange_labels, exchanged, swapped
+from musclesolve.checking.observed_body import landmark
+from musclesolve.checking.repair import Role, change_markers, exchange_labels, exchanged, swapped
 from musclesolve.checking.stages import Stage, asked_at
-from musclesolve.recording.data import Trial
+from musclesolve.errors import InputError
+from musclesolve.recording.data import SIDES, Markers, Trial
+from musclesolve.recording.gaps.rigid_registration import register
+
+Indices = NDArray[np.int_]
+
+
+def body_landmarks() -> dict[str, Any]:
+    """Return body -> its landmarks."""
+    return bundled_toml(__package__, "bodies.toml")
+
+
+def bodies(trial: Trial) -> dict[str, tuple[tuple[str, ...], bool]]:
+    """Return body -> markers of the motion on it, and whether the standing trial shows the same distances."""
+    found: dict[str, tuple[tuple[str, ...], bool]] = {}
+    for name, entry in body_landmarks().items():
+        sided = any("{side}" in landmark for landmark in entry["landmarks"])
+        for side in SIDES if sided else ("",):
+            single = [trial.mapping.get(mark.format(side=side), {}) for mark in entry["landmarks"]]
+            markers = [next(iter(weights)) for weights in single if len(weights) == 1]
+            shown = tuple(dict.fromkeys(marker for marker in markers if marker in trial.markers))
+            if len(shown) > 1:
+                found[f"{name}_{side}" if sided else name] = (shown, entry["standing"])
+    for name, group in trial.clusters.items():
+        seen = tuple(marker for marker in group if marker in trial.markers)
+        if len(seen) > 1:
+            found[f"cluster {name}"] = (seen, True)
+    return found
+
+
+@dataclass(frozen=True)
+class Distances:
+    """Pairs of markers of one body."""
+
+    names: tuple[str, ...]  # n marker names of the motion
+    one: Indices  # (P,) index of the first marker of each pair
+    other: Indices  # (P,) index of the second
+    usual: Array  # (P,) median distance in the motion [m]
+    standing: Array  # (P,) median distance in the standing trial [m], NaN where it is not known
+
+    def measured(self, position: Array) -> Array:
+        """Return the distances (T, P) [m] of positions (T, n, 3)."""
+        return np.asarray(np.linalg.norm(position[:, self.one] - position[:, self.other], axis=-1))
+
+    def of(self, marker: int) -> Mask:
+        """Return which pairs (P,) a marker belongs to."""
+        return np.asarray((self.one == marker) | (self.other == marker))
+
+    @property
+    def markers(self) -> Indices:
+        """Indices of all markers of any pair."""
+        return np.unique(np.concatenate([self.one, self.other]))
+
+
+def distances(trial: Trial) -> Distances | None:
+    """Return the pairs of a trial, None where there are none."""
+    names = trial.markers.names
+    pairs: dict[tuple[int, int], bool] = {}
+    for markers, standing in bodies(trial).values():
+        at = sorted(names.index(marker) for marker in markers)
+        for k, one in enumerate(at):
+            for other in at[k + 1 :]:
+                pairs[one, other] = pairs.get((one, other), False) or standing
+    if not pairs:
+        return None
+    one, other = np.array(list(pairs)).T
+    length = np.linalg.norm(trial.markers.position[:, one] - trial.markers.position[:, other], axis=-1)
+    shown = np.array(
+        [_standing(trial.static, names[a], names[b]) if s else np.nan for (a, b), s in pairs.items()]
+    )
+    return Distances(names, one, other, middle(length), shown)
+
+
+def _standing(static: Markers | None, one: str, other: str) -> float:
+    if static is None or one not in static or other not in static:
+        return float("nan")
+    return float(middle(np.linalg.norm(static[one] - static[other], axis=-1)[:, None])[0])
+
+
+def middle(columns: Array) -> Array:
+    """Return the median (P,) of columns (T, P) over what is no gap, NaN where all is."""
+    seen = np.isfinite(columns)
+    if seen.all() and len(columns):
+        return np.asarray(np.median(columns, axis=0))
+    whole = np.where(seen.any(axis=0), columns, 0.0)
+    return np.where(seen.any(axis=0), np.nanmedian(whole, axis=0), np.nan)
+
 
 # A marker off its place in the body by so much is looked at [m]; skin and bending toes move by half of that.
 SUSPECT = 0.03
@@ -226,3 +317,110 @@ def pieces(position: Array, pair: Pair, crossed: NDArray[np.int_]) -> list[Mask]
     number = np.cumsum(np.diff(seen.astype(int), prepend=int(seen[0])) != 0)
     number = number + np.searchsorted(crossed, np.arange(seen.size), side="right")
     return [(number == k) & seen for k in np.unique(number[seen])]
+
+
+# Only distances this long show a size [m]; from which difference of sizes on it is reported, and is an error;
+# how many must agree on it.
+LONG, SIZE, FAR_SIZE, FEWEST = 0.08, 0.03, 0.06, 6
+# A marker off its standing place by so much sits elsewhere [m]; skin moves it by half of that; so many others show it.
+MOVED, FEWEST_LEFT = 0.03, 3
+# Right and left knee, and right and left ankle, are of the same width to this [m]: epicondyles and malleoli lie under
+# the skin, so that their markers can hardly sit farther out or in.
+WIDER = 0.014
+
+
+@asked_at(Stage.STANDING_PLACES)
+def moved_markers(case: Case) -> Iterator[Finding]:
+    """Find markers that sit elsewhere on their segment than in the standing trial."""
+    static = case.trial.static
+    if static is None:
+        return
+    reported = {m for f in case.findings for m in f.where.markers}
+    for markers, standing in bodies(case.trial).values():
+        names = [name for name in markers if name in static] if standing else []
+        # Without one of them the others must still show the segment.
+        while len(names) > FEWEST_LEFT:
+            fits = {name: _fit(case.trial, static, name, [n for n in names if n != name]) for name in names}
+            # The one without which the others keep their shape best.
+            worst = min(fits, key=lambda name: fits[name][1])
+            off = fits[worst][0]
+            if off < MOVED:
+                break
+            if worst not in reported:
+                where = Where(static.path, markers=(worst,))
+                values = {"name": worst, "size": off, "limit": MOVED}
+                yield finding("marker_moved", "warning", values, where)
+                reported.add(worst)
+            names.remove(worst)
+
+
+def _fit(trial: Trial, static: Markers, name: str, others: list[str]) -> tuple[float, float]:
+    """Return how far a marker is from its standing place among others, and how far these are from theirs [m].
+
+    Medians over the motion; where it cannot be measured, the marker is in its place and the others are not.
+    """
+    still = np.stack([middle(static[other]) for other in (*others, name)])
+    moving = np.stack([trial.markers[other] for other in (*others, name)], axis=1)
+    seen = np.isfinite(moving).all(axis=(1, 2))
+    if seen.sum() < FEWEST or not np.isfinite(still).all():
+        return 0.0, np.inf
+    try:
+        poses = register(still[:-1], moving[seen, :-1])
+    except InputError:
+        # Markers on a line show no segment.
+        return 0.0, np.inf
+    off = np.linalg.norm(poses.point(still[-1]) - moving[seen, -1], axis=1)
+    return float(np.median(off)), float(np.median(poses.residual))
+
+
+@asked_at(Stage.STANDING_PLACES)
+def joint_widths(case: Case) -> Iterator[Finding]:
+    """Find knees and ankles of which one is wider between its lateral and medial marker than the other."""
+    static = case.trial.static
+    if static is None or case.found("pair_swapped", "labels_exchanged", "landmark_order", "marker_moved"):
+        return
+    for joint in ("knee", "ankle"):
+        names = {side: [f"{joint}_{way}_{side}" for way in ("lateral", "medial")] for side in SIDES}
+        seen = {side: [landmark(case.trial, name, static) for name in names[side]] for side in SIDES}
+        points = {side: [p for p in pair if p is not None] for side, pair in seen.items()}
+        if any(len(pair) < 2 for pair in points.values()):
+            continue
+        right, left = (
+            float(middle(np.linalg.norm(points[side][0] - points[side][1], axis=-1)[:, None])[0])
+            for side in SIDES
+        )
+        if abs(right - left) > WIDER:
+            mapping = case.trial.mapping
+            markers = tuple(m for side in SIDES for name in names[side] for m in mapping[name])
+            values = {"joint": joint, "right": right, "left": left, "limit": WIDER}
+            yield finding("joint_width", "warning", values, Where(static.path, markers=markers))
+
+
+@asked_at(Stage.SIZE_WHEN_STANDING)
+def size_when_standing(case: Case) -> Iterator[Finding]:
+    """Find a standing trial in which all segments are longer, or all shorter, than in the motion."""
+    pairs, static = distances(case.trial), case.trial.static
+    if pairs is None or static is None:
+        return
+    long = (pairs.usual > LONG) & (pairs.standing > LONG)
+    ratio = pairs.standing[long] / pairs.usual[long]
+    if ratio.size < FEWEST:
+        return
+    size = float(np.median(ratio))
+    # A marker or two that moved do not make another subject: most distances must agree on the ratio.
+    agreeing = np.mean((ratio - 1.0) * np.sign(size - 1.0) > 0.5 * abs(size - 1.0))
+    if abs(size - 1.0) < SIZE or agreeing < 0.8:
+        return
+    values = {
+        "difference": abs(size - 1.0),
+        "longer": "longer" if size > 1 else "shorter",
+        "count": ratio.size,
+    }
+    repair = change_markers("static", lambda markers: replace(markers, position=markers.position / size))
+    yield finding(
+        "static_of_another",
+        "error" if abs(size - 1.0) > FAR_SIZE else "warning",
+        values,
+        Where(static.path),
+        repair,
+    )
