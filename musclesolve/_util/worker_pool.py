@@ -70,8 +70,12 @@ class Pool:
         try:
             while self.waiting or any(worker.task is not None for worker in self.workers.values()):
                 self._assign()
-                report(*self._state())
-                for worker in self._ready():
+                running = {w.task: w.fraction for w in self.workers.values() if w.task is not None}
+                report(list(running), sum(running.values()))
+                ready = wait(list(self.workers))  # processes that have sent something or are dead
+                for worker in [
+                    self.workers[connection] for connection in list(self.workers) if connection in ready
+                ]:
                     yield from self._receive(worker)
         finally:
             end_all(self.workers.values())
@@ -91,16 +95,6 @@ class Pool:
                         raise MuscleSolveError(f"{result.reason}\n  remedy: compute with fewer processes")
                     kept[found] = result
                 yield kept.pop(number)
-
-    def _state(self) -> tuple[list[int], float]:
-        """Numbers of the tasks that are being computed, and the sum of their shares that are done."""
-        running = {each.task: each.fraction for each in self.workers.values() if each.task is not None}
-        return list(running), sum(running.values())
-
-    def _ready(self) -> list[Worker]:
-        """Wait until processes have sent something or are dead."""
-        ready = wait(list(self.workers))
-        return [worker for connection, worker in self.workers.items() if connection in ready]
 
     def _assign(self) -> None:
         """Give waiting tasks to idle processes and to new ones; end idle processes when no task is left."""
@@ -246,10 +240,10 @@ def _packed_error(error: Exception) -> bytes:
     try:
         packed = pickle.dumps((RAISED, error))
         pickle.loads(packed)
+        return packed
     except Exception:
         notes = "\n".join(error.__notes__)
-        packed = pickle.dumps((RAISED, RuntimeError(f"{type(error).__name__}: {error}\n{notes}")))
-    return packed
+        return pickle.dumps((RAISED, RuntimeError(f"{type(error).__name__}: {error}\n{notes}")))
 
 
 def _end_with_parent() -> None:

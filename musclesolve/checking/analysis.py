@@ -1,7 +1,7 @@
-"""What the analysis itself would refuse and warn of, on the repaired recording: range, checks of reading, anatomy, motion.
+"""What the analysis itself would refuse and warn of, on the repaired recording: range, reading, anatomy, motion.
 
-Every fact is tested by the function with which the analysis tests it; what it raises is reported as a finding, unless a
-finding covers it already.
+Every fact is tested by the function with which the analysis tests it; what it raises is reported as a finding, unless
+a finding covers it already.
 """
 
 from __future__ import annotations
@@ -150,7 +150,9 @@ def measured_anatomy(case: Case) -> Iterator[Finding]:
     try:
         body = anatomy(case.trial, MARGIN)
     except InputError as error:
-        code = _code(error)
+        # What a refusal is about, by its place in the trial file.
+        places = (code for part, code in PLACE_CODES.items() if part in (error.where or ""))
+        code = "marker_moved" if error.code == "not_rigid" else next(places, "proportions")
         if not case.found(code, "landmark_order", severity="error"):
             yield finding_of(code, error)
         return
@@ -162,19 +164,12 @@ def measured_anatomy(case: Case) -> Iterator[Finding]:
         "warnings of the analysis": _remarks,
     }
     for about, question in questions.items():
-        found: list[Finding] = []
-        with contained(found, f"check of {about}", case):
-            found.extend(question(case, body))
-        yield from found
+        answers: list[Finding] = []
+        with contained(answers, f"check of {about}", case):
+            answers.extend(question(case, body))
+        yield from answers
         # What was found may be the cause of what is found next.
-        case = case.with_findings(found)
-
-
-def _code(error: InputError) -> str:
-    """Return what a refusal of the anatomy is about."""
-    if error.code == "not_rigid":
-        return "marker_moved"
-    return next((code for part, code in PLACE_CODES.items() if part in (error.where or "")), "proportions")
+        case = case.with_findings(answers)
 
 
 def _seen_stretch(case: Case) -> Run | None:

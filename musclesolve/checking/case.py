@@ -122,9 +122,15 @@ SHOWN_BY = {
 
 def pose_finding(error: PoseError, case: Case | None) -> Finding:
     """Return the finding of a failed pose, with its times and the markers of the points that fit worst."""
-    trial = None if case is None else case.trial
-    markers = () if trial is None else _markers(trial, [name for name, _ in error.worst])
-    where = Where(None if trial is None else trial.markers.path, markers=markers, times=_times(error, trial))
+    where = Where()
+    if case is not None:
+        # Stretches of neighboring frames, and the markers that show the points.
+        time, recorded = np.sort(np.array(error.frames, float)), case.trial.markers
+        gaps = np.flatnonzero(np.diff(time) > 1.5 / recorded.rate) + 1
+        times = tuple((float(run[0]), float(run[-1])) for run in np.split(time, gaps) if run.size)
+        where = Where(
+            recorded.path, markers=_markers(case.trial, [name for name, _ in error.worst]), times=times
+        )
     points = ", ".join(f"{name} ({1000 * distance:.0f} mm)" for name, distance in error.worst)
     values = {"sentence": str(error).partition("; there")[0], "points": points}
     return finding("pose", "error", values, where)
@@ -141,15 +147,6 @@ def _markers(trial: Trial, points: list[str]) -> tuple[str, ...]:
                 if not side or landmark.endswith(side) or not landmark.endswith(("_r", "_l")):
                     found |= dict.fromkeys(weights)
     return tuple(found)
-
-
-def _times(error: PoseError, trial: Trial | None) -> tuple[tuple[float, float], ...]:
-    """Return the stretches of neighboring frames, (first, last) [s]."""
-    if trial is None or not error.frames:
-        return ()
-    time = np.sort(np.array(error.frames, float))
-    gaps = np.flatnonzero(np.diff(time) > 1.5 / trial.markers.rate) + 1
-    return tuple((float(run[0]), float(run[-1])) for run in np.split(time, gaps))
 
 
 @contextmanager

@@ -34,6 +34,7 @@ from musclesolve.recording.markers.marker_mapping import MarkerMapping, read_mar
 from musclesolve.recording.plates.foot_forces import c3d_forces, is_stated, plate_of
 from musclesolve.recording.schema import Document, examined, trial_document
 from musclesolve.recording.text.text_file import is_file, read_lines, split_cells
+from musclesolve.recording.text.trc_file import RATE_TOLERANCE
 from musclesolve.recording.trial.emg_channels import read_emg
 from musclesolve.recording.trial.functional_trials import read_functional
 from musclesolve.recording.trial.trial_file import (
@@ -235,8 +236,6 @@ TextRepair = Callable[[Lines], Lines]
 
 # Line of the TRC header values, and the first line that can be data.
 _TRC_VALUES, _TRC_DATA = 2, 4
-# How far header and times may differ in rate; as the reader has it.
-_RATE_TOLERANCE = 0.01
 
 
 def read_leniently(path: Path, reader: Callable[[Path], Rows], findings: list[Finding]) -> Rows | None:
@@ -362,7 +361,7 @@ def _with_trc_rate(lines: Lines) -> Lines:
     if span <= 0.0:
         return lines
     rate = (len(times) - 1) / span
-    right = _is_number(given) and abs(float(given) - rate) <= _RATE_TOLERANCE * float(given)
+    right = _is_number(given) and abs(float(given) - rate) <= RATE_TOLERANCE * float(given)
     return lines if right else _with_trc_field(lines, "DataRate", repr(rate))
 
 

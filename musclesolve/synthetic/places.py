@@ -5,7 +5,7 @@ A plate lies under every contact of a foot, or under some of them.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -55,20 +55,11 @@ def marker_places(person: StrideSubject, name: str | None) -> Places:
     for cluster, markers in chosen.clusters.items():
         loose = [marker for marker in markers if marker not in places]
         places |= _on_segment(person, cluster, loose)
-    standing = np.array([place for place, _ in places.values()])
-    bodies = tuple(body for _, body in places.values())
-    return Places(tuple(places), standing, bodies, frozenset(chosen.carried) - _needed_walking(chosen))
-
-
-def _needed_walking(chosen: MarkerSet) -> set[str]:
-    """Hip centers have no marker to take off: they are known in every frame."""
-    return {
-        marker
-        for landmark, ways in chosen.mapping.items()
-        if landmark.startswith("hip_center")
-        for way in ways
-        for marker in markers_of(way)
-    }
+    standing, bodies = zip(*places.values(), strict=True)
+    # Hip centers have no marker to take off: they are known in every frame.
+    hips = [ways for landmark, ways in chosen.mapping.items() if landmark.startswith("hip_center")]
+    kept = {marker for ways in hips for way in ways for marker in markers_of(way)}
+    return Places(tuple(places), np.array(standing), bodies, frozenset(chosen.carried) - kept)
 
 
 def _on_landmarks(person: StrideSubject, chosen: MarkerSet) -> dict[str, tuple[Array, str]]:
@@ -76,12 +67,15 @@ def _on_landmarks(person: StrideSubject, chosen: MarkerSet) -> dict[str, tuple[A
     known = landmark_places(person)
     places: dict[str, tuple[Array, str]] = {}
     # Weighted sums last: they add one marker to those of other landmarks.
-    for landmark, ways in sorted(chosen.mapping.items(), key=lambda item: _is_weighted(item[1][0])):
+    for landmark, (way, *_) in sorted(chosen.mapping.items(), key=lambda item: _is_weighted(item[1][0])):
         at, body = known[landmark]
-        markers = markers_of(ways[0])
-        if _is_weighted(ways[0]):
-            places |= _remaining(ways[0]["weights"], places, at, body)
+        if _is_weighted(way):
+            # The marker that is not placed yet, where the weighted sum of all is the landmark.
+            (marker,) = set(way["weights"]) - set(places)
+            others = [weight * places[name][0] for name, weight in way["weights"].items() if name != marker]
+            places[marker] = ((at - sum(others, np.zeros(3))) / way["weights"][marker], body)
             continue
+        markers = markers_of(way)
         for k, marker in enumerate(markers):
             aside = APART * (1 - 2 * k) if len(markers) == 2 else np.zeros(3)
             places[marker] = (at + aside, body)
@@ -90,17 +84,6 @@ def _on_landmarks(person: StrideSubject, chosen: MarkerSet) -> dict[str, tuple[A
 
 def _is_weighted(way: Any) -> bool:
     return isinstance(way, dict) and "weights" in way
-
-
-def _remaining(
-    weights: Mapping[str, float], places: Mapping[str, tuple[Array, str]], at: Array, body: str
-) -> dict[str, tuple[Array, str]]:
-    """The marker that is not placed yet, where the weighted sum of all is the landmark on the standing subject."""
-    (marker,) = set(weights) - set(places)
-    others = sum(
-        (weight * places[name][0] for name, weight in weights.items() if name != marker), np.zeros(3)
-    )
-    return {marker: ((at - others) / weights[marker], body)}
 
 
 def _on_segment(person: StrideSubject, cluster: str, markers: list[str]) -> dict[str, tuple[Array, str]]:

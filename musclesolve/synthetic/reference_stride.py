@@ -1,4 +1,4 @@
-"""The reference stride: a periodic stride of level walking, known at any time, in exact balance; straight or on a curve.
+"""The reference stride: a periodic stride of level walking, known at any time, in exact balance, straight or curved.
 
 Motion and ground reaction are the coefficients of musclesolve/data/reference_stride/coefficients.toml, found by
 tools/reference_stride, of which the stride is a linear function: Fourier series of the motion, splines of the ground's

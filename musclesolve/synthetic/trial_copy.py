@@ -89,12 +89,8 @@ class Copy:
 
     def exchange(self, one: str, other: str, frames: slice = slice(None)) -> None:
         """Exchange two markers of the motion in some frames."""
-        a, b = self.walk.names.index(one), self.walk.names.index(other)
-        position = self.walk.position.copy()
-        position[frames, a], position[frames, b] = (
-            self.walk.position[frames, b],
-            self.walk.position[frames, a],
-        )
+        pair, position = [self.walk.names.index(name) for name in (one, other)], self.walk.position.copy()
+        position[frames, pair] = position[frames, pair[::-1]]
         self.put(position)
 
     def plates(self, side: Side | None = None) -> list[int]:
@@ -123,10 +119,9 @@ class Copy:
         if header is None:
             self.lines += [f"[{table}]", f"{key} = {value}"]
             return
-        end = next(
-            (k for k in range(header + 1, len(self.lines)) if self.lines[k].lstrip().startswith("[")), None
-        )
-        for k in range(header + 1, len(self.lines) if end is None else end):
+        for k in range(header + 1, len(self.lines)):
+            if self.lines[k].lstrip().startswith("["):
+                break
             if re.match(rf"\s*{re.escape(key)}\s*=", self.lines[k]):
                 self.lines[k] = f"{key} = {value}"
                 return
@@ -137,7 +132,7 @@ def open_copy(trial_path: Path) -> Copy:
     """Read a trial for copying."""
     document = Document(trial_path)
     content = validated(document)
-    files = content["files"]
+    files, emg = content["files"], content["emg"]["file"]
     walk = read_trc(document.input_file("files", "markers", files["markers"]))
     static = None
     if files["static"] is not None:
@@ -149,7 +144,7 @@ def open_copy(trial_path: Path) -> Copy:
         static=static,
         forces=read_mot(document.input_file("files", "forces", files["forces"])),
         mapping=read_marker_mapping(document, content, walk, static).mapping,
-        emg=_emg(document, content),
+        emg=None if emg is None else read_channels(document.input_file("emg", "file", emg)),
     )
     database = content["muscles"]["database"]
     if database.endswith(".toml"):
@@ -161,12 +156,6 @@ def open_copy(trial_path: Path) -> Copy:
     if copy.emg is not None:
         copy.set_key("emg", "file", f'"{EMG}"')
     return copy
-
-
-def _emg(document: Document, content: dict[str, Any]) -> Table | None:
-    """Return the signals of EMG of a trial."""
-    name = content["emg"]["file"]
-    return None if name is None else read_channels(document.input_file("emg", "file", name))
 
 
 def write_copy(copy: Copy, folder: Path) -> Path:

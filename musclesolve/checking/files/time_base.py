@@ -13,10 +13,9 @@ from musclesolve.checking.case import REACH, Case, stretches
 from musclesolve.checking.finding import Finding, Where, finding
 from musclesolve.checking.repair import ROLES, change_markers, change_plate, in_order, replace_fields
 from musclesolve.checking.stages import Stage, asked_at
-from musclesolve.recording.data import Markers, PlateForce
+from musclesolve.recording.data import Markers
+from musclesolve.recording.trial.recording_checks import UNEVEN, off_grid
 
-# A time off its place by more than this share of a step is not jitter of the last printed digit; as the reader has it.
-UNEVEN = 0.25
 # A step of so many times the usual one is a hole, not an uneven clock.
 HOLE = 1.6
 # Frames in which all markers go so much farther than in the frames around them.
@@ -39,22 +38,19 @@ def sample_times(case: Case) -> Iterator[Finding]:
     files = {plate.path: plate for plate in case.trial.forces}
     for path, plate in files.items():
         if found := _uneven(plate.time, path):
-            own = [index for index, each in enumerate(case.trial.forces) if each.path == path]
-            repairs = [change_plate(index, **_even_plate(case.trial.forces[index])) for index in own]
+            even_time = np.linspace(plate.time[0], plate.time[-1], plate.time.size)
+            repairs = []
+            for index, other in enumerate(case.trial.forces):
+                if other.path == path:
+                    names = ("force", "point", "moment")
+                    columns = {name: at_times(other.time, getattr(other, name), even_time) for name in names}
+                    repairs.append(change_plate(index, time=even_time, **columns))
             yield replace(found, repair=in_order(*repairs))
 
 
 def _restamped(markers: Markers) -> Markers:
     """Return markers as if the clock that stamped them stuttered, not the cameras."""
     return replace(markers, time=np.linspace(markers.time[0], markers.time[-1], markers.time.size))
-
-
-def _even_plate(plate: PlateForce) -> dict[str, Array]:
-    time = np.linspace(plate.time[0], plate.time[-1], plate.time.size)
-    columns = {
-        name: at_times(plate.time, getattr(plate, name), time) for name in ("force", "point", "moment")
-    }
-    return {"time": time} | columns
 
 
 def even(markers: Markers) -> Markers:
@@ -70,8 +66,8 @@ def _uneven(time: Array, path: Path) -> Finding | None:
     """Return what is uneven about times (T,), None where nothing is; the reader refuses it anywhere in a file."""
     step = np.diff(time)
     usual = float(np.median(step))
-    off = np.abs(time - np.linspace(time[0], time[-1], time.size))
-    if off.max() <= UNEVEN * (time[-1] - time[0]) / (time.size - 1):
+    off = off_grid(time)
+    if off is None:
         return None
     holes = step > HOLE * usual
     if holes.any() and np.ptp(step[~holes]) < UNEVEN * usual:

@@ -76,17 +76,13 @@ def tracks(case: Case, plate: PlateForce) -> list[Track]:
         heel, toe = (at_times(time, path[:, :2], at) for path in (seen.heel, seen.toe))
         first, last = next(contact for contact in contacts if contact[0] <= start <= contact[1])
         whole = end - start > WHOLE * (last - first) and plate.time[0] < first and last < plate.time[-1]
-        found.append(_track(at, plate.point[samples, :2], heel, toe, whole))
+        length = np.maximum(np.linalg.norm(toe - heel, axis=1), 1e-6)
+        axis, point = (toe - heel) / length[:, None], plate.point[samples, :2]
+        away = point - heel
+        along = np.sum(away * axis, axis=1)
+        across = axis[:, 0] * away[:, 1] - axis[:, 1] * away[:, 0]
+        found.append(Track(at, point, along, across, length, axis.mean(axis=0), whole))
     return found
-
-
-def _track(time: Array, point: Array, heel: Array, toe: Array, whole: bool) -> Track:
-    length = np.maximum(np.linalg.norm(toe - heel, axis=1), 1e-6)
-    axis = (toe - heel) / length[:, None]
-    away = point - heel
-    along = np.sum(away * axis, axis=1)
-    across = axis[:, 0] * away[:, 1] - axis[:, 1] * away[:, 0]
-    return Track(time, point, along, across, length, axis.mean(axis=0), whole)
 
 
 def _off(track: Track, stature: float, runs: bool) -> Array:
@@ -167,13 +163,8 @@ def pressure_outside_sole(case: Case) -> Iterator[Finding]:
         spans: list[Run] = []
         farthest = 0.0
         for track in tracks(case, plate):
-            sides = (
-                -BEHIND - track.along,
-                track.along - track.length - AHEAD,
-                np.abs(track.across) - BESIDE,
-                np.zeros_like(track.along),
-            )
-            beyond = np.max(sides, axis=0)
+            lengthwise = np.maximum(-BEHIND - track.along, track.along - track.length - AHEAD)
+            beyond = np.maximum(np.maximum(lengthwise, np.abs(track.across) - BESIDE), 0.0)
             inside = (track.time >= first) & (track.time <= last)
             for start, end in stretches((beyond > MARGIN) & inside, track.time):
                 if end - start >= SHORTEST:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from musclesolve._util.arrays import Array, at_times, true_runs
-from musclesolve.checking.case import Case, on_plate, stretches
+from musclesolve.checking.case import Case, on_plate
 from musclesolve.checking.finding import Finding, finding
 from musclesolve.checking.forces.center_of_pressure_check import Track, tracks
 from musclesolve.checking.forces.newtons_law import along_way, away, law, smooth_force
@@ -164,17 +164,12 @@ def pressure_direction(case: Case) -> Iterator[Finding]:
         if travel and np.median(travel) < BACK:
             axis = np.abs(np.sum([track.axis for track in tracks(case, plate)], axis=0)).argmax()
             values = {"distance": -np.median(travel)}
-            repair = change_plate(index, point=_reversed_points(plate, touch(case.trial), int(axis)))
+            point = plate.point.copy()
+            for first, stop in true_runs(plate.force[:, 2] > touch(case.trial)):
+                # Reversed along the axis, about the middle of the contact.
+                point[first:stop, axis] = 2.0 * np.median(point[first:stop, axis]) - point[first:stop, axis]
+            repair = change_plate(index, point=point)
             yield finding("plate_axes.pressure", "error", values, on_plate(plate), repair)
-
-
-def _reversed_points(plate: PlateForce, least: float, axis: int) -> Array:
-    """Return the points of force (S, 3) reversed along an axis, about the middle of every contact."""
-    point = plate.point.copy()
-    for start, end in stretches(plate.force[:, 2] > least, plate.time):
-        samples = (plate.time >= start) & (plate.time <= end)
-        point[samples, axis] = 2.0 * np.median(point[samples, axis]) - point[samples, axis]
-    return point
 
 
 Group = tuple[int, ...]
@@ -256,21 +251,20 @@ def _rotation(force: list[Array], due: Array, group: Group, variation: Array) ->
 def _agreed(rotated: list[Array], due: Array, group: Group, angle: float) -> bool:
     """Return whether every plate, and braking and push-off of its steps, show the angle by which they are rotated."""
     left = due - np.sum(rotated, axis=0)
-    own = angle + _of_plates([rotated[k] for k in group], left)
-    found = [_pieces(rotated, k, sign) for k in group for sign in (1.0, -1.0)]
+    # The small further rotations of all plates that explain best what is left.
+    across = np.stack(
+        [np.stack([-rotated[k][:, 1], rotated[k][:, 0]], axis=1).ravel() for k in group], axis=1
+    )
+    own = angle + np.asarray(np.linalg.lstsq(across, left.ravel(), rcond=None)[0], float)
+    steps = [_pieces(rotated, k, sign) for k in group for sign in (1.0, -1.0)]
     # Of a foot that only brakes, or only pushes, an error of the sideward motion goes along with the forward force.
-    if not all(found):
+    if not all(steps):
         return False
-    pieces = angle + np.array([_angle(part, left) for some in found for part in some])
+    # The same of every piece of a step alone.
+    pieces = angle + np.array([_cross(part, left).sum() / np.sum(part**2) for some in steps for part in some])
     way = np.sign(angle)
     agreeing = np.mean(way * pieces > OF_PIECE * abs(angle))
     return bool((way * own > OF_PLATE * abs(angle)).all() and agreeing >= AGREEING)
-
-
-def _of_plates(force: list[Array], left: Array) -> Array:
-    """Return the small further rotations of all plates (n,) [rad] that explain best what is left (T, 2)."""
-    across = np.stack([np.stack([-part[:, 1], part[:, 0]], axis=1).ravel() for part in force], axis=1)
-    return np.asarray(np.linalg.lstsq(across, left.ravel(), rcond=None)[0], float)
 
 
 def _pieces(force: list[Array], plate: int, sign: float) -> list[Array]:
@@ -284,11 +278,6 @@ def _pieces(force: list[Array], plate: int, sign: float) -> list[Array]:
             piece[first:stop] = force[plate][first:stop]
             pieces.append(piece)
     return pieces
-
-
-def _angle(force: Array, left: Array) -> float:
-    """Return the small further rotation of a force (T, 2) that explains best what is left (T, 2) [rad]."""
-    return float(_cross(force, left).sum() / np.sum(force**2))
 
 
 def _cross(one: Array, other: Array) -> Array:

@@ -1,4 +1,4 @@
-"""Small errors of plates, found by the force and moment that the pelvis lacks: place, scale, sign of the free moment.
+"""Small errors of plates, found by the force and moment that the pelvis lacks: place, scale, sign of free moment.
 
 With what the plates measure as it is, the motion lacks a force and a moment about mid-hip: the residual r (T, 6). To
 first order an error of a plate adds to it a known pattern times its size,
@@ -199,9 +199,8 @@ class Observed:
     def freed(self, name: str, prior: float) -> Observed:
         """Return the same with a term of any size: it was found."""
         term = self.terms[name]
-        return Observed(
-            self.values, self.terms | {name: replace(term, prior=np.full_like(term.prior, prior))}
-        )
+        found = replace(term, prior=np.full_like(term.prior, prior))
+        return Observed(self.values, self.terms | {name: found})
 
 
 def observed(
@@ -211,21 +210,14 @@ def observed(
     plates, body = patterns(found, judged), body_terms(found, forces)
     deviation = FIRST * found.size
     for wide in (10.0, 10.0, 1.0):
-        terms = {
-            name: Term(
-                _with_feet(name, whitened(effect, found.time, deviation), feet), wide * np.array(prior)
-            )
-            for name, (effect, prior) in plates.items()
-        }
-        terms |= {
-            name: Term(_with_feet(name, whitened(effect, found.time, deviation), feet), np.array(prior))
-            for name, (effect, prior) in body.items()
-        }
+        terms = {}
+        for name, (effect, prior) in (plates | body).items():
+            white = _with_feet(name, whitened(effect, found.time, deviation), feet)
+            terms[name] = Term(white, (wide if name in plates else 1.0) * np.array(prior))
         rows = whitened(found.residual, found.time, deviation)
         seen = [np.stack([foot.ahead, foot.outward], axis=1) / UNDER_FOOT for foot in feet]
-        terms["markers of feet"] = Term(
-            np.concatenate([np.zeros((rows.size, 2)), *seen]), np.array(UNDER_FEET)
-        )
+        under = np.concatenate([np.zeros((rows.size, 2)), *seen])
+        terms["markers of feet"] = Term(under, np.array(UNDER_FEET))
         values = np.concatenate([rows, *(foot.off / UNDER_FOOT for foot in feet)])
         left = remainder(values, list(terms.values()))[: rows.size].reshape(-1, 6)
         if wide > 1.0:
@@ -263,7 +255,12 @@ def plates_out_of_balance(case: Case, recorded: Mechanics) -> Iterator[Finding]:
         names = [f"{what} {k}" for k in judged for what in ("place", "scale")]
         names += ["place"] if len(judged) == len(trial.forces) > 1 else []
         fits = {name: sample.fit(name) for name in names if sample.terms[name].prior.max() < FOUND}
-        fits = {name: fit for name, fit in fits.items() if _reported(name, fit)}
+        fits = {
+            name: fit
+            for name, fit in fits.items()
+            if fit.evidence > (TOGETHER if name == "place" else ALONE)
+            and float(np.linalg.norm(fit.size)) > (DISPLACED if name.startswith("place") else MISSCALED)
+        }
         if not fits:
             break
         name = max(fits, key=lambda key: fits[key].evidence)
@@ -286,12 +283,6 @@ def _carried_alone(found: Balance, forces: tuple[PlateForce, ...]) -> list[float
         step * float(np.sum(wrench[:, 2] * alone[plate.side])) / weight
         for wrench, plate in zip(found.wrench, forces, strict=True)
     ]
-
-
-def _reported(name: str, fit: Estimate) -> bool:
-    least = DISPLACED if name.startswith("place") else MISSCALED
-    clear = fit.evidence > (TOGETHER if name == "place" else ALONE)
-    return clear and float(np.linalg.norm(fit.size)) > least
 
 
 def _displaced_or_misscaled(trial: Trial, name: str, fit: Estimate) -> Iterator[Finding]:

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Mask, at_times
+from musclesolve._util.arrays import Array, at_times, true_runs
 from musclesolve.checking.case import Case, on_plate, stretches
-from musclesolve.checking.finding import Finding, finding
+from musclesolve.checking.finding import Finding, Run, finding
 from musclesolve.checking.forces.newtons_law import eroded, from_middle
 from musclesolve.checking.observed_body import Foot, case_feet
 from musclesolve.checking.repair import change_plate
@@ -131,17 +131,15 @@ def plate_sides(case: Case) -> Iterator[Finding]:
         )
 
 
-def _contacts(case: Case, plate: PlateForce) -> list[tuple[tuple[float, float], Mask]]:
-    weight = case.trial.subject.mass * STANDARD_GRAVITY
+def _contacts(case: Case, plate: PlateForce) -> list[tuple[Run, slice]]:
+    """Return first and last time of every contact that carries much, and its samples."""
+    weight, time = case.trial.subject.mass * STANDARD_GRAVITY, plate.time
     loaded = plate.force[:, 2] > max(touch(case.trial), 0.3 * weight if np.isfinite(weight) else 0.0)
-    found = []
-    for start, end in stretches(loaded, plate.time):
-        if end - start > SHORTEST_CONTACT:
-            found.append(((start, end), (plate.time >= start) & (plate.time <= end)))
-    return found
+    runs = [((float(time[a]), float(time[b - 1])), slice(a, b)) for a, b in true_runs(loaded)]
+    return [(span, samples) for span, samples in runs if span[1] - span[0] > SHORTEST_CONTACT]
 
 
-def _under_other(case: Case, plate: PlateForce, samples: Mask, feet: dict[Side, Foot]) -> bool:
+def _under_other(case: Case, plate: PlateForce, samples: slice, feet: dict[Side, Foot]) -> bool:
     away = {
         side: from_middle(case, foot, plate.time[samples], plate.point[samples])
         for side, foot in feet.items()

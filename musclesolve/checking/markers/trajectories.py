@@ -125,13 +125,12 @@ def _ghost(case: Case, one: str, other: str, frames: Mask) -> str:
         return other
     error = np.abs(pairs.measured(case.trial.markers.position)[frames] - pairs.usual)
     names = case.trial.markers.names
-    off = {
-        name: float(np.nan_to_num(error[:, own]).mean())
-        if (own := pairs.of(names.index(name))).any()
-        else 0.0
-        for name in (one, other)
-    }
-    return max(off, key=lambda name: off[name])
+
+    def off(name: str) -> float:
+        own = pairs.of(names.index(name))
+        return float(np.nan_to_num(error[:, own]).mean()) if own.any() else 0.0
+
+    return max((one, other), key=off)
 
 
 @asked_at(Stage.GAPS)
@@ -224,22 +223,20 @@ def _find_jumps(case: Case) -> Jumps:
         high = size > usual
         jumped = high & (size > np.maximum(usual, _limit(case, _around(size))))
         if jumped.any():
-            found.single[name] = jumped & _stands_out(size)
+            # A single jump makes half of one of the steps beside it: those that stand out jump themselves.
+            beside = np.pad(size, 1)
+            found.single[name] = jumped & (size > 0.6 * np.maximum(beside[:-2], beside[2:]))
         elif high.any():
             found.noisy[name] = high
     return found
 
 
-def _jump(path: Array) -> Array:
-    """Return by how much each step exceeds the mean of the steps around it, (T - 3, ...), for steps 1 to T - 3."""
-    step = np.diff(path, axis=0)
-    return step[1:-1] - 0.5 * (step[:-2] + step[2:])
-
-
 def _sizes(case: Case) -> dict[str, Array]:
     """Return marker -> how far it jumps (T - 3,) [m], on its own and against the others of every body it is on."""
     markers = case.trial.markers
-    jump = _jump(markers.position)
+    # By how much each step exceeds the mean of the steps around it, for steps 1 to T - 3.
+    step = np.diff(markers.position, axis=0)
+    jump = step[1:-1] - 0.5 * (step[:-2] + step[2:])
     size: dict[str, Array] = {}
     for names, _ in bodies(case.trial).values():
         for name in names:
@@ -250,12 +247,6 @@ def _sizes(case: Case) -> dict[str, Array]:
             least = np.minimum(np.nan_to_num(against), np.nan_to_num(np.linalg.norm(own, axis=-1)))
             size[name] = np.minimum(size[name], least) if name in size else least
     return size
-
-
-def _stands_out(size: Array) -> Mask:
-    """Return which steps (T,) jump themselves: a single jump makes half of one of the steps beside it."""
-    beside = np.pad(size, 1)
-    return np.asarray(size > 0.6 * np.maximum(beside[:-2], beside[2:]))
 
 
 def _limit(case: Case, median: Any) -> Any:

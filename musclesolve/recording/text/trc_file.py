@@ -29,6 +29,8 @@ from musclesolve.recording.text.time_grid import checked_times
 from musclesolve.recording.units import METRES, metres_in
 
 _NAME_LINE, _FIRST_COLUMN = 4, 3
+RATE_TOLERANCE = 0.01
+"""Share of the rate by which header and times may differ."""
 
 
 def read_trc(path: str | Path) -> Markers:
@@ -112,7 +114,7 @@ def _marker_names(line: str, header: dict[str, float], path: Path) -> tuple[str,
 
 def _check_rate(time: Array, rate_hz: float, path: Path) -> None:
     measured = (time.size - 1) / (time[-1] - time[0])
-    if abs(measured - rate_hz) > 0.01 * rate_hz:
+    if abs(measured - rate_hz) > RATE_TOLERANCE * rate_hz:
         problem = f"DataRate is {rate_hz:g} Hz, but the Time column has {measured:g} rows a second"
         remedy = "find out which one is right and correct the other"
         raise error_at(path, 3, problem, "one rate in both", remedy, code="bad_units")

@@ -19,6 +19,8 @@ from musclesolve.recording.schema import Document
 # axes and a stature that is off by a factor are refused; less shows in the segments.
 STANDING_SHARE = (0.45, 1.5)
 MOVING_SHARE = (0.2, 1.5)
+# A time off its place by more than this share of a step is not jitter of the last printed digit.
+UNEVEN = 0.25
 
 # No marker on a subject changes its velocity faster than this between frames [m], [m/s^2]: a hundred times gravity.
 SMALLEST_JUMP, GREATEST_ACCELERATION = 0.1, 1000.0
@@ -61,12 +63,17 @@ def check_trial(trial: Trial, document: Document) -> None:
     check_any_load(trial, document)
 
 
+def off_grid(time: Array) -> Array | None:
+    """Return how far times (T,) lie off evenly spaced ones (T,) [s], None where it is jitter of the last digit."""
+    off = np.abs(time - np.linspace(time[0], time[-1], time.size))
+    return off if off.max() > UNEVEN * (time[-1] - time[0]) / (time.size - 1) else None
+
+
 def check_sampling(time: Array, path: Path) -> None:
     """Refuse samples that are not evenly spaced: a filter over them would bend the motion."""
-    even = np.linspace(time[0], time[-1], time.size)
-    step = (time[-1] - time[0]) / (time.size - 1)
-    off = np.abs(time - even)
-    if off.max() > 0.25 * step:
+    off = off_grid(time)
+    if off is not None:
+        step = (time[-1] - time[0]) / (time.size - 1)
         where, problem = f"near {time[off.argmax()]:g} s", "the samples are not evenly spaced in time"
         remedy = "export all frames, with empty cells where nothing was seen"
         raise error_at(path, where, problem, f"one sample every {step:g} s", remedy, code="uneven_sampling")

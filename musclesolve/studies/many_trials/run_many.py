@@ -147,11 +147,10 @@ def _records(
 
 def _compute_here(todo: Sequence[Job], workers: int, report: Report) -> Generator[TrialRecord]:
     """The records, from processes on this machine, each as soon as it is there."""
-
-    def progress(running: list[int], fraction: float) -> None:
-        report([todo[number].name for number in running], fraction)
-
-    with closing(Pool(_attempt, None, todo, workers).results(progress)) as results:
+    pool = Pool(_attempt, None, todo, workers)
+    with closing(
+        pool.results(lambda running, done: report([todo[number].name for number in running], done))
+    ) as results:
         for number, found in results:
             if isinstance(found, Lost):
                 message = f"{found.reason}\n  remedy: compute fewer trials at a time, with --jobs"
@@ -170,15 +169,17 @@ class Report:
         self.total, self.progress, self.done = total, progress, 0
 
     def __call__(self, running: list[str], fraction: float) -> None:
-        """Report the names of the running trials, and the sum of their shares that are done."""
+        """Report the names of the running trials, and the sum of their shares that are done.
+
+        Of a long name the end: the progress bar has to fit on the terminal.
+        """
         more = [f"+{len(running) - MOST_NAMES}"] if len(running) > MOST_NAMES else []
-        names = ", ".join([*map(_short, running[:MOST_NAMES]), *more])
+        shown = [
+            name if len(name) <= LONGEST_NAME else f"…{name[1 - LONGEST_NAME :]}"
+            for name in running[:MOST_NAMES]
+        ]
+        names = ", ".join([*shown, *more])
         self.progress(f"{self.done}/{self.total} {names}", (self.done + fraction) / self.total)
-
-
-def _short(name: str) -> str:
-    """The end of a long name: the progress bar has to fit on the terminal."""
-    return name if len(name) <= LONGEST_NAME else f"…{name[1 - LONGEST_NAME :]}"
 
 
 def _check(options: Mapping[str, object], jobs: int | None) -> None:
@@ -264,7 +265,12 @@ def folder_names(trials: list[Path]) -> list[str]:
         changed = {path for path in same if safe(path.stem) != path.stem} - numbered
         longer = [path for path in same if depth[path] < len(path.parent.parts)]
         if not changed and not longer:
-            raise InputError(_same_name(same), code="duplicate_name", remedy="rename one of them")
+            problem = (
+                f"the results of {same[0]} would have the name of another file"
+                if len(same) == 1
+                else f"the results of {same[0]} and {same[1]} would have the same name"
+            )
+            raise InputError(problem, code="duplicate_name", remedy="rename one of them")
         numbered |= changed
         for path in longer if not changed else ():
             depth[path] += 1
@@ -279,12 +285,6 @@ def _name(path: Path, depth: int, numbered: bool) -> str:
 
 def _folded(name: str) -> str:
     return unicodedata.normalize("NFC", name).casefold()
-
-
-def _same_name(trials: list[Path]) -> str:
-    if len(trials) == 1:
-        return f"the results of {trials[0]} would have the name of another file"
-    return f"the results of {trials[0]} and {trials[1]} would have the same name"
 
 
 def safe(name: str) -> str:

@@ -134,11 +134,15 @@ class Linear:
             errors = self._one_step(task.source, (task.leg,))
         response = self.responses[task.leg]
         pairs = response.to_each(self._point(self._body, errors, task.leg), STEP)
-        parts = [tuple((each**2).sum(axis=0) for each in pair) for pair in pairs]
-        legs, dofs = len(self.responses), len(leg_dofs(self.replay.options))
-        force, contact = (_beside(sum(part[place] for part in parts), task.leg, legs) for place in (0, 1))
-        moment = np.zeros((len(self.replay.time), dofs))
-        return {"muscle_force": force, "contact_force": contact, "joint_moment": moment}
+        parts = [tuple((derivative**2).sum(axis=0) for derivative in pair) for pair in pairs]
+        legs, found = range(len(self.responses)), {}
+        for place, name in enumerate(("muscle_force", "contact_force")):
+            own = sum(part[place] for part in parts)
+            found[name] = np.concatenate(
+                [own if leg == task.leg else np.zeros_like(own) for leg in legs], axis=1
+            )
+        dofs = len(leg_dofs(self.replay.options))
+        return found | {"joint_moment": np.zeros((len(self.replay.time), dofs))}
 
     def _one_step(self, source: str, place: tuple[int | AnyArray, ...]) -> Errors:
         """No errors but one step in some parameters of a source."""
@@ -160,11 +164,6 @@ def summed(sources: Iterable[str], parts: Iterator[tuple[Task, dict[str, AnyArra
                 total[name] = np.zeros((len(order), *values.shape))
             total[name][order.index(task.source)] += values
     return total
-
-
-def _beside(own: AnyArray, leg: int, legs: int) -> AnyArray:
-    """Columns of one leg among those of all, zero for the others."""
-    return np.concatenate([own if each == leg else np.zeros_like(own) for each in range(legs)], axis=1)
 
 
 Changes = dict[str, Array]

@@ -126,8 +126,13 @@ def _computed(common: Samples, todo: tuple[int, list[Task], str], workers: int, 
         statistics, reserve, reasons = _gathered(
             done, samples, common.counted, lambda f: report("samples", part * f)
         )
-        squares = _reported(zip(wanted, done, strict=True), len(wanted), report)
-        variance = summed(common.replay.parameters.sd, squares)
+
+        def squares() -> Iterator[tuple[Task, dict[str, Array]]]:
+            for number, pair in enumerate(zip(wanted, done, strict=True)):
+                report("contributions", SAMPLES_SHARE + (1.0 - SAMPLES_SHARE) * number / len(wanted))
+                yield pair
+
+        variance = summed(common.replay.parameters.sd, squares())
     return Found(statistics, reserve, common.seed, reasons, variance, why_not)
 
 
@@ -176,15 +181,6 @@ def _gathered(
         statistics.add(sample.values)
         reserve += sample.reserve
     return statistics, reserve, reasons
-
-
-def _reported(
-    parts: Iterator[tuple[Task, dict[str, Array]]], count: int, report: Progress
-) -> Iterator[tuple[Task, dict[str, Array]]]:
-    """The same parts, with progress."""
-    for number, part in enumerate(parts):
-        report("contributions", SAMPLES_SHARE + (1.0 - SAMPLES_SHARE) * number / count)
-        yield part
 
 
 @dataclass

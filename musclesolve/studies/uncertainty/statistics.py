@@ -7,7 +7,7 @@ nominal values, so that what does not vary has a spread of exactly zero.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -85,21 +85,19 @@ class Statistics:
 
     def quantiles(self) -> Array:
         """(5, D) `QUANTILES`, between order statistics along straight lines; NaN where no sample has a value."""
-        starts = range(0, self.nominal.size, BLOCK)
-        return np.concatenate([self._quantiles_of(slice(start, start + BLOCK)) for start in starts], axis=1)
-
-    def _quantiles_of(self, block: slice) -> Array:
-        """Those of some entries."""
-        ordered = np.sort(self._first[: self.kept, block], axis=0)  # missing ones last
-        found, origin = np.full((len(QUANTILES), ordered.shape[1]), np.nan), self._origin[block]
-        count = (~np.isnan(ordered)).sum(axis=0)
-        entry = np.flatnonzero(count)
-        for row, share in enumerate(QUANTILES):
-            place = share * (count[entry] - 1)
-            low = place.astype(int)
-            high = np.minimum(low + 1, count[entry] - 1)
-            below, above = (ordered[at, entry].astype(float) for at in (low, high))
-            found[row, entry] = origin[entry] + below + (place - low) * (above - below)
+        found = np.full((len(QUANTILES), self.nominal.size), np.nan)
+        for start in range(0, self.nominal.size, BLOCK):
+            ordered = np.sort(self._first[: self.kept, start : start + BLOCK], axis=0)  # missing ones last
+            count = (~np.isnan(ordered)).sum(axis=0)
+            entry = np.flatnonzero(count)
+            for row, share in enumerate(QUANTILES):
+                place = share * (count[entry] - 1)
+                low = place.astype(int)
+                high = np.minimum(low + 1, count[entry] - 1)
+                below, above = (ordered[at, entry].astype(float) for at in (low, high))
+                found[row, start + entry] = (
+                    self._origin[start + entry] + below + (place - low) * (above - below)
+                )
         return found
 
 
@@ -181,14 +179,14 @@ def _statistics(statistics: Statistics, labelled: xr.Dataset) -> dict[str, Varia
     variables: dict[str, Variable] = {}
     for suffix, (values, what) in parts.items():
         first = ("quantile",) if suffix == "_quantile" else ()
-        for name, array in separated(values, _sizes(labelled)).items():
+        for name, array in separated(values, labelled.sizes).items():
             unit, meaning = UNITS[name]
             variables[name + suffix] = ((*first, *DIMS[name]), array, _about(unit, f"{meaning}; {what}"))
     return variables
 
 
 def _counts(found: Found, legs: int, labelled: xr.Dataset) -> dict[str, Variable]:
-    count = separated(found.statistics.count, _sizes(labelled))["muscle_force"]
+    count = separated(found.statistics.count, labelled.sizes)["muscle_force"]
     valid = count.reshape(len(count), legs, -1).min(axis=2)  # the muscles of a leg are solved together
     share = np.divide(found.reserve, valid, out=np.full(valid.shape, np.nan), where=valid > 0)
     over = ("time", "side")
@@ -213,10 +211,6 @@ def _contributions(variance: Mapping[str, AnyArray], unique: AnyArray) -> dict[s
     return variables
 
 
-def _sizes(labelled: xr.Dataset) -> dict[str, int]:
-    return {str(name): size for name, size in labelled.sizes.items()}
-
-
 def _about(unit: str, meaning: str) -> dict[str, str]:
     return {"units": unit, "long_name": meaning}
 
@@ -233,13 +227,8 @@ DIMS: dict[str, tuple[str, ...]] = {
 """Quantity -> its dimensions."""
 
 
-def joined(found: Mapping[str, AnyArray]) -> AnyArray:
-    """The quantities end to end, (D,)."""
-    return np.concatenate([found[name].ravel() for name in DIMS])
-
-
-def separated(vectors: AnyArray, sizes: Mapping[str, int]) -> dict[str, AnyArray]:
-    """Quantities by name from vectors (..., D), given the size of every dimension."""
+def separated(vectors: AnyArray, sizes: Mapping[Hashable, int]) -> dict[str, AnyArray]:
+    """Quantities by name from vectors (..., D), in which they lie end to end, given the size of every dimension."""
     return split_named(vectors, {name: tuple(sizes[dim] for dim in dims) for name, dims in DIMS.items()})
 
 
@@ -266,11 +255,6 @@ def _peak(values: AnyArray, counted: AnyArray) -> AnyArray:
     own = np.repeat(counted, values.shape[1] // counted.shape[1], axis=1)
     known = np.where(own & np.isfinite(values), values, -np.inf).max(axis=0)
     return np.where(np.isfinite(known), known, np.nan)
-
-
-def reserves(legs: list[LegResult]) -> AnyArray:
-    """(T, legs) which frames needed a reserve."""
-    return np.stack([leg.solution.status == Status.SOLVED_WITH_RESERVE for leg in legs], axis=1)
 
 
 NOMINAL = -1
@@ -314,4 +298,6 @@ def _draw(common: Samples, number: int) -> Drawn | str:
         body, legs = common.replay.run(normal)
     except MuscleSolveError as error:  # such errors give no model, or no pose of one
         return str(error)
-    return Drawn(joined(quantities(common.replay, body, legs, common.counted)), reserves(legs))
+    found = quantities(common.replay, body, legs, common.counted)
+    reserve = np.stack([leg.solution.status == Status.SOLVED_WITH_RESERVE for leg in legs], axis=1)
+    return Drawn(np.concatenate([found[name].ravel() for name in DIMS]), reserve)
