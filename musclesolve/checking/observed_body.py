@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import wraps
+from typing import Any, ParamSpec, TypeVar, cast
+from weakref import finalize
 
 import numpy as np
 
@@ -19,6 +22,31 @@ SMOOTH_HZ = 8.0
 """Cut-off for what the checks look at; they need no derivative to be exact."""
 # What a marker does in a longer gap cannot be guessed [s].
 LONG_GAP = 0.1
+
+
+P = ParamSpec("P")
+R = TypeVar("R")
+_KNOWN: dict[int, dict[Any, Any]] = {}
+
+
+def once(function: Callable[P, R]) -> Callable[P, R]:
+    """Compute a function of a trial or a plate, and of names, once for each: many checks ask the same.
+
+    What it returns is kept as long as its first argument, and must not be changed.
+    """
+
+    @wraps(function)
+    def known(*args: P.args, **named: P.kwargs) -> R:
+        of, *more = args
+        if id(of) not in _KNOWN:
+            _KNOWN[id(of)] = {}
+            finalize(of, _KNOWN.pop, id(of), None)
+        key = (function, *more)
+        if key not in _KNOWN[id(of)]:
+            _KNOWN[id(of)][key] = function(*args, **named)
+        return cast(R, _KNOWN[id(of)][key])
+
+    return known
 
 
 def landmark(trial: Trial, name: str, markers: Markers | None = None) -> Array | None:
@@ -84,6 +112,7 @@ def _middle(path: Array) -> Array:
     return np.median(path[seen], axis=0) if seen.any() else np.full(3, np.nan)
 
 
+@once
 def smooth(trial: Trial, name: str) -> Array | None:
     """Return a landmark (T, 3) without gaps and noise, None where it is hardly seen."""
     path = landmark(trial, name)
@@ -180,6 +209,7 @@ class Foot:
         return float(np.median(np.linalg.norm(self.toe - self.heel, axis=1)))
 
 
+@once
 def foot(trial: Trial, side: Side) -> Foot | None:
     """Return one foot, None where heel or toe is not seen."""
     heel, toe = smooth(trial, f"heel_{side}"), smooth(trial, f"toe_{side}")

@@ -22,6 +22,7 @@ from musclesolve.checking.observed_body import (
     case_feet,
     clearly_seen,
     facing,
+    once,
     smooth,
 )
 from musclesolve.checking.repair import change_plate, in_order
@@ -229,6 +230,7 @@ def synchrony(case: Case) -> Iterator[Finding]:
 DEEP = 0.08
 
 
+@once
 def smooth_force(plate: PlateForce) -> Array:
     """Return the force of a plate (S, 3), low-passed like the markers."""
     rate = plate.rate

@@ -19,7 +19,7 @@ from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve.checking.case import Case, stretches
 from musclesolve.checking.finding import Finding, Where, finding
 from musclesolve.checking.markers.landmark_order import partners, violations
-from musclesolve.checking.observed_body import landmark
+from musclesolve.checking.observed_body import landmark, once
 from musclesolve.checking.repair import Role, change_markers, exchange_labels, exchanged, swapped
 from musclesolve.checking.stages import Stage, asked_at
 from musclesolve.errors import InputError
@@ -76,6 +76,7 @@ class Distances:
         return np.unique(np.concatenate([self.one, self.other]))
 
 
+@once
 def distances(trial: Trial) -> Distances | None:
     """Return the pairs of a trial, None where there are none."""
     names = trial.markers.names
