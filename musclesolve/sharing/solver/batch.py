@@ -35,24 +35,19 @@ class Vectorised:
 
     def solve(self, problem: Problem, cost: Cost, warm_start: Array | None = None) -> Attempt:
         """See Solver. A warm start is of no use to an interior-point method and is ignored."""
-        starts = range(0, max(problem.n_frames, 1), self.block)
-        numbers = [np.arange(i, min(i + self.block, problem.n_frames)) for i in starts]
-        return joined([self._block(problem.frames(part), cost) for part in numbers])
-
-    def _block(self, problem: Problem, cost: Cost) -> Attempt:
-        method = InteriorPoint(self.tolerance, self.max_iterations, seek_proof=problem.reserve_weight is None)
-        if problem.reserve_weight is None:
-            return method.solve(problem, cost)
-        # stiff reserves make A^T lambda orders of magnitude larger than the marginal costs
-        missing = nearest_moments(problem)
-        attempt = method.solve(problem, cost, problem.reserve_weight * missing.reserve)
-        return replace(attempt, iterations=attempt.iterations + missing.iterations)
-
-
-def joined(parts: list[Attempt]) -> Attempt:
-    """Attempts at consecutive blocks of frames as one."""
-    names = ("activation", "reserve", "multiplier", "iterations", "claim")
-    return Attempt(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
+        attempt, weight = Attempt.blank(problem), problem.reserve_weight
+        method = InteriorPoint(self.tolerance, self.max_iterations, seek_proof=weight is None)
+        for first in range(0, problem.n_frames, self.block):
+            block = np.arange(first, min(first + self.block, problem.n_frames))
+            part = problem.frames(block)
+            if weight is None:
+                attempt.store(block, method.solve(part, cost))
+                continue
+            # stiff reserves make A^T lambda orders of magnitude larger than the marginal costs
+            missing = nearest_moments(part)
+            found = method.solve(part, cost, weight[block] * missing.reserve)
+            attempt.store(block, replace(found, iterations=found.iterations + missing.iterations))
+        return attempt
 
 
 @dataclass(frozen=True)
@@ -84,19 +79,15 @@ class Batch:
 
     def solve_certified(self, problem: Problem, cost: Cost, allow_reserve: bool) -> SolutionArrays | None:
         """See Solver; None for a cost that cannot be described as data."""
-        kernel = KernelProblem.of(problem, cost)
-        return (
-            None if kernel is None else kernel.solve(self._options(allow_reserve), self.block, self.threads)
-        )
+        kernel, options = KernelProblem.of(problem, cost), self._options(allow_reserve)
+        return None if kernel is None else kernel.solve(options, self.block, self.threads)
 
     def sequence(
         self, problem: Problem, cost: Cost, rate: RateBounds, allow_reserve: bool
     ) -> Callable[[int, SolutionArrays], int] | None:
         """See Solver; None for a cost that cannot be described as data."""
-        kernel = KernelProblem.of(problem, cost)
-        if kernel is None:
-            return None
-        return partial(kernel.solve_in_order, rate=rate, options=self._options(allow_reserve))
+        kernel, options = KernelProblem.of(problem, cost), self._options(allow_reserve)
+        return None if kernel is None else partial(kernel.solve_in_order, rate=rate, options=options)
 
     def _options(self, allow_reserve: bool) -> Options:
         return Options(self.tolerance, self.max_iterations, allow_reserve)
@@ -111,7 +102,5 @@ class Batch:
         direction = np.where(proved[:, None], found.infeasibility_proof, found.multiplier)
         attempt = Attempt(found.activation, found.reserve, direction, found.iterations, claim)
         if (left := found.status == UNRESOLVED).any():
-            again = self.fallback.solve(problem.frames(left), cost)
-            for name in ("activation", "reserve", "multiplier", "iterations", "claim"):
-                getattr(attempt, name)[left] = getattr(again, name)
+            attempt.store(left, self.fallback.solve(problem.frames(left), cost))
         return attempt

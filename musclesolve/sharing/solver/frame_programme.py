@@ -10,7 +10,7 @@ so that slopes, moments and unknowns are all of order one; unit_k makes the curv
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -43,29 +43,27 @@ class Programme:
 
     def __init__(self, problem: Problem, cost: Cost) -> None:
         self.problem, self.cost, self.muscles = problem, cost, problem.n_muscles
-        matrix = problem.moment_matrix[0]
-        row = np.abs(matrix).max(axis=1)
-        self.row = np.where(row > 0, row, 1.0)
         self.coupled = not cost.needs <= {"separable", "nonconvex"}
-        reserves = 0 if problem.reserve_weight is None else problem.n_dof
-        self.lower = np.concatenate([problem.lower[0], np.full(reserves, -LARGE)])
-        self.upper = np.concatenate([problem.upper[0], np.full(reserves, LARGE)])
-        self.matrix = np.hstack([matrix / self.row[:, None], np.eye(problem.n_dof)[:, :reserves]])
-        self.moment = problem.moment[0] / self.row
-        self.scale, self.weight, self.unit = 1.0, np.zeros(reserves), np.ones(reserves)
-        middle = self.lower[: self.muscles] + 0.5 * np.minimum(
-            self.upper[: self.muscles] - self.lower[: self.muscles], load(problem)
-        )
-        change = self._slope(middle) - self._slope(self.lower[: self.muscles])
+        low, high, weight = problem.lower[0], problem.upper[0], problem.reserve_weight
+        middle = low + 0.5 * np.minimum(high - low, load(problem))
+        change = self._slope(middle) - self._slope(low)
         steepest = np.abs(change[np.isfinite(change)]).max(initial=0.0)
         if steepest == 0.0:  # a linear cost
             steepest = np.abs(self._slope(middle)).max()
         self.scale = steepest if steepest > 0 else 1.0
-        if problem.reserve_weight is not None:
-            stiffness = problem.reserve_weight[0] * self.row**2 / self.scale
-            self.unit = 1.0 / np.sqrt(np.maximum(stiffness, 1.0))
-            self.weight = stiffness * self.unit**2
-            self.matrix[:, self.muscles :] *= self.unit
+
+        matrix = problem.moment_matrix[0]
+        row = np.abs(matrix).max(axis=1)
+        self.row = np.where(row > 0, row, 1.0)
+        stiffness = np.zeros(0) if weight is None else weight[0] * self.row**2 / self.scale
+        self.unit = 1.0 / np.sqrt(np.maximum(stiffness, 1.0))
+        self.weight = stiffness * self.unit**2
+        self.moment = problem.moment[0] / self.row
+        self.matrix = np.hstack(
+            [matrix / self.row[:, None], np.eye(problem.n_dof)[:, : self.unit.size] * self.unit]
+        )
+        no_bound = np.full(self.unit.size, LARGE)
+        self.lower, self.upper = np.concatenate([low, -no_bound]), np.concatenate([high, no_bound])
 
     def _slope(self, activation: Array) -> Array:
         slope: Array = self.cost.total_gradient(self.problem, activation[None])[0]
@@ -97,15 +95,19 @@ class Reduced:
     zero, its rows are U^T A_y y = U^T (b - A_fixed x_fixed). Multipliers p of these are multipliers U p of all rows.
     """
 
-    def __init__(self, programme: Programme) -> None:
-        self.programme, self.coupled, self.free = programme, programme.coupled, room(programme)
-        self.lower, self.upper = programme.lower[self.free], programme.upper[self.free]
-        held = ~self.free
-        rest = programme.moment - programme.matrix[:, held] @ programme.lower[held]
-        matrix = programme.matrix[:, self.free]
+    def __init__(self, programme: Any, free: Mask) -> None:
+        self.programme, self.free = programme, free
+        self.lower, self.upper = programme.lower[free], programme.upper[free]
+        rest = programme.moment - programme.matrix[:, ~free] @ programme.lower[~free]
+        matrix = programme.matrix[:, free]
         self.combination = independent_rows(matrix)
         self.matrix, self.moment = self.combination.T @ matrix, self.combination.T @ rest
-        self.consistent = bool(np.abs(self.combination @ self.moment - rest).max() <= INCONSISTENT)
+        self.consistent = bool(np.abs(self.combination @ self.moment - rest).max(initial=0.0) <= INCONSISTENT)
+
+    @property
+    def coupled(self) -> bool:
+        """Whether the Hessian has entries beside its diagonal."""
+        return bool(self.programme.coupled)
 
     def whole(self, y: Array) -> Array:
         """The free unknowns among all."""
@@ -115,26 +117,15 @@ class Reduced:
 
     def value(self, y: Array) -> float:
         """See Programme."""
-        return self.programme.value(self.whole(y))
+        return float(self.programme.value(self.whole(y)))
 
     def gradient(self, y: Array) -> Array:
         """Along the free unknowns."""
-        return self.programme.gradient(self.whole(y))[self.free]
+        return np.asarray(self.programme.gradient(self.whole(y))[self.free])
 
     def hessian(self, y: Array) -> Array:
         """Among the free unknowns."""
-        return self.programme.hessian(self.whole(y))[np.ix_(self.free, self.free)]
-
-
-def ipopt_options(tolerance: float, limit: int) -> dict[str, Any]:
-    """Options of Ipopt for a scaled problem, silent."""
-    options = {"print_level": 0, "sb": "yes", "tol": tolerance, "max_iter": limit, "bound_relax_factor": 0.0}
-    return options | {"constr_viol_tol": 1e-9, "compl_inf_tol": tolerance, "nlp_scaling_method": "none"}
-
-
-def room(programme: Programme) -> Mask:
-    """Which unknowns their bounds leave free."""
-    return programme.upper - programme.lower > NO_ROOM
+        return np.asarray(self.programme.hessian(self.whole(y))[np.ix_(self.free, self.free)])
 
 
 def independent_rows(matrix: Array) -> Array:
@@ -144,6 +135,24 @@ def independent_rows(matrix: Array) -> Array:
     return independent
 
 
+def solve_reduced(
+    programme: Any, free: Mask, guess: Array, call: Callable[[Reduced, Array], Outcome]
+) -> Outcome:
+    """What `call` claims for a programme (lower, upper, matrix, moment) without what is fixed or repeated.
+
+    `free` are the unknowns that their bounds leave free, `guess` is what is left of a frame whose rows contradict
+    each other.
+    """
+    if not free.any():
+        return Outcome(np.array(programme.lower), None, 0, Status.SOLVED)
+    reduced = Reduced(programme, free)
+    if not reduced.consistent:
+        return Outcome(guess, None, 0, Status.INFEASIBLE)
+    claimed = call(reduced, guess[free])
+    multiplier = None if claimed.multiplier is None else reduced.combination @ claimed.multiplier
+    return Outcome(reduced.whole(claimed.x), multiplier, claimed.iterations, claimed.claim)
+
+
 def frame_by_frame(
     problem: Problem, cost: Cost, warm_start: Array | None, call: Callable[[Reduced, Array], Outcome]
 ) -> Attempt:
@@ -151,41 +160,34 @@ def frame_by_frame(
 
     Without a warm start each frame starts from the one before it.
     """
-    attempt = Attempt.blank(problem)
+    attempt, muscles = Attempt.blank(problem), problem.n_muscles
     previous = 0.5 * (problem.lower[:1] + problem.upper[:1])
     for t in range(problem.n_frames):
         programme = Programme(problem.frames(np.array([t])), cost)
         guess = previous[0] if warm_start is None else warm_start[t]
-        guess = np.clip(guess, problem.lower[t], problem.upper[t])
-        outcome = _outcome(programme, np.concatenate([guess, np.zeros_like(programme.weight)]), call)
-        _enter(attempt, t, programme, outcome)
+        guess = np.append(np.clip(guess, problem.lower[t], problem.upper[t]), np.zeros_like(programme.unit))
+        free = programme.upper - programme.lower > NO_ROOM
+        outcome = solve_reduced(programme, free, guess, call)
+
+        x, multiplier = np.clip(outcome.x, programme.lower, programme.upper), outcome.multiplier
+        if multiplier is None:
+            slope = programme.gradient(x)
+            multiplier = least_squares_multiplier(
+                programme.matrix, slope, x, programme.lower, programme.upper
+            )
+        if outcome.claim != Status.MAX_ITERATIONS and np.isfinite(multiplier).all():
+            x, multiplier = polished(programme, x, multiplier)
+        attempt.activation[t] = x[:muscles]
+        if programme.unit.size:
+            attempt.reserve[t] = x[muscles:] * programme.unit * programme.row
+        attempt.multiplier[t] = multiplier * programme.scale / programme.row
+        attempt.iterations[t], attempt.claim[t] = outcome.iterations, outcome.claim
         if outcome.claim == Status.SOLVED:
             previous = attempt.activation[t : t + 1]
     return attempt
 
 
-def _outcome(programme: Programme, guess: Array, call: Callable[[Reduced, Array], Outcome]) -> Outcome:
-    if not room(programme).any():
-        return Outcome(programme.lower, None, 0, Status.SOLVED)
-    reduced = Reduced(programme)
-    if not reduced.consistent:
-        return Outcome(guess, None, 0, Status.INFEASIBLE)
-    found = call(reduced, guess[reduced.free])
-    multiplier = None if found.multiplier is None else reduced.combination @ found.multiplier
-    return replace(found, x=reduced.whole(found.x), multiplier=multiplier)
-
-
-def _enter(attempt: Attempt, t: int, programme: Programme, outcome: Outcome) -> None:
-    x = np.clip(outcome.x, programme.lower, programme.upper)
-    multiplier = outcome.multiplier
-    if multiplier is None:
-        multiplier = least_squares_multiplier(
-            programme.matrix, programme.gradient(x), x, programme.lower, programme.upper
-        )
-    if outcome.claim != Status.MAX_ITERATIONS and np.isfinite(multiplier).all():
-        x, multiplier = polished(programme, x, multiplier)
-    attempt.activation[t] = x[: programme.muscles]
-    if programme.weight.size:
-        attempt.reserve[t] = x[programme.muscles :] * programme.unit * programme.row
-    attempt.multiplier[t] = multiplier * programme.scale / programme.row
-    attempt.iterations[t], attempt.claim[t] = outcome.iterations, outcome.claim
+def ipopt_options(tolerance: float, limit: int) -> dict[str, Any]:
+    """Options of Ipopt for a scaled problem, silent."""
+    options = {"print_level": 0, "sb": "yes", "tol": tolerance, "max_iter": limit, "bound_relax_factor": 0.0}
+    return options | {"constr_viol_tol": 1e-9, "compl_inf_tol": tolerance, "nlp_scaling_method": "none"}

@@ -12,7 +12,6 @@ import numpy as np
 from musclesolve._util.arrays import Array
 from musclesolve._util.locks import CASADI
 from musclesolve.sharing.cost.cost_base import Cost
-from musclesolve.sharing.cost.cost_terms import SoftRows
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.problem_scale import load, slope_size
 from musclesolve.sharing.solver.frame_programme import independent_rows, ipopt_options
@@ -31,8 +30,9 @@ CLAIMS = {
 class Ipopt:
     """One nonlinear programme with parameters, built once for a size and a cost, called for every frame.
 
-    Cost and moments are scaled to order one before Ipopt sees them, and rows that repeat others are left out. Each
-    frame starts from the previous one unless a warm start is given. Threads wait for each other.
+    Rows are divided by their largest entry and the cost by its steepest slope before Ipopt sees them, and rows that
+    repeat others are left out. Each frame starts from the previous one unless a warm start is given. Threads wait for
+    each other.
     """
 
     tolerance: float = 1e-13  # Ipopt's `tol`, on the scaled problem
@@ -46,83 +46,59 @@ class Ipopt:
             return self._solve(problem, cost, warm_start)
 
     def _solve(self, problem: Problem, cost: Cost, warm_start: Array | None) -> Attempt:
-        soft, rows = problem.reserve_weight is not None, cost.soft_rows(problem)
-        n_soft_rows = 0 if rows is None else rows.target.shape[1]
-        numbers = cost.parameters(problem).shape[1]
-        scaled = _Scaled.of(problem, cost, rows)
-        attempt = Attempt.blank(problem)
+        weight, rows = problem.reserve_weight, cost.soft_rows(problem)
+        muscles, attempt = problem.n_muscles, Attempt.blank(problem)
+        row = np.abs(problem.moment_matrix).max(axis=2)
+        row = np.where(row > 0, row, 1.0)
+        steepest = slope_size(problem, cost, load(problem)).max(axis=1, keepdims=True)
+        steepest = np.where(steepest > 0, steepest, 1.0)
+        matrices, moments = problem.moment_matrix / row[:, :, None], problem.moment / row
+        numbers = cost.parameters(problem)
+        last = [1.0 / steepest]  # what follows the rows in the order of the symbols of the programme
+        if weight is not None:
+            last.append(weight * row**2 / steepest)
+        if rows is not None:
+            last += [columns_first(rows.matrix), rows.target, rows.weight / steepest]
+        first, rest = columns_first(numbers), np.concatenate(last, axis=1)
+        free = np.full(0 if weight is None else problem.n_dof, np.inf)
+
         start = 0.5 * (problem.lower + problem.upper)[:1]
         for t in range(problem.n_frames):
-            guess = start[0] if warm_start is None else warm_start[t]
-            combination = scaled.combination(problem, t)
-            sizes = (combination.shape[1], problem.n_muscles, numbers, n_soft_rows)
-            programme = _programme(cost, sizes, soft, self.tolerance, self.max_iterations)
-            guess = np.clip(guess, problem.lower[t], problem.upper[t])
-            found, status = _call(programme, problem, scaled.parameters(t, combination), t, guess)
+            lower, upper = problem.lower[t], problem.upper[t]
+            combination = np.eye(problem.n_dof)
+            if weight is None:
+                # Ipopt wants no more rows than unknowns to be found; reserves make the rows independent
+                independent = independent_rows(matrices[t] * (upper > lower))
+                combination = combination if independent.shape[1] == problem.n_dof else independent
+            matrix, moment = combination.T @ matrices[t], combination.T @ moments[t]
+            sizes = (len(moment), muscles, numbers.shape[1], 0 if rows is None else rows.target.shape[1])
+            programme = _programme(cost, sizes, weight is not None, self.tolerance, self.max_iterations)
+            guess = np.clip(start[0] if warm_start is None else warm_start[t], lower, upper)
+            found = programme(
+                x0=np.concatenate([guess, np.zeros_like(free)]),
+                p=np.concatenate([first[t], matrix.ravel(order="F"), moment, rest[t]]),
+                lbx=np.concatenate([lower, -free]),
+                ubx=np.concatenate([upper, free]),
+                lbg=0.0,
+                ubg=0.0,
+            )
+            status = programme.stats()
             attempt.claim[t] = CLAIMS.get(status["return_status"], Status.SOLVER_FAILED)
             attempt.iterations[t] = status.get("iter_count", 0)
             x = np.asarray(found["x"])[:, 0]
-            attempt.activation[t] = np.clip(x[: problem.n_muscles], problem.lower[t], problem.upper[t])
-            if soft:
-                attempt.reserve[t] = x[problem.n_muscles :] * scaled.row[t]
+            attempt.activation[t] = np.clip(x[:muscles], lower, upper)
+            if weight is not None:
+                attempt.reserve[t] = x[muscles:] * row[t]
             # Ipopt adds multiplier times constraint to the cost; here it is subtracted
             multiplier = -combination @ np.asarray(found["lam_g"])[:, 0]
-            attempt.multiplier[t] = multiplier * scaled.cost[t] / scaled.row[t]
+            attempt.multiplier[t] = multiplier * steepest[t] / row[t]
             if attempt.claim[t] == Status.SOLVED:
                 start = attempt.activation[t : t + 1]
         return attempt
 
 
-@dataclass(frozen=True)
-class _Scaled:
-    """The numbers of every frame: rows divided by their largest entry, the cost by its steepest slope."""
-
-    row: Array  # (T, m) [N m]
-    cost: Array  # (T,)
-    matrix: Array  # (T, m, n)
-    moment: Array  # (T, m)
-    numbers: Array  # (T, what the expression of the cost contains)
-    rest: Array  # (T, what follows the rows)
-
-    @classmethod
-    def of(cls, problem: Problem, cost: Cost, rows: SoftRows | None) -> _Scaled:
-        row = np.abs(problem.moment_matrix).max(axis=2)
-        row = np.where(row > 0, row, 1.0)
-        steepest = slope_size(problem, cost, load(problem)).max(axis=1)
-        steepest = np.where(steepest > 0, steepest, 1.0)
-        rest = [1.0 / steepest[:, None]]
-        if problem.reserve_weight is not None:
-            rest.append(problem.reserve_weight * row**2 / steepest[:, None])
-        if rows is not None:
-            rest += [columns_first(rows.matrix), rows.target, rows.weight / steepest[:, None]]
-        return cls(
-            row,
-            steepest,
-            problem.moment_matrix / row[:, :, None],
-            problem.moment / row,
-            columns_first(cost.parameters(problem)),
-            np.concatenate(rest, axis=1),
-        )
-
-    def combination(self, problem: Problem, t: int) -> Array:
-        """What the rows are combined with, (m, m) or (m, rank): Ipopt wants no more rows than unknowns to be found.
-
-        They stay as they are where reserves or enough muscles that are not fixed make them independent.
-        """
-        rows = np.eye(problem.n_dof)
-        if problem.reserve_weight is not None:
-            return rows
-        independent = independent_rows(self.matrix[t] * (problem.upper[t] > problem.lower[t]))
-        return rows if independent.shape[1] == problem.n_dof else independent
-
-    def parameters(self, t: int, combination: Array) -> Array:
-        """The numbers of one frame in the order of the symbols of the programme."""
-        matrix, moment = combination.T @ self.matrix[t], combination.T @ self.moment[t]
-        return np.concatenate([self.numbers[t], matrix.ravel(order="F"), moment, self.rest[t]])
-
-
 def columns_first(matrices: Array) -> Array:
-    """Every matrix as a row of numbers in the order of CasADi."""
+    """Every matrix as a row of numbers in the order of CasADi, (T, r, n) to (T, r n)."""
     return matrices.transpose(0, 2, 1).reshape(len(matrices), -1)
 
 
@@ -157,18 +133,3 @@ def casadi_ipopt(name: str, problem: dict[str, Any], options: dict[str, Any]) ->
     """Ipopt for a programme of CasADi; it prints and raises nothing."""
     quiet = {"print_time": False, "show_eval_warnings": False, "error_on_fail": False}
     return casadi.nlpsol(name, "ipopt", problem, {**quiet, "ipopt": options})
-
-
-def _call(
-    programme: Any, problem: Problem, parameters: Array, t: int, guess: Array
-) -> tuple[Any, dict[str, Any]]:
-    free = np.full(0 if problem.reserve_weight is None else problem.n_dof, np.inf)
-    found = programme(
-        x0=np.concatenate([guess, np.zeros_like(free)]),
-        p=parameters,
-        lbx=np.concatenate([problem.lower[t], -free]),
-        ubx=np.concatenate([problem.upper[t], free]),
-        lbg=0.0,
-        ubg=0.0,
-    )
-    return found, programme.stats()

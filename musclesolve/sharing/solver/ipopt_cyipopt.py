@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 
 import cyipopt
 import numpy as np
-from numpy.typing import NDArray
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.locks import CASADI
@@ -39,11 +38,36 @@ class Cyipopt:
             return frame_by_frame(problem, cost, warm_start, self._call)
 
     def _call(self, programme: Reduced, guess: Array) -> Outcome:
-        functions = _Functions(programme)
+        # the lower triangle of the Hessian, or the diagonal alone where muscles do not meet in the cost
+        diagonal, iterations = np.arange(guess.size), [0]
+        places = np.tril_indices(guess.size) if programme.coupled else (diagonal, diagonal)
+
+        class Functions:
+            """What cyipopt calls, by the names that it looks for; the constraints are linear."""
+
+            objective = staticmethod(programme.value)
+            gradient = staticmethod(programme.gradient)
+
+            def constraints(self, x: Array) -> Array:
+                return programme.matrix @ x
+
+            def jacobian(self, x: Array) -> Array:
+                return programme.matrix.ravel()
+
+            def hessianstructure(self) -> Any:
+                return places
+
+            def hessian(self, x: Array, multiplier: Array, factor: float) -> Array:
+                return factor * programme.hessian(x)[places]
+
+            def intermediate(self, *report: Any) -> bool:
+                iterations[0] = int(report[1])
+                return True
+
         ipopt = cyipopt.Problem(
-            n=len(guess),
-            m=len(programme.moment),
-            problem_obj=functions,
+            n=guess.size,
+            m=programme.moment.size,
+            problem_obj=Functions(),
             lb=programme.lower,
             ub=programme.upper,
             cl=programme.moment,
@@ -55,37 +79,4 @@ class Cyipopt:
         x, report = ipopt.solve(guess)
         claim = CLAIMS.get(report["status"], Status.SOLVER_FAILED)
         # Ipopt adds multiplier times constraint to the cost; here it is subtracted
-        return Outcome(np.asarray(x), -np.asarray(report["mult_g"]), functions.iterations, claim)
-
-
-class _Functions:
-    """What cyipopt calls, by the names that it looks for."""
-
-    def __init__(self, programme: Reduced) -> None:
-        self.programme, self.iterations = programme, 0
-        size = len(programme.lower)
-        # the lower triangle, or the diagonal alone where muscles do not meet in the cost
-        diagonal = np.arange(size), np.arange(size)
-        self.places = np.tril_indices(size) if programme.coupled else diagonal
-        self.objective, self.gradient = programme.value, programme.gradient
-
-    def constraints(self, x: Array) -> Array:
-        """A a + s over the scale of its rows."""
-        return self.programme.matrix @ x
-
-    def jacobian(self, x: Array) -> Array:
-        """The matrix, row after row."""
-        return self.programme.matrix.ravel()
-
-    def hessianstructure(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Where the Hessian has entries."""
-        return self.places
-
-    def hessian(self, x: Array, multiplier: Array, factor: float) -> Array:
-        """Those entries; the constraints are linear and have none."""
-        return factor * self.programme.hessian(x)[self.places]
-
-    def intermediate(self, *report: Any) -> bool:
-        """Count the iterations, and go on."""
-        self.iterations = int(report[1])
-        return True
+        return Outcome(np.asarray(x), -np.asarray(report["mult_g"]), iterations[0], claim)

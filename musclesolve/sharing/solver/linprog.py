@@ -48,52 +48,111 @@ class Linprog:
 
     def solve(self, problem: Problem, cost: Cost, warm_start: Array | None = None) -> Attempt:
         """See Solver. A warm start is of no use to HiGHS through SciPy and is ignored."""
-        levels, attempt = "linear_programme" in cost.needs, Attempt.blank(problem)
-        if levels:
-            return self._levels(problem, cost, attempt)
-        slope = cost.gradient(problem, problem.lower)
-        for t in range(problem.n_frames):
-            self._linear(problem, slope, t, attempt)
+        if "linear_programme" in cost.needs:
+            return self._levels(problem, cost)
+        attempt, slopes = Attempt.blank(problem), cost.gradient(problem, problem.lower)
+        for t, slope in enumerate(slopes):
+            scale = np.abs(slope).max() or 1.0
+            bounds = np.stack([problem.lower[t], problem.upper[t]], axis=1)
+            found = self._call(slope / scale, problem.moment_matrix[t], problem.moment[t], bounds)
+            attempt.claim[t] = CLAIMS.get(found.status, Status.SOLVER_FAILED)
+            if found.x is not None:
+                attempt.activation[t] = np.clip(found.x, *bounds.T)
+                attempt.multiplier[t] = found.multiplier * scale
+                attempt.iterations[t] = found.nit
         return attempt
 
-    def _linear(self, problem: Problem, slope: Array, t: int, attempt: Attempt) -> None:
-        scale = np.abs(slope[t]).max() or 1.0
-        bounds = np.stack([problem.lower[t], problem.upper[t]], axis=1)
-        found = self._call(slope[t] / scale, problem.moment_matrix[t], problem.moment[t], bounds)
-        attempt.claim[t] = CLAIMS.get(found.status, Status.SOLVER_FAILED)
-        if found.x is None:
-            return
-        attempt.activation[t] = np.clip(found.x, *bounds.T)
-        attempt.multiplier[t] = found.multiplier * scale
-        attempt.iterations[t] = found.nit
-
-    def _levels(self, problem: Problem, cost: Cost, attempt: Attempt) -> Attempt:
-        load, multipliers = relative_load(problem, cost), []
-        held, start = np.zeros(load.shape, np.bool_), problem.lower
+    def _levels(self, problem: Problem, cost: Cost) -> Attempt:
+        load, attempt = relative_load(problem, cost), Attempt.blank(problem)
+        open_, start = np.ones(load.shape, np.bool_), problem.lower
         if problem.reserve_weight is not None:
             soft = Batch().solve(problem, NoCost())
             goal, _, held = reserve_pull(problem, _missing(problem, soft.activation))
-            start = np.where(held, goal, problem.lower)
+            open_, start = ~held, np.where(held, goal, problem.lower)
             attempt.reserve[:] = _missing(problem, np.where(held, goal, soft.activation))
             attempt.iterations[:] = soft.iterations
+        levels = []
         for t in range(problem.n_frames):
-            work = _Levels(problem.frames(np.array([t])), load[t], attempt.reserve[t], start[t], ~held[t])
-            while work.going:
-                found = self._call(*work.programme(), work.rows())
-                if work.multipliers and found.x is None:
-                    # what is held leaves the others no room but that of rounding
-                    loose = replace(self, tolerance=LOOSE)
-                    found = loose._call(*work.programme(), work.rows())
-                work.take(found)
-            attempt.activation[t], attempt.claim[t] = work.activation, work.claim
-            attempt.iterations[t] += work.iterations
-            attempt.multiplier[t] = work.multipliers[0] if work.multipliers else 0.0
-            multipliers.append(work.multipliers)
-        depth = max((len(found) for found in multipliers), default=0)
-        table = np.full((problem.n_frames, depth, problem.n_dof), np.nan)
-        for t, found in enumerate(multipliers):
-            table[t, : len(found)] = np.reshape(found, (-1, problem.n_dof))
+            frame = problem.frames(np.array([t]))
+            multipliers = self._frame(frame, load[t], attempt.reserve[t], start[t], open_[t], attempt, t)
+            attempt.multiplier[t] = multipliers[0] if multipliers else 0.0
+            levels.append(multipliers)
+        table = np.full((problem.n_frames, max(map(len, levels), default=0), problem.n_dof), np.nan)
+        for t, multipliers in enumerate(levels):
+            table[t, : len(multipliers)] = np.reshape(multipliers, (-1, problem.n_dof))
         return replace(attempt, level_multiplier=table)
+
+    def _frame(
+        self,
+        problem: Problem,
+        load: Array,
+        reserve: Array,
+        start: Array,
+        open_: Mask,
+        attempt: Attempt,
+        t: int,
+    ) -> list[Array]:
+        """All levels of one frame, stored as frame t of the attempt; returns the multipliers of each.
+
+        Muscles that are not open have their final activation. The unknowns of a level are the loads of the open ones
+        and the largest of these.
+        """
+        whole, moment = problem.moment_matrix[0], problem.moment[0] - reserve
+        lower, upper, activation = problem.lower[0], problem.upper[0], np.array(start)
+        by_load = np.divide(whole, load, out=np.zeros_like(whole), where=load > 0)
+        size = np.abs(by_load).max(axis=1)
+        size = np.where(size > 0, size, 1.0)
+        open_ = open_ & (load > 0)
+        multipliers: list[Array] = []
+        basis, claim, decided = np.eye(len(moment)), Status.SOLVED, open_
+        while open_.any() and decided.any():
+            matrix, rest = by_load[:, open_], moment - whole @ np.where(open_, 0.0, activation)
+            if multipliers:  # rows that only repeat others would contradict them by rounding
+                matrix, rest = basis.T @ matrix, basis.T @ rest
+            count = matrix.shape[1]
+            bounds = np.stack([load * lower, load * upper], axis=1)[open_]
+            programme = (
+                np.append(np.zeros(count), 1.0),
+                np.hstack([matrix, np.zeros((len(rest), 1))]),
+                rest,
+                np.vstack([bounds, [0.0, np.inf]]),
+                (
+                    np.hstack([np.eye(count), -np.ones((count, 1))]),
+                    np.zeros(count),
+                ),  # no load above the largest
+            )
+            found = self._call(*programme)
+            if multipliers and found.x is None:
+                # what is held leaves the others no room but that of rounding
+                found = replace(self, tolerance=LOOSE)._call(*programme)
+            attempt.iterations[t] += found.nit
+            if found.x is None:
+                claim = CLAIMS.get(found.status, Status.SOLVER_FAILED)
+                if claim == Status.INFEASIBLE and multipliers:  # by rounding
+                    claim = Status.SOLVER_FAILED
+                break
+            level = found.x[-1]
+            activation[open_] = np.clip(found.x[:-1] / load[open_], lower[open_], upper[open_])
+            if level <= NOTHING * load.max():  # all others rest
+                activation[open_] = lower[open_]
+                break
+            # which open muscles this level decides, and where it holds them
+            multiplier = basis @ found.multiplier
+            pull = multiplier @ whole
+            limited = open_ & (pull > DECIDED * load) & (load * upper >= level)
+            if limited.any():
+                decided = open_ & (weight_of(pull[None], load[None], limited[None])[0] > DECIDED)
+                cap = bound_of_level(upper, load, np.full_like(load, level))
+                goal = np.where(pull > 0, cap, lower)
+            else:  # a lower bound alone holds the level up
+                decided = open_ & (load * lower >= level * (1.0 - SAME))
+                multiplier, goal = np.zeros_like(multiplier), lower
+            activation = np.where(decided, goal, activation)
+            multipliers.append(multiplier)
+            open_ = open_ & ~decided
+            basis = _independent(by_load[:, open_], size)
+        attempt.activation[t], attempt.claim[t] = activation, claim
+        return multipliers
 
     def _call(
         self,
@@ -136,69 +195,3 @@ def _independent(matrix: Array, size: Array) -> Array:
     left, value, _ = np.linalg.svd(matrix / size[:, None], full_matrices=False)
     kept: Array = left[:, value > RANK] / size[:, None]
     return kept
-
-
-class _Levels:
-    """One frame while its levels are found; muscles that are not open have their final activation."""
-
-    def __init__(self, problem: Problem, load: Array, reserve: Array, start: Array, open_: Mask) -> None:
-        self.matrix, self.moment = problem.moment_matrix[0], problem.moment[0] - reserve
-        self.lower, self.upper, self.load = problem.lower[0], problem.upper[0], load
-        self.activation, self.open = np.array(start), open_ & (load > 0)
-        each = np.divide(self.matrix, load, out=np.zeros_like(self.matrix), where=load > 0)
-        size = np.abs(each).max(axis=1)
-        self.size = np.where(size > 0, size, 1.0)
-        self.basis = np.eye(len(self.moment))
-        self.multipliers: list[Array] = []
-        self.iterations, self.going, self.claim = 0, bool(self.open.any()), Status.SOLVED
-
-    def programme(self) -> tuple[Array, Array, Array, Array]:
-        """Slope, matrix, moment and bounds; the unknowns are the loads of the open muscles, and t."""
-        load = self.load[self.open]
-        matrix = self.matrix[:, self.open] / load
-        rest = self.moment - self.matrix @ np.where(self.open, 0.0, self.activation)
-        if self.multipliers:  # rows that only repeat others would contradict them by rounding
-            matrix, rest = self.basis.T @ matrix, self.basis.T @ rest
-        matrix = np.hstack([matrix, np.zeros((len(rest), 1))])
-        lower = np.append(load * self.lower[self.open], 0.0)
-        upper = np.append(load * self.upper[self.open], np.inf)
-        return np.append(np.zeros(len(load)), 1.0), matrix, rest, np.stack([lower, upper], axis=1)
-
-    def rows(self) -> tuple[Array, Array]:
-        """Every load no more than t."""
-        count = int(self.open.sum())
-        return np.hstack([np.eye(count), -np.ones((count, 1))]), np.zeros(count)
-
-    def take(self, found: Any) -> None:
-        """Hold the muscles that this level decides; end where all are held, or all others rest."""
-        self.iterations += found.nit
-        if found.x is None:
-            claim = CLAIMS.get(found.status, Status.SOLVER_FAILED)
-            lost = claim == Status.INFEASIBLE and self.multipliers  # by rounding
-            self.going, self.claim = False, Status.SOLVER_FAILED if lost else claim
-            return
-        level = found.x[-1]
-        self.activation[self.open] = np.clip(
-            found.x[:-1] / self.load[self.open], self.lower[self.open], self.upper[self.open]
-        )
-        if level <= NOTHING * self.load.max():
-            self.activation[self.open], self.going = self.lower[self.open], False
-            return
-        multiplier, decided, goal = self._decided(self.basis @ found.multiplier, level)
-        self.activation = np.where(decided, goal, self.activation)
-        self.multipliers.append(multiplier)
-        self.open &= ~decided
-        self.basis = _independent(self.matrix[:, self.open] / self.load[self.open], self.size)
-        self.going = bool(self.open.any() and decided.any())
-
-    def _decided(self, multiplier: Array, level: float) -> tuple[Array, Mask, Array]:
-        """Of this level: the multiplier, which open muscles it decides, and where it holds them."""
-        pull = multiplier @ self.matrix
-        limited = self.open & (pull > DECIDED * self.load) & (self.load * self.upper >= level)
-        if limited.any():
-            share = weight_of(pull[None], self.load[None], limited[None])[0]
-            cap = bound_of_level(self.upper, self.load, np.full_like(self.load, level))
-            return multiplier, self.open & (share > DECIDED), np.where(pull > 0, cap, self.lower)
-        # a lower bound alone holds the level up
-        at_floor = self.open & (self.load * self.lower >= level * (1.0 - SAME))
-        return np.zeros_like(multiplier), at_floor, self.lower

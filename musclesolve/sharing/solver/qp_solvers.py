@@ -14,7 +14,6 @@ The scaling is done for all frames at once: frame by frame it would take ten tim
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -26,7 +25,7 @@ from musclesolve.sharing.certificate import kkt_residual
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.kernel.constants import NO_ROOM
 from musclesolve.sharing.problem import Problem
-from musclesolve.sharing.solver.frame_programme import INCONSISTENT, independent_rows
+from musclesolve.sharing.solver.frame_programme import Outcome, Reduced, solve_reduced
 from musclesolve.sharing.solver.polish import polished
 from musclesolve.sharing.solver.solver_base import Attempt
 from musclesolve.sharing.status import Status
@@ -48,6 +47,17 @@ class Frame(NamedTuple):
     lower: Array  # (k,)
     upper: Array  # (k,)
 
+    @classmethod
+    def of(cls, part: Reduced) -> Frame:
+        """What is left of a frame without the unknowns that are fixed and the rows that are repeated."""
+        whole, matrix = part.programme, np.ascontiguousarray(part.matrix)
+        terms = whole.curvature[part.free], whole.slope[part.free]
+        return cls(*terms, matrix, part.moment, part.lower, part.upper)
+
+    def at(self, t: int) -> Frame:
+        """One of many frames."""
+        return Frame(*(array[t] for array in self))
+
     def gradient(self, y: Array) -> Array:
         """P y + q."""
         return self.curvature * y + self.slope
@@ -55,15 +65,6 @@ class Frame(NamedTuple):
     def hessian(self, y: Array) -> Array:
         """The whole matrix."""
         return np.diag(self.curvature)
-
-
-class Found(NamedTuple):
-    """What a backend claims: y, the multipliers p of P y + q = A^T p + those of the bounds, iterations and status."""
-
-    x: Array
-    multiplier: Array
-    iterations: int
-    claim: Status
 
 
 @dataclass(frozen=True)
@@ -80,30 +81,53 @@ class QuadraticProgramme:
 
     def solve(self, problem: Problem, cost: Cost, warm_start: Array | None = None) -> Attempt:
         """See Solver. A warm start is ignored."""
-        scaled, attempt = ScaledFrames.of(problem, cost), Attempt.blank(problem)
-        x, multiplier = np.full_like(scaled.unit, np.nan), np.full_like(scaled.row, np.nan)
+        frames, size, unit, row = scaled_frames(problem, cost)
+        muscles, dofs, attempt = problem.n_muscles, problem.n_dof, Attempt.blank(problem)
+        x, multiplier = np.full_like(unit, np.nan), np.full_like(row, np.nan)
+
+        def store() -> None:
+            """The scaled results in the units of the problem."""
+            whole = x * unit
+            attempt.activation[:] = np.clip(whole[:, :muscles], problem.lower, problem.upper)
+            if problem.reserve_weight is not None:
+                attempt.reserve[:] = whole[:, muscles : muscles + dofs]
+            attempt.multiplier[:] = (multiplier * size / row)[:, :dofs]
+
+        free: Mask = (frames.upper - frames.lower) * unit > NO_ROOM
+        gram = np.linalg.eigvalsh(frames.matrix @ frames.matrix.transpose(0, 2, 1))
+        clean = np.asarray(free.all(axis=1))  # and all rows independent
+        if gram.shape[1]:
+            clean &= gram[:, 0] > SURELY_INDEPENDENT * gram[:, -1]
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of a frame without result; the certificate decides
             for t in range(problem.n_frames):
-                x[t], multiplier[t], attempt.iterations[t], attempt.claim[t] = scaled.solve(t, self.call)
-        scaled.store(x, multiplier, attempt)
+                frame = frames.at(t)
+                if clean[t]:
+                    outcome = self.call(frame)
+                else:
+                    nearest = np.clip(0.0, frame.lower, frame.upper)
+                    outcome = solve_reduced(
+                        frame, free[t], nearest, lambda part, _: self.call(Frame.of(part))
+                    )
+                x[t], attempt.iterations[t], attempt.claim[t] = outcome.x, outcome.iterations, outcome.claim
+                multiplier[t] = 0.0 if outcome.multiplier is None else outcome.multiplier
+        store()
         residual = kkt_residual(problem, cost, attempt.activation, attempt.reserve, attempt.multiplier)
         rough = np.flatnonzero((residual > GOOD_ENOUGH) & (residual <= NEAR))
         for t in rough.tolist():
-            x[t], multiplier[t] = polished(scaled.frame(t), x[t], multiplier[t])
+            x[t], multiplier[t] = polished(frames.at(t), x[t], multiplier[t])
         if rough.size:
-            scaled.store(x, multiplier, attempt)
+            store()
         return attempt
 
-    def call(self, frame: Frame) -> Found:
-        """The result of the backend for one frame."""
+    def call(self, frame: Frame) -> Outcome:
+        """The result of the backend for one frame: y, and the multipliers of its rows."""
         import qpsolvers
 
         rows, size = frame.matrix.shape
         given: dict[str, Any] = {"A": frame.matrix, "b": frame.moment} if rows else {}
         if self.name in BOUNDS_AS_ROWS:
-            one = np.eye(size)
-            low, high = np.isfinite(frame.lower), np.isfinite(frame.upper)
+            one, low, high = np.eye(size), np.isfinite(frame.lower), np.isfinite(frame.upper)
             given["G"] = np.vstack([-one[low], one[high]])
             given["h"] = np.concatenate([-frame.lower[low], frame.upper[high]])
         else:
@@ -114,12 +138,13 @@ class QuadraticProgramme:
             hessian = csc_matrix((frame.curvature, np.arange(size), np.arange(size + 1)))
             given |= {name: csc_matrix(given[name]) for name in ("A", "G") if name in given}
         programme = qpsolvers.Problem(hessian, frame.slope, **given)
-        found = qpsolvers.solve_problem(programme, self.name, **self._options())
-        claim = Status.SOLVED if found.found else Status.SOLVER_FAILED
-        x = np.full(size, np.nan) if found.x is None else np.array(found.x)
+        result = qpsolvers.solve_problem(programme, self.name, **self._options())
+        x = np.full(size, np.nan) if result.x is None else np.array(result.x)
         # qpsolvers adds multiplier times constraint to the cost; here it is subtracted
-        multiplier = np.full(rows, np.nan) if found.y is None else -np.array(found.y)
-        return Found(x, multiplier, _iterations(found.extras), claim)
+        multiplier = np.full(rows, np.nan) if result.y is None else -np.array(result.y)
+        extras = result.extras  # some backends report their iterations
+        count = extras["iterations"][0] if "iterations" in extras else getattr(extras.get("info"), "iter", 0)
+        return Outcome(x, multiplier, int(count), Status.SOLVED if result.found else Status.SOLVER_FAILED)
 
     def _options(self) -> dict[str, Any]:
         """Tolerance and iterations by the names of the backend; quadprog has neither."""
@@ -145,115 +170,40 @@ class QuadraticProgramme:
         }.get(self.name, {})
 
 
-@dataclass(frozen=True)
-class ScaledFrames:
-    """All frames in the scale of this file, with every unknown and every row."""
+def scaled_frames(problem: Problem, cost: Cost) -> tuple[Frame, Array, Array, Array]:
+    """Every frame under a quadratic cost in the scale of this file, with every unknown and every row.
 
-    frames: Frame  # arrays with the frame axis first
-    unit: Array  # (T, k): activation, reserve or residual of a soft row per unknown
-    row: Array  # (T, r): the first m are those of the moments
-    cost: Array  # (T, 1)
-    lower: Array  # (T, n), of the activations
-    upper: Array  # (T, n)
-    dofs: int
-    reserves: bool
-    clean: Mask  # (T,) whether all unknowns are free and all rows independent
-
-    @classmethod
-    def of(cls, problem: Problem, cost: Cost) -> ScaledFrames:
-        """Of a problem under a quadratic cost."""
-        rows, dofs, muscles = cost.soft_rows(problem), problem.n_dof, problem.n_muscles
-        bent = cost.hessian_diagonal(problem, problem.lower)
-        slope = cost.gradient(problem, problem.lower) - bent * problem.lower
-        whole = bent if rows is None else bent + rows.hessian_diagonal()
-        size = whole.max(axis=1)
-        size = np.where(size > 0, size, 1.0)[:, None]
-        whole = np.maximum(whole, FLAT * size)
-        hard, right, weights = [problem.moment_matrix], [problem.moment], []
-        if problem.reserve_weight is not None:
-            weights.append(problem.reserve_weight)
-        if rows is not None:
-            hard, right = [*hard, rows.matrix], [*right, rows.target]
-            weights.append(rows.weight)
-        weight = np.concatenate([whole, *weights], axis=1)
-        unit = np.sqrt(size / weight)
-        missing = weight.shape[1] - muscles
-        matrix, moment = np.concatenate(hard, axis=1), np.concatenate(right, axis=1)
-        identity = np.eye(matrix.shape[1])[:, matrix.shape[1] - missing :]
-        extended = np.concatenate([matrix, np.broadcast_to(identity, (len(matrix), *identity.shape))], axis=2)
-        extended = extended * unit[:, None, :]
-        row = np.abs(extended).max(axis=2, initial=0.0)
-        row = np.where(row > 0, row, 1.0)
-        no_bound = np.full((len(matrix), missing), np.inf)
-        frames = Frame(
-            curvature=np.concatenate([np.maximum(bent / whole, FLAT), np.ones_like(no_bound)], axis=1),
-            slope=np.concatenate([slope / size, np.zeros_like(no_bound)], axis=1) * unit,
-            matrix=extended / row[:, :, None],
-            moment=moment / row,
-            lower=np.concatenate([problem.lower, -no_bound], axis=1) / unit,
-            upper=np.concatenate([problem.upper, no_bound], axis=1) / unit,
-        )
-        free = (problem.upper - problem.lower > NO_ROOM).all(axis=1)
-        clean = free & _independent(frames.matrix)
-        reserves = problem.reserve_weight is not None
-        return cls(frames, unit, row, size, problem.lower, problem.upper, dofs, reserves, clean)
-
-    def frame(self, t: int) -> Frame:
-        """One frame, with every unknown and every row."""
-        return Frame(*(array[t] for array in self.frames))
-
-    def solve(self, t: int, call: Callable[[Frame], Found]) -> Found:
-        """The result of a backend for one frame."""
-        return call(self.frame(t)) if self.clean[t] else _reduced(self.frame(t), self.unit[t], call)
-
-    def store(self, x: Array, multiplier: Array, attempt: Attempt) -> None:
-        """Store scaled results in the units of the problem."""
-        x, muscles = x * self.unit, self.lower.shape[1]
-        attempt.activation[:] = np.clip(x[:, :muscles], self.lower, self.upper)
-        if self.reserves:
-            attempt.reserve[:] = x[:, muscles : muscles + self.dofs]
-        attempt.multiplier[:] = (multiplier * self.cost / self.row)[:, : self.dofs]
-
-
-def _independent(matrix: Array) -> Mask:
-    """Which frames have rows (T, r, k) that are certainly independent of each other, (T,)."""
-    if matrix.shape[1] == 0:
-        return np.ones(len(matrix), bool)
-    size = np.linalg.eigvalsh(matrix @ matrix.transpose(0, 2, 1))
-    surely: Mask = size[:, 0] > SURELY_INDEPENDENT * size[:, -1]
-    return surely
-
-
-def _reduced(whole: Frame, unit: Array, call: Callable[[Frame], Found]) -> Found:
-    """The same without the unknowns that their bounds fix and without the rows that repeat others.
-
-    As in programme.Reduced: multipliers p of combinations U of the rows are multipliers U p of all rows.
+    Returns:
+        the frames as one Frame, whose arrays have the frame axis first; c, (T, 1); the units of the unknowns, (T, k);
+        the largest entries of the rows, (T, r), of which the first m are those of the moments.
     """
-    free = (whole.upper - whole.lower) * unit > NO_ROOM
-    rest = whole.moment - whole.matrix[:, ~free] @ whole.lower[~free]
-    matrix = whole.matrix[:, free]
-    combination = independent_rows(matrix) if free.any() else np.zeros((len(rest), 0))
-    rows, moment = combination.T @ matrix, combination.T @ rest
-    x, multiplier = whole.lower.copy(), np.zeros_like(rest)
-    if np.abs(combination @ moment - rest).max(initial=0.0) > INCONSISTENT:
-        return Found(np.clip(0.0, whole.lower, whole.upper), multiplier, 0, Status.INFEASIBLE)
-    if not free.any():
-        return Found(x, multiplier, 0, Status.SOLVED)
-    part = Frame(
-        whole.curvature[free],
-        whole.slope[free],
-        np.ascontiguousarray(rows),
-        moment,
-        whole.lower[free],
-        whole.upper[free],
+    rows, muscles, zero = cost.soft_rows(problem), problem.n_muscles, problem.lower
+    bent = cost.hessian_diagonal(problem, zero)
+    slope = cost.gradient(problem, zero) - bent * zero
+    whole = bent if rows is None else bent + rows.hessian_diagonal()
+    size = whole.max(axis=1)
+    size = np.where(size > 0, size, 1.0)[:, None]
+    whole = np.maximum(whole, FLAT * size)
+    weights, matrices, moments = [whole], [problem.moment_matrix], [problem.moment]
+    if problem.reserve_weight is not None:
+        weights.append(problem.reserve_weight)
+    if rows is not None:
+        weights, matrices = [*weights, rows.weight], [*matrices, rows.matrix]
+        moments.append(rows.target)
+    unit = np.sqrt(size / np.concatenate(weights, axis=1))
+    matrix, residuals = np.concatenate(matrices, axis=1), unit.shape[1] - muscles
+    count = matrix.shape[1]
+    identity = np.broadcast_to(np.eye(count)[:, count - residuals :], (len(matrix), count, residuals))
+    matrix = np.concatenate([matrix, identity], axis=2) * unit[:, None, :]
+    row = np.abs(matrix).max(axis=2, initial=0.0)
+    row = np.where(row > 0, row, 1.0)
+    no_bound = np.full((len(matrix), residuals), np.inf)
+    frames = Frame(
+        curvature=np.concatenate([np.maximum(bent / whole, FLAT), np.ones_like(no_bound)], axis=1),
+        slope=np.concatenate([slope / size, np.zeros_like(no_bound)], axis=1) * unit,
+        matrix=matrix / row[:, :, None],
+        moment=np.concatenate(moments, axis=1) / row,
+        lower=np.concatenate([problem.lower, -no_bound], axis=1) / unit,
+        upper=np.concatenate([problem.upper, no_bound], axis=1) / unit,
     )
-    found = call(part)
-    x[free] = found.x
-    return found._replace(x=x, multiplier=combination @ found.multiplier)
-
-
-def _iterations(extras: dict[str, Any]) -> int:
-    """Those that the backend reports, zero where it reports none."""
-    if "iterations" in extras:
-        return int(extras["iterations"][0])
-    return int(getattr(extras.get("info"), "iter", 0))
+    return frames, size, unit, row

@@ -7,16 +7,19 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from scipy.optimize import Bounds, LinearConstraint, OptimizeResult, linprog, minimize
+from scipy.optimize import Bounds, LinearConstraint, linprog, minimize
 
-from musclesolve._util.arrays import Array, Mask
+from musclesolve._util.arrays import Array
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solver.frame_programme import LARGE, Outcome, Reduced, frame_by_frame
 from musclesolve.sharing.solver.solver_base import Attempt
 from musclesolve.sharing.status import Status
 
-ITERATION_LIMIT, INCOMPATIBLE = 9, 4  # SciPy's codes
+ITERATION_LIMIT, INCOMPATIBLE = 9, 4  # SciPy's codes of SLSQP
+SLOPE_MET, NO_WAY_LEFT = 1, 2  # SciPy's codes of trust-constr
+FIRST_BARRIER, DECAY, LOW_BARRIER = 0.1, 0.2, 1e-9
+INSIDE = 1e-6  # least distance of a start from a bound, as a share of the way between the bounds
 
 
 @dataclass(frozen=True)
@@ -37,10 +40,9 @@ class Slsqp:
 
     def _call(self, programme: Reduced, guess: Array) -> Outcome:
         matrix, moment = programme.matrix, programme.moment
-        free = programme.upper >= LARGE
         bounds = np.stack([programme.lower, programme.upper], axis=1)
-        bounds[free] = (-np.inf, np.inf)
-        found = minimize(
+        bounds[programme.upper >= LARGE] = (-np.inf, np.inf)
+        result = minimize(
             programme.value,
             guess,
             jac=programme.gradient,
@@ -50,13 +52,7 @@ class Slsqp:
             options={"ftol": self.tolerance, "maxiter": self.max_iterations},
         )
         claims = {0: Status.SOLVED, ITERATION_LIMIT: Status.MAX_ITERATIONS, INCOMPATIBLE: Status.INFEASIBLE}
-        claim = claims.get(found.status, Status.SOLVER_FAILED)
-        return Outcome(found.x, None, found.nit, claim)
-
-
-INSIDE = 1e-6
-SLOPE_MET, NO_WAY_LEFT = 1, 2  # SciPy's codes
-FIRST_BARRIER, DECAY, LOW_BARRIER = 0.1, 0.2, 1e-9
+        return Outcome(result.x, None, result.nit, claims.get(result.status, Status.SOLVER_FAILED))
 
 
 @dataclass(frozen=True)
@@ -80,64 +76,56 @@ class TrustConstr:
             return frame_by_frame(problem, cost, warm_start, self._call)
 
     def _call(self, programme: Reduced, guess: Array) -> Outcome:
-        start = _inner(
-            programme.matrix, programme.moment, programme.lower, programme.upper, programme.upper >= LARGE
+        reserves, moment = programme.upper >= LARGE, programme.moment
+        bounds = Bounds(
+            np.where(reserves, -np.inf, programme.lower),
+            np.where(reserves, np.inf, programme.upper),
+            keep_feasible=True,
         )
-        found = self._minimise(programme, start, FIRST_BARRIER, self.max_iterations)
-        iterations = found.nit
-        # SciPy's `gtol` looks at the slope of the Lagrangian alone, which may be met while the barrier is still high;
-        # with nothing but reserves to find there is no barrier
-        while found.status == SLOPE_MET and found.get("barrier_parameter", 0.0) > LOW_BARRIER:
-            barrier = DECAY * found.barrier_parameter
-            found = self._minimise(programme, found.x, barrier, self.max_iterations - iterations)
-            iterations += found.nit
-        claim = Status.SOLVED if found.status in (SLOPE_MET, NO_WAY_LEFT) else Status.MAX_ITERATIONS
-        multiplier = -found.v[0] if programme.moment.size else np.zeros(0)
-        return Outcome(found.x, multiplier, iterations, claim)
-
-    def _minimise(self, programme: Reduced, start: Array, barrier: float, iterations: int) -> OptimizeResult:
-        reserves = programme.upper >= LARGE
-        rows = LinearConstraint(programme.matrix, programme.moment, programme.moment)
-        return minimize(
-            programme.value,
-            start,
-            jac=programme.gradient,
-            hess=programme.hessian,
-            method="trust-constr",
-            bounds=Bounds(
-                np.where(reserves, -np.inf, programme.lower),
-                np.where(reserves, np.inf, programme.upper),
-                keep_feasible=True,
-            ),
-            constraints=rows if programme.moment.size else (),
-            options={
-                "gtol": self.tolerance,
-                "xtol": self.tolerance,
-                "barrier_tol": self.tolerance,
-                "initial_barrier_parameter": barrier,
-                "initial_barrier_tolerance": barrier,
-                "maxiter": iterations,
-            },
-        )
+        rows = LinearConstraint(programme.matrix, moment, moment) if moment.size else ()
+        x, barrier, iterations = _inner(programme), FIRST_BARRIER, 0
+        while True:
+            result = minimize(
+                programme.value,
+                x,
+                jac=programme.gradient,
+                hess=programme.hessian,
+                method="trust-constr",
+                bounds=bounds,
+                constraints=rows,
+                options={
+                    **dict.fromkeys(("gtol", "xtol", "barrier_tol"), self.tolerance),
+                    "initial_barrier_parameter": barrier,
+                    "initial_barrier_tolerance": barrier,
+                    "maxiter": self.max_iterations - iterations,
+                },
+            )
+            x, iterations = result.x, iterations + result.nit
+            # SciPy's `gtol` looks at the slope of the Lagrangian alone, which may be met while the barrier is still
+            # high; with nothing but reserves to find there is no barrier
+            if result.status != SLOPE_MET or result.get("barrier_parameter", 0.0) <= LOW_BARRIER:
+                break
+            barrier = DECAY * result.barrier_parameter
+        claim = Status.SOLVED if result.status in (SLOPE_MET, NO_WAY_LEFT) else Status.MAX_ITERATIONS
+        return Outcome(x, -result.v[0] if moment.size else np.zeros(0), iterations, claim)
 
 
-def _inner(matrix: Array, moment: Array, lower: Array, upper: Array, reserves: Mask) -> Array:
+def _inner(programme: Reduced) -> Array:
     """The point farthest from all bounds, relative to their distance, that meets the moments: a linear programme.
 
     Started where the moments are not met, the method may shrink its steps to nothing before they are. With reserves
     the middle of the bounds will do: these bear what the muscles do not. It is also the start where there is none.
     """
+    lower, upper, matrix, moment = programme.lower, programme.upper, programme.matrix, programme.moment
+    reserves = upper >= LARGE
     start = np.where(reserves, 0.0, 0.5 * (lower + upper))
     if reserves.any():
         start[reserves] = np.linalg.lstsq(matrix[:, reserves], moment - matrix @ start, rcond=None)[0]
         return start
-    width = upper - lower
-    keep = np.vstack(
-        [np.hstack([-np.eye(len(width)), width[:, None]]), np.hstack([np.eye(len(width)), width[:, None]])]
-    )
+    width, unit = upper - lower, np.eye(len(start))
     found = linprog(
         np.append(np.zeros(len(width)), -1.0),
-        keep,
+        np.hstack([np.vstack([-unit, unit]), np.tile(width, 2)[:, None]]),
         np.concatenate([-lower, upper]),
         np.hstack([matrix, np.zeros((len(moment), 1))]),
         moment,

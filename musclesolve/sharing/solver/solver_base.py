@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,6 +38,11 @@ class Attempt:
             iterations=np.zeros(frames, np.int64),
             claim=np.full(frames, Status.SOLVER_FAILED, np.int8),
         )
+
+    def store(self, which: NDArray[Any], other: Attempt) -> None:
+        """Store an attempt at some frames, by numbers or as a mask, among those of all."""
+        for name in ("activation", "reserve", "multiplier", "iterations", "claim"):
+            getattr(self, name)[which] = getattr(other, name)
 
 
 class Solver(Protocol):
