@@ -172,11 +172,13 @@ def _cutoff(result: xr.Dataset) -> str:
 
 def cost_words(name: str) -> str:
     """The name of a cost with its formula and source; the name alone of one that is not registered."""
+    kind = name.partition("(")[0]
     try:
-        formula = find_cost(name.partition("(")[0]).formula
+        cost = find_cost(kind)
     except InputError:
         return name or "a cost that the result does not name"
-    source = texts()["cost_source"].get(name.partition("(")[0], "")
+    formula, stated = cost.formula, f"({cost.source})" if cost.source else ""
+    source = texts()["cost_source"].get(kind, stated)  # by its citation, if the list of references has it
     for parameter in _PARAMETER.findall(name):
         formula = re.sub(rf", {parameter} = [^,]+", "", formula)  # the usual value, and here there is another
     words = f"{name}: {formula}" if formula else name
