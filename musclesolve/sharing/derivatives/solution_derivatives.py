@@ -29,7 +29,7 @@ from musclesolve.sharing.certificate import within_domain
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.derivatives.active_set import Optimum, refine
 from musclesolve.sharing.derivatives.optimality_system import OptimalitySystem
-from musclesolve.sharing.derivatives.vector_jacobian import Reverse
+from musclesolve.sharing.derivatives.vector_jacobian import gradient_by_arrays
 from musclesolve.sharing.kernel.constants import TOLERANCE
 from musclesolve.sharing.problem import PER_FRAME, Problem
 from musclesolve.sharing.problem_change import ProblemChange
@@ -162,21 +162,18 @@ class SolutionDerivatives:
                 "The muscles between their bounds cannot vary every moment, or can be mixed in several ways that are "
                 "all optimal: the derivative is not defined."
             )
-        distance = self.optimum.distance[here]
-        muscle = int(distance.argmin())
-        return self._nearest(here, muscle, float(distance[muscle]))
-
-    def _nearest(self, here: int, muscle: int, distance: float) -> str:
+        optimum, part = self.optimum, self.part
+        muscle = int(optimum.distance[here].argmin())
+        distance = float(optimum.distance[here, muscle])
         if not np.isfinite(distance):
             return "No muscle can change."
-        optimum, part = self.optimum, self.part
         name = (self.problem.muscle or ())[muscle]
-        held = bool(optimum.below[here, muscle] or optimum.above[here, muscle])
+        below, above = bool(optimum.below[here, muscle]), bool(optimum.above[here, muscle])
         a, lower, upper = (x[here, muscle] for x in (optimum.activation, part.lower, part.upper))
-        low = bool(optimum.below[here, muscle]) if held else bool(a - lower < upper - a)
+        low = below if below or above else bool(a - lower < upper - a)
         bound = f"its {'lower' if low else 'upper'} bound, {lower if low else upper:.3g}"
         warning = " The derivatives to both sides differ." if distance <= TOLERANCE else ""
-        if held:
+        if below or above:
             lacks = f"{100 * distance:.2g} % of its marginal cost"
             return f"The next to change is {name}: {lacks} keeps it at {bound}.{warning}"
         return f"The next to change is {name}: it is free, {100 * distance:.2g} % from {bound}.{warning}"
@@ -224,13 +221,13 @@ class SolutionDerivatives:
         given = check_real_array(weight, "weight", f"{shape[single:]}", shapes=(shape[single:],)).reshape(
             shape
         )
-        counts, found = (given != 0).any(axis=1), {}
-        reverse = Reverse.of(self.part, self.cost, self.optimum, self.system, given[self.which])
-        for name, array in reverse.gradient().items():
+        counts, gradient = (given != 0).any(axis=1), {}
+        parts = gradient_by_arrays(self.part, self.cost, self.optimum, self.system, given[self.which])
+        for name, array in parts.items():
             full = self._expanded(array)
             full = np.where(_column(counts, full.ndim), full, 0.0)
-            found[name] = full if name in PER_FRAME and not single else full.sum(axis=0)
-        return found
+            gradient[name] = full if name in PER_FRAME and not single else full.sum(axis=0)
+        return gradient
 
     def _along(self, change: ProblemChange) -> list[Array]:
         part, optimum, multiplier = self.part, self.optimum, self.optimum.multiplier
@@ -248,21 +245,18 @@ class SolutionDerivatives:
             moment = moment - softer
         else:
             softer = np.zeros((1, 1, 1))
+        upper = change.get("upper")
+        at_domain_end = self.cost.largest_activation(part) <= part.upper
+        if (at_domain_end & optimum.above).any():
+            upper = np.where(at_domain_end, self.cost.largest_activation_change(part, change), upper)
+        held = np.asarray(optimum.below * change.get("lower") + optimum.above * upper)
         moved, multiplier_moved = self.system.solve(
-            *(_last(x) for x in (slope * self.system.free, moment, self._bounds(change)))
+            *(_last(x) for x in (slope * self.system.free, moment, held))
         )
         activation, multiplier_change = np.moveaxis(moved, -1, 0), np.moveaxis(multiplier_moved, -1, 0)
         reserve = self._compliance * multiplier_change + softer
         along = part.force_capacity * activation + stronger * optimum.activation
         return [self._whole(x, 1) for x in (activation, along, reserve, multiplier_change)]
-
-    def _bounds(self, change: ProblemChange) -> Array:
-        """The movement of the held muscles with their bounds, (K, T, n)."""
-        part, optimum, upper = self.part, self.optimum, change.get("upper")
-        at_domain_end = self.cost.largest_activation(part) <= part.upper
-        if (at_domain_end & optimum.above).any():
-            upper = np.where(at_domain_end, self.cost.largest_activation_change(part, change), upper)
-        return np.asarray(optimum.below * change.get("lower") + optimum.above * upper)
 
     @property
     def _compliance(self) -> Array:
