@@ -36,20 +36,10 @@ def residual_of(
     The weight (m,) of reserves counts if `reserved`; ALL_LOWER and ALL_UPPER of w are given. Activation is (n,),
     reserve and multiplier are (m,).
     """
-    missed = _moments_missed(data, t, reserved, weight, activation, reserve, multiplier, w)
-    _marginal_costs(data, t, activation, w)
-    uncertain = UNCERTAIN_WITH_RESERVES if reserved else UNCERTAIN
-    return max(missed, _stationarity(activation, uncertain, w))
-
-
-@compiled
-def _moments_missed(
-    data: Any, t: int, reserved: bool, weight: Any, activation: Any, reserve: Any, multiplier: Any, w: Any
-) -> float:
-    """The second and third line; leaves p in ALL_PULL and the sums that e is a share of in PULL_ERROR."""
     arm, capacity, moment = data.moment_arm[t], data.force_capacity[t], data.moment[t]
     dofs, muscles = arm.shape
-    worst, total = 0.0, 0.0
+    # the second and third line; p in ALL_PULL, and the sums that e is a share of in PULL_ERROR
+    missed, total = 0.0, 0.0
     for i in range(muscles):
         w[ALL_PULL + i], w[PULL_ERROR + i] = 0.0, 0.0
     for r in range(dofs):
@@ -64,14 +54,9 @@ def _moments_missed(
         miss = abs(produced + reserve[r] - moment[r]) / scale
         apart = abs(reserve[r] - asked) / scale
         total += miss + apart
-        worst = max(worst, max(miss, apart))
-    return worst if total < np.inf else np.inf
-
-
-@compiled
-def _marginal_costs(data: Any, t: int, activation: Any, w: Any) -> None:
-    """MARGINAL: g at the activations within their bounds; THETA: theta. Soft rows count in both."""
-    muscles, reach = activation.size, LEAST_REACH
+        missed = max(missed, max(miss, apart))
+    # theta in THETA, and g at the activations within their bounds in MARGINAL; soft rows count in both
+    reach = LEAST_REACH
     for i in range(muscles):
         w[INSIDE + i] = activation[i]
         if w[INSIDE + i] < w[ALL_LOWER + i]:
@@ -79,58 +64,69 @@ def _marginal_costs(data: Any, t: int, activation: Any, w: Any) -> None:
         if w[INSIDE + i] > w[ALL_UPPER + i]:
             w[INSIDE + i] = w[ALL_UPPER + i]
         reach = max(reach, w[INSIDE + i] - w[ALL_LOWER + i])
-    for i in range(muscles):
-        w[HALF + i] = w[ALL_LOWER + i] + 0.5 * min(w[ALL_UPPER + i] - w[ALL_LOWER + i], reach)
-    _slopes(data, t, HALF, THETA, muscles, w)
-    _slopes(data, t, ALL_LOWER, MARGINAL, muscles, w)
-    for i in range(muscles):
-        w[THETA + i] = abs(w[THETA + i] - w[MARGINAL + i])
-        w[HALF + i] -= w[ALL_LOWER + i]
-    _slopes(data, t, INSIDE, MARGINAL, muscles, w)
+    change_of_slopes(data, t, reach, w)
+    slopes_of(data.terms, t, w[INSIDE : INSIDE + muscles], w[MARGINAL : MARGINAL + muscles])
     for k in range(data.soft_target.shape[1]):
-        row, stiffness = data.soft_matrix[t, k], data.soft_weight[t, k]
-        there = 0.0
+        row, there = data.soft_matrix[t, k], 0.0
         for i in range(muscles):
             there += row[i] * w[INSIDE + i]
-        short = stiffness * (data.soft_target[t, k] - there)
+        short = data.soft_weight[t, k] * (data.soft_target[t, k] - there)
         for i in range(muscles):
             w[MARGINAL + i] -= short * row[i]
-            w[THETA + i] += BESIDE_ROWS * stiffness * row[i] * row[i] * w[HALF + i]
+    # the first line; where round-off hides p, its worst ends
+    for i in range(muscles):
+        w[INSIDE + i] = activation[i]
+    padded = (muscles + LANES - 1) // LANES * LANES
+    rows = INSIDE, MARGINAL, ALL_PULL, THETA, ALL_LOWER, ALL_UPPER, HALF
+    worst = stationarity(*rows, muscles, muscles, padded, w)
+    uncertain = UNCERTAIN_WITH_RESERVES if reserved else UNCERTAIN
+    for i in range(muscles):
+        size, error = w[THETA + i], ROUNDING * w[PULL_ERROR + i]
+        if not error <= uncertain * size:
+            for end in (-error, error):
+                excess = w[MARGINAL + i] - w[ALL_PULL + i] + end
+                miss = miss_of(activation[i], excess, size, w[ALL_LOWER + i], w[ALL_UPPER + i])
+                total += miss
+                worst = max(worst, miss)
+    return max(missed, worst) if total < np.inf else np.inf
 
 
 @compiled
-def _stationarity(activation: Any, uncertain: float, w: Any) -> float:
-    """The first line, for g in MARGINAL, theta in THETA, p in ALL_PULL and the sums of e in PULL_ERROR."""
-    muscles, total, hidden = activation.size, 0.0, 0
-    padded = (muscles + LANES - 1) // LANES * LANES
-    for i in range(muscles):
-        own, slope = w[THETA + i], abs(w[MARGINAL + i])
-        own = own if own < np.inf else 0.0
-        w[THETA + i] = max(own, slope) if slope < np.inf else own
-        w[HALF + i] = w[THETA + i]
-    least = LEAST_SIZE * largest_of(w, HALF, muscles, padded, 0.0)
-    for i in range(muscles):
-        size = max(max(w[THETA + i], least), abs(w[ALL_PULL + i]))
-        w[THETA + i] = size
-        hidden += not ROUNDING * w[PULL_ERROR + i] <= uncertain * size
-        excess = w[MARGINAL + i] - w[ALL_PULL + i]
-        w[HALF + i] = _miss(activation[i], excess, size, w[ALL_LOWER + i], w[ALL_UPPER + i])
-        total += w[HALF + i]
-    worst = largest_of(w, HALF, muscles, padded, 0.0)
-    if hidden > 0:
-        for i in range(muscles):
-            size, error = w[THETA + i], ROUNDING * w[PULL_ERROR + i]
-            if not error <= uncertain * size:
-                for end in (-error, error):
-                    excess = w[MARGINAL + i] - w[ALL_PULL + i] + end
-                    miss = _miss(activation[i], excess, size, w[ALL_LOWER + i], w[ALL_UPPER + i])
-                    total += miss
-                    worst = max(worst, miss)
+def stationarity(
+    at: int,
+    slope: int,
+    pull: int,
+    own: int,
+    low: int,
+    high: int,
+    work: int,
+    count: int,
+    n: int,
+    padded: int,
+    w: Any,
+) -> float:
+    """The largest miss of the first line in rows of w, for theta in `own`, where S is left; infinite for NaN.
+
+    The first `count` of a row are numbers, n of them belong to muscles.
+    """
+    for i in range(count):
+        steep = abs(w[slope + i])
+        theta = w[own + i] if w[own + i] < np.inf else 0.0
+        w[own + i] = max(theta, steep) if steep < np.inf else theta
+        w[work + i] = w[own + i]
+    least = LEAST_SIZE * largest_of(w, work, n, padded, 0.0)
+    total = 0.0
+    for i in range(count):
+        size = max(max(w[own + i], least), abs(w[pull + i]))
+        w[own + i] = size
+        w[work + i] = miss_of(w[at + i], w[slope + i] - w[pull + i], size, w[low + i], w[high + i])
+        total += w[work + i]
+    worst = largest_of(w, work, n, padded, 0.0)
     return worst if total < np.inf else np.inf
 
 
 @compiled
-def _miss(activation: float, excess: float, size: float, low: float, high: float) -> float:
+def miss_of(activation: float, excess: float, size: float, low: float, high: float) -> float:
     """|a - clip(a - (g - p) / S)| of a muscle; an infinite slope g is a full miss, NaN stays NaN."""
     step = excess / size if excess != 0.0 else 0.0
     step = 1.0 if step > 1.0 else step
@@ -142,23 +138,33 @@ def _miss(activation: float, excess: float, size: float, low: float, high: float
 
 
 @compiled
-def _slopes(data: Any, t: int, at: int, out: int, n: int, w: Any) -> None:
-    slopes_of(data.terms, t, w[at : at + n], w[out : out + n])
+def change_of_slopes(data: Any, t: int, reach: float, w: Any) -> None:
+    """THETA: theta of all muscles for one reach (problem_scale.slope_scale)."""
+    muscles, terms = data.lower.shape[1], data.terms
+    lower, half = w[ALL_LOWER : ALL_LOWER + muscles], w[HALF : HALF + muscles]
+    for i in range(muscles):
+        half[i] = lower[i] + 0.5 * min(w[ALL_UPPER + i] - lower[i], reach)
+    slopes_of(terms, t, half, w[THETA : THETA + muscles])
+    slopes_of(terms, t, lower, w[MARGINAL : MARGINAL + muscles])
+    for i in range(muscles):
+        w[THETA + i] = abs(w[THETA + i] - w[MARGINAL + i])
+        half[i] -= lower[i]
+    for k in range(data.soft_target.shape[1]):
+        row, stiffness = data.soft_matrix[t, k], data.soft_weight[t, k]
+        for i in range(muscles):
+            w[THETA + i] += BESIDE_ROWS * stiffness * row[i] * row[i] * half[i]
 
 
 @compiled
-def farkas_ratio_of_direction(data: Any, t: int, direction: Any, w: Any) -> float:
-    """infeasibility.farkas_ratio of frame t for a direction (m,)."""
-    arm, capacity, moment = data.moment_arm[t], data.force_capacity[t], data.moment[t]
-    dofs, muscles = arm.shape
+def farkas_ratio(
+    direction: Any, moment: Any, scale: Any, pull: int, low: int, high: int, n: int, w: Any
+) -> float:
+    """infeasibility_proof.farkas_ratio of a direction y (m,), for A^T y in the row `pull`, bounds in low and high."""
     asked, size, reach = 0.0, 0.0, 0.0
-    for r in range(dofs):
+    for r in range(moment.size):
         asked += direction[r] * moment[r]
-        size += abs(direction[r]) * max(1.0, abs(moment[r]))
-    for i in range(muscles):
-        pull = 0.0
-        for r in range(dofs):
-            pull += direction[r] * (arm[r, i] * capacity[i])
-        reach += max(w[ALL_LOWER + i] * pull, w[ALL_UPPER + i] * pull)
+        size += abs(direction[r]) * scale[r]
+    for i in range(n):
+        reach += max(w[low + i] * w[pull + i], w[high + i] * w[pull + i])
     margin = (asked - reach) / size
     return margin if abs(margin) < np.inf else -np.inf

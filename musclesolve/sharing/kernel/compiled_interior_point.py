@@ -29,16 +29,17 @@ left out before the start.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from musclesolve._util.compiled_code import compiled, int64
 from musclesolve.sharing.kernel import constants
+from musclesolve.sharing.kernel.compiled_certificate import farkas_ratio, stationarity
 from musclesolve.sharing.kernel.compiled_terms import Terms, add_slopes, add_slopes_and_curvatures
 
 from musclesolve.sharing.kernel.constants import (  # isort: skip
-    BESIDE_ROWS, DIVERGED, FIRST, FIRST_MU, LEAST_OMEGA, LEAST_REACH, LEAST_SIZE, LONG, NOTHING_MISSING,
+    BESIDE_ROWS, DIVERGED, FIRST, FIRST_MU, LEAST_OMEGA, LEAST_REACH, LONG, NOTHING_MISSING,
     PATIENCE, TERM_POWER, TERM_TARGET, TO_BOUNDARY, TO_BOUNDARY_LATER, TOLERANCE,
 )  # fmt: skip
 from musclesolve.sharing.kernel.linear_algebra import (
@@ -62,6 +63,29 @@ SOLVED, INFEASIBLE = int64(constants.SOLVED), int64(constants.INFEASIBLE)
 MAX_ITERATIONS, SOLVER_FAILED = int64(constants.MAX_ITERATIONS), int64(constants.SOLVER_FAILED)
 LEAST_FIRST, MOST_FIRST = FIRST
 MARGIN = 1e-15
+
+
+class Programme(NamedTuple):
+    """One frame as the interior point takes it: its n free muscles; rows of the moments, and below them soft rows."""
+
+    terms: Terms
+    terms_used: int  # so many of the terms count, the first ones
+    t: int
+    curved: bool  # whether there are terms besides the polynomial
+    matrix: Any  # (R, n)
+    hard: int  # m
+    rows: int  # R
+    n: int
+    padded: int  # n up to a multiple of LANES
+    w: Any  # LOWER to ROW_CURVATURE are given
+    s: Any  # TARGET, COMPLIANCE, SCALE and a guess in MULTIPLIER are given
+    schur: Any  # (R, R), for work
+
+
+@compiled
+def is_polynomial(kind: int, p: float) -> bool:
+    """Whether a term is of the third power at most."""
+    return kind == TERM_TARGET or (kind == TERM_POWER and (p == 1.0 or p == 2.0 or p == 3.0))
 
 
 @compiled
@@ -98,40 +122,41 @@ def gather_terms(terms: Terms, count: int, t: int, free: Any, n: int, w: Any) ->
 
 
 @compiled
-def is_polynomial(kind: int, p: float) -> bool:
-    """Whether a term is of the third power at most."""
-    return kind == TERM_TARGET or (kind == TERM_POWER and (p == 1.0 or p == 2.0 or p == 3.0))
-
-
-@compiled
-def slopes(
-    terms: Terms, count: int, t: int, curved: bool, at: int, out: int, n: int, padded: int, w: Any
-) -> None:
+def slopes(x: Programme, at: int, out: int) -> None:
     """f'(a) for a row of activations."""
-    for i in range(padded):
+    w, n = x.w, x.n
+    for i in range(x.padded):
         w[out + i] = w[P0 + i] + w[at + i] * (w[P1 + i] + w[at + i] * w[P2 + i])
-    if curved:
-        for k in range(count):
-            p, f = terms.exponent[k], terms.factor[k, t]
-            if not is_polynomial(terms.kind[k], p):
-                c = OTHER_TERMS + k * STRIDE
-                add_slopes(terms.kind[k], p, f, w[c : c + n], w[at : at + n], n, w[out : out + n])
+    if x.curved:
+        for k in range(x.terms_used):
+            kind, p, f, c = (
+                x.terms.kind[k],
+                x.terms.exponent[k],
+                x.terms.factor[k, x.t],
+                OTHER_TERMS + k * STRIDE,
+            )
+            if not is_polynomial(kind, p):
+                add_slopes(kind, p, f, w[c : c + n], w[at : at + n], n, w[out : out + n])
 
 
 @compiled
-def add_other_terms(terms: Terms, count: int, t: int, n: int, w: Any) -> None:
-    """Slopes and curvatures of terms that are no polynomial, inside the bounds."""
-    for k in range(count):
-        p, f = terms.exponent[k], terms.factor[k, t]
-        if not is_polynomial(terms.kind[k], p):
-            c = OTHER_TERMS + k * STRIDE
-            views = w[c : c + n], w[A : A + n], n, w[SLOPE : SLOPE + n], w[CURVATURE : CURVATURE + n]
-            add_slopes_and_curvatures(terms.kind[k], p, f, *views)
+def change_of_slope(x: Programme, reach: float) -> None:
+    """OWN: theta of the certificate for one reach (problem_scale.slope_scale); leaves f' half-way there in MIDDLE."""
+    w = x.w
+    for i in range(x.padded):
+        w[OWN + i] = w[LOWER + i] + 0.5 * min(w[UPPER + i] - w[LOWER + i], reach)
+    slopes(x, OWN, MIDDLE)
+    for i in range(x.padded):
+        half = w[OWN + i] - w[LOWER + i]
+        change = abs(w[MIDDLE + i] - w[AT_LOWER + i]) + BESIDE_ROWS * w[ROW_CURVATURE + i] * half
+        w[OWN + i] = change if change < np.inf else 0.0
 
 
 @compiled
-def load(matrix: Any, s: Any, hard: int, n: int, w: Any) -> float:
-    """problem_scale.load of one frame."""
+def start(x: Programme) -> None:
+    """The first iterate: activations according to the load, z to mu; MULTIPLIER holds a guess of the multiplier."""
+    matrix, hard, rows, n, padded, w, s = x.matrix, x.hard, x.rows, x.n, x.padded, x.w, x.s
+    # problem_scale.load
     share = LEAST_REACH
     for r in range(hard):
         sign, most = np.sign(s[TARGET, r]), 0.0
@@ -139,100 +164,7 @@ def load(matrix: Any, s: Any, hard: int, n: int, w: Any) -> float:
             most += max(matrix[r, i] * sign, 0.0) * w[UPPER + i]
         if most > 0 and abs(s[TARGET, r]) > share * most:
             share = abs(s[TARGET, r]) / most
-    return min(share, 1.0)
-
-
-@compiled
-def scales(matrix: Any, s: Any, hard: int, n: int, w: Any) -> None:
-    """OMEGA: the size OWN of each muscle's own marginal cost, or of (A^T lambda)_i for a typical multiplier."""
-    total, strength, moment = 0.0, 0.0, 1.0
-    for i in range(n):
-        w[OMEGA + i] = 0.0
-    for r in range(hard):
-        moment = max(moment, s[SCALE, r])
-        for i in range(n):
-            w[OMEGA + i] = max(w[OMEGA + i], abs(matrix[r, i]))
-    for i in range(n):
-        total += w[OWN + i]
-        strength += w[OMEGA + i]
-    typical = total / strength if total > 0 and strength > 0 else moment
-    largest = 0.0
-    for i in range(n):
-        w[OMEGA + i] = max(max(w[OWN + i], typical * w[OMEGA + i]), abs(w[PULL + i]))
-        largest = max(largest, w[OMEGA + i])
-    least = LEAST_OMEGA * (largest if largest > 0 else 1.0)
-    for i in range(n):
-        w[OMEGA + i] = max(w[OMEGA + i], least)
-        w[WEIGHTS + i] = 1.0 / w[OMEGA + i]
-
-
-@compiled
-def change_of_slope(
-    terms: Terms, count: int, t: int, curved: bool, reach: float, n: int, padded: int, w: Any
-) -> None:
-    """OWN: theta of the certificate for one reach (problem_scale.slope_scale); leaves f' half-way there in MIDDLE."""
-    for i in range(padded):
-        w[OWN + i] = w[LOWER + i] + 0.5 * min(w[UPPER + i] - w[LOWER + i], reach)
-    slopes(terms, count, t, curved, OWN, MIDDLE, n, padded, w)
-    for i in range(padded):
-        half = w[OWN + i] - w[LOWER + i]
-        change = abs(w[MIDDLE + i] - w[AT_LOWER + i]) + BESIDE_ROWS * w[ROW_CURVATURE + i] * half
-        w[OWN + i] = change if change < np.inf else 0.0
-
-
-@compiled
-def stationarity(n: int, padded: int, w: Any) -> float:
-    """certificate.stationarity_miss at A for slopes in RIGHT, PULL and theta in OWN; NaN where one of them is."""
-    for i in range(padded):
-        slope = abs(w[RIGHT + i])
-        w[OWN + i] = max(w[OWN + i], slope) if slope < np.inf else w[OWN + i]
-        w[MIDDLE + i] = w[OWN + i]
-    least = LEAST_SIZE * largest_of(w, MIDDLE, n, padded, 0.0)
-    total = 0.0
-    for i in range(padded):
-        size, slope = max(max(w[OWN + i], least), abs(w[PULL + i])), w[RIGHT + i]
-        step = (slope - w[PULL + i]) / size if size != 0.0 else 0.0
-        step = np.sign(slope) if abs(slope) == np.inf else step
-        step = 1.0 if step > 1.0 else step
-        step = -1.0 if step < -1.0 else step
-        moved = w[A + i] - step
-        moved = w[LOWER + i] if moved < w[LOWER + i] else moved
-        moved = w[UPPER + i] if moved > w[UPPER + i] else moved
-        w[MIDDLE + i] = abs(w[A + i] - moved)
-        total += w[MIDDLE + i]
-    worst = largest_of(w, MIDDLE, n, padded, 0.0)
-    return worst if total == total else np.nan
-
-
-@compiled
-def farkas_ratio(low: int, high: int, s: Any, hard: int, n: int, w: Any) -> float:
-    """infeasibility.farkas_ratio of MULTIPLIER and PULL for the bounds in the rows low and high."""
-    asked, size, reach = 0.0, 0.0, 0.0
-    for r in range(hard):
-        asked += s[MULTIPLIER, r] * s[TARGET, r]
-        size += abs(s[MULTIPLIER, r]) * s[SCALE, r]
-    for i in range(n):
-        reach += max(w[low + i] * w[PULL + i], w[high + i] * w[PULL + i])
-    margin = (asked - reach) / size
-    return margin if abs(margin) < np.inf else -np.inf
-
-
-@compiled
-def start(
-    terms: Terms,
-    count: int,
-    t: int,
-    curved: bool,
-    matrix: Any,
-    s: Any,
-    hard: int,
-    rows: int,
-    n: int,
-    padded: int,
-    w: Any,
-) -> None:
-    """The first iterate: activations according to the load, z to mu; MULTIPLIER holds a guess of the multiplier."""
-    share = load(matrix, s, hard, n, w)
+    share = min(share, 1.0)
     first = min(max(share, LEAST_FIRST), MOST_FIRST)
     for i in range(padded):
         width = w[UPPER + i] - w[LOWER + i]
@@ -247,15 +179,32 @@ def start(
             s[MULTIPLIER, r] = (s[TARGET, r] - s[RESIDUAL, r]) / s[COMPLIANCE, r]
         guessed = guessed or s[MULTIPLIER, r] != 0.0
     add_pull(matrix, s[MULTIPLIER], ZERO, rows, padded, w, PULL)
-    slopes(terms, count, t, curved, LOWER, AT_LOWER, n, padded, w)
-    change_of_slope(terms, count, t, curved, share, n, padded, w)
+    # OMEGA: the size OWN of each muscle's own marginal cost, or of (A^T lambda)_i for a typical multiplier
+    slopes(x, LOWER, AT_LOWER)
+    change_of_slope(x, share)
     for i in range(padded):
         slope = abs(w[MIDDLE + i])
         w[OWN + i] = max(w[OWN + i], slope) if slope < np.inf else w[OWN + i]
-    scales(matrix, s, hard, n, w)
+        w[OMEGA + i] = 0.0
+    total, strength, moment, largest = 0.0, 0.0, 1.0, 0.0
+    for r in range(hard):
+        moment = max(moment, s[SCALE, r])
+        for i in range(n):
+            w[OMEGA + i] = max(w[OMEGA + i], abs(matrix[r, i]))
+    for i in range(n):
+        total += w[OWN + i]
+        strength += w[OMEGA + i]
+    typical = total / strength if total > 0 and strength > 0 else moment
+    for i in range(n):
+        w[OMEGA + i] = max(max(w[OWN + i], typical * w[OMEGA + i]), abs(w[PULL + i]))
+        largest = max(largest, w[OMEGA + i])
+    least = LEAST_OMEGA * (largest if largest > 0 else 1.0)
+    for i in range(n):
+        w[OMEGA + i] = max(w[OMEGA + i], least)
+        w[WEIGHTS + i] = 1.0 / w[OMEGA + i]
     for i in range(n, padded):
         w[OMEGA + i], w[WEIGHTS + i] = 1.0, 0.0
-    slopes(terms, count, t, curved, A, SLOPE, n, padded, w)
+    slopes(x, A, SLOPE)
     for i in range(padded):
         excess = w[SLOPE + i] - w[PULL + i] if guessed else 0.0
         w[Z_L + i] = FIRST_MU * w[OMEGA + i] / w[BELOW + i] + max(excess, 0.0)
@@ -263,33 +212,15 @@ def start(
 
 
 @compiled
-def minimise(
-    terms: Terms,
-    count: int,
-    t: int,
-    curved: bool,
-    matrix: Any,
-    hard: int,
-    rows: int,
-    n: int,
-    padded: int,
-    tolerance: float,
-    max_iterations: int,
-    seek_proof: bool,
-    w: Any,
-    s: Any,
-    schur: Any,
-) -> tuple[int, int]:
+def minimise(x: Programme, tolerance: float, max_iterations: int, seek_proof: bool) -> tuple[int, int]:
     """Minimise the cost of a frame; returns the claim (a Status) and the iterations.
 
-    The matrix (R, n) has the `hard` rows of the moments and below them the soft rows, of the free muscles; `padded` is
-    n up to a multiple of LANES; `curved` says whether there are terms besides the polynomial. The frame is done at the
-    tolerance, after PATIENCE iterations at a hundred times as much, or, with `seek_proof`, with a proof of
-    infeasibility or negligible reserves. LOWER to ROW_CURVATURE of w and TARGET, COMPLIANCE, SCALE and a guess in
-    MULTIPLIER of s are given; the result is in BEST and BEST_MULTIPLIER, the proof in the latter; schur (R, R) is for
-    work.
+    The frame is done at the tolerance, after PATIENCE iterations at a hundred times as much, or, with `seek_proof`,
+    with a proof of infeasibility or negligible reserves. The result is in BEST and BEST_MULTIPLIER, the proof in the
+    latter.
     """
-    start(terms, count, t, curved, matrix, s, hard, rows, n, padded, w)
+    start(x)
+    terms, count, t, curved, matrix, hard, rows, n, padded, w, s, schur = x
     iteration: Any = np.int64(0)
     best, claim = np.inf, MAX_ITERATIONS
     while True:
@@ -309,7 +240,11 @@ def minimise(
             w[CURVATURE + i] = w[P1 + i] + 2.0 * w[A + i] * w[P2 + i]
             w[PULL + i] = 0.0
         if curved:
-            add_other_terms(terms, count, t, n, w)
+            for k in range(count):
+                kind, p, f, c = terms.kind[k], terms.exponent[k], terms.factor[k, t], OTHER_TERMS + k * STRIDE
+                if not is_polynomial(kind, p):
+                    views = w[c : c + n], w[A : A + n], n, w[SLOPE : SLOPE + n], w[CURVATURE : CURVATURE + n]
+                    add_slopes_and_curvatures(kind, p, f, *views)
         add_pull(matrix, s[MULTIPLIER], ZERO, hard, padded, w, PULL)
         if near:
             for i in range(padded):
@@ -332,8 +267,8 @@ def minimise(
                     s[MULTIPLIER, r] = 0.0
                 for i in range(padded):
                     w[PULL + i] = 0.0
-            change_of_slope(terms, count, t, curved, reach, n, padded, w)
-            level = stationarity(n, padded, w)
+            change_of_slope(x, reach)
+            level = stationarity(A, RIGHT, PULL, OWN, LOWER, UPPER, MIDDLE, padded, n, padded, w)
             miss = miss if level <= miss else level
             enough = tolerance if iteration < PATIENCE else 100.0 * tolerance
             if miss <= enough:
@@ -353,7 +288,8 @@ def minimise(
         if near and miss < best:
             best = miss
         if seek_proof and claim != SOLVED:
-            if farkas_ratio(LOWER, UPPER, s, hard, n, w) > TOLERANCE:
+            ratio = farkas_ratio(s[MULTIPLIER], s[TARGET, :hard], s[SCALE], PULL, LOWER, UPPER, n, w)
+            if ratio > TOLERANCE:
                 claim, better = INFEASIBLE, True
             lacking, soft = 0.0, 0.0
             for r in range(hard):

@@ -46,11 +46,11 @@ from typing import Any
 import numpy as np
 
 from musclesolve._util.compiled_code import compiled, int64
+from musclesolve.sharing.kernel.compiled_certificate import farkas_ratio
 from musclesolve.sharing.kernel.compiled_interior_point import (
     INFEASIBLE,
     MAX_ITERATIONS,
     SOLVED,
-    farkas_ratio,
     is_polynomial,
 )
 from musclesolve.sharing.kernel.compiled_terms import Terms
@@ -294,12 +294,10 @@ def solve_dual(
                 s[MULTIPLIER, r] = 0.0
             evaluate_dual(form, q, matrix, MULTIPLIER, rows, n, padded, w, s)
             continue
-        if (
-            seek_proof
-            and steps >= PROOF_FROM
-            and farkas_ratio(ALL_LOWER, FREE_UPPER, s, hard, n, w) > TOLERANCE
-        ):
-            return INFEASIBLE, steps
+        if seek_proof and steps >= PROOF_FROM:
+            ratio = farkas_ratio(s[MULTIPLIER], s[TARGET, :hard], s[SCALE], PULL, ALL_LOWER, FREE_UPPER, n, w)
+            if ratio > TOLERANCE:
+                return INFEASIBLE, steps
         if steps == max_steps:
             return MAX_ITERATIONS, steps
         if cold and steps == 0:

@@ -15,18 +15,18 @@ import numpy as np
 
 from musclesolve._util.compiled_code import compiled, inlined, int64
 from musclesolve.sharing.kernel import constants
-from musclesolve.sharing.kernel.compiled_certificate import farkas_ratio_of_direction, residual_of
+from musclesolve.sharing.kernel.compiled_certificate import change_of_slopes, farkas_ratio, residual_of
 from musclesolve.sharing.kernel.compiled_interior_point import (
     INFEASIBLE,
     MAX_ITERATIONS,
     SOLVED,
+    Programme,
     gather_terms,
     minimise,
 )
 from musclesolve.sharing.kernel.compiled_terms import slopes_of, value_of
 from musclesolve.sharing.kernel.constants import (
     AT_EDGE,
-    BESIDE_ROWS,
     FALLBACK,
     HUGE,
     IDLE,
@@ -169,10 +169,20 @@ def fix_idle_muscles(data: Data, t: int, work: Workspace) -> None:
 
 
 @compiled
-def load_interior_point(
-    data: Data, t: int, work: Workspace, with_cost: bool, reserved: bool
-) -> tuple[int, int, int, int, bool]:
-    """Prepare `minimise`; returns the numbers of terms, rows, free muscles and these padded, and whether curved."""
+def run_interior_point(
+    data: Data,
+    t: int,
+    work: Workspace,
+    with_cost: bool,
+    reserved: bool,
+    tolerance: float,
+    max_iterations: int,
+) -> tuple[int, int, int]:
+    """The interior point on one frame, with the cost, or with none and reserves of weight one.
+
+    The weights of reserves are in RESERVE_WEIGHT where there are some, a guess of the multiplier in GUESS; the result
+    is in BEST of the muscles work.free, and in BEST_MULTIPLIER. Returns claim, iterations and number of free muscles.
+    """
     w, s, hard, muscles = work.w, work.s, data.moment.shape[1], data.lower.shape[1]
     count = data.terms.kind.size if with_cost else 0
     rows = hard + data.soft_target.shape[1] if with_cost else hard
@@ -209,34 +219,21 @@ def load_interior_point(
         w[P0 + j], w[P1 + j], w[P2 + j] = 0.0, 1.0, 0.0
         for r in range(rows):
             work.matrix[r, j] = 0.0
-    return count, rows, n, padded, curved
-
-
-@inlined
-def run_interior_point(
-    data: Data,
-    t: int,
-    work: Workspace,
-    with_cost: bool,
-    reserved: bool,
-    tolerance: float,
-    max_iterations: int,
-) -> tuple[int, int, int]:
-    """The interior point on one frame, with the cost, or with none and reserves of weight one.
-
-    The weights of reserves are in RESERVE_WEIGHT where there are some, a guess of the multiplier in GUESS; the result
-    is in BEST of the muscles work.free, and in BEST_MULTIPLIER. Returns claim, iterations and number of free muscles.
-    """
-    count, rows, n, padded, curved = load_interior_point(data, t, work, with_cost, reserved)
-    sizes, arrays = (data.moment.shape[1], rows, n, padded), (work.w, work.s, work.schur)
-    limits = tolerance, max_iterations, not (with_cost and reserved)
-    claim, steps = minimise(data.terms, count, t, curved, work.matrix, *sizes, *limits, *arrays)
+    programme = Programme(
+        data.terms, count, t, curved, work.matrix, hard, rows, n, padded, w, s, work.schur
+    )  # fmt: skip
+    claim, steps = minimise(programme, tolerance, max_iterations, not (with_cost and reserved))
     return claim, steps, n
 
 
 @compiled
-def load_dual(data: Data, t: int, work: Workspace, reserved: bool) -> tuple[bool, bool]:
-    """Prepare `solve_dual`; whether activations follow from multipliers at all, and whether the start is cold."""
+def run_dual_newton(
+    data: Data, t: int, work: Workspace, reserved: bool, tolerance: float, max_iterations: int
+) -> tuple[int, int]:
+    """Newton's method on the dual of one frame, from the multipliers of the last frame with a certificate.
+
+    The result is in BEST of all muscles, and in BEST_MULTIPLIER. Returns claim and steps.
+    """
     w, s, hard, muscles = work.w, work.s, data.moment.shape[1], data.lower.shape[1]
     rows, padded = hard + data.soft_target.shape[1], (muscles + LANES - 1) // LANES * LANES
     for i in range(muscles, padded):
@@ -264,31 +261,15 @@ def load_dual(data: Data, t: int, work: Workspace, reserved: bool) -> tuple[bool
         cold = cold or not abs(s[MULTIPLIER, r]) < np.inf
     for r in range(rows):
         s[MULTIPLIER, r] = 0.0 if cold else s[MULTIPLIER, r]
-    return invertible, cold
-
-
-@inlined
-def run_dual_newton(
-    data: Data, t: int, work: Workspace, reserved: bool, tolerance: float, max_iterations: int
-) -> tuple[int, int]:
-    """Newton's method on the dual of one frame, from the multipliers of the last frame with a certificate.
-
-    The result is in BEST of all muscles, and in BEST_MULTIPLIER. Returns claim and steps.
-    """
-    invertible, cold = load_dual(data, t, work, reserved)
-    hard, muscles, rows = data.moment.shape[1], data.lower.shape[1], work.schur.shape[0]
-    sizes, arrays = (
-        (hard, rows, muscles, (muscles + LANES - 1) // LANES * LANES),
-        (work.w, work.s, work.schur),
-    )
     best = 1e-3 * tolerance if reserved else tolerance  # the reserves themselves are small beside the moments
-    limits = tolerance, best, min(MAX_STEPS, max_iterations) if invertible else ZERO
+    most = min(MAX_STEPS, max_iterations) if invertible else ZERO
+    sizes, arrays = (hard, rows, muscles, padded), (w, s, work.schur)
     seek_proof, exponent = not reserved and rows == hard, data.terms.exponent[0]
     claim, steps = solve_dual(
-        data.form, exponent, work.full_matrix, *sizes, cold, *limits, seek_proof, *arrays
+        data.form, exponent, work.full_matrix, *sizes, cold, tolerance, best, most, seek_proof, *arrays
     )
     for r in range(hard):
-        work.s[BEST_MULTIPLIER, r] = work.s[MULTIPLIER, r]
+        s[BEST_MULTIPLIER, r] = s[MULTIPLIER, r]
     return claim, steps
 
 
@@ -309,29 +290,18 @@ def reset_warm_start(s: Any) -> None:
 @compiled
 def full_cost(data: Data, t: int, w: Any) -> float:
     """problem_scale.full_cost of one frame."""
-    muscles = data.lower.shape[1]
+    muscles, total = data.lower.shape[1], 0.0
     lower, upper = w[ALL_LOWER : ALL_LOWER + muscles], w[ALL_UPPER : ALL_UPPER + muscles]
-    slope, at_lower = w[MARGINAL : MARGINAL + muscles], w[THETA : THETA + muscles]
-    half, middle = w[HALF : HALF + muscles], w[ALL_PULL : ALL_PULL + muscles]
     change = value_of(data.terms, t, upper) - value_of(data.terms, t, lower)
-    for i in range(muscles):
-        half[i] = 0.5 * min(upper[i] - lower[i], 1.0)
-        middle[i] = lower[i] + half[i]
-    slopes_of(data.terms, t, lower, at_lower)
-    slopes_of(data.terms, t, middle, slope)
-    for i in range(muscles):
-        slope[i] = abs(slope[i] - at_lower[i])
     for k in range(data.soft_target.shape[1]):
-        row, weight = data.soft_matrix[t, k], data.soft_weight[t, k]
-        low, high = data.soft_target[t, k], data.soft_target[t, k]
+        row, low, high = data.soft_matrix[t, k], data.soft_target[t, k], data.soft_target[t, k]
         for i in range(muscles):
             low -= row[i] * lower[i]
             high -= row[i] * upper[i]
-            slope[i] += BESIDE_ROWS * weight * row[i] * row[i] * half[i]
-        change += 0.5 * weight * (high * high - low * low)
-    total = 0.0
+        change += 0.5 * data.soft_weight[t, k] * (high * high - low * low)
+    change_of_slopes(data, t, 1.0, w)
     for i in range(muscles):
-        total += slope[i] * (upper[i] - lower[i]) if slope[i] < np.inf else 0.0
+        total += w[THETA + i] * (upper[i] - lower[i]) if w[THETA + i] < np.inf else 0.0
     full = max(0.5 * total, abs(change))
     return full if full > 0.0 and full < np.inf else 1.0
 
@@ -356,24 +326,20 @@ def accept(data: Data, t: int, output: Output) -> int:
 
 
 @compiled
-def clear_output(t: int, output: Output) -> None:
-    """NaN for every number of a frame."""
-    output.residual[t], output.cost[t] = np.nan, np.nan
-    for r in range(output.reserve.shape[1]):
-        output.reserve[t, r], output.multiplier[t, r] = np.nan, np.nan
-    for i in range(output.activation.shape[1]):
-        output.activation[t, i], output.force[t, i] = np.nan, np.nan
-
-
-@compiled
 def record_proof(data: Data, t: int, direction: Any, output: Output, w: Any) -> bool:
-    """Whether a direction proves infeasibility; records it if so."""
-    if not farkas_ratio_of_direction(data, t, direction, w) > TOLERANCE:
+    """Whether a direction proves infeasibility, by the problem's own arrays; records it if so."""
+    arm, capacity, moment = data.moment_arm[t], data.force_capacity[t], data.moment[t]
+    hard, muscles = arm.shape
+    largest, scale = 0.0, w[HALF : HALF + hard]
+    for i in range(muscles):
+        w[ALL_PULL + i] = 0.0
+    for r in range(hard):
+        largest, scale[r] = max(largest, abs(direction[r])), max(1.0, abs(moment[r]))
+        for i in range(muscles):
+            w[ALL_PULL + i] += direction[r] * (arm[r, i] * capacity[i])
+    if not farkas_ratio(direction, moment, scale, ALL_PULL, ALL_LOWER, ALL_UPPER, muscles, w) > TOLERANCE:
         return False
-    largest = 0.0
-    for r in range(direction.size):
-        largest = max(largest, abs(direction[r]))
-    for r in range(output.proof.shape[1]):
+    for r in range(hard):
         output.proof[t, r] = direction[r] / largest
     return True
 
@@ -494,7 +460,9 @@ def process_frame(
     elif not load_frame(data, t, work):
         status = INVALID_INPUT
     if status != SOLVED and status != SOLVED_WITH_RESERVE:
-        clear_output(t, output)
+        output.residual[t], output.cost[t] = np.nan, np.nan
+        output.reserve[t, :], output.multiplier[t, :] = np.nan, np.nan
+        output.activation[t, :], output.force[t, :] = np.nan, np.nan
     elif rate.time.size > 0:
         rate.since[0] = rate.time[t]
         for i in range(data.lower.shape[1]):
