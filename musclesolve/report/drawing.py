@@ -12,7 +12,7 @@ import xarray as xr
 
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve._util.worker_pool import Lost, Pool
-from musclesolve.report.damage import DAMAGE, reason
+from musclesolve.report.content.pieces import DAMAGE, reason
 
 FIGURE, CHECK, PICTURE = "figure", "check", "picture"
 FEW = 9

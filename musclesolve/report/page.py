@@ -1,21 +1,23 @@
-"""The report as one HTML page."""
+"""A report: one HTML page that needs nothing but itself, made of the files of trials and written beside them."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
+from importlib import resources
+from pathlib import Path
 from typing import Any
 
 import xarray as xr
 from markupsafe import Markup
 
 from musclesolve._util.progress import Progress, no_progress
-from musclesolve.checking.finding import Report
-from musclesolve.report.content.citations import Citations
+from musclesolve.errors import InputError
 from musclesolve.report.content.headline import Headline, headline, no_headline
 from musclesolve.report.content.limits import contact_forces_of_others
-from musclesolve.report.content.methods import methods
+from musclesolve.report.content.methods import Citations, methods
 from musclesolve.report.content.overview import (
     average,
     differences,
@@ -24,17 +26,21 @@ from musclesolve.report.content.overview import (
     subjects,
     versions,
 )
-from musclesolve.report.damage import DAMAGE, reason
+from musclesolve.report.content.pieces import DAMAGE, reason
 from musclesolve.report.drawing import CHECK, FIGURE, Job, Made, make
 from musclesolve.report.figures.figure_choice import caption, figures_of
-from musclesolve.report.inputs import AVERAGE, Inputs, TrialFiles
+from musclesolve.report.inputs import AVERAGE, Inputs, TrialFiles, read_inputs
 from musclesolve.report.sections import Picture, Section, jobs_of, sections_of
 from musclesolve.results.dataset.attributes import text, trial_name
+from musclesolve.results.files.atomic_writing import reserved, write_files
 from musclesolve.version import __version__
 
 MOST_BYTES = 9_500_000
 """A page is kept below 10 MB: figures of the last trials are left out where it would not be."""
 LEFT_OUT = "left out to keep the page below 10 MB: make a report of this trial alone"
+NAME, SUFFIXES = "report.html", (".html", ".htm")
+PARTS = {"style": "style.css", "script": "script.js"}
+"""What the page holds as it is, not filled as the templates are."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +53,58 @@ class TrialPage:
     sections: list[Section]
 
 
+def write_report(
+    paths: Sequence[str | Path],
+    output: str | Path | None = None,
+    progress: Progress | None = None,
+    workers: int = 1,
+) -> tuple[Path, Inputs]:
+    """Write a report of results, with what was computed of the same trials besides.
+
+    Args:
+        paths: result.nc, uncertainty.nc, comparison.nc and average.nc, in any order; their content says which is which.
+        output: the page (.html), or a folder for report.html; beside the first file unless given.
+        progress: called with the name of each stage and the share of the work that is done.
+        workers: how many processes draw figures side by side.
+
+    Returns:
+        The page, and what it was made of.
+
+    Raises:
+        InputError: a file does not exist, none can be used, or the page cannot be written.
+    """
+    report = progress or no_progress
+    report("reading", 0.0)
+    inputs = read_inputs(paths)
+    target = _target(paths, output)
+    with reserved(target.parent):
+        page = report_page(inputs, report, workers)
+        (written,) = write_files(target.parent, {target.name: page.encode("utf-8", "replace")})
+    return written, inputs
+
+
+def _target(paths: Sequence[str | Path], output: str | Path | None) -> Path:
+    target = Path(paths[0]).parent if output is None else Path(output)
+    if target.is_dir():
+        target = target / NAME
+    if target.suffix.casefold() not in SUFFIXES:
+        raise InputError(
+            f"a report is a page of HTML, not {target.suffix or 'a file without suffix'}",
+            code="bad_value",
+            file=target,
+            expected="a name that ends in .html, or a folder",
+            remedy="-o report.html",
+        )
+    if os.path.realpath(target) in {os.path.realpath(path) for path in paths}:
+        raise InputError(
+            "this is one of the files that the report is made of",
+            code="occupied_folder",
+            file=target,
+            remedy="choose another name with -o",
+        )
+    return target
+
+
 def report_page(inputs: Inputs, progress: Progress | None = None, workers: int = 1) -> str:
     """The whole page.
 
@@ -55,32 +113,41 @@ def report_page(inputs: Inputs, progress: Progress | None = None, workers: int =
         progress: called with the name of each stage and the share of the work that is done.
         workers: how many processes draw figures side by side.
     """
-    from musclesolve.report.rendering import render
-
     report = progress or no_progress
     report("drawing", 0.0)
     jobs, datasets = _jobs(inputs)
     made = make(datasets, jobs, workers, report)
     report("writing", 1.0)
     _keep_small(jobs, made)
-    trials = _trial_pages(inputs, jobs, made)
-    citations = Citations(_version(inputs))
+    trials = [
+        _trial_page(number, trial, title, jobs, made)
+        for number, (trial, title) in enumerate(
+            zip(inputs.trials, _titles(inputs.trials), strict=True), start=1
+        )
+    ]
+    versions_of_files = (text(source.data, "musclesolve_version") for source in inputs.sources)
+    citations = Citations(next(versions_of_files, "") or __version__)
+    try:
+        paragraphs = [methods(trial, citations) for trial in inputs.trials[:1]]
+    except DAMAGE:
+        paragraphs = []
+    of_others = [key for each in contact_forces_of_others().values() for key in each["sources"]]
     content = {
         "title": _title(inputs),
         "trials": trials,
         "overview": overview(inputs, [each.headline for each in trials], [each.title for each in trials]),
         "subjects": subjects(inputs),
         "averages": _averages(inputs, jobs, made),
-        "methods": _methods(inputs, citations),
+        "methods": paragraphs,
         "differences": differences(inputs),
         "citations": citations,
-        "contact_sources": _contact_sources(citations),
+        "contact_sources": citations.cite(*dict.fromkeys(of_others)),
         "files": files_of_report(inputs),
         "unreadable": inputs.unreadable,
         "versions": versions(),
         "made": date.today().isoformat(),
     }
-    return render(content)
+    return _rendered(content)
 
 
 def _jobs(inputs: Inputs) -> tuple[list[Job], list[xr.Dataset]]:
@@ -110,29 +177,16 @@ def _keep_small(jobs: Sequence[Job], made: dict[str, Made]) -> None:
             made[job.key] = Made(fault=LEFT_OUT)
 
 
-def _trial_pages(inputs: Inputs, jobs: Sequence[Job], made: dict[str, Made]) -> list[TrialPage]:
-    titles, pages = _titles(inputs.trials), []
-    for number, (trial, title) in enumerate(zip(inputs.trials, titles, strict=True), start=1):
-        key = f"t{number}"
-        own = [job for job in jobs if job.key.startswith(f"{key}-")]
-        top = _headline(trial, made[f"{key}-check"].content)
-        pages.append(TrialPage(key, title, top, sections_of(trial, number, own, made)))
-    return pages
-
-
-def _headline(trial: TrialFiles, checked: Report | str | None) -> Headline:
+def _trial_page(
+    number: int, trial: TrialFiles, title: str, jobs: Sequence[Job], made: dict[str, Made]
+) -> TrialPage:
+    key = f"t{number}"
+    own = [job for job in jobs if job.key.startswith(f"{key}-")]
     try:
-        return headline(trial.facts, checked)
+        top = headline(trial.facts, made[f"{key}-check"].content)
     except DAMAGE as error:
-        return no_headline(reason(error))
-
-
-def _methods(inputs: Inputs, citations: Citations) -> list[list[Any]]:
-    """The paragraph of the first trial; none of a damaged one."""
-    try:
-        return [methods(trial, citations) for trial in inputs.trials[:1]]
-    except DAMAGE:
-        return []
+        top = no_headline(reason(error))
+    return TrialPage(key, title, top, sections_of(trial, number, own, made))
 
 
 def _titles(trials: Sequence[TrialFiles]) -> list[str]:
@@ -175,11 +229,20 @@ def _averages(inputs: Inputs, jobs: Sequence[Job], made: dict[str, Made]) -> lis
     return found
 
 
-def _contact_sources(citations: Citations) -> Markup:
-    """The works that the contact forces of others are taken from."""
-    sources = (each["sources"] for each in contact_forces_of_others().values())
-    return citations.cite(*dict.fromkeys(key for own in sources for key in own))
+def _rendered(content: dict[str, Any]) -> str:
+    """The page of a content; whatever is not Markup is escaped."""
+    from jinja2 import Environment, FunctionLoader, StrictUndefined
+
+    page = Environment(
+        loader=FunctionLoader(_template),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    own = {name: Markup(_template(file)) for name, file in PARTS.items()}
+    return page.get_template("page.html").render(**content, **own)
 
 
-def _version(inputs: Inputs) -> str:
-    return next((text(each.data, "musclesolve_version") for each in inputs.sources), "") or __version__
+def _template(name: str) -> str:
+    return resources.files(__package__).joinpath("templates", *name.split("/")).read_text(encoding="utf-8")

@@ -13,8 +13,7 @@ from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve.checking.finding import SEVERITIES, Report
 from musclesolve.report.content import trial_sections as content
 from musclesolve.report.content.limits import general, limits
-from musclesolve.report.content.pieces import Absent
-from musclesolve.report.damage import DAMAGE, reason
+from musclesolve.report.content.pieces import DAMAGE, Absent, reason
 from musclesolve.report.drawing import CHECK, FIGURE, PICTURE, Job, Made
 from musclesolve.report.figures.figure_choice import caption, figures_of
 from musclesolve.report.inputs import COMPARISON, RESULT, UNCERTAINTY, TrialFiles

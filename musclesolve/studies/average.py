@@ -10,8 +10,13 @@ import xarray as xr
 
 from musclesolve.errors import InputError
 from musclesolve.recording.data import SIDES, Side
-from musclesolve.results.cycles.comparable import check_alike, differences, persons
-from musclesolve.results.cycles.cycle_averages import average_cycles, common
+from musclesolve.results.cycles.cycle_averages import (
+    average_cycles,
+    check_alike,
+    common,
+    differences,
+    persons,
+)
 from musclesolve.results.cycles.gait_cycles import gait_cycles
 from musclesolve.results.dataset.checked import checked_result
 from musclesolve.results.dataset.frame_validity import sides

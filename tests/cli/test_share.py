@@ -18,8 +18,8 @@ from musclesolve.cli.tendon_words import stated_strains
 from musclesolve.opensim.read_model import read_osim
 from musclesolve.plotting import figure_sets as save
 from musclesolve.recording.text.mot_file import read_mot, write_mot
+from musclesolve.results.export.opensim_files import ENDINGS
 from musclesolve.results.files.result_netcdf import read_result
-from musclesolve.results.files.storage_file import ENDINGS
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from browser import DESKTOP, PHONE, needs_chromium, opened
 from report_inputs import small, with_emg, written
 from synthetic_result import with_troubles
 
-from musclesolve.report.write_report import write_report
+from musclesolve.report.page import write_report
 
 pytestmark = needs_chromium
 

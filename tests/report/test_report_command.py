@@ -8,7 +8,7 @@ from report_inputs import small, written
 from typer.testing import CliRunner
 
 from musclesolve.cli import app as cli
-from musclesolve.report.write_report import write_report
+from musclesolve.report.page import write_report
 
 
 @pytest.fixture

@@ -13,9 +13,16 @@ from synthetic_result import set_status
 import musclesolve as ms
 from musclesolve.checking.finding import Report
 from musclesolve.data.bundled import reference_stride
-from musclesolve.report.content.citations import Citations, as_bibtex, as_text, works
 from musclesolve.report.content.limits import contact_forces_of_others
-from musclesolve.report.content.methods import cost_words, methods, texts
+from musclesolve.report.content.methods import (
+    Citations,
+    as_bibtex,
+    as_text,
+    cost_words,
+    methods,
+    texts,
+    works,
+)
 from musclesolve.report.inputs import RESULT, TrialFiles
 from musclesolve.report.recheck import recheck
 from musclesolve.sharing.cost.cost_registry import costs

@@ -29,7 +29,7 @@ def report(
 ) -> None:
     """Write a report: one page with verdict, figures, tables, limits and a methods paragraph, for any browser."""
     from musclesolve._util.processes import cores
-    from musclesolve.report.write_report import write_report
+    from musclesolve.report.page import write_report
 
     with progress() as update:
         written, inputs = write_report(result, output, update, cores())

@@ -1,24 +1,157 @@
-"""Marker sets and faults as tables, and one marker set in full."""
+"""What there is, as tables: muscle sets, their muscles, one muscle in full; marker sets, one in full; faults."""
 
 from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from typing import Any
 
 from rich.console import Group
 from rich.table import Table
 
+from muscle_db import Muscle, MuscleDatabase, load
+from muscle_db.model import PathPoint
 from musclesolve._util.names import unknown_name
 from musclesolve.recording.markers.landmark_names import landmarks
 from musclesolve.recording.markers.marker_set import MarkerSet, marker_sets, markers_of
+from musclesolve.results.tables.columns import names, numbers
+
+
+def _table(title: str, *columns: Any, rows: Iterable[Iterable[str]], caption: str | None = None) -> Table:
+    table = Table(*columns, title=title, title_justify="left", caption=caption)
+    for row in rows:
+        table.add_row(*row)
+    return table
+
+
+def set_table(databases: Iterable[MuscleDatabase]) -> Table:
+    """One line per muscle set."""
+    default, rows = load().name, []
+    for each in databases:
+        points = [point for muscle in each for point in muscle.path]
+        moving = sum(point.moving is not None or point.frame in each.frames for point in points)
+        counts = (len(each), len(points), moving, len(each.wrap_objects))
+        name = f"{each.name} (default)" if each.name == default else each.name
+        rows.append((name, *map(str, counts), each.curves, each.source.partition(";")[0]))
+    return _table(
+        "muscle sets",
+        *names("name"),
+        *numbers("muscles", "points", "moving points", "wrap objects"),
+        *names("curves"),
+        "source",
+        rows=rows,
+        caption="--database NAME lists the muscles of a set, and its source in full",
+    )
+
+
+def muscle_table(database: MuscleDatabase) -> Group:
+    """One line per muscle, in the units of the literature, with source and licence."""
+    rows = (
+        (
+            *(muscle.name, muscle.short_name, muscle.group),
+            f"{muscle.max_isometric_force:.0f}",
+            f"{1e3 * muscle.optimal_fiber_length:.1f}",
+            f"{1e3 * muscle.tendon_slack_length:.1f}",
+            f"{math.degrees(muscle.pennation_angle):.0f}",
+            *(str(len(muscle.path)), str(len(muscle.wraps) or "")),
+        )
+        for muscle in database.muscles
+    )
+    listing = _table(
+        f"{database.name}: {len(database.muscles)} muscles of the leg",
+        *names("name", "short name", "group"),
+        *numbers("F0 [N]", "L0 [mm]", "LT [mm]", "pennation [deg]", "points", "wraps"),
+        rows=rows,
+        caption="F0 maximum isometric force, L0 optimal fiber length, LT tendon slack length",
+    )
+    remarks = [f"source: {database.source}"]
+    remarks += [f"licence: {database.license}"] * bool(database.license)
+    remarks += [f"note: {note}" for note in database.notes]
+    return Group(listing, "", *remarks)
+
+
+def muscle_in_full(database: MuscleDatabase, muscle: Muscle) -> Group:
+    """All data of a muscle, with its path and the deviations from the printed source."""
+    title = f"{muscle.name} of {database.name}"
+    facts = Table(*names(""), "", show_header=False, box=None, title=title, title_justify="left")
+    for label, value in (*_facts(muscle), *_passive(database, muscle)):
+        facts.add_row(label, value)
+    wraps: list[str | Table] = ["", _wraps(database, muscle)] if muscle.wraps else []
+    return Group(facts, "", _path(database, muscle), *wraps, "", *_deviations(database, muscle))
+
+
+def _facts(muscle: Muscle) -> Iterator[tuple[str, str]]:
+    yield "short name", muscle.short_name
+    yield "group", muscle.group
+    yield from (("origin", muscle.origin), ("insertion", muscle.insertion), ("action", muscle.action))
+    yield "maximum isometric force", f"{muscle.max_isometric_force:.0f} N"
+    yield "optimal fiber length", f"{1e3 * muscle.optimal_fiber_length:.1f} mm"
+    yield "tendon slack length", f"{1e3 * muscle.tendon_slack_length:.1f} mm"
+    yield "tendon strain at max. force", f"{100.0 * muscle.tendon_strain:.3g} %"
+    yield "pennation angle", f"{math.degrees(muscle.pennation_angle):.3g} deg"
+    yield "max. shortening velocity", f"{muscle.max_shortening_velocity:g} optimal fiber lengths / s"
+
+
+def _passive(database: MuscleDatabase, muscle: Muscle) -> Iterator[tuple[str, str]]:
+    """The strains of the rules of passive force, as far as the set has them for a muscle."""
+    calibrated = database.calibrated_passive.strains if database.calibrated_passive else {}
+    rules = {"table": muscle.passive, "calibrated": calibrated.get(muscle.name)}
+    for rule, strain in rules.items():
+        if strain is not None:
+            strains = (strain.at_zero_force, strain.at_one_norm_force)
+            yield f"passive force, {rule}", "from a fiber strain of {:g}, norm force at {:g}".format(*strains)
+
+
+def _path(database: MuscleDatabase, muscle: Muscle) -> Table:
+    rows = (
+        (
+            *(str(number), point.frame),
+            *(f"{1e3 * coordinate:.1f}" for coordinate in point.position),
+            *(str(point.active or ""), _motion(database, point)),
+        )
+        for number, point in enumerate(muscle.path, start=1)
+    )
+    axes = numbers("forward [mm]", "left [mm]", "up [mm]")
+    title = "path of the right leg, standing pose"
+    return _table(title, *numbers("point"), "frame", *axes, "only while", "moves with", rows=rows)
+
+
+def _motion(database: MuscleDatabase, point: PathPoint) -> str:
+    """The angle that a point moves with on its bone, and the range that is tabulated."""
+    moves = point.moving or database.frames.get(point.frame)
+    if moves is None:
+        return ""
+    lower, upper = (math.degrees(moves.angles[k]) for k in (0, -1))
+    bone = "" if point.moving else f" on the {database.frames[point.frame].body}"
+    return f"{moves.dof}, {lower:g} to {upper:g} deg{bone}"
+
+
+def _wraps(database: MuscleDatabase, muscle: Muscle) -> Table:
+    rows = []
+    for wrap in muscle.wraps:
+        own = database.wrap_objects[wrap.object]
+        radii = ", ".join(f"{1e3 * radius:g}" for radius in dict.fromkeys(own.radii) if radius)
+        center = ", ".join(f"{1e3 * value:.1f}" for value in own.center)
+        length = f"{1e3 * own.length:g}" if own.length else ""
+        points = f"{wrap.first or 1} to {wrap.last or len(muscle.path)}"
+        rows.append((own.name, own.kind, own.frame, radii, length, center, own.side, points))
+    columns = (*names("object", "kind", "frame"), *numbers("radius [mm]", "length [mm]"))
+    return _table("wrap objects", *columns, "center [mm]", "side", "points", rows=rows)
+
+
+def _deviations(database: MuscleDatabase, muscle: Muscle) -> list[str]:
+    if muscle.deviations:
+        return ["deviates from the printed source:", *(f"  {each}" for each in muscle.deviations)]
+    if any(each.deviations for each in database):
+        return ["as printed in the source"]
+    return [f"source: {database.source.partition(';')[0]}"]
 
 
 def marker_set_table() -> Table:
     """One line per bundled marker set."""
-    listing = Table(title="marker sets", title_justify="left")
-    for heading in ("name", "markers", "what"):
-        listing.add_column(heading, no_wrap=heading == "name")
-    for name, chosen in marker_sets().items():
-        listing.add_row(name, str(len(chosen.markers)), chosen.description)
-    listing.caption = '[markers] set = "name" in a trial file'
-    return listing
+    rows = ((name, str(len(chosen.markers)), chosen.description) for name, chosen in marker_sets().items())
+    caption = '[markers] set = "name" in a trial file'
+    return _table("marker sets", *names("name"), "markers", "what", rows=rows, caption=caption)
 
 
 def marker_set_in_full(name: str) -> Group:
@@ -26,17 +159,20 @@ def marker_set_in_full(name: str) -> Group:
     if name not in marker_sets():
         raise unknown_name(name, "marker set", marker_sets())
     chosen = marker_sets()[name]
-    mapped = Table(title=f"{name}: {chosen.description}", title_justify="left", caption=chosen.source)
-    for heading in ("landmark", "what it is", "markers, the first present ones"):
-        mapped.add_column(heading, no_wrap=heading == "landmark")
-    for landmark, ways in chosen.mapping.items():
-        shown = "; or ".join(" and ".join(markers_of(way)) for way in ways)
-        mapped.add_row(landmark, landmarks()[landmark].description, shown)
+    rows = (
+        (
+            *(landmark, landmarks()[landmark].description),
+            "; or ".join(" and ".join(markers_of(way)) for way in ways),
+        )
+        for landmark, ways in chosen.mapping.items()
+    )
+    columns = (*names("landmark"), "what it is", "markers, the first present ones")
+    mapped = _table(f"{name}: {chosen.description}", *columns, rows=rows, caption=chosen.source)
     return Group(mapped, *_lines(chosen))
 
 
 def _lines(chosen: MarkerSet) -> list[str]:
-    clusters = [f"moves as one body: {name} = {', '.join(names)}" for name, names in chosen.clusters.items()]
+    clusters = [f"moves as one body: {name} = {', '.join(own)}" for name, own in chosen.clusters.items()]
     carried = [f"seen standing, carried by {cluster}: {marker}" for marker, cluster in chosen.carried.items()]
     aliases = [f"also called: {name} = {', '.join(others)}" for name, others in chosen.aliases.items()]
     return [*clusters, *carried, *aliases]
@@ -46,9 +182,6 @@ def fault_table() -> Table:
     """One row for each fault that can be planted: its name, and what is done wrong."""
     from musclesolve.synthetic.faults import faults
 
-    rows = Table(title="faults for `musclesolve synthesize --fault`", title_justify="left")
-    rows.add_column("fault", no_wrap=True)
-    rows.add_column("what is done wrong")
-    for name, fault in faults().items():
-        rows.add_row(name, " ".join(fault.about.split()))
-    return rows
+    rows = ((name, " ".join(fault.about.split())) for name, fault in faults().items())
+    title = "faults for `musclesolve synthesize --fault`"
+    return _table(title, *names("fault"), "what is done wrong", rows=rows)

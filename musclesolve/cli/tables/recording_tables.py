@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from rich.table import Table
+from rich.table import Column, Table
 
 from musclesolve.checking.finding import SEVERITIES, Report
 from musclesolve.recording.cameras.camera_file import CameraFile
 from musclesolve.recording.cameras.camera_markers import calibration_notes, largest_noise
+from musclesolve.results.tables.columns import names, numbers
 
 _COLOURS = {"error": "red", "warning": "yellow", "note": "dim"}
 
@@ -16,23 +17,21 @@ def tables(report: Report) -> list[Table]:
     """Return one table for each severity that was found: where, what, how to fix it."""
     printed = []
     for severity in SEVERITIES:
-        found = report.of(severity)
-        if not found:
+        if not (findings := report.of(severity)):
             continue
+        is_note = severity == "note"
+        remedy = [] if is_note else [Column("how to fix it", ratio=4)]
         table = Table(
-            title=f"{severity}s" if len(found) > 1 else severity,
+            *(*names("finding"), Column("where", ratio=2), Column("what", ratio=5), *remedy),
+            title=f"{severity}s" if len(findings) > 1 else severity,
             title_justify="left",
             title_style=_COLOURS[severity],
-            show_lines=severity != "note",
+            show_lines=not is_note,
         )
-        table.add_column("finding", no_wrap=True)
-        table.add_column("where", ratio=2)
-        table.add_column("what", ratio=5)
-        if severity != "note":
-            table.add_column("how to fix it", ratio=4)
-        for finding in found:
-            cells = [finding.code, str(finding.where), finding.what]
-            table.add_row(*cells, *([finding.remedy] if severity != "note" else []))
+        for finding in findings:
+            table.add_row(
+                finding.code, str(finding.where), finding.what, *([] if is_note else [finding.remedy])
+            )
         printed.append(table)
     return printed
 
@@ -45,14 +44,12 @@ def calibration_table(recording: CameraFile) -> Table:
     """
     fits = recording.calibrations
     listing = Table(
+        *(*names("control point"), *numbers(*(fit.camera.name for fit in fits))),
         title=f"{recording.path.name}: distance from projected to digitised control points [px]",
         title_justify="left",
         caption="\n".join(calibration_notes(fits)),
         caption_justify="left",
     )
-    listing.add_column("control point", no_wrap=True)
-    for fit in fits:
-        listing.add_column(fit.camera.name, justify="right")
     seen = [dict(zip(fit.labels, fit.distance, strict=True)) for fit in fits]
     for label in dict.fromkeys(label for fit in fits for label in fit.labels):
         cells = (

@@ -9,6 +9,7 @@ from pathlib import Path
 from rich import box
 from rich.table import Table
 
+from musclesolve.results.tables.columns import names, numbers, words
 from musclesolve.results.tables.lines import decimal, line
 from musclesolve.studies.many_trials.trial_record import CSV, JOINTS, Outcome, TrialRecord
 
@@ -17,14 +18,16 @@ LOST = {Outcome.REFUSED: "REFUSED", Outcome.FAILED: "FAILED"}
 
 def table(records: Sequence[TrialRecord]) -> Table:
     """Frames, residual and peak contact forces of every trial; fits on 80 columns."""
-    rows = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 0), collapse_padding=True)
-    rows.add_column("trial\n", overflow="fold")
-    for heading in ("frames\nsolved", "with\nreserve", "without\nsolution", "residual\n[% BW]"):
-        rows.add_column(heading, justify="right", no_wrap=True)
-    for joint in JOINTS:
-        rows.add_column(f"{joint}\n[BW]", justify="right", no_wrap=True)
-    rows.add_column("\n[s]", justify="right", no_wrap=True)
-    rows.add_column("\nstatus", no_wrap=True)
+    rows = Table(
+        *words("trial\n"),
+        *numbers("frames\nsolved", "with\nreserve", "without\nsolution", "residual\n[% BW]", whole=True),
+        *numbers(*(f"{joint}\n[BW]" for joint in JOINTS), "\n[s]", whole=True),
+        *names("\nstatus"),
+        box=box.SIMPLE_HEAD,
+        pad_edge=False,
+        padding=(0, 0),
+        collapse_padding=True,
+    )
     for record in records:
         rows.add_row(record.name, *_cells(record), LOST.get(record.outcome, record.outcome.value))
     return rows

@@ -10,8 +10,7 @@ from markupsafe import Markup
 
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve.checking.finding import SEVERITIES, Report
-from musclesolve.report.content.pieces import Number, joined, muscle_names, plain
-from musclesolve.report.damage import DAMAGE
+from musclesolve.report.content.pieces import DAMAGE, Number, joined, muscle_names, plain
 from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.dataset.attributes import listed, text
 from musclesolve.results.facts import Facts

@@ -9,8 +9,7 @@ import numpy as np
 import xarray as xr
 
 from musclesolve.report.content.headline import Headline
-from musclesolve.report.content.pieces import DASH, Table, cell, digest, from_rich
-from musclesolve.report.damage import DAMAGE
+from musclesolve.report.content.pieces import DAMAGE, DASH, Table, cell, digest, from_rich
 from musclesolve.report.inputs import KIND_NAMES, Inputs
 from musclesolve.results.cycles.gait_cycles import METHODS
 from musclesolve.results.dataset import frame_validity as frames

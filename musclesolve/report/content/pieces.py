@@ -9,6 +9,7 @@ import numpy as np
 from markupsafe import Markup, escape
 from rich.table import Table as RichTable
 
+from musclesolve.errors import InputError, MuscleSolveError
 from musclesolve.results.dataset import frame_validity as frames
 
 DASH = "–"
@@ -108,3 +109,13 @@ def joined(names: Sequence[str], most: int = 8) -> Markup:
     shown = Markup(", ").join(escape(plain(name)) for name in names[:most])
     rest = len(names) - most
     return shown + (f" and {rest} more" if rest > 0 else "")
+
+
+DAMAGE = (MuscleSolveError, LookupError, ValueError, TypeError, ArithmeticError)
+"""A report says so in the place of the part and has the others. Anything else is a fault of the program, and raised."""
+
+
+def reason(error: Exception) -> str:
+    """Why a part is not there, in a line."""
+    text = error.problem if isinstance(error, InputError) else f"{type(error).__name__}: {error}"
+    return text.partition("\n")[0]

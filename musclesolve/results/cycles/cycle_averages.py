@@ -1,21 +1,33 @@
-"""Gait cycles averaged: mean, spread and number at every percentage of the cycle."""
+"""Gait cycles averaged: mean, spread and number at every percentage of the cycle.
+
+Cycles are averaged if none of them is there twice, and all are of the same cost, muscles and passive forces.
+"""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import xarray as xr
 
 from musclesolve._util.arrays import Array
 from musclesolve.errors import InputError
-from musclesolve.results.cycles.comparable import check_alike, check_once, differences, persons
-from musclesolve.results.cycles.gait_cycles import RESERVES, cycle_names
+from musclesolve.results.cycles.gait_cycles import METHODS, RESERVES, SUBJECT, cycle_names, short_path
+from musclesolve.results.dataset.attributes import listed
 
 STATISTICS = ("std", "median", "count")
 """What each variable gets besides its mean, as ``activation_std`` and so on."""
 SENTENCES = ("left_out", "invalid", "reserves")
 """Attributes of gait cycles that are sentences on some of them."""
+MOST_COMMON = 0.5
+"""Cycles of one recording that have more than this share of the shorter one in common are the same stride."""
+PROBLEM = ("cost", "muscle_database", "passive", "fiber_lengths", "tendon", "curves")
+"""Choices that define the optimisation problem of which the muscle forces are the solution."""
+UNSTATED = {"tendon": "rigid"}
+"""Choices of results that are older than the choice."""
 
 
 def average_cycles(cycles: xr.Dataset | Sequence[xr.Dataset]) -> xr.Dataset:
@@ -39,9 +51,22 @@ def average_cycles(cycles: xr.Dataset | Sequence[xr.Dataset]) -> xr.Dataset:
         InputError: these are no gait cycles or none at all, one of them is there twice, their forces minimise
             different costs or are of different muscles, or they have unlike names or percentages.
     """
-    cycles = _checked(cycles)
-    sentences = {key: _gathered(cycles, key) for key in SENTENCES}
-    used = _used(cycles, sentences["left_out"])
+    every = [cycles] if isinstance(cycles, xr.Dataset) or not isinstance(cycles, Iterable) else list(cycles)
+    for each in every:
+        _check_cycles(each)
+    sentences = {key: [one for each in every for one in listed(each, key)] for key in SENTENCES}
+    used = [each for each in every if each.sizes["cycle"]]
+    if not used:
+        why = f": {'; '.join(sentences['left_out'])}" if sentences["left_out"] else ""
+        raise InputError(
+            f"there is no complete gait cycle to average{why}",
+            code="not_comparable",
+            expected="frames from one heel strike of a leg to its next one",
+            remedy="widen [time] of the trial if more was measured, or take incomplete cycles: partial=True, on the "
+            "command line --partial",
+        )
+    check_once(used)
+    check_alike(used)
     together = _stacked(used)
     needed = together[RESERVES].sum("cycle").astype(np.int32).variable
     needed.attrs = {"units": "1", "long_name": "gait cycles in the average that needed a reserve"}
@@ -51,58 +76,64 @@ def average_cycles(cycles: xr.Dataset | Sequence[xr.Dataset]) -> xr.Dataset:
     averaged["cycles"] = xr.Variable((), np.int32(together.sizes["cycle"]), number)
     averaged["cycles_with_reserve"] = needed
     coords = {name: coord for name, coord in together.coords.items() if "cycle" not in coord.dims}
-    alike = {"unlike": differences(used), "persons": persons(used)}
-    return xr.Dataset(
-        averaged, coords, {**common(used), **sentences, **alike, "cycles": cycle_names(together)}
-    )
+    alike = {"unlike": differences(used), "persons": persons(used), "cycles": cycle_names(together)}
+    return xr.Dataset(averaged, coords, {**common(used), **sentences, **alike})
 
 
-def _used(cycles: list[xr.Dataset], left_out: list[str]) -> list[xr.Dataset]:
-    """The datasets that have cycles, if these can be averaged."""
-    used = [each for each in cycles if each.sizes["cycle"]]
-    if not used:
-        raise InputError(
-            "there is no complete gait cycle to average" + (f": {'; '.join(left_out)}" if left_out else ""),
-            code="not_comparable",
-            expected="frames from one heel strike of a leg to its next one",
-            remedy="widen [time] of the trial if more was measured, or take incomplete cycles: partial=True, on the "
-            "command line --partial",
-        )
-    check_once(used)
-    check_alike(used)
-    return used
-
-
-def _averages(together: xr.Dataset) -> dict[str, xr.Variable]:
-    """Every variable over its first dimension, the cycles."""
-    averaged = {}
-    for name, variable in together.data_vars.items():
-        dims = tuple(str(dim) for dim in variable.dims if dim != "cycle")
-        values = np.moveaxis(variable.values, variable.dims.index("cycle"), 0)
-        for suffix, numbers in zip(("", *STATISTICS), _statistics(values), strict=True):
-            attrs = {"units": "1"} if suffix == "count" else dict(variable.attrs)
-            if suffix:
-                attrs["long_name"] = f"{suffix} over cycles: {variable.attrs.get('long_name', name)}"
-            averaged["_".join(filter(None, (str(name), suffix)))] = xr.Variable(dims, numbers, attrs)
-    return averaged
-
-
-def _checked(cycles: object) -> list[xr.Dataset]:
-    """What was given as a list, one dataset as a list of one."""
-    given = list(cycles) if isinstance(cycles, Iterable) and not isinstance(cycles, xr.Dataset) else [cycles]
-    return [_cycles(each) for each in given]
-
-
-def _cycles(given: object) -> xr.Dataset:
+def _check_cycles(given: object) -> None:
     needed = {"cycle_trial", "cycle_side", "cycle_start", "cycle_end", "percent", RESERVES}
-    if isinstance(given, xr.Dataset) and "cycle" in given.dims and needed <= set(given.variables):
-        return given
-    raise InputError(
-        f"these are no gait cycles: {type(given).__name__}",
-        code="bad_type",
-        expected="what gait_cycles returns, one or a list of them",
-        remedy="cut the result into its cycles first: gait_cycles(result, side)",
-    )
+    if not isinstance(given, xr.Dataset) or "cycle" not in given.dims or needed - set(given.variables):
+        raise InputError(
+            f"these are no gait cycles: {type(given).__name__}",
+            code="bad_type",
+            expected="what gait_cycles returns, one or a list of them",
+            remedy="cut the result into its cycles first: gait_cycles(result, side)",
+        )
+
+
+def check_once(cycles: Sequence[xr.Dataset]) -> None:
+    """Refuse a stride that is there twice, also where its result was copied or computed in two ways.
+
+    A recording is identified by the contents of its marker files (``attrs["inputs"]``), where a result has these.
+    """
+    strides: dict[object, list[tuple[float, float, str]]] = defaultdict(list)  # start, end [s], name
+    for each in cycles:
+        inputs = listed(each, "inputs")
+        markers = frozenset(file.rpartition("sha256:")[2] for file in inputs if file.startswith("markers "))
+        if markers:
+            file = each.encoding.get("source")
+            place = f" ({short_path(file)})" if file else ""
+            columns = (each[f"cycle_{name}"].values.tolist() for name in ("side", "start", "end"))
+            for side, start, end, name in zip(*columns, cycle_names(each), strict=True):
+                strides[markers, side].append((start, end, name + place))
+    for own in strides.values():
+        for (start, end, name), (next_start, next_end, next_name) in pairwise(sorted(own)):
+            shared = min(end, next_end) - next_start
+            if shared > MOST_COMMON * min(end - start, next_end - next_start):
+                raise InputError(
+                    f"the same stride is there twice: {name}; {next_name}",
+                    code="not_comparable",
+                    expected="every recorded stride once: one that counts twice makes the spread too small",
+                    remedy="leave one of the results of this recording out",
+                )
+
+
+def check_alike(cycles: Sequence[xr.Dataset]) -> None:
+    """Refuse muscle forces of different optimisation problems: their mean is the solution of none.
+
+    Other choices, of the filter or of the hip joints, change the errors of the same forces; ``differences`` lists them.
+    """
+    for key in PROBLEM:
+        # A database is a name, or a file wherever it lies.
+        given = [each.attrs.get(key, UNSTATED.get(key)) for each in cycles]
+        values = dict.fromkeys(Path(str(value)).name for value in given if value is not None)
+        if len(values) > 1:
+            raise InputError(
+                f"these gait cycles are not computed with the same {key.replace('_', ' ')}: {' or '.join(values)}",
+                code="not_comparable",
+                expected="the same cost, muscles and passive forces: the spread is then that of the strides",
+                remedy="average the results of each for itself; musclesolve compare shows what the cost changes",
+            )
 
 
 def _stacked(cycles: Sequence[xr.Dataset]) -> xr.Dataset:
@@ -123,6 +154,20 @@ def _stacked(cycles: Sequence[xr.Dataset]) -> xr.Dataset:
             expected="cycles of one leg, or of both without side; the same muscles and the same number of points",
             remedy="ask for all of them in the same way: gait_cycles(result, side, without_side=True)",
         ) from error
+
+
+def _averages(together: xr.Dataset) -> dict[str, xr.Variable]:
+    """Every variable over its first dimension, the cycles."""
+    averaged = {}
+    for name, variable in together.data_vars.items():
+        dims = tuple(str(dim) for dim in variable.dims if dim != "cycle")
+        values = np.moveaxis(variable.values, variable.dims.index("cycle"), 0)
+        for suffix, numbers in zip(("", *STATISTICS), _statistics(values), strict=True):
+            attrs = {"units": "1"} if suffix == "count" else dict(variable.attrs)
+            if suffix:
+                attrs["long_name"] = f"{suffix} over cycles: {variable.attrs.get('long_name', name)}"
+            averaged["_".join(filter(None, (str(name), suffix)))] = xr.Variable(dims, numbers, attrs)
+    return averaged
 
 
 def _statistics(values: Array) -> tuple[Array, Array, Array, Array]:
@@ -152,6 +197,28 @@ def common(cycles: Sequence[xr.Dataset]) -> dict[str, object]:
     }
 
 
-def _gathered(cycles: Sequence[xr.Dataset], key: str) -> list[str]:
-    """The sentences that an attribute holds in each of them."""
-    return [str(one) for each in cycles for one in np.atleast_1d(each.attrs.get(key, [])).tolist()]
+def persons(cycles: Sequence[xr.Dataset]) -> list[str]:
+    """The subjects of these cycles, each once: ``S01 (70.25 kg, 1.8 m)``."""
+    people = []
+    for each in cycles:
+        name, mass, stature = (each.attrs.get(key) for key in SUBJECT)
+        size = [f"{value:g} {unit}" for value, unit in ((mass, "kg"), (stature, "m")) if value is not None]
+        people.append(str(name or "no name") + (f" ({', '.join(size)})" if size else ""))
+    return list(dict.fromkeys(people))
+
+
+def differences(cycles: Sequence[xr.Dataset]) -> list[str]:
+    """A sentence for every choice of method that is not the same for all of them: ``cost: fatigue, sum_cubed``."""
+    sentences = []
+    for key in METHODS:
+        values = dict.fromkeys(_text(each.attrs.get(key)) for each in cycles)
+        if len(values) > 1:
+            sentences.append(f"{key.replace('_', ' ')}: {' or '.join(values)}")
+    return sentences
+
+
+def _text(value: object) -> str:
+    if value is None:
+        return "not stated"
+    parts = np.atleast_1d(np.asarray(value)).tolist()
+    return ", ".join(f"{part:g}" if isinstance(part, float) else str(part) for part in parts) or "none"

@@ -9,10 +9,9 @@ import xarray as xr
 
 from musclesolve._util.names import unknown_name
 from musclesolve.errors import InputError
-from musclesolve.results.export.mat_file import mat_files
 from musclesolve.results.export.opensim_files import mot_files, sto_files
 from musclesolve.results.export.opensim_names import Naming, find_naming
-from musclesolve.results.export.tables import csv_files, parquet_files
+from musclesolve.results.export.table_files import csv_files, mat_files, parquet_files
 from musclesolve.results.export.time_series import check_layout, chosen, with_derived
 from musclesolve.results.files.atomic_writing import write_files
 from musclesolve.results.files.result_netcdf import read_result

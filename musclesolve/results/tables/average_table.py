@@ -7,6 +7,7 @@ import xarray as xr
 from rich.table import Table
 
 from musclesolve.results.dataset.frame_validity import SIDE_NAMES
+from musclesolve.results.tables.columns import names, numbers
 from musclesolve.results.tables.lines import line
 
 MEASURES = {
@@ -26,11 +27,9 @@ def table(average: xr.Dataset) -> Table:
 
     Its first rows are the number of cycles that the curves are the mean of, and of strides that have measures.
     """
-    rows = Table(title="mean (standard deviation) over the completely recorded strides")
-    rows.add_column("", no_wrap=True)
     legs = [average.sel(side=side) for side in average["side"].values]
-    for leg in legs:
-        rows.add_column(SIDE_NAMES[str(leg["side"].values)], justify="right", no_wrap=True)
+    sides = numbers(*(SIDE_NAMES[str(leg["side"].values)] for leg in legs), whole=True)
+    rows = Table(*names(""), *sides, title="mean (standard deviation) over the completely recorded strides")
     rows.add_row("cycles", *(str(int(leg["cycles"])) for leg in legs))
     rows.add_row("strides", *(str(_strides(leg)) for leg in legs), end_section=True)
     for heading, (name, decimals) in MEASURES.items():

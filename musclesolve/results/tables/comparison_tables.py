@@ -10,11 +10,12 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 import xarray as xr
 from rich import box
-from rich.table import Column, Table
+from rich.table import Table
 
 from musclesolve.results.comparison_facts import ComparisonFacts
 from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.facts import Facts, Leg
+from musclesolve.results.tables.columns import names, numbers, words
 from musclesolve.results.tables.lines import decimal
 
 MOST_MUSCLES = 10
@@ -37,17 +38,10 @@ def tables(comparison: xr.Dataset) -> list[Table]:
     return [_frames(facts), _joints(facts), *emg, groups(facts), muscles(facts)]
 
 
-def _of_costs(title: str, heading: Column, facts: ComparisonFacts, **style: str) -> Table:
-    """A table with a column for each cost."""
-    columns = (Column(name, justify="right", **style) for name in facts.costs)  # type: ignore[arg-type]
-    return Table(heading, *columns, title=title, title_justify="left")
-
-
 def _frames(facts: ComparisonFacts) -> Table:
     """How the frames of each cost and leg ended."""
-    names = (Column(heading, no_wrap=True) for heading in ("cost", "leg"))
-    numbers = (Column(heading, justify="right") for heading in (*COUNTS, "largest KKT residual"))
-    table = Table(*names, *numbers, title="frames", title_justify="left")
+    counts = numbers(*COUNTS, "largest KKT residual")
+    table = Table(*names("cost", "leg"), *counts, title="frames", title_justify="left")
     for cost, under in facts.under.items():
         for side, leg in under.legs.items():
             table.add_row(cost, side, *_counts(leg), _residual(leg))
@@ -64,7 +58,7 @@ def _residual(of: Leg | Facts) -> str:
 
 def _joints(facts: ComparisonFacts) -> Table:
     """Peak contact forces [body weights] and mean co-contraction [%] under every cost."""
-    table = _of_costs("joints", Column("quantity", overflow="fold"), facts, overflow="fold")
+    table = Table(*words("quantity"), *numbers(*facts.costs), title="joints", title_justify="left")
     peaks = [
         {peak.joint: peak.body_weights for peak in under.contact_peaks} for under in facts.under.values()
     ]
@@ -80,7 +74,8 @@ def _joints(facts: ComparisonFacts) -> Table:
 
 def _emg(facts: ComparisonFacts) -> Table:
     """Median and mean of the correlations, and that of every channel, under every cost."""
-    table = _of_costs("r of activation and EMG envelope", Column("channel", no_wrap=True), facts)
+    title = "r of activation and EMG envelope"
+    table = Table(*names("channel"), *numbers(*facts.costs), title=title, title_justify="left")
     both = [under.median_and_mean_correlation for under in facts.under.values()]
     for k, heading in enumerate(("median", "mean")):
         table.add_row(heading, *("-" if pair is None else decimal(pair[k], 2) for pair in both))
@@ -104,9 +99,8 @@ def muscles(facts: ComparisonFacts) -> Table:
 
 def _agreement(facts: ComparisonFacts, dim: str, rows: Iterable[str], title: str) -> Table:
     """A section for each row, in it a line for each cost: names are not broken on a terminal of 80 columns."""
-    numbers = (Column(heading, justify="right", no_wrap=True) for heading in ("peak [N]", *OF_PAIR))
-    first = Column(dim.replace("_", " "), overflow="fold")
-    table = Table(first, *numbers, title=title, title_justify="left")
+    columns = (*words(dim.replace("_", " ")), *numbers("peak [N]", *OF_PAIR, whole=True))
+    table = Table(*columns, title=title, title_justify="left")
     values = facts.rows(dim)
     for row in rows:
         table.add_row(row)
@@ -138,9 +132,8 @@ def summary_parts(comparison: xr.Dataset) -> list[str | Table]:
 
 
 def _page_table(first: str, headings: Iterable[str]) -> Table:
-    columns = (Column(heading, justify="right", overflow="fold") for heading in headings)
     style = {"box": box.SIMPLE_HEAD, "show_edge": False, "pad_edge": False, "padding": (0, 1, 0, 0)}
-    return Table(Column(first, no_wrap=True), *columns, **style)  # type: ignore[arg-type]
+    return Table(*names(first), *numbers(*headings), **style)  # type: ignore[arg-type]
 
 
 def _page_of_frames(facts: ComparisonFacts) -> Table:

@@ -113,7 +113,7 @@ def share_into(
     Returns:
         The result and the files.
     """
-    from musclesolve.results.files.storage_file import ENDINGS, storage_files
+    from musclesolve.results.export.opensim_files import ENDINGS, storage_files
     from musclesolve.results.share_model import share_model
 
     stem = inputs[1].stem

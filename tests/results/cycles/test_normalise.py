@@ -7,7 +7,7 @@ import scipy.interpolate
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from musclesolve.results.cycles.normalise import sampled
+from musclesolve.results.cycles.gait_cycles import sampled
 
 TIME = np.linspace(2.0, 3.0, 51)  # frames every 20 ms
 
