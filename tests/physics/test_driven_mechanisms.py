@@ -214,9 +214,7 @@ def test_wrong_names_and_missing_drivers_are_named(loop):
     with refused(None, "b, c, e", error=MuscleSolveError):
         mechanism_forces(model, [rigid], TIME[:2], found.q[:2])
     with refused(None, "angle (a->d) to (a->b)", error=MuscleSolveError):
-        other = AngleDriver(
-            driver.name, driver.lines, driver.length, driver.axial, lambda t: (crank(t)[0], t, t)
-        )
+        other = AngleDriver(driver.name, driver.angle, lambda t: (crank(t)[0], t, t))
         mechanism_forces(model, [rigid, driver, other], TIME[:2], found.q[:2])
     with refused("bad_shape"):
         Mechanism(model.topology, model.standing[:-1], model.mass)

@@ -73,105 +73,113 @@ def driver_rows(
         )
     q = motion.q if q is None else q
     qd = motion.qd if qd is None else qd
-    *rows, factor = angle_rows(*driven_angles(model, motion), q, qd)
+    angles = DrivenAngles.of_joints(model)
+    *rows, factor = angles.rows(angles.of_motion(model, motion), q, qd)
     parts = [(*rows, model.tree.sign * factor)] + ([base_rows(model, motion, q, qd)] if base else [])
     names = model.topology.dof_names if base else model.topology.dof_names[: model.tree.joint_count]
     return DriverRows(names, *(np.concatenate(field, axis=1) for field in zip(*parts, strict=True)))
 
 
-def driven_angles(
-    model: Model, motion: Motion
-) -> tuple[dict[str, Indices], Array, Array, tuple[Array, Array, Array]]:
-    """Lines, lengths and angles of all joints in a motion, as `angle_rows` takes them."""
-    tree, topology = model.tree, model.topology
-    lines = {
-        "n": tree.axis,
-        "v": np.array([topology.slots_of(dof.reference) for dof in topology.dofs]),
-        "u": np.array([topology.slots_of(dof.follower) for dof in topology.dofs]),
-    }
-    n0, v0, u0 = (lines_of(model.standing[None], slots)[0] for slots in lines.values())
-    length = np.linalg.norm(v0, axis=1) * np.linalg.norm(u0, axis=1)
-    axial = length * np.linalg.norm(n0, axis=1)
-    start = np.arctan2(_dot(n0, np.cross(v0, u0)) / np.linalg.norm(n0, axis=1), _dot(v0, u0))
-    joints = tree.joint_count
-    angle = (
-        start + tree.sign * motion.coordinates[:, :joints],
-        tree.sign * motion.rates[:, :joints],
-        tree.sign * motion.second[:, :joints],
-    )
-    return lines, length, axial, angle
+@dataclass(frozen=True)
+class DrivenAngles:
+    """Angles (K) from directions v to u about axes n, both perpendicular to n, which is fixed in one of the two bodies
+    or both.
 
-
-def angle_rows(
-    lines: dict[str, Indices], length: Array, axial: Array, angle: tuple[Array, ...], q: Array, qd: Array
-) -> tuple[Array, ...]:
-    """Rows that hold the angle from v to u about n, both perpendicular to n, at given values (2.13, 2.16-2.18, B3).
-
-    lines: from- and to-slots (K, 2) of "n", "v" and "u"; n is fixed in one of the two bodies or both. length (K,):
-    product of the lengths of v and u; axial (K,): that times the length of n. angle: from v to u, with its first and
-    second derivative, (T, K) each [rad]. Returns value (T, K), Jacobian (T, K, N, 3), nu, gamma, and moment about n
-    per unit multiplier, (T, K) each.
+    lines: from- and to-slots (K, 2) of "n", "v" and "u"; length (K,): product of the lengths of v and u; axial (K,):
+    that times the length of n.
     """
-    n, v, u = (lines_of(q, slots) for slots in lines.values())
-    nd, vd, ud = (lines_of(qd, slots) for slots in lines.values())
-    phi, phid, phidd = angle
-    sine, cosine = np.sin(phi), np.cos(phi)
-    crossed = np.abs(cosine) > SWITCH
 
-    value = np.where(crossed, _dot(n, np.cross(v, u)) - axial * sine, _dot(v, u) - length * cosine)
-    nu = np.where(crossed, axial * cosine * phid, -length * sine * phid)
-    curved = 2.0 * (_dot(nd, np.cross(vd, u)) + _dot(nd, np.cross(v, ud)) + _dot(n, np.cross(vd, ud)))
-    gamma = np.where(
-        crossed,
-        axial * (cosine * phidd - sine * phid**2) - curved,
-        -length * (sine * phidd + cosine * phid**2) - 2.0 * _dot(vd, ud),
-    )
-    pick = crossed[..., None]
-    gradients = {
-        "n": np.where(pick, np.cross(v, u), 0.0),
-        "v": np.where(pick, np.cross(u, n), u),
-        "u": np.where(pick, np.cross(n, v), v),
-    }
-    jacobian = _spread(lines, gradients, q.shape[1])
-    return value, jacobian, nu, gamma, np.where(crossed, -axial * cosine, length * sine)
+    lines: dict[str, Indices]
+    length: Array
+    axial: Array
 
+    @classmethod
+    def build(cls, standing: Array, n: Indices, v: Indices, u: Indices) -> DrivenAngles:
+        """From the slots (K, 2) of the lines in a standing layout (N, 3) [m]."""
+        lines = {"n": n, "v": v, "u": u}
+        n0, v0, u0 = (np.linalg.norm(lines_of(standing[None], slots)[0], axis=1) for slots in lines.values())
+        return cls(lines, v0 * u0, v0 * u0 * n0)
 
-def angle_errors(
-    lines: dict[str, Indices], length: Array, axial: Array, angle: Array, q: Array
-) -> tuple[Array, Array]:
-    """How far the angle from v to u about n is from a given one, a - phi (T, K) within 180 degrees [rad], and its
-    Jacobian.
+    @classmethod
+    def of_joints(cls, model: Model) -> DrivenAngles:
+        """Angles of all joints, by the directions that drive them."""
+        slots_of, dofs = model.topology.slots_of, model.topology.dofs
+        v, u = (np.array([slots_of(getattr(dof, end)) for dof in dofs]) for end in ("reference", "follower"))
+        return cls.build(model.standing, model.tree.axis, v, u)
 
-    With a = atan2(n.(v x u) / Ln, v.u). Both rows of `angle_rows` are met a second time, the one at -phi and the other
-    at 180 degrees - phi; this is zero only where the angle is phi, and its gradient never vanishes.
-    """
-    n, v, u = (lines_of(q, slots) for slots in lines.values())
-    size = axial / length
-    sine, cosine = _dot(n, np.cross(v, u)) / size, _dot(v, u)
-    square = np.maximum(sine**2 + cosine**2, 0.01 * length**2)
-    along, across = (cosine / size / square)[..., None], (sine / square)[..., None]
-    gradients = {
-        "n": along * np.cross(v, u),
-        "v": along * np.cross(u, n) - across * u,
-        "u": along * np.cross(n, v) - across * v,
-    }
-    error = np.remainder(np.arctan2(sine, cosine) - angle + np.pi, 2.0 * np.pi) - np.pi
-    return error, _spread(lines, gradients, q.shape[1])
+    def of_motion(self, model: Model, motion: Motion) -> tuple[Array, Array, Array]:
+        """Angles of all joints of a model in a motion, with first and second derivative, (T, K) each [rad]."""
+        tree, joints = model.tree, model.tree.joint_count
+        n0, v0, u0 = (lines_of(model.standing[None], slots)[0] for slots in self.lines.values())
+        start = np.arctan2(_dot(n0, np.cross(v0, u0)) / np.linalg.norm(n0, axis=1), _dot(v0, u0))
+        angle, rate, second = (
+            tree.sign * x[:, :joints] for x in (motion.coordinates, motion.rates, motion.second)
+        )
+        return start + angle, rate, second
+
+    def rows(self, angle: tuple[Array, ...], q: Array, qd: Array) -> tuple[Array, ...]:
+        """Rows that hold the angles at given values (2.13, 2.16-2.18, B3).
+
+        angle: from v to u, with its first and second derivative, (T, K) each [rad]; q, qd (T, N, 3). Returns value
+        (T, K), Jacobian (T, K, N, 3), nu, gamma, and moment about n per unit multiplier, (T, K) each.
+        """
+        n, v, u = (lines_of(q, slots) for slots in self.lines.values())
+        nd, vd, ud = (lines_of(qd, slots) for slots in self.lines.values())
+        phi, phid, phidd = angle
+        sine, cosine = np.sin(phi), np.cos(phi)
+        crossed = np.abs(cosine) > SWITCH
+
+        value = np.where(
+            crossed, _dot(n, np.cross(v, u)) - self.axial * sine, _dot(v, u) - self.length * cosine
+        )
+        nu = np.where(crossed, self.axial * cosine * phid, -self.length * sine * phid)
+        curved = 2.0 * (_dot(nd, np.cross(vd, u)) + _dot(nd, np.cross(v, ud)) + _dot(n, np.cross(vd, ud)))
+        gamma = np.where(
+            crossed,
+            self.axial * (cosine * phidd - sine * phid**2) - curved,
+            -self.length * (sine * phidd + cosine * phid**2) - 2.0 * _dot(vd, ud),
+        )
+        pick = crossed[..., None]
+        gradients = {
+            "n": np.where(pick, np.cross(v, u), 0.0),
+            "v": np.where(pick, np.cross(u, n), u),
+            "u": np.where(pick, np.cross(n, v), v),
+        }
+        jacobian = self._spread(gradients, q.shape[1])
+        return value, jacobian, nu, gamma, np.where(crossed, -self.axial * cosine, self.length * sine)
+
+    def errors(self, angle: Array, q: Array) -> tuple[Array, Array]:
+        """How far the angles are from given ones, a - phi (T, K) within 180 degrees [rad], and the Jacobian.
+
+        With a = atan2(n.(v x u) / Ln, v.u). Both rows of `rows` are met a second time, the one at -phi and the other
+        at 180 degrees - phi; this is zero only where the angle is phi, and its gradient never vanishes.
+        """
+        n, v, u = (lines_of(q, slots) for slots in self.lines.values())
+        size = self.axial / self.length
+        sine, cosine = _dot(n, np.cross(v, u)) / size, _dot(v, u)
+        square = np.maximum(sine**2 + cosine**2, 0.01 * self.length**2)
+        along, across = (cosine / size / square)[..., None], (sine / square)[..., None]
+        gradients = {
+            "n": along * np.cross(v, u),
+            "v": along * np.cross(u, n) - across * u,
+            "u": along * np.cross(n, v) - across * v,
+        }
+        error = np.remainder(np.arctan2(sine, cosine) - angle + np.pi, 2.0 * np.pi) - np.pi
+        return error, self._spread(gradients, q.shape[1])
+
+    def _spread(self, gradients: dict[str, Array], size: int) -> Array:
+        """Jacobian (T, K, N, 3) from the gradients by each line."""
+        frames, rows = next(iter(gradients.values())).shape[:2]
+        jacobian = np.zeros((frames, rows, size + 1, 3))
+        index = np.arange(rows)
+        for name, slots in self.lines.items():
+            jacobian[:, index, slots[:, 1]] += gradients[name]
+            jacobian[:, index, slots[:, 0]] -= gradients[name]
+        return jacobian[:, :, :size]
 
 
 def _dot(a: Array, b: Array) -> Array:
     return np.einsum("...x,...x->...", a, b)
-
-
-def _spread(lines: dict[str, Indices], gradients: dict[str, Array], size: int) -> Array:
-    """Jacobian (T, K, N, 3) from the gradients by each line."""
-    frames, rows = next(iter(gradients.values())).shape[:2]
-    jacobian = np.zeros((frames, rows, size + 1, 3))
-    index = np.arange(rows)
-    for name, slots in lines.items():
-        jacobian[:, index, slots[:, 1]] += gradients[name]
-        jacobian[:, index, slots[:, 0]] -= gradients[name]
-    return jacobian[:, :, :size]
 
 
 @dataclass(frozen=True)

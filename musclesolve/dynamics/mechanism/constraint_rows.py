@@ -22,20 +22,19 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Indices
+from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_array
 from musclesolve.dynamics.kinematics.joint_drivers import (
     ConstraintRows,
-    angle_errors,
-    angle_rows,
+    DrivenAngles,
     base_closure_errors,
-    driven_angles,
     driver_rows,
 )
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.model.joint_and_body_constraints import Constraints, direction_text
 from musclesolve.dynamics.model.model import Model
 from musclesolve.dynamics.model.topology import Direction, Topology
+from musclesolve.dynamics.vectors import lines_of
 from musclesolve.errors import InputError
 
 
@@ -155,9 +154,7 @@ class AngleDriver:
     """
 
     name: str
-    lines: dict[str, Indices]
-    length: Array
-    axial: Array
+    angle: DrivenAngles
     course: DrivenCourse
 
     @classmethod
@@ -176,11 +173,8 @@ class AngleDriver:
             InputError: v or u has no length or is not perpendicular to the axis, so that no angle about it can be
                 driven.
         """
-        lines = {
-            key: np.array([topology.slots_of(line)]) for key, line in zip("nvu", (axis, v, u), strict=True)
-        }
-        padded = np.vstack([standing, np.zeros(3)])
-        n0, v0, u0 = (padded[slots[0, 1]] - padded[slots[0, 0]] for slots in lines.values())
+        slots = [np.array([topology.slots_of(line)]) for line in (axis, v, u)]
+        n0, v0, u0 = (lines_of(standing[None], line)[0, 0] for line in slots)
         sizes = [float(np.linalg.norm(line)) for line in (n0, v0, u0)]
         names = [direction_text(line) for line in (axis, v, u)]
         if 0.0 in sizes:
@@ -195,10 +189,8 @@ class AngleDriver:
                     code="bad_model",
                     expected="directions perpendicular to the joint axis",
                 )
-        length = np.array([sizes[1] * sizes[2]])
-        return cls(
-            f"angle {direction_text(v)} to {direction_text(u)}", lines, length, length * sizes[0], course
-        )
+        name = f"angle {direction_text(v)} to {direction_text(u)}"
+        return cls(name, DrivenAngles.build(standing, *slots), course)
 
     def rows(self, time: Array, q: Array, qd: Array) -> ConstraintRows:
         """One row."""
@@ -208,7 +200,7 @@ class AngleDriver:
     def closure_errors(self, time: Array, q: Array) -> ClosureErrors:
         """How far the angle is from the course [rad]; unlike the row not zero at the mirrored angle."""
         angle = course_values(self.course, time, self.name)[0][:, None]
-        error, jacobian = angle_errors(self.lines, self.length, self.axial, angle, q)
+        error, jacobian = self.angle.errors(angle, q)
         return ClosureErrors((self.name,), error, jacobian, np.clip(error, -_ROTATION_STEP, _ROTATION_STEP))
 
     def moment(self, time: Array, q: Array, multiplier: Array) -> Array:
@@ -217,7 +209,7 @@ class AngleDriver:
 
     def _all(self, time: Array, q: Array, qd: Array) -> tuple[Array, ...]:
         angle = tuple(part[:, None] for part in course_values(self.course, time, self.name))
-        return angle_rows(self.lines, self.length, self.axial, angle, q, qd)
+        return self.angle.rows(angle, q, qd)
 
 
 @dataclass(frozen=True)
@@ -264,8 +256,8 @@ class MotionDriver:
     def closure_errors(self, time: Array, q: Array) -> ClosureErrors:
         """How far every joint angle is from the motion, then the base's point and directions."""
         motion, topology = self._at(time), self.model.topology
-        lines, length, axial, angle = driven_angles(self.model, motion)
-        error, slope = angle_errors(lines, length, axial, angle[0], q)
+        angles = DrivenAngles.of_joints(self.model)
+        error, slope = angles.errors(angles.of_motion(self.model, motion)[0], q)
         joints, base = (
             (error, slope, np.clip(error, -_ROTATION_STEP, _ROTATION_STEP)),
             base_closure_errors(self.model, motion, q, _ROTATION_STEP),
