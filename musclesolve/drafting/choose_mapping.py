@@ -36,7 +36,6 @@ from musclesolve.recording.markers.marker_set import marker_sets, markers_of
 LEAST_SHARE = 0.5
 """A set is considered where the recordings show this share of its landmarks."""
 _WIDTHS = "[subject]\nknee_width_m = 0.1\nankle_width_m = 0.07\n"
-
 MOST_NAMES = 24
 
 

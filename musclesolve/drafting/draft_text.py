@@ -23,7 +23,6 @@ WIDTH = 110
 COLUMN = 38
 """Where comments behind values begin."""
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
-
 NAME = "trial.toml"
 
 

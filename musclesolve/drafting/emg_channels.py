@@ -26,12 +26,9 @@ _MOST_CHANNELS = 32
 """Nobody records more muscles than this at once: a file with more was computed by a model."""
 _SHARE = 0.5
 """Channels of a file are taken for EMG where so many of them name a muscle."""
-
 CLEAR = 1.3
 """The stance muscles of a leg are so many times as active while its own foot is loaded as while the other one is."""
-
 LOADED_N = 50.0
-
 SLOWEST_RAW_HZ = 400.0
 """Raw EMG is sampled faster than this."""
 

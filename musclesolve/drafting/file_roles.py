@@ -23,17 +23,13 @@ by less than the second where the name of the file says that the subject stands.
 SHORTEST = 10
 """A motion has at least so many frames."""
 TableFile = TypeVar("TableFile", ForceFile, EmgFile)
-
 _STATIC = re.compile(
     r"static|stand|statisch|neutral|t-?_?pose|n-?_?pose|(?:^|[^a-z])(?:cal|calib\w*|stat|ref)(?:[^a-z]|$)"
 )
-
 _FUNCTIONAL = re.compile(
     r"func|star_?arc|circl|score(?:[^a-z]|$)|hjc|hip_?(?:rom|joint|cent)|(?:^|[^a-z])(?:rom|star)(?:[^a-z]|$)"
 )
-
 _MAXIMUM = re.compile(r"mvc|mvic|maxim|(?:^|[^a-z])max(?:[^a-z]|$)")
-
 _IDLE = {
     "grf", "grfs", "force", "forces", "emg", "markers", "marker", "trc", "mot", "sto", "kinetics", "analog", "loads",
     "external", "ground", "reaction", "reactions", "raw", "filtered", "data", "exp", "trajectories", "plates",

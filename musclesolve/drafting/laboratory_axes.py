@@ -22,7 +22,6 @@ TRAVEL = 0.4
 _HIGH = ("asis", "psis", "hip_center", "knee_lateral", "knee_center")
 _LOW = ("heel", "toe", "ankle_lateral", "ankle_center")
 _EITHER = "forward and up are two different axes of the files, such as +x, -y, +z"
-
 LandmarkWeights = Mapping[str, Weights]
 
 

@@ -18,7 +18,6 @@ from musclesolve.recording.data import sampling_rate
 
 WALK_HZ, RUN_HZ = 6.0, 15.0
 """Usual cut-off frequencies: walking has little above 6 Hz, the first peak of the ground force in running has."""
-
 USUAL = {"mass_kg": 70.0, "stature_m": 1.7, "sex": "male", "knee_width_m": 0.1, "ankle_width_m": 0.07}
 """What stands for the subject while the recording is looked at; nothing of it is written."""
 

@@ -60,8 +60,6 @@ ALONG = {"thigh": (0.15, 0.92), "shank": (0.1, 1.0)}
 """Share of the segment over which a marker on it lies: not the pelvis above it, nor the patella."""
 ASIDE = 0.5
 """A marker on a segment is not farther from its axis than this share of its length, on a wand."""
-
-
 NOWHERE = np.zeros((0, 3))
 
 

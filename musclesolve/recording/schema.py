@@ -226,10 +226,8 @@ def trial_document(path: Path) -> Document:
     """
     if path.suffix.casefold() in RECORDED and path.suffix.casefold() != ".toml" and is_file(path):
         folder = path.parent
-        problem, expected = (
-            "this is a recording",
-            "a trial file (.toml), which names the recordings and the subject",
-        )
+        problem = "this is a recording"
+        expected = "a trial file (.toml), which names the recordings and the subject"
         draft = f"musclesolve init {shlex.quote(str(folder))}"
         remedy = (
             f"draft one first: {draft}; it writes {shlex.quote(str(folder / 'trial.toml'))} for run and check"
@@ -308,18 +306,13 @@ class _Examination:
 
     def _table(self, name: str, rules: Fields) -> Any:
         """Return the values of a table, of a list of tables those of each; of one with free keys as they are."""
-        value, header, keys = (
-            self.document.content.get(name),
-            self.document.header(name),
-            rules.get("keys", {}),
-        )
+        header, keys = self.document.header(name), rules.get("keys", {})
+        value = self.document.content.get(name)
         if value in (None, []) and self._required(rules):
             needed = _list(key for key, rule in keys.items() if self._required(rule))
             expected = "one line for every landmark" if rules.get("free") else needed and f"it needs {needed}"
-            problem, remedy = (
-                f"the table {header} is missing",
-                f"add {header} with these keys, each on its own line",
-            )
+            problem = f"the table {header} is missing"
+            remedy = f"add {header} with these keys, each on its own line"
             self.errors.append(
                 error_at(self.document.path, None, problem, expected or None, remedy, code="missing_key")
             )

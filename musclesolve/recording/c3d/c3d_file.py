@@ -37,10 +37,8 @@ _INCHES = {"in": 0.0254, "inch": 0.0254, "inches": 0.0254, "ft": 0.3048, "feet":
 _DEFAULT_UNIT = "mm"
 # Points that the modelling part of capture software stores among the markers: angles, moments, and so on.
 _COMPUTED = ("ANGLES", "FORCES", "MOMENTS", "POWERS", "SCALARS", "REACTIONS")
-
 CHUNK = 4 << 20
 """Bytes of a file that are looked at together."""
-
 # What capture software calls them.
 _KINDS: dict[str, EventKind] = {
     "foot strike": "heel_strike",
@@ -50,9 +48,7 @@ _KINDS: dict[str, EventKind] = {
     "foot off": "toe_off",
     "toe off": "toe_off",
 }
-
 _SIDES: dict[str, Side] = {"right": "r", "left": "l"}
-
 # Longest plausible recording [s].
 _LONGEST = 1e7
 

@@ -24,23 +24,18 @@ from musclesolve.errors import InputError
 from musclesolve.recording.place_errors import EXPORT_AGAIN, error_at
 
 Value = Array | list[str]
-
 BLOCK = 512
 _MAGIC = 0x50
 _MOST_DIMENSIONS = 7
 LONGEST = 4096 * BLOCK
 """No header and parameter section together is longer than this [bytes]: its own count of blocks ends at 255."""
 _CHARACTERS = -1
-
-
 DEC = 85
 """Processor with Intel's integers and reals of its own."""
 ORDERS = {84: "<", DEC: "<", 86: ">"}
 """Processor, as the parameter section names it -> order of its bytes: Intel, DEC, MIPS."""
-
 FULL = 0xFFFF
 """A count of 16 bits that is full means "at least so many"."""
-
 # Slowest and fastest plausible rate [Hz].
 RATES = (0.1, 1e6)
 
@@ -148,14 +143,8 @@ def corrupted(
 def read_description(raw: bytes, path: Path) -> Description:
     """Read header and parameters from the beginning of a file, which may be longer."""
     if len(raw) < 2 or raw[1] != _MAGIC or raw[0] == 0:
-        expected = "a second byte of 80 (hexadecimal 50)"
-        raise error_at(
-            path,
-            None,
-            "this is not a C3D file",
-            expected,
-            "export the recording as C3D, or name the C3D file",
-        )
+        problem, expected = "this is not a C3D file", "a second byte of 80 (hexadecimal 50)"
+        raise error_at(path, None, problem, expected, "export the recording as C3D, or name the C3D file")
     start = BLOCK * (raw[0] - 1)
     if len(raw) < max(start + 4, BLOCK) or start < BLOCK:
         expected = f"parameters from byte {max(start, BLOCK)} on"
@@ -316,11 +305,23 @@ class Layout:
 
 def read_layout(description: Description, size: int) -> Layout:
     """Return the layout of the data in a file of `size` bytes; contradicting counts are refused."""
-    path = description.path
-    points = _agreed(description, "POINT:USED", "points", description.header.points)
+    path, header = description.path, description.header
+    points = _agreed(description, "POINT:USED", "points", header.points)
     channels, samples = _analog(description)
-    start = BLOCK * (_data_block(description) - 1)
-    scale, width = _scale(description)
+    # Header and POINT:DATA_START both state the block at which the data begin; programs leave 0 in one of them, or in
+    # both, and the data then follow the blocks of the parameters.
+    stated = description.count("POINT:DATA_START")
+    block = header.data_block or stated or description.following_block
+    if header.data_block and stated != 0:
+        block = _agreed(description, "POINT:DATA_START", "blocks before the data", header.data_block)
+    start = BLOCK * (block - 1)
+    scale = description.number("POINT:SCALE")
+    scale = header.scale if scale is None else scale
+    if not (math.isfinite(scale) and scale != 0.0 and scale * header.scale > 0.0 and abs(scale) < 1e6):
+        problem = f"the scale of points is {header.scale:g} in the header and {scale:g} in the parameters"
+        expected = "one number, negative where data are stored as reals"
+        raise corrupted(path, problem, "POINT:SCALE", expected, "bad_number")
+    width = 4 if scale < 0.0 else 2
     numbers = 4 * points + channels * samples
     if numbers == 0:
         raise corrupted(path, "the file has neither points nor analog channels", expected="markers or plates")
@@ -329,24 +330,10 @@ def read_layout(description: Description, size: int) -> Layout:
         raise corrupted(path, problem, "POINT:DATA_START", "data behind the parameters")
     room, padding = (size - start) // (numbers * width), -(-BLOCK // (numbers * width))
     first, frames = _frames(description, room, padding)
-    states_start = description.header.data_block or description.count("POINT:DATA_START")
-    if frames <= room - padding and not states_start:
+    if frames <= room - padding and not (header.data_block or stated):
         problem = f"the start of the data is not stated, and {frames} frames do not fill the file"
         raise corrupted(path, problem, "POINT:DATA_START", "the number of the block at which the data begin")
-    return Layout(start, width, scale, points, channels, samples, frames, first, _rate(description))
-
-
-def _data_block(description: Description) -> int:
-    """Return the block at which the data begin, from 1.
-
-    Header and POINT:DATA_START both state it; programs leave 0 in one of them, or in both, and the data then follow the
-    blocks of the parameters.
-    """
-    if description.header.data_block == 0:
-        return description.count("POINT:DATA_START") or description.following_block
-    if description.count("POINT:DATA_START") == 0:
-        return description.header.data_block
-    return _agreed(description, "POINT:DATA_START", "blocks before the data", description.header.data_block)
+    return Layout(start, width, abs(scale), points, channels, samples, frames, first, _rate(description))
 
 
 def _agreed(description: Description, name: str, what: str, stated: int) -> int:
@@ -375,18 +362,6 @@ def _analog(description: Description) -> tuple[int, int]:
         problem = f"the analog rate is {analog_rate:g} Hz, the frame rate {rate:g} Hz, with {samples} samples a frame"
         raise corrupted(path, problem, "ANALOG:RATE", f"{samples * rate:g} Hz", "conflict")
     return channels, samples
-
-
-def _scale(description: Description) -> tuple[float, int]:
-    """Return the scale of integers and the bytes of a number: a negative scale marks reals."""
-    stated = description.header.scale
-    scale = description.number("POINT:SCALE")
-    scale = stated if scale is None else scale
-    if not (math.isfinite(scale) and scale != 0.0 and scale * stated > 0.0 and abs(scale) < 1e6):
-        problem = f"the scale of points is {stated:g} in the header and {scale:g} in the parameters"
-        expected = "one number, negative where data are stored as reals"
-        raise corrupted(description.path, problem, "POINT:SCALE", expected, "bad_number")
-    return abs(scale), 4 if scale < 0.0 else 2
 
 
 def _rate(description: Description) -> float:

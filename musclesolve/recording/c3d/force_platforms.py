@@ -50,13 +50,10 @@ _MOST_PLATES = 64
 # A transducer is so far from the middle of a plate of type 3 at least, and at most so far beyond its edge [m].
 _SHORTEST_ARM, _BEYOND_EDGE = 0.02, 0.05
 _DOWN = np.array([0.0, 0.0, -1.0])
-
 CHANNELS = {1: 6, 2: 6, 3: 8, 4: 6}
 """Type of a plate -> number of its channels."""
-
 # Below this vertical force the point is a quotient of noise [N].
 _NO_LOAD = 1.0
-
 # Samples that are converted together: their vectors stay in the fast memory of the processor.
 _BLOCK = 16384
 
@@ -101,33 +98,27 @@ def read_plates(file: C3D, rotation: Array) -> tuple[list[PlateRecording], list[
         raise _fault(file, problem, "USED", "plates with channels")
     recordings, notes = [], []
     for plate, channels, factors in [_plate(file, index, rotation) for index in range(count)]:
-        recording, own_notes = _recording(file, plate, channels, factors)
-        recordings.append(recording)
-        notes += own_notes
+        values = file.analog(channels)
+        values *= factors
+        notes += _zero(file, plate, values)
+        force, point, moment = measured(plate, values, _DOWN)
+        vertical = force[:, 2]
+        if vertical.min(initial=0.0) < -max(2.0 * vertical.max(initial=0.0), _LIGHT):
+            # It would pull feet down. The point is a quotient of both, and stays.
+            force, moment = -force, -moment
+            upward = (
+                " Or its CORNERS run the wrong way round: its z points up." if plate.axes[2, 2] > 0.0 else ""
+            )
+            notes.append(
+                f"Plate {plate.number} of {file.path.name} holds the force of the foot on the plate: its sign is "
+                f"inverted.{upward}"
+            )
+        recordings.append(PlateRecording(plate, file.analog_time, force, point, moment, file.path))
     if file.description.numbers("FORCE_PLATFORM:FPCOPPOLY").any():
         notes.append(
             f"The polynomial correction of the center of pressure in {file.path.name} is not applied."
         )
     return recordings, notes
-
-
-def _recording(
-    file: C3D, plate: Plate, channels: list[int], factors: Array
-) -> tuple[PlateRecording, list[str]]:
-    """Return what one plate measured, and notes on it."""
-    values = file.analog(channels)
-    values *= factors
-    notes = _zero(file, plate, values)
-    force, point, moment = measured(plate, values, _DOWN)
-    if _pulls(force[:, 2]):
-        # The point is a quotient of both, and stays.
-        force, moment = -force, -moment
-        upward = " Or its CORNERS run the wrong way round: its z points up." if plate.axes[2, 2] > 0.0 else ""
-        notes.append(
-            f"Plate {plate.number} of {file.path.name} holds the force of the foot on the plate: its sign is inverted."
-            + upward
-        )
-    return PlateRecording(plate, file.analog_time, force, point, moment, file.path), notes
 
 
 def _plate(file: C3D, index: int, rotation: Array) -> tuple[Plate, list[int], Array]:
@@ -155,20 +146,16 @@ def _plate(file: C3D, index: int, rotation: Array) -> tuple[Plate, list[int], Ar
         problem = f"the edges of plate {index + 1} are {lengths} m long"
         raise _fault(file, problem, "CORNERS", "the four corners of a rectangle, one after the other")
     if kind == 3:
-        _check_arms(file, plate)
+        # The transducers lie below the plate, unless ORIGIN is missing, or in another unit.
+        arms = np.abs(plate.origin[:2])
+        half = 0.5 * np.linalg.norm(np.diff(plate.corners[:3], axis=0), axis=1)
+        if not ((arms >= _SHORTEST_ARM) & (arms <= half + _BEYOND_EDGE)).all():
+            problem = (
+                f"the transducers of plate {index + 1} lie {arms[0]:.3g} and {arms[1]:.3g} m from its middle"
+            )
+            expected = f"{_SHORTEST_ARM:g} m to half an edge, {half[0]:.3g} and {half[1]:.3g} m"
+            raise _fault(file, problem, "ORIGIN", expected)
     return plate, channels, np.ones(6) if kind == 4 else factors
-
-
-def _check_arms(file: C3D, plate: Plate) -> None:
-    """Refuse transducers of type 3 that do not lie below the plate: ORIGIN is missing, or in another unit."""
-    arms = np.abs(plate.origin[:2])
-    half = 0.5 * np.linalg.norm(np.diff(plate.corners[:3], axis=0), axis=1)
-    if not ((arms >= _SHORTEST_ARM) & (arms <= half + _BEYOND_EDGE)).all():
-        problem = (
-            f"the transducers of plate {plate.number} lie {arms[0]:.3g} and {arms[1]:.3g} m from its middle"
-        )
-        expected = f"{_SHORTEST_ARM:g} m to half an edge, {half[0]:.3g} and {half[1]:.3g} m"
-        raise _fault(file, problem, "ORIGIN", expected)
 
 
 def _channels(file: C3D, index: int, needed: int) -> list[int]:
@@ -233,11 +220,6 @@ def _zero(file: C3D, plate: Plate, values: Array) -> list[str]:
             f"file states: it carries {carried:.0f} N in them."
         ]
     return []
-
-
-def _pulls(vertical: Array) -> bool:
-    """Return whether a plate would pull feet down: then its force is the one on the plate."""
-    return bool(vertical.min(initial=0.0) < -max(2.0 * vertical.max(initial=0.0), _LIGHT))
 
 
 def _fault(
@@ -312,40 +294,29 @@ def measured(plate: Plate, channels: Array, down: Array | None = None) -> tuple[
 
 
 def _at_point(plate: Plate, channels: Array, surface: Array) -> tuple[Array, Array, Array]:
-    """Return force, point seen from the middle of the surface, and the moment about it, in plate axes."""
-    force, moment = _in_plate(plate, channels, surface)
-    if plate.kind == 1:
-        point = np.column_stack([channels[:, 3:5], np.zeros(len(channels))])
-        return force, point, moment
-    vertical = np.where(np.abs(force[:, 2]) > _NO_LOAD, force[:, 2], np.inf)
-    point = np.column_stack([-moment[:, 1], moment[:, 0], np.zeros(len(force))]) / vertical[:, None]
-    return force, point, moment - np.cross(point, force)
+    """Return force (S, 3) [N], point seen from the middle of the surface (S, 3) [m], and the moment about it [N m].
 
-
-def _in_plate(plate: Plate, channels: Array, surface: Array) -> tuple[Array, Array]:
-    """Return force (S, 3) [N] and moment (S, 3) [N m] about the middle of the surface, in plate axes.
-
-    The moment of type 1 is about its point.
+    All in plate axes; `surface` (3,) [m] is the middle of the surface seen from the transducers, or their arms.
     """
+    zero = np.zeros(len(channels))
     if plate.kind == 1:
-        zero = np.zeros(len(channels))
-        return channels[:, :3], np.stack([zero, zero, channels[:, 5]], axis=1)
-    if plate.kind == 3:
-        return _piezoelectric(channels, surface)
-    loads = channels @ plate.matrix.T
-    force = loads[:, :3]
-    return force, loads[:, 3:] + np.cross(force, surface)
-
-
-def _piezoelectric(channels: Array, surface: Array) -> tuple[Array, Array]:
-    """Return force and moment of a plate with a transducer under each corner, arms a and b [m]."""
-    x12, x34, y14, y23, z1, z2, z3, z4 = channels.T
-    a, b = surface[:2]
-    force = np.stack([x12 + x34, y14 + y23, z1 + z2 + z3 + z4], axis=1)
-    moment = np.stack(
-        [b * (z1 + z2 - z3 - z4), a * (z2 + z3 - z1 - z4), b * (x34 - x12) + a * (y14 - y23)], axis=1
-    )
-    return force, moment + np.cross(force, [0.0, 0.0, surface[2]])
+        point = np.stack([channels[:, 3], channels[:, 4], zero], axis=1)
+        return channels[:, :3], point, np.stack([zero, zero, channels[:, 5]], axis=1)
+    if plate.kind == 3:  # a transducer under each corner
+        x12, x34, y14, y23, z1, z2, z3, z4 = channels.T
+        a, b = surface[:2]
+        force = np.stack([x12 + x34, y14 + y23, z1 + z2 + z3 + z4], axis=1)
+        moment = np.stack(
+            [b * (z1 + z2 - z3 - z4), a * (z2 + z3 - z1 - z4), b * (x34 - x12) + a * (y14 - y23)], axis=1
+        )
+        moment = moment + np.cross(force, [0.0, 0.0, surface[2]])
+    else:
+        loads = channels @ plate.matrix.T
+        force = loads[:, :3]
+        moment = loads[:, 3:] + np.cross(force, surface)
+    vertical = np.where(np.abs(force[:, 2]) > _NO_LOAD, force[:, 2], np.inf)
+    point = np.stack([-moment[:, 1], moment[:, 0], zero], axis=1) / vertical[:, None]
+    return force, point, moment - np.cross(point, force)
 
 
 def _surface(plate: Plate, down: Array | None) -> Array:

@@ -27,15 +27,11 @@ LARGEST_MISFIT = 0.1
 FALSE_ALARM = 0.01
 ROUNDS = 100
 _PAIRS = "check which pixels belong to which control point"
-
 FEWEST = 6
-
 # Points nearer to each other than this share of their spread are one point.
 SAME = 1e-6
-
 # Thickness of the points square to their best plane over their greatest extent; thinner ones show no depth.
 THINNEST = 0.01
-
 _SOLID = "six or more points that fill the volume of the motion: different heights, widths and depths"
 
 
@@ -115,7 +111,12 @@ def calibrate(
     matrix = np.linalg.inv(to_image) @ np.append(coefficients, 1.0).reshape(3, 4) @ to_world
     camera = Camera.from_matrix(name, matrix, world.mean(axis=0))
     residual = pixels - camera.project(world)
-    _check_fit(residual, pixels, names, place)
+    rms, spread = np.sqrt(np.mean(residual**2)), np.sqrt(np.mean((pixels - pixels.mean(axis=0)) ** 2))
+    if rms > LARGEST_MISFIT * spread:
+        worst = ", ".join(names[k] for k in np.argsort(-np.linalg.norm(residual, axis=1))[:3])
+        problem = f"the control points fit their pixels only to {rms:.3g} px, worst {worst}"
+        expected = f"less than {LARGEST_MISFIT * spread:.3g} px"
+        raise error_at(None, place, problem, expected, f"{_PAIRS}, and their unit", code="bad_camera")
     slopes = _slopes(coefficients, near)
     distance, error = distance_and_error(coefficients, slopes)
     return Calibration(
@@ -153,7 +154,11 @@ def _linear(world: Array, image: Array, place: str) -> Array:
 
 def _refined(coefficients: Array, world: Array, image: Array, names: Sequence[str], place: str) -> Array:
     """Return the coefficients (11,) with the smallest residual in the image."""
-    _check_side(coefficients, world, names, place)
+    behind = _depth(coefficients, world) <= 0.0
+    if behind.any():
+        wrong = ", ".join(f"'{name}'" for name, is_so in zip(names, behind, strict=True) if is_so)
+        problem = f"the pixels put the control points {wrong} behind the camera and the others before it"
+        raise error_at(None, place, problem, "all of them before the camera", _PAIRS, code="bad_camera")
     misfit = _residual(coefficients, world, image)
     for _ in range(ROUNDS):
         step = np.linalg.lstsq(_slopes(coefficients, world), misfit, rcond=None)[0]
@@ -194,23 +199,6 @@ def _slopes(coefficients: Array, world: Array) -> Array:
     rows[:, :, 8:] = -_projected(coefficients, world)[:, :, None] * world[:, None]
     rows /= _depth(coefficients, world)[:, None, None]
     return rows.reshape(-1, UNKNOWNS)
-
-
-def _check_side(coefficients: Array, world: Array, names: Sequence[str], place: str) -> None:
-    behind = _depth(coefficients, world) <= 0.0
-    if behind.any():
-        wrong = ", ".join(f"'{name}'" for name, is_so in zip(names, behind, strict=True) if is_so)
-        problem = f"the pixels put the control points {wrong} behind the camera and the others before it"
-        raise error_at(None, place, problem, "all of them before the camera", _PAIRS, code="bad_camera")
-
-
-def _check_fit(residual: Array, pixels: Array, names: Sequence[str], place: str) -> None:
-    rms, spread = np.sqrt(np.mean(residual**2)), np.sqrt(np.mean((pixels - pixels.mean(axis=0)) ** 2))
-    if rms > LARGEST_MISFIT * spread:
-        worst = ", ".join(names[k] for k in np.argsort(-np.linalg.norm(residual, axis=1))[:3])
-        problem = f"the control points fit their pixels only to {rms:.3g} px, worst {worst}"
-        expected = f"less than {LARGEST_MISFIT * spread:.3g} px"
-        raise error_at(None, place, problem, expected, f"{_PAIRS}, and their unit", code="bad_camera")
 
 
 def _outlying(misfit: Array, slopes: Array, names: Sequence[str]) -> tuple[str, ...]:

@@ -15,7 +15,6 @@ from musclesolve._util.checks import check_array, check_integer, check_number
 from musclesolve.recording.place_errors import error_at
 
 _CALIBRATE = "calibrate the camera again, with points at different depths"
-
 _POSITIVE = "a number above zero"
 
 

@@ -32,10 +32,8 @@ KEYS = "camera_keys.toml"
 # The most frames of a recording with gaps: so many for every row of the longest file of markers, and some to spare.
 # More come from a wrong frame number, and would fill the memory.
 SPARSEST, SPARE_FRAMES = 10, 1000
-
 # A frame's time may differ from its place on the grid by this share of a frame.
 OFF_GRID = 0.1
-
 # No recording has so many frames: a number beyond is not one of a frame.
 LAST_FRAME = 1e9
 

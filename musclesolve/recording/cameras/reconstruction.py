@@ -19,33 +19,24 @@ from musclesolve.recording.cameras.camera import Camera
 from musclesolve.recording.place_errors import error_at
 
 Counts = NDArray[np.int64]
-
 FEWEST_VIEWS = 2
 # Errors along the worst known direction over those along the best known one. Two cameras equally far away whose rays
 # meet at the angle w have 1 / sin(w / 2): the limit is an angle of 2.3 degrees.
 LARGEST_CONDITION = 50.0
-
 ROUNDS = 30
-
 # After a step that moves the images by no more than this share of the largest pixel (a few millionths of a pixel) the
 # next one would be smaller still: the method converges at least linearly.
 SMALLEST_STEP = 1e-9
-
 # Points solved at a time: their arrays fit into the caches of a processor, and memory holds little beside the images.
 BATCH = 8192
-
 # Keeps the equations of parallel rays solvable; the points are refused later for their condition.
 RIDGE = 1e-14
-
 # Probability of suspecting any point of a recording in which all views are equally good.
 FALSE_ALARM = 0.01
-
 # A view is named when the others fit as well as all but this share of points do, and no other view can say so.
 IMPLAUSIBLE = 0.001
-
 # Leaving out a view needs two others.
 FEWEST_FOR_OUTLIERS = 3
-
 # Equations over that count when the noise is given: as good as infinitely many.
 KNOWN = 1e9
 
@@ -156,7 +147,8 @@ def _uncertainty(kept: ViewRejection, seen: Mask, good: Mask, noise: float | Non
     # Every point has three unknowns of its own.
     spare = 2.0 * (seen & ~kept.bad).sum(axis=0) - 3.0
     if noise is None:
-        noise = _noise(found.misfit, spare, good & ~kept.doubtful)
+        sure = good & ~kept.doubtful
+        noise = np.sqrt(found.misfit[sure].sum() / spare[sure].sum()) if sure.any() else np.nan
     variance = np.where(kept.doubtful, np.maximum(noise**2, found.misfit / spare), noise**2)
     return float(noise), np.asarray(variance[good, None, None] * np.linalg.inv(found.normal[good]))
 
@@ -195,13 +187,6 @@ def _condition(normal: Array) -> Array:
     return np.sqrt(np.divide(values[:, 2], least, out=np.full(len(least), np.inf), where=least > 0.0))
 
 
-def _noise(misfit: Array, spare: Array, counts: Mask) -> float:
-    """Return the standard deviation of a digitised coordinate [px] from the points that count; NaN without any."""
-    if not counts.any():
-        return float("nan")
-    return float(np.sqrt(misfit[counts].sum() / spare[counts].sum()))
-
-
 @dataclass
 class Triangulation:
     """P points where the rays of the cameras come nearest to each other.
@@ -237,16 +222,13 @@ def solve_points(cameras: Sequence[Camera], image: Array, seen: Mask) -> Triangu
     found = Triangulation.empty(image.shape[1])
     smallest = SMALLEST_STEP * np.abs(image[seen]).max(initial=0.0)
     for first in range(0, image.shape[1], BATCH):
-        part = slice(first, first + BATCH)
-        found.put(part, _batch(cameras, image[:, part], seen[:, part], smallest))
-    return found
-
-
-def _batch(cameras: Sequence[Camera], image: Array, seen: Mask, smallest: float) -> Triangulation:
-    found = Triangulation.empty(image.shape[1])
-    found.points = first_points(cameras, image, seen)
-    before = np.flatnonzero(_before(cameras, found.points, seen))
-    found.put(before, _refined(cameras, found.points[before], image[:, before], seen[:, before], smallest))
+        batch = slice(first, first + BATCH)
+        points = first_points(cameras, image[:, batch], seen[:, batch])
+        found.points[batch] = points
+        behind = np.stack([camera.depth(points) <= 0.0 for camera in cameras]) & seen[:, batch]
+        before = np.flatnonzero(~behind.any(axis=0))
+        at = first + before
+        found.put(at, _refined(cameras, points[before], image[:, at], seen[:, at], smallest))
     return found
 
 
@@ -325,12 +307,6 @@ def _equations(
 def _solve(normal: Array, right: Array) -> Array:
     size = np.trace(normal, axis1=1, axis2=2)[:, None, None]
     return np.asarray(np.linalg.solve(normal + RIDGE * size * np.eye(3), right[..., None])[..., 0])
-
-
-def _before(cameras: Sequence[Camera], points: Array, seen: Mask) -> Mask:
-    """Return which points (P,) lie before every camera that saw them."""
-    behind = np.stack([camera.depth(points) <= 0.0 for camera in cameras]) & seen
-    return np.logical_not(behind.any(axis=0))
 
 
 @dataclass(frozen=True)

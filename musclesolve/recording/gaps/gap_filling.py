@@ -27,28 +27,19 @@ from musclesolve.recording.gaps.spline_interpolant import (
 from musclesolve.recording.markers.landmark_names import groups, upper_markers
 
 SPLINE_S, RIGID_S = 0.1, 0.5
-
 REACH_S = 0.5
 """The filter looks so far beyond the time range [s]: gaps farther away do no harm."""
-
 _MOST_SENTENCES = 3
-
 WORST = 0.02
 """A gap is not filled where the error to expect, which 19 of 20 stay below, is above this [m]."""
-
 DISAGREEMENT = 0.03
 """The two sides of a gap may disagree by this [m], or by twice of what they do where nothing is missing: a marker that
 comes back under another's name disagrees by more."""
-
 BESIDE = 3
 """Samples on either side that a spline uses. On a recorded walk 3, 5 and 10 differ by a tenth of the error."""
-
 _FEWEST_DONORS = 3
-
 _MOST_FRAMES = 200
-
 _TOO_FEW = "fewer than three markers that move with it are seen throughout"
-
 Place = tuple[str, int, int]
 """A gap: marker, first missing frame and one past the last."""
 
@@ -336,19 +327,18 @@ def _carried(
     trial: Trial, name: str, together: dict[str, tuple[str, ...]], near: slice
 ) -> tuple[Trial, str] | None:
     """Return the trial with every gap of a marker near the time range filled by its neighbors, and how well."""
-    filler, gaps = GapFiller(trial.markers, together), []
-    for start, stop in true_runs(missing(trial.markers[name])):
-        if start < near.stop and stop > near.start:
-            gaps.append(filler.fill_by_neighbors((name, max(start, near.start), min(stop, near.stop))))
+    filler = GapFiller(trial.markers, together)
+    gaps = [
+        filler.fill_by_neighbors((name, max(start, near.start), min(stop, near.stop)))
+        for start, stop in true_runs(missing(trial.markers[name]))
+        if start < near.stop and stop > near.start
+    ]
     if not all(gap.filled for gap in gaps):
         return None
-    return replace(trial, markers=filler.markers), _how(gaps)
-
-
-def _how(gaps: Sequence[Gap]) -> str:
-    worst = max(gaps, key=lambda gap: -np.inf if np.isnan(gap.error) else gap.error)
-    within = "" if np.isnan(worst.error) else f", to within about {1000 * worst.error:.0f} mm"
-    return f"completed from {' and '.join(dict.fromkeys(gap.account for gap in gaps))}{within}"
+    errors = [gap.error for gap in gaps if not np.isnan(gap.error)]
+    within = f", to within about {1000 * max(errors):.0f} mm" if errors else ""
+    how = f"completed from {' and '.join(dict.fromkeys(gap.account for gap in gaps))}{within}"
+    return replace(trial, markers=filler.markers), how
 
 
 def _without(trial: Trial, name: str) -> tuple[Trial, list[str]]:

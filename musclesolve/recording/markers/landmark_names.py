@@ -14,7 +14,6 @@ from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve.recording.data import SIDE_NAMES, SIDES, Trial
 
 _SIDED = {"_r": "right ", "_l": "left ", "": ""}
-
 ARMS_AND_HEAD = frozenset(
     {
         f"{part}_{side}"
@@ -23,7 +22,6 @@ ARMS_AND_HEAD = frozenset(
     }
     | {"head_base", "head_low", "head_top"}
 )
-
 TRUNK = frozenset(
     {f"{part}_{side}" for part in ("shoulder", "shoulder_center") for side in SIDES} | {"neck_base"}
 )

@@ -16,10 +16,8 @@ from musclesolve.recording.schema import Document, is_number
 from musclesolve.recording.text.repeated_names import repeated_name
 
 Weights = Mapping[str, float]
-
 LARGEST_WEIGHT = 1e3
 _FORMS = 'a marker name, { midpoint = ["A", "B"] } or { weights = { A = 0.9, B = 0.1 } }'
-
 WANDS = {"knee": "thigh_wand", "ankle": "shank_wand"}
 """The landmark on the side of the segment above each joint, which shows the rotation of the segment."""
 
@@ -51,22 +49,19 @@ def examined_mapping(
     mapping: dict[str, Weights] = {}
     for name in [name for name in table if name in known]:
         try:
-            mapping[name] = _own_point(document, name, table[name], mapping)
+            weights = read_weights(document, name, table[name])
         except InputError as error:
             errors.append(error)
-    return mapping, errors
-
-
-def _own_point(document: Document, name: str, value: Any, mapping: Mapping[str, Weights]) -> Weights:
-    """Return the weights of a landmark that no other one of the mapping has."""
-    weights = read_weights(document, name, value)
-    for other, taken in mapping.items():
-        if taken == weights:
-            problem = f"'{name}' is mapped to the same point as '{other}'"
+            continue
+        if same := [other for other, taken in mapping.items() if taken == weights]:
+            problem = f"'{name}' is mapped to the same point as '{same[0]}'"
             expected = "a point of its own for every landmark"
             remedy = "correct the marker of one of them, or leave out the optional one"
-            raise document.error(problem, "mapping", name, 0, expected, remedy, code="bad_mapping")
-    return weights
+            error = document.error(problem, "mapping", name, 0, expected, remedy, code="bad_mapping")
+            errors.append(error)
+        else:
+            mapping[name] = weights
+    return mapping, errors
 
 
 def read_weights(document: Document, name: str, value: Any, table: str = "mapping") -> Weights:
@@ -90,17 +85,15 @@ def _weights(value: Any) -> Weights:
         return {value: 1.0}
     if not isinstance(value, dict) or len(value) != 1:
         return {}
-    pair, given = value.get("midpoint"), value.get("weights")
+    pair, weights = value.get("midpoint"), value.get("weights")
     if isinstance(pair, list) and len(pair) == 2 and all(isinstance(m, str) and m for m in pair):
         return dict.fromkeys(pair, 0.5) if pair[0] != pair[1] else {}
-    if isinstance(given, dict) and all(marker and _is_weight(w) for marker, w in given.items()):
-        return {marker: float(w) for marker, w in given.items()}
+    # Far beyond the largest weight their sum is lost in rounding; nor is there such a point on a body.
+    if isinstance(weights, dict) and all(
+        marker and is_number(weight) and abs(weight) <= LARGEST_WEIGHT for marker, weight in weights.items()
+    ):
+        return {marker: float(weight) for marker, weight in weights.items()}
     return {}
-
-
-def _is_weight(value: Any) -> bool:
-    # Far beyond this the sum of the weights is lost in rounding; nor is there such a point on a body.
-    return is_number(value) and abs(value) <= LARGEST_WEIGHT
 
 
 def _short(value: Any) -> str:

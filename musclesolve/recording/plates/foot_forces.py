@@ -40,23 +40,17 @@ from musclesolve.recording.trial.analysed_range import finds_range
 _BESIDE = 0.1
 # Cosine of the steepest slope of a walkway.
 _LEVEL = 0.7
-
 SURE = 100.0
 """Above this force the center of pressure is reliable [N]."""
-
 # A step: loaded so long [s]; from so long before it to so long after [s] its foot goes so far [m], in the direction of
 # its toe or heel (cosine), and while it is loaded it stays where it is [m].
 _LONG, _AROUND, _FAR, _STRAIGHT, _PLANTED = 0.15, 0.15, 0.4, 0.8, 0.1
-
 # The center of pressure of a step travels some 0.2 m; what rests within the first does not travel, what travels the
 # second shows its direction [m].
 _RESTS, _TRAVELS = 0.03, 0.06
-
 # From braking to driving the force changes by some 0.2 of its vertical peak; so much the other way it is inverted.
 _INVERTED = -0.1
-
 ROLES = ("force", "point", "moment")
-
 # No number of a plate that was measured is larger, in N, m and N m: one is enough to spoil everything.
 LARGEST = 1e5
 

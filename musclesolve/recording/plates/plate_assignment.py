@@ -23,10 +23,8 @@ _CLEAR = 0.9
 _OVERHANG = 0.03
 # A foot that moves more slowly stands [m/s]; for so long [s] it has to.
 _STANDING, _STANDING_TIME = 0.3, 0.1
-
 # What shows the back and the front of a foot, the better one first.
 _ANKLE = ("ankle_lateral", "ankle_medial", "ankle_center")
-
 _BACK, _FRONT = ("heel", *_ANKLE), ("toe", "metatarsal_5", *_ANKLE)
 
 

@@ -25,36 +25,29 @@ from musclesolve._util.arrays import Array
 from musclesolve.errors import InputError
 from musclesolve.recording.data import Markers, Table
 from musclesolve.recording.place_errors import EXPORT_AGAIN, error_at
-from musclesolve.recording.text.number_rows import Block, RowReader, stacked, without_lost
+from musclesolve.recording.text.number_rows import Block, RowReader, timed_rows, without_lost
 from musclesolve.recording.text.repeated_names import (
-    blanked,
     check_unique,
     distinct_names,
     numbered,
-    repeated_notes,
 )
 from musclesolve.recording.text.text_file import decimal_point, file_path
-from musclesolve.recording.text.time_grid import checked_times
 from musclesolve.recording.units import metres_in, newton_metres_in, newtons_in
 
 # Titles of the sections of a CSV file of Vicon Nexus.
 _VICON = "trajectories"
 _OTHER_SECTIONS = ("devices", "joints", "model outputs", "segments", "events", "gait cycle parameters")
-
 SECONDS = {"s": 1.0, "ms": 0.001}
 LENGTHS = "mm, cm, m"
 """The units of length that are expected, for messages."""
 FORCES = "N, kN, mm, cm, m, Nm, Nmm"
 """Those of the columns of a plate."""
 _ROLES = {"force": newtons_in, "point": metres_in, "moment": newton_metres_in}
-
 # Columns that only number the rows.
 COUNTERS = ("frame", "frame#", "sub frame", "subframe", "index")
 TIMES = ("time", "t")
-
 _IN_BRACKETS = re.compile(r"(.*?)\s*[\[(]\s*([^\])]*?)\s*[\])]")
 _COORDINATE = re.compile(r"(?P<marker>.+?)\s*[_.: ]\s*(?P<axis>[xyzXYZ])(?:_(?P<unit>mm|cm|m))?")
-
 _PLAIN = "NAME_x, NAME_y and NAME_z for every marker, with the unit: RASI_x [mm]"
 _TRIPLE = "X, Y, Z under every marker and nothing else"
 _TRAJECTORIES = "export the trajectories alone, without velocities and accelerations"
@@ -91,14 +84,11 @@ def read_csv_markers(path: str | Path) -> Markers:
         separator, header = _markers_header(reader)
 
         def parts(block: Array) -> tuple[Array, Array]:
-            position = block[:, header.index] * header.metres
-            blanked(position, header.markers, header.repeated)
-            return header.times(block), without_lost(position)
+            return header.times(block), without_lost(block[:, header.index] * header.metres)
 
-        printed, position, lines = stacked(reader, _blocks(reader, header.columns, separator), parts)
-    times, notes = checked_times(printed, lines, path)
-    notes = (*repeated_notes("marker", header.repeated, path), *notes)
-    return Markers(times, header.markers, position, path, notes, repeated=header.repeated)
+        blocks = _blocks(reader, header.columns, separator)
+        rows = timed_rows(reader, blocks, parts, "marker", header.markers, header.repeated)
+    return Markers(rows.time, header.markers, rows.values, path, rows.notes, repeated=header.repeated)
 
 
 def read_csv_forces(path: str | Path) -> Table:
@@ -133,15 +123,11 @@ def _read_columns(path: Path, size_of: Callable[[str], float | None]) -> Table:
         ]
 
         def parts(block: Array) -> tuple[Array, Array]:
-            values = block[:, kept] * np.array(factors)
-            blanked(values, names, repeated)
-            return block[:, clock] * seconds, values
+            return block[:, clock] * seconds, block[:, kept] * np.array(factors)
 
-        printed, values, lines = stacked(reader, _blocks(reader, columns, separator), parts)
-    times, notes = checked_times(printed, lines, path)
-    notes = (*repeated_notes("column", repeated, path), *notes)
+        rows = timed_rows(reader, _blocks(reader, columns, separator), parts, "column", names, repeated)
     roles = tuple(_role_and_size(unit)[0] if unit is not None else "" for unit in units)
-    return Table(times, names, values, None, path, lines, roles, notes, repeated)
+    return Table(rows.time, names, rows.values, None, path, rows.lines, roles, rows.notes, repeated)
 
 
 def _role_and_size(unit: str) -> tuple[str, float | None]:
@@ -282,10 +268,8 @@ def plain_coordinates(columns: Sequence[str], path: Path, line: int) -> Coordina
         raise error_at(path, line, "the file has no markers", _PLAIN, code="missing_marker")
     for marker, axes in axes_of.items():
         if missing := [axis for axis in "xyz" if axis not in axes]:
-            problem, expected = (
-                f"the marker '{marker}' has no {missing[0]}",
-                "three coordinates of every marker",
-            )
+            problem = f"the marker '{marker}' has no {missing[0]}"
+            expected = "three coordinates of every marker"
             remedy = f"export it again with {marker}_{missing[0]}"
             raise error_at(path, line, problem, expected, remedy, code="missing_column")
     triples = [[axes[axis] for axis in "xyz"] for axes in axes_of.values()]

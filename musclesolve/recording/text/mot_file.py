@@ -14,10 +14,9 @@ from pathlib import Path
 from musclesolve._util.arrays import Array
 from musclesolve.recording.data import Table
 from musclesolve.recording.place_errors import EXPORT_AGAIN, error_at
-from musclesolve.recording.text.number_rows import RowReader, counted_rows, stacked
-from musclesolve.recording.text.repeated_names import blanked, check_unique, distinct_names, repeated_notes
+from musclesolve.recording.text.number_rows import RowReader, timed_rows
+from musclesolve.recording.text.repeated_names import check_unique, distinct_names
 from musclesolve.recording.text.text_file import check_writable, file_path, split_cells, write_text
-from musclesolve.recording.text.time_grid import checked_times
 
 # The names of the two generations of the format.
 _ROWS = ("nRows", "datarows")
@@ -44,16 +43,23 @@ def read_mot(path: str | Path) -> Table:
         )
 
         def parts(block: Array) -> tuple[Array, Array]:
-            own = block[:, 1:] if not repeated else block[:, 1:][:, list(places.values())]
-            blanked(own, tuple(places), repeated)
-            return block[:, 0], own
+            values = block[:, 1:] if not repeated else block[:, 1:][:, list(places.values())]
+            return block[:, 0], values
 
-        printed, values, lines = stacked(reader, reader.blocks(names, str.split), parts)
-    kept, warning = counted_rows(_stated_count(header, _ROWS), printed.size, reader)
-    times, notes = checked_times(printed[:kept], lines[:kept], path)
-    notes, degrees = (*repeated_notes("column", repeated, path), *notes), _in_degrees(header, path)
-    values, lines = values[:kept], lines[:kept]
-    return Table(times, tuple(places), values, degrees, path, lines, (), notes, repeated, warning)
+        blocks, count = reader.blocks(names, str.split), _stated_count(header, _ROWS)
+        rows = timed_rows(reader, blocks, parts, "column", tuple(places), repeated, count)
+    degrees = _in_degrees(header, path)
+    return Table(
+        rows.time,
+        tuple(places),
+        rows.values,
+        degrees,
+        path,
+        rows.lines,
+        notes=rows.notes,
+        repeated=repeated,
+        row_warning=rows.warning,
+    )
 
 
 def _column_names(reader: RowReader, path: Path) -> list[str]:

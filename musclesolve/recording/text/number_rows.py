@@ -9,7 +9,7 @@ from __future__ import annotations
 import io
 import os
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from musclesolve._util.arrays import Array
 from musclesolve.recording.place_errors import EXPORT_AGAIN, error_at
+from musclesolve.recording.text.repeated_names import blanked, repeated_notes
 from musclesolve.recording.text.text_file import (
     TEXT,
     binary_file,
@@ -29,6 +30,7 @@ from musclesolve.recording.text.text_file import (
     open_input,
     opening,
 )
+from musclesolve.recording.text.time_grid import checked_times
 from musclesolve.recording.units import LARGEST
 
 Split = Callable[[str], list[str]]
@@ -164,13 +166,8 @@ class RowReader:
             self._read += len(piece)
             *lines, self._rest = (self._rest + piece).split("\n")
             if len(self._rest) > LONGEST_LINE:
-                raise error_at(
-                    self.path,
-                    None,
-                    f"a line of more than {LONGEST_LINE} characters",
-                    TEXT,
-                    f"the line ends are lost; {EXPORT_AGAIN}",
-                )
+                problem = f"a line of more than {LONGEST_LINE} characters"
+                raise error_at(self.path, None, problem, TEXT, f"the line ends are lost; {EXPORT_AGAIN}")
         return lines
 
 
@@ -202,17 +199,58 @@ class Stack(Generic[Number]):
         return self._array
 
 
-def stacked(
-    reader: RowReader, blocks: Iterable[Block], parts: Callable[[Array], tuple[Array, Array]]
-) -> tuple[Array, Array, NDArray[np.int64]]:
-    """Return times (T,), values (T, ...) and lines (T,) of all rows; `parts` gives times and values of a block."""
+@dataclass(frozen=True)
+class TimedRows:
+    """The rows of a recording that count.
+
+    Times (T,) [s], values (T, n, ...) of n names, NaN where a name stands twice, the line of every row (T,), notes for
+    the results, and a warning where the header states another number of rows.
+    """
+
+    time: Array
+    values: Array
+    lines: NDArray[np.int64]
+    notes: tuple[str, ...]
+    warning: str
+
+
+def timed_rows(
+    reader: RowReader,
+    blocks: Iterable[Block],
+    parts: Callable[[Array], tuple[Array, Array]],
+    kind: str,
+    names: Sequence[str],
+    repeated: Mapping[str, str],
+    count: str | None = None,
+    rate_hz: float | None = None,
+) -> TimedRows:
+    """Return all rows of a recording, its times checked and put on their even grid.
+
+    Args:
+        reader: the file, whose header has been read.
+        blocks: its rows (r, k).
+        parts: gives the times (r,) [s] and the values (r, n, ...) of a block.
+        kind: "marker" or "column", of n names.
+        names: n names.
+        repeated: name -> where in the file, of those that stand twice.
+        count: the number of rows as the header states it, "" where it states none; None where the format has none.
+        rate_hz: the rate that the header states [Hz].
+
+    Raises:
+        InputError: fewer than two rows, or times that are missing or do not increase.
+    """
     times, values, lines = Stack(np.float64), Stack(np.float64), Stack(np.int64)
     for block in blocks:
-        time, own = parts(block.values)
+        time, of_block = parts(block.values)
+        blanked(of_block, names, repeated)
         times.append(time, reader.share_read)
-        values.append(own, reader.share_read)
+        values.append(of_block, reader.share_read)
         lines.append(block.lines, reader.share_read)
-    return times.finished(), values.finished(), lines.finished()
+    printed, numbers, every = times.finished(), values.finished(), lines.finished()
+    kept, warning = (printed.size, "") if count is None else counted_rows(count, printed.size, reader)
+    even, notes = checked_times(printed[:kept], every[:kept], reader.path, rate_hz)
+    notes = (*repeated_notes(kind, repeated, reader.path), *notes)
+    return TimedRows(even, numbers[:kept], every[:kept], notes, warning)
 
 
 def counted_rows(stated: str, found: int, reader: RowReader) -> tuple[int, str]:

@@ -16,8 +16,8 @@ from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_choice
 from musclesolve.recording.data import Markers
 from musclesolve.recording.place_errors import EXPORT_AGAIN, error_at
-from musclesolve.recording.text.number_rows import RowReader, counted_rows, stacked, without_lost
-from musclesolve.recording.text.repeated_names import blanked, distinct_names, repeated_notes
+from musclesolve.recording.text.number_rows import RowReader, timed_rows, without_lost
+from musclesolve.recording.text.repeated_names import distinct_names
 from musclesolve.recording.text.text_file import (
     check_writable,
     decimal_point,
@@ -25,7 +25,6 @@ from musclesolve.recording.text.text_file import (
     split_cells,
     write_text,
 )
-from musclesolve.recording.text.time_grid import checked_times
 from musclesolve.recording.units import METRES, metres_in
 
 _NAME_LINE, _FIRST_COLUMN = 4, 3
@@ -51,18 +50,26 @@ def read_trc(path: str | Path) -> Markers:
         columns = ["Frame#", "Time", *(f"{name} {axis}" for name in names for axis in "xyz")]
 
         def parts(block: Array) -> tuple[Array, Array]:
-            own = block[:, 2:].reshape(-1, len(names), 3)[:, list(places.values())]
-            blanked(own, tuple(places), repeated)
-            return block[:, 1], without_lost(own * header["metres"])
+            position = block[:, 2:].reshape(-1, len(names), 3)[:, list(places.values())]
+            return block[:, 1], without_lost(position * header["metres"])
 
         blocks = reader.blocks(columns, split_cells, separator="\t", blank_end=True)
-        printed, position, lines = stacked(reader, blocks, parts)
-    kept, warning = counted_rows(f"{header['NumFrames']:.15g}", printed.size, reader)
-    position = position[:kept]
-    times, notes = checked_times(printed[:kept], lines[:kept], path, header["DataRate"])
-    _check_rate(times, header["DataRate"], path)
-    notes = (*repeated_notes("marker", repeated, path), *notes)
-    return Markers(times, tuple(places), position, path, notes, repeated=repeated, row_warning=warning)
+        count, rate = f"{header['NumFrames']:.15g}", header["DataRate"]
+        rows = timed_rows(reader, blocks, parts, "marker", tuple(places), repeated, count, rate)
+    measured = (rows.time.size - 1) / (rows.time[-1] - rows.time[0])
+    if abs(measured - rate) > 0.01 * rate:
+        problem = f"DataRate is {rate:g} Hz, but the Time column has {measured:g} rows a second"
+        remedy = "find out which one is right and correct the other"
+        raise error_at(path, 3, problem, "one rate in both", remedy, code="bad_units")
+    return Markers(
+        rows.time,
+        tuple(places),
+        rows.values,
+        path,
+        rows.notes,
+        repeated=repeated,
+        row_warning=rows.warning,
+    )
 
 
 def _first_lines(reader: RowReader, path: Path) -> list[str]:
@@ -112,14 +119,6 @@ def _marker_names(line: str, header: dict[str, float], path: Path) -> tuple[str,
     return names
 
 
-def _check_rate(time: Array, rate_hz: float, path: Path) -> None:
-    measured = (time.size - 1) / (time[-1] - time[0])
-    if abs(measured - rate_hz) > RATE_TOLERANCE * rate_hz:
-        problem = f"DataRate is {rate_hz:g} Hz, but the Time column has {measured:g} rows a second"
-        remedy = "find out which one is right and correct the other"
-        raise error_at(path, 3, problem, "one rate in both", remedy, code="bad_units")
-
-
 def write_trc(path: str | Path, markers: Markers, *, units: str = "mm", decimals: int = 5) -> None:
     """Write markers as a TRC file, in the axes they are in; gaps become empty cells.
 
@@ -142,10 +141,8 @@ def write_trc(path: str | Path, markers: Markers, *, units: str = "mm", decimals
     for name in markers.names:
         if not name.strip() or name != name.strip() or any(letter in name for letter in "\t\n\r\0"):
             problem = f"a TRC file cannot hold the marker name {name!r}"
-            expected, remedy = (
-                "a name without tabs, line ends and outer blanks",
-                "rename the marker before writing",
-            )
+            expected = "a name without tabs, line ends and outer blanks"
+            remedy = "rename the marker before writing"
             raise error_at(path, None, problem, expected, remedy, code="bad_value")
     write_text(path, chain([_heading(markers, units, path)], _frames(markers, written, decimals)))
 

@@ -20,7 +20,6 @@ from musclesolve.recording.markers.landmark_names import bounding_markers
 from musclesolve.recording.plates.foot_contacts import FootPath, foot_path, unmeasured
 
 Run = tuple[int, int]
-
 AT_ENDS = 0.1
 """So much is left out where a recording, or what is seen of a marker, begins or ends: there accelerations are uncertain
 [s]."""
@@ -35,7 +34,7 @@ FEWEST = 10
 
 
 @dataclass(frozen=True)
-class Found:
+class AnalysedRange:
     """The part of a recording that is analysed: first and last time, those of each leg in it [s], and notes on why."""
 
     time_range: tuple[float, float]
@@ -48,7 +47,7 @@ def finds_range(content: Mapping[str, Any]) -> bool:
     return all(value is None for value in content["time"].values())
 
 
-def find_range(trial: Trial) -> Found | None:
+def find_range(trial: Trial) -> AnalysedRange | None:
     """Return what can be analysed of a recording with filled gaps, None where no contact is known to be measured."""
     search = _Search.of(trial)
     if search is None:
@@ -59,7 +58,7 @@ def find_range(trial: Trial) -> Found | None:
     legs = max(choices, key=lambda choice: sum(stop - first for first, stop in choice.values()))
     first, stop = min(run[0] for run in legs.values()), max(run[1] for run in legs.values())
     times = {side: search.times(run) for side, run in legs.items()}
-    return Found(search.times((first, stop)), times, search.sentences(legs))
+    return AnalysedRange(search.times((first, stop)), times, search.sentences(legs))
 
 
 def nothing_found(trial: Trial) -> str:

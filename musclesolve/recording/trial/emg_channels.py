@@ -21,19 +21,14 @@ from musclesolve.recording.trial.recording_checks import check_sampling
 CHANNELS = "emg.channels"
 OF_NYQUIST = 0.9
 """An upper cut-off that the sampling rate cannot hold is put at this share of half the rate."""
-
 FLAT = 1e-9
 """A signal whose range is below this share of its size is flat."""
-
 SATURATED_RUN = 3
 """So many samples in a row at the largest or the smallest number show that the amplifier saturated."""
-
 FEWEST_LEVELS = 32
 """Signals of fewer different numbers repeat them anyway."""
-
 ONE_SIDED = 0.35
 """The median of a raw signal lies in the middle of its range, that of a rectified one below this share of it."""
-
 NEGATIVE = 0.1
 """An envelope is never below zero by more than this share of its maximum."""
 

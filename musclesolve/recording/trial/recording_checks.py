@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from musclesolve._util.arrays import Array, Mask, true_runs
-from musclesolve.recording.data import SIDES, Markers, Recording, Trial
+from musclesolve.recording.data import SIDES, Recording, Trial
 from musclesolve.recording.gaps.gap_filling import missing
 from musclesolve.recording.markers.landmark_names import back_landmarks, landmarks
 from musclesolve.recording.place_errors import error_at
@@ -19,12 +19,10 @@ from musclesolve.recording.schema import Document
 # axes and a stature that is off by a factor are refused; less shows in the segments.
 STANDING_SHARE = (0.45, 1.5)
 MOVING_SHARE = (0.2, 1.5)
-# A time off its place by more than this share of a step is not jitter of the last printed digit.
-UNEVEN = 0.25
-
+# Where a file of markers states which unit of length it is in.
+_UNIT_AT = {".trc": "Units in its header", ".c3d": "POINT:UNITS in it", ".csv": "the unit in its header"}
 # No marker on a subject changes its velocity faster than this between frames [m], [m/s^2]: a hundred times gravity.
 SMALLEST_JUMP, GREATEST_ACCELERATION = 0.1, 1000.0
-
 # landmark -> its proximal neighbor, from the pelvis outwards, so that the first pair that disagrees is the swapped one.
 # Not the wrists: arms may be folded; swapped wrists show in the length of the forearms.
 NEIGHBOUR = {
@@ -115,7 +113,10 @@ def check_gaps(trial: Trial) -> None:
     static = trial.static
     if static is None:
         return
-    for name in _standing_markers(trial):
+    known = landmarks()
+    mapped = {m for name, weights in trial.mapping.items() if known[name].standing for m in weights}
+    clustered = {m for markers in trial.clusters.values() for m in markers}
+    for name in sorted(mapped | clustered | set(trial.carried)):
         if np.isnan(static[name]).any(axis=1).all():
             problem = f"the marker '{name}' is never seen"
             expected = "every marker that is needed in at least one frame of the standing trial"
@@ -138,56 +139,35 @@ def check_jumps(trial: Trial) -> None:
             raise error_at(trial.markers.path, where, problem, expected, remedy, code="bad_mapping")
 
 
-def _standing_markers(trial: Trial) -> list[str]:
-    """Return the markers that are read from the standing trial."""
-    known = landmarks()
-    mapped = {m for name, weights in trial.mapping.items() if known[name].standing for m in weights}
-    clustered = {m for markers in trial.clusters.values() for m in markers}
-    return sorted(mapped | clustered | set(trial.carried))
-
-
 def check_size(trial: Trial, document: Document) -> None:
     """Compare the height of the shoulders over the feet with the stature: wrong units and axes show here."""
-    if all(trial.sees(f"{part}_{side}") for part in ("heel", "toe", "shoulder") for side in SIDES):
-        _check_height(trial, trial.markers, trial.frames(), MOVING_SHARE, document)
-    needed = {
-        m
-        for part in ("heel", "toe", "shoulder")
-        for side in SIDES
-        for m in trial.mapping.get(f"{part}_{side}", {"": 1.0})
-    }
-    if trial.static is not None and needed <= set(trial.static.names):
-        _check_height(trial, trial.static, slice(None), STANDING_SHARE, document)
-
-
-def _check_height(
-    trial: Trial, markers: Markers, frames: slice, share: tuple[float, float], document: Document
-) -> None:
     feet = [f"{part}_{side}" for part in ("heel", "toe") for side in SIDES]
-    low = np.min([_height(trial, markers, name)[frames] for name in feet], axis=0)
-    high = np.mean([_height(trial, markers, f"shoulder_{side}")[frames] for side in SIDES], axis=0)
-    seen = np.isfinite(high - low)
-    if not seen.any():
-        return
-    height = float(np.median((high - low)[seen]))
-    if not share[0] <= height / trial.subject.stature <= share[1]:
-        problem = (
-            f"the shoulders are {height:.3g} m above the feet of a {trial.subject.stature:g} m tall subject "
-            f"in {markers.path}"
+    shoulders = [f"shoulder_{side}" for side in SIDES]
+    recordings = []
+    if all(trial.sees(name) for name in (*feet, *shoulders)):
+        recordings.append((trial.markers, trial.frames(), MOVING_SHARE))
+    needed = {marker for name in (*feet, *shoulders) for marker in trial.mapping.get(name, {"": 1.0})}
+    if trial.static is not None and needed <= set(trial.static.names):
+        recordings.append((trial.static, slice(None), STANDING_SHARE))
+    for markers, frames, share in recordings:
+        low, high = (
+            [markers.weighted(trial.mapping[name])[frames, 2] for name in names]
+            for names in (feet, shoulders)
         )
-        expected = f"{share[0]:g} to {share[1]:g} of the stature"
-        remedy = f"check {_unit_of(markers.path)}, stature_m, and up in [laboratory]"
-        raise document.error(problem, "subject", "stature_m", 0, expected, remedy, code="bad_units")
-
-
-def _unit_of(path: Path) -> str:
-    """Return where a file of markers states which unit of length it is in."""
-    places = {".trc": "Units in its header", ".c3d": "POINT:UNITS in it", ".csv": "the unit in its header"}
-    return places.get(path.suffix.casefold(), "its unit of length")
-
-
-def _height(trial: Trial, markers: Markers, landmark: str) -> Array:
-    return markers.weighted(trial.mapping[landmark])[:, 2]
+        heights = np.mean(high, axis=0) - np.min(low, axis=0)
+        seen = np.isfinite(heights)
+        if not seen.any():
+            continue
+        height, stature = float(np.median(heights[seen])), trial.subject.stature
+        if not share[0] <= height / stature <= share[1]:
+            problem = (
+                f"the shoulders are {height:.3g} m above the feet of a {stature:g} m tall subject "
+                f"in {markers.path}"
+            )
+            expected = f"{share[0]:g} to {share[1]:g} of the stature"
+            unit = _UNIT_AT.get(markers.path.suffix.casefold(), "its unit of length")
+            remedy = f"check {unit}, stature_m, and up in [laboratory]"
+            raise document.error(problem, "subject", "stature_m", 0, expected, remedy, code="bad_units")
 
 
 def check_heading(trial: Trial, document: Document) -> None:

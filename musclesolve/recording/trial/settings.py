@@ -25,7 +25,6 @@ SMALL = 1.40
 SPLINE_ORDERS = (2, 3)
 OF_SPLINES = "cross_validation"
 """The choice of the cut-off that only the spline has."""
-
 Values = Mapping[str, Any]
 
 
@@ -77,10 +76,8 @@ def _segment(document: Document, table: str, values: Values, keys: Values) -> Se
             raise document.error(wrong[0], table, key, 0, wrong[1], "check the value and its unit")
     if not values or {"mass_kg", "mass_factor"} <= set(values):
         problem = "both mass_kg and mass_factor are given" if values else "nothing is stated of the segment"
-        expected, remedy = (
-            "one of mass_kg and mass_factor, center, inertia_kg_m2",
-            "write what is known of it",
-        )
+        expected = "one of mass_kg and mass_factor, center, inertia_kg_m2"
+        remedy = "write what is known of it"
         raise document.error(problem, table, None, 0, expected, remedy, code="conflict")
     mass, factor, center = (
         float(values[key]) if key in values else None for key in ("mass_kg", "mass_factor", "center")

@@ -100,10 +100,10 @@ def ranged(trial: Trial, content: dict[str, Any]) -> Trial:
     if not finds_range(content):
         return trial
     filled = filled_trial(trial, content)
-    found = find_range(filled)
-    if found is None:
+    analysed = find_range(filled)
+    if analysed is None:
         return replace(trial, time_range=without_ends(trial), analysed=(nothing_found(filled),))
-    return replace(trial, time_range=found.time_range, legs=found.legs, analysed=found.sentences)
+    return replace(trial, time_range=analysed.time_range, legs=analysed.legs, analysed=analysed.sentences)
 
 
 def completed_trial(trial: Trial, content: dict[str, Any]) -> tuple[Trial, tuple[Completed, ...]]:
