@@ -46,13 +46,19 @@ def convert(
     None; without `forward` it is used only for the ground under the plates of a C3D file, on which their center of
     pressure lies. `units` is the unit of length of the markers. Returns notes on what was assumed.
     """
-    _check_recording(source)
+    if source.suffix.casefold() == ".nc":
+        problem, expected = "this is a result, no recording", "a recording: TRC, C3D, CSV, MOT, STO"
+        remedy = f"musclesolve export {source} --format sto (or mot, csv, mat, parquet)"
+        raise error_at(source, None, problem, expected, remedy, code="conflict")
     for number, target in enumerate(targets):
-        _check_target(target)
-        _check_place(target, source, targets[:number])
+        _check_target(target, source, targets[:number])
     to_global, to_target = _rotations(forward, up or "+z")
-    if up is not None and forward is None:
-        _check_up_used(source, targets)
+    plates = is_c3d(source) and any(target.suffix.casefold() in FORCES for target in targets)
+    if up is not None and forward is None and not plates:
+        # Only plates need the ground.
+        expected = "both axes, the walking direction and up, or neither"
+        remedy = "add --forward with the axis of the walking direction, or leave out --up"
+        raise error_at(source, None, "--up alone rotates nothing", expected, remedy, code="missing_argument")
     if units not in METRES:
         problem = f"the unit of length is {as_text(units)}"
         raise error_at(
@@ -74,14 +80,8 @@ def convert(
     return list(dict.fromkeys(notes))
 
 
-def _check_recording(source: Path) -> None:
-    if source.suffix.casefold() == ".nc":
-        problem, expected = "this is a result, no recording", "a recording: TRC, C3D, CSV, MOT, STO"
-        remedy = f"musclesolve export {source} --format sto (or mot, csv, mat, parquet)"
-        raise error_at(source, None, problem, expected, remedy, code="conflict")
-
-
-def _check_target(target: Path) -> None:
+def _check_target(target: Path, source: Path, others: Sequence[Path]) -> None:
+    """Refuse a file of another format, and to write over the recording that is read, or what has just been written."""
     if target.suffix.casefold() not in (*MARKERS, *FORCES):
         problem = f"files that end in '{target.suffix}' are not written"
         expected = "a name that ends in .trc for markers, in .mot or .sto for forces"
@@ -89,10 +89,6 @@ def _check_target(target: Path) -> None:
     if not target.absolute().parent.is_dir():
         problem, remedy = "there is no such folder", "make the folder first, or correct its name"
         raise error_at(target.parent, None, problem, "a folder to write into", remedy, code="missing_file")
-
-
-def _check_place(target: Path, source: Path, others: Sequence[Path]) -> None:
-    """Refuse to write over the recording that is read, or over what has just been written."""
     if _same_file(target, source):
         problem = "this is the recording that is to be read: it would be lost"
         remedy = f"-o {target.with_stem(target.stem + '_converted').name}"
@@ -108,15 +104,6 @@ def _same_file(one: Path, other: Path) -> bool:
         return one.samefile(other)
     except OSError:  # one of them does not exist, or is no file: reading or writing reports it
         return os.path.realpath(one) == os.path.realpath(other)
-
-
-def _check_up_used(source: Path, targets: Sequence[Path]) -> None:
-    """Refuse an axis that would rotate nothing: only plates need the ground."""
-    if is_c3d(source) and any(target.suffix.casefold() in FORCES for target in targets):
-        return
-    expected = "both axes, the walking direction and up, or neither"
-    remedy = "add --forward with the axis of the walking direction, or leave out --up"
-    raise error_at(source, None, "--up alone rotates nothing", expected, remedy, code="missing_argument")
 
 
 def _rotations(forward: str | None, up: str) -> tuple[Array, Array]:

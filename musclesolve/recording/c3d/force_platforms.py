@@ -58,29 +58,54 @@ _NO_LOAD = 1.0
 _BLOCK = 16384
 
 
-def si_factors(file: C3D, number: int, kind: int, channels: list[int]) -> Array:
-    """Return the factors (k,) that turn the channels of a plate (types 1 to 4) into N, m and N m.
+@dataclass(frozen=True)
+class Plate:
+    """A force plate: its number in the file from 1, its type 1 to 4, corners (4, 3) [m] and ORIGIN (3,) [m].
 
-    For type 4 they apply behind CAL_MATRIX. A channel without a unit of its own quantity is in newtons, in the unit of
-    length of the file, or in newtons times that.
+    `matrix` (6, 6) is CAL_MATRIX, which turns the channels into N and N m; the identity except for type 4.
     """
-    default = {"force": 1.0, "length": file.metres, "moment": file.metres}
-    stated, factors = file.analog_units(), []
-    for channel, quantity in zip(channels, _CHANNELS[kind], strict=True):
-        unit = stated[channel]
-        plain = plain_unit(unit)
-        sizes = {
-            "force": newtons_in(unit) or _POUNDS.get(plain),
-            "length": length_in(unit),
-            "moment": newton_metres_in(unit) or _POUND_LENGTHS.get(plain),
-        }
-        if plain not in _NO_QUANTITY and not any(sizes.values()):
-            problem = f"channel {channel + 1}, of plate {number}, is in '{stated[channel]}'"
-            expected = {"force": "N or kN", "length": "mm or m", "moment": "Nmm or Nm"}[quantity]
-            remedy = "state the unit in the capture software, or export the forces as MOT or STO"
-            raise error_at(file.path, "ANALOG:UNITS", problem, expected, remedy, code="unknown_unit")
-        factors.append(sizes[quantity] or default[quantity])
-    return np.array(factors)
+
+    number: int
+    kind: int
+    corners: Array
+    origin: Array
+    matrix: Array
+
+    @property
+    def center(self) -> Array:
+        """The middle of the surface, (3,) [m]."""
+        return np.asarray(self.corners.mean(axis=0))
+
+    @property
+    def axes(self) -> Array:
+        """Its axes as columns of a rotation, (3, 3): p_file = axes p_plate."""
+        one, two, three, four = self.corners
+        x = one - two + four - three
+        z = np.cross(x, one - four + two - three)
+        x, z = x / np.linalg.norm(x), z / np.linalg.norm(z)
+        return np.stack([x, np.cross(z, x), z], axis=1)
+
+    def contains(self, point: Array, margin: float) -> Mask:
+        """Return which points (..., 3) lie within its rectangle, widened by a margin [m], seen from above."""
+        along = np.abs((point - self.center) @ self.axes[:, :2])
+        half = 0.5 * np.ptp((self.corners - self.center) @ self.axes[:, :2], axis=0)
+        return np.asarray((along <= half + margin).all(axis=-1))
+
+
+@dataclass(frozen=True)
+class PlateRecording:
+    """What one plate measured, S samples, in the axes of its corners.
+
+    Times (S,) [s], forces (S, 3) [N], points (S, 3) [m] on the surface (its middle where there is hardly any force),
+    moments about them (S, 3) [N m].
+    """
+
+    plate: Plate
+    time: Array
+    force: Array
+    point: Array
+    moment: Array
+    path: Path
 
 
 def read_plates(file: C3D, rotation: Array) -> tuple[list[PlateRecording], list[str]]:
@@ -198,6 +223,31 @@ def _matrix(file: C3D, index: int) -> Array:
     return own
 
 
+def si_factors(file: C3D, number: int, kind: int, channels: list[int]) -> Array:
+    """Return the factors (k,) that turn the channels of a plate (types 1 to 4) into N, m and N m.
+
+    For type 4 they apply behind CAL_MATRIX. A channel without a unit of its own quantity is in newtons, in the unit of
+    length of the file, or in newtons times that.
+    """
+    default = {"force": 1.0, "length": file.metres, "moment": file.metres}
+    stated, factors = file.analog_units(), []
+    for channel, quantity in zip(channels, _CHANNELS[kind], strict=True):
+        unit = stated[channel]
+        plain = plain_unit(unit)
+        sizes = {
+            "force": newtons_in(unit) or _POUNDS.get(plain),
+            "length": length_in(unit),
+            "moment": newton_metres_in(unit) or _POUND_LENGTHS.get(plain),
+        }
+        if plain not in _NO_QUANTITY and not any(sizes.values()):
+            problem = f"channel {channel + 1}, of plate {number}, is in '{stated[channel]}'"
+            expected = {"force": "N or kN", "length": "mm or m", "moment": "Nmm or Nm"}[quantity]
+            remedy = "state the unit in the capture software, or export the forces as MOT or STO"
+            raise error_at(file.path, "ANALOG:UNITS", problem, expected, remedy, code="unknown_unit")
+        factors.append(sizes[quantity] or default[quantity])
+    return np.array(factors)
+
+
 def _zero(file: C3D, plate: Plate, values: Array) -> list[str]:
     """Subtract the mean of the unloaded frames of FORCE_PLATFORM:ZERO from channels (S, k), in place."""
     frames = file.description.numbers("FORCE_PLATFORM:ZERO").ravel()
@@ -226,56 +276,6 @@ def _fault(
     file: C3D, problem: str, name: str, expected: str, remedy: str = "correct it in the capture software"
 ) -> InputError:
     return error_at(file.path, f"FORCE_PLATFORM:{name}", problem, expected, remedy, code="bad_plate")
-
-
-@dataclass(frozen=True)
-class Plate:
-    """A force plate: its number in the file from 1, its type 1 to 4, corners (4, 3) [m] and ORIGIN (3,) [m].
-
-    `matrix` (6, 6) is CAL_MATRIX, which turns the channels into N and N m; the identity except for type 4.
-    """
-
-    number: int
-    kind: int
-    corners: Array
-    origin: Array
-    matrix: Array
-
-    @property
-    def center(self) -> Array:
-        """The middle of the surface, (3,) [m]."""
-        return np.asarray(self.corners.mean(axis=0))
-
-    @property
-    def axes(self) -> Array:
-        """Its axes as columns of a rotation, (3, 3): p_file = axes p_plate."""
-        one, two, three, four = self.corners
-        x = one - two + four - three
-        z = np.cross(x, one - four + two - three)
-        x, z = x / np.linalg.norm(x), z / np.linalg.norm(z)
-        return np.stack([x, np.cross(z, x), z], axis=1)
-
-    def contains(self, point: Array, margin: float) -> Mask:
-        """Return which points (..., 3) lie within its rectangle, widened by a margin [m], seen from above."""
-        along = np.abs((point - self.center) @ self.axes[:, :2])
-        half = 0.5 * np.ptp((self.corners - self.center) @ self.axes[:, :2], axis=0)
-        return np.asarray((along <= half + margin).all(axis=-1))
-
-
-@dataclass(frozen=True)
-class PlateRecording:
-    """What one plate measured, S samples, in the axes of its corners.
-
-    Times (S,) [s], forces (S, 3) [N], points (S, 3) [m] on the surface (its middle where there is hardly any force),
-    moments about them (S, 3) [N m].
-    """
-
-    plate: Plate
-    time: Array
-    force: Array
-    point: Array
-    moment: Array
-    path: Path
 
 
 def measured(plate: Plate, channels: Array, down: Array | None = None) -> tuple[Array, Array, Array]:

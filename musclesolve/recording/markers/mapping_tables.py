@@ -57,8 +57,7 @@ def examined_mapping(
             problem = f"'{name}' is mapped to the same point as '{same[0]}'"
             expected = "a point of its own for every landmark"
             remedy = "correct the marker of one of them, or leave out the optional one"
-            error = document.error(problem, "mapping", name, 0, expected, remedy, code="bad_mapping")
-            errors.append(error)
+            errors.append(document.error(problem, "mapping", name, 0, expected, remedy, code="bad_mapping"))
         else:
             mapping[name] = weights
     return mapping, errors

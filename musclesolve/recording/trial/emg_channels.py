@@ -43,16 +43,16 @@ def read_emg(
     Raises:
         InputError: a file, channel or number that cannot be right, with its place.
     """
-    given = content["emg"]
-    if given["channels"] is None:
+    stated = content["emg"]
+    if stated["channels"] is None:
         return None, []
-    path = _path(document, given["file"], markers)
-    names, muscles = _muscles(document, given["channels"])
+    path = _path(document, stated["file"], markers)
+    names, muscles = _muscles(document, stated["channels"])
     table = read_channels(path)
     values = np.stack([_signal(document, table, name) for name in names], axis=-1)
     check_sampling(table.time, path)
-    emg = Emg(table.time, names, values, muscles, _maximum(document, given["maximum"], names), path)
-    options, notes = _options(document, given, emg)
+    emg = Emg(table.time, names, values, muscles, _maximum(document, stated["maximum"], names), path)
+    options, notes = _options(document, stated, emg)
     emg = replace(emg, options=options)
     if checked:
         check_signals(document, emg)
@@ -86,7 +86,7 @@ def _muscles(
         problem, expected = "no channel is named", 'channel = "muscle", one line for each'
         remedy = 'add a line such as SOL = "soleus_r", or remove [emg]'
         raise document.error(problem, CHANNELS, None, 0, expected, remedy, code="missing_key")
-    listed = {name: (given,) if isinstance(given, str) else tuple(given) for name, given in channels.items()}
+    listed = {name: (m,) if isinstance(m, str) else tuple(m) for name, m in channels.items()}
     for name, muscles in listed.items():
         if len(set(muscles)) < len(muscles):
             problem = f"a muscle of the channel '{name}' stands twice"
@@ -109,28 +109,29 @@ def _signal(document: Document, table: Table, name: str) -> Array:
 
 
 def _maximum(
-    document: Document, given: str | dict[str, float], names: tuple[str, ...]
+    document: Document, stated: str | dict[str, float], names: tuple[str, ...]
 ) -> tuple[float | None, ...]:
-    if isinstance(given, str):
+    """Return the envelope of every channel that counts as activation 1, None for the largest of the recording."""
+    if isinstance(stated, str):
         return (None,) * len(names)
-    for name in given:
+    for name in stated:
         if name not in names:
             problem = f"'{name}' is no channel of [{CHANNELS}]"
             raise document.unknown(problem, name, names, "emg", "maximum")
-    return tuple(given.get(name) for name in names)
+    return tuple(stated.get(name) for name in names)
 
 
-def _options(document: Document, given: dict[str, Any], emg: Emg) -> tuple[EmgOptions, list[str]]:
+def _options(document: Document, stated: dict[str, Any], emg: Emg) -> tuple[EmgOptions, list[str]]:
     """Return the options, with an upper cut-off that the rate can hold, and a note where it was lowered."""
     options = EmgOptions(
-        processed=given["processed"],
-        highpass_hz=given["highpass_hz"],
-        lowpass_hz=given["lowpass_hz"],
-        band_order=int(given["band_order"]),
-        envelope_hz=given["envelope_hz"],
-        envelope_order=int(given["envelope_order"]),
-        max_delay=given["max_delay_s"],
-        delay=given["delay_s"],
+        processed=stated["processed"],
+        highpass_hz=stated["highpass_hz"],
+        lowpass_hz=stated["lowpass_hz"],
+        band_order=int(stated["band_order"]),
+        envelope_hz=stated["envelope_hz"],
+        envelope_order=int(stated["envelope_order"]),
+        max_delay=stated["max_delay_s"],
+        delay=stated["delay_s"],
     )
     if options.processed:
         return options, []
