@@ -57,7 +57,7 @@ def read_trc(path: str | Path) -> Markers:
         count, rate = f"{header['NumFrames']:.15g}", header["DataRate"]
         rows = timed_rows(reader, blocks, parts, "marker", tuple(places), repeated, count, rate)
     measured = (rows.time.size - 1) / (rows.time[-1] - rows.time[0])
-    if abs(measured - rate) > 0.01 * rate:
+    if abs(measured - rate) > RATE_TOLERANCE * rate:
         problem = f"DataRate is {rate:g} Hz, but the Time column has {measured:g} rows a second"
         remedy = "find out which one is right and correct the other"
         raise error_at(path, 3, problem, "one rate in both", remedy, code="bad_units")

@@ -19,6 +19,8 @@ from musclesolve.recording.schema import Document
 # axes and a stature that is off by a factor are refused; less shows in the segments.
 STANDING_SHARE = (0.45, 1.5)
 MOVING_SHARE = (0.2, 1.5)
+# A time off its place by more than this share of a step is not jitter of the last printed digit.
+UNEVEN = 0.25
 # Where a file of markers states which unit of length it is in.
 _UNIT_AT = {".trc": "Units in its header", ".c3d": "POINT:UNITS in it", ".csv": "the unit in its header"}
 # No marker on a subject changes its velocity faster than this between frames [m], [m/s^2]: a hundred times gravity.
