@@ -19,9 +19,11 @@ from rich.table import Table
 import muscle_db
 from benchmarks.timing import console
 from musclesolve.constants import STANDARD_GRAVITY
+from musclesolve.pipeline.body import Analysis
 from musclesolve.pipeline.measured_activation import channel_muscles
-from musclesolve.pipeline.run import loaded, prepare, prepare_legs, share
-from musclesolve.pipeline.types import Analysis, Prepared
+from musclesolve.pipeline.recorded_body import RecordedBody, recorded_body
+from musclesolve.pipeline.run import loaded, prepare
+from musclesolve.pipeline.share import share
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.status import Status
 
@@ -43,18 +45,23 @@ class Agreement:
     @classmethod
     def of(cls, analysis: Analysis) -> Agreement:
         """Of an analysed trial with EMG."""
-        prepared = analysis.prepared
+        body = analysis.body
+        assert isinstance(body, RecordedBody)
         activation = analysis.activation
-        assert prepared.measured is not None
-        time, weight = prepared.mechanics.motion.time, prepared.mechanics.model.mass.total * STANDARD_GRAVITY
-        status = np.stack([leg.solution.status for leg in analysis.legs])
-        reserve = np.concatenate([leg.solution.reserve for leg in analysis.legs])
+        assert body.emg is not None
+        time, weight = body.time, body.mechanics.model.mass.total * STANDARD_GRAVITY
+        status = np.stack([leg.solution.status for leg in analysis.parts])
+        reserve = np.concatenate([leg.solution.reserve for leg in analysis.parts])
         peaks = (
-            max(np.nanmax(np.linalg.norm(leg.contact_force[joint], axis=1)) for leg in analysis.legs) / weight
+            max(
+                np.nanmax(np.linalg.norm(leg.contact_force[f"{joint}_{leg.side}"], axis=1))
+                for leg in analysis.parts
+            )
+            / weight
             for joint in JOINTS
         )
         return cls(
-            prepared.measured.agreement(time, activation, analysis.muscle_names)[0],
+            body.emg.agreement(time, activation, body.muscles)[0],
             int((status == Status.SOLVED_WITH_RESERVE).sum()),
             float(np.nanmax(np.abs(reserve), initial=0.0)),
             float(np.nansum(activation > 0.99) / len(time)),
@@ -62,7 +69,7 @@ class Agreement:
         )
 
 
-def combinations(prepared: Prepared) -> dict[tuple[str, str, str], Agreement]:
+def combinations(prepared: RecordedBody) -> dict[tuple[str, str, str], Agreement]:
     """Every set, passive rule and cost on one trial whose mechanics are known."""
     trial, found = prepared.trial, {}
     for name, passive in product(muscle_db.available(), PASSIVE):
@@ -71,15 +78,17 @@ def combinations(prepared: Prepared) -> dict[tuple[str, str, str], Agreement]:
             continue
         channels = channel_muscles(trial, database)
         options = replace(prepared.options, database=database, passive=passive, channels=channels)
-        legs = prepare_legs(trial, options, prepared.mechanics)
+        body = recorded_body(trial, options, prepared.mechanics)
         for cost in COSTS:
-            found[name, passive, cost] = Agreement.of(share(legs, replace(options, cost=find_cost(cost))))
+            found[name, passive, cost] = Agreement.of(
+                share(body, replace(options.sharing, cost=find_cost(cost)))
+            )
     return found
 
 
-def table(prepared: Prepared, found: dict[tuple[str, str, str], Agreement]) -> Table:
+def table(prepared: RecordedBody, found: dict[tuple[str, str, str], Agreement]) -> Table:
     """One line for each combination, the best median r first."""
-    assert prepared.measured is not None
+    assert prepared.emg is not None
     shown = Table("set", "passive", "cost", "r median", "mean", "lowest", "reserves", "full", "contact")
     for key, one in sorted(found.items(), key=lambda item: -np.nanmedian(item[1].correlation)):
         lowest = int(np.nanargmin(one.correlation))
@@ -87,7 +96,7 @@ def table(prepared: Prepared, found: dict[tuple[str, str, str], Agreement]) -> T
             *key,
             f"{np.nanmedian(one.correlation):.3f}",
             f"{np.nanmean(one.correlation):.3f}",
-            f"{one.correlation[lowest]:.2f} {prepared.measured.channels[lowest]}",
+            f"{one.correlation[lowest]:.2f} {prepared.emg.channels[lowest]}",
             f"{one.reserve_frames} ({one.largest_reserve:.1f})",
             f"{one.full:.2f}",
             " ".join(f"{peak:.1f}" for peak in one.contact),

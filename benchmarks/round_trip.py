@@ -24,8 +24,9 @@ from musclesolve._util.arrays import Array
 from musclesolve.data.bundled import reference_stride as bundled_trial
 from musclesolve.dynamics.forward.simulate import simulate
 from musclesolve.errors import MuscleSolveError
-from musclesolve.muscles.leg_muscle_state import muscle_state
+from musclesolve.muscles.muscle_state import muscle_state
 from musclesolve.muscles.placing.place_muscles import LegMuscles, place_muscles
+from musclesolve.pipeline.body import Analysis
 from musclesolve.pipeline.forward_problem import (
     INTEGRATION,
     Drift,
@@ -35,8 +36,8 @@ from musclesolve.pipeline.forward_problem import (
     growth,
     problem_of,
 )
-from musclesolve.pipeline.run import prepare, share
-from musclesolve.pipeline.types import Analysis
+from musclesolve.pipeline.run import prepare
+from musclesolve.pipeline.share import share
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solving import solve
 from musclesolve.synthetic.reference_stride import Stride, reference_stride

@@ -36,7 +36,7 @@ from benchmarks.thesis_methods import ALONE, BOUNDED, METHODS, Form, Method
 from benchmarks.timing import console
 from musclesolve._util.arrays import Array
 from musclesolve.data.bundled import reference_stride
-from musclesolve.muscles.leg_muscle_state import muscle_state
+from musclesolve.muscles.muscle_state import muscle_state
 from musclesolve.muscles.placing.place_muscles import LEG_DOFS, place_muscles
 from musclesolve.pipeline.full_formulation import full_problem
 from musclesolve.pipeline.mechanics import mechanics

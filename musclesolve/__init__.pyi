@@ -16,7 +16,7 @@ from .muscles.pose_geometry import muscle_geometry as muscle_geometry
 from .opensim.read_model import read_osim as read_osim
 from .pipeline.forward_problem import ForwardProblem as ForwardProblem
 from .pipeline.forward_problem import forward_problem as forward_problem
-from .pipeline.opensim.model_problem import opensim_problem as opensim_problem
+from .pipeline.opensim.model_body import opensim_problem as opensim_problem
 from .recording.cameras.calibration import calibrate as calibrate
 from .recording.cameras.camera import Camera as Camera
 from .recording.cameras.camera_file import read_camera_file as read_camera_file

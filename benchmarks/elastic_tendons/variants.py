@@ -12,10 +12,10 @@ import xarray as xr
 from benchmarks.validation.page import recorded_walk
 from musclesolve._util.arrays import Array
 from musclesolve.muscles.elastic.elastic_muscles import ElasticMuscles
-from musclesolve.pipeline.elastic_motion import MotionFrames, share_motion
-from musclesolve.pipeline.rigid_leg import leg_result, shared_dofs, shared_rows, sharing_problem
-from musclesolve.pipeline.run import prepare, share
-from musclesolve.pipeline.types import Analysis, LegMechanics, LegResult, Prepared
+from musclesolve.pipeline.body import Analysis, Part, SharedPart, Sharing
+from musclesolve.pipeline.recorded_body import RecordedBody
+from musclesolve.pipeline.run import prepare
+from musclesolve.pipeline.share import motion_problem, share, share_motion, sharing_problem
 from musclesolve.results.dataset.assemble import assemble
 from musclesolve.trajectory.motion_problem import MotionProblem
 
@@ -47,7 +47,7 @@ def kinds(database: str) -> tuple[Tendons, ...]:
 
 
 @cache
-def prepared(database: str, tendons: Tendons, cost: str = COST) -> Prepared:
+def prepared(database: str, tendons: Tendons, cost: str = COST) -> RecordedBody:
     """The mechanics of both legs."""
     trial = recorded_walk()
     stated = None if tendons.strain is None else {"achilles": tendons.strain}
@@ -59,46 +59,27 @@ def prepared(database: str, tendons: Tendons, cost: str = COST) -> Prepared:
 @cache
 def result(database: str, tendons: Tendons, cost: str = COST) -> xr.Dataset:
     """The result of both legs."""
-    mechanics = prepared(database, tendons, cost)
+    body = prepared(database, tendons, cost)
     if tendons.elastic or not tendons.dynamics:
-        return assemble(share(mechanics))
-    legs = tuple(_rigid_with_dynamics(mechanics, leg) for leg in mechanics.legs)
-    return assemble(Analysis(mechanics, legs))
+        return assemble(share(body))
+    legs = tuple(_rigid_with_dynamics(part, body.sharing) for part in body.parts)
+    return assemble(Analysis(body, body.sharing, legs))
 
 
-def _rigid_with_dynamics(mechanics: Prepared, leg: LegMechanics) -> LegResult:
+def _rigid_with_dynamics(part: Part, sharing: Sharing) -> SharedPart:
     """A leg behind rigid tendons, whose activations cannot jump."""
-    options = mechanics.options
-    found = share_motion(
-        _frames(mechanics, leg, ElasticMuscles.of(leg.state.muscles.parameters).rigid()), options.cost
-    )
-    return leg_result(leg, sharing_problem(leg, options), found.solution, options)
+    solution, _, _ = share_motion(part, sharing, ElasticMuscles.of(part.state.parameters).rigid())
+    return SharedPart(part, sharing_problem(part, sharing), solution)
 
 
 def motion(
     database: str, side: str, tendons: Tendons = OWN, cost: str = COST, load: float = 1.0
 ) -> MotionProblem:
     """The problem of one leg over all frames, its moments times a load."""
-    mechanics = prepared(database, tendons, cost)
-    leg = mechanics.legs["rl".index(side)]
-    muscles = ElasticMuscles.of(leg.state.muscles.parameters)
-    frames = _frames(mechanics, leg, muscles if tendons.elastic else muscles.rigid())
-    whole = frames.run(0, len(leg.time))
+    part = prepared(database, tendons, cost).parts["rl".index(side)]
+    muscles = ElasticMuscles.of(part.state.parameters)
+    whole = motion_problem(part, slice(None), muscles if tendons.elastic else muscles.rigid())
     return replace(whole, moment=load * whole.moment)
-
-
-def _frames(mechanics: Prepared, leg: LegMechanics, muscles: ElasticMuscles) -> MotionFrames:
-    state, rows = leg.state, shared_rows(mechanics.options)
-    return MotionFrames(
-        time=leg.time,
-        moment_arm=state.moment_arm[:, rows],
-        moment=leg.moment[:, rows],
-        musculotendon_length=state.musculotendon_length,
-        musculotendon_velocity=state.musculotendon_velocity,
-        usable=np.asarray(leg.usable),
-        muscles=muscles,
-        dof=shared_dofs(leg, mechanics.options),
-    )
 
 
 def events(found: xr.Dataset, kind: str, side: str) -> Array:

@@ -23,10 +23,12 @@ from rich.table import Table
 
 from benchmarks.timing import console, measure
 from musclesolve.opensim.read_model import read_osim
-from musclesolve.pipeline.opensim.model_problem import ModelOptions, ModelProblem, model_problem
-from musclesolve.pipeline.opensim.share_groups import share_groups
+from musclesolve.pipeline.body import Sharing
+from musclesolve.pipeline.opensim.model_body import ModelBody, ModelOptions, model_body
+from musclesolve.pipeline.share import share, sharing_problem
 from musclesolve.sharing.cost.named.power_costs import ActivationPower
 from musclesolve.sharing.problem import Problem
+from musclesolve.sharing.solver.solver_registry import find_solver
 from musclesolve.sharing.solving import solve
 from musclesolve.studies.benchmark.measure import machine
 
@@ -36,6 +38,7 @@ LEAST = 0.01
 Files = tuple[Path, Path, Path]
 """Model, coordinates and moments."""
 COST = ActivationPower(2.0)
+SHARING = Sharing(COST, find_solver("batch"))
 
 
 def main() -> None:
@@ -58,7 +61,7 @@ def main() -> None:
     with TemporaryDirectory() as folder:
         there = _opensim(python, [model, coordinates], walk / "walk_grf.mot", Path(folder))
         whole = _command(files, Path(folder) / "share")
-    found = model_problem(model, coordinates, moments, ModelOptions(passive="none", cutoff_hz=CUTOFF_HZ))
+    found = model_body(model, coordinates, moments, ModelOptions(passive="none", cutoff_hz=CUTOFF_HZ))
     console.print(", ".join(f"{name} {value}" for name, value in machine().items()))
     console.print(_times(there, whole, files, found))
     console.print(_agreement(there, found))
@@ -86,12 +89,12 @@ def _command(files: Files, folder: Path) -> dict[str, float]:
     return {label: value for label, value in seconds.items() if label}
 
 
-def _times(there: dict[str, Any], whole: dict[str, float], files: Files, found: ModelProblem) -> Table:
+def _times(there: dict[str, Any], whole: dict[str, float], files: Files, found: ModelBody) -> Table:
     model, options = found.model, found.options
     steps = {
         "reading the model": lambda: read_osim(files[0]),
-        "problem (read, filter, arms, Hill)": lambda: model_problem(model, files[1], files[2], options),
-        "sharing": lambda: share_groups(found, COST),
+        "problem (read, filter, arms, Hill)": lambda: model_body(model, files[1], files[2], options),
+        "sharing": lambda: share(found, SHARING),
     }
     seconds = {name: measure(step).best for name, step in steps.items()}
     tool, inner = there["seconds"]
@@ -111,12 +114,13 @@ def _times(there: dict[str, Any], whole: dict[str, float], files: Files, found: 
     return table
 
 
-def _agreement(there: dict[str, Any], found: ModelProblem) -> Table:
+def _agreement(there: dict[str, Any], found: ModelBody) -> Table:
     """Costs of OpenSim's solution and of ours, on its own arrays and on ours."""
     activation, force, arm = there["activation"], there["force"], there["moment_arm"]
     capacity = force / activation
-    along = capacity * found.fiber.cos_pennation
-    own = found.problem
+    state, own = found.whole.state, sharing_problem(found.whole, SHARING)
+    fiber = state.parameters.fibers(state.musculotendon_length, state.musculotendon_velocity)
+    along = capacity * fiber.cos_pennation
     same = Problem(
         moment_arm=arm,
         moment=np.einsum("tmn,tn->tm", arm, force),
@@ -127,8 +131,8 @@ def _agreement(there: dict[str, Any], found: ModelProblem) -> Table:
     theirs = (activation**2).sum(axis=1)
     on_same = solve(same, COST)
     excess = (on_same.activation**2).sum(axis=1) - theirs
-    result = share_groups(found, COST)
-    residual = max(float(group.solution.kkt_residual.max()) for group in result.groups)
+    result = share(found, SHARING)
+    residual = max(float(part.solution.kkt_residual.max()) for part in result.parts)
     rows = {
         "frames certified, of all": f"{on_same.solved.sum()} of {len(theirs)}",
         "largest KKT residual, both legs": f"{residual:.1e}",

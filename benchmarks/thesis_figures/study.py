@@ -15,8 +15,7 @@ from benchmarks.thesis_figures.published import published_moment
 from musclesolve._util.arrays import Array
 from musclesolve.data.bundled import reference_stride
 from musclesolve.errors import InputError
-from musclesolve.pipeline.mechanics import measured_moments, mechanics
-from musclesolve.pipeline.types import Mechanics
+from musclesolve.pipeline.mechanics import Mechanics, measured_moments, mechanics
 from musclesolve.recording.data import ConsistencyOptions, Trial
 from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.synthetic.reference_stride import reference_stride as true_stride

@@ -23,8 +23,7 @@ from musclesolve.dynamics import (
 )
 from musclesolve.muscles import muscle_state, place_muscles
 from musclesolve.pipeline.full_formulation import full_problem
-from musclesolve.pipeline.mechanics import mechanics
-from musclesolve.pipeline.types import Mechanics
+from musclesolve.pipeline.mechanics import Mechanics, mechanics
 from musclesolve.sharing import solve_full
 from musclesolve.sharing.cost.cost_registry import find_cost
 

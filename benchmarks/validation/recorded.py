@@ -113,7 +113,7 @@ def static_optimization(channels: list[str]) -> np.ndarray:
     means = np.stack(
         [np.mean([file[f"{name}_r"] for name in THEIRS[channel]], axis=0) for channel in channels], axis=-1
     )
-    measured = prepared.measured
+    measured = prepared.emg
     assert measured is not None
     return best_delays(file.time, means, measured.time, measured.envelope, measured.max_delay)[0]
 
@@ -144,7 +144,7 @@ def sets() -> str:
     """The best and the usual combinations of set, passive rule and cost."""
     prepared = prepare(loaded(recorded_walk()), side="both")
     found = combinations(prepared)
-    channels = prepared.measured.channels if prepared.measured is not None else ()
+    channels = prepared.emg.channels if prepared.emg is not None else ()
     kept = [key for key in found if key[2] in ("activation_volume", "stress_cubed")]
     rows = [
         (f"`{key[0]}`", key[1], f"`{key[2]}`", *summary(found[key], channels))

@@ -4,9 +4,9 @@ from .driving.muscle_forces import muscle_forces as muscle_forces
 from .elastic.elastic_muscles import ElasticMuscles as ElasticMuscles
 from .elastic.muscle_motion import MuscleMotion as MuscleMotion
 from .elastic.simulate_muscles import simulate_muscles as simulate_muscles
-from .leg_muscle_state import MuscleState as MuscleState
-from .leg_muscle_state import muscle_state as muscle_state
 from .muscle_parameters import MuscleParameters as MuscleParameters
+from .muscle_state import MuscleState as MuscleState
+from .muscle_state import muscle_state as muscle_state
 from .parameter_derivatives import MuscleChange as MuscleChange
 from .parameter_derivatives import muscle_change as muscle_change
 from .path_point_derivatives import PointDerivatives as PointDerivatives

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from musclesolve._util.arrays import Array
-from musclesolve.muscles.leg_muscle_state import MuscleState
+from musclesolve.muscles.muscle_state import MuscleState
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +49,7 @@ def muscle_change(
     velocity stays the same in optimal fiber lengths per second. Where the tendon is slack there is no force and none
     appears; at the kinks of the curves one of the two slopes is taken.
     """
-    muscles, length = state.muscles.parameters, state.fiber_length
+    muscles, length = state.parameters, state.fiber_length
     optimal, longer = muscles.optimal_fiber_length, np.asarray(optimal_fiber_length, dtype=float)
     taut, size = ~state.slack, np.where(length > 0.0, length, 1.0)
     cosine = np.where(taut, state.musculotendon_length - muscles.tendon_slack_length, 0.0) / size
@@ -77,7 +77,7 @@ def _curve_changes(
     state: MuscleState, fiber: Array, rate: Array, longer: Array
 ) -> tuple[tuple[Array, Array], tuple[Array, Array]]:
     """F and df of the contractile and of the passive element, for changes of fiber length, velocity and L0."""
-    muscles = state.muscles.parameters
+    muscles = state.parameters
     optimal = muscles.optimal_fiber_length
     fastest = muscles.max_shortening_velocity * optimal
     normal, velocity = state.fiber_length / optimal, state.fiber_velocity / fastest

@@ -23,7 +23,7 @@ import numpy as np
 from musclesolve._util.arrays import Array, Indices, Mask
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.model.model import Model
-from musclesolve.muscles.leg_muscle_state import MuscleState
+from musclesolve.muscles.muscle_state import LegState
 from musclesolve.muscles.paths.differences import GradientDifferences, on_standing
 from musclesolve.muscles.paths.paths import Paths
 
@@ -56,7 +56,7 @@ class PointDerivatives:
         return found
 
 
-def point_derivatives(model: Model, motion: Motion, state: MuscleState) -> PointDerivatives:
+def point_derivatives(model: Model, motion: Motion, state: LegState) -> PointDerivatives:
     """Differentiate the paths of the muscles of one leg along a motion, given their `muscle_state`.
 
     Conditional points stay on the path, or off it, as they are; the angles at which they switch count as given.

@@ -17,8 +17,8 @@ from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
 from musclesolve.dynamics.model.human_model import human_model
 from musclesolve.dynamics.model.model import Model
 from musclesolve.errors import InputError
-from musclesolve.muscles.leg_muscle_state import MuscleState, muscle_state
 from musclesolve.muscles.muscle_set import load_muscle_set
+from musclesolve.muscles.muscle_state import LegState, muscle_state
 from musclesolve.muscles.placing.place_muscles import place_muscles
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def muscle_geometry(
     return _dataset(states, at)
 
 
-def _dataset(states: list[MuscleState], angles: dict[str, tuple]) -> xr.Dataset:
+def _dataset(states: list[LegState], angles: dict[str, tuple]) -> xr.Dataset:
     """The states of both legs side by side."""
     import xarray as xr
 

@@ -123,6 +123,25 @@ def path_wrenches(model: OpenSimModel, values: Array, muscles: Sequence[str], te
     return found
 
 
+def path_pulls(model: OpenSimModel, values: Array, muscles: Sequence[str], beyond: Array) -> Array:
+    """Sums of dL/dr over the nodes on some bodies, (T, n, J, 3): minus the forces of unit tension on them.
+
+    Args:
+        values: (T, K) [rad or m] of all coordinates.
+        muscles: names of the n muscles.
+        beyond: (J, B), one where a body belongs to a sum.
+    """
+    system = path_system(model, model.chosen(muscles))
+    pulls = np.empty((len(values), len(muscles), len(beyond), 3))
+    for start in range(0, len(values), _BLOCK):
+        part = slice(start, start + _BLOCK)
+        position, center, rotation = system.placed(body_motion(model, values[part]), values[part])
+        nodes = solve_paths(system.layout, position, system.on(values[part]), center, rotation)
+        bodies, wrench = _unit_wrenches(system, nodes)
+        pulls[part] = np.einsum("jb,tnbk->tnjk", beyond[:, bodies], wrench[..., 3:])
+    return pulls
+
+
 def _unit_wrenches(system: PathSystem, nodes: PathNodes) -> tuple[Indices, Array]:
     """Bodies (b) of the nodes, and moment about the origin and force of dL/dr on them, (T, n, b, 6)."""
     bodies, place = np.unique(system.node_body, return_inverse=True)

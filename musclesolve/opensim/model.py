@@ -17,6 +17,8 @@ from musclesolve.errors import InputError
 from musclesolve.opensim.functions import Function
 
 GROUND = "ground"
+TO_GLOBAL = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]])
+"""Vectors in OpenSim's axes (x forward, y up, z right) -> forward, left, up."""
 _TENDON_STRAINS = (
     "FmaxTendonStrain",
     "TendonForceLengthCurve.strain_at_one_norm_force",

@@ -25,7 +25,7 @@ from musclesolve.dynamics.kinematics.joint_drivers import driver_rows
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.model.model import Model
 from musclesolve.errors import InputError
-from musclesolve.muscles.leg_muscle_state import MuscleState
+from musclesolve.muscles.muscle_state import LegState
 from musclesolve.muscles.paths.muscle_rows import muscle_rows
 from musclesolve.sharing.arguments import members
 from musclesolve.sharing.full_formulation import FullProblem
@@ -35,7 +35,7 @@ def full_problem(
     model: Model,
     motion: Motion,
     wrenches: list[Wrench],
-    states: Sequence[MuscleState],
+    states: Sequence[LegState],
     dofs: Sequence[str],
     reserve_weight: AnyArray | float | None = None,
     data: Mapping[str, AnyArray] | None = None,
@@ -113,7 +113,7 @@ def _some(given: object, name: str) -> list[Any]:
     return listed
 
 
-def _rows(model: Model, moved: Motion, state: MuscleState) -> AnyArray:
+def _rows(model: Model, moved: Motion, state: LegState) -> AnyArray:
     """dL_MT/dq (T, n, N, 3) in the coordinates of a model, which may be expanded."""
     if not isinstance(model, ExpandedModel):
         return muscle_rows(model, moved, state.path)

@@ -3,30 +3,109 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.names import unknown_name
 from musclesolve._util.progress import Progress, no_progress
+from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.dynamics.inverse.external_wrenches import Wrench
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
 from musclesolve.dynamics.kinematics.consistent_motion import consistent_motion
 from musclesolve.dynamics.kinematics.measured_targets import Targets
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
+from musclesolve.dynamics.kinematics.pose_fit import Fit
 from musclesolve.dynamics.model.human_model import human_model
 from musclesolve.dynamics.model.model import Model
 from musclesolve.dynamics.model.segment_inertia import PLACE, StatedSegment
+from musclesolve.dynamics.rotations import angle_between
 from musclesolve.errors import InputError
 from musclesolve.motion.anatomy.anatomy import Anatomy, anatomy
-from musclesolve.motion.ground_reaction import ground_reactions
+from musclesolve.motion.ground_reaction import GroundReaction, ground_reactions
+from musclesolve.motion.motion_plausibility import (
+    MotionValidity,
+    MotionWarning,
+    balance_limit,
+    consistency_warnings,
+    foot_warnings,
+    jump_warnings,
+)
 from musclesolve.muscles.placing.place_muscles import LEG_DOFS
-from musclesolve.pipeline.types import Mechanics
 from musclesolve.recording.data import SIDES, Recording, Trial
 from musclesolve.recording.schema import Document
 
 MARGIN = 0.1
 """Motion kept before and after the time range, so that derivatives are good to its ends [s]."""
+JOINTS = {"hip": "hip_flexion", "knee": "knee_flexion", "ankle": "ankle_dorsiflexion"}
+"""Joints of a leg, each with the degree of freedom whose distal bodies are all that lies beyond the joint.
+
+The rotation of the foot about the shank, ankle_adduction, would not do: half of the shank rotates with it.
+"""
+
+
+@dataclass(frozen=True)
+class Mechanics:
+    """The measured anatomy, the subject's model, the consistent motion and the ground reactions."""
+
+    measured: Anatomy
+    model: Model
+    fit: Fit
+    motion: Motion
+    reactions: list[GroundReaction]
+
+    @property
+    def wrenches(self) -> list[Wrench]:
+        """The ground reactions as forces on the model's feet."""
+        return [Wrench(f"foot_{ground.side}", ground.force, ground.moment) for ground in self.reactions]
+
+    @cached_property
+    def joint_rotations(self) -> dict[str, Array]:
+        """Angle by which hip, knee and ankle of each leg rotate between frames, (T-1,) [rad] by "hip_r"."""
+        rotations = {}
+        for side in SIDES:
+            names = "pelvis", f"thigh_{side}", f"shank_{side}", f"foot_{side}"
+            bodies = np.array([self.model.body(name) for name in names])
+            chain = np.moveaxis(self.model.rigid_bodies.subset(bodies).rotation(self.motion.q), 1, 0)
+            for joint, (proximal, distal) in zip(JOINTS, pairwise(chain), strict=True):
+                relative = np.swapaxes(proximal, 1, 2) @ distal
+                rotations[f"{joint}_{side}"] = angle_between(relative[:-1], relative[1:])
+        return rotations
+
+    @property
+    def marker_residual(self) -> Array:
+        """Distance of the consistent motion from each of `fit.points` in the frames of the motion, (T, n) [m]."""
+        return self.fit.residual[np.isin(self.measured.time, self.motion.time)]
+
+    @cached_property
+    def constraint_violation(self) -> Array:
+        """Largest violation of a constraint by the poses of the motion, (T,) [m, or a cosine]."""
+        return np.asarray(np.abs(self.model.constraints.violation(self.motion.q)).max(axis=1))
+
+    @property
+    def balance_limit(self) -> float:
+        """Residual force at the pelvis up to which a frame is valid [body weights]."""
+        total = np.sum([ground.force for ground in self.reactions], axis=0)
+        return balance_limit(total, self.model.mass.total * STANDARD_GRAVITY)
+
+    def validity(self, moments: Array) -> MotionValidity:
+        """Which frames can be shared among muscles, given the generalized forces (T, K+6) of inverse dynamics."""
+        joints, weight = self.model.tree.joint_count, self.model.mass.total * STANDARD_GRAVITY
+        residual = np.linalg.norm(moments[:, joints : joints + 3], axis=1) / weight
+        motion = (self.joint_rotations, self.motion.time, self.fit.points, self.marker_residual)
+        return MotionValidity.of(*motion, residual, self.balance_limit, self.constraint_violation)
+
+    def warnings(self, mapping: Mapping[str, Mapping[str, float]], method: str) -> list[MotionWarning]:
+        """Why the consistent motion, or a part of it, is not plausible; causes first."""
+        time = self.motion.time
+        return [
+            *consistency_warnings(self.constraint_violation, time),
+            *jump_warnings(mapping, self.joint_rotations, time),
+            *foot_warnings(self.fit.points, self.marker_residual, time, method),
+        ]
 
 
 def mechanics(trial: Trial, progress: Progress | None = None, start: Array | None = None) -> Mechanics:
@@ -93,3 +172,8 @@ def measured_moments(recording: Recording, model: Model, motion: Motion, wrenche
         known[:, [model.dof(f"{dof}_{side}") for dof in LEG_DOFS]] = measured[:, None]
     known[:, model.tree.joint_count :] = np.all(list(legs.values()), axis=0)[:, None]
     return np.where(known, moments, np.nan)
+
+
+def leg_moments(model: Model, moments: Array, side: str) -> Array:
+    """The columns (T, 7) over `LEG_DOFS` of generalized forces (T, K+6) [N m]."""
+    return moments[:, [model.dof(f"{dof}_{side}") for dof in LEG_DOFS]]

@@ -20,8 +20,9 @@ from musclesolve.muscles.placing.place_muscles import LEG_DOFS, LegMuscles, plac
 from musclesolve.muscles.strength import checked_strength
 from musclesolve.muscles.tendon_strain import TendonStrain, check_tendon_strains, set_tendon_strains
 from musclesolve.opensim.leg.find_muscle_set import find_muscle_set
-from musclesolve.pipeline.elastic_choices import motion_cost, motion_solver
+from musclesolve.pipeline.body import Sharing
 from musclesolve.pipeline.measured_activation import Channels, channel_muscles
+from musclesolve.pipeline.share import motion_cost, motion_solver
 from musclesolve.recording.data import SIDE_NAMES, Trial
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.cost.cost_registry import find_cost
@@ -44,21 +45,17 @@ Found = TypeVar("Found")
 class Options:
     """The legs to analyse, the muscles with their strength, passive forces and lengths, and how forces are shared.
 
-    dofs are without side; channels: the muscles of every channel of EMG. tendon: "rigid" or "elastic"; curves and
-    tendon_strain: see `place_muscles`.
+    dofs are without side; channels: the muscles of every channel of EMG; curves and tendon_strain: see `place_muscles`.
     """
 
     sides: tuple[str, ...]
     database: muscle_db.MuscleDatabase
-    cost: Cost
-    solver: Solver
+    sharing: Sharing
     dofs: tuple[str, ...]
     strength: str | float = "table"
     passive: str = "none"
     fiber_lengths: str | None = None  # None: the rule of the set
-    reserve_weight: float | None = None
     channels: Channels = ()
-    tendon: str = "rigid"
     curves: str | None = None  # None: the family of the set
     tendon_strain: TendonStrain | None = None  # None: the strains of the set
 
@@ -90,17 +87,14 @@ def find_options(
     database = in_trial("muscles", "database", lambda name: _fitting_set(name, rule), muscles.database)
     elastic = muscles.tendon == "elastic"
     cost_of, solver_of = (motion_cost, motion_solver) if elastic else (find_cost, find_solver)
-    found = in_trial("sharing", "cost", cost_of, sharing.cost) if cost is None else cost_of(cost)
-    check_emg(trial, found)
+    chosen = in_trial("sharing", "cost", cost_of, sharing.cost) if cost is None else cost_of(cost)
+    check_emg(trial, chosen)
+    method = in_trial("sharing", "solver", solver_of, sharing.solver) if solver is None else solver_of(solver)
     return Options(
         sides=sides,
         database=database,
-        cost=found,
-        solver=in_trial("sharing", "solver", solver_of, sharing.solver)
-        if solver is None
-        else solver_of(solver),
+        sharing=Sharing(chosen, method, muscles.tendon, sharing.reserve_weight),
         dofs=in_trial("sharing", "dofs", _dofs, sharing.dofs or SHARED_DOFS),
-        reserve_weight=sharing.reserve_weight,
         channels=channel_muscles(trial, database),
         **_muscle_rules(trial, database),
     )
@@ -131,7 +125,6 @@ def _muscle_rules(trial: Trial, database: muscle_db.MuscleDatabase) -> dict[str,
         "strength": in_trial("strength", lambda rule: checked_strength(rule, database), given.strength),
         "passive": in_trial("passive", lambda rule: checked_passive(rule, database), given.passive),
         "fiber_lengths": given.fiber_lengths,
-        "tendon": given.tendon,
         "curves": given.curves,
         "tendon_strain": given.tendon_strain,
     }

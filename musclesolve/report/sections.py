@@ -17,7 +17,7 @@ from musclesolve.report.content.pieces import DAMAGE, Absent, reason
 from musclesolve.report.drawing import CHECK, FIGURE, PICTURE, Job, Made
 from musclesolve.report.figures.figure_choice import caption, figures_of
 from musclesolve.report.inputs import COMPARISON, RESULT, UNCERTAINTY, TrialFiles
-from musclesolve.results.dataset.tendons.tendon_variables import is_elastic
+from musclesolve.results.dataset.tendon_variables import is_elastic
 
 ONE_PICTURE = (
     "The page holds the moving picture of the first trial only, to stay small; see `musclesolve picture`."

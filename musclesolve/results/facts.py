@@ -25,7 +25,7 @@ from musclesolve.results.dataset.result_quantities import (
     moved_points,
     pelvis_residual,
 )
-from musclesolve.results.dataset.tendons.tendon_variables import BALANCE_ERROR, is_elastic
+from musclesolve.results.dataset.tendon_variables import BALANCE_ERROR, is_elastic
 
 FULL = 0.99
 """A muscle of this activation works at its limit."""

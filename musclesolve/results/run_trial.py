@@ -7,7 +7,8 @@ from pathlib import Path
 import xarray as xr
 
 from musclesolve._util.progress import Progress, no_progress
-from musclesolve.pipeline.run import prepare, share
+from musclesolve.pipeline.run import prepare
+from musclesolve.pipeline.share import share
 from musclesolve.recording.data import Trial
 from musclesolve.results.dataset.assemble import assemble
 from musclesolve.sharing.cost.cost_base import Cost

@@ -8,10 +8,11 @@ from typing import Unpack
 import xarray as xr
 
 from musclesolve.opensim.model import OpenSimModel
+from musclesolve.pipeline.body import Sharing
 from musclesolve.pipeline.opensim.coordinate_motion import Source
-from musclesolve.pipeline.opensim.model_problem import Choices, ModelOptions, model_problem
-from musclesolve.pipeline.opensim.share_groups import share_groups
-from musclesolve.results.dataset.assemble_model import assemble_model
+from musclesolve.pipeline.opensim.model_body import Choices, ModelOptions, model_body
+from musclesolve.pipeline.share import share
+from musclesolve.results.dataset.assemble import assemble
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.solver.solver_base import Solver
@@ -41,6 +42,6 @@ def share_model(
     Raises:
         InputError: see `opensim_problem`; an unknown cost or solver.
     """
-    chosen, method, options = find_cost(cost), find_solver(solver), ModelOptions(**choices)
-    found = model_problem(model, coordinates, moments, options)
-    return assemble_model(share_groups(found, chosen, method))
+    options = ModelOptions(**choices)
+    sharing = Sharing(find_cost(cost), find_solver(solver), options.tendon, options.reserve_weight)
+    return assemble(share(model_body(model, coordinates, moments, options, sharing)))

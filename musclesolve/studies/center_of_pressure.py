@@ -21,9 +21,10 @@ from musclesolve._util.arrays import Array, Mask
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve.dynamics.model.model import Model
 from musclesolve.motion.ground_reaction import SMALLEST_FORCE, GroundReaction
-from musclesolve.pipeline.mechanics import measured_moments, mechanics
+from musclesolve.pipeline.body import Analysis
+from musclesolve.pipeline.mechanics import Mechanics, measured_moments, mechanics
+from musclesolve.pipeline.recorded_body import RecordedBody
 from musclesolve.pipeline.run import loaded
-from musclesolve.pipeline.types import Analysis, Mechanics, Prepared
 from musclesolve.recording.data import Trial
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ _UNITS = {
 }
 
 
-def center_of_pressure_correction(source: Trial | str | Path | Prepared | Analysis) -> xr.Dataset:
+def center_of_pressure_correction(source: Trial | str | Path | RecordedBody | Analysis) -> xr.Dataset:
     """How far the center of pressure would have to lie elsewhere under the foot for the pelvis to lack least moment.
 
     Args:
@@ -62,8 +63,9 @@ def center_of_pressure_correction(source: Trial | str | Path | Prepared | Analys
         InputError: as in `run`.
     """
     if isinstance(source, Analysis):
-        source = source.prepared
-    if isinstance(source, Prepared):
+        assert isinstance(source.body, RecordedBody)
+        source = source.body
+    if isinstance(source, RecordedBody):
         return _labelled(source.mechanics, source.moments)
     trial = loaded(source)
     recorded = mechanics(trial)

@@ -11,12 +11,13 @@ import xarray as xr
 
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve.errors import InputError
-from musclesolve.pipeline.run import loaded, prepare, share
+from musclesolve.pipeline.run import loaded, prepare
 from musclesolve.pipeline.run_options import check_consistent
+from musclesolve.pipeline.share import share
 from musclesolve.recording.data import Trial
 from musclesolve.results.comparison_facts import agreement
 from musclesolve.results.dataset.assemble import assemble
-from musclesolve.results.dataset.tendons.tendon_variables import OF_SOLUTION, is_elastic
+from musclesolve.results.dataset.tendon_variables import OF_SOLUTION, is_elastic
 from musclesolve.sharing.arguments import members
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.cost.cost_registry import find_cost
@@ -67,10 +68,10 @@ def compare(
     results = []
     for number, cost in enumerate(found):
         report(f"cost {cost.label}", 0.7 + 0.25 * number / len(found))
-        able = prepared.options.solver
-        if solver is None and prepared.options.tendon == "rigid":
+        able = prepared.sharing.solver
+        if solver is None and prepared.sharing.tendon == "rigid":
             able = _able(able, cost)
-        results.append(assemble(share(prepared, replace(prepared.options, cost=cost, solver=able))))
+        results.append(assemble(share(prepared, replace(prepared.sharing, cost=cost, solver=able))))
     report("agreement", 0.95)
     return side_by_side(results, [cost.label for cost in found])
 

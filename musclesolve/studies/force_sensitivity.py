@@ -22,12 +22,14 @@ from musclesolve._util.names import unknown_name
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.model.model import Model
-from musclesolve.muscles.leg_muscle_state import MuscleState
+from musclesolve.muscles.muscle_state import LegState, MuscleState
 from musclesolve.muscles.parameter_derivatives import MuscleChange, muscle_change
 from musclesolve.muscles.path_point_derivatives import PointDerivatives, point_derivatives
-from musclesolve.pipeline.run import loaded, prepare, share
+from musclesolve.pipeline.body import SharedPart
+from musclesolve.pipeline.mechanics import JOINTS
+from musclesolve.pipeline.run import loaded, prepare
 from musclesolve.pipeline.run_options import check_consistent, check_rigid
-from musclesolve.pipeline.types import JOINTS, LegResult
+from musclesolve.pipeline.share import share
 from musclesolve.recording.data import Trial
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.derivatives.solution_derivatives import SolutionDerivatives, solution_derivatives
@@ -53,7 +55,7 @@ class LegSensitivity:
     these do not determine is NaN. Forces are those at the tendon, passive ones included [N].
     """
 
-    leg: LegResult
+    leg: SharedPart
     derivatives: SolutionDerivatives
 
     def by(self, parameter: str) -> Array:
@@ -66,7 +68,7 @@ class LegSensitivity:
         if parameter not in known:
             raise unknown_name(parameter, "parameter", known, where="by")
         state = self.leg.state
-        size = getattr(state.muscles.parameters, parameter)
+        size = getattr(state.parameters, parameter)
         own = muscle_change(state, **{parameter: size})
         each = np.eye(len(size))
         single = MuscleChange(*(each[:, None, :] * getattr(own, name) for name in own.__dataclass_fields__))
@@ -78,12 +80,13 @@ class LegSensitivity:
     def by_points(self, model: Model, motion: Motion) -> Array:
         """D force_i / d position of path point p in the frame of its body, (T, n, P, 3) [N/m], in the same frames."""
         state, problem = self.leg.state, self.leg.problem
+        assert isinstance(state, LegState)
         found = point_derivatives(model, motion, state)
         frames, muscles = state.force_capacity.shape
         points = len(found.muscle)
         force = np.empty((frames, muscles, points, 3))
         loads = self._pulls(model, found)
-        rows = [state.muscles.dof_names.index(dof) for dof in self.leg.dofs]
+        rows = [state.muscles.dof_names.index(dof) for dof in self.leg.part.shared]
         for start in range(0, points, POINTS_AT_ONCE):
             some = slice(start, start + POINTS_AT_ONCE)
             # (K, n), three directions of each point
@@ -140,8 +143,8 @@ def problem_change(
     return found | {"d_moment": moment}
 
 
-def leg_sensitivity(leg: LegResult, cost: str | Cost) -> LegSensitivity:
-    """Differentiate the solution of one leg, as `share_leg` gives it.
+def leg_sensitivity(leg: SharedPart, cost: str | Cost) -> LegSensitivity:
+    """Differentiate the solution of one leg, as `share_part` gives it.
 
     Raises:
         InputError: the cost cannot be differentiated, or is not the one that was minimised.
@@ -180,18 +183,16 @@ def force_sensitivity(
     check_consistent(trial, "the force sensitivity")
     check_rigid(trial, "the force sensitivity")
     prepared = prepare(trial, cost, solver, side, report)
-    legs = share(prepared, progress=report).legs
+    legs = share(prepared, progress=report).parts
     report("derivatives", 0.95)
-    return _labelled(
-        [leg_sensitivity(leg, prepared.options.cost) for leg in legs], prepared.mechanics.motion.time
-    )
+    return _labelled([leg_sensitivity(leg, prepared.sharing.cost) for leg in legs], prepared.time)
 
 
 def _labelled(legs: list[LegSensitivity], time: Array) -> xr.Dataset:
     import xarray as xr
 
     per_frame = ("side", "time")
-    forces = [each.leg.solution.force + each.leg.state.passive_force for each in legs]
+    forces = [each.leg.tension for each in legs]
     variables: dict[str, tuple[tuple[str, ...], Array]] = {
         f"by_{name}": ((*per_frame, "muscle", "changed"), np.stack([each.by(name) for each in legs]))
         for name in PARAMETERS
@@ -200,7 +201,7 @@ def _labelled(legs: list[LegSensitivity], time: Array) -> xr.Dataset:
     variables["status"] = (per_frame, np.stack([each.leg.solution.status for each in legs]))
     variables["unique"] = (per_frame, np.stack([each.derivatives.unique for each in legs]))
     variables["margin"] = (per_frame, np.stack([each.derivatives.margin for each in legs]))
-    names = [name.removesuffix(f"_{legs[0].leg.side}") for name in legs[0].leg.state.muscles.names]
+    names = [name.removesuffix(f"_{legs[0].leg.side}") for name in legs[0].leg.state.parameters.names]
     sides = [each.leg.side for each in legs]
     coords = {"side": sides, "time": ("time", time, {"units": "s"}), "muscle": names, "changed": names}
     attributes = {"cost": legs[0].derivatives.cost.label, "solver": legs[0].leg.solution.solver}

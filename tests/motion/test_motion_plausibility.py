@@ -12,8 +12,7 @@ import musclesolve as ms
 from musclesolve.dynamics.kinematics.motion_derivatives import differentiate
 from musclesolve.motion import motion_plausibility as plausibility
 from musclesolve.motion.motion_plausibility import FOOT_LIMIT, REACH, balanced, foot_warnings, jumps, steady
-from musclesolve.pipeline.mechanics import mechanics
-from musclesolve.pipeline.types import Mechanics
+from musclesolve.pipeline.mechanics import Mechanics, mechanics
 from musclesolve.recording.data import ConsistencyOptions, Trial
 from musclesolve.recording.trial.trial_file import read_trial
 from musclesolve.results.dataset import frame_validity as frames

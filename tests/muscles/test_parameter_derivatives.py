@@ -9,7 +9,7 @@ import pytest
 
 import muscle_db
 from musclesolve.muscles.curves.curve_registry import CURVES
-from musclesolve.muscles.leg_muscle_state import muscle_state
+from musclesolve.muscles.muscle_state import muscle_state
 from musclesolve.muscles.parameter_derivatives import muscle_change
 from musclesolve.muscles.path_point_derivatives import point_derivatives
 from musclesolve.muscles.placing.place_muscles import place_muscles

@@ -6,7 +6,7 @@ import pytest
 import muscle_db
 from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
 from musclesolve.dynamics.model.human_model import human_model
-from musclesolve.muscles.leg_muscle_state import muscle_state
+from musclesolve.muscles.muscle_state import muscle_state
 from musclesolve.muscles.paths.muscle_rows import muscle_rows
 from musclesolve.muscles.placing.operating_range import RANGE_OF_MOTION_DEG
 from musclesolve.muscles.placing.place_muscles import place_muscles

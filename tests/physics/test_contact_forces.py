@@ -11,9 +11,9 @@ import muscle_db
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.dynamics.inverse.external_wrenches import Wrench
 from musclesolve.dynamics.inverse.newton_euler import segment_motion
-from musclesolve.muscles.leg_muscle_state import muscle_state
+from musclesolve.muscles.muscle_state import muscle_state
 from musclesolve.muscles.placing.place_muscles import place_muscles
-from musclesolve.pipeline.legs import joint_loads
+from musclesolve.pipeline.recorded_body import leg_loads
 
 
 @pytest.mark.parametrize("side", ["r", "l"])
@@ -23,7 +23,7 @@ def test_every_segment_of_the_leg_obeys_newton(model, motion, wrenches, name, si
     muscles = place_muscles(model, muscle_db.load(name), side)
     state = muscle_state(model, muscles, motion)
     tension = 500.0 * rng.uniform(size=state.musculotendon_length.shape)
-    loads = joint_loads(model, motion, segment_motion(model, motion), wrenches, state)
+    loads = leg_loads(model, motion, segment_motion(model, motion), wrenches, state)
     net, contact = loads.net, loads.contact(tension)
     ground = next(w for w in wrenches if w.body == f"foot_{side}").force
     on = muscles.paths.on_path(muscles.paths.conditions(motion.coordinates))
@@ -32,15 +32,15 @@ def test_every_segment_of_the_leg_obeys_newton(model, motion, wrenches, name, si
     for near, far, bodies in (("ankle", None, ["foot"]), ("knee", "ankle", ["shank", "shank_distal"])):
         indices = [model.body(f"{name}_{side}") for name in bodies]
         pulled = points[:, np.isin(muscles.paths.body, indices)].sum(axis=1)
-        force = contact[near] + pulled + weight(model, indices)
-        force = force + ground if far is None else force - contact[far]
+        force = contact[f"{near}_{side}"] + pulled + weight(model, indices)
+        force = force + ground if far is None else force - contact[f"{far}_{side}"]
         np.testing.assert_allclose(force, momentum_rate(model, motion, indices), atol=1e-8)
     indices = [model.body(f"{name}_{side}") for name in ("thigh", "thigh_proximal")]
     pulled = points[:, np.isin(muscles.paths.body, indices)].sum(axis=1)
-    force = contact["hip"] - contact["knee"] + pulled + weight(model, indices)
+    force = contact[f"hip_{side}"] - contact[f"knee_{side}"] + pulled + weight(model, indices)
     np.testing.assert_allclose(force, momentum_rate(model, motion, indices), atol=1e-8)
     np.testing.assert_allclose(
-        net["ankle"] + ground + weight(model, [model.body(f"foot_{side}")]),
+        net[f"ankle_{side}"] + ground + weight(model, [model.body(f"foot_{side}")]),
         momentum_rate(model, motion, [model.body(f"foot_{side}")]),
         atol=1e-8,
     )
@@ -108,7 +108,7 @@ def test_a_pull_on_the_foot_presses_the_ankle(model, motion):
     soleus = nothing.copy()
     soleus[:, muscles.names.index("soleus_r")] = 1000.0
     segments, feet = segment_motion(model, motion), [Wrench("foot_r", motion.q[:, 0] * 0, motion.q[:, 0] * 0)]
-    loads = joint_loads(model, motion, segments, feet, state)
+    loads = leg_loads(model, motion, segments, feet, state)
     without, with_it = loads.contact(nothing), loads.contact(soleus)
-    np.testing.assert_allclose(np.linalg.norm(with_it["ankle"] - without["ankle"], axis=1), 1000.0)
-    np.testing.assert_allclose(with_it["knee"], without["knee"], atol=1e-9)
+    np.testing.assert_allclose(np.linalg.norm(with_it["ankle_r"] - without["ankle_r"], axis=1), 1000.0)
+    np.testing.assert_allclose(with_it["knee_r"], without["knee_r"], atol=1e-9)

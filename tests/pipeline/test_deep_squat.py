@@ -13,12 +13,14 @@ from musclesolve.dynamics.inverse.external_wrenches import Wrench
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
 from musclesolve.dynamics.inverse.newton_euler import segment_motion
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion, motion_from
-from musclesolve.muscles.leg_muscle_state import muscle_state
+from musclesolve.muscles.muscle_state import muscle_state
 from musclesolve.muscles.placing.place_muscles import LEG_DOFS, place_muscles
-from musclesolve.pipeline.legs import joint_loads, leg_moments, share_leg
+from musclesolve.pipeline.body import SharedPart, Sharing
+from musclesolve.pipeline.mechanics import leg_moments
+from musclesolve.pipeline.recorded_body import leg_loads, leg_part
 from musclesolve.pipeline.run_options import SHARED_DOFS, Options
-from musclesolve.pipeline.types import LegMechanics, LegResult
-from musclesolve.results.dataset.reserve_reasons import reasons
+from musclesolve.pipeline.share import share_part
+from musclesolve.results.dataset.reasons import reserve_reasons
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.solver.solver_registry import find_solver
 from musclesolve.sharing.status import Status
@@ -54,15 +56,15 @@ def squat(model) -> tuple[Motion, list[Wrench]]:
     return motion, wrenches
 
 
-def shared(model, squat, name, passive, strength="table") -> tuple[LegResult, LegMechanics, Options]:
+def shared(model, squat, name, passive, strength="table") -> tuple[SharedPart, Options]:
     motion, wrenches = squat
-    how = (find_cost("activation_volume"), find_solver("batch"), SHARED_DOFS, strength, passive)
-    options = Options(("r",), muscle_db.load(name), *how)
+    sharing = Sharing(find_cost("activation_volume"), find_solver("batch"))
+    options = Options(("r",), muscle_db.load(name), sharing, SHARED_DOFS, strength, passive)
     state = muscle_state(model, place_muscles(model, options.database, "r", strength, passive), motion)
-    loads = joint_loads(model, motion, segment_motion(model, motion), wrenches, state)
+    loads = leg_loads(model, motion, segment_motion(model, motion), wrenches, state)
     moment = leg_moments(model, projected_moments(model, motion, wrenches), "r")
-    leg = LegMechanics(state, loads, moment, np.ones(FRAMES, dtype=bool), motion.time)
-    return share_leg(leg, options), leg, options
+    leg = leg_part(options, state, loads, moment, np.ones(FRAMES, dtype=bool), motion.time)
+    return share_part(leg, sharing), options
 
 
 def test_the_squat_is_one(model, squat):
@@ -83,11 +85,11 @@ def test_the_squat_is_one(model, squat):
 )
 def test_a_deep_squat_is_solved_at_the_strength_of_the_table(model, squat, name, passive):
     """The quadriceps hold the knee and nothing else extends it, gastrocnemii and hamstrings least of all."""
-    result, leg, _ = shared(model, squat, name, passive)
+    result, _ = shared(model, squat, name, passive)
     assert (result.solution.status == Status.SOLVED).all()
     knee = LEG_DOFS.index("knee_flexion")
-    moment = leg.state.moment_arm[-1, knee] * result.solution.force[-1]
-    extends = np.array([group == "quadriceps_femoris" for group in leg.state.muscles.groups])
+    moment = result.state.moment_arm[-1, knee] * result.solution.force[-1]
+    extends = np.array([group == "quadriceps_femoris" for group in result.state.muscles.groups])
     assert moment[extends].sum() < -60.0
     assert (moment[~extends] > -1e-6).all()
     middle = FRAMES // 2
@@ -96,11 +98,10 @@ def test_a_deep_squat_is_solved_at_the_strength_of_the_table(model, squat, name,
 
 def test_the_remedy_for_the_weak_quadriceps_of_gait2392_works(model, squat):
     """Without passive force the deepest frame lacks 1 N m at the knee; the strength that is proposed gives it."""
-    result, leg, options = shared(model, squat, "gait2392", "none")
+    result, options = shared(model, squat, "gait2392", "none")
     assert [*result.solution.status] == [Status.SOLVED] * (FRAMES - 1) + [Status.SOLVED_WITH_RESERVE]
     assert np.abs(result.solution.reserve).max() < 2.0
-    rows = [LEG_DOFS.index(dof) for dof in options.dofs]
-    sentence, *_ = reasons(result, leg.moment[:, rows], squat[0].time, options)
+    sentence, *_ = reserve_reasons(result, options)
     strength = float(re.search(r"strength = ([\d.]+) in \[muscles\]", sentence).group(1))
     assert 1.0 < strength < 1.1
     assert (shared(model, squat, "gait2392", "none", strength)[0].solution.status == Status.SOLVED).all()

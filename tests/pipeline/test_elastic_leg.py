@@ -11,8 +11,8 @@ from refusals import refused
 from scipy.interpolate import CubicSpline
 
 import musclesolve as ms
-from musclesolve.pipeline.legs import share_leg
 from musclesolve.pipeline.run_options import find_options
+from musclesolve.pipeline.share import share_part
 from musclesolve.sharing.certificate import needs_reserve
 from musclesolve.sharing.rate_limits import RateLimits
 from musclesolve.sharing.status import Status
@@ -109,9 +109,9 @@ def test_rigid_tendons_have_none_of_it():
 def test_runs_of_usable_frames_are_motions_by_themselves():
     """Five frames, one that is not usable, three that are too few, one that is not measured, six."""
     ready = prepared()
-    usable, moment = np.ones(16, dtype=bool), ready.legs[0].moment.copy()
+    usable, moment = np.ones(16, dtype=bool), ready.parts[0].moment.copy()
     usable[5], moment[9] = False, np.nan
-    found = share_leg(replace(ready.legs[0], usable=usable, moment=moment), ready.options)
+    found = share_part(replace(ready.parts[0], usable=usable, moment=moment), ready.sharing)
     lone, missing = Status.TOO_FEW_FRAMES, Status.NOT_MEASURED
     expected = [Status.SOLVED] * 5 + [Status.INVALID_MOTION, lone, lone, lone, missing] + [Status.SOLVED] * 6
     assert found.solution.status.tolist() == expected
@@ -121,7 +121,7 @@ def test_runs_of_usable_frames_are_motions_by_themselves():
     assert np.isnan(found.tendons.defect[[4, 15]]).all() and np.isfinite(found.tendons.defect[10:15]).all()
 
     alone = np.arange(16) < 5
-    first = share_leg(replace(ready.legs[0], usable=alone), ready.options)
+    first = share_part(replace(ready.parts[0], usable=alone), ready.sharing)
     np.testing.assert_array_equal(first.solution.activation[:5], found.solution.activation[:5])
 
 

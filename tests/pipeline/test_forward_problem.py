@@ -14,7 +14,8 @@ from musclesolve.dynamics.inverse.external_wrenches import Wrench
 from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
 from musclesolve.muscles.placing.place_muscles import place_muscles
 from musclesolve.pipeline.forward_problem import Tracking, forward_problem, growth, problem_of
-from musclesolve.pipeline.run import prepare, share
+from musclesolve.pipeline.run import prepare
+from musclesolve.pipeline.share import share
 from musclesolve.synthetic.reference_stride import reference_stride
 
 QUICK = Integration(tolerance=1e-7)
@@ -92,8 +93,8 @@ def test_the_muscles_bear_what_the_sharing_gave_them(analysis):
     """The moments left to the joints are the reserves on shared degrees of freedom."""
     problem = forward_problem(analysis)
     left = problem.loads.joint_moments(problem.motion.time)
-    for leg in analysis.legs:
-        columns = [problem.model.dof(dof) for dof in leg.dofs]
+    for leg in analysis.parts:
+        columns = [problem.model.dof(dof) for dof in leg.part.shared]
         np.testing.assert_allclose(left[:, columns], leg.solution.reserve, atol=1e-4)
 
 

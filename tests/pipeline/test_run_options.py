@@ -117,7 +117,7 @@ def test_words_of_elastic_tendons_are_looked_up_with_their_line(tmp_path, lines,
 def test_options_carry_tendons_curves_and_strains_to_the_muscles(tmp_path):
     lines = 'tendon = "elastic"\ncurves = "millard_2013"\ntendon_strain = { achilles = 0.08 }\n'
     options = find_options(ms.read_trial(write_trial(tmp_path, (OLD, OLD + lines))))
-    assert (options.tendon, options.curve_name) == ("elastic", "millard_2013")
+    assert (options.sharing.tendon, options.curve_name) == ("elastic", "millard_2013")
     muscles = options.muscles(human_model(), "l").parameters
     assert muscles.families[0][0].name == "millard_2013"
     stretched = {
@@ -125,7 +125,7 @@ def test_options_carry_tendons_curves_and_strains_to_the_muscles(tmp_path):
     }
     assert stretched == {"soleus_l", "gastrocnemius_medial_l", "gastrocnemius_lateral_l"}
     usual = find_options(ms.read_trial(write_trial(tmp_path)))
-    assert (usual.tendon, usual.curve_name, usual.tendon_strain) == ("rigid", "silva_2003", None)
+    assert (usual.sharing.tendon, usual.curve_name, usual.tendon_strain) == ("rigid", "silva_2003", None)
 
 
 def test_a_model_for_rigid_tendons_is_refused_for_elastic_ones_alone(tmp_path):
@@ -134,7 +134,7 @@ def test_a_model_for_rigid_tendons_is_refused_for_elastic_ones_alone(tmp_path):
     )
     save_model(tmp_path, text)
     model = OLD.replace("silva_2003", "small.osim") + 'fiber_lengths = "standing"\n'
-    assert find_options(ms.read_trial(write_trial(tmp_path, (OLD, model)))).tendon == "rigid"
+    assert find_options(ms.read_trial(write_trial(tmp_path, (OLD, model)))).sharing.tendon == "rigid"
     path = write_trial(tmp_path, (OLD, model + 'tendon = "elastic"\n'))
     refusal(path, "[muscles] database", "one", "tendon_strain")
     stated = write_trial(tmp_path, (OLD, model + 'tendon = "elastic"\ntendon_strain = 0.05\n'))

@@ -9,10 +9,9 @@ import numpy as np
 import pytest
 
 from musclesolve.muscles.elastic.elastic_muscles import ElasticMuscles
-from musclesolve.pipeline.elastic_leg import elastic_muscles
-from musclesolve.pipeline.rigid_leg import shared_dofs, shared_rows
+from musclesolve.pipeline.recorded_body import RecordedBody
 from musclesolve.pipeline.run import prepare
-from musclesolve.pipeline.types import Prepared
+from musclesolve.pipeline.share import motion_problem
 from musclesolve.sharing.rate_limits import RateLimits
 from musclesolve.sharing.status import Status
 from musclesolve.trajectory.collocation.collocation import Collocation
@@ -30,28 +29,19 @@ def ready(default_walk_trial):
     """Both legs with the muscles of a set, before the sharing."""
 
     @cache
-    def of(database: str) -> Prepared:
+    def of(database: str) -> RecordedBody:
         muscles = replace(default_walk_trial.muscles, database=database, tendon="elastic")
         return prepare(replace(default_walk_trial, muscles=muscles), side="both")
 
     return of
 
 
-def motion(prepared: Prepared, leg: int) -> MotionProblem:
+def motion(body: RecordedBody, leg: int) -> MotionProblem:
     """The usable frames of a leg, which follow each other."""
-    mechanics, options = prepared.legs[leg], prepared.options
-    use, rows = np.flatnonzero(mechanics.usable), shared_rows(options)
+    part = body.parts[leg]
+    use = np.flatnonzero(part.usable)
     assert (np.diff(use) == 1).all() and len(use) > 100
-    state = mechanics.state
-    return MotionProblem(
-        time=mechanics.time[use],
-        moment_arm=state.moment_arm[use][:, rows],
-        moment=mechanics.moment[use][:, rows],
-        musculotendon_length=state.musculotendon_length[use],
-        musculotendon_velocity=state.musculotendon_velocity[use],
-        muscles=elastic_muscles(state.muscles),
-        dof=shared_dofs(mechanics, options),
-    )
+    return motion_problem(part, slice(use[0], use[-1] + 1), ElasticMuscles.of(part.state.parameters))
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,7 @@ from musclesolve.opensim.kinematics import coordinate_values
 from musclesolve.opensim.read_model import read_osim
 from musclesolve.opensim.tendon_shift import tendon_shifts
 from musclesolve.pipeline.opensim.coordinate_motion import coordinate_motion
-from musclesolve.pipeline.opensim.model_problem import ModelOptions, ModelProblem, model_problem
+from musclesolve.pipeline.opensim.model_body import ModelBody, ModelOptions, model_body
 from musclesolve.pipeline.opensim.shared_choice import shared_choice
 
 WALKS = {
@@ -34,7 +34,7 @@ WALKS = {
 EVERY = 6
 
 
-def shared(walk: str, tendon: str = "rigid") -> tuple[Path, ModelProblem]:
+def shared(walk: str, tendon: str = "rigid") -> tuple[Path, ModelBody]:
     """The problem along a walk, without moments."""
     root = Path(os.environ.get("MUSCLESOLVE_DATA", Path(__file__).parents[2] / ".." / "shared" / "data"))
     file, motion = (root / name for name in WALKS[walk])
@@ -43,12 +43,12 @@ def shared(walk: str, tendon: str = "rigid") -> tuple[Path, ModelProblem]:
     model = read_osim(file)
     frames = len(coordinate_motion(model, motion, None).time)
     none = {name: np.zeros(frames) for name in shared_choice(model).dofs}
-    return file, model_problem(model, motion, none, ModelOptions(cutoff_hz=None, tendon=tendon))
+    return file, model_body(model, motion, none, ModelOptions(cutoff_hz=None, tendon=tendon))
 
 
 def elastic_lengths(walk: str) -> np.ndarray:
     """Lengths of the paths."""
-    return shared(walk, "elastic")[1].musculotendon_length
+    return shared(walk, "elastic")[1].whole.state.musculotendon_length
 
 
 @pytest.mark.parametrize("walk", WALKS)
@@ -78,6 +78,6 @@ def test_elastic_tendons_are_longer_by_the_difference_in_the_neutral_pose(walk: 
     assert moved and moved <= {"gaslat_r", "gaslat_l", "gasmed_r", "gasmed_l"}
     assert (2e-3 < shift[shift != 0]).all() and (shift < 1e-2).all()
     assert any(note.startswith("Tendon slack lengths differ") for note in problem.notes)
-    rate = np.gradient(problem.musculotendon_length, problem.motion.time, axis=0)
+    rate = np.gradient(problem.whole.state.musculotendon_length, problem.motion.time, axis=0)
     off = np.abs(rate - problem.musculotendon_velocity)[2:-2][:, shift != 0]
     assert np.quantile(off, 0.9) < 0.02

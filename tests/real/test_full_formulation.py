@@ -13,11 +13,11 @@ from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
 from musclesolve.dynamics.inverse.joint_reactions import expand
 from musclesolve.dynamics.inverse.newton_euler import segment_motion
 from musclesolve.errors import InputError
-from musclesolve.muscles.leg_muscle_state import muscle_state
+from musclesolve.muscles.muscle_state import muscle_state
 from musclesolve.muscles.placing.place_muscles import LEG_DOFS, place_muscles
 from musclesolve.pipeline.full_formulation import contact_forces, full_problem
-from musclesolve.pipeline.legs import joint_loads
 from musclesolve.pipeline.mechanics import mechanics
+from musclesolve.pipeline.recorded_body import leg_loads
 from musclesolve.sharing.cost.named.joint_reaction_squared import JointReactionSquared
 from musclesolve.sharing.full_formulation import solve_full
 from musclesolve.sharing.problem import Problem
@@ -162,10 +162,10 @@ def test_joint_reactions_are_read_from_the_multipliers(of_set):
     np.testing.assert_allclose(found.activation, usual.activation, atol=1e-6)
     tension = usual.force + states["r"].passive_force
     segments = segment_motion(model, motion)
-    contact = joint_loads(model, motion, segments, pushes, states["r"]).contact(tension)
+    contact = leg_loads(model, motion, segments, pushes, states["r"]).contact(tension)
     for joint, far in FAR.items():
         force = next(value for (body, _), value in read.items() if body == far)
-        assert np.abs(force - contact[joint]).max() < 1e-6 * np.abs(contact[joint]).max(), joint
+        assert np.abs(force - contact[f"{joint}_r"]).max() < 1e-6 * np.abs(contact[f"{joint}_r"]).max(), joint
 
 
 def test_joint_reactions_as_a_cost_are_the_same_in_both(walk):
@@ -173,9 +173,9 @@ def test_joint_reactions_as_a_cost_are_the_same_in_both(walk):
     model, motion, pushes, states = walk
     state = states["r"]
     across = np.swapaxes(state.path.pull(model.distal_bodies("knee_flexion_r")), 1, 2)
-    loads = joint_loads(model, motion, segment_motion(model, motion), pushes, state)
+    loads = leg_loads(model, motion, segment_motion(model, motion), pushes, state)
     net = loads.contact(state.passive_force)
-    data = {"reaction_matrix": across, "reaction_offset": net["knee"]}
+    data = {"reaction_matrix": across, "reaction_offset": net["knee_r"]}
     cost = JointReactionSquared(effort=100.0)
     expanded = expand(model)
     found = solve_full(full_problem(expanded, motion, pushes, [state], dofs("r"), data=data), cost)

@@ -10,22 +10,25 @@ from scipy.interpolate import make_interp_spline
 from scipy.optimize import lsq_linear
 
 from musclesolve.opensim.geometry import opensim_geometry
-from musclesolve.pipeline.opensim.model_problem import ModelOptions, ModelProblem, model_problem
-from musclesolve.pipeline.opensim.share_groups import share_groups
+from musclesolve.pipeline.body import Sharing
+from musclesolve.pipeline.opensim.model_body import ModelBody, ModelOptions, model_body
+from musclesolve.pipeline.share import share
+from musclesolve.sharing.cost.cost_registry import find_cost
+from musclesolve.sharing.solver.solver_registry import find_solver
 from musclesolve.sharing.status import Status
 
 STIFF = 1e5
 
 
 @pytest.fixture(scope="module")
-def walk(recorded_walk: Path) -> ModelProblem:
+def walk(recorded_walk: Path) -> ModelBody:
     files = ("rajagopal_lai_uhlrich_2023_scaled.osim", "opensim_ik.mot", "opensim_id.sto")
     paths = [recorded_walk / "reference" / name for name in files]
-    return model_problem(paths[0], paths[1], paths[2], ModelOptions(passive="none"))
+    return model_body(paths[0], paths[1], paths[2], ModelOptions(passive="none"))
 
 
 @pytest.fixture(scope="module")
-def stored(recorded_walk: Path, walk: ModelProblem) -> dict[str, np.ndarray]:
+def stored(recorded_walk: Path, walk: ModelBody) -> dict[str, np.ndarray]:
     """OpenSim's lengths (T, 40) and moment arms (T, 5, 40) of the right leg, in the order of the problem."""
     with np.load(recorded_walk / "reference" / "opensim_rlu2023_right_leg.npz") as data:
         rows = np.searchsorted(data["time"], walk.motion.time - 1e-6)
@@ -35,24 +38,24 @@ def stored(recorded_walk: Path, walk: ModelProblem) -> dict[str, np.ndarray]:
         return {"length": data["length_m"][rows][:, muscles], "arm": arms}
 
 
-def test_the_usual_choice(walk: ModelProblem) -> None:
+def test_the_usual_choice(walk: ModelBody) -> None:
     """Without subtalar and toe joints, which the model locks, and the patella, which the knee drives."""
     stems = ("hip_flexion", "hip_adduction", "hip_rotation", "knee_angle", "ankle_angle")
     assert walk.choice.dofs == tuple(f"{stem}_{side}" for side in "rl" for stem in stems)
     assert len(walk.muscles.names) == 80 and len(walk.motion.time) == 136
-    assert [(len(dofs), len(muscles)) for dofs, muscles in walk.groups] == [(5, 40), (5, 40)]
+    assert [part.state.moment_arm.shape[1:] for part in walk.parts] == [(5, 40), (5, 40)]
 
 
-def test_arms_are_those_of_opensim_without_wraps(walk: ModelProblem, stored: dict[str, np.ndarray]) -> None:
+def test_arms_are_those_of_opensim_without_wraps(walk: ModelBody, stored: dict[str, np.ndarray]) -> None:
     """The filter is the same too: differences come from the padding of the ends alone."""
     plain = [k for k, muscle in enumerate(walk.choice.muscles[:40]) if not muscle.wraps]
-    arms = walk.problem.moment_arm[:, :5, :40]
+    arms = walk.whole.state.moment_arm[:, :5, :40]
     assert 1e3 * np.abs(arms - stored["arm"])[..., plain].max() < 0.01
     assert 1e3 * np.abs(walk.musculotendon_length[:, :40] - stored["length"])[:, plain].max() < 0.01
 
 
 def test_where_arms_over_wraps_differ_opensim_contradicts_itself(
-    walk: ModelProblem, stored: dict[str, np.ndarray]
+    walk: ModelBody, stored: dict[str, np.ndarray]
 ) -> None:
     """OpenSim's own lengths and arms violate dL/dt = -r . speed there, by more than ours do.
 
@@ -66,7 +69,7 @@ def test_where_arms_over_wraps_differ_opensim_contradicts_itself(
         rate = make_interp_spline(walk.motion.time, length, 5)(walk.motion.time, 1)
         return np.abs(rate + np.einsum("tk,tkn->tn", speed, arm))[5:-5]
 
-    arms = walk.problem.moment_arm[:, :5, :40]
+    arms = walk.whole.state.moment_arm[:, :5, :40]
     apart = 1e3 * np.abs(arms - stored["arm"]).max(axis=(0, 1))
     differ = apart > 0.1
     names = np.array(walk.muscles.names[:40])
@@ -80,17 +83,17 @@ def test_where_arms_over_wraps_differ_opensim_contradicts_itself(
     assert (np.quantile(theirs, 0.8, axis=0) > 50.0 * np.quantile(ours, 0.8, axis=0)).all()
 
 
-def test_every_frame_is_certified(walk: ModelProblem) -> None:
+def test_every_frame_is_certified(walk: ModelBody) -> None:
     for cost in ("activation_power", "stress_cubed"):
-        for group in share_groups(walk, cost).groups:
+        for group in share(walk, Sharing(find_cost(cost), find_solver("batch"))).parts:
             assert (group.solution.status == Status.SOLVED).all()
             assert group.solution.kkt_residual.max() < 1e-6
 
 
-def test_activations_are_those_of_a_dense_reference(walk: ModelProblem) -> None:
+def test_activations_are_those_of_a_dense_reference(walk: ModelBody) -> None:
     """Least squares of [stiff A; I] a = [stiff b; 0] within bounds, by the active sets of SciPy, every tenth frame."""
-    result = share_groups(walk, "activation_power")
-    for group in result.groups:
+    result = share(walk, Sharing(find_cost("activation_power"), find_solver("batch")))
+    for group in result.parts:
         matrix, moment = group.problem.moment_matrix[::10], group.problem.moment[::10]
         for own, right, found in zip(matrix, moment, group.solution.activation[::10], strict=True):
             scale = STIFF / np.abs(own).max()

@@ -11,12 +11,12 @@ from refusals import refused
 import musclesolve as ms
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
 from musclesolve.dynamics.inverse.newton_euler import segment_motion
-from musclesolve.muscles.leg_muscle_state import muscle_state
+from musclesolve.muscles.muscle_state import muscle_state
 from musclesolve.muscles.placing.place_muscles import place_muscles
-from musclesolve.pipeline.legs import joint_loads, leg_moments, share_leg
-from musclesolve.pipeline.mechanics import mechanics
+from musclesolve.pipeline.mechanics import leg_moments, mechanics
+from musclesolve.pipeline.recorded_body import leg_loads, leg_part
 from musclesolve.pipeline.run_options import find_options
-from musclesolve.pipeline.types import LegMechanics
+from musclesolve.pipeline.share import share_part
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.solver.batch import Batch
 from musclesolve.studies.force_sensitivity import PARAMETERS, leg_sensitivity
@@ -47,12 +47,12 @@ class Walk:
 
     def leg(self, cost, muscles=None):
         """Everything anew that depends on muscles."""
-        options = replace(self.options, cost=find_cost(cost), solver=Batch(tolerance=1e-12))
+        sharing = replace(self.options.sharing, cost=find_cost(cost), solver=Batch(tolerance=1e-12))
         state = muscle_state(self.model, self.muscles if muscles is None else muscles, self.motion)
-        loads = joint_loads(self.model, self.motion, self.segments, self.wrenches, state)
+        loads = leg_loads(self.model, self.motion, self.segments, self.wrenches, state)
         every = np.ones(len(self.moments), bool)
         moments = leg_moments(self.model, self.moments, self.side)
-        return share_leg(LegMechanics(state, loads, moments, every, self.motion.time), options)
+        return share_part(leg_part(self.options, state, loads, moments, every, self.motion.time), sharing)
 
     def differences(self, cost, changed):
         """Derivative of the force at the tendon by the step of `changed(step)`, and the frames where it is one."""
@@ -60,7 +60,7 @@ class Walk:
         pieces = []
         for j, weight in STENCIL.items():
             leg = self.leg(cost, changed(j * STEP))
-            total = total + weight * (leg.solution.force + leg.state.passive_force)
+            total = total + weight * (leg.tension)
             good = good & (leg.solution.status == ms.Status.SOLVED)
             normal = leg.state.fiber_length / leg.state.muscles.parameters.optimal_fiber_length
             pieces.append(np.stack([normal > 1.63, leg.state.slack]))

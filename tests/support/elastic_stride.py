@@ -10,8 +10,8 @@ import xarray as xr
 
 import musclesolve as ms
 from musclesolve.data.bundled import reference_stride
+from musclesolve.pipeline.recorded_body import RecordedBody
 from musclesolve.pipeline.run import prepare
-from musclesolve.pipeline.types import Prepared
 from musclesolve.recording.data import Trial
 
 PUSH_OFF = (0.7, 0.95)
@@ -28,7 +28,7 @@ def elastic_trial(**muscles: Any) -> Trial:
 
 
 @cache
-def prepared() -> Prepared:
+def prepared() -> RecordedBody:
     """Its right leg before the sharing; not to be changed."""
     return prepare(elastic_trial(), side="r")
 

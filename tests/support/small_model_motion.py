@@ -8,7 +8,7 @@ import numpy as np
 
 from musclesolve.opensim.model import OpenSimModel
 from musclesolve.pipeline.opensim.coordinate_motion import coordinate_motion
-from musclesolve.pipeline.opensim.model_problem import Choices, opensim_problem
+from musclesolve.pipeline.opensim.model_body import Choices, opensim_problem
 from musclesolve.recording.data import Table
 from musclesolve.recording.text.mot_file import write_mot
 

@@ -43,8 +43,7 @@ from musclesolve.dynamics.model.model import Model
 from musclesolve.motion.events.flight import flights
 from musclesolve.motion.events.force_events import FootLoads
 from musclesolve.motion.ground_reaction import sampled_wrench, wrench_at_origin
-from musclesolve.pipeline.mechanics import measured_moments
-from musclesolve.pipeline.types import Mechanics
+from musclesolve.pipeline.mechanics import Mechanics, measured_moments
 from musclesolve.recording.data import SIDE_NAMES, SIDES, PlateForce, Trial
 
 # What sound recordings have, standard deviations: place of a plate [m], its scale and the factor of its free moment;

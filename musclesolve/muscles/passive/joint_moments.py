@@ -12,7 +12,7 @@ from musclesolve._util.arrays import Array
 from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
 from musclesolve.dynamics.model.human_model import human_model
 from musclesolve.dynamics.model.model import Model
-from musclesolve.muscles.leg_muscle_state import MuscleState, muscle_state
+from musclesolve.muscles.muscle_state import LegState, muscle_state
 from musclesolve.muscles.passive.published_moments import Sweep, published_sweeps
 from musclesolve.muscles.placing.place_muscles import LEG_DOFS, LegMuscles, place_muscles
 
@@ -51,7 +51,7 @@ def passive_moments(
     ]
 
 
-def states_along(model: Model, muscles: LegMuscles, sweeps: Sequence[Sweep]) -> list[MuscleState]:
+def states_along(model: Model, muscles: LegMuscles, sweeps: Sequence[Sweep]) -> list[LegState]:
     """The muscles of a leg at rest in the poses of each sweep, all other angles zero."""
     found = []
     for sweep in sweeps:
@@ -64,7 +64,7 @@ def states_along(model: Model, muscles: LegMuscles, sweeps: Sequence[Sweep]) -> 
     return found
 
 
-def passive_moment(state: MuscleState, dof: str) -> Array:
+def passive_moment(state: LegState, dof: str) -> Array:
     """Moment (T,) [N m] of all passive forces about a degree of freedom, without side: sum_i r_i F_i."""
     arm = state.moment_arm[:, LEG_DOFS.index(dof)]
     return np.asarray((arm * state.passive_force).sum(axis=1))

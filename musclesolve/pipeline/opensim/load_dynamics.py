@@ -11,15 +11,17 @@ import numpy as np
 from musclesolve._util.arrays import Array, Mask, within
 from musclesolve._util.time_holes import USUAL_HZ, HoleLimits, hole_note
 from musclesolve.errors import InputError
+from musclesolve.opensim.geometry import path_pulls
 from musclesolve.opensim.inverse.body_dynamics import require_masses
 from musclesolve.opensim.inverse.external_load import ExternalLoad, load_wrench
 from musclesolve.opensim.inverse.inverse_dynamics import InverseDynamics, carried_by_joints, inverse_dynamics
-from musclesolve.opensim.inverse.joint_reactions import JointReactions, joint_reactions
+from musclesolve.opensim.inverse.joint_reactions import joint_reactions
 from musclesolve.opensim.inverse.model_motion import ModelMotion, model_motion
 from musclesolve.opensim.inverse.plate_feet import LOADED_N, foot_load_fault, foot_of_side
 from musclesolve.opensim.inverse.read_loads import read_external_loads
 from musclesolve.opensim.kinematics import body_motion
-from musclesolve.opensim.model import GROUND, OpenSimModel
+from musclesolve.opensim.model import GROUND, TO_GLOBAL, Joint, OpenSimModel
+from musclesolve.pipeline.body import JointLoads
 from musclesolve.pipeline.opensim.coordinate_moments import CoordinateMoments
 from musclesolve.pipeline.opensim.coordinate_motion import CoordinateMotion
 
@@ -39,19 +41,24 @@ class LoadDynamics:
     dynamics: InverseDynamics
     loads: tuple[ExternalLoad, ...] = ()
 
-    def contact_forces(
-        self, model: OpenSimModel, muscles: Sequence[str], tendon_force: Array
-    ) -> JointReactions:
-        """Joint reactions with muscle forces (T, n) [N]; NaN in frames without them."""
-        solved = np.asarray(np.isfinite(tendon_force).all(axis=1))
-        filled = np.where(solved[:, None], tendon_force, 0.0)
-        found = joint_reactions(model, self.dynamics, self.motion, muscles, filled)
-        found.force[~solved], found.moment[~solved] = np.nan, np.nan
-        return found
+    def joint_loads(self, model: OpenSimModel, joints: Sequence[Joint], muscles: Sequence[str]) -> JointLoads:
+        """Forces at some joints as a function of the tendon forces of n muscles, in axes forward, left, up.
 
-    def net_reactions(self, model: OpenSimModel) -> JointReactions:
-        """Joint reactions without muscle forces."""
-        return joint_reactions(model, self.dynamics, self.motion)
+        What the bodies beyond a joint need, the joint and the muscles on these bodies give.
+        """
+        rows = [model.joints.index(joint) for joint in joints]
+        net = joint_reactions(model, self.dynamics, self.motion).force[:, rows] @ TO_GLOBAL.T
+        bodies = np.eye(len(model.bodies))[:, :, None]
+        beyond = carried_by_joints(model, bodies)[
+            :, [model.body_number[joint.outboard.body] for joint in joints], 0
+        ].T
+        sense = np.array([-1.0 if joint.is_reversed else 1.0 for joint in joints])
+        across = sense[:, None] * path_pulls(model, self.motion.value, muscles, beyond) @ TO_GLOBAL.T
+        names = [joint.name for joint in joints]
+        return JointLoads(
+            {name: net[:, k] for k, name in enumerate(names)},
+            {name: np.ascontiguousarray(across[:, :, k]) for k, name in enumerate(names)},
+        )
 
     def root_force(self, model: OpenSimModel) -> Array | None:
         """(T, 3) [N] what the ground would have to give a freely moving model beside the loads; None of a fixed one.

@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 
 from musclesolve.plotting.page.curves import Legs
 from musclesolve.plotting.page.style import heading, page
-from musclesolve.results.dataset.kinetics.kinetic_variables import SEGMENT_OF
+from musclesolve.results.dataset.labels import SEGMENT_OF
 from musclesolve.results.dataset.result_quantities import LEG_JOINTS, body_weight
 
 PANELS = {

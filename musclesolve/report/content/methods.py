@@ -19,7 +19,7 @@ from musclesolve.errors import InputError
 from musclesolve.report.inputs import TrialFiles
 from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.dataset.attributes import choice_name, listed, number, text
-from musclesolve.results.dataset.tendons.tendon_variables import is_elastic
+from musclesolve.results.dataset.tendon_variables import is_elastic
 from musclesolve.results.facts import Facts
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.version import __version__

@@ -20,8 +20,7 @@ from musclesolve.dynamics.model.topology import Topology
 from musclesolve.errors import InputError
 from musclesolve.muscles.driving.muscle_forces import MuscleForces
 from musclesolve.report.picture.picture_data import KIND
-from musclesolve.results.dataset.picture.skeleton import MusclePaths, Skeleton, Variable
-from musclesolve.results.dataset.picture.subject_skeleton import subject_skeleton
+from musclesolve.results.dataset.picture import MusclePaths, Skeleton, Variable, subject_skeleton
 
 SUBJECT = "inverse_human"
 """The model whose bones skeleton.toml lists."""

@@ -15,8 +15,8 @@ from musclesolve.errors import InputError
 from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.dataset.checked import checked_result
 from musclesolve.results.dataset.result_quantities import along_heading
-from musclesolve.results.dataset.tendons.tendon_variables import BALANCE_ERROR
-from musclesolve.results.dataset.tendons.tendon_variables import OF_MUSCLES as OF_TENDONS
+from musclesolve.results.dataset.tendon_variables import BALANCE_ERROR
+from musclesolve.results.dataset.tendon_variables import OF_MUSCLES as OF_TENDONS
 
 POINTS = 101
 LABELS = ("dof", "muscle", "joint")

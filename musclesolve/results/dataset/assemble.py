@@ -1,196 +1,110 @@
-"""The arrays of an analysis as one labelled Dataset, with units and provenance."""
+"""An analysis as one labelled Dataset: what every body has, and what only its maker knows."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 import xarray as xr
 
-from musclesolve._util.arrays import AnyArray
+from musclesolve._util.arrays import AnyArray, Array
 from musclesolve._util.bundled_toml import bundled_toml
-from musclesolve.dynamics.model.model import Model
-from musclesolve.motion.motion_plausibility import FOOT_LIMIT
-from musclesolve.muscles.placing.place_muscles import LEG_DOFS
-from musclesolve.muscles.tendon_strain import stated_texts
-from musclesolve.pipeline.types import Analysis, LegResult, Prepared
-from musclesolve.recording.data import SIDES
-from musclesolve.recording.text.text_file import sha256
-from musclesolve.results.dataset.emg_variables import (
-    emg_attributes,
-    emg_coordinates,
-    emg_notes,
-    emg_variables,
-)
-from musclesolve.results.dataset.fiber_ranges import fiber_notes, fiber_variables
-from musclesolve.results.dataset.filter_variables import (
-    filter_attributes,
-    filter_coordinates,
-    filter_variables,
-    name_verdicts,
-)
-from musclesolve.results.dataset.gait_variables import gait_coordinates, gait_variables, strike_times
-from musclesolve.results.dataset.kinetics.kinetic_variables import (
-    DIRECTIONS,
-    contact_components,
-    free_moment,
-    joint_power,
-)
-from musclesolve.results.dataset.picture.skeleton import Drawn, MusclePaths
-from musclesolve.results.dataset.picture.subject_skeleton import subject_skeleton
-from musclesolve.results.dataset.reserve_reasons import reasons
-from musclesolve.results.dataset.tendons.tendon_variables import (
-    iterations,
-    tendon_variables,
-)
+from musclesolve.pipeline.body import Analysis, SharedPart
+from musclesolve.pipeline.recorded_body import RecordedBody
+from musclesolve.results.dataset.emg_variables import emg_coordinates, emg_variables
+from musclesolve.results.dataset.fiber_ranges import fiber_variables
+from musclesolve.results.dataset.filter_variables import name_verdicts
+from musclesolve.results.dataset.labels import DIRECTIONS, Labels, Variable
+from musclesolve.results.dataset.model_labels import model_labels
+from musclesolve.results.dataset.recording_labels import recording_labels
+from musclesolve.results.dataset.tendon_variables import iterations, tendon_variables
 from musclesolve.results.files.result_netcdf import storable
 from musclesolve.sharing.status import Status
 from musclesolve.version import __version__
-
-Variable = tuple[tuple[str, ...], AnyArray]
-
-AXES = ["x", "y", "z"]
-PELVIS_ROTATIONS = ["tilt", "list", "rotation"]
-COMPONENTS = [f"{kind}_{axis}" for kind in ("force", "moment") for axis in AXES]
 
 _OF_STATE = (
     *("musculotendon_length", "musculotendon_velocity", "fiber_length", "fiber_velocity"),
     *("force_capacity", "passive_force"),
 )
 _OF_MUSCLES = ("max_isometric_force", "optimal_fiber_length", "tendon_slack_length", "pennation_angle")
+TRANSLATIONS = {"joint_angle": "rad; m of a translation", "joint_moment": "N m; N of a translation"}
+TRANSLATIONS["reserve_moment"] = TRANSLATIONS["joint_moment"]
 
 
 def assemble(analysis: Analysis) -> xr.Dataset:
-    """Label everything an analysis computed."""
-    prepared, legs = analysis.prepared, analysis.legs
-    measured, time = prepared.mechanics.measured, prepared.mechanics.motion.time
-    gait = prepared.gait
-    picture = _drawn(analysis)
+    """Label everything an analysis computed, with units and provenance."""
+    labels = labels_of(analysis)
     variables = {
-        **_body_variables(prepared),
-        **_remainders(legs, prepared),
-        **_muscle_variables(legs, _dofs(prepared.mechanics.model)),
-        **fiber_variables(legs),
-        **tendon_variables({leg.side: leg.tendons for leg in legs}),
-        **_side_variables(analysis),
-        **_ground_variables(analysis),
-        **gait_variables(gait),
-        "heading": (("time",), gait.heading_at(time)),
-        **filter_variables(measured.filter),
+        **_of_dofs(analysis),
+        **_of_muscles(analysis),
+        **fiber_variables(analysis),
+        **_of_sides(analysis),
+        **_of_joints(analysis, labels.segment_axes),
+        **tendon_variables(analysis),
         **emg_variables(analysis),
-        **picture.variables,
+        **labels.picture.variables,
+        **labels.variables,
     }
-    attributes = _provenance(analysis) | strike_times(gait) | _reasons(analysis)
-    warnings = prepared.mechanics.warnings(prepared.trial.mapping, prepared.trial.consistency.method)
-    own = [*map(str, warnings), *fiber_notes(legs, prepared.options), *measured.notes]
-    own += dict.fromkeys(note for leg in legs for note in leg.notes)
-    attributes["notes"] = [*own, *prepared.options.database.notes, *gait.notes, *emg_notes(analysis)]
-    result = xr.Dataset(
-        variables,
-        _coordinates(analysis)
-        | gait_coordinates(gait)
-        | filter_coordinates(measured.filter)
-        | emg_coordinates(analysis)
-        | picture.coordinates,
-        {key: storable(value) for key, value in attributes.items()},
-    )
+    coordinates = {
+        "time": ("time", analysis.body.time, {"units": "s"}),
+        "dof": list(analysis.body.dofs),
+        "muscle": list(analysis.body.muscles),
+        "side": list(analysis.sides),
+        "axis": list("xyz"),
+        **emg_coordinates(analysis),
+        **labels.picture.coordinates,
+        **labels.coordinates,
+    }
+    if analysis.body.joints:
+        coordinates |= {"joint": list(analysis.body.joints)}
+    if "contact_force_component" in variables:
+        coordinates |= {"direction": list(DIRECTIONS)}
+    attributes = _provenance(analysis) | labels.attributes | {"notes": labels.notes}
+    result = xr.Dataset(variables, coordinates, {key: storable(value) for key, value in attributes.items()})
     result["status"].attrs |= {
         "flag_values": np.array([int(status) for status in Status], dtype=np.int8),
         "flag_meanings": " ".join(status.name for status in Status),
     }
     name_verdicts(result)
-    meaning = _meaning()
+    meaning = bundled_toml(__package__, "variables.toml")
     for name in result.data_vars:
         result.variables[name].attrs |= meaning[str(name)]
+    if labels.translates:
+        for name, units in TRANSLATIONS.items():
+            result[name].attrs["units"] = units
     return result
 
 
-def _drawn(analysis: Analysis) -> Drawn:
-    """Skeleton and muscle paths, for pictures."""
-    mechanics = analysis.prepared.mechanics
-    model, motion = mechanics.model, mechanics.motion
-    muscles = [leg.state.muscles for leg in analysis.legs]
-    lines = [(own.names, own.paths.lines(motion.q, motion.coordinates)) for own in muscles]
-    return Drawn(subject_skeleton(model, motion), MusclePaths.of(lines))
+def labels_of(analysis: Analysis) -> Labels:
+    """What only the maker of the body knows of a result."""
+    return (recording_labels if isinstance(analysis.body, RecordedBody) else model_labels)(analysis)
 
 
-def _coordinates(analysis: Analysis) -> dict[str, object]:
-    mechanics, legs = analysis.prepared.mechanics, analysis.legs
-    return {
-        "time": ("time", mechanics.motion.time, {"units": "s"}),
-        "dof": _dofs(mechanics.model),
-        "muscle": [name for leg in legs for name in leg.state.muscles.names],
-        "short_name": ("muscle", [name for leg in legs for name in leg.state.muscles.short_names]),
-        "group": ("muscle", [name for leg in legs for name in leg.state.muscles.groups]),
-        "side": [leg.side for leg in legs],
-        "joint": [f"{joint}_{leg.side}" for leg in legs for joint in leg.contact_force],
-        "axis": AXES,
-        "component": COMPONENTS,
-        "pelvis_rotation": PELVIS_ROTATIONS,
-        "point": sorted(mechanics.fit.points, key=mechanics.model.slot),
-        "direction": list(DIRECTIONS),
-    }
+def _of_dofs(analysis: Analysis) -> dict[str, Variable]:
+    """Motion and moments, and what of the moments the muscles do not produce; NaN where there are no muscles.
 
-
-def _meaning() -> dict[str, dict[str, str]]:
-    """Unit and sentence of every variable."""
-    return bundled_toml(__package__, "variables.toml")
-
-
-def _dofs(model: Model) -> list[str]:
-    """Joint degrees of freedom: right leg, left leg, then the rest from the pelvis outwards."""
-    joints = model.topology.dof_names[: model.tree.joint_count]
-    legs = [f"{dof}_{side}" for side in SIDES for dof in LEG_DOFS]
-    return legs + [name for name in joints if name not in legs]
-
-
-def _body_variables(prepared: Prepared) -> dict[str, Variable]:
-    """Motion and moments of the whole body, how far the model's points are off, and which frames are valid."""
-    mechanics, moments = prepared.mechanics, prepared.moments
-    model, motion, points = mechanics.model, mechanics.motion, mechanics.fit.points
-    joints = model.tree.joint_count
-    rows = [model.dof(dof) for dof in _dofs(model)]
-    rates = model.constraints.rate_violation(motion.q, motion.qd, motion.qdd)
-    velocity, acceleration = (np.abs(rate).max(axis=1) for rate in rates)
-    order = [points.index(point) for point in sorted(points, key=model.slot)]
-    return {
-        "joint_angle": (("time", "dof"), motion.coordinates[:, rows]),
-        "joint_moment": (("time", "dof"), moments[:, rows]),
-        "joint_power": joint_power(prepared, _dofs(model)),
-        "pelvis_residual": (("time", "component"), moments[:, joints:]),
-        "pelvis_position": (("time", "axis"), motion.origin),
-        "pelvis_angle": (("time", "pelvis_rotation"), motion.coordinates[:, -3:]),
-        "constraint_violation": (("time",), mechanics.constraint_violation),
-        "velocity_violation": (("time",), velocity),
-        "acceleration_violation": (("time",), acceleration),
-        "consistency_shift": (("time", "point"), mechanics.marker_residual[:, order]),
-        "steady": (("time",), prepared.validity.steady),
-        "balanced": (("time",), prepared.validity.balanced),
-        "consistent": (("time",), prepared.validity.consistent),
-    }
-
-
-def _remainders(legs: Sequence[LegResult], prepared: Prepared) -> dict[str, Variable]:
-    """Moments (T, dof) that the muscles of the analysed legs do not produce; NaN where there are no muscles.
-
-    A reserve where the moment is shared among the muscles, an unassigned moment where it is not: the other is zero.
+    What is left is a reserve where the moment is shared among the muscles, an unassigned moment where it is not: the
+    other is zero.
     """
-    model = prepared.mechanics.model
-    dofs = _dofs(model)
-    moments = prepared.moments[:, [model.dof(dof) for dof in dofs]]
-    reserve, unassigned = (np.full(moments.shape, np.nan) for _ in range(2))
-    for leg in legs:
-        tension = leg.solution.force + leg.state.passive_force
-        produced = np.einsum("tkm,tm->tk", leg.state.moment_arm, tension)
-        columns = [dofs.index(dof) for dof in leg.state.muscles.dof_names]
-        shared = [dofs.index(dof) for dof in leg.dofs]
-        unassigned[:, columns] = moments[:, columns] - produced
-        reserve[:, columns] = _zero(unassigned[:, columns])
-        reserve[:, shared] = leg.solution.reserve
-        unassigned[:, shared] = _zero(leg.solution.reserve)
-    over = ("time", "dof")
-    return {"reserve_moment": (over, reserve), "unassigned_moment": (over, unassigned)}
+    body, row = analysis.body, {name: k for k, name in enumerate(analysis.body.dofs)}
+    moment = body.moment
+    reserve, unassigned = (np.full(moment.shape, np.nan) for _ in range(2))
+    for part in analysis.parts:
+        produced = np.einsum("tkm,tm->tk", part.state.moment_arm, part.tension)
+        rows, shared = [row[dof] for dof in part.part.dofs], [row[dof] for dof in part.part.shared]
+        unassigned[:, rows] = moment[:, rows] - produced
+        reserve[:, rows] = _zero(unassigned[:, rows])
+        reserve[:, shared] = part.solution.reserve
+        unassigned[:, shared] = _zero(part.solution.reserve)
+    arrays = {
+        "joint_angle": body.angle,
+        "joint_moment": moment,
+        "joint_power": moment * body.speed,
+        "reserve_moment": reserve,
+        "unassigned_moment": unassigned,
+    }
+    return {name: (("time", "dof"), values) for name, values in arrays.items()}
 
 
 def _zero(values: AnyArray) -> AnyArray:
@@ -198,124 +112,76 @@ def _zero(values: AnyArray) -> AnyArray:
     return np.where(np.isfinite(values), 0.0, np.nan)
 
 
-def _muscle_variables(legs: Sequence[LegResult], dofs: list[str]) -> dict[str, Variable]:
-    def over_time(parts: Iterable[AnyArray]) -> Variable:
-        return ("time", "muscle"), np.concatenate(list(parts), axis=1)
+def _of_muscles(analysis: Analysis) -> dict[str, Variable]:
+    def over_time(get: Callable[[SharedPart], Array]) -> Variable:
+        return ("time", "muscle"), analysis.over_muscles([get(part) for part in analysis.parts])
 
-    variables = {name: over_time(getattr(leg.state, name) for leg in legs) for name in _OF_STATE}
-    variables["activation"] = over_time(leg.solution.activation for leg in legs)
-    variables["muscle_force"] = over_time(leg.solution.force + leg.state.passive_force for leg in legs)
+    variables = {name: over_time(partial(_of_state, name)) for name in _OF_STATE}
+    variables["activation"] = over_time(lambda part: part.solution.activation)
+    variables["muscle_force"] = over_time(lambda part: part.tension)
     for name in _OF_MUSCLES:
-        variables[name] = (
-            ("muscle",),
-            np.concatenate([getattr(leg.state.muscles.parameters, name) for leg in legs]),
-        )
-    frames, muscles = variables["muscle_force"][1].shape
-    arm, column = np.zeros((frames, len(dofs), muscles)), 0
-    for leg in legs:
-        rows, count = [dofs.index(dof) for dof in leg.state.muscles.dof_names], leg.state.moment_arm.shape[2]
-        arm[:, rows, column : column + count] = leg.state.moment_arm
-        column += count
+        parameters = [getattr(part.state.parameters, name) for part in analysis.parts]
+        variables[name] = (("muscle",), analysis.over_muscles(parameters))
+    arm = np.zeros((len(analysis.body.time), len(analysis.body.dofs), len(analysis.body.muscles)))
+    for part, columns in zip(analysis.parts, analysis.columns, strict=True):
+        rows = np.array([analysis.body.dofs.index(dof) for dof in part.part.dofs])
+        arm[:, rows[:, None], columns] = part.state.moment_arm
     variables["moment_arm"] = (("time", "dof", "muscle"), arm)
     return variables
 
 
-def _side_variables(analysis: Analysis) -> dict[str, Variable]:
-    legs, in_place = analysis.legs, analysis.prepared.validity.foot_in_place
+def _of_state(name: str, part: SharedPart) -> Array:
+    return np.asarray(getattr(part.state, name))
 
-    def over_time(columns: Iterable[AnyArray]) -> Variable:
-        return ("time", "side"), np.stack(list(columns), axis=1)
 
-    def joints(forces: Iterable[dict[str, AnyArray]]) -> Variable:
-        joined = [force for leg in forces for force in leg.values()]
-        return ("time", "joint", "axis"), np.stack(joined, axis=1)
+def _of_sides(analysis: Analysis) -> dict[str, Variable]:
+    """Status (the worst of its parts), certificate and cost of each side."""
+    of_sides = [[part.solution for part in analysis.of_side(side)] for side in analysis.sides]
+
+    def over_time(get: Callable[[list[AnyArray]], AnyArray], name: str) -> Variable:
+        columns = [get([getattr(solution, name) for solution in parts]) for parts in of_sides]
+        return ("time", "side"), np.stack(columns, axis=1)
 
     return {
-        "status": over_time(leg.solution.status for leg in legs),
-        "kkt_residual": over_time(leg.solution.kkt_residual for leg in legs),
-        "cost": over_time(leg.solution.cost for leg in legs),
-        "valid": over_time(leg.solution.solved for leg in legs),
-        "foot_in_place": over_time(in_place[leg.side] for leg in legs),
-        "joint_reaction": joints(leg.contact_force for leg in legs),
-        "joint_reaction_net": joints(leg.net_reaction for leg in legs),
-        "contact_force_component": contact_components(analysis.prepared.mechanics, legs),
+        "status": over_time(lambda parts: np.max(parts, axis=0), "status"),
+        "valid": over_time(lambda parts: np.all(parts, axis=0), "solved"),
+        "kkt_residual": over_time(lambda parts: np.max(parts, axis=0), "kkt_residual"),
+        "cost": over_time(lambda parts: np.sum(parts, axis=0), "cost"),
     }
 
 
-def _ground_variables(analysis: Analysis) -> dict[str, Variable]:
-    """Ground reaction force, its center of pressure and free moment under the analysed legs, NaN where not measured."""
-    trial, mechanics = analysis.prepared.trial, analysis.prepared.mechanics
-    reactions = {reaction.side: reaction for reaction in mechanics.reactions}
-    sides, time = [side for side in SIDES if side in analysis.prepared.options.sides], mechanics.motion.time
-    force = np.zeros((len(time), len(sides), 3))
-    point, free = np.full(force.shape, np.nan), np.full(force.shape[:2], np.nan)
-    for place, side in enumerate(sides):
-        if side in reactions:
-            force[:, place], point[:, place] = reactions[side].force, reactions[side].center_of_pressure
-            free[:, place] = free_moment(reactions[side])
-        lost = ~trial.measured(side, time)
-        for values in (force, point, free):
-            values[lost, place] = np.nan
-    over = ("time", "side", "axis")
-    return {
-        "ground_reaction_force": (over, force),
-        "center_of_pressure": (over, point),
-        "ground_free_moment": (over[:2], free),
+def _of_joints(analysis: Analysis, segment_axes: dict[str, Array]) -> dict[str, Variable]:
+    """Forces at the joints with muscle forces and without, and with them in the axes of a segment."""
+    joints = analysis.body.joints
+    if not joints:
+        return {}
+    contact = {name: force for part in analysis.parts for name, force in part.contact_force.items()}
+    net = {name: force for part in analysis.parts for name, force in part.net_reaction.items()}
+    variables: dict[str, Variable] = {
+        name: (("time", "joint", "axis"), np.stack([forces[joint] for joint in joints], axis=1))
+        for name, forces in (("joint_reaction", contact), ("joint_reaction_net", net))
     }
+    if segment_axes:
+        components = [
+            np.einsum("tdx,tx->td", segment_axes[joint], contact[joint])
+            if joint in segment_axes
+            else np.full((len(analysis.body.time), len(DIRECTIONS)), np.nan)
+            for joint in joints
+        ]
+        over = ("time", "joint", "direction")
+        variables["contact_force_component"] = (over, np.stack(components, axis=1))
+    return variables
 
 
 def _provenance(analysis: Analysis) -> dict[str, object]:
-    """What the numbers were made of: version, inputs, subject, options, and what a reader should know."""
-    trial, mechanics, legs = analysis.prepared.trial, analysis.prepared.mechanics, analysis.legs
-    subject, consistency, measured = trial.subject, trial.consistency, mechanics.measured
-    options = analysis.prepared.options
+    """What every result says of how it was computed."""
+    shared = [dof for part in analysis.parts for dof in part.part.shared]
+    solvers = dict.fromkeys(part.solution.solver for part in analysis.parts if part.solution.solver)
     return {
         "musclesolve_version": __version__,
-        "subject": subject.name,
-        "subject_mass_kg": subject.mass,
-        "subject_stature_m": subject.stature,
-        "subject_sex": subject.sex,
-        "subject_shoe_mass_kg": subject.shoe_mass,
-        "subject_segments": [f"{name} {each.sentence}" for name, each in subject.segments.items()],
-        "trial_file": os.path.realpath(trial.path),
-        "inputs": [f"{role} {path.name} sha256:{sha256(path)}" for role, path in trial.files.items()],
-        "cost": legs[0].solution.cost_name,
-        "solver": ", ".join(dict.fromkeys(leg.solution.solver for leg in legs if leg.solution.solver)),
-        **filter_attributes(measured.filter),
-        **emg_attributes(analysis),
-        "hip_method": trial.hip_method,
-        "consistency_method": consistency.method,
-        "consistency_derivatives": consistency.derivatives,
-        "consistency_weights": [f"{name} {weight:g}" for name, weight in consistency.weights.items()],
-        "muscle_database": trial.muscles.database,
-        "muscle_coordinates": [f"{dof} {name}" for dof, name in options.database.coordinates.items()],
-        "passive": trial.muscles.passive,
-        "strength": trial.muscles.strength,
-        "fiber_lengths": options.fiber_length_rule,
-        "tendon": options.tendon,
-        "tendon_strain": stated_texts(options.tendon_strain),
-        "curves": options.curve_name,
-        **iterations({leg.side: leg.solution for leg in legs if leg.tendons is not None}),
-        "balance_limit": mechanics.balance_limit,
-        "foot_limit_m": FOOT_LIMIT,
-        "shared_dofs": [dof for leg in legs for dof in leg.dofs],
-        "locked_dofs": list(mechanics.fit.locked),
-        "borrowed_dofs": list(mechanics.fit.borrowed),
-        "segment_scales": [
-            f"{frame} {leg.side}: {', '.join(f'{part:.3f}' for part in scale)}"
-            for leg in legs
-            for frame, scale in leg.state.muscles.segment_scale.items()
-        ],
-        "completed": measured.completed,
-        "analysed": list(trial.analysed),
+        "cost": analysis.parts[0].solution.cost_name,
+        "solver": ", ".join(solvers),
+        "tendon": analysis.sharing.tendon,
+        **iterations(analysis),
+        "shared_dofs": sorted(shared, key=analysis.body.dofs.index),
     }
-
-
-def _reasons(analysis: Analysis) -> dict[str, list[str]]:
-    """Sentences on the moments that the muscles of each leg cannot produce; none for a leg without such frames."""
-    prepared = analysis.prepared
-    model, time = prepared.mechanics.model, prepared.mechanics.motion.time
-    moments = [prepared.moments[:, [model.dof(dof) for dof in leg.dofs]] for leg in analysis.legs]
-    options, legs = prepared.options, zip(analysis.legs, moments, strict=True)
-    found = {leg.side: reasons(leg, own, time, options) for leg, own in legs}
-    return {f"reasons_{side}": sentences for side, sentences in found.items() if sentences}

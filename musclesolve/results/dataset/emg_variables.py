@@ -5,17 +5,18 @@ from __future__ import annotations
 import numpy as np
 
 from musclesolve._util.arrays import Array
-from musclesolve.pipeline.types import Analysis
+from musclesolve.pipeline.body import Analysis, Body
+from musclesolve.pipeline.recorded_body import RecordedBody
 
 Variable = tuple[tuple[str, ...], Array]
 
 
 def emg_variables(analysis: Analysis) -> dict[str, Variable]:
     """Over time, channel and muscle, named as in variables.toml; none without EMG."""
-    measured, time = analysis.prepared.measured, analysis.prepared.mechanics.motion.time
+    measured, time = analysis.body.emg, analysis.body.time
     if measured is None:
         return {}
-    names = analysis.muscle_names
+    names = analysis.body.muscles
     correlation, delay = measured.agreement(time, analysis.activation, names)
     return {
         "emg": (("time", "channel"), measured.at(time)),
@@ -28,22 +29,21 @@ def emg_variables(analysis: Analysis) -> dict[str, Variable]:
 
 def emg_coordinates(analysis: Analysis) -> dict[str, object]:
     """Name of every channel, and of its muscles between commas."""
-    measured = analysis.prepared.measured
+    measured = analysis.body.emg
     if measured is None:
         return {}
     muscles = np.array([", ".join(names) for names in measured.muscles], np.str_)
     return {"channel": list(measured.channels), "channel_muscles": ("channel", muscles)}
 
 
-def emg_notes(analysis: Analysis) -> list[str]:
+def emg_notes(body: Body) -> list[str]:
     """Sentences on EMG that a reader of the results should see."""
-    measured = analysis.prepared.measured
-    return [] if measured is None else measured.notes(analysis.prepared.mechanics.motion.time)
+    return [] if body.emg is None else body.emg.notes(body.time)
 
 
-def emg_attributes(analysis: Analysis) -> dict[str, object]:
+def emg_attributes(body: RecordedBody) -> dict[str, object]:
     """How the envelopes were made; none without EMG."""
-    emg = analysis.prepared.trial.emg
+    emg = body.trial.emg
     if emg is None:
         return {}
     options = emg.options

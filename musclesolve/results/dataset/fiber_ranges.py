@@ -12,32 +12,34 @@ from musclesolve.muscles.placing.fiber_lengths import operating_range
 from musclesolve.muscles.placing.operating_range import USABLE
 
 if TYPE_CHECKING:
+    from musclesolve.pipeline.body import Analysis
     from musclesolve.pipeline.run_options import Options
-    from musclesolve.pipeline.types import LegResult
 
 
-def fiber_range(leg: LegResult) -> tuple[Array, Array]:
-    """Least and greatest fiber length over optimal fiber length (n,) in the frames that are solved; NaN without any."""
-    normal = leg.state.fiber_length[leg.solution.solved] / leg.state.muscles.parameters.optimal_fiber_length
-    if not len(normal):
-        normal = np.full((1, normal.shape[1]), np.nan)
-    return normal.min(axis=0), normal.max(axis=0)
+def fiber_range(analysis: Analysis) -> tuple[Array, Array]:
+    """Least and greatest fiber length over optimal fiber length (N,) in the frames that are solved; NaN without any."""
+    ends = []
+    for part in analysis.parts:
+        normal = part.state.fiber_length[part.solution.solved] / part.state.parameters.optimal_fiber_length
+        if not len(normal):
+            normal = np.full((1, normal.shape[1]), np.nan)
+        ends.append((normal.min(axis=0), normal.max(axis=0)))
+    least, greatest = (analysis.over_muscles(parts) for parts in zip(*ends, strict=True))
+    return least, greatest
 
 
-def fiber_variables(legs: Sequence[LegResult]) -> dict[str, tuple[tuple[str, ...], Array]]:
+def fiber_variables(analysis: Analysis) -> dict[str, tuple[tuple[str, ...], Array]]:
     """The ranges of all muscles as variables of a result."""
-    least, greatest = (np.concatenate(values) for values in zip(*map(fiber_range, legs), strict=True))
     names = ("least_normalized_fiber_length", "greatest_normalized_fiber_length")
-    return {name: (("muscle",), values) for name, values in zip(names, (least, greatest), strict=True)}
+    return {name: (("muscle",), values) for name, values in zip(names, fiber_range(analysis), strict=True)}
 
 
-def fiber_notes(legs: Sequence[LegResult], options: Options) -> list[str]:
+def fiber_notes(analysis: Analysis, options: Options) -> list[str]:
     """One sentence for the muscles whose fibers leave the plausible range; none where all stay within.
 
     A second sentence says which of them do so in the model that their ranges are of as well.
     """
-    names = [name for leg in legs for name in leg.state.muscles.names]
-    least, greatest = (np.concatenate(values) for values in zip(*map(fiber_range, legs), strict=True))
+    names, (least, greatest) = analysis.body.muscles, fiber_range(analysis)
     notes = beyond_plausible(names, least, greatest)
     if not notes:
         return []

@@ -10,6 +10,24 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from musclesolve._util.arrays import Array, Mask
+from musclesolve._util.sides import (
+    ALL_SIDES as ALL_SIDES,
+)
+from musclesolve._util.sides import (
+    OTHER as OTHER,
+)
+from musclesolve._util.sides import (
+    SIDE_NAMES as SIDE_NAMES,
+)
+from musclesolve._util.sides import (
+    side_of as side_of,
+)
+from musclesolve._util.sides import (
+    split_side as split_side,
+)
+from musclesolve._util.sides import (
+    with_side as with_side,
+)
 
 STANCE_THRESHOLD = 20.0  # N, vertical ground reaction above which a foot counts as on the ground
 GOOD = "solved"
@@ -27,10 +45,6 @@ MOTION_FAULTS = {
     "balanced": UNBALANCED,
 }
 """Variables that say what is wrong with the motion of a frame, and what such a frame is called; the causes first."""
-SIDE_NAMES = {"r": "right", "l": "left"}
-OTHER = "other"
-ALL_SIDES = (*SIDE_NAMES, OTHER)
-"""Sides of muscles; `other` is that of models whose names do not end in _r or _l."""
 MUSCLE_SIDE = "muscle_side"
 """Coordinate of the muscles of a model: the side whose verdict is theirs."""
 NEAR = 0.01
@@ -118,22 +132,6 @@ def muscle_sides(result: xr.Dataset) -> dict[str, str]:
     if MUSCLE_SIDE in result.coords:
         return dict(zip(names, map(str, result[MUSCLE_SIDE].values), strict=True))
     return {name: side_of(name) for name in names}
-
-
-def side_of(name: str) -> str:
-    """The side of a muscle or coordinate, by the end of its name."""
-    return name[-1] if name[-2:] in ("_r", "_l") else OTHER
-
-
-def split_side(name: str) -> tuple[str, str]:
-    """Name without side, and side: soleus_r is soleus and r."""
-    side = side_of(name)
-    return (name if side == OTHER else name[:-2]), side
-
-
-def with_side(stem: str, side: str) -> str:
-    """The name of which these are the parts."""
-    return stem if side == OTHER else f"{stem}_{side}"
 
 
 def solved(result: xr.Dataset, side: str) -> Mask:

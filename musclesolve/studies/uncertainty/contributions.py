@@ -17,7 +17,7 @@ import numpy as np
 
 from musclesolve._util.arrays import AnyArray, Array
 from musclesolve.errors import InputError
-from musclesolve.pipeline.rigid_leg import sharing_problem
+from musclesolve.pipeline.share import sharing_problem
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.derivatives.solution_derivatives import SolutionDerivatives, solution_derivatives
 from musclesolve.sharing.problem import Problem
@@ -59,8 +59,8 @@ class Linear:
     @cached_property
     def responses(self) -> list[Response]:
         """The derivatives of each leg."""
-        options, found = self.replay.options, []
-        if options.tendon == "elastic":
+        options, sharing, found = self.replay.options, self.replay.options.sharing, []
+        if sharing.tendon == "elastic":
             raise InputError(
                 "forces of elastic tendons have no derivatives here: frames depend on each other",
                 code="unsupported",
@@ -68,8 +68,8 @@ class Linear:
             )
         for leg in range(len(options.sides)):
             point = self._point(self._body, self._no_errors, leg)
-            solution = solve(point.problem, options.cost, options.solver, on_infeasible="reserve")
-            found.append(Response.of(point, solution, options.cost))
+            solution = solve(point.problem, sharing.cost, sharing.solver, on_infeasible="reserve")
+            found.append(Response.of(point, solution, sharing.cost))
         return found
 
     def differentiate(self) -> None:
@@ -152,7 +152,7 @@ class Linear:
 
     def _point(self, body: Body, errors: Errors, leg: int) -> LegPoint:
         found = self.replay.leg(body, errors, leg)
-        return LegPoint(sharing_problem(found, self.replay.options), found.state.passive_force)
+        return LegPoint(sharing_problem(found, self.replay.options.sharing), found.state.passive_force)
 
 
 def summed(sources: Iterable[str], parts: Iterator[tuple[Task, dict[str, AnyArray]]]) -> dict[str, AnyArray]:

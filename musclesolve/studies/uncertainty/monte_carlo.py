@@ -19,8 +19,9 @@ from musclesolve._util.processes import cores
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve._util.worker_pool import Pool
 from musclesolve.errors import InputError, MuscleSolveError
-from musclesolve.pipeline.run import loaded, prepare, share
+from musclesolve.pipeline.run import loaded, prepare
 from musclesolve.pipeline.run_options import check_consistent
+from musclesolve.pipeline.share import share
 from musclesolve.plotting.figure_names import UNCERTAINTY
 from musclesolve.recording.data import Trial
 from musclesolve.results.dataset import assemble as labelled

@@ -27,13 +27,14 @@ from musclesolve.motion.anatomy.landmark_positions import Points, filtered_marke
 from musclesolve.motion.events.gait_events import gait_events
 from musclesolve.motion.ground_reaction import sampled_wrench, wrench_at_origin
 from musclesolve.motion.signals.filter_choice import FilterChoice
-from musclesolve.muscles.leg_muscle_state import muscle_state
+from musclesolve.muscles.muscle_state import muscle_state
 from musclesolve.muscles.placing.conditional_points import adjust_switches
 from musclesolve.muscles.placing.place_muscles import LEG_DOFS, LegMuscles
-from musclesolve.pipeline.legs import joint_loads, leg_moments, share_leg
-from musclesolve.pipeline.mechanics import MARGIN, measured_moments, subject_model
+from musclesolve.pipeline.body import Part, SharedPart
+from musclesolve.pipeline.mechanics import MARGIN, leg_moments, measured_moments, subject_model
+from musclesolve.pipeline.recorded_body import RecordedBody, leg_loads, leg_part
 from musclesolve.pipeline.run_options import Options
-from musclesolve.pipeline.types import LegMechanics, LegResult, Prepared
+from musclesolve.pipeline.share import share_part
 from musclesolve.recording.data import SIDES, Markers, Side, Trial
 
 
@@ -94,7 +95,7 @@ class Replay:
     emg: dict[str, AnyArray | None]  # by side, the activations (T, n) that EMG lets expect; None without EMG
 
     @classmethod
-    def of(cls, prepared: Prepared, sd: dict[str, float]) -> Replay:
+    def of(cls, prepared: RecordedBody, sd: dict[str, float]) -> Replay:
         """Keep what the samples need of a trial without errors; sd: source -> standard deviation, SI."""
         trial, options, recorded = prepared.trial, prepared.options, prepared.mechanics
         measured, fit, model = recorded.measured, recorded.fit, recorded.model
@@ -107,7 +108,7 @@ class Replay:
         segments = segment_names(model.topology)
         usable: dict[str, AnyArray] = {side: prepared.validity.of_leg(side) for side in SIDES}
         parameters = Parameters(_shapes(options, markers, len(plates), len(segments)), sd)
-        emg: dict[str, AnyArray | None] = {leg.side: leg.emg for leg in prepared.legs}
+        emg: dict[str, AnyArray | None] = {part.sides[0]: part.emg for part in prepared.parts}
         return cls(
             trial, options, parameters, markers, fit.coordinates, segments, inside, plates, usable, emg
         )
@@ -159,20 +160,20 @@ class Replay:
         )
         return replace(muscles, parameters=changed)
 
-    def leg(self, body: Body, errors: Errors, leg: int) -> LegMechanics:
+    def leg(self, body: Body, errors: Errors, leg: int) -> Part:
         """One leg, by its number among the analysed ones, with errors of its muscles."""
         side = self.options.sides[leg]
         state = muscle_state(body.model, self.muscles(body.model, errors, leg), body.motion)
-        loads = joint_loads(body.model, body.motion, body.segments, body.wrenches, state)
+        loads = leg_loads(body.model, body.motion, body.segments, body.wrenches, state)
         moments = leg_moments(body.model, body.moments, side)
-        return LegMechanics(state, loads, moments, self.usable[side], self.time, self.emg[side])
+        return leg_part(self.options, state, loads, moments, self.usable[side], self.time, self.emg[side])
 
-    def run(self, numbers: AnyArray) -> tuple[Body, list[LegResult]]:
+    def run(self, numbers: AnyArray) -> tuple[Body, list[SharedPart]]:
         """The whole pipeline with standard normal numbers (count,) for errors; zeros give the nominal result."""
         errors = self.parameters.errors(numbers)
         body = self.body(errors)
         legs = range(len(self.options.sides))
-        return body, [share_leg(self.leg(body, errors, leg), self.options) for leg in legs]
+        return body, [share_part(self.leg(body, errors, leg), self.options.sharing) for leg in legs]
 
 
 def _on_other_paths(model: Model, muscles: LegMuscles, offset: AnyArray) -> LegMuscles:

@@ -17,7 +17,7 @@ import xarray as xr
 
 from musclesolve._util.arrays import AnyArray, Array, Mask, split_named
 from musclesolve.errors import MuscleSolveError
-from musclesolve.pipeline.types import LegResult
+from musclesolve.pipeline.body import SharedPart
 from musclesolve.sharing.status import Status
 from musclesolve.studies.uncertainty.contributions import Linear, Task
 from musclesolve.studies.uncertainty.error_sources import sources
@@ -232,10 +232,10 @@ def separated(vectors: AnyArray, sizes: Mapping[Hashable, int]) -> dict[str, Any
     return split_named(vectors, {name: tuple(sizes[dim] for dim in dims) for name, dims in DIMS.items()})
 
 
-def quantities(replay: Replay, body: Body, legs: list[LegResult], counted: AnyArray) -> dict[str, AnyArray]:
+def quantities(replay: Replay, body: Body, legs: list[SharedPart], counted: AnyArray) -> dict[str, AnyArray]:
     """The quantities of one run; peaks over the frames that count, (T, legs)."""
     dofs = [body.model.dof(dof) for dof in leg_dofs(replay.options)]
-    force = np.concatenate([leg.solution.force + leg.state.passive_force for leg in legs], axis=1)
+    force = np.concatenate([leg.tension for leg in legs], axis=1)
     contact = np.stack(
         [np.linalg.norm(load, axis=1) for leg in legs for load in leg.contact_force.values()], axis=1
     )

@@ -10,7 +10,7 @@ from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
 from musclesolve.dynamics.model.human_model import forward_human_model
 from musclesolve.muscles.driving.activation_dynamics import ActivationDynamics
 from musclesolve.muscles.driving.muscle_forces import muscle_forces
-from musclesolve.muscles.leg_muscle_state import muscle_state
+from musclesolve.muscles.muscle_state import muscle_state
 from musclesolve.muscles.paths.muscle_rows import muscle_rows
 from musclesolve.muscles.placing.place_muscles import place_muscles
 

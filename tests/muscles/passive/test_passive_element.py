@@ -11,7 +11,7 @@ from refusals import refused
 import muscle_db
 from muscle_db.model import CalibratedPassive, PassiveStrain
 from musclesolve.muscles.curves.curve_registry import CURVES
-from musclesolve.muscles.leg_muscle_state import muscle_state
+from musclesolve.muscles.muscle_state import muscle_state
 from musclesolve.muscles.passive.passive_element import passive_element
 from musclesolve.muscles.placing.place_muscles import place_muscles
 

@@ -11,7 +11,7 @@ from wrapped_leg import MUSCLES, wrapped_leg
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
 from musclesolve.dynamics.inverse.joint_reactions import expand
 from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
-from musclesolve.muscles.leg_muscle_state import muscle_state
+from musclesolve.muscles.muscle_state import muscle_state
 from musclesolve.muscles.path_point_derivatives import point_derivatives
 from musclesolve.pipeline.full_formulation import full_problem
 

@@ -14,16 +14,14 @@ from muscle_db import MuscleDatabase
 from musclesolve._util.arrays import Array
 from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
 from musclesolve.dynamics.model.model import Model
-from musclesolve.muscles.leg_muscle_state import MuscleState, muscle_state
+from musclesolve.muscles.muscle_state import LegState, muscle_state
 from musclesolve.muscles.placing.frame_maps import frame_maps, reference_model
 from musclesolve.muscles.placing.place_muscles import place_muscles
 from musclesolve.muscles.placing.placed_paths import placed_paths
 from musclesolve.opensim.geometry import opensim_geometry
 
 
-def state_on_own_skeleton(
-    model: Model, database: MuscleDatabase, side: str, coordinates: Array
-) -> MuscleState:
+def state_on_own_skeleton(model: Model, database: MuscleDatabase, side: str, coordinates: Array) -> LegState:
     """Via points switch at the tabulated angles, as in OpenSim."""
     paths = placed_paths(model, database, side, frame_maps(model, database, side))
     muscles = replace(place_muscles(model, database, side), paths=paths)

@@ -8,7 +8,7 @@ import pytest
 import muscle_db
 from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
 from musclesolve.dynamics.model.human_model import human_model
-from musclesolve.muscles.leg_muscle_state import muscle_state
+from musclesolve.muscles.muscle_state import muscle_state
 from musclesolve.muscles.placing.place_muscles import place_muscles
 from musclesolve.synthetic.reference_stride import reference_stride
 

@@ -11,11 +11,12 @@ from small_model_motion import DOFS, TIME, feasible_moments, small_motion
 
 from musclesolve._util.arrays import Array
 from musclesolve.opensim.inverse.inverse_dynamics import inverse_dynamics
+from musclesolve.opensim.inverse.joint_reactions import joint_reactions
 from musclesolve.opensim.inverse.read_loads import read_external_loads
 from musclesolve.opensim.model import OpenSimModel
 from musclesolve.pipeline.opensim.coordinate_motion import coordinate_motion
 from musclesolve.pipeline.opensim.load_dynamics import load_dynamics, whole_motion
-from musclesolve.pipeline.opensim.model_problem import ModelOptions, ModelProblem, model_problem
+from musclesolve.pipeline.opensim.model_body import ModelBody, ModelOptions, model_body
 from musclesolve.recording.data import Table
 from musclesolve.recording.text.mot_file import write_mot
 from musclesolve.results.share_model import share_model
@@ -49,9 +50,9 @@ def loads(tmp_path: Path) -> Path:
     return save_loads(tmp_path, np.linspace(-0.1, 1.1, 25))
 
 
-def solved(model: OpenSimModel, loads: Path | None, moments: object = None) -> ModelProblem:
+def solved(model: OpenSimModel, loads: Path | None, moments: object = None) -> ModelBody:
     options = ModelOptions(dofs=DOFS, loads=loads, cutoff_hz=None, passive="none")
-    return model_problem(model, small_motion(model), moments, options)  # type: ignore[arg-type]
+    return model_body(model, small_motion(model), moments, options)  # type: ignore[arg-type]
 
 
 def test_moments_are_those_of_inverse_dynamics(small: OpenSimModel, loads: Path) -> None:
@@ -85,7 +86,7 @@ def test_moments_or_loads(small: OpenSimModel, loads: Path) -> None:
 def test_inverse_dynamics_needs_every_coordinate(small: OpenSimModel, loads: Path) -> None:
     motion = {name: column for name, column in small_motion(small).items() if name != "ty"}
     with refused("missing_column", "ty"):
-        model_problem(small, motion, None, ModelOptions(dofs=DOFS, loads=loads))
+        model_body(small, motion, None, ModelOptions(dofs=DOFS, loads=loads))
 
 
 def test_contact_forces_of_the_result(small: OpenSimModel, loads: Path) -> None:
@@ -93,23 +94,21 @@ def test_contact_forces_of_the_result(small: OpenSimModel, loads: Path) -> None:
     assert result["joint"].values.tolist() == ["hip_r", "ankle_r"]
     motion = coordinate_motion(small, small_motion(small), None)
     dynamics = load_dynamics(small, motion, read_external_loads(loads, small))
-    force = result["muscle_force"].values
-    contact = dynamics.contact_forces(small, ["one_r", "two_r", "three_r"], force)
-    for name, expected in (
-        ("joint_reaction", contact),
-        ("joint_reaction_net", dynamics.net_reactions(small)),
-    ):
-        own = expected.force[:, expected.joints.index("ankle_r")]
-        found = result[name].sel(joint="ankle_r").values
+    forces = {"joint_reaction": result["muscle_force"].values, "joint_reaction_net": np.zeros((len(TIME), 3))}
+    for name, force in forces.items():
+        reaction = joint_reactions(
+            small, dynamics.dynamics, dynamics.motion, ["one_r", "two_r", "three_r"], force
+        )
+        at_ankle = reaction.force[:, reaction.joints.index("ankle_r")]
         np.testing.assert_allclose(
-            found, own[:, [0, 2, 1]] * [1.0, -1.0, 1.0], atol=1e-8
+            result[name].sel(joint="ankle_r"), at_ankle[:, [0, 2, 1]] * [1.0, -1.0, 1.0], atol=1e-8
         )  # forward, left, up
 
 
 def test_frames_without_muscle_forces_have_no_contact_force(small: OpenSimModel, loads: Path) -> None:
-    motion = coordinate_motion(small, small_motion(small), None)
-    dynamics = load_dynamics(small, motion, read_external_loads(loads, small))
-    force = np.full((len(TIME), 1), 100.0)
+    body = solved(small, loads)
+    force = np.full((len(TIME), 3), 100.0)
     force[7] = np.nan
-    found = dynamics.contact_forces(small, ["one_r"], force).force
-    assert np.isnan(found[7]).all() and np.isfinite(np.delete(found, 7, axis=0)).all()
+    assert body.whole.loads is not None
+    for contact in body.whole.loads.contact(force).values():
+        assert np.isnan(contact[7]).all() and np.isfinite(np.delete(contact, 7, axis=0)).all()

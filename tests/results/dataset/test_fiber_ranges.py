@@ -9,6 +9,7 @@ import pytest
 
 import muscle_db
 from musclesolve.muscles.muscle_parameters import MuscleParameters
+from musclesolve.pipeline.body import Analysis, Sharing
 from musclesolve.pipeline.run_options import Options
 from musclesolve.results.dataset.fiber_ranges import fiber_notes
 from musclesolve.sharing.cost.cost_registry import find_cost
@@ -21,12 +22,16 @@ def notes(semimembranosus, soleus, *, database="gait2392", rule=None):
     """Of one leg whose fibers have these normalised lengths over two frames, and a third frame without a solution."""
     normal = np.array([semimembranosus, soleus]).T
     parameters = MuscleParameters.of(NAMES, "silva_2003", 1000.0, [0.08, 0.05], 0.2)
-    muscles = SimpleNamespace(names=NAMES, parameters=parameters)
     length = np.vstack([normal, [9.0, 9.0]]) * parameters.optimal_fiber_length
     solution = SimpleNamespace(solved=np.array([True, True, False]))
-    leg = SimpleNamespace(solution=solution, state=SimpleNamespace(muscles=muscles, fiber_length=length))
-    some = (find_cost("stress_cubed"), find_solver("batch"), ())
-    return fiber_notes([leg], Options(("r",), muscle_db.load(database), *some, fiber_lengths=rule))
+    state, problem = (
+        SimpleNamespace(parameters=parameters, fiber_length=length),
+        SimpleNamespace(muscle=NAMES),
+    )
+    leg = SimpleNamespace(solution=solution, state=state, problem=problem)
+    sharing = Sharing(find_cost("stress_cubed"), find_solver("batch"))
+    options = Options(("r",), muscle_db.load(database), sharing, (), fiber_lengths=rule)
+    return fiber_notes(Analysis(SimpleNamespace(muscles=NAMES), sharing, (leg,)), options)
 
 
 def test_plausible_lengths_need_no_note():

@@ -11,13 +11,13 @@ import pytest
 import muscle_db
 from muscle_db.model import CalibratedPassive, PassiveStrain
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion, motion_from
-from musclesolve.muscles.leg_muscle_state import muscle_state
+from musclesolve.muscles.muscle_state import muscle_state
 from musclesolve.muscles.placing.place_muscles import LEG_DOFS, place_muscles
-from musclesolve.pipeline.legs import share_leg
-from musclesolve.pipeline.rigid_leg import sharing_problem
+from musclesolve.pipeline.body import JointLoads, Part, Sharing
+from musclesolve.pipeline.recorded_body import leg_part
 from musclesolve.pipeline.run_options import SHARED_DOFS, Options
-from musclesolve.pipeline.types import JointLoads, LegMechanics, LegResult
-from musclesolve.results.dataset.reserve_reasons import reasons
+from musclesolve.pipeline.share import share_part, sharing_problem
+from musclesolve.results.dataset.reasons import reserve_reasons
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.solver.solver_registry import find_solver
 from musclesolve.sharing.solving import solve
@@ -40,25 +40,22 @@ def squat(model) -> Motion:
     return motion_from(model, 0.01 * np.arange(FRAMES), coordinates, still, still)
 
 
-def leg_of(model, squat, database, rule) -> tuple[LegMechanics, Options]:
+def leg_of(model, squat, database, rule) -> tuple[Part, Options]:
     """The right leg, whose knee needs 1 N m of flexion."""
-    options = Options(
-        ("r",), database, find_cost("stress_cubed"), find_solver("batch"), SHARED_DOFS, passive=rule
-    )
+    sharing = Sharing(find_cost("stress_cubed"), find_solver("batch"))
+    options = Options(("r",), database, sharing, SHARED_DOFS, passive=rule)
     state = muscle_state(model, place_muscles(model, database, "r", passive=rule), squat)
     moment = np.zeros((FRAMES, len(LEG_DOFS)))
     moment[:, LEG_DOFS.index("knee_flexion")] = 1.0
-    none = {"hip": np.zeros((FRAMES, 3))}
-    loads = JointLoads(net=none, across={"hip": np.zeros((FRAMES, len(state.muscles.names), 3))})
-    return LegMechanics(state, loads, moment, np.ones(FRAMES, dtype=bool), squat.time), options
+    none = {"hip_r": np.zeros((FRAMES, 3))}
+    loads = JointLoads(net=none, across={"hip_r": np.zeros((FRAMES, len(state.muscles.names), 3))})
+    return leg_part(options, state, loads, moment, np.ones(FRAMES, dtype=bool), squat.time), options
 
 
 def told(model, squat, database) -> str:
     """What is said of the deepest frame."""
     leg, options = leg_of(model, squat, database, "table")
-    shared: LegResult = share_leg(leg, options)
-    rows = [LEG_DOFS.index(dof) for dof in options.dofs]
-    said = reasons(shared, leg.moment[:, rows], squat.time, options)
+    said = reserve_reasons(share_part(leg, options.sharing), options)
     return next(sentence for sentence in said if f"at {squat.time[-1]:.3f} s" in sentence)
 
 
@@ -71,7 +68,7 @@ def test_the_rule_that_is_proposed_solves_the_frame(model, squat, database, rule
     assert proposed is not None and proposed.group(1) == rule, sentence
     for applied, expected in (("table", Status.INFEASIBLE), (rule, Status.SOLVED)):
         leg, options = leg_of(model, squat, database, applied)
-        assert solve(sharing_problem(leg, options)).status[-1] == expected
+        assert solve(sharing_problem(leg, options.sharing)).status[-1] == expected
 
 
 def test_the_cause_is_named_with_its_moment(model, squat):

@@ -9,8 +9,9 @@ import pytest
 
 import muscle_db
 from musclesolve.muscles.placing.place_muscles import LEG_DOFS
+from musclesolve.pipeline.body import Sharing
 from musclesolve.pipeline.run_options import Options
-from musclesolve.results.dataset.reserve_reasons import reasons
+from musclesolve.results.dataset.reasons import reserve_reasons
 from musclesolve.results.dataset.result_quantities import OPPOSITE, directions
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.problem import Problem
@@ -31,10 +32,11 @@ def leg(moment, passive=0.0):
     state = SimpleNamespace(moment_arm=arm, passive_force=rest, force_capacity=capacity, muscles=muscles)
     rows = arm[:, [LEG_DOFS.index("ankle_dorsiflexion")]]
     needed = moment - np.einsum("tkm,tm->tk", rows, rest)
-    problem = Problem(rows, needed, capacity, STRENGTH, muscle=names, dof=("ankle_dorsiflexion_r",))
+    dof = ("ankle_dorsiflexion_r",)
+    problem = Problem(rows, needed, capacity, STRENGTH, muscle=names, dof=dof, passive_force=rest)
     solution = solve(problem, "force_squared", on_infeasible="reserve")
-    given = {"problem": problem, "dofs": problem.dof, "solution": solution, "tendons": None}
-    return SimpleNamespace(side="r", state=state, **given)
+    part = SimpleNamespace(time=TIME, shared=dof, shared_moment=moment)
+    return SimpleNamespace(part=part, state=state, problem=problem, solution=solution, tendons=None)
 
 
 def moments(**frames):
@@ -45,13 +47,13 @@ def moments(**frames):
 
 
 def said(moment, passive=0.0, strength="table"):
-    return reasons(leg(moment, passive), moment, TIME, options(strength))
+    return reserve_reasons(leg(moment, passive), options(strength))
 
 
 def options(strength):
     """What a trial asks for; only muscles and strength matter here."""
-    some = find_cost("stress_cubed"), find_solver("batch"), LEG_DOFS
-    return Options(("r",), muscle_db.load("silva_2003"), *some, strength=strength)
+    sharing = Sharing(find_cost("stress_cubed"), find_solver("batch"))
+    return Options(("r",), muscle_db.load("silva_2003"), sharing, LEG_DOFS, strength=strength)
 
 
 def test_the_factor_is_on_what_the_trial_has_already():

@@ -13,10 +13,10 @@ from synthetic_result import as_before, result, set_status, with_troubles
 import musclesolve as ms
 from musclesolve.data.bundled import reference_stride
 from musclesolve.dynamics.kinematics.motion_derivatives import differentiate
-from musclesolve.pipeline.mechanics import mechanics
-from musclesolve.pipeline.run import prepare_legs, share
+from musclesolve.pipeline.mechanics import Mechanics, mechanics
+from musclesolve.pipeline.recorded_body import recorded_body
 from musclesolve.pipeline.run_options import find_options
-from musclesolve.pipeline.types import Mechanics
+from musclesolve.pipeline.share import share
 from musclesolve.plotting.figure_sets import figure_files
 from musclesolve.recording.data import Trial
 from musclesolve.recording.trial.trial_file import read_trial
@@ -70,7 +70,7 @@ BROKEN = {"steady": jumping, "balanced": unbalanced, "foot_in_place": misplaced}
 
 def shared(trial: Trial, recorded: Mechanics) -> xr.Dataset:
     options = find_options(trial, None, None, "both")
-    return assemble(share(prepare_legs(trial, options, recorded)))
+    return assemble(share(recorded_body(trial, options, recorded)))
 
 
 @pytest.fixture(scope="module")
@@ -182,8 +182,8 @@ def test_sensitivities_have_none_of_them(recorded):
     from musclesolve.studies.force_sensitivity import _labelled, leg_sensitivity
 
     bad, options = misplaced(good), find_options(trial, None, None, "r")
-    legs = share(prepare_legs(trial, options, bad)).legs
-    found = _labelled([leg_sensitivity(leg, options.cost) for leg in legs], bad.motion.time)
+    legs = share(recorded_body(trial, options, bad)).parts
+    found = _labelled([leg_sensitivity(leg, options.sharing.cost) for leg in legs], bad.motion.time)
     lost = found["status"].values[0] == ms.Status.INVALID_MOTION
     assert lost.sum() == 10 and not found["unique"].values[0, lost].any()
     assert np.isnan(found["by_max_isometric_force"].values[0, lost]).all()

@@ -9,8 +9,8 @@ import pytest
 
 import musclesolve as ms
 from musclesolve.data.bundled import reference_stride
-from musclesolve.pipeline.legs import share_leg
 from musclesolve.pipeline.run import prepare
+from musclesolve.pipeline.share import share_part
 from musclesolve.recording.data import Trial
 from musclesolve.recording.trial.trial_file import read_trial
 from musclesolve.studies.uncertainty.error_sources import standard_deviations
@@ -35,7 +35,7 @@ def errors_of(replay: Replay, **some: object) -> dict[str, np.ndarray]:
 def test_without_errors_it_is_the_road(trial: Trial, replay: Replay) -> None:
     result = ms.run(trial, side="r")
     body, (leg,) = replay.run(np.zeros(replay.parameters.count))
-    force = leg.solution.force + leg.state.passive_force
+    force = leg.tension
     assert np.abs(force - result["muscle_force"].values).max() < 0.01
     dofs = [body.model.dof(dof) for dof in result["dof"].values]
     assert np.abs(body.moments[:, dofs] - result["joint_moment"].values).max() < 1e-4
@@ -75,7 +75,7 @@ def test_strength_alone_does_not_change_who_pulls(trial: Trial, replay: Replay) 
         body = replay.body(errors)
         leg = replay.leg(body, errors, 0)
         leg = replace(leg, state=replace(leg.state, passive_force=0.0 * leg.state.passive_force))
-        shared.append(share_leg(leg, replay.options).solution)
+        shared.append(share_part(leg, replay.options.sharing).solution)
     weak, strong = shared
     free = (weak.activation < 0.9).all(axis=1) & (weak.status == 0)
     assert free.sum() > 20

@@ -12,11 +12,12 @@ from scipy.interpolate import make_interp_spline
 import musclesolve as ms
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.dynamics.inverse.newton_euler import segment_motion
-from musclesolve.pipeline.run import prepare, share
-from musclesolve.pipeline.types import Analysis
+from musclesolve.pipeline.body import Analysis
+from musclesolve.pipeline.run import prepare
+from musclesolve.pipeline.share import share
 from musclesolve.results.dataset.assemble import assemble
-from musclesolve.results.dataset.kinetics.kinetic_variables import DIRECTIONS, SEGMENT_OF
 from musclesolve.results.dataset.kinetics.leg_kinetics import joint_power
+from musclesolve.results.dataset.labels import DIRECTIONS, SEGMENT_OF
 
 BODY_AXES = {"axial": [0.0, 0.0, -1.0], "anterior": [1.0, 0.0, 0.0]}
 
@@ -34,7 +35,7 @@ def result(analysis: Analysis) -> xr.Dataset:
 
 
 def test_powers_of_joints_ground_and_residual_change_the_energy(analysis, result):
-    mechanics, moments = analysis.prepared.mechanics, analysis.prepared.moments
+    mechanics, moments = analysis.body.mechanics, analysis.body.moments
     model, motion = mechanics.model, mechanics.motion
     joints, segments = model.tree.joint_count, segment_motion(model, motion)
     residual = np.einsum("tk,tk->t", moments[:, joints:], motion.speeds[:, joints:])
@@ -78,7 +79,7 @@ def test_components_have_the_magnitude_of_the_contact_force(result):
 @pytest.mark.parametrize("joint", SEGMENT_OF)
 @pytest.mark.parametrize("side", ["r", "l"])
 def test_components_are_along_the_axes_of_the_segment(analysis, result, joint, side):
-    mechanics = analysis.prepared.mechanics
+    mechanics = analysis.body.mechanics
     body = mechanics.model.body(f"{SEGMENT_OF[joint]}_{side}")
     rotation = segment_motion(mechanics.model, mechanics.motion).rotation[:, body]
     axes = BODY_AXES | {"medial": [0.0, 1.0 if side == "r" else -1.0, 0.0]}

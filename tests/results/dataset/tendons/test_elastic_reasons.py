@@ -8,7 +8,7 @@ import numpy as np
 from elastic_stride import elastic_result, weak_result
 
 from musclesolve.results.dataset.attributes import listed
-from musclesolve.results.dataset.tendons.elastic_reasons import elastic_reasons
+from musclesolve.results.dataset.elastic_reasons import elastic_reasons
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solution import Solution
 from musclesolve.sharing.status import Status

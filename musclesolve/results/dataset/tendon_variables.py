@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-
 import numpy as np
 import xarray as xr
 
 from musclesolve._util.arrays import AnyArray, Array
-from musclesolve.pipeline.tendon_states import TendonStates
+from musclesolve.pipeline.body import Analysis
 from musclesolve.results.dataset.attributes import text
-from musclesolve.sharing.solution import Solution
 
 ELASTIC = "elastic"
 OF_MUSCLES = ("tendon_length", "tendon_strain", "tendon_energy", "fiber_power")
@@ -34,31 +31,32 @@ def is_elastic(result: xr.Dataset) -> bool:
     return text(result, "tendon", "rigid") == ELASTIC
 
 
-def tendon_variables(by_side: Mapping[str, TendonStates | None]) -> dict[str, Variable]:
-    """Variables of the muscles of each side, one side after the other; none where tendons are rigid."""
-    states = [each for each in by_side.values() if each is not None]
+def tendon_variables(analysis: Analysis) -> dict[str, Variable]:
+    """Variables of all muscles, and the largest defect of the muscles of each side; none where tendons are rigid."""
+    states = [part.tendons for part in analysis.parts if part.tendons is not None]
     if not states:
         return {}
-    found: dict[str, Variable] = {
-        name: (("time", "muscle"), np.concatenate([getattr(each, name) for each in states], axis=1))
+    variables: dict[str, Variable] = {
+        name: (("time", "muscle"), analysis.over_muscles([getattr(state, name) for state in states]))
         for name in OF_MUSCLES
     }
-    return found | balance_error([each.defect for each in states])
-
-
-def balance_error(defects: Sequence[Array]) -> dict[str, Variable]:
-    """The largest defect (T, n) of the muscles of each side, (T, side)."""
-    largest = [_largest(np.abs(each)) for each in defects]
-    return {BALANCE_ERROR: (("time", "side"), np.stack(largest, axis=1))}
+    defect = np.abs(analysis.over_muscles([state.defect for state in states]))
+    sides = np.array(analysis.muscle_sides)
+    largest = [_largest(defect[:, sides == side]) for side in analysis.sides]
+    return variables | {BALANCE_ERROR: (("time", "side"), np.stack(largest, axis=1))}
 
 
 def _largest(size: Array) -> Array:
-    """Of each frame; NaN where there is none."""
-    found = np.where(np.isnan(size), -np.inf, size).max(axis=1, initial=-np.inf)
-    return np.where(np.isfinite(found), found, np.nan)
+    """Largest of each frame (T,); NaN where there is none."""
+    largest = np.where(np.isnan(size), -np.inf, size).max(axis=1, initial=-np.inf)
+    return np.where(np.isfinite(largest), largest, np.nan)
 
 
-def iterations(by_side: Mapping[str, Solution]) -> dict[str, object]:
+def iterations(analysis: Analysis) -> dict[str, object]:
     """The attribute that says how many iterations the motions of each side took at most: "r 31"."""
-    counts = [f"{side} {int(np.max(each.iterations, initial=0))}" for side, each in by_side.items()]
+    counts = []
+    for side in analysis.sides:
+        solutions = [part.solution for part in analysis.of_side(side) if part.tendons is not None]
+        if solutions:
+            counts.append(f"{side} {max(int(np.max(each.iterations, initial=0)) for each in solutions)}")
     return {"motion_iterations": counts} if counts else {}

@@ -12,22 +12,35 @@ from small_model_motion import DOFS, TIME, feasible_moments, save_inputs, small_
 from musclesolve.opensim.geometry import opensim_geometry
 from musclesolve.opensim.model import OpenSimModel
 from musclesolve.opensim.read_model import read_osim
+from musclesolve.pipeline.body import Analysis, Sharing
 from musclesolve.pipeline.opensim.coordinate_moments import coordinate_moments
-from musclesolve.pipeline.opensim.model_problem import (
+from musclesolve.pipeline.opensim.model_body import (
     Choices,
+    ModelBody,
     ModelOptions,
-    ModelProblem,
-    model_problem,
+    model_body,
     opensim_problem,
 )
 from musclesolve.pipeline.opensim.separate_groups import separate_groups
-from musclesolve.pipeline.opensim.share_groups import share_groups
 from musclesolve.pipeline.opensim.shared_choice import shared_choice
+from musclesolve.pipeline.share import share, sharing_problem
+from musclesolve.sharing.cost.cost_registry import find_cost
+from musclesolve.sharing.problem import Problem
+from musclesolve.sharing.solver.solver_registry import find_solver
 
 
-def found(small: OpenSimModel, **choices: object) -> ModelProblem:
+def found(small: OpenSimModel, **choices: object) -> ModelBody:
     given = {"dofs": DOFS, **choices}
-    return model_problem(small, small_motion(small), feasible_moments(small), ModelOptions(**given))  # type: ignore[arg-type]
+    return model_body(small, small_motion(small), feasible_moments(small), ModelOptions(**given))  # type: ignore[arg-type]
+
+
+def of_all(body: ModelBody) -> Problem:
+    """The problem of all muscles and coordinates at once."""
+    return sharing_problem(body.whole, body.sharing)
+
+
+def shared(body: ModelBody, cost: str) -> Analysis:
+    return share(body, Sharing(find_cost(cost), find_solver("batch")))
 
 
 def test_a_muscle_has_arms_about_what_it_crosses_alone(small: OpenSimModel) -> None:
@@ -46,7 +59,7 @@ def test_a_muscle_has_no_arm_at_all_about_what_it_does_not_cross(small: OpenSimM
     for i, muscle in enumerate(problem.choice.names):
         for k, dof in enumerate(problem.choice.dofs):
             crossed = dof in problem.choice.crossing[muscle]
-            assert problem.problem.moment_arm[:, k, i].any() == crossed
+            assert problem.whole.state.moment_arm[:, k, i].any() == crossed
 
 
 def test_groups_are_those_that_no_muscle_connects() -> None:
@@ -57,20 +70,21 @@ def test_groups_are_those_that_no_muscle_connects() -> None:
 def test_the_rate_of_the_length_is_its_derivative(small: OpenSimModel) -> None:
     """Over all coordinates, the driven patella and those that are not shared included."""
     problem = found(small, cutoff_hz=None)
-    slope = np.gradient(problem.musculotendon_length, TIME, axis=0, edge_order=2)
-    error = np.abs(problem.musculotendon_velocity - slope)[2:-2]
+    slope = np.gradient(problem.whole.state.musculotendon_length, TIME, axis=0, edge_order=2)
+    error = np.abs(problem.whole.state.musculotendon_velocity - slope)[2:-2]
     assert error[:, 1:].max() < 6e-3
     assert np.sort(error[:, 0])[-5] < 6e-3  # a conditional point comes and goes twice
-    assert np.abs(problem.musculotendon_velocity).max() > 0.2
+    assert np.abs(problem.whole.state.musculotendon_velocity).max() > 0.2
 
 
 def test_known_activations_are_a_solution(small: OpenSimModel) -> None:
     """Contractile and passive forces together produce the given moments."""
     problem = found(small)
-    assert problem.problem.passive_force.max() > 1.0
-    active = np.einsum("tmn,n->tm", problem.problem.moment_matrix, np.full(3, 0.3))
-    np.testing.assert_allclose(active, problem.problem.moment, atol=1e-9)
-    without = found(small, passive="none").problem
+    whole = of_all(problem)
+    assert whole.passive_force.max() > 1.0
+    active = np.einsum("tmn,n->tm", whole.moment_matrix, np.full(3, 0.3))
+    np.testing.assert_allclose(active, whole.moment, atol=1e-9)
+    without = of_all(found(small, passive="none"))
     np.testing.assert_allclose(without.moment, problem.moment, atol=1e-12)
     assert not without.passive_force.any()
 
@@ -82,47 +96,49 @@ def test_a_locked_coordinate_stays_at_its_default(small: OpenSimModel, tmp_path:
 
     text = TEXT.replace('<Coordinate name="ankle_b_r">', '<Coordinate name="ankle_b_r"><locked>true</locked>')
     locked = read_osim(save_model(tmp_path, text))
-    usual = model_problem(
+    usual = model_body(
         locked, small_motion(small), {n: np.zeros(61) for n in small.coordinates}, ModelOptions()
     )
     assert usual.choice.dofs == ("hip_a_r", "hip_b_r", "hip_c_r", "knee_r", "ankle_a_r")
     motion = {**small_motion(small), "ankle_b_r": np.full(61, small.coordinates["ankle_b_r"].default)}
-    still = model_problem(small, motion, feasible_moments(small), ModelOptions(dofs=DOFS))
-    np.testing.assert_allclose(usual.musculotendon_length, still.musculotendon_length, atol=1e-12)
+    still = model_body(small, motion, feasible_moments(small), ModelOptions(dofs=DOFS))
+    np.testing.assert_allclose(
+        usual.whole.state.musculotendon_length, still.whole.state.musculotendon_length, atol=1e-12
+    )
 
 
 def test_groups_are_solved_as_the_whole_is(small: OpenSimModel) -> None:
     from musclesolve.sharing.solving import solve
 
     problem = found(small)
-    apart, whole = share_groups(problem, "activation_power"), solve(problem.problem, "activation_power")
-    assert len(apart.groups) == 2
+    apart, whole = shared(problem, "activation_power"), solve(of_all(problem), "activation_power")
+    assert len(apart.parts) == 2
     np.testing.assert_allclose(apart.activation, whole.activation, atol=2e-5)
 
 
 def test_what_one_group_cannot_do_does_not_concern_another(small: OpenSimModel) -> None:
     moments = feasible_moments(small)
     moments["hip_a_r"] = np.full(61, np.nan)
-    spoilt = model_problem(small, small_motion(small), moments, ModelOptions(dofs=DOFS))
-    result = share_groups(spoilt, "activation_power")
-    assert not result.groups[0].solution.solved.any() and result.groups[1].solution.solved.all()
-    good = share_groups(found(small), "activation_power")
+    spoilt = model_body(small, small_motion(small), moments, ModelOptions(dofs=DOFS))
+    result = shared(spoilt, "activation_power")
+    assert not result.parts[0].solution.solved.any() and result.parts[1].solution.solved.all()
+    good = shared(found(small), "activation_power")
     np.testing.assert_allclose(result.activation[:, 1:], good.activation[:, 1:], atol=1e-12)
 
 
 def test_files_give_the_same_problem_as_arrays(small: OpenSimModel, tmp_path: Path) -> None:
     files = save_inputs(tmp_path, small)
     from_files = opensim_problem(small.file, *files, dofs=DOFS)
-    np.testing.assert_allclose(from_files.moment, found(small).problem.moment, atol=1e-8)
+    np.testing.assert_allclose(from_files.moment, of_all(found(small)).moment, atol=1e-8)
 
 
 def test_frames_are_those_with_moments_in_the_range(small: OpenSimModel) -> None:
     half = {"time": TIME[::2], **{name: values[::2] for name, values in feasible_moments(small).items()}}
     cut = {name: values[10:25] for name, values in half.items()}
-    part = model_problem(small, small_motion(small), cut, ModelOptions(dofs=DOFS))
+    part = model_body(small, small_motion(small), cut, ModelOptions(dofs=DOFS))
     np.testing.assert_allclose(part.motion.time, TIME[20:49])
     assert any("32 frames" in note for note in part.notes)
-    ranged = model_problem(small, small_motion(small), half, ModelOptions(dofs=DOFS, start_s=0.2, end_s=0.3))
+    ranged = model_body(small, small_motion(small), half, ModelOptions(dofs=DOFS, start_s=0.2, end_s=0.3))
     np.testing.assert_allclose(ranged.motion.time[[0, -1]], [0.2, 0.3])
 
 
@@ -175,7 +191,7 @@ def test_coordinates_given_as_moments_are_refused(small: OpenSimModel, tmp_path:
 
 def test_a_muscle_that_acts_on_nothing_shared_is_left_out_with_a_note(small: OpenSimModel) -> None:
     problem = found(small, dofs=["ankle_a_r"])
-    assert problem.problem.muscle == ("two_r", "three_r")
+    assert problem.muscles == ("two_r", "three_r")
     assert any("one_r" in note for note in problem.notes)
 
 
@@ -189,7 +205,7 @@ def test_a_muscle_that_the_model_switches_off_is_left_out_with_a_note(tmp_path: 
         '<Thelen2003Muscle name="three_r"><appliesForce>false</appliesForce>',
     )
     problem = found(read_osim(save_model(tmp_path, text)))
-    assert problem.problem.muscle == ("one_r", "two_r")
+    assert problem.muscles == ("one_r", "two_r")
     assert any("switches off" in note and "three_r" in note for note in problem.notes)
 
 
@@ -205,8 +221,8 @@ def test_tendons_are_carried_and_change_no_problem_of_rigid_ones(small: OpenSimM
     text = TEXT.replace("<FmaxMuscleStrain>", "<FmaxTendonStrain>0</FmaxTendonStrain><FmaxMuscleStrain>")
     stiff = read_osim(save_model(tmp_path, text))
     again = found(stiff)
-    np.testing.assert_array_equal(again.problem.force_capacity, usual.problem.force_capacity)
-    np.testing.assert_array_equal(again.problem.moment, usual.problem.moment)
+    np.testing.assert_array_equal(again.whole.state.force_capacity, usual.whole.state.force_capacity)
+    np.testing.assert_array_equal(again.moment, usual.moment)
     with refused("bad_number", "one_r", "small"):
         found(stiff, tendon="elastic")
     assert found(stiff, tendon="elastic", tendon_strain=0.05).muscles.tendon_strain.tolist() == [0.05] * 3

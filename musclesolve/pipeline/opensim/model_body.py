@@ -9,19 +9,22 @@ from typing import TypedDict, Unpack
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Indices, Mask, within
+from musclesolve._util.arrays import Array, Mask, within
 from musclesolve._util.checks import check_choice, check_number
 from musclesolve._util.message_text import few
+from musclesolve._util.sides import ALL_SIDES, side_of
 from musclesolve.errors import InputError
-from musclesolve.muscles.hill_model import FiberState
 from musclesolve.muscles.muscle_parameters import MuscleParameters
+from musclesolve.muscles.muscle_state import MuscleState
 from musclesolve.muscles.tendon_strain import TendonStrain, check_tendon, check_tendon_strains
 from musclesolve.opensim.geometry import OpenSimGeometry, opensim_geometry
-from musclesolve.opensim.model import OpenSimModel
+from musclesolve.opensim.model import Joint, OpenSimModel
 from musclesolve.opensim.muscle_parameters import muscle_parameters
 from musclesolve.opensim.muscle_properties import curve_notes
 from musclesolve.opensim.read_model import read_osim
 from musclesolve.opensim.tendon_shift import difference_note, fiber_path_lengths, shift_note, tendon_shifts
+from musclesolve.pipeline.body import Part, Sharing
+from musclesolve.pipeline.measured_activation import MeasuredActivation
 from musclesolve.pipeline.opensim.clamped_ranges import BeyondRange, beyond_ranges
 from musclesolve.pipeline.opensim.coordinate_moments import CoordinateMoments
 from musclesolve.pipeline.opensim.coordinate_motion import CoordinateMotion, Source, coordinate_motion
@@ -30,9 +33,14 @@ from musclesolve.pipeline.opensim.moments_and_model import moment_warnings
 from musclesolve.pipeline.opensim.separate_groups import separate_groups
 from musclesolve.pipeline.opensim.shared_choice import SharedChoice, shared_choice
 from musclesolve.pipeline.opensim.shared_moments import shared_moments
+from musclesolve.pipeline.share import sharing_problem
+from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.problem import Problem
+from musclesolve.sharing.solver.solver_registry import find_solver
 
 PASSIVE = ("table", "none")
+COST, SOLVER = "stress_cubed", "batch"
+"""How moments are shared unless asked otherwise."""
 
 
 class Choices(TypedDict, total=False):
@@ -76,37 +84,79 @@ class ModelOptions:
 
 
 @dataclass(frozen=True, eq=False)
-class ModelProblem:
-    """The problem of n muscles and m coordinates over T frames, and the quantities that it is made of.
+class ModelBody:
+    """An OpenSim model along its coordinates, ready to share its moments; see `Body`.
 
-    problem: all of it; groups: coordinates and muscles, by number, that are shared apart; motion: of the coordinates;
-    angle (T, m) [rad or m] and moment (T, m) [N m or N] of the shared coordinates; musculotendon_length (T, n) [m], of
-    the path, or over several wrap objects and with rigid tendons as OpenSim 4 reports it; musculotendon_velocity
-    (T, n) [m/s]; fiber: the fibers behind rigid tendons, or as solved behind elastic ones; dynamics: where loads were
-    given; beyond: coordinates of the muscles that leave the range to which the model clamps them.
+    whole: all m shared coordinates and n muscles as one part; parts: groups of them that are shared apart, since no
+    muscle connects them. motion: of all coordinates; speed (T, m) [rad/s; m/s]. The musculotendon lengths of the state
+    are those of the path, or over several wrap objects and with rigid tendons as OpenSim 4 reports it. dynamics: where
+    loads were given; beyond: coordinates of the muscles that leave the range to which the model clamps them.
     """
 
     model: OpenSimModel
     options: ModelOptions
+    sharing: Sharing
     choice: SharedChoice
-    muscles: MuscleParameters
-    problem: Problem
-    groups: tuple[tuple[list[int], list[int]], ...]
     motion: CoordinateMotion
+    whole: Part
+    parts: tuple[Part, ...]
     angle: Array
-    moment: Array
-    musculotendon_length: Array
-    musculotendon_velocity: Array
-    fiber: FiberState
+    speed: Array
     moment_file: Path | None
     dynamics: LoadDynamics | None
     notes: tuple[str, ...]
     beyond: tuple[BeyondRange, ...] = ()
+    emg: MeasuredActivation | None = None
 
     @property
-    def group_numbers(self) -> list[tuple[Indices, Indices]]:
-        """Coordinates and muscles of each group as arrays of numbers."""
-        return [(np.array(dofs, dtype=np.intp), np.array(own, dtype=np.intp)) for dofs, own in self.groups]
+    def time(self) -> Array:
+        """(T,) frames [s]."""
+        return self.motion.time
+
+    @property
+    def dofs(self) -> tuple[str, ...]:
+        """The shared coordinates."""
+        return self.choice.dofs
+
+    @property
+    def moment(self) -> Array:
+        """(T, m) [N m; N of a translation]."""
+        return self.whole.moment
+
+    @property
+    def muscles(self) -> tuple[str, ...]:
+        """Names of the muscles that act on the shared coordinates."""
+        return self.choice.names
+
+    @property
+    def joints(self) -> tuple[str, ...]:
+        """Names of the joints with a shared coordinate, where loads were given."""
+        return (
+            ()
+            if self.dynamics is None
+            else tuple(joint.name for joint in shared_joints(self.model, self.dofs))
+        )
+
+    def check(self, sharing: Sharing) -> None:
+        """Refuse a cost of joint reactions where no loads are known, and one of EMG where there is none."""
+        lacking = {
+            "reaction_matrix": ("joint reactions", "loads instead of moments", self.dynamics is None),
+            "emg": ("measured EMG", "EMG", self.emg is None),
+        }
+        for name, (what, remedy, is_lacking) in lacking.items():
+            if name in sharing.cost.data and is_lacking:
+                raise InputError(
+                    f"the cost {sharing.cost.label} needs {what}, which are not known here",
+                    code="missing_argument",
+                    where="cost",
+                    expected="a cost of what is known of this motion",
+                    remedy=f"give {remedy}, or choose another cost",
+                )
+
+
+def shared_joints(model: OpenSimModel, dofs: Sequence[str]) -> tuple[Joint, ...]:
+    """The joints of a model with a coordinate among some."""
+    return tuple(joint for joint in model.joints if joint.moved_by & set(dofs))
 
 
 def opensim_problem(
@@ -151,7 +201,8 @@ def opensim_problem(
     """
     options = ModelOptions(**choices)
     _require_rigid(options)
-    return model_problem(model, coordinates, moments, options).problem
+    body = model_body(model, coordinates, moments, options)
+    return sharing_problem(body.whole, body.sharing)
 
 
 def _require_rigid(options: ModelOptions) -> None:
@@ -165,10 +216,17 @@ def _require_rigid(options: ModelOptions) -> None:
         )
 
 
-def model_problem(
-    model: OpenSimModel | str | Path, coordinates: Source, moments: Source | None, options: ModelOptions
-) -> ModelProblem:
-    """The same with what it is made of."""
+def model_body(
+    model: OpenSimModel | str | Path,
+    coordinates: Source,
+    moments: Source | None,
+    options: ModelOptions,
+    sharing: Sharing | None = None,
+) -> ModelBody:
+    """The body that an OpenSim model and its motion make; arguments as in `opensim_problem`.
+
+    sharing: how its moments are shared; with the usual cost and solver unless given.
+    """
     loaded = model if isinstance(model, OpenSimModel) else read_osim(model)
     choice = shared_choice(loaded, options.dofs, options.muscles, options.side)
     motion = coordinate_motion(loaded, coordinates, options.cutoff_hz)
@@ -188,17 +246,18 @@ def model_problem(
             expected="joint moments, or external loads that they are computed from",
             remedy="give one of them",
         )
-    return assemble_problem(loaded, choice, motion, found, options)
+    return body_of_moments(loaded, choice, motion, found, options, sharing)
 
 
-def assemble_problem(
+def body_of_moments(
     model: OpenSimModel,
     choice: SharedChoice,
     motion: CoordinateMotion,
     moments: CoordinateMoments,
     options: ModelOptions,
-) -> ModelProblem:
-    """The problem for moments (T, m) of the chosen coordinates along a motion, wherever they come from."""
+    sharing: Sharing | None = None,
+) -> ModelBody:
+    """The body for moments (T, m) of the chosen coordinates along a motion, wherever they come from."""
     wanted = _in_range(motion, options)
     kept = moments.known & wanted
     if np.isnan(moments.moment[kept]).all():
@@ -217,25 +276,62 @@ def assemble_problem(
         # frames stand alone: the fibers have the lengths that OpenSim gives them
         length = fiber_path_lengths(model, geometry)
     notes += _length_notes(choice, options, geometry, shift)
-    fiber = muscles.fibers(length, velocity)
-    return ModelProblem(
+    loads = None
+    if dynamics is not None:
+        loads = dynamics.joint_loads(model, shared_joints(model, choice.dofs), choice.names)
+    whole = Part(
+        sides=_sides(choice.dofs),
+        dofs=choice.dofs,
+        shared=choice.dofs,
+        state=MuscleState.of(muscles, length, velocity, arm),
+        moment=moment,
+        usable=np.ones(len(moment), dtype=bool),
+        time=motion.time,
+        loads=loads,
+    )
+    return ModelBody(
         model=model,
         options=options,
+        sharing=sharing
+        or Sharing(find_cost(COST), find_solver(SOLVER), options.tendon, options.reserve_weight),
         choice=choice,
-        muscles=muscles,
-        problem=_problem(choice, muscles, fiber, arm, moment, options.reserve_weight),
-        groups=tuple(separate_groups(choice.crossing, choice.names, choice.dofs)),
         motion=motion,
-        angle=_angles(model, choice, motion),
-        moment=moment,
-        musculotendon_length=length,
-        musculotendon_velocity=velocity,
-        fiber=fiber,
+        whole=whole,
+        parts=_parts(model, choice, whole),
+        angle=_coordinates(model, choice, motion, motion.value),
+        speed=_coordinates(model, choice, motion, motion.speed),
         moment_file=moments.file,
         dynamics=dynamics,
         notes=tuple(notes),
         beyond=beyond_ranges(model, motion, choice.needed | set(choice.dofs)),
     )
+
+
+def _parts(model: OpenSimModel, choice: SharedChoice, whole: Part) -> tuple[Part, ...]:
+    """Coordinates and muscles that can be shared apart: no muscle of a part acts on another part."""
+    parts = []
+    for dofs, numbers in separate_groups(choice.crossing, choice.names, choice.dofs):
+        names, muscles = tuple(choice.dofs[k] for k in dofs), np.array(numbers, dtype=np.intp)
+        joints = [joint.name for joint in shared_joints(model, names)]
+        parts.append(
+            Part(
+                sides=_sides(names),
+                dofs=names,
+                shared=names,
+                state=whole.state.part(dofs, muscles),
+                moment=whole.moment[:, dofs],
+                usable=whole.usable,
+                time=whole.time,
+                loads=None if whole.loads is None else whole.loads.part(joints, muscles),
+            )
+        )
+    return tuple(parts)
+
+
+def _sides(dofs: Sequence[str]) -> tuple[str, ...]:
+    """The sides of some coordinates, by the ends of their names."""
+    present = {side_of(name) for name in dofs}
+    return tuple(side for side in ALL_SIDES if side in present)
 
 
 def _muscles(
@@ -272,30 +368,6 @@ def _length_notes(
     return [text for text in (note, shift_note(choice.names, shift)) if text]
 
 
-def _problem(
-    choice: SharedChoice,
-    muscles: MuscleParameters,
-    fiber: FiberState,
-    arm: Array,
-    moment: Array,
-    reserve_weight: float | None,
-) -> Problem:
-    """What the contractile elements must produce: the moments without those of the passive forces."""
-    force = muscles.forces(fiber)
-    return Problem(
-        moment_arm=arm,
-        moment=moment - np.einsum("tmn,tn->tm", arm, force.passive),
-        force_capacity=force.capacity,
-        max_isometric_force=muscles.max_isometric_force,
-        reserve_weight=None if reserve_weight is None else np.array(reserve_weight),
-        muscle=choice.names,
-        dof=choice.dofs,
-        fiber_velocity=fiber.velocity,
-        optimal_fiber_length=muscles.optimal_fiber_length,
-        passive_force=force.passive,
-    )
-
-
 def _geometry(
     model: OpenSimModel, choice: SharedChoice, motion: CoordinateMotion
 ) -> tuple[OpenSimGeometry, Array]:
@@ -318,11 +390,12 @@ def _geometry(
     return found, -np.einsum("tk,tkn->tn", speed, found.moment_arm)
 
 
-def _angles(model: OpenSimModel, choice: SharedChoice, motion: CoordinateMotion) -> Array:
-    """Values of the shared coordinates (T, m); locked ones at their default."""
-    given, none = motion.by_name(motion.value), np.zeros(len(motion.time))
+def _coordinates(model: OpenSimModel, choice: SharedChoice, motion: CoordinateMotion, series: Array) -> Array:
+    """Values or speeds (T, m) of the shared coordinates; locked ones rest at their default."""
+    given, still = motion.by_name(series), np.zeros(len(motion.time))
+    rest = series is motion.value
     coordinates = [model.coordinates[name] for name in choice.dofs]
-    columns = [none + each.default if each.locked else given[each.name] for each in coordinates]
+    columns = [still + rest * each.default if each.locked else given[each.name] for each in coordinates]
     return np.stack(columns, axis=1)
 
 

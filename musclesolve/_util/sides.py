@@ -1,0 +1,24 @@
+"""Sides of the body, as the names of muscles, coordinates and joints end."""
+
+from __future__ import annotations
+
+SIDE_NAMES = {"r": "right", "l": "left"}
+OTHER = "other"
+ALL_SIDES = (*SIDE_NAMES, OTHER)
+"""Sides of muscles; `other` is that of models whose names do not end in _r or _l."""
+
+
+def side_of(name: str) -> str:
+    """The side of a muscle or coordinate, by the end of its name."""
+    return name[-1] if name[-2:] in ("_r", "_l") else OTHER
+
+
+def split_side(name: str) -> tuple[str, str]:
+    """Name without side, and side: soleus_r is soleus and r."""
+    side = side_of(name)
+    return (name if side == OTHER else name[:-2]), side
+
+
+def with_side(stem: str, side: str) -> str:
+    """The name of which these are the parts."""
+    return stem if side == OTHER else f"{stem}_{side}"

@@ -1,0 +1,92 @@
+"""What muscles can do along a motion."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from musclesolve._util.arrays import Array, Indices, Mask
+from musclesolve.dynamics.kinematics.motion_derivatives import Motion
+from musclesolve.dynamics.model.model import Model
+from musclesolve.muscles.muscle_parameters import MuscleParameters
+from musclesolve.muscles.paths.paths import PathState
+from musclesolve.muscles.placing.place_muscles import LegMuscles
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class MuscleState:
+    """Muscles (n) over T frames.
+
+    musculotendon_length [m], musculotendon_velocity [m/s], fiber_length [m], fiber_velocity [m/s],
+    force_capacity: tendon force of the contractile element at activation 1 [N], passive_force at the tendon [N],
+    all (T, n); moment_arm (T, m, n) [m; 1 of a translation], positive when tension increases the degree of freedom;
+    slack (T, n): the tendon is slack.
+    """
+
+    parameters: MuscleParameters
+    musculotendon_length: Array
+    musculotendon_velocity: Array
+    fiber_length: Array
+    fiber_velocity: Array
+    force_capacity: Array
+    passive_force: Array
+    moment_arm: Array
+    slack: Mask
+
+    @classmethod
+    def of(
+        cls, parameters: MuscleParameters, length: Array, velocity: Array, moment_arm: Array
+    ) -> MuscleState:
+        """Evaluate the Hill model behind rigid tendons; musculotendon lengths (T, n) [m] and their rates [m/s]."""
+        return cls(**_behind_rigid_tendons(parameters, length, velocity), moment_arm=moment_arm)
+
+    def part(self, dofs: Sequence[int], muscles: Indices) -> MuscleState:
+        """Some of the muscles about some degrees of freedom, by number."""
+        columns = {
+            name: values[:, muscles]
+            for name, values in vars(self).items()
+            if name not in ("parameters", "moment_arm")
+        }
+        arm = self.moment_arm[:, dofs][:, :, muscles]
+        return MuscleState(parameters=self.parameters.muscles(muscles), moment_arm=arm, **columns)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class LegState(MuscleState):
+    """The same of the muscles that were placed on a leg; moment_arm (T, 7, n) [m] over its degrees of freedom."""
+
+    muscles: LegMuscles
+    path: PathState
+
+
+def muscle_state(model: Model, muscles: LegMuscles, motion: Motion) -> LegState:
+    """Evaluate paths and Hill model along a motion.
+
+    dL/dt = (dL_MT/dq) qd; moment arm r = -(dL_MT/dq) D for the allowed directions D of the leg.
+    """
+    path = muscles.paths.evaluate(motion.q, motion.coordinates)
+    velocity = path.rate(motion.qd, motion.rates)
+    tree, joints = model.tree, np.array([model.dof(dof) for dof in muscles.dof_names])
+    moved = tree.distal_frames[muscles.paths.body][:, joints].T
+    arm = path.moment_arms(joints, moved, tree.axes(motion.q)[:, joints], motion.q[:, tree.pivot[joints]])
+    state = _behind_rigid_tendons(muscles.parameters, path.length, velocity)
+    return LegState(**state, moment_arm=arm, muscles=muscles, path=path)
+
+
+def _behind_rigid_tendons(parameters: MuscleParameters, length: Array, velocity: Array) -> dict[str, Any]:
+    """All fields of `MuscleState` but the moment arms."""
+    fiber = parameters.fibers(length, velocity)
+    force = parameters.forces(fiber)
+    return {
+        "parameters": parameters,
+        "musculotendon_length": length,
+        "musculotendon_velocity": velocity,
+        "fiber_length": fiber.length,
+        "fiber_velocity": fiber.velocity,
+        "force_capacity": force.capacity,
+        "passive_force": force.passive,
+        "slack": fiber.slack,
+    }

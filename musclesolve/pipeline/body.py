@@ -1,0 +1,274 @@
+"""A moving body: all that the sharing of forces, the labels of a result, studies and figures know of it.
+
+Two makers: a recording and the human of natural coordinates (recorded_body.py), an OpenSim model along its coordinates
+(opensim/model_body.py). Either gives parts of the body whose moments are shared apart from each other, since no muscle
+connects them: the legs of the human, groups of coordinates and muscles of a model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+
+from musclesolve._util.arrays import Array, Indices, Mask
+from musclesolve._util.sides import ALL_SIDES, OTHER, side_of
+from musclesolve.muscles.muscle_state import MuscleState
+from musclesolve.pipeline.measured_activation import MeasuredActivation
+from musclesolve.sharing.cost.cost_base import Cost
+from musclesolve.sharing.problem import Problem
+from musclesolve.sharing.solution import Solution
+from musclesolve.sharing.solver.solver_base import Solver
+from musclesolve.trajectory.motion_solution import MotionSolution
+
+
+@dataclass(frozen=True)
+class Sharing:
+    """How moments are shared among muscles; tendon: "rigid" or "elastic"; reserve_weight: see `Problem`."""
+
+    cost: Cost
+    solver: Solver
+    tendon: str = "rigid"
+    reserve_weight: float | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class JointLoads:
+    """Forces at the joints of a part as a function of its tendon forces.
+
+    contact = net + sum_m F_m sum_p dL_m/dr_p over the path points p beyond the joint: a muscle pulls each of its points
+    with -F dL/dr, and the joint carries the reaction. Axes of the laboratory: forward, left, up.
+
+    net: force on the distal segment without muscle forces, (T, 3) [N] by joint; across: the sums over the points, for
+    one newton in each muscle, (T, n, 3) by joint.
+    """
+
+    net: dict[str, Array]
+    across: dict[str, Array]
+
+    def contact(self, tension: Array) -> dict[str, Array]:
+        """Force on the distal segment with tendon forces (T, n) [N], (T, 3) [N] by joint."""
+        return {
+            joint: self.net[joint] + np.einsum("tm,tmx->tx", tension, across)
+            for joint, across in self.across.items()
+        }
+
+    def part(self, joints: Sequence[str], muscles: Indices) -> JointLoads:
+        """The loads of some joints by the forces of some muscles, by number, which are all that cross them."""
+        return JointLoads(
+            {joint: self.net[joint] for joint in joints},
+            {joint: self.across[joint][:, muscles] for joint in joints},
+        )
+
+    @property
+    def matrix(self) -> Array:
+        """All components below each other, (T, 3 x joints, n), for the forces of the contractile elements."""
+        return np.concatenate([across.transpose(0, 2, 1) for across in self.across.values()], axis=1)
+
+    def offset(self, passive_force: Array) -> Array:
+        """The same components where muscles bear only passive forces (T, n) [N], (T, 3 x joints) [N]."""
+        return np.concatenate(list(self.contact(passive_force).values()), axis=1)
+
+    @property
+    def components(self) -> tuple[str, ...]:
+        """Names of the components: knee_r_x for the one of the right knee that points forward."""
+        return tuple(f"{joint}_{axis}" for joint in self.net for axis in "xyz")
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """Degrees of freedom and muscles whose moments are shared apart from all others, along a motion of T frames.
+
+    sides: those whose verdict is that of the part, of "r", "l" and "other"; a leg has one. dofs: the m degrees of
+    freedom of the moment arms; shared: those whose moments the muscles produce. state: of the n muscles. moment (T, m)
+    [N m; N of a translation]: net joint moments, NaN where they were not measured. usable (T,): frames with a valid
+    motion. time (T,) [s]. loads: None where no ground reactions are known. emg (T, n): activations that EMG lets
+    expect, NaN where not measured; None without EMG.
+    """
+
+    sides: tuple[str, ...]
+    dofs: tuple[str, ...]
+    shared: tuple[str, ...]
+    state: MuscleState
+    moment: Array
+    usable: Mask
+    time: Array
+    loads: JointLoads | None = None
+    emg: Array | None = None
+
+    @cached_property
+    def rows(self) -> list[int]:
+        """The shared degrees of freedom among `dofs`."""
+        return [self.dofs.index(name) for name in self.shared]
+
+    @property
+    def shared_moment(self) -> Array:
+        """(T, shared) net moments of the shared degrees of freedom [N m]."""
+        return self.moment[:, self.rows]
+
+    @cached_property
+    def measured(self) -> Mask:
+        """(T,) the frames whose shared moments are known."""
+        return np.asarray(np.isfinite(self.shared_moment).all(axis=1))
+
+
+@dataclass(frozen=True, eq=False)
+class TendonStates:
+    """Fibers and elastic tendons of n muscles as they were solved, (T, n) each; NaN in frames without a solution.
+
+    fiber_length [m], fiber_velocity [m/s], cos_pennation; force_capacity and passive_force [N] at the tendon;
+    tendon_length [m], tendon_strain of the slack length, tendon_energy [J], fiber_power [W]. defect: the error of
+    activation in the middle between a frame and the next one (see `MotionSolution`), NaN at the end of each run.
+    """
+
+    fiber_length: Array
+    fiber_velocity: Array
+    cos_pennation: Array
+    force_capacity: Array
+    passive_force: Array
+    tendon_length: Array
+    tendon_strain: Array
+    tendon_energy: Array
+    fiber_power: Array
+    defect: Array
+
+    @classmethod
+    def empty(cls, frames: int, muscles: int) -> TendonStates:
+        """States of which nothing is known."""
+        return cls(*(np.full((frames, muscles), np.nan) for _ in fields(cls)))
+
+    def store(self, first: int, motion: MotionSolution) -> None:
+        """Store the solved frames of a motion that begins with frame number `first`."""
+        solved = motion.solved
+        rows = first + np.flatnonzero(solved)
+        for name in (field.name for field in fields(self)[:-1]):
+            getattr(self, name)[rows] = getattr(motion, name)[solved]
+        between = np.flatnonzero(solved[:-1] & solved[1:])
+        self.defect[first + between] = motion.defect[between]
+
+
+@dataclass(frozen=True, eq=False)
+class SharedPart:
+    """A part, the problem of its muscles and the solution.
+
+    part: where tendons are elastic with the solved state of its muscles; tendons: fibers and tendons as they were
+    solved, None where tendons are rigid; notes: what a user should know of how they were.
+    """
+
+    part: Part
+    problem: Problem
+    solution: Solution
+    tendons: TendonStates | None = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def side(self) -> str:
+        """The side of a leg, or the first one of a part of several."""
+        return self.part.sides[0]
+
+    @property
+    def state(self) -> MuscleState:
+        """The muscles along the motion."""
+        return self.part.state
+
+    @property
+    def tension(self) -> Array:
+        """Tendon forces (T, n) [N]; NaN in frames without a solution."""
+        return np.asarray(self.solution.force + self.state.passive_force)
+
+    @cached_property
+    def contact_force(self) -> dict[str, Array]:
+        """Force (T, 3) [N] at each joint with muscle forces; no joints where no ground reactions are known."""
+        return {} if self.part.loads is None else self.part.loads.contact(self.tension)
+
+    @property
+    def net_reaction(self) -> dict[str, Array]:
+        """Force (T, 3) [N] at each joint without muscle forces, NaN in frames that were not measured."""
+        net = {} if self.part.loads is None else self.part.loads.net
+        return {joint: np.where(self.part.measured[:, None], force, np.nan) for joint, force in net.items()}
+
+
+class Body(Protocol):
+    """A body along T frames, ready to share its moments.
+
+    dofs: the M degrees of freedom of a result; angle, speed, moment (T, M) [rad, rad/s, N m; m, m/s, N of a
+    translation], moment NaN where it was not measured. muscles: the names of all N muscles in the order of a result;
+    joints: of the joints whose forces are known. sharing: how moments are shared unless asked otherwise. emg:
+    envelopes, where EMG was recorded.
+    """
+
+    @property
+    def time(self) -> Array: ...  # noqa: D102
+    @property
+    def dofs(self) -> tuple[str, ...]: ...  # noqa: D102
+    @property
+    def angle(self) -> Array: ...  # noqa: D102
+    @property
+    def speed(self) -> Array: ...  # noqa: D102
+    @property
+    def moment(self) -> Array: ...  # noqa: D102
+    @property
+    def muscles(self) -> tuple[str, ...]: ...  # noqa: D102
+    @property
+    def joints(self) -> tuple[str, ...]: ...  # noqa: D102
+    @property
+    def parts(self) -> Sequence[Part]: ...  # noqa: D102
+    @property
+    def sharing(self) -> Sharing: ...  # noqa: D102
+    @property
+    def emg(self) -> MeasuredActivation | None: ...  # noqa: D102
+
+    def check(self, sharing: Sharing) -> None:
+        """Refuse a cost that needs what is not known of this body."""
+
+
+@dataclass(frozen=True, eq=False)
+class Analysis:
+    """A body and the muscle forces of its parts."""
+
+    body: Body
+    sharing: Sharing
+    parts: tuple[SharedPart, ...]
+
+    @cached_property
+    def columns(self) -> list[Indices]:
+        """The muscles of each part, by their numbers among all muscles of the body."""
+        number = {name: k for k, name in enumerate(self.body.muscles)}
+        return [
+            np.array([number[name] for name in part.problem.muscle or ()], np.intp) for part in self.parts
+        ]
+
+    def over_muscles(self, arrays: Sequence[Array]) -> Array:
+        """Arrays (..., n) of the muscles of each part, as one (..., N) of all muscles."""
+        whole = np.full((*arrays[0].shape[:-1], len(self.body.muscles)), np.nan, arrays[0].dtype)
+        for columns, array in zip(self.columns, arrays, strict=True):
+            whole[..., columns] = array
+        return whole
+
+    @cached_property
+    def sides(self) -> tuple[str, ...]:
+        """The sides of the parts: right, left, other."""
+        return tuple(side for side in ALL_SIDES if any(side in part.part.sides for part in self.parts))
+
+    def of_side(self, side: str) -> list[SharedPart]:
+        """The parts whose verdict is that of a side: what the trunk lacks is not said of the legs."""
+        return [part for part in self.parts if side in part.part.sides]
+
+    @cached_property
+    def muscle_sides(self) -> list[str]:
+        """The side whose verdict is that of each muscle: its own, unless its part has no coordinate of that side."""
+        sides = [OTHER] * len(self.body.muscles)
+        for part, columns in zip(self.parts, self.columns, strict=True):
+            for column in columns:
+                own = side_of(self.body.muscles[column])
+                sides[column] = own if own in part.part.sides else part.part.sides[-1]
+        return sides
+
+    @property
+    def activation(self) -> Array:
+        """(T, N), NaN in frames without a valid solution."""
+        parts = [(part.solution.solved[:, None], part.solution.activation) for part in self.parts]
+        return self.over_muscles([np.where(solved, values, np.nan) for solved, values in parts])

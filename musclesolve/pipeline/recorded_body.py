@@ -1,0 +1,148 @@
+"""The body of a recording: the human of natural coordinates in motion, its legs, and what was measured of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from musclesolve._util.arrays import Array, Mask
+from musclesolve._util.progress import Progress, no_progress
+from musclesolve.dynamics.inverse.external_wrenches import Wrench
+from musclesolve.dynamics.inverse.newton_euler import SegmentMotion, joint_loads, segment_motion
+from musclesolve.dynamics.kinematics.motion_derivatives import Motion
+from musclesolve.dynamics.model.model import Model
+from musclesolve.motion.events.gait import Gait
+from musclesolve.motion.motion_plausibility import MotionValidity
+from musclesolve.muscles.muscle_state import LegState, muscle_state
+from musclesolve.muscles.placing.place_muscles import LEG_DOFS
+from musclesolve.pipeline.body import JointLoads, Part, Sharing
+from musclesolve.pipeline.measured_activation import MeasuredActivation
+from musclesolve.pipeline.mechanics import JOINTS, Mechanics, leg_moments, measured_moments
+from musclesolve.pipeline.run_options import Options, check_emg
+from musclesolve.recording.data import SIDES, Trial
+
+
+@dataclass(frozen=True, eq=False)
+class RecordedBody:
+    """The subject of a trial up to the sharing of forces; see `Body`.
+
+    moments (T, K+6): generalized forces [N m, N] of inverse dynamics, the last six the residual at the pelvis; NaN
+    where a foot that they depend on was not measured. parts: the analysed legs.
+    """
+
+    trial: Trial
+    options: Options
+    mechanics: Mechanics
+    moments: Array
+    validity: MotionValidity
+    gait: Gait
+    parts: tuple[Part, ...]
+    emg: MeasuredActivation | None = None
+
+    @property
+    def time(self) -> Array:
+        """(T,) frames [s]."""
+        return self.mechanics.motion.time
+
+    @cached_property
+    def dofs(self) -> tuple[str, ...]:
+        """Joint degrees of freedom: right leg, left leg, then the rest from the pelvis outwards."""
+        model = self.mechanics.model
+        legs = [f"{dof}_{side}" for side in SIDES for dof in LEG_DOFS]
+        joints = model.topology.dof_names[: model.tree.joint_count]
+        return (*legs, *(name for name in joints if name not in legs))
+
+    @cached_property
+    def _rows(self) -> list[int]:
+        return [self.mechanics.model.dof(dof) for dof in self.dofs]
+
+    @property
+    def angle(self) -> Array:
+        """(T, M) [rad]."""
+        return self.mechanics.motion.coordinates[:, self._rows]
+
+    @property
+    def speed(self) -> Array:
+        """(T, M) [rad/s]."""
+        return self.mechanics.motion.speeds[:, self._rows]
+
+    @property
+    def moment(self) -> Array:
+        """(T, M) [N m]."""
+        return self.moments[:, self._rows]
+
+    @property
+    def muscles(self) -> tuple[str, ...]:
+        """Names of the muscles of the analysed legs."""
+        return tuple(name for leg in self.legs for name in leg.muscles.names)
+
+    @property
+    def legs(self) -> tuple[LegState, ...]:
+        """The muscles of the analysed legs along the motion."""
+        return tuple(part.state for part in self.parts if isinstance(part.state, LegState))
+
+    @property
+    def joints(self) -> tuple[str, ...]:
+        """Hip, knee and ankle of the analysed legs."""
+        return tuple(f"{joint}_{side}" for side in self.options.sides for joint in JOINTS)
+
+    @property
+    def sharing(self) -> Sharing:
+        """How the trial file, or the caller, wants the moments shared."""
+        return self.options.sharing
+
+    def check(self, sharing: Sharing) -> None:
+        """Refuse a cost that needs EMG where the trial has none."""
+        check_emg(self.trial, sharing.cost)
+
+
+def recorded_body(
+    trial: Trial, options: Options, recorded: Mechanics, progress: Progress | None = None
+) -> RecordedBody:
+    """Inverse dynamics, the frames that are valid, and each analysed leg."""
+    report = progress or no_progress
+    report("inverse dynamics", 0.35)
+    model, motion = recorded.model, recorded.motion
+    moments = measured_moments(trial, model, motion, recorded.wrenches)
+    segments, validity = segment_motion(model, motion), recorded.validity(moments)
+    emg = MeasuredActivation.of_trial(trial, options.channels, options.sides)
+    parts = []
+    for number, side in enumerate(options.sides):
+        report("muscle rows", 0.45 + 0.25 * number / len(options.sides))
+        state = muscle_state(model, options.muscles(model, side), motion)
+        loads = leg_loads(model, motion, segments, recorded.wrenches, state)
+        expected = None if emg is None else emg.expected(motion.time, state.muscles.names)
+        usable = validity.of_leg(side)
+        parts.append(
+            leg_part(options, state, loads, leg_moments(model, moments, side), usable, motion.time, expected)
+        )
+    gait = Gait.of(trial, recorded.measured)
+    return RecordedBody(trial, options, recorded, moments, validity, gait, tuple(parts), emg)
+
+
+def leg_part(
+    options: Options,
+    state: LegState,
+    loads: JointLoads,
+    moment: Array,
+    usable: Mask,
+    time: Array,
+    emg: Array | None = None,
+) -> Part:
+    """One leg as a part of the body; moment (T, 7) [N m] over `LEG_DOFS`, the rest as in `Part`."""
+    side = state.muscles.side
+    dofs, shared = (tuple(f"{dof}_{side}" for dof in names) for names in (LEG_DOFS, options.dofs))
+    return Part((side,), dofs, shared, state, moment, usable, time, loads, emg)
+
+
+def leg_loads(
+    model: Model, motion: Motion, segments: SegmentMotion, wrenches: list[Wrench], state: LegState
+) -> JointLoads:
+    """Loads of hip, knee and ankle of one leg."""
+    side = state.muscles.side
+    names = {f"{joint}_{side}": f"{dof}_{side}" for joint, dof in JOINTS.items()}
+    net = joint_loads(model, motion, segments, wrenches, list(names.values()))
+    return JointLoads(
+        net={joint: net[name].force for joint, name in names.items()},
+        across={joint: state.path.pull(model.distal_bodies(name)) for joint, name in names.items()},
+    )

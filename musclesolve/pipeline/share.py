@@ -1,0 +1,223 @@
+"""Sharing the moments of a body among its muscles: rigid tendons frame by frame, elastic ones motion by motion.
+
+Behind elastic tendons every unbroken run of usable frames is a motion that is solved by itself. The result is that of
+the solved state: fiber lengths and velocities, force capacities and passive forces are those that the tendons leave, so
+that force = activation force_capacity + passive_force as behind rigid tendons, and the problem of the result is the
+static one in this state.
+"""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+
+import numpy as np
+
+from musclesolve._util.arrays import Array, Mask, true_runs
+from musclesolve._util.progress import Progress, no_progress
+from musclesolve.errors import InputError
+from musclesolve.muscles.elastic.elastic_muscles import ElasticMuscles
+from musclesolve.muscles.muscle_state import MuscleState
+from musclesolve.pipeline.body import Analysis, Body, Part, SharedPart, Sharing, TendonStates
+from musclesolve.sharing.cost.cost_base import Cost, single_costs
+from musclesolve.sharing.cost.cost_registry import find_cost
+from musclesolve.sharing.problem import Problem
+from musclesolve.sharing.solution import Solution, SolutionArrays
+from musclesolve.sharing.solver.solver_base import Solver
+from musclesolve.sharing.solver.solver_registry import find_solver
+from musclesolve.sharing.solving import solve
+from musclesolve.sharing.status import Status
+from musclesolve.trajectory.motion_problem import FEWEST_FRAMES, MotionProblem
+from musclesolve.trajectory.motion_solution import MotionSolution
+
+METHODS = {"batch": "structured", "ipopt": "collocation"}
+"""What solves whole motions, by the solver of single frames that is asked for."""
+_OF_RIGID = {
+    "fiber_velocity": "fiber velocities, which are a part of the solution",
+    "reaction_matrix": "joint reactions",
+}
+_REMEDY = 'or rigid tendons (tendon = "rigid")'
+
+
+def share(body: Body, sharing: Sharing | None = None, progress: Progress | None = None) -> Analysis:
+    """Share the moments of each part of a body among its muscles, otherwise than the body says where that is given.
+
+    Raises:
+        InputError: a cost that needs what is not known of the body, or that elastic tendons cannot have.
+    """
+    report, chosen = progress or no_progress, sharing or body.sharing
+    body.check(chosen)
+    parts = []
+    for number, part in enumerate(body.parts):
+        report("sharing", 0.7 + 0.25 * number / len(body.parts))
+        parts.append(share_part(part, chosen))
+    return Analysis(body, chosen, tuple(parts))
+
+
+def share_part(part: Part, sharing: Sharing) -> SharedPart:
+    """Share the moments of one part among its muscles; frames that are not feasible are solved with reserves.
+
+    The status of a frame that is not usable is INVALID_MOTION, NOT_MEASURED where its moments are not known, and
+    TOO_FEW_FRAMES in runs that are too short for elastic tendons.
+    """
+    if sharing.tendon == "elastic":
+        solution, tendons, notes = share_motion(part, sharing, ElasticMuscles.of(part.state.parameters))
+        part = replace(part, state=_in_solved_state(part.state, solution, tendons))
+        problem = sharing_problem(part, sharing)
+    else:
+        problem, tendons, notes = sharing_problem(part, sharing), None, ()
+        solution = solve(problem, sharing.cost, sharing.solver, on_infeasible="reserve")
+    status = np.where(part.usable, solution.status, Status.INVALID_MOTION)
+    status = np.where(part.measured, status, Status.NOT_MEASURED).astype(np.int8)
+    return SharedPart(part, problem, replace(solution, status=status), tendons, notes)
+
+
+def sharing_problem(part: Part, sharing: Sharing) -> Problem:
+    """The problem of one part: the moments left to the contractile elements, NaN in frames that are not usable.
+
+    b = M - r F_passive
+    """
+    state, loads = part.state, part.loads
+    arm = state.moment_arm[:, part.rows]
+    needed = part.shared_moment - np.einsum("tkm,tm->tk", arm, state.passive_force)
+    return Problem(
+        moment_arm=arm,
+        moment=np.where(part.usable[:, None], needed, np.nan),
+        force_capacity=state.force_capacity,
+        max_isometric_force=state.parameters.max_isometric_force,
+        reserve_weight=None if sharing.reserve_weight is None else np.array(sharing.reserve_weight),
+        muscle=state.parameters.names,
+        dof=part.shared,
+        fiber_velocity=state.fiber_velocity,
+        optimal_fiber_length=state.parameters.optimal_fiber_length,
+        reaction_matrix=None if loads is None else loads.matrix,
+        reaction_offset=None if loads is None else loads.offset(state.passive_force),
+        reaction=None if loads is None else loads.components,
+        passive_force=state.passive_force,
+        emg=part.emg,
+    )
+
+
+def motion_cost(cost: str | Cost) -> Cost:
+    """The cost of that name, if elastic tendons can have it.
+
+    Raises:
+        InputError: a cost of what is not known before the motion is solved, or one that is not smooth, convex and
+            separable.
+    """
+    chosen = find_cost(cost)
+    problem = next((f"is one of {what}" for name, what in _OF_RIGID.items() if name in chosen.data), None)
+    if problem is None and any(single.needs != {"separable"} for single in single_costs(chosen)):
+        problem = "is not smooth, convex and a sum over muscles"
+    if problem is None:
+        return chosen
+    raise InputError(
+        f"the cost {chosen.label} {problem}: it cannot be used with elastic tendons",
+        code="bad_cost",
+        where="cost",
+        expected="a smooth convex cost of forces or of activations",
+        remedy=f"choose another cost, {_REMEDY}",
+    )
+
+
+def motion_solver(solver: str | Solver) -> Solver:
+    """The solver of that name, if it has a method for whole motions.
+
+    Raises:
+        InputError: a solver of single frames alone.
+    """
+    chosen = find_solver(solver)
+    if chosen.name in METHODS:
+        return chosen
+    known = " or ".join(METHODS)
+    raise InputError(
+        f"the solver {chosen.name} solves frames one by one, elastic tendons need whole motions",
+        code="unfit_solver",
+        where="solver",
+        expected=known,
+        remedy=f"choose {known}, {_REMEDY}",
+    )
+
+
+def share_motion(
+    part: Part, sharing: Sharing, muscles: ElasticMuscles
+) -> tuple[Solution, TendonStates, tuple[str, ...]]:
+    """Solve every run of usable frames, with reserves where it is not feasible without.
+
+    Returns:
+        The solution of all frames, the states that it belongs to, and what a user should know of how it was found.
+    """
+    from musclesolve.trajectory.solve_motion import solve_motion  # which runs with rigid tendons do not need
+
+    method = METHODS[motion_solver(sharing.solver).name]
+    cost = motion_cost(sharing.cost)
+    frames, count = part.state.musculotendon_length.shape
+    arrays = _unsolved(frames, len(part.shared), count, sharing.reserve_weight)
+    tendons, solved = TendonStates.empty(frames, count), list[MotionSolution]()
+    for first, stop in true_runs(np.asarray(part.usable & part.measured)):
+        if stop - first < FEWEST_FRAMES:
+            arrays.status[first:stop] = Status.TOO_FEW_FRAMES
+            continue
+        problem = motion_problem(part, slice(first, stop), muscles, sharing.reserve_weight)
+        motion = solve_motion(problem, cost, method, on_infeasible="reserve")
+        _store(arrays, first, motion)
+        tendons.store(first, motion)
+        solved.append(motion)
+    arrays.force = arrays.activation * tendons.force_capacity
+    solver = ", ".join(dict.fromkeys(motion.solver for motion in solved if motion.solver))
+    solution = Solution(**vars(arrays), solver=solver, cost_name=cost.label)
+    return solution, tendons, tuple(dict.fromkeys(note for motion in solved for note in motion.notes))
+
+
+def motion_problem(
+    part: Part, run: slice, muscles: ElasticMuscles, reserve_weight: float | None = None
+) -> MotionProblem:
+    """The problem of frames that follow each other, for muscles with elastic tendons."""
+    return MotionProblem(
+        time=part.time[run],
+        moment_arm=part.state.moment_arm[run, part.rows],
+        moment=part.shared_moment[run],
+        musculotendon_length=part.state.musculotendon_length[run],
+        musculotendon_velocity=part.state.musculotendon_velocity[run],
+        muscles=muscles,
+        dof=part.shared,
+        reserve_weight=None if reserve_weight is None else np.array(reserve_weight),
+        emg=None if part.emg is None else part.emg[run],
+    )
+
+
+def _unsolved(frames: int, moments: int, muscles: int, weight: float | None) -> SolutionArrays:
+    arrays = SolutionArrays.unfilled(frames, moments, muscles)
+    for field in fields(arrays)[:-1]:
+        getattr(arrays, field.name).fill(np.nan if field.type == "Array" else 0)
+    arrays.status.fill(Status.INVALID_INPUT)
+    arrays.reserve_weight.fill(np.inf if weight is None else weight)
+    return arrays
+
+
+def _store(arrays: SolutionArrays, first: int, motion: MotionSolution) -> None:
+    """Store the frames of a motion: status and certificate of all, numbers of those that are solved."""
+    run = slice(first, first + len(motion.time))
+    arrays.status[run], arrays.kkt_residual[run] = motion.status, motion.kkt_residual
+    arrays.iterations[run] = motion.iterations
+    solved = motion.solved
+    rows = first + np.flatnonzero(solved)
+    for name in ("activation", "reserve", "multiplier", "cost"):
+        getattr(arrays, name)[rows] = getattr(motion, name)[solved]
+    # without a weight of the user's, that of a reserve is known where it was needed: s = lambda / w
+    known = (motion.status == Status.SOLVED_WITH_RESERVE)[:, None] & (motion.reserve != 0.0)
+    weight = arrays.reserve_weight[run]
+    np.divide(motion.multiplier, motion.reserve, out=weight, where=known & np.isinf(weight))
+
+
+def _in_solved_state(state: MuscleState, solution: Solution, tendons: TendonStates) -> MuscleState:
+    """The muscles where their tendons have them; NaN in frames without a solution."""
+    tension: Array = solution.force + tendons.passive_force
+    slack: Mask = np.asarray(tension <= 0.0)
+    return replace(
+        state,
+        fiber_length=tendons.fiber_length,
+        fiber_velocity=tendons.fiber_velocity,
+        force_capacity=tendons.force_capacity,
+        passive_force=tendons.passive_force,
+        slack=slack,
+    )

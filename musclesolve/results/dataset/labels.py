@@ -1,0 +1,34 @@
+"""What a maker of bodies adds to the labels that every result has."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from musclesolve._util.arrays import AnyArray, Array
+from musclesolve.results.dataset.picture import Drawn
+
+Variable = tuple[tuple[str, ...], AnyArray]
+
+DIRECTIONS = ("axial", "anterior", "medial")
+"""Of `contact_force_component`: along the segment to its distal end (compression), forward, to the median plane."""
+SEGMENT_OF = {"hip": "thigh", "knee": "shank", "ankle": "shank"}
+"""The segment whose axes the components of a joint have."""
+MEDIAL = {"r": 1.0, "l": -1.0}
+"""To the left, as seen from either leg: the median plane is on the left of the right leg."""
+
+
+@dataclass(frozen=True, eq=False)
+class Labels:
+    """Variables, coordinates and attributes beside those of every result.
+
+    picture: skeleton and muscle paths. segment_axes: by joint the unit vectors of `DIRECTIONS` in the axes of the
+    laboratory, (T, 3, 3). notes: what a reader should know. translates: whether a degree of freedom is a translation.
+    """
+
+    variables: dict[str, Variable]
+    coordinates: dict[str, object]
+    attributes: dict[str, object]
+    notes: list[str]
+    picture: Drawn
+    segment_axes: dict[str, Array] = field(default_factory=dict)
+    translates: bool = False

@@ -1,0 +1,211 @@
+"""Points and bones of a skeleton, and paths of its muscles, as variables of a result."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from musclesolve._util.arrays import AnyArray, Array
+from musclesolve._util.bundled_toml import bundled_toml
+from musclesolve.dynamics.kinematics.motion_derivatives import Motion
+from musclesolve.dynamics.model.model import Model
+from musclesolve.muscles.paths.layout import PathLines
+from musclesolve.opensim.geometry import path_lines
+from musclesolve.opensim.inverse.external_load import load_in_ground
+from musclesolve.opensim.kinematics import BodyMotion, body_motion, coordinate_values
+from musclesolve.opensim.model import TO_GLOBAL, Joint, OpenSimModel
+from musclesolve.pipeline.opensim.load_dynamics import LoadDynamics
+from musclesolve.results.dataset.frame_validity import STANCE_THRESHOLD
+
+Variable = tuple[tuple[str, ...], AnyArray]
+
+
+@dataclass(frozen=True, eq=False)
+class Skeleton:
+    """Names of points (S), their positions (T, S, 3) [m] in single precision, and bones from one point to another."""
+
+    points: tuple[str, ...]
+    position: AnyArray
+    bones: tuple[tuple[str, str], ...]
+
+    @property
+    def variables(self) -> dict[str, Variable]:
+        """Named as in variables.toml."""
+        return {"skeleton_position": (("time", "skeleton_point", "axis"), self.position)}
+
+    @property
+    def coordinates(self) -> dict[str, object]:
+        """Names of the points; the points at both ends of each bone."""
+        ends = np.array(self.bones, np.str_).reshape(-1, 2)
+        return {
+            "skeleton_point": list(self.points),
+            "bone_start": ("bone", ends[:, 0]),
+            "bone_end": ("bone", ends[:, 1]),
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class MusclePaths:
+    """Lines of muscles, those of several parts of the body one after the other."""
+
+    names: tuple[str, ...]
+    lines: PathLines
+
+    @classmethod
+    def of(cls, parts: Sequence[tuple[Sequence[str], PathLines]]) -> MusclePaths:
+        """The muscles of all parts, each with their names and lines."""
+        first = np.cumsum([0, *(len(names) for names, _ in parts)])
+        joined = PathLines(
+            np.concatenate([lines.muscle + start for (_, lines), start in zip(parts, first, strict=False)]),
+            np.concatenate([lines.position for _, lines in parts], axis=1),
+            np.concatenate([lines.used for _, lines in parts], axis=1),
+        )
+        return cls(tuple(name for names, _ in parts for name in names), joined)
+
+    @property
+    def variables(self) -> dict[str, Variable]:
+        """Named as in variables.toml."""
+        return {"path_position": (("time", "path_point", "axis"), self.lines.position)}
+
+    @property
+    def coordinates(self) -> dict[str, object]:
+        """The muscle of every point."""
+        return {"path_muscle": ("path_point", np.array(self.names, np.str_)[self.lines.muscle])}
+
+
+@dataclass(frozen=True, eq=False)
+class Drawn:
+    """All that a picture of the body is drawn from."""
+
+    skeleton: Skeleton
+    paths: MusclePaths
+
+    @property
+    def variables(self) -> dict[str, Variable]:
+        """Named as in variables.toml."""
+        return self.skeleton.variables | self.paths.variables
+
+    @property
+    def coordinates(self) -> dict[str, object]:
+        """Of both."""
+        return self.skeleton.coordinates | self.paths.coordinates
+
+
+def subject_skeleton(model: Model, motion: Motion) -> Skeleton:
+    """The points of the model and those of the pelvis and the hands that skeleton.toml adds."""
+    table = bundled_toml(__package__, "skeleton.toml")
+    names = [point.name for point in model.topology.points]
+    places = {name: motion.q[:, model.slot(name)] for name in names}
+    places |= {name: 0.5 * (places[one] + places[other]) for name, (one, other) in table["middle"].items()}
+    places |= _on_pelvis(model, motion, table["pelvis"])
+    chosen = {name: place for name, place in places.items() if name not in table["subject"]["left_out"]}
+    position = np.stack(list(chosen.values()), axis=1).astype(np.float32)
+    bones = [(str(start), str(end)) for start, end in table["subject"]["bones"]]
+    return Skeleton(tuple(chosen), position, tuple(bones))
+
+
+def _on_pelvis(model: Model, motion: Motion, offsets: dict[str, list[float]]) -> dict[str, Array]:
+    """Points that are fixed to the pelvis, by their offsets in half distances of the hip centers."""
+    hips = motion.q[:, model.slot("hip_l")] - motion.q[:, model.slot("hip_r")]
+    unit = 0.5 * np.linalg.norm(hips, axis=1).mean()
+    pelvis = model.rigid_bodies.subset(np.array([model.body("pelvis")]))
+    rotation = pelvis.rotation(motion.q)[:, 0]
+    return {name: motion.origin + rotation @ (unit * np.array(offset)) for name, offset in offsets.items()}
+
+
+_SAME = 1e-3
+"""Points of two bodies that never lie farther apart are one [m]."""
+_SHORTEST = 0.01
+"""Shorter bones are not drawn [m]."""
+
+
+def model_skeleton(model: OpenSimModel, values: Array) -> Skeleton:
+    """Joints of a model as points, for values (T, K) of all coordinates: each body from its joint to those beyond.
+
+    A joint lies where the frame of the body beyond it is, and bears the name of the joint. The nearer body has its own
+    point there if the joint lets the two move apart: where that frame is in the default pose.
+    """
+    drawing = _Drawing(model, body_motion(model, values), body_motion(model, coordinate_values(model, {})))
+    for joint in model.joints:
+        drawing.points[joint.name] = drawing.place(joint.outboard.body, joint.outboard.position)
+    for body in (joint.outboard.body for joint in model.joints):
+        drawing.draw(body)
+    points = drawing.points
+    long = [(a, b) for a, b in drawing.bones if np.linalg.norm(points[a][0] - points[b][0]) > _SHORTEST]
+    position = (np.stack(list(points.values()), axis=1) @ TO_GLOBAL.T).astype(np.float32)
+    return Skeleton(tuple(points), position, tuple(long))
+
+
+@dataclass(eq=False)
+class _Drawing:
+    """The points (T, 3) and bones found so far, along a motion and with the default pose."""
+
+    model: OpenSimModel
+    motion: BodyMotion
+    rest: BodyMotion
+    points: dict[str, Array] = field(default_factory=dict)
+    bones: list[tuple[str, str]] = field(default_factory=list)
+
+    def place(self, body: str, local: Array) -> Array:
+        """A point of a body in the ground, (T, 3)."""
+        number = self.model.body_number[body]
+        return np.asarray(self.motion.rotation[:, number] @ local + self.motion.position[:, number])
+
+    def draw(self, body: str) -> None:
+        """The bones of a body: from its joint to those beyond it, and to its tip."""
+        start = next(joint.name for joint in self.model.joints if joint.outboard.body == body)
+        beyond = [self._end(joint) for joint in self.model.joints if joint.inboard.body == body]
+        upright = body in bundled_toml(__package__, "skeleton.toml")["model"]["upright"]
+        if upright and len(beyond) > 1:
+            middle = f"middle of {body}"
+            self.points[middle] = np.mean([self.points[end] for end in beyond], axis=0)
+            self.bones.append((start, middle))
+            start = middle
+        self.bones += [(start, end) for end in beyond]
+        if len(beyond) > 2:
+            self.bones += list(zip(beyond, [*beyond[1:], beyond[0]], strict=True))
+        mass = self.model.masses.get(body)
+        if mass is not None and (upright or not beyond):
+            own = next(joint for joint in self.model.joints if joint.outboard.body == body)
+            self.points[f"end of {body}"] = self.place(body, 2.0 * mass.center - own.outboard.position)
+            self.bones.append((start, f"end of {body}"))
+
+    def _end(self, joint: Joint) -> str:
+        """Name of the point of the nearer body at a joint."""
+        inner, outer = (self.model.body_number[frame.body] for frame in (joint.inboard, joint.outboard))
+        at_rest = self.rest.rotation[0, outer] @ joint.outboard.position + self.rest.position[0, outer]
+        local = self.rest.rotation[0, inner].T @ (at_rest - self.rest.position[0, inner])
+        own = self.place(joint.inboard.body, local)
+        if np.linalg.norm(own - self.points[joint.name], axis=1).max() <= _SAME:
+            return joint.name
+        name = f"{joint.name} on {joint.inboard.body}"
+        self.points[name] = own
+        return name
+
+
+def model_paths(model: OpenSimModel, values: Array, muscles: tuple[str, ...]) -> MusclePaths:
+    """The paths of some muscles for values (T, K) of all coordinates."""
+    lines = path_lines(model, values, muscles)
+    turned = (lines.position @ TO_GLOBAL.T).astype(np.float32)
+    return MusclePaths(muscles, PathLines(lines.muscle, turned, lines.used))
+
+
+def load_variables(model: OpenSimModel, dynamics: LoadDynamics | None) -> dict[str, Variable]:
+    """Forces and their points over time and external_load, named as in variables.toml; none without loads."""
+    if dynamics is None or not dynamics.loads:
+        return {}
+    time, pose = dynamics.motion.time, dynamics.dynamics.bodies.pose
+    found = [load_in_ground(model, load, time, pose) for load in dynamics.loads]
+    force, point = (np.stack(parts, axis=1) @ TO_GLOBAL.T for parts in zip(*found, strict=True))
+    point = np.where(force[..., 2:] > STANCE_THRESHOLD, point, np.nan)
+    over = ("time", "external_load", "axis")
+    return {"external_force": (over, force), "external_point": (over, point)}
+
+
+def load_coordinates(dynamics: LoadDynamics | None) -> dict[str, object]:
+    """Name of each load, with the body that it acts on."""
+    if dynamics is None or not dynamics.loads:
+        return {}
+    return {"external_load": [f"{load.name} on {load.body}" for load in dynamics.loads]}
