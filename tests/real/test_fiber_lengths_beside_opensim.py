@@ -55,25 +55,25 @@ def elastic_lengths(walk: str) -> np.ndarray:
 def test_normalised_fiber_lengths_are_those_of_opensim(walk: str) -> None:
     """Of all muscles, rigid tendons on both sides; the path's own lengths give the gastrocnemii others."""
     file, problem = shared(walk)
-    model, names = problem.model, list(problem.muscles.names)
+    model, names = problem.model, list(problem.whole.state.parameters.names)
     values = coordinate_values(model, problem.motion.by_name(problem.motion.value))[::EVERY]
     theirs = np.array(answers(task("fibers", file, list(model.coordinates), values, muscles=names))[0])
-    ours = (problem.fiber.length / problem.muscles.optimal_fiber_length)[::EVERY]
+    ours = (problem.fiber.length / problem.whole.state.parameters.optimal_fiber_length)[::EVERY]
     assert np.abs(ours - theirs).max() < 0.005
     note = next(note for note in problem.notes if note.startswith("For wrapped paths"))
     assert "gaslat_r (length" in note and "soleus" not in note
     own = problem.muscles.fibers(elastic_lengths(walk), problem.musculotendon_velocity).length[::EVERY]
-    assert np.abs(own / problem.muscles.optimal_fiber_length - theirs).max() > 0.06
+    assert np.abs(own / problem.whole.state.parameters.optimal_fiber_length - theirs).max() > 0.06
 
 
 @pytest.mark.parametrize("walk", WALKS)
 def test_elastic_tendons_are_longer_by_the_difference_in_the_neutral_pose(walk: str) -> None:
     """And lengths are those of the path, whose rates are the velocities."""
     _, problem = shared(walk, "elastic")
-    model, names = problem.model, problem.muscles.names
+    model, names = problem.model, problem.whole.state.parameters.names
     shift = tendon_shifts(model, names)
     printed = np.array([model.muscles[name].tendon_slack_length for name in names])
-    np.testing.assert_allclose(problem.muscles.tendon_slack_length, printed + shift, atol=1e-15)
+    np.testing.assert_allclose(problem.whole.state.parameters.tendon_slack_length, printed + shift, atol=1e-15)
     moved = {name for name, each in zip(names, shift, strict=True) if each}
     assert moved and moved <= {"gaslat_r", "gaslat_l", "gasmed_r", "gasmed_l"}
     assert (2e-3 < shift[shift != 0]).all() and (shift < 1e-2).all()

@@ -32,7 +32,7 @@ def stored(recorded_walk: Path, walk: ModelBody) -> dict[str, np.ndarray]:
     """OpenSim's lengths (T, 40) and moment arms (T, 5, 40) of the right leg, in the order of the problem."""
     with np.load(recorded_walk / "reference" / "opensim_rlu2023_right_leg.npz") as data:
         rows = np.searchsorted(data["time"], walk.motion.time - 1e-6)
-        muscles = [data["muscle"].tolist().index(name) for name in walk.muscles.names[:40]]
+        muscles = [data["muscle"].tolist().index(name) for name in walk.muscles[:40]]
         dofs = [data["coordinate"].tolist().index(name) for name in walk.choice.dofs[:5]]
         arms = data["moment_arm_m"][rows][:, dofs][:, :, muscles]
         return {"length": data["length_m"][rows][:, muscles], "arm": arms}
@@ -42,7 +42,7 @@ def test_the_usual_choice(walk: ModelBody) -> None:
     """Without subtalar and toe joints, which the model locks, and the patella, which the knee drives."""
     stems = ("hip_flexion", "hip_adduction", "hip_rotation", "knee_angle", "ankle_angle")
     assert walk.choice.dofs == tuple(f"{stem}_{side}" for side in "rl" for stem in stems)
-    assert len(walk.muscles.names) == 80 and len(walk.motion.time) == 136
+    assert len(walk.muscles) == 80 and len(walk.motion.time) == 136
     assert [part.state.moment_arm.shape[1:] for part in walk.parts] == [(5, 40), (5, 40)]
 
 
@@ -72,10 +72,10 @@ def test_where_arms_over_wraps_differ_opensim_contradicts_itself(
     arms = walk.whole.state.moment_arm[:, :5, :40]
     apart = 1e3 * np.abs(arms - stored["arm"]).max(axis=(0, 1))
     differ = apart > 0.1
-    names = np.array(walk.muscles.names[:40])
+    names = np.array(walk.muscles[:40])
     assert all(walk.model.muscles[name].wraps for name in names[differ])
     values = walk.motion.by_name(walk.motion.value)
-    path = opensim_geometry(walk.model, values, (), walk.muscles.names[:40]).length
+    path = opensim_geometry(walk.model, values, (), walk.muscles[:40]).length
     pair = (path, arms), (stored["length"], stored["arm"])
     ours, theirs = (violation(*each)[:, differ] for each in pair)
     assert np.median(ours, axis=0).max() < 1e-7 and np.quantile(ours, 0.8, axis=0).max() < 2e-5

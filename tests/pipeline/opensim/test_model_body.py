@@ -216,8 +216,8 @@ def test_tendons_are_carried_and_change_no_problem_of_rigid_ones(small: OpenSimM
 
     usual, elastic = found(small), found(small, tendon="elastic", tendon_strain={"two": 0.08})
     assert (usual.options.tendon, elastic.options.tendon) == ("rigid", "elastic")
-    assert usual.muscles.tendon_strain.tolist() == [0.04] * 3
-    assert elastic.muscles.tendon_strain.tolist() == [0.04, 0.08, 0.04]
+    assert usual.whole.state.parameters.tendon_strain.tolist() == [0.04] * 3
+    assert elastic.whole.state.parameters.tendon_strain.tolist() == [0.04, 0.08, 0.04]
     text = TEXT.replace("<FmaxMuscleStrain>", "<FmaxTendonStrain>0</FmaxTendonStrain><FmaxMuscleStrain>")
     stiff = read_osim(save_model(tmp_path, text))
     again = found(stiff)
@@ -225,7 +225,8 @@ def test_tendons_are_carried_and_change_no_problem_of_rigid_ones(small: OpenSimM
     np.testing.assert_array_equal(again.moment, usual.moment)
     with refused("bad_number", "one_r", "small"):
         found(stiff, tendon="elastic")
-    assert found(stiff, tendon="elastic", tendon_strain=0.05).muscles.tendon_strain.tolist() == [0.05] * 3
+    softened = found(stiff, tendon="elastic", tendon_strain=0.05)
+    assert softened.whole.state.parameters.tendon_strain.tolist() == [0.05] * 3
 
 
 @pytest.mark.parametrize(
