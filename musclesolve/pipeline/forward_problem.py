@@ -148,46 +148,16 @@ def forward_problem(
             without activations, or of other muscles, tendons or times.
     """
     check_choice(replay, "replay", REPLAYS)
-<<<<<<< HEAD
     if not isinstance(trial, Analysis | Trial | str | Path):
-=======
-    analysis = _analysed(trial)
-    _check_tendons(analysis, result)
-    assert isinstance(analysis.body, RecordedBody)
-    legs = [leg.muscles for leg in analysis.body.legs]
-    recorded, names = analysis.body.mechanics, analysis.body.muscles
-    activation = analysis.activation if result is None else _of_result(result, names, recorded.motion.time)
-    keep = _solved(activation)
-    motion, wrenches = recorded.motion.frames(keep), [wrench.frames(keep) for wrench in recorded.wrenches]
-    finer = refined(recorded.model, motion, wrenches, activation[keep], check_integer(refine, "refine", 1))
-    problem = problem_of(recorded.model, *finer[:2], legs, finer[2], replay, between)
-    return replace(problem, every=refine)
-
-
-def _analysed(trial: object) -> Analysis:
-    """The analysis of a trial, made now unless given."""
-    if isinstance(trial, Analysis):
-        return trial
-    if not isinstance(trial, Trial | str | Path):
->>>>>>> 7da7e244 (One moving body for recordings and OpenSim models, one sharing, one assembly)
         raise InputError(
             f"a {type(trial).__name__} instead of a trial",
             code="bad_type",
             expected="a trial, the path of its file, or its analysis",
             remedy="a result knows no subject and no recording: pass its trial, and the result as result=",
         )
-<<<<<<< HEAD
     analysis = trial if isinstance(trial, Analysis) else share(prepare(trial))
-    check_rigid(analysis.prepared.trial, "a forward problem")
-=======
-    return share(prepare(trial))
-
-
-def _check_tendons(analysis: Analysis, result: xr.Dataset | None) -> None:
-    """Refuse activations that were found with elastic tendons: the simulated ones are rigid."""
     assert isinstance(analysis.body, RecordedBody)
     check_rigid(analysis.body.trial, "a forward problem")
->>>>>>> 7da7e244 (One moving body for recordings and OpenSim models, one sharing, one assembly)
     if str(getattr(result, "attrs", {}).get("tendon", "rigid")) != "rigid":
         raise InputError(
             "the activations of the result are those of muscles with elastic tendons",
@@ -196,8 +166,8 @@ def _check_tendons(analysis: Analysis, result: xr.Dataset | None) -> None:
             expected="a result with rigid tendons, as those of the simulation are",
             remedy='run the trial with tendon = "rigid"',
         )
-    legs = [leg.state.muscles for leg in analysis.legs]
-    recorded, names = analysis.prepared.mechanics, analysis.muscle_names
+    legs = [leg.muscles for leg in analysis.body.legs]
+    recorded, names = analysis.body.mechanics, analysis.body.muscles
     activation = analysis.activation if result is None else _of_result(result, names, recorded.motion.time)
     # The longest run of frames in which all activations are known.
     runs = true_runs(np.asarray(np.isfinite(activation).all(axis=1)))
@@ -278,36 +248,7 @@ def _side_by_side(states: Sequence[LegState], name: str) -> Array:
     return np.concatenate([getattr(state, name) for state in states], axis=1)
 
 
-<<<<<<< HEAD
-def _of_result(result: xr.Dataset, names: list[str], time: Array) -> Array:
-=======
-def _muscle_moments(model: Model, states: Sequence[LegState], tension: Array) -> Array:
-    """Joint moments (T, K) [N m] of tendon forces (T, n) [N] of the muscles of some legs."""
-    moments, first = np.zeros((len(tension), model.tree.joint_count)), 0
-    for state in states:
-        arm = state.moment_arm
-        own = tension[:, first : first + arm.shape[2]]
-        moments[:, [model.dof(dof) for dof in state.muscles.dof_names]] += np.einsum("tkn,tn->tk", arm, own)
-        first += arm.shape[2]
-    return moments
-
-
-def _solved(activation: Array) -> slice:
-    """The longest run of frames in which all activations are known."""
-    runs = true_runs(np.asarray(np.isfinite(activation).all(axis=1)))
-    first, last = max(runs, key=lambda run: run[1] - run[0], default=(0, 0))
-    if last - first < 6:
-        raise InputError(
-            f"at most {last - first} frames in a row have a valid solution of all analysed legs",
-            code="too_few_frames",
-            expected="at least 6",
-            remedy="analyse the leg that was measured alone (side), or choose another time range",
-        )
-    return slice(first, last)
-
-
 def _of_result(result: xr.Dataset, names: Sequence[str], time: Array) -> Array:
->>>>>>> 7da7e244 (One moving body for recordings and OpenSim models, one sharing, one assembly)
     """The activations (T, n) of a result for the muscles and frames of a run."""
     if missing := [
         name for name in ("activation", "time", "muscle") if name not in getattr(result, "variables", ())

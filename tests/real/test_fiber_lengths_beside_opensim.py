@@ -58,11 +58,13 @@ def test_normalised_fiber_lengths_are_those_of_opensim(walk: str) -> None:
     model, names = problem.model, list(problem.whole.state.parameters.names)
     values = coordinate_values(model, problem.motion.by_name(problem.motion.value))[::EVERY]
     theirs = np.array(answers(task("fibers", file, list(model.coordinates), values, muscles=names))[0])
-    ours = (problem.fiber.length / problem.whole.state.parameters.optimal_fiber_length)[::EVERY]
+    ours = (problem.whole.state.fiber_length / problem.whole.state.parameters.optimal_fiber_length)[::EVERY]
     assert np.abs(ours - theirs).max() < 0.005
     note = next(note for note in problem.notes if note.startswith("For wrapped paths"))
     assert "gaslat_r (length" in note and "soleus" not in note
-    own = problem.muscles.fibers(elastic_lengths(walk), problem.musculotendon_velocity).length[::EVERY]
+    own = problem.whole.state.parameters.fibers(
+        elastic_lengths(walk), problem.whole.state.musculotendon_velocity
+    ).length[::EVERY]
     assert np.abs(own / problem.whole.state.parameters.optimal_fiber_length - theirs).max() > 0.06
 
 
@@ -73,11 +75,13 @@ def test_elastic_tendons_are_longer_by_the_difference_in_the_neutral_pose(walk: 
     model, names = problem.model, problem.whole.state.parameters.names
     shift = tendon_shifts(model, names)
     printed = np.array([model.muscles[name].tendon_slack_length for name in names])
-    np.testing.assert_allclose(problem.whole.state.parameters.tendon_slack_length, printed + shift, atol=1e-15)
+    np.testing.assert_allclose(
+        problem.whole.state.parameters.tendon_slack_length, printed + shift, atol=1e-15
+    )
     moved = {name for name, each in zip(names, shift, strict=True) if each}
     assert moved and moved <= {"gaslat_r", "gaslat_l", "gasmed_r", "gasmed_l"}
     assert (2e-3 < shift[shift != 0]).all() and (shift < 1e-2).all()
     assert any(note.startswith("Tendon slack lengths differ") for note in problem.notes)
     rate = np.gradient(problem.whole.state.musculotendon_length, problem.motion.time, axis=0)
-    off = np.abs(rate - problem.musculotendon_velocity)[2:-2][:, shift != 0]
+    off = np.abs(rate - problem.whole.state.musculotendon_velocity)[2:-2][:, shift != 0]
     assert np.quantile(off, 0.9) < 0.02
