@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -97,10 +97,14 @@ class Problem:
     single_frame: bool = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        ranked = {name: _numbers(name, getattr(self, name)) for name in _RANKS}
-        _check_ranks(ranked)
+        ranked, lengths = {}, set()
+        for name, (rank, axes) in _RANKS.items():
+            ranked[name] = array = _numbers(name, getattr(self, name))
+            if array.ndim not in (rank, rank + 1) or 0 in array.shape[-rank:]:
+                expected = f"{axes}, none of the last {rank} empty; a single frame may drop the first axis"
+                raise misshapen(name, array.shape, f"Problem.{name}", expected)
+            lengths |= set(array.shape[:-rank])
         dofs, muscles = ranked["moment_arm"].shape[-2:]
-        lengths = {array.shape[0] for name, array in ranked.items() if array.ndim == _RANKS[name][0] + 1}
         frames, reactions = max(lengths, default=1), _reaction_count(self)
         self._set("single_frame", not lengths)
         shapes = {
@@ -119,10 +123,16 @@ class Problem:
             "passive_force": (frames, muscles),
         }
         for name, shape in shapes.items():
-            if (given := getattr(self, name)) is not None:
-                self._set(
-                    name, _shaped(name, ranked[name] if name in ranked else _numbers(name, given), shape)
-                )
+            if (given := getattr(self, name)) is None:
+                continue
+            array = ranked[name] if name in ranked else _numbers(name, given)
+            # broadcast over frames only: a stray axis of length one is more likely a mistake
+            if not any(array.shape == shape[i:] for i in range(len(shape) + 1)):
+                expected = f"{shape} or its last axes, to go with the other arrays"
+                raise misshapen(name, array.shape, f"Problem.{name}", expected)
+            array = np.ascontiguousarray(np.broadcast_to(array, shape))
+            array.flags.writeable = False
+            self._set(name, array)
         self._set("muscle", _names("muscle", self.muscle, muscles))
         self._set("dof", _names("dof", self.dof, dofs))
         if self.reaction_matrix is not None:
@@ -203,24 +213,6 @@ def misshapen(name: str, shape: tuple[int, ...], where: str, expected: str) -> I
     return InputError(f"{name} has the shape {shape}", code="bad_shape", where=where, expected=expected)
 
 
-def _check_ranks(arrays: Mapping[str, Array]) -> None:
-    for name, array in arrays.items():
-        rank, axes = _RANKS[name]
-        if array.ndim not in (rank, rank + 1) or 0 in array.shape[-rank:]:
-            expected = f"{axes}, none of the last {rank} empty; a single frame may drop the first axis"
-            raise misshapen(name, array.shape, f"Problem.{name}", expected)
-
-
-def _shaped(name: str, array: Array, shape: tuple[int, ...]) -> Array:
-    """Broadcast over frames only: a stray axis of length one is more likely a mistake."""
-    if not any(array.shape == shape[i:] for i in range(len(shape) + 1)):
-        expected = f"{shape} or its last axes, to go with the other arrays"
-        raise misshapen(name, array.shape, f"Problem.{name}", expected)
-    array = np.ascontiguousarray(np.broadcast_to(array, shape))
-    array.flags.writeable = False
-    return array
-
-
 def _names(kind: str, names: Sequence[str] | None, count: int) -> tuple[str, ...]:
     if names is None:
         return tuple(f"{kind}_{i}" for i in range(count))
@@ -252,37 +244,30 @@ def _reaction_count(problem: Problem) -> int:
 
 
 def _check_values(problem: Problem) -> None:
-    lower, upper = problem.lower, problem.upper
-    _refuse(
-        problem, "max_isometric_force", _not_positive(problem.max_isometric_force), "a positive number [N]"
-    )
-    _refuse(problem, "force_capacity", problem.force_capacity < 0, "zero or more [N]")
-    _refuse(problem, "lower", lower < 0, "zero or more")
-    _refuse(problem, "upper", np.isinf(upper), "a finite bound; a large number such as 10 sets it free")
-    _refuse(problem, "lower", lower > upper, "no more than upper")
-    if (fiber := problem.optimal_fiber_length) is not None:
-        _refuse(problem, "optimal_fiber_length", _not_positive(fiber), "a positive number [m]")
-    if (emg := problem.emg) is not None:
-        _refuse(problem, "emg", (emg < 0) | np.isinf(emg), "zero or more, or NaN where not measured")
-    if (force := problem.passive_force) is not None:
-        _refuse(problem, "passive_force", (force < 0) | np.isinf(force), "zero or more [N]")
-    if (weight := problem.reserve_weight) is not None:
-        expected = "a positive number, or None for no reserves"
-        _refuse(problem, "reserve_weight", _not_positive(weight), expected, names=problem.dof)
+    upper = problem.upper
+    rules: list[tuple[str, Callable[[Array], Mask], str]] = [
+        ("max_isometric_force", _not_positive, "a positive number [N]"),
+        ("force_capacity", lambda x: x < 0, "zero or more [N]"),
+        ("lower", lambda x: x < 0, "zero or more"),
+        ("upper", np.isinf, "a finite bound; a large number such as 10 sets it free"),
+        ("lower", lambda x: x > upper, "no more than upper"),
+        ("optimal_fiber_length", _not_positive, "a positive number [m]"),
+        ("emg", lambda x: (x < 0) | np.isinf(x), "zero or more, or NaN where not measured"),
+        ("passive_force", lambda x: (x < 0) | np.isinf(x), "zero or more [N]"),
+        ("reserve_weight", _not_positive, "a positive number, or None for no reserves"),
+    ]
+    for name, is_bad, expected in rules:
+        array = getattr(problem, name)
+        if array is None or not (bad := is_bad(array)).any():
+            continue
+        index = tuple(int(i) for i in np.argwhere(bad)[0])
+        names = problem.dof if name == "reserve_weight" else problem.muscle
+        owner = (names or ())[index[-1]]
+        place = owner if len(index) == 1 else f"{owner} in frame {index[0]}"
+        more = f" (and {int(bad.sum()) - 1} more)" if bad.sum() > 1 else ""
+        fault = f"{name} is {array[index]:g} for {place}{more}"
+        raise InputError(fault, code="bad_number", where=f"Problem.{name}", expected=expected)
 
 
 def _not_positive(array: Array) -> Mask:
     return ~((array < HUGE) & (array > 0))
-
-
-def _refuse(
-    problem: Problem, name: str, bad: Mask, expected: str, names: tuple[str, ...] | None = None
-) -> None:
-    if not bad.any():
-        return
-    index = tuple(int(i) for i in np.argwhere(bad)[0])
-    owner = (names or problem.muscle or ())[index[-1]]
-    place = owner if len(index) == 1 else f"{owner} in frame {index[0]}"
-    more = f" (and {int(bad.sum()) - 1} more)" if bad.sum() > 1 else ""
-    fault = f"{name} is {getattr(problem, name)[index]:g} for {place}{more}"
-    raise InputError(fault, code="bad_number", where=f"Problem.{name}", expected=expected)

@@ -60,10 +60,15 @@ def solve(
     refuse_unfit(method, chosen, problem.reserve_weight is not None or on_infeasible == "reserve")
     chosen.require(problem)
     start = _warm(problem, warm_start)
-    found, unresolved = _certified(problem, chosen, method, on_infeasible == "reserve")
+    certify, found = getattr(method, "solve_certified", None), None
+    if certify is not None and problem.n_frames:
+        found = certify(problem, chosen, on_infeasible == "reserve")
+    if found is None:
+        found, unresolved = SolutionArrays.empty(problem), np.ones(problem.n_frames, np.bool_)
+    else:
+        unresolved = found.status == UNRESOLVED
     if unresolved.any():
-        certifies = hasattr(method, "solve_certified")
-        other = getattr(method, "fallback", method) if certifies else method
+        other = method if certify is None else getattr(method, "fallback", method)
         part = problem if unresolved.all() else problem.frames(unresolved)
         slow = _solved(part, chosen, other, on_infeasible, None if start is None else start[unresolved])
         if unresolved.all():
@@ -72,18 +77,6 @@ def solve(
             found.store(unresolved, slow)
     solution = found.to_solution(chosen, method)
     return solution.drop_frame_axis() if problem.single_frame else solution
-
-
-def _certified(
-    problem: Problem, cost: Cost, method: Solver, allow_reserve: bool
-) -> tuple[SolutionArrays, Mask]:
-    """What the solver certifies or proves itself, and which frames it leaves (see `Solver`)."""
-    solve_certified = getattr(method, "solve_certified", None)
-    if solve_certified is not None and problem.n_frames:
-        found = solve_certified(problem, cost, allow_reserve)
-        if found is not None:
-            return found, found.status == UNRESOLVED
-    return SolutionArrays.empty(problem), np.ones(problem.n_frames, np.bool_)
 
 
 def _solved(

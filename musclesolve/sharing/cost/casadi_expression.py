@@ -143,8 +143,13 @@ class ExpressionCost(Cost):
     def hessian_diagonal(self, problem: Problem, activation: Array) -> Array:
         """(T, n)."""
         curvature = self._evaluate("diagonal", problem, activation)
-        if self.convex:
-            self._check_curvature(problem, activation, curvature)
+        bad = curvature < -SLACK * np.abs(curvature).max(axis=1, keepdims=True, initial=0.0)
+        if self.convex and bad.any():
+            frame, muscle = np.argwhere(bad)[0]
+            raise self._not_convex(
+                f"its second derivative by the activation of {(problem.muscle or ())[muscle]} is "
+                f"{curvature[frame, muscle]:g} at {activation[frame, muscle]:g}"
+            )
         return curvature
 
     def term_hessian(self, problem: Problem, activation: Array) -> Array:
@@ -169,19 +174,9 @@ class ExpressionCost(Cost):
         if (values < -SLACK * np.abs(values).max(axis=1, keepdims=True, initial=0.0)).any():
             raise self._not_convex(f"its second derivative along some activations is {values.min():g}")
 
-    def _check_curvature(self, problem: Problem, activation: Array, curvature: Array) -> None:
-        largest = np.abs(curvature).max(axis=1, keepdims=True, initial=0.0)
-        bad = curvature < -SLACK * largest
-        if bad.any():
-            frame, muscle = np.argwhere(bad)[0]
-            raise self._not_convex(
-                f"its second derivative by the activation of {(problem.muscle or ())[muscle]} is "
-                f"{curvature[frame, muscle]:g} at {activation[frame, muscle]:g}"
-            )
-
-    def _not_convex(self, found: str) -> InputError:
+    def _not_convex(self, reason: str) -> InputError:
         remedy = "convex=False and a solver for costs that are not convex"
-        return bad_cost(self, f"is declared convex, but {found}", "a convex expression", remedy=remedy)
+        return bad_cost(self, f"is declared convex, but {reason}", "a convex expression", remedy=remedy)
 
     def parameters(self, problem: Problem) -> Array:
         """The capacity, what is used of the problem, and the constants, (T, p, n)."""
