@@ -159,7 +159,8 @@ def _emg(facts: Facts) -> Iterator[Limit]:
     if weak:
         parts = (Markup("{} {}").format(name, Number(f"emg_correlation {name}", r)) for name, r in weak)
         yield _limit("weak", limit=f"{WEAK:g}", channels=Markup(", ").join(parts))
-    legs = {frames.side_of(name) for channel in facts.channels for name in channel.muscles.split(", ")}
+    muscles = [name for channel in facts.channels if channel.muscles for name in channel.muscles.split(", ")]
+    legs = set(map(frames.side_of, muscles)) if muscles else set(facts.legs)
     for side in facts.legs:
         if side not in legs:
             yield _limit("emg_of_leg", leg=frames.SIDE_NAMES.get(side, "–"))
