@@ -168,7 +168,7 @@ def factor_convex(basis: Basis, nodes: Nodes, i: int, before: float, band: Any, 
 
 @compiled
 def solve_chain(factor: Any, x: Any) -> None:
-    """X = (L D L^T)^-1 x, in place."""
+    """Replace x (T,) by (L D L^T)^-1 x."""
     frames = x.size
     for j in range(frames):
         total = x[j]
@@ -269,7 +269,7 @@ def spread(basis: Basis, lever: Any, x: Any, out: Any) -> None:
 
 @compiled
 def collect(basis: Basis, lever: Any, c: Any, out: Any) -> None:
-    """Out += A Z c of one muscle, (T, m)."""
+    """Add A Z c of one muscle to `out`, (T, m)."""
     frames, moments = out.shape
     for t in range(frames):
         total = 0.0

@@ -68,7 +68,7 @@ class GivenCapacities:
         return 1.0
 
     def state(self, z: Array, y: Array) -> Balance:
-        """F = z, g = 1, p = 0."""
+        """The balance of f = z, g = 1, p = 0 for coordinates z (T, n)."""
         one, none = np.ones_like(z), np.zeros_like(z)
         return Balance(
             Curved(z, one, none), Curved(none, none, none), Capacity(one, *(none for _ in range(5)))

@@ -22,7 +22,7 @@ from musclesolve.muscles.elastic.sampled_curves import Curved
 
 
 class Capacity(NamedTuple):
-    """G and its derivatives by z and y."""
+    """The capacity g and its derivatives by z and y, (T, n) each."""
 
     value: Array
     z: Array
@@ -45,11 +45,11 @@ class Balance:
 
     @property
     def active(self) -> Curved:
-        """F - p by z."""
+        """The force f - p by z."""
         return Curved(*(whole - part for whole, part in zip(self.tendon, self.passive, strict=True)))
 
     def imbalance(self, activation: Array) -> Array:
-        """F(z) - a g(z, y) - p(z), (T, n)."""
+        """The imbalance f(z) - a g(z, y) - p(z) of tendon and fiber at activations (T, n), (T, n)."""
         return self.tendon.value - activation * self.capacity.value - self.passive.value
 
 

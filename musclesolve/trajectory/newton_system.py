@@ -71,7 +71,7 @@ class NewtonSystem:
         return True
 
     def solve(self, right: Array, short: Array) -> tuple[Array, Array]:
-        """Dc (T, n) and dlambda (T, m) for r (T, n) and b (T, m)."""
+        """The changes dc (T, n) and dlambda (T, m) for right-hand sides r (T, n) and b (T, m)."""
         solve = chain_kernel.SOLVE.load()
         own = right.T.copy()  # solved in place
         solve(self.factors, own)

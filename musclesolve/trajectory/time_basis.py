@@ -94,7 +94,7 @@ class TimeBasis:
         return np.asarray(solve_banded((ROW - 1, ROW - 1), band, value, check_finite=False))
 
     def between(self, coefficient: Array, time: Array) -> tuple[Array, Array]:
-        """Z(t) and dz/dt at other times (k,) [s], (k, n)."""
+        """The values z and rates dz/dt [1/s] at other times (k,) [s], (k, n) each."""
         from scipy.interpolate import BSpline
 
         first, last = self.ends @ coefficient

@@ -55,8 +55,8 @@ Where a cost is flat both may be small at once, and their ratio decides whether 
 class CollocationReport:
     """An attempt with the figures that tell what it is worth, whatever the scheme.
 
-    kkt_residual: the largest miss of the conditions of its own programme (programme_residual.py); defect (T-1, n): the
-    error of the transcription between two frames, in units of activation (defects.py); cost: the integral over time,
+    kkt_residual: the largest miss of the conditions of its own programme (`programme_residual`); defect (T-1, n): the
+    error of the transcription between two frames, in units of activation (`defects`); cost: the integral over time,
     reserves included, over the mean time between frames; reserve: (T, m) [N m].
     """
 
