@@ -12,7 +12,7 @@ from benchmarks.thesis_figures.comparison import Finding
 from benchmarks.thesis_figures.drawing import key, over_cycle, panels
 from benchmarks.thesis_figures.study import SAGITTAL, Study
 from musclesolve._util.arrays import Array
-from musclesolve.plotting.page.style import heading
+from musclesolve.plotting.page.sheet import heading
 
 COLOR = {"nearest": "#0072B2", "joint_angles": "#009E73", "none": "#D55E00"}
 DRAWS = 12

@@ -12,7 +12,8 @@ from matplotlib.figure import Figure
 
 from benchmarks.thesis_figures.study import Study
 from musclesolve._util.arrays import Array, true_runs
-from musclesolve.plotting.page.style import SMALL, TEXT, page
+from musclesolve.plotting.page.sheet import Sheet, page
+from musclesolve.plotting.page.style import SMALL, TEXT
 
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#7F7F7F")
 STANCE = "#E3E3E3"
@@ -27,7 +28,7 @@ def panels(
     *,
     labels: bool = True,
     sharey: bool = False,
-) -> tuple[Figure, np.ndarray]:
+) -> tuple[Sheet, np.ndarray]:
     """A figure on a share of an A4 page with panels (rows, columns), each with room for labels.
 
     What it is drawn of stands below the title; None: of no trial.

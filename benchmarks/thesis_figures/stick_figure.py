@@ -5,8 +5,6 @@ from __future__ import annotations
 from itertools import combinations
 
 import numpy as np
-from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 
 import muscle_db
 from benchmarks.thesis_figures.comparison import Finding
@@ -16,7 +14,8 @@ from benchmarks.thesis_figures.study import SIDE, Study
 from musclesolve._util.arrays import Array
 from musclesolve.muscles.placing.place_muscles import place_muscles
 from musclesolve.pipeline.mechanics import mechanics
-from musclesolve.plotting.page.style import SMALL, heading, place_legend
+from musclesolve.plotting.page.curves import line
+from musclesolve.plotting.page.sheet import Sheet, heading
 
 OTHER = "#7F7F7F"
 GROUP_COLORS = (*COLORS[:6], "#8B4513", "#C00000")
@@ -73,9 +72,9 @@ def stick_figure(study: Study) -> Finding:
         for muscle, points in paths.items():
             panel.plot(*((points - base) @ view).T, color=_color(muscle), linewidth=0.7)
         panel.set(xlim=(-0.5, 0.5), ylim=(-0.05, 1.75), aspect="equal")
-        panel.set_xlabel("[m]", fontsize=SMALL)
+        panel.set_xlabel("[m]")
         heading(panel, name)
-    axes[0, 0].set_ylabel("height [m]", fontsize=SMALL)
+    axes[0, 0].set_ylabel("height [m]")
     _legend(figure)
     lengths = {name: np.linalg.norm(np.diff(points, axis=0), axis=1).sum() for name, points in paths.items()}
     result = study.result["musculotendon_length"].values[int(study.cycle.index[0])]
@@ -98,9 +97,10 @@ def _color(muscle: str) -> str:
     return OTHER
 
 
-def _legend(figure: Figure) -> None:
-    names = [group["panel"].partition(" ")[2] for group in groups_of_source()["group"].values()]
-    first = [group["muscles"][0] for group in groups_of_source()["group"].values()]
-    handles = [Line2D([], [], color=_color(m), label=name) for m, name in zip(first, names, strict=True)]
-    handles.append(Line2D([], [], color=OTHER, label="others"))
-    place_legend(figure, handles, ncols=5, fontsize=SMALL)
+def _legend(sheet: Sheet) -> None:
+    groups = groups_of_source()["group"].values()
+    names = [group["panel"].partition(" ")[2] for group in groups]
+    colors = [_color(group["muscles"][0]) for group in groups]
+    sheet.add_legend(
+        {name: line(color) for name, color in zip([*names, "others"], [*colors, OTHER], strict=True)}
+    )

@@ -2,23 +2,23 @@ from .figure_sets import save_figures as save_figures
 from .page.page_style import PageStyle as PageStyle
 from .page.page_style import current_style as current_style
 from .page.page_style import page_style as page_style
+from .result.cutoff_figures import cutoff_and_noise as cutoff_and_noise
+from .result.ground_figure import ground_reaction as ground_reaction
 
 # Of a result.
-from .result.contact_component_figure import contact_force_components as contact_force_components
-from .result.coordinate_figures import coordinates_and_moments as coordinates_and_moments
-from .result.coordinate_figures import reserves as reserves
-from .result.cutoff_figures import cutoff_and_noise as cutoff_and_noise
-from .result.function_group_figure import function_groups as function_groups
-from .result.ground_figure import ground_reaction as ground_reaction
+from .result.joint_figures import contact_force_components as contact_force_components
 from .result.joint_figures import contact_forces as contact_forces
+from .result.joint_figures import coordinates_and_moments as coordinates_and_moments
 from .result.joint_figures import joint_angles_and_moments as joint_angles_and_moments
 from .result.muscle_figures import activations as activations
+from .result.muscle_figures import fibers_and_tendons as fibers_and_tendons
+from .result.muscle_figures import function_groups as function_groups
 from .result.muscle_figures import muscle_forces as muscle_forces
 from .result.passive_moment_figure import passive_moment_figure as passive_moment_figure
 from .result.power_figure import joint_powers as joint_powers
 from .result.residual_figures import consistency_shift as consistency_shift
+from .result.residual_figures import reserves as reserves
 from .result.residual_figures import reserves_and_residual as reserves_and_residual
-from .result.tendon_figure import fibers_and_tendons as fibers_and_tendons
 
 # Of an average, a comparison, an uncertainty, of sensitivities.
 from .study.average_figures import average_activations as average_activations
@@ -28,9 +28,9 @@ from .study.comparison_figures import compare_activations as compare_activations
 from .study.comparison_figures import compare_co_contraction as compare_co_contraction
 from .study.comparison_figures import compare_contact_forces as compare_contact_forces
 from .study.comparison_figures import compare_group_forces as compare_group_forces
-from .study.error_source_figure import error_sources_contact_forces as error_sources_contact_forces
-from .study.error_source_figure import error_sources_muscle_forces as error_sources_muscle_forces
-from .study.force_sensitivity_figure import force_sensitivity_map as force_sensitivity_map
-from .study.moment_sensitivity_figure import sensitivity_map as sensitivity_map
+from .study.sensitivity_maps import force_sensitivity_map as force_sensitivity_map
+from .study.sensitivity_maps import sensitivity_map as sensitivity_map
+from .study.uncertainty_figures import error_sources_contact_forces as error_sources_contact_forces
+from .study.uncertainty_figures import error_sources_muscle_forces as error_sources_muscle_forces
 from .study.uncertainty_figures import uncertainty_contact_forces as uncertainty_contact_forces
 from .study.uncertainty_figures import uncertainty_muscle_forces as uncertainty_muscle_forces

@@ -21,16 +21,22 @@ from musclesolve.plotting.figure_names import (
 )
 from musclesolve.plotting.page.figure_files import Figures, drawable, figures_of, file_name
 from musclesolve.plotting.page.page_style import PageStyle, current_style, page_style
-from musclesolve.plotting.result.contact_component_figure import contact_force_components
-from musclesolve.plotting.result.coordinate_figures import coordinates_and_moments, reserves
 from musclesolve.plotting.result.cutoff_figures import cutoff_and_noise
-from musclesolve.plotting.result.function_group_figure import function_groups
 from musclesolve.plotting.result.ground_figure import ground_reaction
-from musclesolve.plotting.result.joint_figures import contact_forces, joint_angles_and_moments
-from musclesolve.plotting.result.muscle_figures import activations, muscle_forces
+from musclesolve.plotting.result.joint_figures import (
+    contact_force_components,
+    contact_forces,
+    coordinates_and_moments,
+    joint_angles_and_moments,
+)
+from musclesolve.plotting.result.muscle_figures import (
+    activations,
+    fibers_and_tendons,
+    function_groups,
+    muscle_forces,
+)
 from musclesolve.plotting.result.power_figure import joint_powers
-from musclesolve.plotting.result.residual_figures import consistency_shift, reserves_and_residual
-from musclesolve.plotting.result.tendon_figure import fibers_and_tendons
+from musclesolve.plotting.result.residual_figures import consistency_shift, reserves, reserves_and_residual
 from musclesolve.results.dataset.checked import MODEL, checked_result, other_kind
 from musclesolve.results.files.atomic_writing import write_files
 

@@ -13,7 +13,7 @@ import muscle_db
 import musclesolve as ms
 from musclesolve.plotting.figure_sets import FIGURES as ALL_FIGURES
 from musclesolve.plotting.figure_sets import save_figures
-from musclesolve.plotting.page.abscissa import abscissa
+from musclesolve.plotting.page.curves import abscissa
 from musclesolve.plotting.page.panels import muscles_by_group
 from musclesolve.plotting.page.style import (
     FAILED_MARK,

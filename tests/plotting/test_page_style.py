@@ -11,8 +11,7 @@ from synthetic_result import set_status, with_cutoffs, with_tendons, with_troubl
 import musclesolve as ms
 from musclesolve.plotting.figure_sets import FIGURES
 from musclesolve.plotting.page.page_style import PageStyle, current_style, page_style
-from musclesolve.plotting.page.style import page
-from musclesolve.plotting.page.text_lines import broken, text_width
+from musclesolve.plotting.page.sheet import broken, page, text_width
 
 COLUMN, PAGE = PageStyle(width_mm=85.0, font_pt=7.0), PageStyle(width_mm=180.0, font_pt=9.0)
 

@@ -8,7 +8,7 @@ from synthetic_result import result
 
 from musclesolve.plotting.figure_sets import figure_files
 from musclesolve.plotting.page.style import SIDE_COLOR
-from musclesolve.plotting.result.tendon_figure import ROWS, fibers_and_tendons
+from musclesolve.plotting.result.muscle_figures import ROWS, fibers_and_tendons
 
 
 def test_the_curves_are_those_of_the_result():

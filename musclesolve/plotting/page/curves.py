@@ -1,4 +1,7 @@
-"""The curves of the legs of a result, drawn so that a frame without a valid solution never looks like a good one."""
+"""The curves of the legs of a result, drawn so that a frame without a valid solution never looks like a good one.
+
+The horizontal axis is per cent of the gait cycle where that is known for every leg drawn, otherwise time.
+"""
 
 from __future__ import annotations
 
@@ -10,15 +13,11 @@ import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
-from matplotlib.figure import Figure
-from matplotlib.legend_handler import HandlerTuple
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from musclesolve._util.arrays import Array, Mask
-from musclesolve.plotting.page.abscissa import Abscissa, Pass, abscissa
-from musclesolve.plotting.page.gait_events import EVENT_STYLE, event_places
-from musclesolve.plotting.page.gait_events import NAMES as EVENT_NAMES
+from musclesolve._util.arrays import Array, Indices, Mask
+from musclesolve.plotting.page.sheet import Sheet, sheet_of
 from musclesolve.plotting.page.style import (
     FAILED_MARK,
     FAILED_ROW,
@@ -30,9 +29,114 @@ from musclesolve.plotting.page.style import (
     SIDE_WIDTH,
     STANCE_BAR,
     STANCE_COLOR,
-    place_legend,
 )
 from musclesolve.results.dataset import frame_validity as frames
+
+NARROW = 1.05
+"""Below this width of a panel there is not enough space for five numbers [inch]."""
+HEEL_STRIKE, TOE_OFF = "heel_strike", "toe_off"
+EVENT_NAMES = {HEEL_STRIKE: "heel strike", TOE_OFF: "toe-off"}
+EVENT_STYLE: dict[str, dict[str, Any]] = {
+    HEEL_STRIKE: {"linewidth": 0.6, "linestyle": "-"},
+    TOE_OFF: {"linewidth": 0.6, "linestyle": (0, (4, 2))},
+}
+
+
+@dataclass(frozen=True)
+class Pass:
+    """One curve: frames (K,), their places on the axis, and which places an earlier pass shows already."""
+
+    index: Indices
+    place: Array
+    repeated: Mask
+
+
+@dataclass(frozen=True)
+class Abscissa:
+    """Where the frames of each leg lie on the horizontal axis."""
+
+    label: str  # text below the axis
+    limits: tuple[float, float]  # ends of the axis
+    passes: dict[str, list[Pass]]  # by side, one curve per gait cycle, that with the most valid frames first
+    is_cycle: bool = False  # whether it is the gait cycle of each leg, not time
+
+    def apply(self, axes: Axes, *, labelled: bool, with_label: bool = True) -> None:
+        """Set limits and ticks of a panel; on the lowest one of a column also numbers and label."""
+        axes.set_xlim(*self.limits)
+        if self.is_cycle:
+            axes.set_xticks(percents(axes))
+        axes.tick_params(labelbottom=labelled)
+        if labelled and with_label:
+            sheet_of(axes).label_below(axes, self.label)
+
+
+def percents(axes: Axes) -> list[int]:
+    """Ticks of a gait cycle, fewer where the numbers would touch."""
+    sheet = sheet_of(axes)
+    width = sheet.panel_width(axes) / sheet.style.scale
+    return [0, 25, 50, 75, 100] if width >= NARROW else [0, 50, 100] if width >= 0.5 * NARROW else [0, 100]
+
+
+def cycle_axis(passes: dict[str, list[Pass]] | None = None) -> Abscissa:
+    """Per cent of the gait cycle, each leg from its own heel strike."""
+    return Abscissa("gait cycle of each leg [%]", (0.0, 100.0), passes or {}, is_cycle=True)
+
+
+def abscissa(result: xr.Dataset) -> Abscissa:
+    """`cycle_axis` if all legs have a gait cycle, else `time_axis`."""
+    sides = [str(side) for side in result["side"].values]
+    cycles = {side: frames.cycles(result, side) for side in sides}
+    if not all(cycles.values()):
+        return time_axis(result)
+    return cycle_axis({side: _passes(cycles[side], frames.failed(result, side)) for side in sides})
+
+
+def time_axis(result: xr.Dataset) -> Abscissa:
+    """Time [s], the same for both legs."""
+    time = np.asarray(result["time"].values, dtype=float)
+    whole = Pass(np.arange(time.size), time, np.zeros(time.size, dtype=bool))
+    sides = [str(side) for side in result["side"].values]
+    return Abscissa("time [s]", (float(time[0]), float(time[-1])), {side: [whole] for side in sides})
+
+
+def _passes(cycles: list[frames.Cycle], failed: Mask) -> list[Pass]:
+    passes: list[Pass] = []
+    for cycle in sorted(cycles, key=lambda cycle: -int((~failed[cycle.index]).sum())):
+        place = cycle.percent
+        shown = [(place >= other.place[0]) & (place <= other.place[-1]) for other in passes]
+        repeated = np.any(shown, axis=0) if shown else np.zeros(place.size, dtype=bool)
+        passes.append(Pass(cycle.index, place, repeated))
+    return passes
+
+
+def event_places(result: xr.Dataset, side: str, passes: list[Pass], cycle: bool) -> dict[str, Array]:
+    """Places of heel strikes and toe-offs of a leg on the axis; of cycles, which begin with heel strikes, the toe-offs.
+
+    The events are those of the result, otherwise beginnings and ends of stance.
+    """
+    time = np.asarray(result["time"].values, dtype=float)
+    if "event_kind" in result:
+        of_leg, kind = result["event_side"].values == side, result["event_kind"].values
+        moments = np.asarray(result["event_time"].values, dtype=float)
+        events = {name: moments[of_leg & (kind == name)] for name in EVENT_NAMES}
+    elif "ground_reaction_force" in result and side in frames.SIDE_NAMES:
+        on_ground = frames.stance(result, side)
+        ends = time[1:][on_ground[:-1] & ~on_ground[1:]]
+        events = {HEEL_STRIKE: frames.heel_strikes(result, side), TOE_OFF: ends}
+    else:
+        return {}
+    places = {}
+    for name, times in events.items():
+        if cycle and name == HEEL_STRIKE:
+            continue
+        shown = [np.empty(0)]
+        for part in passes:
+            own = time[part.index]
+            inside = times[(times >= own[0]) & (times <= own[-1])]
+            fresh = np.interp(inside, own, (~part.repeated).astype(float)) > 0.5
+            shown.append(np.interp(inside, own, part.place)[fresh])
+        places[name] = np.concatenate(shown)
+    return places
 
 
 @dataclass(frozen=True)
@@ -70,6 +174,11 @@ class Legs:
         validity = {side: Validity.of(result, side) for side in sides}
         return cls(result, axis, sides, validity, events, frames.muscle_sides(result))
 
+    @property
+    def incomplete(self) -> bool:
+        """Whether a frame of a leg needs a reserve or has no valid solution."""
+        return any(leg.reserve.any() or leg.failed.any() for leg in self.validity.values())
+
     def draw_muscle(self, axes: Axes, name: str, values: Array) -> None:
         """Draw a curve of a muscle in the color of its side, with the verdict of the coordinates that it acts on."""
         verdict, side = self.muscle_sides[name], frames.side_of(name)
@@ -85,49 +194,59 @@ class Legs:
         that has its curve, the curve is thin and pale, without crosses. All of what is `measured`, which does not
         depend on the solution, is solid. `verdict`: the side whose frames count, unless that of the leg.
         """
+        color, width = SIDE_COLOR[side], SIDE_WIDTH[side]
+        thin = REPEATED | {"linewidth": REPEATED["linewidth"] * width}
         for part in self.x.passes[side]:
             solid, dotted = np.ones(part.place.size, dtype=bool), np.zeros(part.place.size, dtype=bool)
             if not measured:
                 validity = self.validity[verdict or side]
                 solid, failed = validity.solved[part.index], validity.failed[part.index]
                 dotted = with_neighbors(validity.reserve[part.index]) & ~failed
-                cross(axes, part.place[failed & ~part.repeated], FAILED_ROW[side], SIDE_COLOR[side])
-            self._curves(axes, side, part, values[part.index], {"-": solid, RESERVE_STYLE: dotted})
+                cross(axes, part.place[failed & ~part.repeated], FAILED_ROW[side], color)
+            curve = values[part.index]
+            for dashes, shown in (("-", solid), (RESERVE_STYLE, dotted)):
+                if not shown.any():
+                    continue
+                full = np.where(shown & ~part.repeated, curve, np.nan)
+                axes.plot(part.place, full, linestyle=dashes, color=color, linewidth=width, alpha=1.0)
+                if part.repeated.any():
+                    pale = np.where(shown & with_neighbors(part.repeated), curve, np.nan)
+                    axes.plot(part.place, pale, linestyle=dashes, color=color, **thin)
 
-    def _curves(self, axes: Axes, side: str, part: Pass, curve: Array, styles: Mapping[str, Mask]) -> None:
-        style: dict[str, Any] = {"color": SIDE_COLOR[side]}
-        for dashes, shown in styles.items():
-            if not shown.any():
-                continue
-            full = np.where(shown & ~part.repeated, curve, np.nan)
-            axes.plot(part.place, full, linestyle=dashes, linewidth=SIDE_WIDTH[side], alpha=1.0, **style)
-            if part.repeated.any():
-                pale = np.where(shown & with_neighbors(part.repeated), curve, np.nan)
-                width = REPEATED["linewidth"] * SIDE_WIDTH[side]
-                axes.plot(part.place, pale, linestyle=dashes, **(style | REPEATED | {"linewidth": width}))
+    def draw_both(self, axes: Axes, stem: str, values: xr.DataArray, *, measured: bool = False) -> None:
+        """Draw what each leg has of a quantity over time and degree of freedom, named `stem` without side."""
+        known = list(map(str, values["dof"].values))
+        for side in self.sides:
+            if (name := frames.with_side(stem, side)) in known:
+                self.draw(axes, side, values.sel(dof=name).values, measured=measured)
 
-    def mark_stance(self, axes: Axes, side: str) -> None:
-        """Draw a bar on the upper edge of a panel, over the frames with the foot of a leg on the ground."""
-        on_ground = frames.stance(self.result, side)
-        for part in self.x.passes[side]:
-            axes.fill_between(
-                part.place,
-                *STANCE_BAR[side],
-                where=on_ground[part.index].tolist(),
-                transform=axes.get_xaxis_transform(),
-                color=STANCE_COLOR[side],
-                linewidth=0.0,
-                zorder=1.0,
-            )
+    def mark_stance(self, axes: Axes, *sides: str) -> None:
+        """Draw bars on the upper edge of a panel, over the frames with the foot of a leg on the ground.
 
-    def mark_events(self, axes: Axes, side: str) -> None:
-        """Draw a thin line at every heel strike and toe-off of a leg, for pages without stance bars."""
-        for name, places in self.events.get(side, {}).items():
-            if places.size:
-                ends = [[(place, 0.0), (place, 1.0)] for place in places]
-                style = EVENT_STYLE[name] | {"color": SIDE_COLOR[side], "zorder": 0.8, "alpha": 0.8}
-                lines = LineCollection(ends, transform=axes.get_xaxis_transform(), **style)
-                axes.add_collection(lines, autolim=False)
+        Of these legs, or of all; nothing where no plate was measured.
+        """
+        for side in (sides or self.sides) if "ground_reaction_force" in self.result else ():
+            on_ground = frames.stance(self.result, side)
+            for part in self.x.passes[side]:
+                axes.fill_between(
+                    part.place,
+                    *STANCE_BAR[side],
+                    where=on_ground[part.index].tolist(),
+                    transform=axes.get_xaxis_transform(),
+                    color=STANCE_COLOR[side],
+                    linewidth=0.0,
+                    zorder=1.0,
+                )
+
+    def mark_events(self, axes: Axes, *sides: str) -> None:
+        """Draw a thin line at every heel strike and toe-off of these legs, or of all; for pages without stance bars."""
+        for side in sides or self.sides:
+            for name, places in self.events.get(side, {}).items():
+                if places.size:
+                    ends = [[(place, 0.0), (place, 1.0)] for place in places]
+                    style = EVENT_STYLE[name] | {"color": SIDE_COLOR[side], "zorder": 0.8, "alpha": 0.8}
+                    lines = LineCollection(ends, transform=axes.get_xaxis_transform(), **style)
+                    axes.add_collection(lines, autolim=False)
 
     def shade(self, axes: Axes, side: str, values: Array) -> None:
         """Fill the area below a measured curve (T,) of one leg, behind the curves; only its first gait cycle."""
@@ -137,7 +256,7 @@ class Legs:
 
     def legend(
         self,
-        figure: Figure,
+        sheet: Sheet,
         *,
         measured: bool = False,
         stance: bool = False,
@@ -149,43 +268,34 @@ class Legs:
 
         With `measured` no curve depends on the solution; `shaded` says what the shaded areas of some legs are.
         """
-        handles: list[Any] = [
-            line(self._name(side), SIDE_COLOR[side], linewidth=SIDE_WIDTH[side]) for side in self.sides
-        ]
+        handles: dict[str, Any] = {}
+        for side in self.sides:
+            parts = sum(not part.repeated.all() for part in self.x.passes[side])
+            cycles = f" (parts of {parts} cycles)" if parts > 1 else ""
+            handles[frames.SIDE_NAMES.get(side, side) + cycles] = line(SIDE_COLOR[side], SIDE_WIDTH[side])
         validity = {} if measured else self.validity
-        if any(each.reserve.any() for each in validity.values()):
-            handles.append(line("with reserve", NOTE_COLOR, linestyle=RESERVE_STYLE))
+        if any(leg.reserve.any() for leg in validity.values()):
+            handles["with reserve"] = line(NOTE_COLOR, linestyle=RESERVE_STYLE)
         if any(part.repeated.any() for side in self.sides for part in self.x.passes[side]):
-            handles.append(line("further cycle", NOTE_COLOR, **REPEATED))
-        occurring = {name for each in self.events.values() for name, places in each.items() if places.size}
-        for name in sorted(occurring if events else ()):
-            handles.append(line(EVENT_NAMES[name], NOTE_COLOR, **EVENT_STYLE[name]))
-        labels = [handle.get_label() for handle in handles]
-        if failed := [side for side, each in validity.items() if each.failed.any()]:
-            handles.append(tuple(Line2D([], [], color=SIDE_COLOR[side], **FAILED_MARK) for side in failed))
-            labels.append("no valid solution")
-        if stance:
-            handles.append(tuple(Patch(color=STANCE_COLOR[side]) for side in self.sides))
-            labels.append("foot on the ground")
+            handles["further cycle"] = line(NOTE_COLOR, **REPEATED)
+        for name in sorted({name for leg in self.events.values() for name, at in leg.items() if at.size}):
+            if events:
+                handles[EVENT_NAMES[name]] = line(NOTE_COLOR, **EVENT_STYLE[name])
+        if failed := [side for side, leg in validity.items() if leg.failed.any()]:
+            marks = tuple(line(SIDE_COLOR[side], **FAILED_MARK) for side in failed)
+            handles["no valid solution"] = marks
+        if stance and "ground_reaction_force" in self.result:
+            handles["foot on the ground"] = tuple(Patch(color=STANCE_COLOR[side]) for side in self.sides)
         if shaded:
-            handles.append(tuple(Patch(color=SHADE_COLOR[side]) for side in self.sides if side in of))
-            labels.append(shaded)
-        pairs = {tuple: HandlerTuple(ndivide=None, pad=0.0)}
-        place_legend(figure, handles, labels=labels, handler_map=pairs)
-
-    def _name(self, side: str) -> str:
-        """Name of a leg, and of how many cycles its full curve shows a part."""
-        parts = sum(not part.repeated.all() for part in self.x.passes[side])
-        return frames.SIDE_NAMES.get(side, side) + (f" (parts of {parts} cycles)" if parts > 1 else "")
+            handles[shaded] = tuple(Patch(color=SHADE_COLOR[side]) for side in self.sides if side in of)
+        sheet.add_legend(handles)
 
 
 def cross(axes: Axes, place: Array, height: float, color: str) -> None:
     """Mark frames without a valid solution, at a share of the height of the panel."""
-    if not place.size:
-        return
-    transform = axes.get_xaxis_transform()
-    heights = np.full(place.size, height)
-    axes.plot(place, heights, transform=transform, clip_on=False, color=color, **FAILED_MARK)
+    if place.size:
+        transform, heights = axes.get_xaxis_transform(), np.full(place.size, height)
+        axes.plot(place, heights, transform=transform, clip_on=False, color=color, **FAILED_MARK)
 
 
 def with_neighbors(mask: Mask) -> Mask:
@@ -196,6 +306,6 @@ def with_neighbors(mask: Mask) -> Mask:
     return wider
 
 
-def line(label: str, color: str, **style: Any) -> Line2D:
-    """An entry of a legend."""
-    return Line2D([], [], color=color, label=label, **style)
+def line(color: str, linewidth: float = 1.5, **style: Any) -> Line2D:
+    """A line of a legend."""
+    return Line2D([], [], color=color, linewidth=linewidth, **style)

@@ -8,13 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
-from musclesolve.plotting.page.abscissa import Abscissa
+from musclesolve.plotting.page.curves import Abscissa
 from musclesolve.plotting.page.page_style import current_style
-from musclesolve.plotting.page.sheet import Arrangement
-from musclesolve.plotting.page.style import heading, page
-from musclesolve.plotting.page.text_lines import broken, text_width
+from musclesolve.plotting.page.sheet import Arrangement, Sheet, broken, heading, page, text_width, zero_line
 from musclesolve.results.dataset.result_quantities import LEG_JOINTS, OPPOSITE
 
 GROUPS = (
@@ -45,7 +42,7 @@ def small_multiples(
     panels: Mapping[str, str],
     fill: Callable[[Axes, str], None],
     grid: Grid = OWN_SCALES,
-) -> Figure:
+) -> Sheet:
     """A page with a panel for each name, from zero upwards.
 
     The titles are those of the page and of the vertical axis; panels: name -> note below it; fill draws one of them.
@@ -55,7 +52,7 @@ def small_multiples(
     usual = max(1, -(-len(panels) // grid.columns))
     rows, height = max(1, -(-len(panels) // columns)), min(1.0, 0.16 + 0.21 * usual) if grid.low else 1.0
     height = height * rows / usual
-    figure, axes = page(result, titles[0], rows, columns, height=height)
+    sheet, axes = page(result, titles[0], rows, columns, height=height)
     for number, panel in enumerate(axes.flat):
         panel.tick_params(labelleft=grid.top is None or number % columns == 0)
     for panel, (name, note) in zip(axes.flat, panels.items(), strict=False):
@@ -66,8 +63,8 @@ def small_multiples(
     for number, panel in enumerate(axes.flat):
         panel.set_visible(number < len(panels))
         x.apply(panel, labelled=number + columns >= len(panels), with_label=False)
-    figure.label_axes(x.label, titles[1])
-    return figure
+    sheet.label_axes(x.label, titles[1])
+    return sheet
 
 
 def _columns(names: Sequence[str], most: int) -> int:
@@ -113,5 +110,5 @@ def dof_rows(
         row[0].set_ylabel("[deg]")
         row[1].set_ylabel(moment_unit)
         for axes in row:
-            axes.axhline(0.0, color="black", linewidth=0.4)
+            zero_line(axes)
             x.apply(axes, labelled=dof == dofs[-1])

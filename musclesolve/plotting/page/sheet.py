@@ -1,19 +1,32 @@
-"""A page: a header, a grid of panels, and lengths between them that go with the text, whatever the width."""
+"""A page: a header, a grid of panels, and lengths between them that go with the text, whatever the width.
+
+The panels are axes of matplotlib. Where they lie follows from the widths of the texts in print before anything is
+drawn: text has the size that was asked for, is broken into lines where it does not fit, and the page is as high as
+headings and legend need. (The constrained layout of matplotlib breaks no lines, keeps the height of the page, and makes
+the drawing of a result one and a half times as slow.)
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
+import matplotlib as mpl
+import numpy as np
+import xarray as xr
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.font_manager import FontProperties, findfont, get_font
 from matplotlib.legend import Legend
-from matplotlib.text import Text
+from matplotlib.legend_handler import HandlerTuple
+from matplotlib.text import Annotation, Text
 from matplotlib.transforms import ScaledTranslation
 
-from musclesolve.plotting.page.page_style import MM, PageStyle
-from musclesolve.plotting.page.panel import ABOVE, BETWEEN, Panel
-from musclesolve.plotting.page.text_lines import LINE, broken, text_height, text_width
+from musclesolve.plotting.page.page_style import MM, PageStyle, current_style
+from musclesolve.plotting.page.style import GRID_COLOR, NOTE_COLOR
+from musclesolve.results.dataset.result_quantities import identity
 
 A4 = (210.0 * MM, 297.0 * MM)
 LEFT, BOTTOM, RIGHT, TOP = 0.60, 0.55, 0.32, 0.14
@@ -22,6 +35,10 @@ SIDEWAYS, UPWARDS, LABEL = 0.41, 0.11, 0.25
 """Between panels: for numbers, above numbers or ticks, and for a label of the axis of every panel [inch]."""
 LEAST, USUAL = 0.36, 0.6
 """The height that a panel keeps, and the one that a narrow page does not take from it, at that size of text [inch]."""
+USUAL_MARGINS, USUAL_GAP = (0.95, 0.55), 0.40
+"""Above and below the panels, and between them, of a page of the default style [inch]: what `height` counts with."""
+LINE = 1.25 / 72.0
+"""Height of a line of text per point of its size [inch]."""
 LEGEND_LINE = 1.5 / 72.0
 """Height of a line of the legend per point of its text [inch]."""
 EDGE = 0.06
@@ -30,8 +47,74 @@ HINTED = 0.15
 """What lines are shorter than the page: letters on a screen are up to 3 % wider than in print [inch]."""
 BESIDE = 2.6
 """Width of the sign beside a text of the legend, with the space between them [sizes of the text]."""
+SPACING = 1.2
+"""Between the columns of a legend [sizes of the text]."""
 ACROSS = 0.46
 """From a panel to the label of its vertical axis [inch]."""
+ABOVE = 3.0
+"""From the panel to the text above it [points]."""
+BETWEEN = 0.045
+"""From the text above a panel to that of the next, and between two texts of one [inch]."""
+BEYOND = 0.22
+"""How far the text on the right reaches beyond the panel, where there is space [inch]."""
+KEPT = "\N{NO-BREAK SPACE}"
+"""Where a line is not broken: before a bracket."""
+NO_SPACE: Mapping[str, float] = {}
+PLAIN: dict[str, Any] = {
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "axes.ymargin": 0.1,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.formatter.useoffset": False,
+    "axes.formatter.limits": (-99, 99),
+}
+"""How axes are made: numbers are never printed as an offset or a power of ten at the end of the axis."""
+TICKS: dict[str, Any] = {
+    "length": 2.0,
+    "pad": 2.5,
+    "color": NOTE_COLOR,
+    "grid_color": GRID_COLOR,
+    "grid_linewidth": 0.4,
+}
+
+
+def page(
+    result: xr.Dataset,
+    title: str,
+    rows: int,
+    columns: int,
+    *,
+    height: float = 1.0,
+    labels: bool = False,
+    space: Mapping[str, float] = NO_SPACE,
+    sharey: Any = False,
+) -> tuple[Sheet, np.ndarray]:
+    """A page with a grid of panels, shape (rows, columns), as wide and with text as large as the style in force says.
+
+    Below the title stand the identity of the result and, later, a legend. Its height is a share of that of A4 upright,
+    and what headings, legend and a narrow page need beyond it.
+
+    Args:
+        result: what the page is of.
+        title: of the page.
+        rows: of panels.
+        columns: of panels.
+        height: of the page, as a share of A4.
+        labels: whether there is space between the columns for the label of a vertical axis.
+        space: more space than usual, at the default size of text: "left" of the first column, on the "right" of every
+            panel, "below" every panel; and the "least" height of a panel [inch].
+        sharey: of `Figure.subplots`.
+    """
+    style = current_style()
+    usual = A4[1] * height - sum(USUAL_MARGINS) - (rows - 1) * (USUAL_GAP + space.get("below", 0.0))
+    sheet = Sheet(style, Arrangement(rows, columns, max(usual / rows, 0.1), labels, **space), sharey)
+    if style.titled:
+        sheet.add_header(title, style.title_pt)
+        if of := identity(result):
+            sheet.add_header(of, style.note_pt, NOTE_COLOR)
+    sheet.fit()
+    return sheet, sheet.panels
 
 
 @dataclass(frozen=True)
@@ -67,19 +150,43 @@ class Arrangement:
         return self.pitch(style) - max(between, (ACROSS + 0.06) * style.scale * self.labels)
 
 
-class Sheet(Figure):
-    """A figure of a page, made by `musclesolve.plotting.page.style.page`."""
+@dataclass
+class _Panel:
+    """Where a panel lies, and the text above it."""
 
-    def prepare(self, style: PageStyle, grid: Arrangement) -> None:
-        """Set what decides where things are."""
+    row: int
+    column: int  # the first one
+    last: int  # the last one that it extends over
+    room: float  # for text above it, from its left edge to the next panel or the edge of the page [inch]
+    name: str = ""
+    note: Annotation | None = None  # below the name
+    right: Annotation | None = None  # above the right end
+
+
+class Sheet(Figure):
+    """A figure of a page, made by `page`."""
+
+    def __init__(self, style: PageStyle, grid: Arrangement, sharey: Any = False) -> None:
+        super().__init__(figsize=(style.width, style.width))
         self.style, self.grid = style, grid
-        self._headings = [LINE * style.font_pt + ABOVE / 72.0] * grid.rows
+        self._headings = [LINE * style.font_pt + ABOVE / 72.0] * grid.rows  # heights above the rows [inch]
         self._header: list[Text] = []
         self._legend: Legend | None = None
-        self._legend_rows, self._legend_pt = 0, style.font_pt
+        self._legend_height = 0.0
         self._outer: dict[str, Text] = {}
         # Inches from the upper left corner, whatever height the page will have.
         self._from_top = self.dpi_scale_trans + ScaledTranslation(0.0, 1.0, self.transFigure)  # type: ignore[arg-type]
+        settings: Any = PLAIN | {"axes.labelsize": style.font_pt}
+        with mpl.rc_context(settings):
+            self.panels = self.subplots(grid.rows, grid.columns, squeeze=False, sharey=sharey)
+        self._placed: dict[Axes, _Panel] = {}
+        across = ScaledTranslation(-ACROSS * style.scale, 0.0, self.dpi_scale_trans)
+        for (row, column), axes in np.ndenumerate(self.panels):
+            self._placed[axes] = _Panel(row, column, column, grid.room_above(style, column))
+            axes.tick_params(labelsize=style.font_pt, **TICKS)
+            axes.patch.set_visible(False)
+            if grid.labels:
+                axes.yaxis.set_label_coords(0.0, 0.5, axes.transAxes + across)
 
     def add_header(self, text: str, points: float, color: str = "black") -> None:
         """Add lines below those of the header; the page grows by them."""
@@ -88,48 +195,55 @@ class Sheet(Figure):
         self._header.append(self.text(margin, 0.0, text, fontsize=points, color=color, va="top"))
         self._header[-1].set_transform(self._from_top)
 
-    def add_note(self, text: str, color: str) -> None:
+    def add_note(self, text: str) -> None:
         """Add a smaller note, beside the title where both fit, otherwise below the header."""
-        size, first = self.style.note_pt, self._header[0] if self._header else None
+        size, scale, first = self.style.note_pt, self.style.scale, self._header[0] if self._header else None
         used = text_width(first.get_text(), float(first.get_fontsize())) if first is not None else 0.0
-        if text_width(text, size) + used + 0.3 < self.style.width - (LEFT + RIGHT) * self.style.scale:
-            place = 1.0 - RIGHT * self.style.scale / self.style.width
-            shift = ScaledTranslation(0.0, -(TOP + 0.03) * self.style.scale, self.dpi_scale_trans)
-            beside = self.text(place, 1.0, text, fontsize=size, color=color, va="top", ha="right")
-            beside.set_transform(self.transFigure + shift)
+        if text_width(text, size) + used + 0.3 < self.style.width - (LEFT + RIGHT) * scale:
+            place = (self.style.width - RIGHT * scale, -(TOP + 0.03) * scale)
+            beside = self.text(*place, text, fontsize=size, color=NOTE_COLOR, va="top", ha="right")
+            beside.set_transform(self._from_top)
         else:
-            self.add_header(text, size, color)
+            self.add_header(text, size, NOTE_COLOR)
             self.fit()
 
-    def add_legend(self, handles: Sequence[Any], labels: Sequence[str], **options: Any) -> None:
-        """Add the legend of the page below its title, in as many rows as its entries need."""
-        size = float(options.pop("fontsize", self.style.font_pt))
-        columns = min(len(handles), options.pop("ncols", len(handles)))
-        room = self.style.width - LEFT * self.style.scale - HINTED
-        while columns > 1 and _width(labels, columns, size, **options) > room:
+    def add_legend(self, entries: Mapping[str, Any]) -> None:
+        """Add the legend of the page below its title, in as many rows as its entries need.
+
+        entries: text -> handle of matplotlib; one that is a tuple stands for its members side by side.
+        """
+        labels, handles = list(entries), list(entries.values())
+        size, left = self.style.font_pt, LEFT * self.style.scale
+        room, em, columns = self.style.width - left - HINTED, size / 72.0, len(handles)
+
+        def width(columns: int) -> float:
+            widest = [max(text_width(label, size) for label in labels[k::columns]) for k in range(columns)]
+            return sum(widest) + em * (columns * BESIDE + (columns - 1) * SPACING)
+
+        while columns > 1 and width(columns) > room:
             columns -= 1
         if columns == 1:
-            labels = [broken(label, size, room - BESIDE * size / 72.0) for label in labels]
-        extra = sum(label.count("\n") for label in labels)
-        self._legend_rows, self._legend_pt = -(-len(handles) // max(columns, 1)) + extra, size
-        usual = {
-            "columnspacing": 1.2,
-            "labelspacing": 0.3,
-            "handlelength": BESIDE - 0.6,
-            "handletextpad": 0.6,
-        }
+            labels = [broken(label, size, room - BESIDE * em) for label in labels]
+        rows = -(-len(handles) // max(columns, 1)) + sum(label.count("\n") for label in labels)
+        self._legend_height = rows * LEGEND_LINE * size
+        # matplotlib fills a legend column by column; entries are read row by row.
+        order = [k for column in range(columns) for k in range(column, len(handles), columns)]
         self._legend = self.legend(
-            handles=by_rows(handles, columns),
-            labels=by_rows(labels, columns),
+            handles=[handles[k] for k in order],
+            labels=[labels[k] for k in order],
             ncols=columns,
             fontsize=size,
             loc="upper left",
-            bbox_to_anchor=(LEFT * self.style.scale, 0.0),
+            bbox_to_anchor=(left, 0.0),
             bbox_transform=self._from_top,
             borderpad=0.0,
             borderaxespad=0.0,
             frameon=False,
-            **usual | options,
+            columnspacing=SPACING,
+            labelspacing=0.3,
+            handlelength=BESIDE - 0.6,
+            handletextpad=0.6,
+            handler_map={tuple: HandlerTuple(ndivide=None, pad=0.0)},
         )
         self.fit()
 
@@ -137,11 +251,79 @@ class Sheet(Figure):
         """Label the axes of all panels together, once; the vertical one in two lines where the page is low."""
         rooms = {"x": self.grid.inner_width(self.style), "y": float(self.get_figheight()) - 2.0 * EDGE}
         for key, text, rotation in (("x", x, 0.0), ("y", y, 90.0)):
-            wrapped = broken(text, self.style.font_pt, rooms[key])
+            wrapped, size = broken(text, self.style.font_pt, rooms[key]), self.style.font_pt
             self._outer[key] = self.text(
-                0.0, 0.0, wrapped, fontsize=self.style.font_pt, rotation=rotation, ha="center", va="center"
+                0.0, 0.0, wrapped, fontsize=size, rotation=rotation, ha="center", va="center"
             )
         self.fit()
+
+    def label_below(self, axes: Axes, text: str) -> None:
+        """Label the horizontal axis of a panel, in lines that fit below it."""
+        axes.set_xlabel(broken(text, self.style.font_pt, self._placed[axes].room))
+
+    def one_panel(self, row: np.ndarray) -> Axes:
+        """Return a panel that takes the place of those of a row (columns,)."""
+        first: Axes = row[0]
+        end = self._placed[row[-1]]
+        for axes in row[1:]:
+            axes.remove()
+            del self._placed[axes]
+        panel = self._placed[first]
+        panel.last = end.last
+        panel.room = end.room + (end.last - panel.column) * self.grid.pitch(self.style)
+        self.fit()
+        return first
+
+    def panel_width(self, axes: Axes) -> float:
+        """Width of a panel [inch]."""
+        return float(axes.get_position().width) * self.style.width
+
+    def set_heading(self, axes: Axes, name: str, note: str = "") -> None:
+        """Name of a panel and, below it, a smaller note; both broken into lines where the panel is narrow."""
+        panel = self._placed[axes]
+        panel.name = broken(name, self.style.font_pt, panel.room)
+        if note:
+            panel.note = self._small(axes, note, 0.0)
+        self._arrange(axes)
+
+    def set_note(self, axes: Axes, text: str) -> None:
+        """A smaller note above the right end of a panel, in the line of its heading where both fit."""
+        if text:
+            self._placed[axes].right = self._small(axes, text, 1.0)
+            self._arrange(axes)
+
+    def _small(self, axes: Axes, text: str, place: float) -> Annotation:
+        return axes.annotate(
+            broken(text, self.style.note_pt, self._placed[axes].room),
+            (place, 1.0),
+            (72.0 * BEYOND * self.style.scale * place, 1.0),
+            xycoords="axes fraction",
+            textcoords="offset points",
+            va="bottom",
+            ha="right" if place else "left",
+            fontsize=self.style.note_pt,
+            linespacing=1.05,
+            color=NOTE_COLOR,
+        )
+
+    def _arrange(self, axes: Axes) -> None:
+        """Put the notes of a panel in one line, its name above it or beside the right note."""
+        panel, points, beyond = self._placed[axes], self.style.note_pt, BEYOND * self.style.scale
+        room, below = self.panel_width(axes) + beyond, 0.0
+        notes = [note for note in (panel.note, panel.right) if note is not None]
+        widths = [text_width(note.get_text(), points) for note in notes]
+        if len(notes) == 2 and sum(widths) + BETWEEN > room:
+            notes.pop(0).set_visible(False)  # what the note on the right states is nowhere else
+        name_width = text_width(panel.name, self.style.font_pt)
+        beside = notes == [panel.right] and panel.note is None and name_width + widths[-1] + BETWEEN < room
+        if notes and not beside:
+            below = max(72.0 * text_height(note.get_text(), points) for note in notes) + 0.2 * points
+        if panel.right is not None:
+            panel.right.set_position((72.0 * beyond, ABOVE if beside else 1.0))
+        pad = below + 1.0 if below else ABOVE
+        # With its height given, matplotlib does not measure all labels of the panel to find one.
+        axes.set_title(panel.name, loc="left", y=1.0, pad=pad, fontsize=self.style.font_pt, linespacing=1.05)
+        self.make_room_above(panel.row, text_height(panel.name, self.style.font_pt) + pad / 72.0)
 
     def make_room_above(self, row: int, height: float) -> None:
         """Leave so much space above the panels of a row [inch], for headings of several lines."""
@@ -151,62 +333,112 @@ class Sheet(Figure):
 
     def fit(self) -> None:
         """Give the page the height that it needs, and everything its place."""
-        scale, grid, width = self.style.scale, self.grid, self.style.width
-        gap, bottom = (UPWARDS + grid.below) * scale, (BOTTOM + grid.below) * scale
-        top = self._place_header() + 0.06 * scale
+        style, grid, scale, width = self.style, self.grid, self.style.scale, self.style.width
+        top = TOP * scale
+        for text in self._header:
+            text.set_position((LEFT * scale, -top))
+            top += text_height(text.get_text(), float(text.get_fontsize())) + 0.01 * scale
+        top += 0.04 * scale
+        if self._legend is not None:
+            self._legend.set_bbox_to_anchor((LEFT * scale, -top), self._from_top)
+        top += self._legend_height + 0.06 * scale
+
+        gap, bottom, pitch = (UPWARDS + grid.below) * scale, (BOTTOM + grid.below) * scale, grid.pitch(style)
         fixed = top + sum(self._headings) + (grid.rows - 1) * gap + bottom
         panel = max(grid.panel_height * min(1.0, width / A4[0]), min(grid.panel_height, USUAL * scale))
         panel = max(min(panel, (A4[1] - fixed) / grid.rows), grid.least * scale)
         height = fixed + grid.rows * panel
         self.set_size_inches(width, height)
-        across, edge = self.grid.pitch(self.style) - self.grid.gap(self.style), (LEFT + grid.left) * scale
-        for axes in self.axes:
-            if isinstance(axes, Panel):
-                first, last, row = *axes.columns, axes.row
-                end = top + sum(self._headings[: row + 1]) + row * gap + (row + 1) * panel
-                wide = across + (last - first) * self.grid.pitch(self.style)
-                axes.set_position(
-                    (
-                        (edge + first * self.grid.pitch(self.style)) / width,
-                        1.0 - end / height,
-                        wide / width,
-                        panel / height,
-                    )
-                )
-        middle = 0.5 * (bottom + height - top) / height
-        places = {"x": (0.5 + 0.5 * (edge - RIGHT * scale) / width, 0.16 * scale / height)}
-        lines = self._outer["y"].get_text().count("\n") if self._outer else 0
-        places["y"] = ((0.12 + 0.04 * lines) * scale / width, self._within(middle, height))
-        for key, text in self._outer.items():
-            text.set_position(places[key])
-
-    def _within(self, middle: float, height: float) -> float:
-        """The middle of the label of the vertical axis, so that its ends are on the page [share of its height]."""
-        label = self._outer.get("y")
-        half = 0.5 * text_width(label.get_text(), self.style.font_pt) if label is not None else 0.0
-        least = min(0.5, (half + EDGE) / height)
-        return min(max(middle, least), 1.0 - least)
-
-    def _place_header(self) -> float:
-        """Put its lines and the legend below each other; returns where they end, from the top [inch]."""
-        scale, end = self.style.scale, TOP * self.style.scale
-        for text in self._header:
-            text.set_position((LEFT * scale, -end))
-            end += text_height(text.get_text(), float(text.get_fontsize())) + 0.01 * scale
-        end += 0.04 * scale
-        if self._legend is not None:
-            self._legend.set_bbox_to_anchor((LEFT * scale, -end), self._from_top)
-        return end + self._legend_rows * LEGEND_LINE * self._legend_pt
+        edge, ends = (LEFT + grid.left) * scale, top + np.cumsum(self._headings) + np.arange(grid.rows) * gap
+        for axes, place in self._placed.items():
+            end = ends[place.row] + (place.row + 1) * panel
+            wide = pitch - grid.gap(style) + (place.last - place.column) * pitch
+            left = edge + place.column * pitch
+            axes.set_position((left / width, 1.0 - end / height, wide / width, panel / height))
+        if self._outer:
+            x, y = self._outer["x"], self._outer["y"]
+            x.set_position((0.5 + 0.5 * (edge - RIGHT * scale) / width, 0.16 * scale / height))
+            # In the middle of the panels, unless an end of the label would lie beyond the page.
+            half = 0.5 * text_width(y.get_text(), style.font_pt)
+            least = min(0.5, (half + EDGE) / height)
+            middle = min(max(0.5 * (bottom + height - top) / height, least), 1.0 - least)
+            y.set_position(((0.12 + 0.04 * y.get_text().count("\n")) * scale / width, middle))
 
 
-def by_rows(entries: Sequence[Any], columns: int) -> list[Any]:
-    """Entries in the order in which matplotlib, which fills column by column, shows them row by row."""
-    return [entries[k] for column in range(columns) for k in range(column, len(entries), columns)]
+def sheet_of(axes: Axes) -> Sheet:
+    """The page of a panel."""
+    assert isinstance(axes.figure, Sheet), "a panel of a figure made by `page`"
+    return axes.figure
 
 
-def _width(labels: Sequence[str], columns: int, size: float, **options: Any) -> float:
-    """Of a legend of so many columns [inch]."""
-    em = size / 72.0
-    widest = [max(text_width(label, size) for label in labels[k::columns]) for k in range(columns)]
-    between = (columns - 1) * float(options.get("columnspacing", 1.2))
-    return sum(widest) + em * (columns * BESIDE + between)
+def heading(axes: Axes, name: str, note: str = "") -> None:
+    """Name of a panel and, below it, a smaller note; broken into lines where the panel is narrow."""
+    sheet_of(axes).set_heading(axes, name, note)
+
+
+def note(axes: Axes, text: str) -> None:
+    """A smaller note above the right end of a panel."""
+    sheet_of(axes).set_note(axes, text)
+
+
+def zero_line(axes: Axes, least: float = 0.0) -> None:
+    """Draw the line of zero; the scale extends to `least` at least, both ways."""
+    axes.axhline(0.0, color="black", linewidth=0.4, zorder=1)
+    if least:
+        low, high = axes.get_ylim()
+        axes.set_ylim(min(low, -least), max(high, least))
+
+
+def space_for(labels: Sequence[str], usual: float = 0.40) -> float:
+    """More space than the usual beside a panel, for labels of its rows in the size of the style in force [inch]."""
+    style = current_style()
+    return max(0.0, max(text_width(label, style.font_pt) for label in labels) / style.scale - usual)
+
+
+def height_for(rows: int) -> float:
+    """The least height of a panel with so many labelled rows, at the default size of text [inch]."""
+    return 8.0 * LINE * rows
+
+
+@lru_cache(maxsize=4096)
+def _width_per_point(line: str) -> float:
+    size = 100.0
+    font = get_font(_font_file())
+    font.set_size(size, 72)
+    font.set_text(line, 0.0)
+    width: float = font.get_width_height()[0]
+    return width / 64.0 / 72.0 / size
+
+
+@lru_cache(maxsize=1)
+def _font_file() -> str:
+    return str(findfont(FontProperties()))
+
+
+def text_width(text: str, points: float) -> float:
+    """Width of the longest line of a text in print [inch]."""
+    return points * max((_width_per_point(line) for line in text.split("\n")), default=0.0)
+
+
+def text_height(text: str, points: float) -> float:
+    """Height of the lines of a text [inch]."""
+    return LINE * points * (text.count("\n") + 1)
+
+
+def broken(text: str, points: float, width: float) -> str:
+    """A text with line breaks where it is wider than so many inches: at wide spaces first, then between words.
+
+    A bracket stays with the word before it unless both are wider than a line.
+    """
+    fits = text_width(text, points) <= width
+    lines: list[str] = []
+    for part in [text] if fits else [part.strip() for part in text.split("   ")]:
+        lines.append("")
+        for word in part.replace(" (", KEPT + "(").split(" "):
+            for piece in word.split(KEPT) if text_width(word, points) > width else [word]:
+                longer = f"{lines[-1]} {piece}".lstrip()
+                if lines[-1] and text_width(longer, points) > width:
+                    lines.append(piece)
+                else:
+                    lines[-1] = longer
+    return "\n".join(lines).replace(KEPT, " ")

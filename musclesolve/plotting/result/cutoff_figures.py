@@ -7,14 +7,12 @@ from typing import Any
 import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
+from musclesolve.plotting.page.curves import line
 from musclesolve.plotting.page.page_style import current_style
-from musclesolve.plotting.page.panel import Panel
-from musclesolve.plotting.page.sheet import Arrangement
-from musclesolve.plotting.page.style import NOTE_COLOR, heading, page, page_note, place_legend, space_for
+from musclesolve.plotting.page.sheet import Arrangement, Sheet, heading, page, sheet_of, space_for
+from musclesolve.plotting.page.style import NOTE_COLOR
 
 AXIS_COLOR = {"x": "#0072B2", "y": "#E69F00", "z": "#009E73"}
 AXIS_NAME = {"x": "x, forward", "y": "y, to the left", "z": "z, up"}
@@ -30,30 +28,25 @@ CHOSEN: dict[str, Any] = {"linestyle": "-", "linewidth": 0.7, "alpha": 0.6}
 UNCERTAIN: dict[str, Any] = {"hatch": "//////", "edgecolor": "white", "linewidth": 0.0}
 
 
-def cutoff_and_noise(result: xr.Dataset) -> Figure:
+def cutoff_and_noise(result: xr.Dataset) -> Sheet:
     """Residual curves of some markers with line, noise and cut-off; cut-off [Hz] and noise [mm] of every marker."""
     markers = [str(name) for name in result["marker"].values]
-    curves, columns = "marker_residual" in result, _columns()
+    curves, columns = "marker_residual" in result, 2 if current_style().narrow else 3
     lines = _in_lines(markers)
     rows = -(-min(CURVES, len(markers)) // columns) * curves + 2 * len(lines)
     space = {"below": max(LEAST_BELOW, space_for(markers, 0.0))}
     title, height = "Cut-off frequency and noise of the markers", 0.25 * rows
-    figure, panels = page(result, title, rows, columns, height=height, labels=True, space=space)
+    sheet, panels = page(result, title, rows, columns, height=height, labels=True, space=space)
     if curves:
         shown = _some_curves(panels[: -2 * len(lines)], result)
-        page_note(
-            figure, f"Residuals of {shown} of {len(markers)} markers, from the lowest cut-off to the highest."
+        sheet.add_note(
+            f"Residuals of {shown} of {len(markers)} markers, from the lowest cut-off to the highest."
         )
-    whole = [_whole_row(row) for row in panels[-2 * len(lines) :]]
+    whole = [sheet.one_panel(row) for row in panels[-2 * len(lines) :]]
     _bars(whole[: len(lines)], result, lines, "cutoff")
     _bars(whole[len(lines) :], result, lines, "noise")
-    _legend(figure, curves, bool(_uncertain(result).any()))
-    return figure
-
-
-def _columns() -> int:
-    """How many residual curves are side by side."""
-    return 2 if current_style().narrow else 3
+    sheet.add_legend(_entries(curves, bool(_uncertain(result).any())))
+    return sheet
 
 
 def _in_lines(markers: list[str]) -> list[slice]:
@@ -91,7 +84,7 @@ def _some_curves(panels: np.ndarray, result: xr.Dataset) -> int:
         if number < len(places):
             _curves(axes, result.isel(marker=order[places[number]]))
         if number + panels.shape[1] >= len(places):
-            axes.set_xlabel("cut-off tried [Hz]")
+            sheet_of(axes).label_below(axes, "cut-off tried [Hz]")
     return len(places)
 
 
@@ -99,12 +92,17 @@ def _curves(axes: Axes, marker: xr.Dataset) -> None:
     frequency = marker["tried_cutoff"].values
     top = TALLEST * 1000.0 * float(marker["marker_noise"].max())
     for name, color in AXIS_COLOR.items():
-        own = marker.sel(axis=name)
-        noise, cutoff = 1000.0 * float(own["marker_noise"]), float(own["marker_cutoff"])
-        line, (first, last) = 1000.0 * own["marker_residual_line"].values, _fitted(own)
-        axes.plot(frequency, 1000.0 * own["marker_residual"], color=color, linewidth=1.2)
-        axes.plot(frequency[first:last], line[first:last], color=color, **FITTED)
-        axes.plot(frequency[: first + 1], line[: first + 1], color=color, **EXTENDED)
+        coordinate = marker.sel(axis=name)
+        noise, cutoff = 1000.0 * float(coordinate["marker_noise"]), float(coordinate["marker_cutoff"])
+        noise_line = 1000.0 * coordinate["marker_residual_line"].values
+        first, last = 0, len(frequency)  # of the fit of the line; older results do not have it
+        if "marker_linear_from" in coordinate:
+            ends = [float(coordinate["marker_linear_from"]), float(coordinate["marker_linear_to"])]
+            first, last = np.abs(frequency[:, None] - ends).argmin(axis=0)
+            last += 1
+        axes.plot(frequency, 1000.0 * coordinate["marker_residual"], color=color, linewidth=1.2)
+        axes.plot(frequency[first:last], noise_line[first:last], color=color, **FITTED)
+        axes.plot(frequency[: first + 1], noise_line[: first + 1], color=color, **EXTENDED)
         axes.plot([0.0, cutoff], [noise, noise], color=color, **NOISE)
         axes.plot([cutoff, cutoff], [0.0, top], color=color, **CHOSEN)
         axes.plot(0.0, noise, color=color, marker="o", markersize=3, clip_on=False)
@@ -114,31 +112,12 @@ def _curves(axes: Axes, marker: xr.Dataset) -> None:
     heading(axes, str(marker["marker"].values))
 
 
-def _fitted(own: xr.Dataset) -> tuple[int, int]:
-    """Return first and, exclusive, last tried cut-off of the line's fit; all where the result does not have them."""
-    frequency = own["tried_cutoff"].values
-    if "marker_linear_from" not in own:
-        return 0, len(frequency)
-    ends = [float(own["marker_linear_from"]), float(own["marker_linear_to"])]
-    first, last = np.abs(frequency[:, None] - ends).argmin(axis=0)
-    return int(first), int(last) + 1
-
-
 def _uncertain(result: xr.Dataset) -> np.ndarray:
     """Return the coordinates (marker, axis) whose residual did not show both motion and noise."""
     if "marker_verdict" not in result:
         return np.zeros(result["marker_cutoff"].transpose("marker", "axis").shape, dtype=bool)
     uncertain: np.ndarray = result["marker_verdict"].transpose("marker", "axis").values != 0
     return uncertain
-
-
-def _whole_row(row: np.ndarray) -> Axes:
-    """Return one panel instead of those of a row."""
-    kept: Panel = row[0]
-    for axes in row[1:]:
-        axes.remove()
-    kept.extend_to(row[-1])
-    return kept
 
 
 def _every_marker(axes: Axes, values: xr.DataArray, uncertain: np.ndarray) -> None:
@@ -156,20 +135,17 @@ def _every_marker(axes: Axes, values: xr.DataArray, uncertain: np.ndarray) -> No
     axes.grid(False, axis="x")
 
 
-def _legend(figure: Figure, curves: bool, uncertain: bool) -> None:
-    gray: dict[str, Any] = {"color": NOTE_COLOR}
-    handles: list[Line2D | Patch] = [
-        Line2D([], [], color=color, linewidth=2.0, label=AXIS_NAME[name])
-        for name, color in AXIS_COLOR.items()
-    ]
+def _entries(curves: bool, uncertain: bool) -> dict[str, Any]:
+    """Of the legend."""
+    entries: dict[str, Any] = {AXIS_NAME[name]: line(color, 2.0) for name, color in AXIS_COLOR.items()}
     if uncertain:
-        handles.append(Patch(facecolor=NOTE_COLOR, label="residual not to be read", **UNCERTAIN))
+        entries["residual not to be read"] = Patch(facecolor=NOTE_COLOR, **UNCERTAIN)
     if curves:
-        handles += [
-            Line2D([], [], linewidth=1.2, label="residual", **gray),
-            Line2D([], [], label="line of noise alone, fitted", **FITTED, **gray),
-            Line2D([], [], label="the same, extended", **EXTENDED, **gray),
-            Line2D([], [], label="noise", marker="o", markersize=3, **NOISE, **gray),
-            Line2D([], [], label="cut-off chosen", **CHOSEN, **gray),
-        ]
-    place_legend(figure, handles)
+        entries |= {
+            "residual": line(NOTE_COLOR, 1.2),
+            "line of noise alone, fitted": line(NOTE_COLOR, **FITTED),
+            "the same, extended": line(NOTE_COLOR, **EXTENDED),
+            "noise": line(NOTE_COLOR, marker="o", markersize=3, **NOISE),
+            "cut-off chosen": line(NOTE_COLOR, **CHOSEN),
+        }
+    return entries

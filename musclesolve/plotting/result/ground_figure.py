@@ -5,14 +5,13 @@ from __future__ import annotations
 import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
-from musclesolve._util.arrays import Array, Mask
+from musclesolve._util.arrays import Array, true_runs
 from musclesolve.constants import STANDARD_GRAVITY
-from musclesolve.plotting.norms.norm_bands import NormBands
 from musclesolve.plotting.page.curves import Legs
-from musclesolve.plotting.page.sheet import Sheet
-from musclesolve.plotting.page.style import SIDE_COLOR, SIDE_WIDTH, heading, page
+from musclesolve.plotting.page.norm_bands import NormBands
+from musclesolve.plotting.page.sheet import Sheet, heading, page, zero_line
+from musclesolve.plotting.page.style import SIDE_COLOR, SIDE_WIDTH
 from musclesolve.results.dataset.result_quantities import along_heading, body_weight
 
 COMPONENTS = {
@@ -29,7 +28,7 @@ LABEL_INCH = 0.55
 """For the heading of the last panel and the label of the axis above it, at the default size of text."""
 
 
-def ground_reaction(result: xr.Dataset) -> Figure:
+def ground_reaction(result: xr.Dataset) -> Sheet:
     """Components of the reaction of the ground on each foot, in body weights, and the center of pressure from above.
 
     Without the last panel where an older result has no center of pressure, or no foot is on the ground.
@@ -39,25 +38,23 @@ def ground_reaction(result: xr.Dataset) -> Figure:
     reaction = along_heading(result, result["ground_reaction_force"])
     paths = _paths(result, legs.sides)
     rows = len(COMPONENTS) + bool(paths)
-    figure, panels = page(result, "Ground reaction", rows, 1, height=0.12 + 0.16 * rows, labels=True)
+    sheet, panels = page(result, "Ground reaction", rows, 1, height=0.12 + 0.16 * rows, labels=True)
     for axes, axis in zip(panels.flat, COMPONENTS, strict=False):
         norms.draw(axes, "ground_reaction_force", axis, 1.0 / STANDARD_GRAVITY)
         for side in legs.sides:
             sign = TO_OTHER_LEG.get(side, 1.0) if axis == "y" else 1.0
             legs.draw(axes, side, sign * reaction.sel(side=side, axis=axis).values / weight, measured=True)
-            legs.mark_stance(axes, side)
+        legs.mark_stance(axes)
         heading(axes, COMPONENTS[axis])
         axes.set_ylabel("[body weights]")
-        axes.axhline(0.0, color="black", linewidth=0.4)
-        low, high = axes.get_ylim()
-        axes.set_ylim(min(low, -LEAST), max(high, LEAST))
+        zero_line(axes, LEAST)
         axes.locator_params(axis="y", steps=[1, 2, 5, 10])  # no third decimal, which reaches the label
         legs.x.apply(axes, labelled=axis == "y")
     if paths:
-        _from_above(figure, rows - 1, panels[-1, 0], paths)
-    legs.legend(figure, measured=True, stance=True)
-    norms.explain(figure)
-    return figure
+        _from_above(sheet, rows - 1, panels[-1, 0], paths)
+    legs.legend(sheet, measured=True, stance=True)
+    norms.explain(sheet)
+    return sheet
 
 
 def _paths(result: xr.Dataset, sides: list[str]) -> dict[str, Array]:
@@ -65,12 +62,12 @@ def _paths(result: xr.Dataset, sides: list[str]) -> dict[str, Array]:
     if PATH not in result:
         return {}
     place = along_heading(_straight(result), result[PATH])
-    found = {side: place.sel(side=side).transpose("time", "axis").values[:, :2] for side in sides}
-    known = [path for path in found.values() if np.isfinite(path).any()]
+    paths = {side: place.sel(side=side).transpose("time", "axis").values[:, :2] for side in sides}
+    known = [path for path in paths.values() if np.isfinite(path).any()]
     if not known:
         return {}
     first = np.nanmin(np.concatenate(known), axis=0)
-    return {side: path - first for side, path in found.items()}
+    return {side: path - first for side, path in paths.items()}
 
 
 def _straight(result: xr.Dataset) -> xr.Dataset:
@@ -82,22 +79,16 @@ def _straight(result: xr.Dataset) -> xr.Dataset:
     return result[["heading"]].assign(heading=xr.full_like(result["heading"], mean))
 
 
-def _from_above(figure: Sheet, row: int, axes: Axes, paths: dict[str, Array]) -> None:
+def _from_above(sheet: Sheet, row: int, axes: Axes, paths: dict[str, Array]) -> None:
     """The paths on a panel of its own scale, with space above it: the axis above it has a label."""
     for side, path in paths.items():
         color, width = SIDE_COLOR[side], SIDE_WIDTH[side]
         axes.plot(*path.T, color=color, linewidth=width)
-        for start in _contacts(path):
+        # Contacts that begin within the recording, or that it begins with.
+        for start, _ in true_runs(np.asarray(np.isfinite(path).all(axis=1))):
             axes.plot(*path[start], color=color, marker="o", markersize=3.0)
     axes.set_aspect("equal", adjustable="datalim")
     heading(axes, "center of pressure from above, vertical force above 20 N; dot: first frame")
-    figure.make_room_above(row, LABEL_INCH * figure.style.scale)
-    axes.set_xlabel("in the walking direction [m]")
+    sheet.make_room_above(row, LABEL_INCH * sheet.style.scale)
+    sheet.label_below(axes, "in the walking direction [m]")
     axes.set_ylabel("to the left [m]")
-
-
-def _contacts(path: Array) -> list[int]:
-    """The first frames of the contacts that begin within the recording, or that it begins with."""
-    there: Mask = np.asarray(np.isfinite(path).all(axis=1))
-    before = np.concatenate([[False], there[:-1]])
-    return [int(frame) for frame in np.flatnonzero(there & ~before)]

@@ -1,63 +1,105 @@
-"""Figures of the joints: angles, moments, and magnitudes of contact forces."""
+"""Figures of the joints: angles, moments and contact forces; coordinates of an OpenSim model with their moments."""
 
 from __future__ import annotations
 
 import numpy as np
 import xarray as xr
-from matplotlib.figure import Figure
 
-from musclesolve.plotting.norms.norm_bands import NormBands
 from musclesolve.plotting.page.curves import Legs
+from musclesolve.plotting.page.norm_bands import NormBands
 from musclesolve.plotting.page.panels import dof_rows, joint_rows
-from musclesolve.plotting.page.style import heading, note, page
+from musclesolve.plotting.page.sheet import Sheet, heading, note, page, zero_line
 from musclesolve.results.dataset import frame_validity as frames
-from musclesolve.results.dataset.result_quantities import (
-    OPPOSITE,
-    body_weight,
-    magnitude,
-)
+from musclesolve.results.dataset.labels import SEGMENT_OF
+from musclesolve.results.dataset.result_quantities import LEG_JOINTS, OPPOSITE, body_weight, magnitude
 from musclesolve.results.facts import Facts
 
+DEGREES = 180.0 / np.pi
+DIRECTIONS = {
+    "axial": "axial (+ compression)",
+    "anterior": "fore-aft (+ anterior)",
+    "medial": "medio-lateral (+ medial)",
+}
 
-def joint_angles_and_moments(result: xr.Dataset) -> Figure:
+
+def joint_angles_and_moments(result: xr.Dataset) -> Sheet:
     """Angle [deg] and internal moment per body mass [N m/kg] of the seven degrees of freedom of each leg."""
     legs = Legs.of(result, analysed=False)
     mass = float(result.attrs["subject_mass_kg"])
     dofs = [dof for dof in OPPOSITE if all(f"{dof}_{side}" in result["dof"].values for side in legs.sides)]
-    figure, panels = page(result, "Joint angles and internal joint moments", len(dofs), 2, labels=True)
+    sheet, panels = page(result, "Joint angles and internal joint moments", len(dofs), 2, labels=True)
     norms = NormBands.of(result, legs.x)
     for row, dof in dof_rows(panels, legs.x, dofs, "[N m/kg]"):
         norms.draw(row[0], "joint_angle", dof)
         norms.draw(row[1], "joint_moment", dof)
-        for side in legs.sides:
-            angle, moment = (
-                result[f"joint_{name}"].sel(dof=f"{dof}_{side}").values for name in ("angle", "moment")
-            )
-            legs.draw(row[0], side, np.degrees(angle), measured=True)
-            legs.draw(row[1], side, moment / mass)
-            for axes in row:
-                legs.mark_stance(axes, side)
-    legs.legend(figure, stance=True)
-    norms.explain(figure)
-    return figure
+        legs.draw_both(row[0], dof, DEGREES * result["joint_angle"], measured=True)
+        legs.draw_both(row[1], dof, result["joint_moment"] / mass)
+        for axes in row:
+            legs.mark_stance(axes)
+    legs.legend(sheet, stance=True)
+    norms.explain(sheet)
+    return sheet
 
 
-def contact_forces(result: xr.Dataset) -> Figure:
+def coordinates_and_moments(result: xr.Dataset) -> Sheet:
+    """Each shared coordinate [deg] and its moment [N m], in the sense of the model."""
+    legs, stems = Legs.of(result, analysed=False), coordinate_stems(result)
+    height = min(1.0, 0.12 + 0.15 * len(stems))
+    sheet, panels = page(result, "Coordinates and moments", len(stems), 2, height=height, labels=True)
+    for row, stem in zip(panels, stems, strict=True):
+        legs.draw_both(row[0], stem, DEGREES * result["joint_angle"], measured=True)
+        legs.draw_both(row[1], stem, result["joint_moment"], measured=True)
+        for axes in row:
+            legs.mark_events(axes)
+            zero_line(axes)
+            legs.x.apply(axes, labelled=stem == stems[-1])
+        heading(row[0], stem.replace("_", " "))
+        heading(row[1], f"{stem.replace('_', ' ')}: moment")
+        row[0].set_ylabel("[deg]")
+        row[1].set_ylabel("[N m]")
+    legs.legend(sheet, measured=True, events=True)
+    return sheet
+
+
+def coordinate_stems(result: xr.Dataset) -> list[str]:
+    """The shared coordinates without side."""
+    return list(dict.fromkeys(frames.split_side(str(name))[0] for name in result["dof"].values))
+
+
+def contact_forces(result: xr.Dataset) -> Sheet:
     """Magnitude of the joint reaction at hip, knee and ankle, with muscle forces and without, in body weights."""
     legs, weight, peaks = Legs.of(result), body_weight(result), Facts(result).contact_by_joint
-    figure, panels = page(result, "Joint contact force, magnitude", 3, 2, height=0.75, sharey="row")
+    sheet, panels = page(result, "Joint contact force, magnitude", 3, 2, height=0.75, sharey="row")
     for row, joint in joint_rows(panels, legs.x):
-        for side in legs.sides:
-            for axes, name in zip(row, ("joint_reaction", "joint_reaction_net"), strict=True):
-                force = magnitude(result[name]).sel(joint=f"{joint}_{side}")
-                legs.draw(axes, side, force.values / weight)
-                legs.mark_stance(axes, side)
+        for axes, name in zip(row, ("joint_reaction", "joint_reaction_net"), strict=True):
+            force = magnitude(result[name]) / weight
+            for side in legs.sides:
+                legs.draw(axes, side, force.sel(joint=f"{joint}_{side}").values)
+            legs.mark_stance(axes)
         heading(row[0], f"{joint}: contact force, muscles included")
         of_legs = peaks.get(joint, {}).items()
-        note(
-            row[0],
-            ", ".join(f"peak {frames.SIDE_NAMES[side]} {peak.body_weights:.2f}" for side, peak in of_legs),
-        )
+        texts = [f"peak {frames.SIDE_NAMES[side]} {peak.body_weights:.2f}" for side, peak in of_legs]
+        note(row[0], ", ".join(texts))
         heading(row[1], f"{joint}: net reaction, muscles left out")
-    legs.legend(figure, stance=True)
-    return figure
+    legs.legend(sheet, stance=True)
+    return sheet
+
+
+def contact_force_components(result: xr.Dataset) -> Sheet:
+    """Axial, fore-aft and medio-lateral contact force on the distal segment, muscles included, in body weights."""
+    legs, force = Legs.of(result), result["contact_force_component"] / body_weight(result)
+    known = set(map(str, result["joint"].values))
+    title = "Joint contact force on the distal segment, muscles included"
+    sheet, panels = page(result, title, len(LEG_JOINTS), len(DIRECTIONS), height=0.65)
+    for row, joint in zip(panels, LEG_JOINTS, strict=True):
+        for axes, (direction, name) in zip(row, DIRECTIONS.items(), strict=True):
+            for side in legs.sides:
+                if (full := f"{joint}_{side}") in known:
+                    legs.draw(axes, side, force.sel(joint=full, direction=direction).values)
+            legs.mark_stance(axes)
+            zero_line(axes)
+            heading(axes, f"{joint}: {name}", f"axes of the {SEGMENT_OF[joint]}")
+            legs.x.apply(axes, labelled=joint == LEG_JOINTS[-1])
+        row[0].set_ylabel("[body weights]")
+    legs.legend(sheet, stance=True)
+    return sheet

@@ -1,18 +1,18 @@
-"""Activation and force of every muscle as small multiples, both legs in one panel."""
+"""Activation and force of every muscle and muscle group, and fibers and tendons; both legs in one panel."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from musclesolve._util.arrays import Array
 from musclesolve.plotting.page.curves import Legs
-from musclesolve.plotting.page.panels import Grid, muscles_by_group, small_multiples
-from musclesolve.plotting.page.style import note, page_note
-from musclesolve.results.dataset.frame_validity import ALL_SIDES, split_side, with_side
+from musclesolve.plotting.page.panels import GROUPS, Grid, muscles_by_group, small_multiples
+from musclesolve.plotting.page.sheet import Sheet, heading, note, page, zero_line
+from musclesolve.results.dataset.frame_validity import ALL_SIDES, split_side, valid, with_side
+from musclesolve.results.dataset.kinetics.leg_kinetics import group_force
+from musclesolve.results.facts import achilles
 
 ACTIVATION = "activation [1]"
 FORCE = "force [N]  (each panel has its own scale)"
@@ -21,76 +21,134 @@ EXPLAINED = "EMG: envelope, peak at 1, delayed to agree best; above it channel a
 LONGEST = 9
 """Letters of a channel that are printed beside the group of a muscle."""
 OF_EMG = ("emg_delayed", "emg_correlation", "channel_muscles")
+OF_GROUP = "sum of forces over sum of maximum isometric forces [%]  (each panel has its own scale)"
+ROWS = 8
+"""Muscles on the page of fibers and tendons."""
+FIBER_AXIS = "of optimal fiber lengths L0, and per cent of the slack length"
+FIBER_TITLE = "Fibers and elastic tendons: Achilles tendon, then those that store most energy"
 
 
-def activations(result: xr.Dataset) -> Figure:
+def activations(result: xr.Dataset) -> Sheet:
     """Activation of each muscle, 0 to 1, over the envelope of its EMG where that was measured."""
     titles, grid = ("Muscle activation", ACTIVATION), Grid(top=1.02, low=True)
     with_emg = all(name in result.variables for name in OF_EMG) and result.sizes["channel"] > 0
     return _every_muscle(result, "activation", titles, grid, with_emg)
 
 
-def muscle_forces(result: xr.Dataset) -> Figure:
+def muscle_forces(result: xr.Dataset) -> Sheet:
     """Force of each muscle in newton, every panel with its own scale."""
     return _every_muscle(result, "muscle_force", ("Muscle force", FORCE), Grid(low=True))
 
 
+def function_groups(result: xr.Dataset) -> Sheet:
+    """A panel for each group of the muscle set, from hip to ankle, with the peak of the summed force of each leg."""
+    legs = Legs.of(result)
+
+    def fill(axes: Axes, group: str) -> None:
+        peaks = []
+        for side in legs.sides:
+            if (sum_of := group_force(result, group, side)) is None:
+                continue
+            legs.draw(axes, side, 100.0 * sum_of.share)
+            legs.mark_stance(axes, side)
+            force = sum_of.force[valid(result, side)]
+            if np.isfinite(force).any():
+                peaks.append(f"{np.nanmax(force):.0f} N")
+        note(axes, f"peak {' / '.join(peaks)}" if peaks else "")
+
+    grid = Grid(columns=3, low=True, above=0.15)
+    titles = ("Muscle groups", OF_GROUP)
+    sheet = small_multiples(result, titles, legs.x, _muscles_of_groups(result), fill, grid)
+    legs.legend(sheet, stance=True)
+    return sheet
+
+
+def fibers_and_tendons(result: xr.Dataset) -> Sheet:
+    """Fiber length and velocity over optimal fiber length, and strain of the tendon.
+
+    Of the muscles of the Achilles tendon, then of those whose tendons store most energy at their peak.
+    """
+    legs, optimal = Legs.of(result), result["optimal_fiber_length"]
+    quantities = {
+        "fiber length [L0]": result["fiber_length"] / optimal,
+        "fiber velocity [L0/s]": result["fiber_velocity"] / optimal,
+        "tendon strain [%]": 100.0 * result["tendon_strain"],
+    }
+    energy = result["tendon_energy"].transpose("time", "muscle").values
+    peak = np.where(np.isfinite(energy), energy, 0.0).max(axis=0)
+    by_energy = result["muscle"].values[np.argsort(-peak, kind="stable")]
+    order = [*achilles(result), *map(str, by_energy)]
+    stems = list(dict.fromkeys(split_side(name)[0] for name in order))[:ROWS]
+    height = min(1.0, 0.12 + 0.12 * len(stems))
+    sheet, panels = page(result, FIBER_TITLE, len(stems), len(quantities), height=height)
+    for row, stem in zip(panels, stems, strict=True):
+        for axes, (quantity, values) in zip(row, quantities.items(), strict=True):
+            for side in ALL_SIDES:
+                if (name := with_side(stem, side)) in values["muscle"].values:
+                    legs.draw_muscle(axes, name, values.sel(muscle=name).values)
+                    legs.mark_events(axes, side)
+            if quantity.startswith("fiber velocity"):
+                zero_line(axes)
+            if quantity.startswith("tendon strain"):
+                axes.set_ylim(bottom=min(0.0, axes.get_ylim()[0]))
+            legs.x.apply(axes, labelled=stem == stems[-1], with_label=False)
+            heading(axes, stem.replace("_", " ") if axes is row[0] else "", quantity)
+    sheet.label_axes(legs.x.label, FIBER_AXIS)
+    legs.legend(sheet, events=True)
+    return sheet
+
+
 def _every_muscle(
     result: xr.Dataset, name: str, titles: tuple[str, str], grid: Grid, with_emg: bool = False
-) -> Figure:
+) -> Sheet:
     legs = Legs.of(result)
-    curves = dict(zip(map(str, result["muscle"].values), _of_muscles(result, name), strict=True))
+    values = result[name].transpose("muscle", "time").values
+    curves = dict(zip(map(str, result["muscle"].values), values, strict=True))
     envelopes = _envelopes(result) if with_emg else {}
 
     def fill(axes: Axes, muscle: str) -> None:
-        own = [(side, each) for side in legs.sides for each in envelopes.get(f"{muscle}_{side}", ())]
-        for side, each in own:
-            legs.shade(axes, side, each.curve)
-        note(axes, ", ".join(each.text for _, each in own))
+        texts = []
+        for side in legs.sides:
+            for envelope, text in envelopes.get(f"{muscle}_{side}", ()):
+                legs.shade(axes, side, envelope)
+                texts.append(text)
+        note(axes, ", ".join(texts))
         for side in ALL_SIDES:
             if (full := with_side(muscle, side)) in curves:
                 legs.draw_muscle(axes, full, curves[full])
                 legs.mark_events(axes, side)
 
-    figure = small_multiples(result, titles, legs.x, muscles(result), fill, grid)
+    sheet = small_multiples(result, titles, legs.x, muscles(result), fill, grid)
     sides = {full[-1] for full in envelopes}
-    legs.legend(figure, events=True, shaded=ENVELOPE if with_emg else "", of=sides)
+    legs.legend(sheet, events=True, shaded=ENVELOPE if with_emg else "", of=sides)
     if with_emg:
-        page_note(figure, EXPLAINED)
-    return figure
+        sheet.add_note(EXPLAINED)
+    return sheet
 
 
-def _of_muscles(result: xr.Dataset, name: str) -> Array:
-    """A quantity of every muscle over time, (n, T)."""
-    values: Array = result[name].transpose("muscle", "time").values
-    return values
-
-
-@dataclass(frozen=True, eq=False)
-class _Envelope:
-    """EMG that belongs to a muscle."""
-
-    curve: Array  # (T,) as it is compared with the activation
-    text: str  # channel and correlation
-
-
-def _envelopes(result: xr.Dataset) -> dict[str, list[_Envelope]]:
-    """By muscle, with side."""
-    found: dict[str, list[_Envelope]] = {}
+def _envelopes(result: xr.Dataset) -> dict[str, list[tuple[Array, str]]]:
+    """By muscle with side: EMG (T,) as it is compared with the activation, and its channel and correlation."""
+    envelopes: dict[str, list[tuple[Array, str]]] = {}
     curves = result["emg_delayed"].transpose("channel", "time").values
-    names = [_short(str(name)) for name in result["channel"].values]
-    fits = [f"{float(r):.2f}" for r in result["emg_correlation"].values]
-    for curve, name, r, of in zip(curves, names, fits, result["channel_muscles"].values, strict=True):
-        for muscle in str(of).split(", "):
-            found.setdefault(muscle, []).append(_Envelope(curve, f"{name} {r}"))
-    return found
-
-
-def _short(name: str) -> str:
-    return name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…"
+    names, fits, of = (result[key].values for key in ("channel", "emg_correlation", "channel_muscles"))
+    for curve, channel, r, belong in zip(curves, map(str, names), fits, of, strict=True):
+        short = channel if len(channel) <= LONGEST else f"{channel[: LONGEST - 1]}…"
+        for muscle in str(belong).split(", "):
+            envelopes.setdefault(muscle, []).append((curve, f"{short} {float(r):.2f}"))
+    return envelopes
 
 
 def muscles(result: xr.Dataset) -> dict[str, str]:
     """Names without side, muscles of one group side by side; the group of each."""
     names = [split_side(str(name))[0] for name in result["muscle"].values]
     return muscles_by_group(names, [str(group) for group in result["group"].values])
+
+
+def _muscles_of_groups(result: xr.Dataset) -> dict[str, str]:
+    """Group -> how many muscles it has in a leg, the groups in the order of all pages."""
+    stems: dict[str, set[str]] = {}
+    for name, group in zip(result["muscle"].values, result["group"].values, strict=True):
+        stems.setdefault(str(group), set()).add(split_side(str(name))[0])
+    order = [group for group in dict.fromkeys((*GROUPS, *stems)) if group in stems]
+    counts = {group: len(stems[group]) for group in order}
+    return {group: f"{count} muscle{'s' if count > 1 else ''}" for group, count in counts.items()}

@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 
 import xarray as xr
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 
 from musclesolve.muscles.passive.joint_moments import PassiveMoments
 from musclesolve.muscles.passive.published_moments import SAGITTAL, riener_edrich_1999
-from musclesolve.plotting.page.style import NOTE_COLOR, SIDE_COLOR, heading, page, place_legend
+from musclesolve.plotting.page.curves import line
+from musclesolve.plotting.page.sheet import Sheet, heading, page
+from musclesolve.plotting.page.style import NOTE_COLOR, SIDE_COLOR
 
 FILE = "passive_moments"
 COLORS = {"calibrated": SIDE_COLOR["r"], "table": SIDE_COLOR["l"], "none": NOTE_COLOR}
@@ -20,26 +20,23 @@ BEYOND = 1.5
 ELSEWHERE = "Riener and Edrich 1999"
 
 
-def passive_moment_figure(name: str, moments: Mapping[str, Sequence[PassiveMoments]]) -> Figure:
+def passive_moment_figure(name: str, moments: Mapping[str, Sequence[PassiveMoments]]) -> Sheet:
     """A row of panels for each joint; `moments` by the rule for passive forces, `name` of the muscle set."""
     first = next(iter(moments.values()))
     rows = [[k for k, each in enumerate(first) if each.sweep.dof == dof] for dof in SAGITTAL]
     columns = max(map(len, rows))
     described = xr.Dataset(attrs={"muscle_database": name})
-    figure, panels = page(described, "Passive joint moments", len(rows), columns, height=0.75)
+    sheet, panels = page(described, "Passive joint moments", len(rows), columns, height=0.75)
     for panel in panels.flat:
         panel.set_visible(False)
     for row, numbers in zip(panels, rows, strict=True):
         row[0].set_ylabel("passive moment [N m]")
         for panel, k in zip(row, numbers, strict=False):
             _panel(panel, {rule: each[k] for rule, each in moments.items()})
-    published = Line2D(
-        [], [], color="black", marker="o", linestyle="", markersize=3, label="measured, see panel"
-    )
-    other = Line2D([], [], color=NOTE_COLOR, linestyle="--", linewidth=1.0, label=ELSEWHERE)
-    own = [Line2D([], [], color=COLORS[rule], linewidth=1.6, label=f"this set, {rule}") for rule in moments]
-    place_legend(figure, [published, other, *own])
-    return figure
+    published = line("black", marker="o", linestyle="", markersize=3)
+    entries = {"measured, see panel": published, ELSEWHERE: line(NOTE_COLOR, 1.0, linestyle="--")}
+    sheet.add_legend(entries | {f"this set, {rule}": line(COLORS[rule], 1.6) for rule in moments})
+    return sheet
 
 
 def _panel(axes: Axes, moments: Mapping[str, PassiveMoments]) -> None:

@@ -7,14 +7,12 @@ from collections.abc import Mapping
 import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.bundled_toml import bundled_toml
-from musclesolve.plotting.norms.norm_bands import NormBands
 from musclesolve.plotting.page.curves import Legs
-from musclesolve.plotting.page.style import heading, page
-from musclesolve.plotting.page.text_lines import KEPT
+from musclesolve.plotting.page.norm_bands import NormBands
+from musclesolve.plotting.page.sheet import KEPT, Sheet, heading, page, zero_line
 from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.dataset.kinetics.leg_kinetics import (
     joint_dofs,
@@ -26,14 +24,15 @@ from musclesolve.results.dataset.kinetics.leg_kinetics import (
 SUPPORT = "support moment: hip extension + knee extension + plantarflexion"
 
 
-def joint_powers(result: xr.Dataset) -> Figure:
+def joint_powers(result: xr.Dataset) -> Sheet:
     """Power per body mass [W/kg] of all rotations of each joint, and of flexion alone with its bursts by name.
 
     Below them the support moment of each leg [N m/kg] (Winter 1980) and the power of all its joints. In W and N m where
     the mass is not known; of a model without such joints the power of each coordinate.
     """
     legs, joints = Legs.of(result, analysed=False), powered_joints(result)
-    mass, of_mass = _mass(result)
+    # Per body mass where that is known.
+    mass, of_mass = result.attrs.get("subject_mass_kg", 1.0), "/kg" * ("subject_mass_kg" in result.attrs)
     if not joints:
         return _coordinates(legs, mass, f"[W{of_mass}]")
     norms = NormBands.of(result, legs.x)
@@ -41,12 +40,19 @@ def joint_powers(result: xr.Dataset) -> Figure:
     known = {side: moment / mass for side, moment in moments.items() if moment is not None}
     rows, title = len(joints) + 1, "Joint powers, support moment" if known else "Joint powers"
     height = min(1.0, 0.12 + 0.19 * rows)
-    figure, panels = page(result, title, rows, 2, height=height, labels=True)
+    sheet, panels = page(result, title, rows, 2, height=height, labels=True)
     totals: dict[str, Array] = {}
     for row, joint in zip(panels, joints, strict=False):
         if of_mass:
             norms.draw(row[0], "joint_power", joint)
-        whole, sagittal = (_powers(result, joint, legs.sides, mass, alone) for alone in (False, True))
+        whole, sagittal = (
+            {
+                side: joint_power(result, joint, side, sagittal=alone) / mass
+                for side in legs.sides
+                if joint_dofs(result, joint, side, sagittal=alone)
+            }
+            for alone in (False, True)
+        )
         _curves(row[0], legs, whole, f"[W{of_mass}]", lowest=not known and joint == joints[-1])
         _curves(row[1], legs, sagittal, f"[W{of_mass}]")
         heading(row[0], f"{joint}: power of all rotations, generated (+)   absorbed (-)")
@@ -57,47 +63,32 @@ def joint_powers(result: xr.Dataset) -> Figure:
     panels[-1, 0].set_visible(bool(known))
     heading(panels[-1, 0], SUPPORT)
     heading(panels[-1, 1], f"{', '.join(joints)} together: power of all rotations")
-    legs.legend(figure, stance="ground_reaction_force" in result)
-    norms.explain(figure)
-    return figure
+    legs.legend(sheet, stance=True)
+    norms.explain(sheet)
+    return sheet
 
 
-def _coordinates(legs: Legs, mass: float, unit: str) -> Figure:
+def _coordinates(legs: Legs, mass: float, unit: str) -> Sheet:
     """A panel for each coordinate of the result."""
     power = legs.result["joint_power"] / mass
     known = list(map(str, power["dof"].values))
     stems = list(dict.fromkeys(frames.split_side(name)[0] for name in known))
-    figure, panels = page(legs.result, "Powers", len(stems), 1, height=min(1.0, 0.12 + 0.15 * len(stems)))
+    sheet, panels = page(legs.result, "Powers", len(stems), 1, height=min(1.0, 0.12 + 0.15 * len(stems)))
     for axes, stem in zip(panels.flat, stems, strict=True):
-        own = {side: name for side in legs.sides if (name := frames.with_side(stem, side)) in known}
-        curves = {side: power.sel(dof=name).values for side, name in own.items()}
+        names = {side: frames.with_side(stem, side) for side in legs.sides}
+        curves = {side: power.sel(dof=name).values for side, name in names.items() if name in known}
         _curves(axes, legs, curves, unit, lowest=stem == stems[-1])
         heading(axes, f"{stem.replace('_', ' ')}: power, generated (+)   absorbed (-)")
-    legs.legend(figure)
-    return figure
-
-
-def _mass(result: xr.Dataset) -> tuple[float, str]:
-    """What powers are divided by, and how its unit is written."""
-    mass = result.attrs.get("subject_mass_kg")
-    return (1.0, "") if mass is None else (float(mass), "/kg")
-
-
-def _powers(
-    result: xr.Dataset, joint: str, sides: list[str], mass: float, sagittal: bool
-) -> dict[str, Array]:
-    """Power of a joint of each leg that has it, per mass."""
-    own = [side for side in sides if joint_dofs(result, joint, side, sagittal=sagittal)]
-    return {side: joint_power(result, joint, side, sagittal=sagittal) / mass for side in own}
+    legs.legend(sheet)
+    return sheet
 
 
 def _curves(axes: Axes, legs: Legs, values: Mapping[str, Array], unit: str, *, lowest: bool = False) -> None:
     for side, curve in values.items():
         legs.draw(axes, side, curve)
-        if "ground_reaction_force" in legs.result:
-            legs.mark_stance(axes, side)
+        legs.mark_stance(axes, side)
     axes.set_ylabel(unit)
-    axes.axhline(0.0, color="black", linewidth=0.4)
+    zero_line(axes)
     legs.x.apply(axes, labelled=lowest)
 
 

@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from musclesolve.plotting.page.abscissa import time_axis
-from musclesolve.plotting.page.curves import Legs
-from musclesolve.plotting.page.style import (
-    NOTE_COLOR,
-    SIDE_COLOR,
-    heading,
-    height_for,
-    page,
-    place_legend,
-    space_for,
-)
+from musclesolve.plotting.page.curves import Legs, line, time_axis
+from musclesolve.plotting.page.sheet import Sheet, heading, height_for, page, space_for, zero_line
+from musclesolve.plotting.page.style import NOTE_COLOR, SIDE_COLOR
+from musclesolve.plotting.result.joint_figures import coordinate_stems
 from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.dataset.result_quantities import (
     CONSISTENCY_METHODS,
@@ -30,9 +23,11 @@ from musclesolve.results.dataset.result_quantities import (
 )
 
 _MIDDLE = ""
+SMALLEST = 1.0
+"""Reserves are drawn to a scale of this much at least [N m]: none look like none."""
 
 
-def consistency_shift(result: xr.Dataset) -> Figure:
+def consistency_shift(result: xr.Dataset) -> Sheet:
     """Distance between consistent and measured position of each point [mm]: a bar to its rms, a line to its worst.
 
     A row for each joint or landmark, right and left together, the toes at the bottom.
@@ -43,7 +38,7 @@ def consistency_shift(result: xr.Dataset) -> Figure:
     rows = list(dict.fromkeys(stem))
     labels = [row.replace("_", " ") for row in rows]
     size, space = 0.2 + 0.02 * len(rows), {"left": space_for(labels), "least": height_for(len(rows))}
-    figure, panels = page(result, "Residuals of the measured points", 1, 1, height=size, space=space)
+    sheet, panels = page(result, "Residuals of the measured points", 1, 1, height=size, space=space)
     axes = panels[0, 0]
     for place, name in enumerate(stem):
         row = rows.index(name) + {"r": 0.2, "l": -0.2, _MIDDLE: 0.0}[side[place]]
@@ -57,61 +52,67 @@ def consistency_shift(result: xr.Dataset) -> Figure:
     axes.set_xlim(left=0.0)
     axes.grid(False, axis="y")
     method = CONSISTENCY_METHODS[str(result.attrs.get("consistency_method", "nearest"))]
-    axes.set_xlabel(f"distance from the measured point, {method} [mm]")
-    _legend(figure, [s for s in ("r", "l", _MIDDLE) if s in side])
-    return figure
+    sheet.label_below(axes, f"distance from the measured point, {method} [mm]")
+    entries: dict[str, Any] = {
+        frames.SIDE_NAMES.get(s, "middle"): Patch(color=SIDE_COLOR.get(s, NOTE_COLOR))
+        for s in ("r", "l", _MIDDLE)
+        if s in side
+    }
+    entries["bar: root mean square over the frames"] = Patch(color=NOTE_COLOR, alpha=0.5)
+    entries["line: to the worst frame"] = line(NOTE_COLOR, 0.8, marker="|")
+    sheet.add_legend(entries)
+    return sheet
 
 
-def _legend(figure: Figure, sides: list[str]) -> None:
-    handles: list[Patch | Line2D] = [
-        Patch(color=SIDE_COLOR.get(side, NOTE_COLOR), label=frames.SIDE_NAMES.get(side, "middle"))
-        for side in sides
-    ]
-    handles.append(Patch(color=NOTE_COLOR, alpha=0.5, label="bar: root mean square over the frames"))
-    handles.append(
-        Line2D([], [], color=NOTE_COLOR, linewidth=0.8, marker="|", label="line: to the worst frame")
-    )
-    place_legend(figure, handles)
+def reserves(result: xr.Dataset) -> Sheet:
+    """Moments that the muscles of an OpenSim model leave to reserves [N m]."""
+    legs, stems = Legs.of(result, analysed=False), coordinate_stems(result)
+    rows = -(-len(stems) // 2)
+    title = "Reserve moments" if legs.incomplete else "Reserve moments: no frame needs one"
+    height = min(1.0, 0.12 + 0.2 * rows)
+    sheet, panels = page(result, title, rows, 2, height=height, labels=True)
+    for number, axes in enumerate(panels.flat):
+        axes.set_visible(number < len(stems))
+        legs.x.apply(axes, labelled=number + 2 >= len(stems))
+    for axes, stem in zip(panels.flat, stems, strict=False):
+        _reserve(axes, legs, stem)
+    legs.legend(sheet, events=True)
+    return sheet
 
 
-SMALLEST = 1.0
-"""Reserves are drawn to a scale of this much at least [N m]: none look like none."""
-
-
-def reserves_and_residual(result: xr.Dataset) -> Figure:
+def reserves_and_residual(result: xr.Dataset) -> Sheet:
     """Moments that the muscles leave to reserves [N m], and the residual at the pelvis, over time.
 
     Where every frame is solved without a reserve, only the residual.
     """
     legs = Legs.of(result, time_axis(result))
-    if not any(each.reserve.any() or each.failed.any() for each in legs.validity.values()):
-        figure, panels = page(
-            result, "Residual at the pelvis; no frame needs a reserve", 1, 2, height=0.35, labels=True
-        )
+    if not legs.incomplete:
+        title = "Residual at the pelvis; no frame needs a reserve"
+        sheet, panels = page(result, title, 1, 2, height=0.35, labels=True)
         _residual(result, legs, *panels[0])
-        legs.legend(figure, measured=True, events=True)
-        return figure
+        legs.legend(sheet, measured=True, events=True)
+        return sheet
     shared = [str(dof) for dof in result.attrs.get("shared_dofs", result["dof"].values)]
     dofs = [dof for dof in OPPOSITE if any(f"{dof}_{side}" in shared for side in legs.sides)]
-    rows = -(-len(dofs) // 2) + 1
-    figure, panels = page(
-        result, "Reserve moments and residual at the pelvis", rows, 2, height=0.25 * rows, labels=True
-    )
-    for axes, dof in zip(panels[:-1].flat, dofs, strict=False):
-        for side in legs.sides:
-            legs.draw(axes, side, result["reserve_moment"].sel(dof=f"{dof}_{side}").values)
-            legs.mark_events(axes, side)
-        heading(axes, f"{dof.replace('_', ' ')} reserve")
-        axes.set_ylabel("[N m]")
-        axes.axhline(0.0, color="black", linewidth=0.4, zorder=1)
-        low, high = axes.get_ylim()
-        axes.set_ylim(min(low, -SMALLEST), max(high, SMALLEST))
+    rows, title = -(-len(dofs) // 2) + 1, "Reserve moments and residual at the pelvis"
+    sheet, panels = page(result, title, rows, 2, height=0.25 * rows, labels=True)
+    for number, axes in enumerate(panels[:-1].flat):
+        axes.set_visible(number < len(dofs))
         legs.x.apply(axes, labelled=False)
-    for axes in panels[:-1].flat[len(dofs) :]:
-        axes.set_visible(False)
+    for axes, dof in zip(panels[:-1].flat, dofs, strict=False):
+        _reserve(axes, legs, dof)
     _residual(result, legs, *panels[-1])
-    legs.legend(figure, events=True)
-    return figure
+    legs.legend(sheet, events=True)
+    return sheet
+
+
+def _reserve(axes: Axes, legs: Legs, stem: str) -> None:
+    """The reserves of both legs about one degree of freedom."""
+    legs.draw_both(axes, stem, legs.result["reserve_moment"])
+    legs.mark_events(axes)
+    heading(axes, f"{stem.replace('_', ' ')} reserve")
+    axes.set_ylabel("[N m]")
+    zero_line(axes, SMALLEST)
 
 
 def _residual(result: xr.Dataset, legs: Legs, left: Axes, right: Axes) -> None:
@@ -128,6 +129,5 @@ def _residual(result: xr.Dataset, legs: Legs, left: Axes, right: Axes) -> None:
     right.set_ylabel("[N m]")
     for axes in (left, right):
         axes.set_ylim(bottom=0.0)
-        for side in legs.sides:
-            legs.mark_events(axes, side)
+        legs.mark_events(axes)
         legs.x.apply(axes, labelled=True)

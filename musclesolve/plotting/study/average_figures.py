@@ -14,20 +14,11 @@ from numpy.typing import NDArray
 
 from musclesolve._util.arrays import AnyArray, Array
 from musclesolve._util.progress import Progress
-from musclesolve.plotting.page.abscissa import cycle_axis
-from musclesolve.plotting.page.curves import line, with_neighbors
+from musclesolve.plotting.page.curves import EVENT_STYLE, TOE_OFF, cycle_axis, line, with_neighbors
 from musclesolve.plotting.page.figure_files import figures_of
-from musclesolve.plotting.page.gait_events import EVENT_STYLE, TOE_OFF
 from musclesolve.plotting.page.panels import OWN_SCALES, Grid, dof_rows, muscles_by_group, small_multiples
-from musclesolve.plotting.page.style import (
-    NOTE_COLOR,
-    REPEATED,
-    RESERVE_STYLE,
-    SIDE_COLOR,
-    SIDE_WIDTH,
-    page,
-    place_legend,
-)
+from musclesolve.plotting.page.sheet import Sheet, page
+from musclesolve.plotting.page.style import NOTE_COLOR, REPEATED, RESERVE_STYLE, SIDE_COLOR, SIDE_WIDTH
 from musclesolve.plotting.result.muscle_figures import ACTIVATION, FORCE
 from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.dataset.result_quantities import OPPOSITE
@@ -42,27 +33,27 @@ def average_files(average: xr.Dataset, progress: Progress | None = None) -> dict
     return figures_of(average, FIGURES, progress)
 
 
-def average_angles_and_moments(average: xr.Dataset) -> Figure:
+def average_angles_and_moments(average: xr.Dataset) -> Sheet:
     """Angle [deg] and internal moment of the degrees of freedom of the legs; per body mass if of a single subject."""
     dofs = [dof for dof in OPPOSITE if dof in average["dof"].values]
     mass = average.attrs.get("subject_mass_kg")
-    figure, panels = page(average, "Mean joint angles and internal joint moments", len(dofs), 2, labels=True)
+    sheet, panels = page(average, "Mean joint angles and internal joint moments", len(dofs), 2, labels=True)
     for row, dof in dof_rows(panels, cycle_axis(), dofs, "[N m]" if mass is None else "[N m/kg]"):
         _draw(row[0], average, "joint_angle", {"dof": dof}, factor=180.0 / np.pi)
         _draw(
             row[1], average, "joint_moment", {"dof": dof}, factor=1.0 if mass is None else 1.0 / float(mass)
         )
-    _legend(figure, average, ("joint_angle", "joint_moment"))
-    return figure
+    sheet.add_legend(_entries(average, ("joint_angle", "joint_moment")))
+    return sheet
 
 
-def average_activations(average: xr.Dataset) -> Figure:
+def average_activations(average: xr.Dataset) -> Sheet:
     """Activation of each muscle, 0 to 1."""
     titles = ("Mean muscle activation", ACTIVATION)
     return _every_muscle(average, "activation", titles, (0.0, 1.0), Grid(top=1.0))
 
 
-def average_muscle_forces(average: xr.Dataset) -> Figure:
+def average_muscle_forces(average: xr.Dataset) -> Sheet:
     """Force of each muscle in newton, every panel with its own scale."""
     return _every_muscle(average, "muscle_force", ("Mean muscle force", FORCE), (0.0, np.inf), OWN_SCALES)
 
@@ -76,15 +67,15 @@ FIGURES: dict[str, Callable[[xr.Dataset], Figure]] = {
 
 def _every_muscle(
     average: xr.Dataset, name: str, titles: tuple[str, str], limits: tuple[float, float], grid: Grid
-) -> Figure:
-    muscles = muscles_by_group(*([str(each) for each in average[key].values] for key in ("muscle", "group")))
+) -> Sheet:
+    muscles = muscles_by_group(*([str(name) for name in average[key].values] for key in ("muscle", "group")))
 
     def fill(axes: Axes, muscle: str) -> None:
         _draw(axes, average, name, {"muscle": muscle}, limits)
 
-    figure = small_multiples(average, titles, cycle_axis(), muscles, fill, grid)
-    _legend(figure, average, (name,))
-    return figure
+    sheet = small_multiples(average, titles, cycle_axis(), muscles, fill, grid)
+    sheet.add_legend(_entries(average, (name,)))
+    return sheet
 
 
 def _draw(
@@ -133,20 +124,20 @@ def _has_toe_off(leg: xr.Dataset) -> bool:
     return "stance_percent" in leg and bool(np.isfinite(leg["stance_percent"]))
 
 
-def _legend(figure: Figure, average: xr.Dataset, names: tuple[str, ...]) -> None:
+def _entries(average: xr.Dataset, names: tuple[str, ...]) -> dict[str, Any]:
     """What the lines are, of those that are drawn."""
-    handles: list[Any] = []
+    entries: dict[str, Any] = {}
     sides = [str(side) for side in average["side"].values]
     for side in sides:
-        own = int(average["cycles"].sel(side=side))
-        label = f"{frames.SIDE_NAMES[side]}, {own} cycle{'s' if own != 1 else ''}"
-        handles.append(line(label, SIDE_COLOR[side], linewidth=SIDE_WIDTH[side]))
-    handles.append(Patch(color=NOTE_COLOR, alpha=BAND, linewidth=0.0, label="± standard deviation"))
+        cycles = int(average["cycles"].sel(side=side))
+        text = f"{frames.SIDE_NAMES[side]}, {cycles} cycle{'s' if cycles != 1 else ''}"
+        entries[text] = line(SIDE_COLOR[side], SIDE_WIDTH[side])
+    entries["± standard deviation"] = Patch(color=NOTE_COLOR, alpha=BAND, linewidth=0.0)
     counts = [average[f"{name}_count"] for name in names]
     if any(bool((count < count.max("percent")).any()) for count in counts):
-        handles.append(line("fewer cycles", NOTE_COLOR, **REPEATED))
+        entries["fewer cycles"] = line(NOTE_COLOR, **REPEATED)
     if any(_reserves(average, name).any() for name in names):
-        handles.append(line("a cycle with reserve", NOTE_COLOR, linestyle=RESERVE_STYLE))
+        entries["a cycle with reserve"] = line(NOTE_COLOR, linestyle=RESERVE_STYLE)
     if any(_has_toe_off(average.sel(side=side)) for side in sides):
-        handles.append(line("toe-off", NOTE_COLOR, **EVENT_STYLE[TOE_OFF]))
-    place_legend(figure, handles)
+        entries["toe-off"] = line(NOTE_COLOR, **EVENT_STYLE[TOE_OFF])
+    return entries

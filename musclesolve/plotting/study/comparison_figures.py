@@ -10,7 +10,6 @@ import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.progress import Progress
@@ -18,7 +17,8 @@ from musclesolve.errors import InputError
 from musclesolve.plotting.page.curves import Legs, Validity, cross, line, with_neighbors
 from musclesolve.plotting.page.figure_files import figures_of
 from musclesolve.plotting.page.panels import Grid, muscles_by_group, small_multiples
-from musclesolve.plotting.page.style import FAILED_MARK, NOTE_COLOR, RESERVE_STYLE, place_legend
+from musclesolve.plotting.page.sheet import Sheet
+from musclesolve.plotting.page.style import FAILED_MARK, NOTE_COLOR, RESERVE_STYLE
 from musclesolve.plotting.result.muscle_figures import ACTIVATION, FORCE
 from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.dataset.result_quantities import LEG_JOINTS, body_weight, magnitude
@@ -50,18 +50,18 @@ def comparison_files(comparison: xr.Dataset, progress: Progress | None = None) -
     return figures_of(comparison, pages, progress)
 
 
-def compare_activations(comparison: xr.Dataset, side: str) -> Figure:
+def compare_activations(comparison: xr.Dataset, side: str) -> Sheet:
     """Activation of each muscle of a leg, 0 to 1."""
     return _page(comparison, "muscle", side, ("Muscle activation", ACTIVATION), "activation", SHARE)
 
 
-def compare_group_forces(comparison: xr.Dataset, side: str) -> Figure:
+def compare_group_forces(comparison: xr.Dataset, side: str) -> Sheet:
     """Sum of the forces of the muscles of each function group [N], every panel with its own scale."""
     titles = ("Force of function groups", FORCE)
     return _page(comparison, "function_group", side, titles, "group_force", OWN_SCALES)
 
 
-def compare_co_contraction(comparison: xr.Dataset, side: str) -> Figure:
+def compare_co_contraction(comparison: xr.Dataset, side: str) -> Sheet:
     """Share of the contractile muscle moments about each degree of freedom that cancel each other, 0 to 1."""
     known = comparison["co_contraction"].notnull().any(["cost", "time"])
     titles = ("Co-contraction", "2 antagonist moment / (agonist + antagonist) [1]")
@@ -69,7 +69,7 @@ def compare_co_contraction(comparison: xr.Dataset, side: str) -> Figure:
     return _page(comparison.sel(dof=known), "dof", side, titles, "co_contraction", grid)
 
 
-def compare_contact_forces(comparison: xr.Dataset, side: str) -> Figure:
+def compare_contact_forces(comparison: xr.Dataset, side: str) -> Sheet:
     """Magnitude of the contact force at hip, knee and ankle of a leg, in body weights."""
     data = comparison.assign(contact=magnitude(comparison["joint_reaction"]) / body_weight(comparison))
     data = data.sel(joint=[f"{joint}_{side}" for joint in LEG_JOINTS])
@@ -89,7 +89,7 @@ FILES = tuple(f"{name}_{side}.png" for name in FIGURES for side in frames.SIDE_N
 
 def _page(
     comparison: xr.Dataset, dim: str, side: str, titles: tuple[str, str], variable: str, grid: Grid
-) -> Figure:
+) -> Sheet:
     """A panel for each entry of a dimension that belongs to a leg, in it a curve for each cost."""
     # The frames are the same under every cost; the first cost decides which pass of several is drawn first.
     legs = Legs.of(comparison.isel(cost=0))
@@ -104,9 +104,15 @@ def _page(
         legs.mark_stance(axes, side)
 
     title = f"{titles[0]}: {frames.SIDE_NAMES[side]} leg, one color per cost"
-    figure = small_multiples(comparison, (title, titles[1]), legs.x, dict.fromkeys(names, ""), fill, grid)
-    _legend(figure, [str(cost) for cost in comparison["cost"].values], validity)
-    return figure
+    sheet = small_multiples(comparison, (title, titles[1]), legs.x, dict.fromkeys(names, ""), fill, grid)
+    costs = [str(cost) for cost in comparison["cost"].values]
+    entries = {cost: line(**line_style(number, len(costs))) for number, cost in enumerate(costs)}
+    if any(each.reserve.any() for each in validity):
+        entries["with reserve"] = line(NOTE_COLOR, linestyle=RESERVE_STYLE)
+    if any(each.failed.any() for each in validity):
+        entries["no valid solution"] = line(NOTE_COLOR, **FAILED_MARK)
+    sheet.add_legend(entries)
+    return sheet
 
 
 def _in_order(comparison: xr.Dataset, dim: str, side: str) -> list[str]:
@@ -143,15 +149,6 @@ def line_style(number: int, count: int) -> dict[str, Any]:
     """Color, width and dashes of the curve of a cost."""
     width = WIDTHS[0] + (WIDTHS[1] - WIDTHS[0]) * number / max(1, count - 1)
     return {"color": COST_COLORS[number], "linewidth": width, "linestyle": DASHES[number]}
-
-
-def _legend(figure: Figure, costs: list[str], validity: list[Validity]) -> None:
-    handles = [line(cost, **line_style(number, len(costs))) for number, cost in enumerate(costs)]
-    if any(each.reserve.any() for each in validity):
-        handles.append(line("with reserve", NOTE_COLOR, linestyle=RESERVE_STYLE))
-    if any(each.failed.any() for each in validity):
-        handles.append(Line2D([], [], color=NOTE_COLOR, label="no valid solution", **FAILED_MARK))
-    place_legend(figure, handles)
 
 
 def _check(comparison: xr.Dataset) -> None:

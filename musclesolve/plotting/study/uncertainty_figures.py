@@ -1,67 +1,125 @@
-"""Muscle and contact forces with the bands that the sources of error make of them."""
+"""Muscle and contact forces with the bands that the sources of error make of them, and what each source adds."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.patches import Patch
 
 from musclesolve._util.progress import Progress
-from musclesolve.plotting.page.curves import Legs
+from musclesolve.plotting.page.curves import Legs, percents
 from musclesolve.plotting.page.figure_files import figures_of
+from musclesolve.plotting.page.page_style import current_style
 from musclesolve.plotting.page.panels import joint_rows, small_multiples
-from musclesolve.plotting.page.style import SIDE_COLOR, heading, page
+from musclesolve.plotting.page.sheet import Sheet, heading, height_for, page, space_for
+from musclesolve.plotting.page.style import NOTE_COLOR, SIDE_COLOR, STANCE_COLOR
 from musclesolve.plotting.result.muscle_figures import FORCE, muscles
-from musclesolve.plotting.study.error_source_figure import (
-    error_sources_contact_forces,
-    error_sources_muscle_forces,
-)
 from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.dataset.result_quantities import body_weight
-from musclesolve.results.facts import uncertain_peak
+from musclesolve.results.facts import UncertainPeak, uncertain_peak
 
 BANDS = ((0.025, 0.975, 0.16), (0.25, 0.75, 0.30))
 """Lower and upper quantile of each band, and its opacity; the second one lies on the first."""
+SOURCE_COLOR = {
+    "strength": "#08306B",
+    "max_isometric_force": "#2171B5",
+    "optimal_fiber_length": "#6BAED6",
+    "tendon_slack_length": "#B0D2E7",
+    "muscle_path": "#009E73",
+    "marker_placement": "#A63603",
+    "hip_center": "#E6740D",
+    "soft_tissue": "#FDBE85",
+    "center_of_pressure": "#444444",
+    "segment_mass": "#B0B0B0",
+}
+"""Muscle parameters blue, paths green, markers orange, plates and masses gray."""
 
 
-def uncertainty_figures(found: xr.Dataset, progress: Progress | None = None) -> dict[str, bytes]:
+def uncertainty_figures(samples: xr.Dataset, progress: Progress | None = None) -> dict[str, bytes]:
     """The content of the file of every figure of ``uncertainty.nc``, by its name; progress as in `figures_of`."""
-    return figures_of(found, FIGURES, progress, NEEDS)
+    return figures_of(samples, FIGURES, progress, NEEDS)
 
 
-def uncertainty_muscle_forces(found: xr.Dataset) -> Figure:
+def uncertainty_muscle_forces(samples: xr.Dataset) -> Sheet:
     """Force of each muscle [N] with its bands, both legs in one panel."""
-    legs = Legs.of(found)
+    legs = Legs.of(samples)
 
     def fill(axes: Axes, muscle: str) -> None:
         for side in legs.sides:
             _banded(axes, legs, side, "muscle_force", {"muscle": f"{muscle}_{side}"})
             legs.mark_events(axes, side)
 
-    figure = small_multiples(found, (_title("Muscle force", found), FORCE), legs.x, muscles(found), fill)
-    legs.legend(figure, events=True)
-    return figure
+    sheet = small_multiples(samples, (_title("Muscle force", samples), FORCE), legs.x, muscles(samples), fill)
+    legs.legend(sheet, events=True)
+    return sheet
 
 
-def uncertainty_contact_forces(found: xr.Dataset) -> Figure:
+def uncertainty_contact_forces(samples: xr.Dataset) -> Sheet:
     """Magnitude of the joint reaction at hip, knee and ankle [body weights] with its bands, a column for each leg."""
-    legs, weight = Legs.of(found), body_weight(found)
-    title = _title("Joint contact force, magnitude", found)
-    figure, panels = page(found, title, 3, len(legs.sides), height=0.75, sharey="row")
+    legs, weight = Legs.of(samples), body_weight(samples)
+    title = _title("Joint contact force, magnitude", samples)
+    sheet, panels = page(samples, title, 3, len(legs.sides), height=0.75, sharey="row")
     for row, joint in joint_rows(panels, legs.x):
         for axes, side in zip(row, legs.sides, strict=True):
             _banded(axes, legs, side, "contact_force", {"joint": f"{joint}_{side}"}, 1.0 / weight)
             legs.mark_stance(axes, side)
-            at = uncertain_peak(found, "contact_force", f"{joint}_{side}")
+            at = uncertain_peak(samples, "contact_force", f"{joint}_{side}")
             note = "no valid frame"
             if at is not None:
                 note = f"peak in stance {at.value / weight:.1f} ± {at.sd / weight:.1f} body weights"
             heading(axes, f"{frames.SIDE_NAMES[side]} {joint}", note)
-    legs.legend(figure, stance=True)
-    return figure
+    legs.legend(sheet, stance=True)
+    return sheet
+
+
+def error_sources_contact_forces(samples: xr.Dataset) -> Sheet:
+    """Standard deviation of the magnitude of every contact force [body weights], divided among the sources."""
+    legs, weight = Legs.of(samples), body_weight(samples)
+    title = "Joint contact force: standard deviation of the samples, by source"
+    sheet, panels = page(samples, title, 3, len(legs.sides), height=0.75, sharey="row")
+    for row, joint in joint_rows(panels, legs.x):
+        for axes, side in zip(row, legs.sides, strict=True):
+            force = samples.sel(joint=f"{joint}_{side}")
+            parts = (force["contact_force_contribution"] * force["contact_force_sd"]).values / weight
+            for part in legs.x.passes[side]:
+                shown = ~part.repeated & ~legs.validity[side].failed[part.index]
+                heights = np.where(shown, np.nan_to_num(parts[:, part.index]), np.nan)
+                axes.stackplot(part.place, heights, colors=_colors(samples), linewidth=0.0)
+            legs.mark_stance(axes, side)
+            heading(axes, f"{frames.SIDE_NAMES[side]} {joint}")
+    sheet.add_legend(_entries(samples, legs.sides))
+    return sheet
+
+
+def error_sources_muscle_forces(samples: xr.Dataset) -> Sheet:
+    """Share of every source in the variance of each muscle force at its peak in stance, a bar for each muscle."""
+    sides, groups = frames.sides(samples), muscles(samples)
+    title, style = "Muscle force: sources of its variance at its peak in stance", current_style()
+    beside = not style.narrow
+    labels = [name.replace("_", " ") for name in groups]
+    space = {"left": space_for(labels), "right": space_for(["1234 ± 1234"], 0.0)}
+    space |= {"least": height_for(len(groups)), "below": 0.0 if beside else 0.15}
+    shape = (1, len(sides)) if beside else (len(sides), 1)
+    sheet, panels = page(samples, title, *shape, height=0.0, space=space)
+    for number, (axes, side) in enumerate(zip(panels.flat, sides, strict=True)):
+        peaks = [uncertain_peak(samples, "muscle_force", f"{name}_{side}") for name in groups]
+        _bars(axes, np.stack([_shares(at, len(samples["source"])) for at in peaks], axis=1), _colors(samples))
+        for row, at in enumerate(peaks):
+            text = "-" if at is None else f"{at.value:.0f} ± {at.sd:.0f}"
+            axes.text(1.01, row, text, fontsize=style.note_pt, va="center", color=NOTE_COLOR)
+        heading(axes, f"{frames.SIDE_NAMES[side]}, and force at that peak [N]")
+        axes.set_yticks(range(len(labels)), labels)
+        axes.tick_params(labelleft=number == 0 or not beside)
+        axes.invert_yaxis()
+        if beside or number == len(sides) - 1:
+            sheet.label_below(axes, "share of the variance, to first order [%]")
+    sheet.add_legend(_entries(samples))
+    return sheet
 
 
 FIGURES: dict[str, Callable[[xr.Dataset], Figure]] = {
@@ -90,6 +148,42 @@ def _banded(axes: Axes, legs: Legs, side: str, name: str, where: dict[str, str],
     legs.draw(axes, side, factor * legs.result[name].sel(where).values)
 
 
-def _title(what: str, found: xr.Dataset) -> str:
-    samples = found.attrs["samples"]
-    return f"{what}: nominal (line), half (dark) and 95 % (pale) of {samples} samples"
+def _title(what: str, samples: xr.Dataset) -> str:
+    count = samples.attrs["samples"]
+    return f"{what}: nominal (line), half (dark) and 95 % (pale) of {count} samples"
+
+
+def _shares(at: UncertainPeak | None, sources: int) -> np.ndarray:
+    """Shares of the sources; zeros where nothing varies or no frame is valid."""
+    return np.zeros(sources) if at is None or at.shares is None else np.nan_to_num(at.shares.values)
+
+
+def _bars(axes: Axes, shares: np.ndarray, colors: list[str]) -> None:
+    """One horizontal bar for each column of shares (source, n)."""
+    edge = np.zeros(shares.shape[1])
+    for share, color in zip(shares, colors, strict=True):
+        axes.barh(np.arange(len(edge)), share, left=edge, color=color, height=0.8, linewidth=0.0)
+        edge = edge + share
+    axes.set_xlim(0.0, 1.0)
+    axes.set_xticks(
+        shown := [0.01 * percent for percent in percents(axes)], [f"{100.0 * x:.0f}" for x in shown]
+    )
+    axes.set_ylim(-0.6, len(edge) - 0.4)
+    axes.grid(False, axis="y")
+
+
+def _colors(samples: xr.Dataset) -> list[str]:
+    return [SOURCE_COLOR[str(name)] for name in samples["source"].values]
+
+
+def _entries(samples: xr.Dataset, stance_of: Sequence[str] = ()) -> dict[str, Any]:
+    """The sources, and the bars of the legs that stand."""
+    labels = map(str, samples["source_label"].values)
+    entries: dict[str, Any] = {
+        label: Patch(color=color, linewidth=0.0)
+        for label, color in zip(labels, _colors(samples), strict=True)
+    }
+    if stance_of:
+        bars = tuple(Patch(color=STANCE_COLOR[side], linewidth=0.0) for side in stance_of)
+        entries["foot on the ground"] = bars
+    return entries

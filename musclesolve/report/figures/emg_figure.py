@@ -7,10 +7,10 @@ from dataclasses import replace
 import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from musclesolve.plotting.page.curves import Legs
 from musclesolve.plotting.page.panels import Grid, small_multiples
+from musclesolve.plotting.page.sheet import Sheet
 from musclesolve.plotting.result.muscle_figures import ENVELOPE
 from musclesolve.results.dataset.frame_validity import side_of
 
@@ -19,7 +19,7 @@ LONGEST = 26
 COLUMNS = 4
 
 
-def emg_and_activation(result: xr.Dataset) -> Figure:
+def emg_and_activation(result: xr.Dataset) -> Sheet:
     """Activation (line, mean of the muscles of a channel) over the EMG envelope (shaded), both as they are compared."""
     legs = Legs.of(result)
     muscles = {str(c): _muscles(result, str(c)) for c in result["channel"].values}
@@ -32,14 +32,14 @@ def emg_and_activation(result: xr.Dataset) -> Figure:
         legs.draw(axes, side, result["activation"].sel(muscle=own).mean("muscle", skipna=False).values)
 
     grid = Grid(COLUMNS, top=1.02, low=True)
-    figure = small_multiples(
+    sheet = small_multiples(
         result, ("EMG beside activation", "share of the maximum [1]"), legs.x, panels, fill, grid
     )
     shown = {side_of(own[0]) for own in drawn.values()}
     replace(legs, sides=[side for side in legs.sides if side in shown]).legend(
-        figure, shaded=ENVELOPE, of=shown
+        sheet, shaded=ENVELOPE, of=shown
     )
-    return figure
+    return sheet
 
 
 def _muscles(result: xr.Dataset, channel: str) -> list[str]:

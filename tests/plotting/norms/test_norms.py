@@ -12,8 +12,7 @@ from matplotlib.collections import PolyCollection
 from matplotlib.colors import to_hex
 from synthetic_result import few_muscles, result
 
-from musclesolve.plotting.norms.norm_bands import BAND_COLOR, MEAN_COLOR
-from musclesolve.plotting.norms.norm_file import NORMS, norm
+from musclesolve.plotting.page.norm_bands import BAND_COLOR, MEAN_COLOR, NORMS, norm
 from musclesolve.plotting.page.page_style import PageStyle, page_style
 from musclesolve.plotting.result.ground_figure import ground_reaction
 from musclesolve.plotting.result.joint_figures import joint_angles_and_moments

@@ -8,7 +8,7 @@ from refusals import refused
 from synthetic_result import result, set_status, with_troubles
 
 import musclesolve as ms
-from musclesolve.plotting.page.abscissa import abscissa
+from musclesolve.plotting.page.curves import abscissa
 from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.dataset.checked import checked_result
 

@@ -1,1 +1,0 @@
-"""Published normative curves behind those of a result."""

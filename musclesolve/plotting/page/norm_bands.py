@@ -1,0 +1,121 @@
+"""Published normative curves of level walking (musclesolve/data/norms), as bands behind the curves of a page.
+
+They stand where the page is one of walking at a speed that they are of.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+
+import numpy as np
+import xarray as xr
+from matplotlib.axes import Axes
+
+from musclesolve._util.arrays import Array
+from musclesolve._util.bundled_toml import bundled_toml
+from musclesolve.plotting.page.curves import Abscissa
+from musclesolve.plotting.page.page_style import current_style
+from musclesolve.plotting.page.sheet import Sheet, note
+
+NORMS = ("schwartz_2008", "winter_1991")
+"""Files; where two have a curve, that of the first is shown."""
+BAND_COLOR = "#DCDCDC"
+MEAN_COLOR = "#8C8C8C"
+
+
+@dataclass(frozen=True)
+class NormCurve:
+    """Mean over the gait cycle (P,), and the standard deviation between subjects where it was published."""
+
+    mean: Array
+    sd: Array | None
+
+
+@dataclass(frozen=True)
+class Norm:
+    """Curves of one publication by quantity and name, with the signs of this project.
+
+    joint_angle [deg] and joint_moment [N m/kg] by degree of freedom, joint_power [W/kg] by joint, both without side;
+    ground_reaction_force [N/kg] by axis: x forward, z up. Angles are zero in standing: standing_deg was subtracted.
+    """
+
+    name: str  # authors and year
+    subjects: str
+    speed: str
+    speed_range: tuple[float, float]  # for which it is drawn [m/s]
+    percent: Array  # of the gait cycle, (P,)
+    curves: Mapping[tuple[str, str], NormCurve]
+    standing_deg: Mapping[str, float]
+
+    @property
+    def sentence(self) -> str:
+        """Source, subjects and what is drawn."""
+        spread = any(curve.sd is not None for curve in self.curves.values())
+        what = "band: mean ± 1 SD" if spread else "dashed: mean"
+        return f"{what}, {self.name}, {self.subjects}, {self.speed}"
+
+
+@cache
+def norm(name: str) -> Norm:
+    """The curves of a file."""
+    file = bundled_toml("musclesolve.data", "norms", f"{name}.toml")
+    standing = file.get("standing_deg", {})
+    curves = {}
+    for quantity, table in file.items():
+        if quantity.startswith(("joint_", "ground_")):
+            for key, curve in table.items():
+                zero = standing.get(key, 0.0) if quantity == "joint_angle" else 0.0
+                sd = np.array(curve["sd"]) if "sd" in curve else None
+                curves[quantity, key] = NormCurve(np.array(curve["mean"]) - zero, sd)
+    percent = np.array(file["percent"], dtype=float)
+    speeds = tuple(file["speed_range_m_s"])
+    return Norm(file["name"], file["subjects"], file["speed"], speeds, percent, curves, standing)
+
+
+@dataclass
+class NormBands:
+    """The norms that fit a result, and those of which something was drawn on a page."""
+
+    fitting: tuple[Norm, ...]  # in the order of preference
+    why_not: str = ""  # why there are none, where the axis is the gait cycle
+    drawn: list[str] = field(default_factory=list)  # their sentences
+
+    @classmethod
+    def of(cls, result: xr.Dataset, x: Abscissa) -> NormBands:
+        """None on an axis of time, for a leg that does not walk, or in a style without norms."""
+        if not current_style().norms or not x.is_cycle:
+            return cls(())
+        every = [norm(name) for name in NORMS]
+        speeds = np.asarray(result["walking_speed"].values if "walking_speed" in result else (), dtype=float)
+        known = speeds[np.isfinite(speeds)]
+        if not known.size:
+            return cls((), "no normative bands: the walking speed is not known")
+        speed = float(known.mean())
+        fitting = [each for each in every if each.speed_range[0] <= speed <= each.speed_range[1]]
+        low, high = every[0].speed_range
+        why = "" if fitting else f"no normative bands: {speed:.2f} m/s is not within {low:g} to {high:g} m/s"
+        return cls(tuple(fitting), why)
+
+    def draw(self, axes: Axes, quantity: str, name: str, scale: float = 1.0) -> None:
+        """Draw the band of a quantity behind the curves, or the mean alone where no spread was published."""
+        for each in self.fitting:
+            if (curve := each.curves.get((quantity, name))) is None:
+                continue
+            place, mean = each.percent, scale * curve.mean
+            if curve.sd is None:
+                axes.plot(place, mean, color=MEAN_COLOR, linewidth=0.9, linestyle="--", zorder=0.4)
+            else:
+                sd = scale * curve.sd
+                axes.fill_between(place, mean - sd, mean + sd, color=BAND_COLOR, linewidth=0.0, zorder=0.3)
+            if each.sentence not in self.drawn:
+                self.drawn.append(each.sentence)
+            if quantity == "joint_angle" and name in each.standing_deg:
+                note(axes, f"band less {each.standing_deg[name]:g} deg: pelvic tilt in standing")
+            return
+
+    def explain(self, sheet: Sheet) -> None:
+        """Say on the page what the bands are, or why there are none."""
+        if text := "; ".join(self.drawn) or self.why_not:
+            sheet.add_note(text)

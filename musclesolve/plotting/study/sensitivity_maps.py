@@ -1,0 +1,213 @@
+"""Sensitivity as maps: of muscle forces to a parameter of every muscle, of joint moments to errors of the inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import xarray as xr
+from matplotlib.axes import Axes
+from matplotlib.colors import LogNorm, SymLogNorm
+from matplotlib.figure import Figure
+from matplotlib.image import AxesImage
+
+from musclesolve._util.names import unknown_name
+from musclesolve.dynamics.sensitivity.moment_sensitivity import Sensitivity
+from musclesolve.errors import InputError
+from musclesolve.plotting.page.sheet import A4
+from musclesolve.plotting.page.style import GRID_COLOR, NOTE_COLOR, SMALL, TEXT
+from musclesolve.results.dataset.frame_validity import SIDE_NAMES
+from musclesolve.sharing.status import Status
+
+PERCENT = 0.01
+MAP_HEIGHT = 7.9  # inch
+MAP_PLACE = (0.245, 0.05, 0.64, 0.64 * A4[0] / MAP_HEIGHT)  # shares of the figure: a square
+SMALLEST_CHANGE = 0.05  # N per cent: smaller changes are drawn as zero
+PARAMETERS = {
+    "max_isometric_force": "maximum isometric force",
+    "optimal_fiber_length": "optimal fiber length",
+    "tendon_slack_length": "tendon slack length",
+}
+ERROR_SIZE = {
+    "segment mass": 1.0,
+    "measured point": 0.010,
+    "force": 10.0,
+    "point of application": 0.005,
+    "free moment": 1.0,
+}
+"""How large an error of each kind is drawn, in the unit of its source (kg, m, N, m, N m)."""
+
+EDGES = {"left": 0.16, "right": 0.92, "bottom": 0.14, "top": 0.87, "wspace": 0.06}  # shares of the figure
+CELL_TEXT = 3.8  # points
+SMALLEST_MOMENT = 0.01  # N m: smaller values are drawn as this
+
+
+def force_sensitivity_map(
+    found: xr.Dataset, parameter: str = "max_isometric_force", side: str = "r", time: float | None = None
+) -> Figure:
+    """Change of every muscle force for 1 % more of a parameter of one muscle [N].
+
+    Args:
+        found: what `force_sensitivity` gives.
+        parameter: max_isometric_force, optimal_fiber_length or tendon_slack_length.
+        side: whose muscles.
+        time: the instant [s], or the nearest one that has a derivative; unless given, that of the largest sum of
+            muscle forces without reserves.
+
+    Raises:
+        InputError: there is no such parameter or side, or no frame with a derivative.
+    """
+    if f"by_{parameter}" not in found:
+        raise unknown_name(parameter, "parameter", PARAMETERS)
+    sides = [str(name) for name in found["side"].values]
+    if side not in sides:
+        raise unknown_name(side, "side", sides)
+    leg = found.sel(side=side)
+    frame = _frame(leg, time)
+    leg = leg.isel(time=frame)
+    values = PERCENT * leg[f"by_{parameter}"].values
+    figure = Figure(figsize=(A4[0], MAP_HEIGHT))
+    axes = figure.add_axes(MAP_PLACE)
+    largest = max(float(np.abs(values).max()), 10.0 * SMALLEST_CHANGE)
+    norm = SymLogNorm(SMALLEST_CHANGE, vmin=-largest, vmax=largest)
+    image = axes.imshow(values, cmap="RdBu_r", norm=norm, aspect="equal")
+    _label_muscles(axes, leg)
+    title = f"Sensitivity of muscle forces to the {PARAMETERS[parameter]} of each muscle"
+    note = (
+        f"change of the muscle force for 1 % more of one muscle, {SIDE_NAMES[side]} leg at "
+        f"{float(leg['time']):.3f} s, cost {found.attrs['cost']}"
+    )
+    _caption(figure, title, note, (0.06, 0.975, 0.945))
+    _color_bar(figure, image, (0.9, MAP_PLACE[1], 0.013, MAP_PLACE[3]), "[N]")
+    return figure
+
+
+def _frame(leg: xr.Dataset, time: float | None) -> int:
+    """The number of the frame to draw."""
+    there = leg["unique"].values
+    if not there.any():
+        remedy = "see `margin` and the status of the run"
+        raise InputError("no frame of this leg has a derivative", code="bad_result", remedy=remedy)
+    if time is None:
+        alone = there & (leg["status"].values == Status.SOLVED)
+        total = np.nan_to_num(leg["muscle_force"].values).sum(axis=1)
+        return int(np.where(alone if alone.any() else there, total, -1.0).argmax())
+    return int(np.where(there, np.abs(leg["time"].values - time), np.inf).argmin())
+
+
+def _label_muscles(axes: Axes, leg: xr.Dataset) -> None:
+    muscles = [str(name).replace("_", " ") for name in leg["muscle"].values]
+    changed = [str(name).replace("_", " ") for name in leg["changed"].values]
+    forces = leg["muscle_force"].values
+    rows = [f"{name}, {force:.0f} N" for name, force in zip(muscles, forces, strict=True)]
+    axes.set_yticks(range(len(rows)), rows, fontsize=SMALL - 1)
+    axes.set_xticks(range(len(changed)), changed, rotation=90, fontsize=SMALL - 1)
+    axes.xaxis.tick_top()
+    axes.set_ylabel("muscle and its force", fontsize=TEXT)
+    axes.set_xlabel("changed muscle", fontsize=TEXT)
+    _cell_borders(axes, len(rows), len(changed))
+
+
+def sensitivity_map(
+    sensitivities: Sequence[Sensitivity], errors: Mapping[str, float] | None = None, base: bool = False
+) -> Figure:
+    """Largest change of every joint moment over the frames for one error of each source [N m].
+
+    Errors of measured points are drawn in their worst direction, the others by component. An empty cell is an exact
+    zero: that moment does not depend on that input at all.
+
+    Args:
+        sensitivities: what the functions of `musclesolve.dynamics.sensitivity` give, of one motion.
+        errors: size of the error by kind, in the unit of its source; `ERROR_SIZE` where absent.
+        base: whether the force and moment that the base would need are drawn too.
+
+    Raises:
+        InputError: nothing to draw, an error of no known size, or sensitivities of different models.
+    """
+    sizes = ERROR_SIZE | dict(errors or {})
+    _check(sensitivities, sizes)
+    rows = _rows(sensitivities[0].dofs, base)
+    drawn = [each.worst_direction() if each.kind == "measured point" else each for each in sensitivities]
+    changes = [sizes[each.kind] * each.largest()[rows] for each in drawn]
+    figure = Figure(figsize=(A4[1], A4[0]))
+    widths = [max(len(each.sources), 3) for each in drawn]
+    panels = figure.subplots(1, len(changes), squeeze=False, gridspec_kw={**EDGES, "width_ratios": widths})[0]
+    norm = LogNorm(
+        SMALLEST_MOMENT, max(10.0 * SMALLEST_MOMENT, *(float(values.max()) for values in changes)), clip=True
+    )
+    for axes, values, each in zip(panels, changes, drawn, strict=True):
+        image = _panel(axes, values, each.sources, norm)
+        unit = {"m": "mm"}.get(each.unit, each.unit)
+        size = sizes[each.kind] * (1000.0 if each.unit == "m" else 1.0)
+        axes.set_title(f"{each.kind}\n{size:g} {unit}", fontsize=SMALL)
+    labels = [drawn[0].dofs[row].replace("_", " ") for row in rows]
+    panels[0].set_yticks(range(len(labels)), labels, fontsize=SMALL - 1)
+    for axes in panels[1:]:
+        axes.tick_params(labelleft=False)
+    note = "largest change of the moment in the recording; an empty cell is exactly zero"
+    _caption(figure, "Sensitivity of joint moments to errors of the inputs", note, (0.02, 0.97, 0.935))
+    _color_bar(figure, image, (0.94, EDGES["bottom"], 0.012, 0.73), "[N m]")
+    return figure
+
+
+def _rows(dofs: Sequence[str], base: bool) -> list[int]:
+    """Joints limb by limb: legs, trunk and head, arms, then the base."""
+
+    def limb(row: int) -> tuple[int, int]:
+        name = dofs[row]
+        leg = name.startswith(("hip", "knee", "ankle"))
+        return {"_r": 0 if leg else 3, "_l": 1 if leg else 4}.get(name[-2:], 2), row
+
+    joints = len(dofs) - 6
+    return sorted(range(joints), key=limb) + (list(range(joints, len(dofs))) if base else [])
+
+
+def _panel(axes: Axes, values: np.ndarray, columns: Sequence[str], norm: LogNorm) -> AxesImage:
+    """Colored cells with their numbers; cells of exact zeros stay empty."""
+    image = axes.imshow(np.ma.masked_equal(values, 0.0), aspect="auto", cmap="YlOrBr", norm=norm)
+    for (row, column), value in np.ndenumerate(values):
+        if value >= 0.5 * SMALLEST_MOMENT:
+            color = "white" if norm(value) > 0.6 else "black"
+            axes.text(column, row, _number(value), fontsize=CELL_TEXT, ha="center", va="center", color=color)
+    labels = [column.replace("_", " ") for column in columns]
+    axes.set_xticks(range(len(labels)), labels, rotation=90, fontsize=SMALL - 1)
+    axes.set_yticks(range(len(values)))
+    _cell_borders(axes, len(values), len(labels))
+    return image
+
+
+def _number(value: float) -> str:
+    """Two digits are enough to compare, and fit a cell."""
+    return f"{value:.0f}" if value >= 9.95 else f"{value:.1f}" if value >= 0.95 else f"{value:.2f}"[1:]
+
+
+def _check(sensitivities: Sequence[Sensitivity], sizes: Mapping[str, float]) -> None:
+    if not sensitivities:
+        raise InputError("there are no sensitivities to draw", code="missing_argument")
+    for each in sensitivities:
+        if each.kind not in sizes:
+            problem = f"no size is given for an error of {each.kind!r}"
+            raise InputError(problem, code="missing_argument", expected="an entry in `errors`")
+        if each.dofs != sensitivities[0].dofs:
+            raise InputError("the sensitivities are those of different models", code="not_comparable")
+
+
+def _caption(figure: Figure, title: str, note: str, place: tuple[float, float, float]) -> None:
+    """Title and smaller note of a map; the place is x of both, y of the title and y of the note [shares]."""
+    figure.text(place[0], place[1], title, fontsize=TEXT + 3, va="top")
+    figure.text(place[0], place[2], note, fontsize=SMALL, color=NOTE_COLOR, va="top")
+
+
+def _color_bar(figure: Figure, image: AxesImage, place: tuple[float, float, float, float], unit: str) -> None:
+    """The scale of a map, at a place [shares of the figure]."""
+    bar = figure.colorbar(image, cax=figure.add_axes(place))
+    bar.set_label(unit, fontsize=TEXT)
+    bar.ax.tick_params(labelsize=SMALL)
+
+
+def _cell_borders(axes: Axes, rows: int, columns: int) -> None:
+    """Thin lines between the cells of a map instead of ticks."""
+    axes.set_xticks(np.arange(-0.5, columns), minor=True)
+    axes.set_yticks(np.arange(-0.5, rows), minor=True)
+    axes.grid(which="minor", color=GRID_COLOR, linewidth=0.3)
+    axes.tick_params(which="both", length=0)
