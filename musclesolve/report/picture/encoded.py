@@ -15,8 +15,7 @@ import xarray as xr
 
 from musclesolve._util.arrays import AnyArray, Array
 from musclesolve._util.bundled_toml import bundled_toml
-from musclesolve.report.picture.forces import Arrows
-from musclesolve.report.picture.picture_data import PictureData, Quantity
+from musclesolve.report.picture.picture_data import Arrows, PictureData, Quantity
 from musclesolve.report.picture.shapes import Shapes
 from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.dataset.result_quantities import identity
@@ -26,7 +25,6 @@ STEP = 1e-4
 NO_PLACE = -32768
 NO_VALUE, FULL = 65535, 65534
 """Of values: none, and the upper end of their range. Values beyond the range are its ends."""
-COLORS = 64
 TURN = 32767
 """Of quaternions: one."""
 
@@ -38,7 +36,6 @@ def encoded(data: PictureData, result: xr.Dataset) -> str:
 
 def as_dict(data: PictureData, result: xr.Dataset) -> dict[str, Any]:
     """The data as what JSON knows."""
-    table = bundled_toml(__package__, "picture.toml")
     every = np.concatenate([data.position, data.path], axis=1)
     offset = _offsets(every)
     verdicts = list(dict.fromkeys(name for leg in data.legs for name in leg.verdict.tolist()))
@@ -57,16 +54,16 @@ def as_dict(data: PictureData, result: xr.Dataset) -> dict[str, Any]:
         "heading": data.heading,
         "points": list(data.points),
         "bones": data.bones.tolist(),
-        "heads": heads_of(data, table["head"]),
-        "ribs": _ribs(data, table["ribs"]),
-        "shapes": _shapes(data.shapes, table["shape"]),
+        "heads": heads_of(data),
+        "ribs": _ribs_of(data),
+        "shapes": _shapes(data.shapes),
         "events": [vars(each) for each in data.events],
         "skeleton": packed(_relative(data.position, offset), "<i2"),
         "muscles": _muscles(data),
         "pathPoints": int(data.first[-1]),
         "path": packed(_relative(data.path, offset), "<i2"),
         "quantities": [_quantity(each) for each in data.quantities],
-        "verdicts": [_verdict(name, table["verdict"]) for name in verdicts],
+        "verdicts": [verdict_of(name) for name in verdicts],
         "legs": [
             {
                 "side": leg.side,
@@ -125,7 +122,8 @@ def _relative(position: Array, offset: AnyArray) -> AnyArray:
 
 def _quantity(quantity: Quantity) -> dict[str, Any]:
     about = quantity.about
-    values = quantity.values[np.isfinite(quantity.values)]
+    known = np.isfinite(quantity.values)
+    values = quantity.values[known]
     return {
         "key": about["key"],
         "label": about["label"],
@@ -134,57 +132,45 @@ def _quantity(quantity: Quantity) -> dict[str, Any]:
         "high": quantity.high,
         "below": bool(values.size and values.min() < about["low"] - 1e-9),
         "above": bool(values.size and values.max() > quantity.high * (1.0 + 1e-9)),
-        "colors": colors(about),
-        "data": packed(shares(quantity), "<u2"),
+        "colors": quantity.colors,
+        "data": packed(np.where(known, np.rint(FULL * np.nan_to_num(quantity.share)), NO_VALUE), "<u2"),
     }
 
 
-def shares(quantity: Quantity) -> AnyArray:
-    """Values (T, n) as 16-bit shares of their range."""
-    low, high = quantity.about["low"], quantity.high
-    share = np.clip((quantity.values - low) / (high - low), 0.0, 1.0)
-    return np.where(np.isfinite(share), np.rint(FULL * np.nan_to_num(share)), NO_VALUE).astype(np.uint16)
+def verdict_of(name: str) -> dict[str, str]:
+    """Kind and text of a verdict by its key."""
+    known = bundled_toml(__package__, "picture.toml")["verdict"]
+    unknown = {"kind": "none", "text": f"no valid solution: {name.replace('_', ' ')}"}
+    verdict: dict[str, str] = known.get(name, unknown)
+    return verdict
 
 
-def colors(about: dict[str, Any]) -> list[str]:
-    """Colors of the range from its lower to its upper end, "#rrggbb"."""
-    from matplotlib import colormaps
-    from matplotlib.colors import to_hex
-
-    chosen = colormaps[about["color"]](np.linspace(about["from"], about["to"], COLORS))
-    return [to_hex(each) for each in chosen]
-
-
-def _verdict(name: str, known: dict[str, dict[str, str]]) -> dict[str, str]:
-    return known.get(name, {"kind": "none", "text": f"no valid solution: {name.replace('_', ' ')}"})
-
-
-def heads_of(data: PictureData, heads: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:
-    """For every subject the first head whose points there are, by their numbers."""
-    found = []
+def heads_of(data: PictureData) -> list[dict[str, Any]]:
+    """For every subject the first head of picture.toml whose points there are, by their numbers."""
+    heads, chosen = bundled_toml(__package__, "picture.toml")["head"].values(), []
     for before in data.subjects:
-        head = next((head for head in heads.values() if _has(data, before, head["points"])), None)
+        head = next((head for head in heads if _has(data, before, head["points"])), None)
         if head is not None:
-            found.append(
+            numbers = {name: _numbers(data, before, head[name]) for name in ("points", "up")}
+            chosen.append(
                 {
-                    "points": _numbers(data, before, head["points"]),
+                    "points": numbers["points"],
                     "weights": head["weights"],
-                    "up": _numbers(data, before, head["up"]),
+                    "up": numbers["up"],
                     "radii": head["radii"],
                 }
             )
-    return found
+    return chosen
 
 
-def _ribs(data: PictureData, ribs: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:
-    """For every subject the first ribs whose points there are, by their numbers."""
-    found = []
+def _ribs_of(data: PictureData) -> list[dict[str, Any]]:
+    """For every subject the first ribs of picture.toml whose points there are, by their numbers."""
+    every, chosen = bundled_toml(__package__, "picture.toml")["ribs"].values(), []
     for before in data.subjects:
-        for lines in ribs.values():
-            if _has(data, before, [*lines["spine"], *lines["across"]]):
-                found.append({name: _numbers(data, before, ends) for name, ends in lines.items()})
-                break
-    return found
+        ribs = next((ribs for ribs in every if _has(data, before, [*ribs["spine"], *ribs["across"]])), None)
+        if ribs is not None:
+            chosen.append({name: _numbers(data, before, ends) for name, ends in ribs.items()})
+    return chosen
 
 
 def _has(data: PictureData, before: str, points: list[str]) -> bool:
@@ -195,12 +181,12 @@ def _numbers(data: PictureData, before: str, points: list[str]) -> list[int]:
     return [data.points.index(before + name) for name in points]
 
 
-def _shapes(shapes: Shapes | None, about: dict[str, Any]) -> dict[str, Any] | None:
+def _shapes(shapes: Shapes | None) -> dict[str, Any] | None:
     """The surfaces in their own axes, and the poses of the bodies."""
     if shapes is None:
         return None
     return {
-        "colors": shape_colors(shapes, about),
+        "colors": shape_colors(shapes),
         "center": shapes.center.tolist(),
         "axes": shapes.axes.tolist(),
         "semi": shapes.semi_axes.tolist(),
@@ -214,8 +200,9 @@ def _shapes(shapes: Shapes | None, about: dict[str, Any]) -> dict[str, Any] | No
     }
 
 
-def shape_colors(shapes: Shapes, about: dict[str, Any]) -> list[str]:
+def shape_colors(shapes: Shapes) -> list[str]:
     """By the subject that carries each, "#rrggbb"."""
+    about = bundled_toml(__package__, "picture.toml")["shape"]
     every = about["subjects"]
     return [about["ground"] if k < 0 else str(every[k % len(every)]) for k in shapes.owner.tolist()]
 

@@ -1,8 +1,9 @@
-"""What a picture shows, as plain arrays: read from a result or the dataset of a simulation."""
+"""What a picture shows, as plain arrays: read from a result or the dataset of a simulation, with its forces and events."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -12,8 +13,6 @@ from musclesolve._util.arrays import AnyArray, Array, Indices
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.errors import InputError
-from musclesolve.report.picture.contact_events import Event, contact_events
-from musclesolve.report.picture.forces import Arrows, contact_arrows, ground_arrows, pressing_arrows
 from musclesolve.report.picture.shapes import Shapes, shapes_of
 from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.dataset.checked import check_status, other_kind
@@ -23,6 +22,8 @@ KIND = "simulation"
 """The attribute `kind` of a simulation's dataset."""
 SIMULATED = ("time", "muscle", "skeleton_position")
 """What the dataset of a simulation has at least."""
+COLORS = 64
+"""Of the range of a quantity."""
 MOST_BYTES = 5_000_000
 """Of positions; a longer result is shown with fewer frames."""
 BYTES = {"skeleton_point": 6, "path_point": 6, "surface_body_number": 20, "contact_pair": 24}
@@ -37,6 +38,21 @@ class Quantity:
     values: Array
     high: float
 
+    @cached_property
+    def share(self) -> Array:
+        """(T, n) of the range of the quantity, 0 to 1; values beyond the range are its ends."""
+        low = self.about["low"]
+        return np.clip((self.values - low) / (self.high - low), 0.0, 1.0)
+
+    @cached_property
+    def colors(self) -> list[str]:
+        """Colors of the range from its lower to its upper end, "#rrggbb"."""
+        from matplotlib import colormaps
+        from matplotlib.colors import to_hex
+
+        places = np.linspace(self.about["from"], self.about["to"], COLORS)
+        return [to_hex(color) for color in colormaps[self.about["color"]](places)]
+
 
 @dataclass(frozen=True, eq=False)
 class Leg:
@@ -50,6 +66,31 @@ class Leg:
     def valid(self) -> AnyArray:
         """(T,) whether there is a solution."""
         return np.isin(self.verdict, frames.VALID)
+
+
+@dataclass(frozen=True, eq=False)
+class Event:
+    """Two surfaces of a simulation begin to touch, or part: when [s], in which frame, and how fast [m/s]."""
+
+    time: float
+    frame: int
+    pair: str
+    begins: bool
+    speed: float
+
+
+@dataclass(frozen=True, eq=False)
+class Arrows:
+    """Forces (T, k, 3) [N], NaN where there is none, with names and sides (k).
+
+    They act at places (T, k, 3) [m], or at points of the skeleton (k,) by number.
+    """
+
+    names: tuple[str, ...]
+    sides: tuple[str, ...]
+    force: Array
+    place: Array | None = None
+    at: Indices | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,7 +169,10 @@ def picture_data(result: xr.Dataset) -> PictureData:
     points, position, bones = _skeleton(result)
     kept, path, first = _paths(result)
     muscles = result.isel(muscle=kept)
-    ground = pressing_arrows(result) if simulated else ground_arrows(result)
+    if simulated:  # forces on the second surface of every pair, where it presses
+        ground = _arrows(result, "contact_force", "contact_point", "contact_pair")
+    else:
+        ground = ground_arrows(result)
     return PictureData(
         time=np.asarray(result["time"].values, dtype=float),
         every=every,
@@ -150,7 +194,7 @@ def picture_data(result: xr.Dataset) -> PictureData:
         heading=_heading(result),
         missing=tuple(_missing(result, every)),
         shapes=shapes_of(result),
-        events=contact_events(result),
+        events=_contact_events(result),
     )
 
 
@@ -288,6 +332,56 @@ def _heading(result: xr.Dataset) -> float:
     angle = np.asarray(result["heading"].values, dtype=float)
     angle = angle[np.isfinite(angle)]
     return float(np.arctan2(np.sin(angle).mean(), np.cos(angle).mean())) if angle.size else 0.0
+
+
+def _contact_events(result: xr.Dataset) -> tuple[Event, ...]:
+    """Meetings and partings of surfaces, each in the first frame at or after it."""
+    if "contact_event_time" not in result.variables:
+        return ()
+    time, last = result["time"].values, result.sizes["time"] - 1
+    columns = (result[f"contact_event_{name}"].values for name in ("time", "pair", "begins", "speed"))
+    return tuple(
+        Event(float(at), min(int(np.searchsorted(time, at)), last), str(pair), bool(begins), float(speed))
+        for at, pair, begins, speed in zip(*columns, strict=True)
+    )
+
+
+def _arrows(result: xr.Dataset, force: str, place: str, dim: str) -> Arrows:
+    """Forces that act at places of their own, named by a dimension; none where the result does not have them."""
+    if not {force, place} <= set(result.variables):
+        none = np.zeros((result.sizes["time"], 0, 3))
+        return Arrows((), (), none, none)
+    names = tuple(str(name) for name in result[dim].values)
+    sides = names if dim == "side" else tuple(map(frames.side_of, names))
+    forces, places = (
+        np.array(result[name].transpose("time", dim, "axis").values, dtype=float) for name in (force, place)
+    )
+    return Arrows(names, sides, forces, place=places)
+
+
+def ground_arrows(result: xr.Dataset) -> Arrows:
+    """From the center of pressure; nothing where the vertical force does not exceed 20 N."""
+    arrows = _arrows(result, "ground_reaction_force", "center_of_pressure", "side")
+    if not arrows.names:
+        arrows = _arrows(result, "external_force", "external_point", "external_load")
+    force, place = arrows.force, arrows.place
+    assert place is not None
+    known = np.isfinite(force).all(axis=2) & np.isfinite(place).all(axis=2)
+    known &= np.nan_to_num(force[..., 2]) > frames.STANCE_THRESHOLD
+    force[~known], place[~known] = np.nan, np.nan
+    return arrows
+
+
+def contact_arrows(result: xr.Dataset, points: tuple[str, ...]) -> Arrows:
+    """At the points of the skeleton that bear the names of the joints."""
+    joints = [str(name) for name in result["joint"].values] if "joint_reaction" in result.variables else []
+    kept = [k for k, name in enumerate(joints) if name in points]
+    if not kept:
+        return Arrows((), (), np.zeros((result.sizes["time"], 0, 3)), at=np.zeros(0, np.intp))
+    names = tuple(joints[k] for k in kept)
+    force = np.array(result["joint_reaction"].transpose("time", "joint", "axis").values[:, kept], dtype=float)
+    at = np.array([points.index(name) for name in names], np.intp)
+    return Arrows(names, tuple(map(frames.side_of, names)), force, at=at)
 
 
 def _missing(result: xr.Dataset, every: int) -> list[str]:

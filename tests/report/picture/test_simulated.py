@@ -22,10 +22,9 @@ from musclesolve.dynamics.contact.surfaces import Surface, cylinder, ellipsoid, 
 from musclesolve.dynamics.forward.contact_simulation import ContactSimulation, Start, simulate_contact
 from musclesolve.dynamics.forward.simulate import simulate
 from musclesolve.dynamics.model.human_model import forward_human_model
-from musclesolve.report.picture.film import film
+from musclesolve.report.picture.film import View, film
 from musclesolve.report.picture.moving_picture import picture_page
 from musclesolve.report.picture.picture_data import picture_data
-from musclesolve.report.picture.projection import View
 from musclesolve.report.picture.shapes import Shapes
 from musclesolve.report.picture.simulated import simulation_picture
 
