@@ -1,4 +1,4 @@
-"""What a picture shows, as plain arrays: read from a result or the dataset of a simulation, with its forces and events."""
+"""What a picture shows, as plain arrays: read from a result or a simulation, with its forces and events."""
 
 from __future__ import annotations
 
