@@ -2,8 +2,7 @@
 
 The panels are axes of matplotlib. Where they lie follows from the widths of the texts in print before anything is
 drawn: text has the size that was asked for, is broken into lines where it does not fit, and the page is as high as
-headings and legend need. (The constrained layout of matplotlib breaks no lines, keeps the height of the page, and makes
-the drawing of a result one and a half times as slow.)
+headings and legend need. (The constrained layout of matplotlib breaks no lines and keeps the height of the page.)
 """
 
 from __future__ import annotations
