@@ -15,7 +15,7 @@ from musclesolve._util.arrays import Array
 from musclesolve.dynamics.planar.planar_muscles import PlanarMuscles, Switches, into_plane
 from musclesolve.dynamics.planar.planar_tree import PlanarTree, place
 from musclesolve.errors import InputError
-from musclesolve.muscles.placing.conditional_points import refined_edge, search_grid
+from musclesolve.muscles.placing.placed_paths import refined_edge, search_grid
 
 SEGMENTS = {"pelvis": "pelvis", "femur": "thigh", "tibia": "shank", "foot": "foot"}
 """Segment of a planar body for each frame of the database."""

@@ -14,8 +14,8 @@ from muscle_db.model import (
     PathWrap,
     ReferenceSkeleton,
     WrapObject,
+    standing_length,
 )
-from muscle_db.standing import standing_length
 from muscle_db.toml_text import to_toml
 
 __all__ = [

@@ -9,18 +9,9 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib import resources
 from pathlib import Path
+from typing import Any
 
-from muscle_db.deviations import read_deviations, require_as_used
 from muscle_db.errors import MuscleDatabaseError, nearest
-from muscle_db.frames_and_wraps import (
-    read_calibrated,
-    read_frames,
-    read_passive,
-    read_path_wraps,
-    read_wrap_objects,
-    refuse_unused,
-)
-from muscle_db.lines import Region
 from muscle_db.model import (
     CURVES,
     DEGREES_OF_FREEDOM,
@@ -28,17 +19,29 @@ from muscle_db.model import (
     FRAMES,
     LARGEST_TENDON_STRAIN,
     TENDON_STRAIN,
+    Deviation,
     MovingFrame,
     Muscle,
     MuscleDatabase,
     PathPoint,
     ReferenceSkeleton,
+    Value,
     Vector,
     WrapObject,
 )
-from muscle_db.points import LIMIT, read_point
+from muscle_db.paths import (
+    LIMIT,
+    read_calibrated,
+    read_frames,
+    read_passive,
+    read_path_wraps,
+    read_point,
+    read_range,
+    read_wrap_objects,
+    refuse_unused,
+)
 from muscle_db.regular_file import SETTINGS, UnsuitableFileError, read_regular
-from muscle_db.table import Table
+from muscle_db.table import Region, Table
 
 _MUSCLE_TEXTS = ("name", "short_name", "group")
 _MUSCLE_NUMBERS = ("max_isometric_force", "pennation_deg", "optimal_fiber_length", "tendon_slack_length")
@@ -167,9 +170,9 @@ def _database(root: Table) -> MuscleDatabase:
         deviations=read_deviations(root, "deviation"),
         frames=frames,
         wrap_objects=wraps,
-        curves=root.choice("curves", CURVES) if "curves" in root.values else "silva_2003",
+        curves=root.choice("curves", CURVES, default="silva_2003"),
         license=root.text("license", default=""),
-        fiber_lengths=_fiber_lengths(root),
+        fiber_lengths=root.choice("fiber_lengths", FIBER_LENGTHS, default="standing"),
         operating_range_of=root.text("operating_range_of") if "operating_range_of" in root.values else None,
         calibrated_passive=read_calibrated(root, [muscle.name for muscle in muscles]),
         coordinates=_coordinates(root),
@@ -177,19 +180,13 @@ def _database(root: Table) -> MuscleDatabase:
 
 
 def _velocity(table: Table, default: float) -> float:
-    if _VELOCITY not in table.values:
-        return default
-    return table.number(_VELOCITY, 0.0, 100.0, "optimal fiber lengths per second", open_low=True)
+    unit = "optimal fiber lengths per second"
+    return table.number(_VELOCITY, 0.0, 100.0, unit, open_low=True, default=default)
 
 
 def _tendon_strain(table: Table, default: float) -> float:
-    if _TENDON_STRAIN not in table.values:
-        return default
-    return table.number(_TENDON_STRAIN, 0.0, LARGEST_TENDON_STRAIN, "", open_low=True, closed_high=True)
-
-
-def _fiber_lengths(root: Table) -> str:
-    return root.choice("fiber_lengths", FIBER_LENGTHS) if "fiber_lengths" in root.values else "standing"
+    ends = 0.0, LARGEST_TENDON_STRAIN
+    return table.number(_TENDON_STRAIN, *ends, "", open_low=True, closed_high=True, default=default)
 
 
 def _groups(root: Table) -> dict[str, str]:
@@ -288,3 +285,80 @@ def _refuse_duplicates(tables: list[Table], muscles: tuple[Muscle, ...]) -> None
                 table.fail(
                     key, f'"{name}" already names muscle {owner[name] + 1}', expected="every name once"
                 )
+
+
+ATTRIBUTES = {
+    "max_isometric_force": "max_isometric_force",
+    "pennation_deg": "pennation_angle",
+    "optimal_fiber_length": "optimal_fiber_length",
+    "tendon_slack_length": "tendon_slack_length",
+    "max_shortening_velocity": "max_shortening_velocity",
+    "tendon_strain": "tendon_strain",
+}
+"""Attributes of `Muscle` by the keys of the file."""
+_POINT_FIELDS = ("point", "position", "active")
+_ABSENT = {"point": "absent", "active": "always"}  # how the file says that the print has none
+
+
+def read_deviations(owner: Table, full_name: str) -> tuple[Deviation, ...]:
+    """The `[[deviation]]` tables of a muscle or, for the table as a whole, of the file."""
+    of_muscle = full_name.startswith("muscle")
+    return tuple(_deviation(table, of_muscle) for table in owner.tables("deviation", full_name, "deviation"))
+
+
+def _deviation(table: Table, of_muscle: bool) -> Deviation:
+    table.require_keys(("field", "printed", "used", "reason"), ("point",) if of_muscle else ())
+    reason = table.text("reason")
+    if not of_muscle:
+        return Deviation(table.text("field"), _plain(table, "printed"), _plain(table, "used"), reason)
+    if "point" in table.values:
+        point = table.count("point")
+        field = table.choice("field", _POINT_FIELDS)
+        return Deviation(
+            field, _of_point(table, field, "printed"), _of_point(table, field, "used"), reason, point
+        )
+    key = table.choice("field", ATTRIBUTES)
+    return Deviation(
+        ATTRIBUTES[key], _of_muscle(table, key, "printed"), _of_muscle(table, key, "used"), reason
+    )
+
+
+def _plain(table: Table, key: str) -> Value:
+    value: Any = table.values[key]
+    if isinstance(value, list):
+        return table.vector(key, LIMIT, "m")
+    return table.text(key) if isinstance(value, str) else table.number(key, -math.inf, math.inf, "")
+
+
+def _of_muscle(table: Table, field: str, key: str) -> Value:
+    value = table.number(key, -math.inf, math.inf, "")
+    return math.radians(value) if field == "pennation_deg" else value
+
+
+def _of_point(table: Table, field: str, key: str) -> Value:
+    if table.values[key] == _ABSENT.get(field):
+        return None
+    if field == "position":
+        return table.vector(key, LIMIT, "m")
+    inner = table.table(key, key, f"{table.place}, {key}")
+    return read_range(inner) if field == "active" else read_point(inner)
+
+
+def require_as_used(table: Table, muscle: Muscle) -> None:
+    """Refuse a record whose `used` is not what the muscle holds: the two must not drift apart."""
+    for record, deviation in zip(
+        table.tables("deviation", "muscle.deviation", "deviation"), muscle.deviations, strict=True
+    ):
+        if deviation.point is None:
+            held: object = getattr(muscle, deviation.field)
+        elif deviation.point > len(muscle.path):
+            record.fail("point", f"there is no point {deviation.point}", expected=f"1 to {len(muscle.path)}")
+        else:
+            point = muscle.path[deviation.point - 1]
+            held = point if deviation.field == "point" else getattr(point, deviation.field)
+        if held != deviation.used:
+            record.fail(
+                "used",
+                f"the record says {deviation.used}, the muscle holds {held}",
+                expected="the same value twice",
+            )

@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal
 
-from muscle_db.deviations import ATTRIBUTES
+from muscle_db.loader import ATTRIBUTES
 from muscle_db.model import (
     TENDON_STRAIN,
     CalibratedPassive,

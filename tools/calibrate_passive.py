@@ -23,8 +23,7 @@ from muscle_db.model import CalibratedPassive, MuscleDatabase, PassiveStrain
 from muscle_db.toml_text import calibrated_lines
 from musclesolve.dynamics.model.human_model import human_model
 from musclesolve.muscles.muscle_state import MuscleState
-from musclesolve.muscles.passive.joint_moments import passive_moments, states_along
-from musclesolve.muscles.passive.published_moments import published_sweeps
+from musclesolve.muscles.passive.joint_moments import passive_moments, published_sweeps, states_along
 from musclesolve.muscles.placing.place_muscles import LEG_DOFS, place_muscles
 
 GROUPS = {

@@ -15,9 +15,8 @@ from pathlib import Path
 import calibrate_passive
 
 from muscle_db.toml_text import to_toml
-from musclesolve.opensim.knee_frames import GlidingKnee
 from musclesolve.opensim.muscle_set import SetDescription, muscle_set
-from musclesolve.opensim.neutral_leg import NeutralLeg
+from musclesolve.opensim.neutral_leg import GlidingKnee, NeutralLeg
 from musclesolve.opensim.read_model import read_osim
 
 TARGET = Path(__file__).resolve().parents[1] / "muscle_db"

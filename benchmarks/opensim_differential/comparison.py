@@ -14,8 +14,7 @@ from benchmarks.opensim_differential.opensim_answers import FRAMES, INTERVAL
 from musclesolve._util.arrays import Array
 from musclesolve.errors import InputError
 from musclesolve.opensim.geometry import opensim_geometry
-from musclesolve.opensim.inverse.inverse_dynamics import inverse_dynamics
-from musclesolve.opensim.inverse.model_motion import model_motion
+from musclesolve.opensim.inverse_dynamics import inverse_dynamics, model_motion
 from musclesolve.opensim.kinematics import coordinate_values
 from musclesolve.opensim.model import OpenSimModel
 from musclesolve.opensim.muscle_parameters import muscle_parameters

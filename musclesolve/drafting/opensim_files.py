@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from musclesolve.opensim.inverse.plate_columns import identified_columns
+from musclesolve.opensim.external_loads import identified_columns
 from musclesolve.opensim.read_context import last_part
 from musclesolve.opensim.xml_tree import Element, read_xml
 from musclesolve.recording.data import Side, Table

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from musclesolve._util.arrays import Array, Indices
-from musclesolve.muscles.curves.curve_family import CurveFamily
-from musclesolve.muscles.curves.curve_registry import curve_family
+from musclesolve.muscles.curves.curve_family import CurveFamily, curve_family
 from musclesolve.muscles.hill_model import (
     MAX_SHORTENING_VELOCITY,
     FiberState,

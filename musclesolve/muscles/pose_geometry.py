@@ -63,36 +63,31 @@ def _dataset(states: list[LegState], angles: dict[str, tuple]) -> xr.Dataset:
     """The states of both legs side by side."""
     import xarray as xr
 
-    per_muscle, arms = ("pose", "muscle"), [state.moment_arm for state in states]
-    optimal = np.concatenate([state.muscles.parameters.optimal_fiber_length for state in states])
-
     def join(name: str) -> Array:
         return np.concatenate([getattr(state, name) for state in states], axis=1)
 
+    right, left = (state.moment_arm for state in states)
+    arm = np.zeros((len(right), right.shape[1] + left.shape[1], right.shape[2] + left.shape[2]))
+    arm[:, : right.shape[1], : right.shape[2]] = right  # muscles of one leg do not act on the other
+    arm[:, right.shape[1] :, right.shape[2] :] = left
+    optimal = np.concatenate([state.muscles.parameters.optimal_fiber_length for state in states])
+    values = {
+        "musculotendon_length": (join("musculotendon_length"), "m"),
+        "fiber_length": (join("fiber_length"), "m"),
+        "normalized_fiber_length": (join("fiber_length") / optimal, "1"),
+        "moment_arm": (arm, "m"),
+        "force_capacity": (join("force_capacity"), "N"),
+        "passive_force": (join("passive_force"), "N"),
+    }
+    dims = {3: ("pose", "dof", "muscle"), 2: ("pose", "muscle")}
     return xr.Dataset(
-        {
-            "musculotendon_length": (per_muscle, join("musculotendon_length"), {"units": "m"}),
-            "fiber_length": (per_muscle, join("fiber_length"), {"units": "m"}),
-            "normalized_fiber_length": (per_muscle, join("fiber_length") / optimal, {"units": "1"}),
-            "moment_arm": (("pose", "dof", "muscle"), _block_diagonal(*arms), {"units": "m"}),
-            "force_capacity": (per_muscle, join("force_capacity"), {"units": "N"}),
-            "passive_force": (per_muscle, join("passive_force"), {"units": "N"}),
-        },
+        {name: (dims[array.ndim], array, {"units": unit}) for name, (array, unit) in values.items()},
         coords={
             "dof": [name for state in states for name in state.muscles.dof_names],
             "muscle": [name for state in states for name in state.muscles.names],
         }
         | angles,
     )
-
-
-def _block_diagonal(right: Array, left: Array) -> Array:
-    """Moment arms of both legs (P, 14, 2n); muscles of one leg do not act on the other."""
-    none_right, none_left = (
-        np.zeros((*right.shape[:2], left.shape[2])),
-        np.zeros((*left.shape[:2], right.shape[2])),
-    )
-    return np.concatenate([np.dstack([right, none_right]), np.dstack([none_left, left])], axis=1)
 
 
 def _poses(model: Model, angles: Mapping[str, ArrayLike]) -> Array:

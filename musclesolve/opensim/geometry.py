@@ -1,18 +1,37 @@
-"""Musculotendon lengths and moment arms of an OpenSim model over poses."""
+"""Musculotendon lengths and moment arms of an OpenSim model over poses.
+
+Over several wrap objects the lengths that OpenSim reports belong to no path (muscles/paths/kernel/wrapping.py):
+for the gastrocnemii of the Rajagopal models they are 2 to 9 mm less with the knee straight and equal beyond 60 degrees
+of flexion. Optimal fiber and tendon slack lengths of a model are seen, and chosen, with these lengths, and 8 mm are
+0.12 optimal lengths of a gastrocnemius. Where frames stand alone (rigid tendons) the fibers are given OpenSim's
+lengths, and velocities are those of the path, as in OpenSim. Where the rate of a length must be its velocity (elastic
+tendons), and on another skeleton (a muscle set made of the model), the length is that of the path and the tendon slack
+length is greater by the difference in the neutral pose, all coordinates zero: there normalised fiber lengths are
+OpenSim's, with the knee flexed they are less by up to the same difference.
+
+A length that is no number or an optimal fiber length away from that of the path, as OpenSim's are where its search for
+tangent points fails, is of no use: there the length of the path holds.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Indices
-from musclesolve.muscles.paths.layout import PathLines, PathNodes
-from musclesolve.muscles.paths.solve import solve_paths, trace_paths
+from musclesolve._util.arrays import Array, Indices, Mask
+from musclesolve.errors import InputError
+from musclesolve.muscles.paths.engine import (
+    PathLayout,
+    PathLines,
+    PathNodes,
+    solve_paths,
+    trace_paths,
+)
+from musclesolve.opensim.functions import Function
 from musclesolve.opensim.kinematics import BodyMotion, body_motion, coordinate_values
-from musclesolve.opensim.model import OpenSimModel
-from musclesolve.opensim.path_system import PathSystem, path_system
+from musclesolve.opensim.model import OpenSimModel, OpenSimMuscle, Point
 
 _BLOCK = 256
 """Most poses worked on at once, for memory."""
@@ -57,24 +76,15 @@ def opensim_geometry(
     names = tuple(values if coordinates is None else coordinates)
     every = coordinate_values(model, values)
     system = path_system(model, chosen)
-    wrapped = bool(system.layout.wraps)
-    found: list[list[Array]] = [[], [], [], []]
-    for start in range(0, len(every), _BLOCK):
-        block = every[start : start + _BLOCK]
-        motion = body_motion(model, block, names)
-        position, center, rotation = system.placed(motion, block)
-        places = system.layout, position, system.on(block), center, rotation
-        nodes = solve_paths(*places)
-        arms = _moment_arms(system, motion, block, nodes, names)
-        other, other_arms = nodes, arms
-        if wrapped:
-            other = solve_paths(*places, as_opensim=True)
-            other_arms = _moment_arms(system, motion, block, other, names)
-        for blocks, values_of_block in zip(
-            found, (nodes.length, arms, other.length, other_arms), strict=True
-        ):
-            blocks.append(values_of_block)
-    length, moment_arm, opensim_length, opensim_arm = map(np.concatenate, found)
+    blocks = []
+    for part, motion, paths in _blocks(system, every, names):
+        nodes = solve_paths(*paths)
+        here = there = nodes.length, _moment_arms(system, motion, every[part], nodes, names)
+        if system.layout.wraps:
+            nodes = solve_paths(*paths, as_opensim=True)
+            there = nodes.length, _moment_arms(system, motion, every[part], nodes, names)
+        blocks.append((*here, *there))
+    length, moment_arm, opensim_length, opensim_arm = map(np.concatenate, zip(*blocks, strict=True))
     return OpenSimGeometry(
         coordinates=names,
         muscles=tuple(muscle.name for muscle in chosen),
@@ -85,6 +95,17 @@ def opensim_geometry(
     )
 
 
+def _blocks(
+    system: PathSystem, values: Array, names: Sequence[str] = ()
+) -> Iterator[tuple[slice, BodyMotion, tuple[PathLayout, Array, Mask, Array, Array]]]:
+    """Poses (T, K) block by block: which, how bodies move by the named coordinates, what `solve_paths` takes."""
+    for start in range(0, len(values), _BLOCK):
+        part = slice(start, start + _BLOCK)
+        motion = body_motion(system.model, values[part], names)
+        position, center, rotation = system.placed(motion, values[part])
+        yield part, motion, (system.layout, position, system.on(values[part]), center, rotation)
+
+
 def path_lines(model: OpenSimModel, values: Array, muscles: Sequence[str]) -> PathLines:
     """Paths as lines, for drawing, for values (T, K) of all coordinates.
 
@@ -92,11 +113,7 @@ def path_lines(model: OpenSimModel, values: Array, muscles: Sequence[str]) -> Pa
         InputError: a name is unknown, or a muscle needs something that is not supported.
     """
     system = path_system(model, model.chosen(muscles))
-    blocks = []
-    for start in range(0, len(values), _BLOCK):
-        block = values[start : start + _BLOCK]
-        position, center, rotation = system.placed(body_motion(model, block), block)
-        blocks.append(trace_paths(system.layout, position, system.on(block), center, rotation))
+    blocks = [trace_paths(*paths) for _, _, paths in _blocks(system, values)]
     positions = np.concatenate([block.position for block in blocks])
     return PathLines(blocks[0].muscle, positions, np.concatenate([block.used for block in blocks])).trimmed()
 
@@ -113,11 +130,8 @@ def path_wrenches(model: OpenSimModel, values: Array, muscles: Sequence[str], te
     if not muscles:
         return found
     system = path_system(model, model.chosen(muscles))
-    for start in range(0, len(values), _BLOCK):
-        part = slice(start, start + _BLOCK)
-        motion = body_motion(model, values[part])
-        position, center, rotation = system.placed(motion, values[part])
-        nodes = solve_paths(system.layout, position, system.on(values[part]), center, rotation)
+    for part, _, paths in _blocks(system, values):
+        nodes = solve_paths(*paths)
         bodies, wrench = _unit_wrenches(system, nodes)
         found[part, bodies] = -np.einsum("tn,tnbk->tbk", tendon_force[part], wrench)
     return found
@@ -133,10 +147,8 @@ def path_pulls(model: OpenSimModel, values: Array, muscles: Sequence[str], beyon
     """
     system = path_system(model, model.chosen(muscles))
     pulls = np.empty((len(values), len(muscles), len(beyond), 3))
-    for start in range(0, len(values), _BLOCK):
-        part = slice(start, start + _BLOCK)
-        position, center, rotation = system.placed(body_motion(model, values[part]), values[part])
-        nodes = solve_paths(system.layout, position, system.on(values[part]), center, rotation)
+    for part, _, paths in _blocks(system, values):
+        nodes = solve_paths(*paths)
         bodies, wrench = _unit_wrenches(system, nodes)
         pulls[part] = np.einsum("jb,tnbk->tnjk", beyond[:, bodies], wrench[..., 3:])
     return pulls
@@ -191,3 +203,180 @@ def coordinate_chain(model: OpenSimModel, values: Array, names: Sequence[str]) -
         slope = coupler.function.derivative(values[:, columns])
         chain[:, number[coupler.dependent]] = (slope[:, :, None] * chain[:, columns]).sum(axis=1)
     return chain
+
+
+@dataclass(frozen=True, eq=False)
+class PathSystem:
+    """Paths of n muscles with points (P) and wrap objects (O) in frames of bodies; nodes (N) as in `PathNodes`.
+
+    node_body (N,) and object_body (O,): index of the body; local (P, 3) [m]: place in it, of fixed points;
+    center (O, 3), axes (O, 3, 3): of the wrap objects in it.
+    """
+
+    model: OpenSimModel
+    muscles: tuple[str, ...]
+    layout: PathLayout
+    points: tuple[Point, ...]
+    node_body: Indices
+    object_body: Indices
+    local: Array
+    center: Array
+    axes: Array
+
+    def local_points(self, values: Array) -> Array:
+        """Places (T, P, 3) in their bodies for values (T, K) of all coordinates."""
+        places = np.broadcast_to(self.local, (len(values), *self.local.shape)).copy()
+        for p, point in enumerate(self.points):
+            if point.moving is not None:
+                parts = [f.value(x) for f, x in self._parts(point, values)]
+                places[:, p] = point.frame.place(np.stack(parts, axis=1))
+        return places
+
+    def local_slopes(self, values: Array) -> list[tuple[int, int, Array]]:
+        """Moving points: point, coordinate and d(place in the body)/d(coordinate), (T, 3)."""
+        found = []
+        for p, point in enumerate(self.points):
+            for axis, (function, x) in enumerate(self._parts(point, values)):
+                slope = function.derivative(x) * point.frame.rotation[:, axis]
+                assert point.moving is not None
+                found.append((p, self.model.coordinate_number[point.moving.coordinates[axis]], slope))
+        return found
+
+    def _parts(self, point: Point, values: Array) -> list[tuple[Function, Array]]:
+        """The functions of a moving point with their coordinate (T, 1)."""
+        moving = point.moving
+        if moving is None:
+            return []
+        columns = [values[:, [self.model.coordinate_number[name]]] for name in moving.coordinates]
+        return list(zip(moving.functions, columns, strict=True))
+
+    def on(self, values: Array) -> Mask:
+        """Which points are on the path, (T, P)."""
+        on = np.ones((len(values), len(self.points)), dtype=bool)
+        for p, point in enumerate(self.points):
+            if point.condition is not None:
+                name, lower, upper = point.condition
+                angle = values[:, self.model.coordinate_number[name]]
+                on[:, p] = (angle >= lower) & (angle <= upper)
+        first = np.searchsorted(self.layout.point_muscle, np.arange(self.layout.muscles))
+        short = np.argwhere(np.add.reduceat(on, first, axis=1, dtype=np.intp) < 2)
+        if short.size:
+            raise InputError(
+                f"muscle {self.muscles[short[0, 1]]} has fewer than two points in pose {short[0, 0]}",
+                code="bad_model",
+                file=self.model.file,
+                expected="origin and insertion at every angle",
+                remedy="correct the ranges of its conditional points",
+            )
+        return on
+
+    def placed(self, motion: BodyMotion, values: Array) -> tuple[Array, Array, Array]:
+        """Points (T, P, 3), centers (T, O, 3) and axes (T, O, 3, 3) of the wrap objects in the ground."""
+        body = self.node_body[: len(self.points)]
+        places = self.local_points(values)[..., None]
+        position = (motion.rotation[:, body] @ places)[..., 0] + motion.position[:, body]
+        rotation = motion.rotation[:, self.object_body]
+        center = (rotation @ self.center[..., None])[..., 0] + motion.position[:, self.object_body]
+        return position, center, rotation @ self.axes
+
+
+def path_system(model: OpenSimModel, muscles: Sequence[OpenSimMuscle]) -> PathSystem:
+    """The paths of some muscles of a model."""
+    points = tuple(point for muscle in muscles for point in muscle.points)
+    wraps = [
+        (m, wrap)
+        for m, muscle in enumerate(muscles)
+        for wrap in muscle.wraps
+        if model.surfaces[wrap.surface].active
+    ]
+    names = list(dict.fromkeys(wrap.surface for _, wrap in wraps))
+    surfaces = [model.surfaces[name] for name in names]
+    body = np.array([model.body_number[point.frame.body] for point in points])
+    object_body = np.array([model.body_number[each.frame.body] for each in surfaces], dtype=np.intp)
+    layout = PathLayout.of(
+        np.repeat(np.arange(len(muscles)), [len(muscle.points) for muscle in muscles]),
+        [(each.kind, each.radii, each.length, each.side) for each in surfaces],
+        [(m, names.index(wrap.surface), wrap.first, wrap.last, wrap.method) for m, wrap in wraps],
+    )
+    return PathSystem(
+        model=model,
+        muscles=tuple(muscle.name for muscle in muscles),
+        layout=layout,
+        points=points,
+        node_body=np.concatenate([body, object_body[layout.node_object]]),
+        object_body=object_body,
+        local=np.array([_local(point) for point in points]),
+        center=np.array([each.frame.position for each in surfaces]).reshape(-1, 3),
+        axes=np.array([each.frame.rotation for each in surfaces]).reshape(-1, 3, 3),
+    )
+
+
+def _local(point: Point) -> Array:
+    return np.zeros(3) if point.location is None else point.frame.place(point.location)
+
+
+NEGLIGIBLE = 1e-3
+"""Differences of lengths and moment arms up to this are not corrected or reported [m]."""
+
+
+def tendon_shifts(model: OpenSimModel, muscles: Sequence[str]) -> Array:
+    """What to add to tendon slack lengths (n,) [m]: length of the path less OpenSim's, all coordinates zero.
+
+    Zero for muscles without several wrap objects, and where the difference is negligible.
+
+    Raises:
+        InputError: a name is unknown, or a muscle needs something that is not supported.
+    """
+    several = [name for name in muscles if over_several(model, name)]
+    shift = np.zeros(len(muscles))
+    if several:
+        neutral = opensim_geometry(model, {name: np.zeros(1) for name in model.coordinates}, (), several)
+        difference = (neutral.length - fiber_path_lengths(model, neutral))[0]
+        shift[[muscles.index(name) for name in several]] = np.where(
+            np.abs(difference) > NEGLIGIBLE, difference, 0.0
+        )
+    return shift
+
+
+def fiber_path_lengths(model: OpenSimModel, found: OpenSimGeometry) -> Array:
+    """Lengths (T, n) [m] of the paths, and over several wrap objects those that OpenSim 4 reports."""
+    optimal = np.array([model.muscles[name].optimal_fiber_length for name in found.muscles])
+    several = np.array([over_several(model, name) for name in found.muscles], dtype=bool)
+    usable = np.abs(found.opensim_length - found.length) < optimal
+    return np.where(several & usable, found.opensim_length, found.length)
+
+
+def over_several(model: OpenSimModel, muscle: str) -> bool:
+    """Whether a muscle has more than one wrap object that is active."""
+    return sum(model.surfaces[wrap.surface].active for wrap in model.muscles[muscle].wraps) > 1
+
+
+def shift_note(muscles: Sequence[str], shift: Array) -> str:
+    """A sentence on the tendons that are longer or shorter than in the file; empty without any."""
+    parts = [f"{name} {1e3 * each:+.1f} mm" for name, each in zip(muscles, shift, strict=True) if each]
+    if not parts:
+        return ""
+    return (
+        "Tendon slack lengths differ from the model's by the difference between the length of the path and the one "
+        f"that OpenSim 4 reports, all coordinates zero: {', '.join(parts)}."
+    )
+
+
+def difference_note(found: OpenSimGeometry) -> str:
+    """A sentence on the muscles for which OpenSim reports other lengths or moment arms; empty without any."""
+    length = np.nan_to_num(np.abs(found.length - found.opensim_length), nan=np.inf).max(axis=0)
+    arm = np.nan_to_num(np.abs(found.moment_arm - found.opensim_arm), nan=np.inf).max(
+        axis=(0, 1), initial=0.0
+    )
+    parts = []
+    for name, dl, dr in zip(found.muscles, length, arm, strict=True):
+        off = [("length", dl), ("moment arm", dr)]
+        if told := [f"{what} {_millimetres(by)}" for what, by in off if by > NEGLIGIBLE]:
+            parts.append(f"{name} ({', '.join(told)})")
+    if not parts:
+        return ""
+    return f"For wrapped paths OpenSim 4 reports other numbers than those of the path, by up to: {', '.join(parts)}."
+
+
+def _millimetres(value: float) -> str:
+    return f"{1e3 * value:.1f} mm" if np.isfinite(value) else "not found there"

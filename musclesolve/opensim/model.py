@@ -281,7 +281,7 @@ class OpenSimModel:
         """The independent coordinates that the length of each muscle depends on, locked ones included."""
         return {name: self.independent(self._crossed(muscle)) for name, muscle in self.muscles.items()}
 
-    def _bodies(self, muscle: OpenSimMuscle) -> frozenset[str]:
+    def bodies_of(self, muscle: OpenSimMuscle) -> frozenset[str]:
         """Bodies of the points and wrap objects of a muscle."""
         used = [self.surfaces[wrap.surface].frame for wrap in muscle.wraps if wrap.surface in self.surfaces]
         return frozenset(frame.body for frame in [*used, *(point.frame for point in muscle.points)])
@@ -290,7 +290,7 @@ class OpenSimModel:
         """Coordinates between the bodies of a muscle, and those that its moving and conditional points name."""
         moving = {name for point in muscle.points if point.moving for name in point.moving.coordinates}
         conditions = {point.condition[0] for point in muscle.points if point.condition}
-        return self.coordinates_between(self._bodies(muscle)) | moving | conditions
+        return self.coordinates_between(self.bodies_of(muscle)) | moving | conditions
 
     def chosen(self, names: Iterable[str] | None = None) -> list[OpenSimMuscle]:
         """Muscles by name, all that are enabled when none are named; each must consist of what is supported.
@@ -330,7 +330,7 @@ class OpenSimModel:
             f"wrap object {wrap.surface}" for wrap in muscle.wraps if wrap.surface not in self.surfaces
         ]
         lacking += [f"path of {muscle.name}"] * (f"path of {muscle.name}" in self.unsupported)
-        lacking += [f"body {body}" for body in sorted(self._bodies(muscle) - self.reachable)]
+        lacking += [f"body {body}" for body in sorted(self.bodies_of(muscle) - self.reachable)]
         crossed = self._crossed(muscle)
         lacking += [f"constraint {each.name}" for each in self.other_constraints if each.driven & crossed]
         if lacking:

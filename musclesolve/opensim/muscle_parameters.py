@@ -1,17 +1,30 @@
-"""Parameters and Hill curves of some muscles of an OpenSim model."""
+"""Parameters and Hill curves of muscles of an OpenSim model, from the numbers in its file.
+
+What can be no muscle is refused where it is read: a force-velocity curve that does not rise, a pennation angle in
+degrees, a strain of zero. The ranges of ``muscle_properties.toml`` are far wider than those of any muscle.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
 
 import numpy as np
 
 from musclesolve._util.arrays import Array
+from musclesolve._util.bundled_toml import bundled_toml
+from musclesolve.errors import InputError
+from musclesolve.muscles.curves.curve_family import CurveFamily, curve_fault
+from musclesolve.muscles.curves.de_groote_2016 import DeGrooteFregly2016
+from musclesolve.muscles.curves.millard_2013 import Millard2013
+from musclesolve.muscles.curves.thelen_2003 import Thelen2003
 from musclesolve.muscles.muscle_parameters import MuscleParameters, families_of
 from musclesolve.muscles.passive.passive_element import PassiveElement
 from musclesolve.muscles.tendon_strain import ACHILLES, TendonStrain, achilles_muscles, stated_strains
 from musclesolve.opensim.model import OpenSimMuscle
-from musclesolve.opensim.muscle_properties import curve_family, passive_strains
+from musclesolve.opensim.read_context import Context
+from musclesolve.opensim.xml_tree import Element
 
 
 def muscle_parameters(
@@ -53,3 +66,144 @@ def _tendon_strains(muscles: Sequence[OpenSimMuscle], stated: TendonStrain | Non
     levels = ({ACHILLES: achilles_muscles([(name,) for name in names])}, of_stem, of_name)
     of_model = np.array([muscle.tendon_strain for muscle in muscles])
     return stated_strains(of_model, stated, levels, "this choice of muscles")
+
+
+_PARTS = {
+    "active": "ActiveForceLengthCurve",
+    "velocity": "ForceVelocityCurve",
+    "passive": "FiberForceLengthCurve",
+}
+"""Curves of `Millard2013` and their elements."""
+_FULL_DEGREES = 90.0
+
+Range = Mapping[str, float | str]
+
+
+def muscle_number(context: Context, muscle: Element, tag: str) -> float:
+    """One of the numbers that every muscle has, such as optimal_fiber_length, within its range.
+
+    Raises:
+        InputError: it is no number, or one that no muscle can have.
+    """
+    value = _number(context, muscle, tag, _table()["muscle"][tag])
+    assert value is not None  # all of these have a default
+    return value
+
+
+def curve_parameters(context: Context, muscle: Element) -> dict[str, float]:
+    """The parameters of the curves by their names in the file; of Millard et al. as CURVE.PARAMETER.
+
+    Raises:
+        InputError: one is no number, can be that of no muscle, or they make no curve together.
+    """
+    kind = next((kind for kind in ("Thelen", "DeGroote") if muscle.tag.startswith(kind)), "Millard")
+    read = {tag: _number(context, muscle, tag, limits) for tag, limits in _table()[kind].items()}
+    found = {tag: value for tag, value in read.items() if value is not None}
+    fault = _fault(kind, tuple(found.items()))
+    if fault is not None:
+        part, sentence = fault
+        own = {tag: value for tag, value in found.items() if tag.startswith(_PARTS[part])} or found
+        muscle.fail(
+            f"{sentence} with {', '.join(f'{tag} {value:g}' for tag, value in own.items())}",
+            expected="active force that rises to 1 at the optimal fiber length and falls beyond it, a force-velocity "
+            "curve that rises from 0 at the maximum shortening velocity through 1 at rest, a passive force that rises",
+            remedy="correct these parameters of the muscle",
+            code="bad_model",
+        )
+    return found
+
+
+def curve_family(muscle: OpenSimMuscle) -> CurveFamily:
+    """The curves of a muscle."""
+    return _family(_kind(muscle.curve), tuple(muscle.curve.items()))
+
+
+def passive_strains(muscle: OpenSimMuscle) -> tuple[float, float]:
+    """Fiber strains at zero and at one norm force."""
+    return _strains(_kind(muscle.curve), muscle.curve)
+
+
+def curve_notes(muscles: Sequence[OpenSimMuscle]) -> list[str]:
+    """Which muscles have the curves of another class than their own."""
+    other = [each for each in muscles if not each.kind.startswith(("Thelen2003", "Millard2012", "DeGroote"))]
+    return [
+        f"The curves of {', '.join(dict.fromkeys(each.kind for each in other))} are not read; "
+        f"{', '.join(each.name for each in other)} have those of Millard et al. (2013)."
+    ] * bool(other)
+
+
+def _kind(curve: Mapping[str, float]) -> str:
+    return next(kind for kind, table in _table().items() if kind != "muscle" and next(iter(table)) in curve)
+
+
+@lru_cache(maxsize=256)
+def _family(kind: str, parameters: tuple[tuple[str, float], ...]) -> CurveFamily:
+    own = dict(parameters)
+    if kind == "DeGroote":
+        return DeGrooteFregly2016(own["active_force_width_scale"])
+    if kind == "Thelen":
+        return Thelen2003(own["KshapeActive"], own["KshapePassive"], own["Af"], own["Flen"])
+    given = {
+        part: {
+            str(limits["as"]): own[tag]
+            for tag, limits in _table()[kind].items()
+            if tag.startswith(curve) and "as" in limits and tag in own
+        }
+        for part, curve in _PARTS.items()
+    }
+    # OpenSim takes no other least active force where fibers are damped or tendons rigid, whatever the file says.
+    given["active"]["minimum"] = 0.0
+    return Millard2013("millard_2013_of_model", given)
+
+
+def _strains(kind: str, own: Mapping[str, float]) -> tuple[float, float]:
+    if kind == "Millard":
+        zero, one = (own[f"{_PARTS['passive']}.strain_at_{end}"] for end in ("zero_force", "one_norm_force"))
+        return zero, one
+    return 0.0, own["FmaxMuscleStrain" if kind == "Thelen" else "passive_fiber_strain_at_one_norm_force"]
+
+
+@lru_cache(maxsize=256)
+def _fault(kind: str, parameters: tuple[tuple[str, float], ...]) -> tuple[str, str] | None:
+    return curve_fault(_family(kind, parameters), _strains(kind, dict(parameters)))
+
+
+def _table() -> Mapping[str, Mapping[str, Range]]:
+    return bundled_toml(__package__, "muscle_properties.toml")
+
+
+def _number(context: Context, muscle: Element, path: str, limits: Range) -> float | None:
+    """A number of a muscle, or of one of its curves ("CURVE.PARAMETER"), within its range; None without default."""
+    holder, _, tag = path.rpartition(".")
+    owner = context.property(muscle, holder) if holder else muscle
+    found = None if owner is None else context.property(owner, tag)
+    if found is None:
+        return float(limits["default"]) if "default" in limits else None
+    values = found.finite_numbers()
+    single = values is not None and values.shape == (1,)
+    value = float(values[0]) if values is not None and single else math.nan
+    if _within(value, limits):
+        return value
+    bounds = [f"{word} {limits[key]:g}" for key, word in _WORDS.items() if key in limits]
+    remedy = f"correct <{tag}>"
+    if path.startswith("pennation") and 0.0 < value < _FULL_DEGREES:
+        remedy = f"if these are degrees, write {math.radians(value):.6g}"
+    elif path.endswith("_length") and value > 0.0:
+        remedy = f"if these are millimetres, write {0.001 * value:.6g}"
+    raise InputError(
+        f"{path} is {found.text.strip()[:40] or 'empty'}",
+        code="not_numbers" if values is None else "bad_model" if single else "bad_format",
+        file=found.file,
+        where=f"line {found.line}, {muscle.label}",
+        expected=f"a number {' and '.join(bounds)}: {limits['about']}",
+        remedy=remedy,
+    )
+
+
+_WORDS = {"minimum": "of at least", "above": "above", "maximum": "of at most", "below": "below"}
+
+
+def _within(value: float, limits: Range) -> bool:
+    low, high = float(limits.get("minimum", "-inf")), float(limits.get("maximum", "inf"))
+    above, below = float(limits.get("above", "-inf")), float(limits.get("below", "inf"))
+    return low <= value <= high and above < value < below

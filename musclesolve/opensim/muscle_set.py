@@ -27,10 +27,9 @@ from muscle_db.model import (
 from musclesolve._util.arrays import Array
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve.errors import InputError
-from musclesolve.opensim.knee_frames import GlidingKnee, Motion, sample, sample_motion
+from musclesolve.opensim.geometry import tendon_shifts
 from musclesolve.opensim.model import OpenSimModel, OpenSimMuscle, Point, Wrap
-from musclesolve.opensim.neutral_leg import LegBodies, NeutralLeg
-from musclesolve.opensim.tendon_shift import tendon_shifts
+from musclesolve.opensim.neutral_leg import GlidingKnee, LegBodies, Motion, NeutralLeg, sample, sample_motion
 
 DIGITS = 6
 """Decimals of positions [m]."""
@@ -58,8 +57,8 @@ def muscle_set(model: OpenSimModel, about: SetDescription) -> MuscleDatabase:
     """The muscles of the right leg, from pelvis, thigh or shank to thigh, shank or foot, in the order of the model.
 
     Frames are parallel to the ground in the neutral pose (all coordinates zero); talus, calcaneus and toes are one
-    foot; a knee that glides is written as frames that move with knee flexion (`knee_frames`). Tendon slack lengths fit
-    the lengths of the paths where OpenSim reports others (`tendon_shift`).
+    foot; a knee that glides is written as frames that move with knee flexion (`GlidingKnee`). Tendon slack lengths fit
+    the lengths of the paths where OpenSim reports others (`tendon_shifts`).
 
     Raises:
         InputError: there is no such leg, or a muscle needs something that is not supported.
@@ -71,16 +70,10 @@ def leg_muscles(leg: NeutralLeg) -> list[OpenSimMuscle]:
     """Muscles whose path is all on the leg, and a part of it beyond the pelvis."""
     found = []
     for muscle in leg.model.muscles.values():
-        frames = {leg.frame_of_body.get(body) for body in _bodies(leg.model, muscle)}
+        frames = {leg.frame_of_body.get(body) for body in leg.model.bodies_of(muscle)}
         if None not in frames and frames != {"pelvis"}:
             found.append(muscle)
     return found
-
-
-def _bodies(model: OpenSimModel, muscle: OpenSimMuscle) -> set[str]:
-    """Bodies of the points and wrap objects of a muscle."""
-    surfaces = [model.surfaces[each.surface] for each in muscle.wraps if each.surface in model.surfaces]
-    return {point.frame.body for point in muscle.points} | {each.frame.body for each in surfaces}
 
 
 class _Writer:
@@ -182,7 +175,7 @@ class _Writer:
 
     def _carriers(self, muscle: OpenSimMuscle) -> dict[str, str]:
         """Frame of the set for each frame of the leg, as this muscle needs it; the moving ones are made here."""
-        used = {self.leg.frame_of_body[body] for body in _bodies(self.model, muscle)}
+        used = {self.leg.frame_of_body[body] for body in self.model.bodies_of(muscle)}
         carrier = {frame: frame for frame in ("pelvis", "femur", "tibia", "foot")}
         above, below = used & {"pelvis", "femur"}, used - {"pelvis", "femur"}
         for body, frame in self.leg.frame_of_body.items():

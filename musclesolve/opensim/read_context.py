@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from musclesolve._util.arrays import Array
-from musclesolve.opensim.components import Components
 from musclesolve.opensim.functions import (
     Constant,
     Function,
@@ -24,7 +23,7 @@ from musclesolve.opensim.functions import (
     simm_spline,
     smooth_step,
 )
-from musclesolve.opensim.layouts.upgrade import CURRENT
+from musclesolve.opensim.layouts import CURRENT, Components
 from musclesolve.opensim.model import GROUND, Frame, rotation_xyz
 from musclesolve.opensim.xml_tree import Element
 

@@ -8,8 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from musclesolve.constants import STANDARD_GRAVITY
-from musclesolve.opensim.components import components
-from musclesolve.opensim.layouts.upgrade import CURRENT, upgrade
+from musclesolve.opensim.layouts import CURRENT, components, upgrade
 from musclesolve.opensim.model import GROUND, BodyMass, OpenSimModel
 from musclesolve.opensim.read_context import Context
 from musclesolve.opensim.read_joints import read_coordinates, read_couplers, read_joints, read_links

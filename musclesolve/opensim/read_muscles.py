@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from musclesolve._util.arrays import Array
-from musclesolve.muscles.paths.layout import METHODS
+from musclesolve.muscles.paths.engine import METHODS
 from musclesolve.opensim.functions import Constant
 from musclesolve.opensim.model import Frame, MovingLocation, OpenSimMuscle, Point, Surface, Wrap, rotation_xyz
-from musclesolve.opensim.muscle_properties import curve_parameters, muscle_number
+from musclesolve.opensim.muscle_parameters import curve_parameters, muscle_number
 from musclesolve.opensim.read_context import Context, function_in, last_part
 from musclesolve.opensim.xml_tree import Element
 

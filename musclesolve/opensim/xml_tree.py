@@ -22,7 +22,7 @@ _TRUE = {"true": True, "1": True, "false": False, "0": False}
 class Element:
     """One element: tag, attribute `name`, its own text, its children in order, and where it stands.
 
-    path: of a component of a model, see `components`.
+    path: of a component of a model, see `Components`.
     """
 
     tag: str

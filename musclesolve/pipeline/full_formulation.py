@@ -26,7 +26,7 @@ from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.model.model import Model
 from musclesolve.errors import InputError
 from musclesolve.muscles.muscle_state import LegState
-from musclesolve.muscles.paths.muscle_rows import muscle_rows
+from musclesolve.muscles.paths.paths import muscle_rows
 from musclesolve.sharing.arguments import members
 from musclesolve.sharing.full_formulation import FullProblem
 

@@ -13,13 +13,13 @@ from musclesolve._util.message_text import as_text
 from musclesolve._util.names import unknown_name
 from musclesolve.dynamics.model.model import Model
 from musclesolve.errors import InputError
-from musclesolve.muscles.curves.curve_registry import curve_family
+from musclesolve.muscles.curves.curve_family import curve_family
 from musclesolve.muscles.passive.passive_element import checked_passive
 from musclesolve.muscles.placing.fiber_lengths import operating_range
 from musclesolve.muscles.placing.place_muscles import LEG_DOFS, LegMuscles, place_muscles
 from musclesolve.muscles.strength import checked_strength
 from musclesolve.muscles.tendon_strain import TendonStrain, check_tendon_strains, set_tendon_strains
-from musclesolve.opensim.leg.find_muscle_set import find_muscle_set
+from musclesolve.opensim.find_muscle_set import find_muscle_set
 from musclesolve.pipeline.body import Sharing
 from musclesolve.pipeline.measured_activation import Channels, channel_muscles
 from musclesolve.pipeline.share import motion_cost, motion_solver

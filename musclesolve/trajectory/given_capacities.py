@@ -14,7 +14,7 @@ from functools import cached_property
 import numpy as np
 
 from musclesolve._util.arrays import Array
-from musclesolve.muscles.elastic.sampled_curves import Curved
+from musclesolve.muscles.elastic.smooth_curves import Curved
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.kernel.constants import NO_ROOM
 from musclesolve.sharing.problem import Problem

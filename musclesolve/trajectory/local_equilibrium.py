@@ -18,7 +18,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve.muscles.elastic.elastic_muscles import LEAST_ALONG, ElasticMuscles
-from musclesolve.muscles.elastic.sampled_curves import Curved
+from musclesolve.muscles.elastic.smooth_curves import Curved
 
 
 class Capacity(NamedTuple):

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from musclesolve._util.arrays import Array, Mask
-from musclesolve.muscles.elastic.tendon_energy import tendon_energy
+from musclesolve.muscles.elastic.elastic_muscles import tendon_energy
 from musclesolve.sharing.certificate import needs_reserve
 from musclesolve.sharing.kernel.constants import TOLERANCE
 from musclesolve.sharing.status import Status

@@ -14,9 +14,8 @@ import pytest
 from numba import types
 
 from musclesolve._util.compiled_code import CompiledFunction, source_version
+from musclesolve.muscles.paths.engine import PathLayout, solve_paths
 from musclesolve.muscles.paths.kernel import entry
-from musclesolve.muscles.paths.layout import PathLayout
-from musclesolve.muscles.paths.solve import solve_paths
 
 
 @pytest.mark.parametrize("ending", [".nbc", ".nbi"])
@@ -69,8 +68,8 @@ def test_the_path_engine_is_compiled_once():
 
 SMALL = """
 import numpy as np
-from musclesolve.muscles.paths.layout import PathLayout
-from musclesolve.muscles.paths.solve import solve_paths
+from musclesolve.muscles.paths.engine import PathLayout
+from musclesolve.muscles.paths.engine import solve_paths
 none = np.zeros((1, 0, 3)), np.zeros((1, 0, 3, 3))
 print(solve_paths(PathLayout(np.zeros(2, int)), np.eye(3)[None, :2], np.ones((1, 2), bool), *none).length)
 """

@@ -7,10 +7,9 @@ import pytest
 
 import muscle_db
 from musclesolve.dynamics.model.human_model import human_model
-from musclesolve.muscles.passive.joint_moments import states_along
-from musclesolve.muscles.passive.published_moments import published_sweeps
-from musclesolve.muscles.placing.frame_maps import reference_model
+from musclesolve.muscles.passive.joint_moments import published_sweeps, states_along
 from musclesolve.muscles.placing.place_muscles import LEG_DOFS, place_muscles
+from musclesolve.muscles.placing.placed_paths import reference_model
 from musclesolve.muscles.pose_geometry import muscle_geometry
 
 DEEP = np.radians(np.arange(80.0, 121.0, 5.0))

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from refusals import refused
 
 import muscle_db
-from musclesolve.muscles.curves.curve_registry import CURVES
+from musclesolve.muscles.curves.curve_family import CURVES
 from musclesolve.muscles.curves.silva_2003 import SILVA_2003, Silva2003
 from musclesolve.muscles.hill_model import FiberState, capacity_and_passive, fiber_state
 from musclesolve.muscles.passive.passive_element import PassiveElement

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import muscle_db
-from musclesolve.muscles.curves.curve_registry import CURVES
+from musclesolve.muscles.curves.curve_family import CURVES
 from musclesolve.muscles.muscle_state import muscle_state
 from musclesolve.muscles.parameter_derivatives import muscle_change
 from musclesolve.muscles.path_point_derivatives import point_derivatives

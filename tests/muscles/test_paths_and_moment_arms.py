@@ -7,8 +7,8 @@ import muscle_db
 from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
 from musclesolve.dynamics.model.human_model import human_model
 from musclesolve.muscles.muscle_state import muscle_state
-from musclesolve.muscles.paths.muscle_rows import muscle_rows
-from musclesolve.muscles.placing.operating_range import RANGE_OF_MOTION_DEG
+from musclesolve.muscles.paths.paths import muscle_rows
+from musclesolve.muscles.placing.fiber_lengths import RANGE_OF_MOTION_DEG
 from musclesolve.muscles.placing.place_muscles import place_muscles
 
 WIDE_HIPS = {"hip_r": np.array([0.0, -0.1075, 0.0]), "hip_l": np.array([0.0, 0.1075, 0.0])}

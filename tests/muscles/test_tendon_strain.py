@@ -10,7 +10,7 @@ from refusals import refused
 
 import muscle_db
 from musclesolve.dynamics.model.human_model import human_model
-from musclesolve.muscles.driving.driven_muscles import DrivenMuscles
+from musclesolve.muscles.driving.muscle_forces import DrivenMuscles
 from musclesolve.muscles.muscle_state import muscle_state
 from musclesolve.muscles.placing.place_muscles import place_muscles
 from musclesolve.muscles.tendon_strain import (

@@ -13,8 +13,7 @@ from sampled_motion import at_rest, filtered_motion
 
 from musclesolve._util.arrays import Array
 from musclesolve.errors import InputError
-from musclesolve.opensim.inverse.external_load import load_wrench
-from musclesolve.opensim.inverse.read_loads import read_external_loads
+from musclesolve.opensim.external_loads import load_wrench, read_external_loads
 from musclesolve.opensim.kinematics import BodyMotion, body_motion
 from musclesolve.opensim.model import OpenSimModel
 from musclesolve.opensim.read_model import read_osim

@@ -12,10 +12,14 @@ from sampled_motion import at_rest, free_names, sine_motion
 from small_model import TEXT, save_model
 
 from musclesolve._util.arrays import Array
-from musclesolve.opensim.inverse.body_dynamics import body_dynamics, require_masses
-from musclesolve.opensim.inverse.external_load import ExternalLoad
-from musclesolve.opensim.inverse.inverse_dynamics import inverse_dynamics
-from musclesolve.opensim.inverse.model_motion import ModelMotion, model_motion
+from musclesolve.opensim.external_loads import ExternalLoad
+from musclesolve.opensim.inverse_dynamics import (
+    ModelMotion,
+    body_dynamics,
+    inverse_dynamics,
+    model_motion,
+    require_masses,
+)
 from musclesolve.opensim.kinematics import body_motion
 from musclesolve.opensim.model import OpenSimModel
 from musclesolve.opensim.read_model import read_osim

@@ -10,9 +10,8 @@ import pytest
 from sampled_motion import filtered_motion
 from scaled_model import scaled_skeleton
 
-from musclesolve.opensim.inverse.external_load import ExternalLoad
-from musclesolve.opensim.inverse.inverse_dynamics import InverseDynamics, inverse_dynamics
-from musclesolve.opensim.inverse.read_loads import read_external_loads
+from musclesolve.opensim.external_loads import ExternalLoad, read_external_loads
+from musclesolve.opensim.inverse_dynamics import InverseDynamics, inverse_dynamics
 from musclesolve.opensim.model import OpenSimModel
 from musclesolve.opensim.read_model import read_osim
 from musclesolve.recording.text.mot_file import read_mot

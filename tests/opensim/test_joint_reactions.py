@@ -8,8 +8,7 @@ from refusals import refused
 from sampled_motion import at_rest, free_names, sine_motion
 
 from musclesolve.opensim.geometry import opensim_geometry, path_wrenches
-from musclesolve.opensim.inverse.inverse_dynamics import inverse_dynamics
-from musclesolve.opensim.inverse.joint_reactions import joint_reactions
+from musclesolve.opensim.inverse_dynamics import inverse_dynamics, joint_reactions
 from musclesolve.opensim.kinematics import body_motion
 from musclesolve.opensim.model import OpenSimModel
 

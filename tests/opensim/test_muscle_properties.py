@@ -12,11 +12,10 @@ from refusals import refused
 from small_model import TEXT, save_model
 
 from musclesolve.errors import InputError
-from musclesolve.muscles.curves.curve_check import curve_fault
-from musclesolve.muscles.curves.curve_registry import CURVES
+from musclesolve.muscles.curves.curve_family import CURVES, curve_fault
 from musclesolve.muscles.curves.de_groote_2016 import DeGroote2016
 from musclesolve.opensim.model import OpenSimModel
-from musclesolve.opensim.muscle_properties import curve_family, passive_strains
+from musclesolve.opensim.muscle_parameters import curve_family, passive_strains
 from musclesolve.opensim.read_model import read_osim
 from musclesolve.results.dataset.frame_validity import solved, valid
 from musclesolve.results.share_model import share_model

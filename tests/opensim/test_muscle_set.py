@@ -15,10 +15,9 @@ from muscle_db.toml_text import to_toml
 from musclesolve._util.arrays import Array
 from musclesolve.opensim.geometry import opensim_geometry
 from musclesolve.opensim.kinematics import coordinate_values
-from musclesolve.opensim.knee_frames import GlidingKnee
 from musclesolve.opensim.model import OpenSimModel
 from musclesolve.opensim.muscle_set import SetDescription, muscle_set
-from musclesolve.opensim.neutral_leg import NeutralLeg
+from musclesolve.opensim.neutral_leg import GlidingKnee, NeutralLeg
 from musclesolve.opensim.read_model import read_osim
 
 SETS = {"gait2392": "gait2392", "rajagopal_2023": "rajagopal_lai_uhlrich_2023"}

@@ -12,9 +12,7 @@ from sampled_motion import sine_motion
 from small_model import COUPLER, TEXT, axis, save_model
 
 from musclesolve._util.arrays import Array
-from musclesolve.opensim.inverse.inverse_dynamics import inverse_dynamics
-from musclesolve.opensim.inverse.joint_reactions import joint_reactions
-from musclesolve.opensim.inverse.model_motion import ModelMotion, model_motion
+from musclesolve.opensim.inverse_dynamics import ModelMotion, inverse_dynamics, joint_reactions, model_motion
 from musclesolve.opensim.kinematics import body_motion
 from musclesolve.opensim.model import OpenSimModel
 from musclesolve.opensim.read_model import read_osim

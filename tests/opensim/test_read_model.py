@@ -13,7 +13,7 @@ from small_model import FLEXION, FORWARD, TEXT, TURN, UP, ZERO, save_model
 
 from musclesolve.errors import InputError
 from musclesolve.opensim.geometry import opensim_geometry
-from musclesolve.opensim.leg.leg_muscle_set import leg_muscle_set
+from musclesolve.opensim.leg_muscle_set import leg_muscle_set
 from musclesolve.opensim.model import OpenSimModel
 from musclesolve.opensim.read_model import read_osim
 

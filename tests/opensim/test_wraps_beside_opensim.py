@@ -16,10 +16,9 @@ from refusals import refused
 from wrap_models import Thing, model_text, random_places, random_thing
 
 from musclesolve._util.arrays import Array
-from musclesolve.muscles.paths.layout import METHODS
-from musclesolve.opensim.geometry import OpenSimGeometry, opensim_geometry
+from musclesolve.muscles.paths.engine import METHODS
+from musclesolve.opensim.geometry import NEGLIGIBLE, OpenSimGeometry, difference_note, opensim_geometry
 from musclesolve.opensim.read_model import read_osim
-from musclesolve.opensim.tendon_shift import NEGLIGIBLE, difference_note
 
 COUNT = 30
 NAMES = [f"m{k}" for k in range(COUNT)]

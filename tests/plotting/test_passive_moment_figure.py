@@ -8,8 +8,7 @@ import io
 import numpy as np
 import pytest
 
-from musclesolve.muscles.passive.joint_moments import PassiveMoments
-from musclesolve.muscles.passive.published_moments import published_sweeps
+from musclesolve.muscles.passive.joint_moments import PassiveMoments, published_sweeps
 from musclesolve.plotting.result.passive_moment_figure import passive_moment_figure
 from musclesolve.results.tables.passive_moment_table import passive_moment_csv, passive_moment_table
 

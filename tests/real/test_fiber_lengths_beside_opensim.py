@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from opensim_answers import answers, task
 
+from musclesolve.opensim.geometry import tendon_shifts
 from musclesolve.opensim.kinematics import coordinate_values
 from musclesolve.opensim.read_model import read_osim
-from musclesolve.opensim.tendon_shift import tendon_shifts
 from musclesolve.pipeline.opensim.coordinate_motion import coordinate_motion
 from musclesolve.pipeline.opensim.model_body import ModelBody, ModelOptions, model_body
 from musclesolve.pipeline.opensim.shared_choice import shared_choice

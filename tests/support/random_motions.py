@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from musclesolve.muscles.curves.curve_registry import CURVES
+from musclesolve.muscles.curves.curve_family import CURVES
 from musclesolve.muscles.elastic.elastic_muscles import ElasticMuscles
 from musclesolve.muscles.muscle_parameters import MuscleParameters
 from musclesolve.trajectory.local_equilibrium import equilibrium

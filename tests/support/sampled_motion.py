@@ -9,7 +9,7 @@ from scipy.interpolate import make_interp_spline
 
 from musclesolve._util.arrays import Array
 from musclesolve.motion.signals.low_pass import HALF_POWER, low_pass
-from musclesolve.opensim.inverse.model_motion import ModelMotion, model_motion
+from musclesolve.opensim.inverse_dynamics import ModelMotion, model_motion
 from musclesolve.opensim.model import OpenSimModel
 from musclesolve.recording.text.mot_file import read_mot
 

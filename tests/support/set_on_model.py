@@ -13,8 +13,7 @@ from scipy.spatial.transform import Rotation
 from muscle_db import MuscleDatabase
 from muscle_db.model import MovingFrame, PathPoint
 from musclesolve._util.arrays import Array
-from musclesolve.muscles.paths.layout import KINDS, PathLayout
-from musclesolve.muscles.paths.solve import solve_paths
+from musclesolve.muscles.paths.engine import KINDS, PathLayout, solve_paths
 from musclesolve.opensim.kinematics import body_motion
 from musclesolve.opensim.model import OpenSimModel
 from musclesolve.opensim.neutral_leg import OURS_FROM_OPENSIM

@@ -5,10 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from musclesolve.muscles.muscle_parameters import MuscleParameters
-from musclesolve.muscles.paths.carriers import WrapObjects
-from musclesolve.muscles.paths.layout import KINDS, PathLayout
-from musclesolve.muscles.paths.moving_frames import MovingFrames
-from musclesolve.muscles.paths.natural_spline import NaturalSpline
+from musclesolve.muscles.paths.carriers import MovingFrames, NaturalSpline, WrapObjects
+from musclesolve.muscles.paths.engine import KINDS, PathLayout
 from musclesolve.muscles.paths.paths import Paths
 from musclesolve.muscles.placing.place_muscles import LegMuscles
 

@@ -9,7 +9,7 @@ import pytest
 from motion_cases import small_motion, small_muscles
 
 from musclesolve.muscles.elastic.elastic_muscles import LEAST_ALONG
-from musclesolve.muscles.elastic.sampled_curves import positive_part
+from musclesolve.muscles.elastic.smooth_curves import positive_part
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.trajectory.activation_limits import ActivationLimits
 from musclesolve.trajectory.certificate import Certifier, Misses

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from elastic_muscle import elastic_muscles, path_length
 
-from musclesolve.muscles.curves.curve_registry import CURVES
+from musclesolve.muscles.curves.curve_family import CURVES
 from musclesolve.muscles.elastic.fiber_dynamics import FiberDynamics
 from musclesolve.trajectory.local_equilibrium import equilibrium
 

@@ -37,7 +37,7 @@ def muscles(
     """List the muscle sets and the muscles of one of them, show one muscle in full, or passive joint moments."""
     import muscle_db
     from musclesolve.cli.tables.list_tables import muscle_in_full, muscle_table, set_table
-    from musclesolve.opensim.leg.find_muscle_set import find_muscle_set
+    from musclesolve.opensim.find_muscle_set import find_muscle_set
 
     loaded = muscle_db.load() if database is None else find_muscle_set(database)
     if passive_moments or output is not None:

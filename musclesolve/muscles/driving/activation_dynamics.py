@@ -12,15 +12,15 @@ f stays below 0.05: activation and deactivation are then nearly equally fast, be
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from musclesolve._util.arrays import Array
-from musclesolve._util.checks import check_choice, check_number
+from musclesolve._util.checks import check_array, check_choice, check_increasing, check_number
+from musclesolve._util.names import unknown_name
 from musclesolve.errors import InputError
-from musclesolve.muscles.driving.muscle_course import ACTIVATION, Course, Sampling, muscle_course
 
 SMOOTHNESS = 0.1
 """b of De Groote et al. (2016)."""
@@ -114,3 +114,157 @@ def _within(solution: Callable[[Array], Array], time: Array) -> Course:
         return np.asarray(solution(np.clip(at, first, last)).T)
 
     return values
+
+
+Course = Callable[[Array], Array]
+"""Values (T, n) of muscles at times (T,) [s]."""
+
+Given = float | Array | Course | Mapping[str, "float | Array | Course"]
+"""A number for all muscles; (n,), one for each; samples (T, n); a function of times (T,); or such by muscle name."""
+
+ROUND_OFF = 1e-6
+"""By so much a value may lie outside of its range: solvers stop that near to a bound."""
+
+BETWEEN = ("linear", "spline")
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What is given: its name, its largest value, and its unit."""
+
+    name: str
+    most: float
+    unit: str = ""
+
+    @property
+    def expected(self) -> str:
+        """For messages."""
+        return f"numbers from 0{self.unit}" + (f" to {self.most:g}" if np.isfinite(self.most) else "")
+
+
+ACTIVATION, EXCITATION = Kind("activation", 1.0), Kind("excitation", 1.0)
+FORCE = Kind("tendon force", np.inf, " [N]")
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """times (T,) [s] of samples, None where there are none, and what runs between them: "linear" or "spline"."""
+
+    time: Array | None = None
+    between: str = "linear"
+
+    def __post_init__(self) -> None:
+        check_choice(self.between, "between", BETWEEN)
+        if self.time is not None:
+            object.__setattr__(self, "time", check_increasing(self.time, 2))
+
+
+def muscle_course(names: Sequence[str], given: Given, sampling: Sampling, kind: Kind) -> Course:
+    """Values (T, n) of the muscles `names` through time; a mapping leaves muscles that it does not name at zero.
+
+    Raises:
+        InputError: numbers that are not finite or outside of their range, unknown muscles, samples without times; and
+            when the course is called, times that the samples do not cover.
+    """
+    if isinstance(given, Mapping):
+        return _by_name(tuple(names), given, sampling, kind)
+    if callable(given):
+        return _function(tuple(names), given, kind)
+    values = check_array(
+        given, f"the {kind.name}", _shape(np.ndim(given), len(names)), real=True, finite=False
+    )
+    checked = _checked(values, tuple(names), kind, sampling.time)
+    if values.ndim == 2:
+        return _sampled(checked, sampling, kind)
+    constant = np.broadcast_to(checked, len(names))
+    return lambda time: np.tile(constant, (len(time), 1))
+
+
+def _shape(axes: int, count: int) -> tuple[int | str, ...]:
+    return () if axes == 0 else (count,) if axes == 1 else ("T", count)
+
+
+def _by_name(names: tuple[str, ...], given: Mapping[str, object], sampling: Sampling, kind: Kind) -> Course:
+    """The columns of a mapping, each a number, samples (T,) or a function."""
+    courses = {}
+    for name, value in given.items():
+        if name not in names:
+            raise unknown_name(name, "muscle", names, " among those that act")
+        if not callable(value):
+            value = np.asarray(value)
+            value = value[:, None] if value.ndim == 1 else value
+        else:
+            value = _column(value)
+        courses[names.index(name)] = muscle_course((name,), value, sampling, kind)
+
+    def stacked(time: Array) -> Array:
+        values = np.zeros((len(time), len(names)))
+        for k, course in courses.items():
+            values[:, k] = course(time)[:, 0]
+        return values
+
+    return stacked
+
+
+def _column(function: Callable[[Array], Array]) -> Course:
+    """A function for one muscle, whose values are (T,), as one with a column."""
+    return lambda time: np.broadcast_to(np.asarray(function(time), dtype=float), len(time))[:, None]
+
+
+def _function(names: tuple[str, ...], function: Course, kind: Kind) -> Course:
+    """A function of the user, whose values are checked whenever it is called."""
+
+    def checked(time: Array) -> Array:
+        values = check_array(
+            function(time), f"the {kind.name}", (len(time), len(names)), real=True, finite=False
+        )
+        return _checked(values, names, kind, time)
+
+    return checked
+
+
+def _sampled(values: Array, sampling: Sampling, kind: Kind) -> Course:
+    """Samples (T, n) with straight lines or a cubic spline between them; a spline is kept within the range."""
+    from scipy.interpolate import CubicSpline, make_interp_spline
+
+    time = sampling.time
+    if time is None or len(time) != len(values):
+        raise InputError(
+            f"{len(values)} samples of {kind.name}, but {0 if time is None else len(time)} times",
+            code="bad_shape",
+            remedy="pass time= with as many entries as there are samples",
+        )
+    curve = (
+        CubicSpline(time, values) if sampling.between == "spline" else make_interp_spline(time, values, k=1)
+    )
+    first, last = float(time[0]), float(time[-1])
+
+    def within(at: Array) -> Array:
+        if at.min() < first - 1e-12 or at.max() > last + 1e-12:
+            outside = at.min() if at.min() < first else at.max()
+            raise InputError(
+                f"the {kind.name} is sampled from {first:g} to {last:g} s, but wanted at {float(outside):g} s",
+                code="bad_range",
+                remedy="simulate within the samples",
+            )
+        return np.clip(curve(np.clip(at, first, last)), 0.0, kind.most)
+
+    return within
+
+
+def _checked(values: Array, names: tuple[str, ...], kind: Kind, time: Array | None) -> Array:
+    """The values, kept within their range; those that lie outside by more than round-off are refused."""
+    wrong = ~((values >= -ROUND_OFF) & (values <= kind.most + ROUND_OFF) & np.isfinite(values))
+    if not wrong.any():
+        return np.clip(values, 0.0, kind.most)
+    first = tuple(np.argwhere(wrong)[0].tolist()) if values.ndim else ()
+    whose = f" of {names[first[-1] if first else 0]}" if first or len(names) == 1 else ""
+    when = (
+        f" at {time[first[0]]:g} s" if len(first) == 2 and time is not None and first[0] < len(time) else ""
+    )
+    value = float(values[first])
+    raise InputError(
+        f"the {kind.name}{whose} is {value:g}{when}",
+        code="bad_number" if np.isfinite(value) else "not_finite",
+        expected=kind.expected,
+    )

@@ -20,19 +20,19 @@ from musclesolve.dynamics.kinematics.motion_derivatives import joint_angles, rev
 from musclesolve.dynamics.model.model import Model
 from musclesolve.dynamics.model.rigid_body import RigidBodies
 from musclesolve.errors import InputError
-from musclesolve.muscles.driving.activation_dynamics import ActivationDynamics
-from musclesolve.muscles.driving.driven_muscles import DrivenMuscles
-from musclesolve.muscles.driving.muscle_course import (
+from musclesolve.muscles.driving.activation_dynamics import (
     ACTIVATION,
     EXCITATION,
     FORCE,
+    ActivationDynamics,
     Course,
     Given,
     Sampling,
     muscle_course,
 )
-from musclesolve.muscles.paths.layout import PathLines
-from musclesolve.muscles.paths.paths import PathState
+from musclesolve.muscles.muscle_parameters import MuscleParameters, joined_muscles
+from musclesolve.muscles.paths.engine import PathLines
+from musclesolve.muscles.paths.paths import Paths, PathState, joined_paths
 from musclesolve.muscles.placing.place_muscles import LegMuscles
 
 
@@ -222,4 +222,36 @@ def _check_one(given: dict[str, Given | None], dynamics: ActivationDynamics | No
             code="conflict",
             where="dynamics",
             remedy="pass excitation= instead of activation= or force=, or leave dynamics out",
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class DrivenMuscles:
+    """Parameters and paths of n muscles."""
+
+    parameters: MuscleParameters
+    paths: Paths
+
+    @classmethod
+    def of_legs(cls, legs: Sequence[LegMuscles]) -> DrivenMuscles:
+        """The muscles of some legs, leg after leg.
+
+        Raises:
+            InputError: no leg, a leg twice, or legs with different families of Hill curves.
+        """
+        sides = [leg.side for leg in legs]
+        if not legs or len(set(sides)) < len(sides):
+            raise InputError(
+                f"muscles of {len(sides)} legs ({', '.join(sides)})",
+                code="duplicate_name" if legs else "missing_argument",
+                expected="the muscles of one leg, or of the right and the left one",
+            )
+        if len(names := {family.name for leg in legs for family, _ in leg.parameters.families}) > 1:
+            raise InputError(
+                f"legs with different Hill curves: {', '.join(sorted(names))}",
+                code="conflict",
+                expected="muscles of one set",
+            )
+        return cls(
+            joined_muscles([leg.parameters for leg in legs]), joined_paths([leg.paths for leg in legs])
         )

@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from musclesolve._util.arrays import Array
-from musclesolve._util.checks import check_increasing
+from musclesolve._util.checks import check_array, check_increasing
 from musclesolve.errors import InputError, MuscleSolveError
-from musclesolve.muscles.driving.activation_dynamics import ActivationDynamics
-from musclesolve.muscles.driving.muscle_course import (
+from musclesolve.muscles.driving.activation_dynamics import (
     ACTIVATION,
     EXCITATION,
+    ActivationDynamics,
     Course,
     Given,
     Sampling,
     muscle_course,
 )
-from musclesolve.muscles.elastic.elastic_muscles import ElasticMuscles
+from musclesolve.muscles.elastic.elastic_muscles import ElasticMuscles, tendon_energy
 from musclesolve.muscles.elastic.fiber_dynamics import FiberDynamics
-from musclesolve.muscles.elastic.muscle_motion import MuscleMotion
-from musclesolve.muscles.elastic.path_course import GivenLength, PathCourse, path_course
 
 TOLERANCE = 1e-8
 """Error allowed in a step, of z and of work over F0 L0."""
@@ -187,3 +186,116 @@ def _integrate(equations: _Equations, time: Array) -> Array:
         reached = found.t[-1] if found.t.size else time[0]
         raise MuscleSolveError(f"the simulation of the muscles stops after {reached:.4f} s: {found.message}")
     return np.asarray(found.y.T.reshape(len(time), 3, -1))
+
+
+GivenLength = Array | Course
+"""Lengths (n,), samples (T, n), or a function of times (T,) that returns (T, n)."""
+
+PathCourse = Callable[[Array], tuple[Array, Array]]
+"""Lengths [m] and their rates [m/s], (T, n), at times (T,) [s]."""
+
+
+def path_course(
+    names: tuple[str, ...], time: Array, length: GivenLength, velocity: GivenLength | None = None
+) -> PathCourse:
+    """Lengths of muscles and their rates through time.
+
+    Samples of both are those of a cubic Hermite spline, samples of lengths alone of a natural choice: the cubic spline
+    whose third derivative is continuous next to the ends.
+
+    Raises:
+        InputError: shapes that do not fit, numbers that are not finite, one of the two a function and the other not.
+    """
+    from scipy.interpolate import CubicHermiteSpline, CubicSpline
+
+    count, samples_shape = len(names), (len(time), len(names))
+
+    def lengths(values: object, shape: tuple[int, ...], entries: tuple[str, ...] = ()) -> Array:
+        return check_array(values, "the musculotendon length", shape, entries, real=True, where="length")
+
+    def rates(values: object, shape: tuple[int, ...], entries: tuple[str, ...] = ()) -> Array:
+        what = "the rate of the musculotendon length"
+        return check_array(values, what, shape, entries, real=True, where="velocity")
+
+    if callable(length) != callable(velocity) and (callable(length) or velocity is not None):
+        raise InputError(
+            "a musculotendon length as a function of time, but not its rate"
+            if callable(length)
+            else "the rate of the musculotendon length as a function of time, but not the length",
+            code="missing_argument" if velocity is None else "conflict",
+            where="velocity",
+            expected="two functions of time, or samples of the length with or without samples of its rate",
+        )
+    if callable(length):
+        assert callable(velocity)
+        return lambda at: (lengths(length(at), (len(at), count)), rates(velocity(at), (len(at), count)))
+    if np.ndim(length) < 2:
+        constant = lengths(length, (count,))
+        if velocity is not None:
+            raise InputError(
+                "a rate of musculotendon lengths that are constant",
+                code="conflict",
+                where="velocity",
+                remedy="pass samples (T, n) of the length, or leave the rate out",
+            )
+        return lambda at: (np.tile(constant, (len(at), 1)), np.zeros((len(at), count)))
+    samples = lengths(length, samples_shape, names)
+    if velocity is None:
+        spline = CubicSpline(time, samples)
+    else:
+        spline = CubicHermiteSpline(time, samples, rates(velocity, samples_shape, names))
+    rate = spline.derivative()
+    return lambda at: (spline(at), rate(at))
+
+
+@dataclass(frozen=True, eq=False)
+class MuscleMotion:
+    """Muscles (n) at times (T,) [s]; arrays (T, n).
+
+    Attributes:
+        muscles: their parameters.
+        time: (T,) [s].
+        activation: that with which the forces were computed.
+        coordinate: z of the tendon (elastic_muscles.py).
+        musculotendon_length, musculotendon_velocity: of the path [m], [m/s].
+        fiber_length, fiber_velocity: [m], [m/s], positive when lengthening.
+        cos_pennation: cosine of the pennation angle.
+        force: of the tendon [N], passive part included.
+        passive_force: that of the passive element along the tendon [N].
+        fiber_work: done by the fibers since the first time, contractile and passive [J].
+        skeleton_work: done by the muscles on the skeleton since the first time [J].
+    """
+
+    muscles: ElasticMuscles
+    time: Array
+    activation: Array
+    coordinate: Array
+    musculotendon_length: Array
+    musculotendon_velocity: Array
+    fiber_length: Array
+    fiber_velocity: Array
+    cos_pennation: Array
+    force: Array
+    passive_force: Array
+    fiber_work: Array
+    skeleton_work: Array
+
+    @property
+    def tendon_length(self) -> Array:
+        """[m]; where the tendon is slack, the room for it."""
+        return self.muscles.rest + self.muscles.stretch * self.coordinate
+
+    @property
+    def tendon_strain(self) -> Array:
+        """Change of length over the slack length; less than at the start of the curve where the tendon is slack."""
+        return self.muscles.strain(self.coordinate)
+
+    @property
+    def tendon_energy(self) -> Array:
+        """Stored in the tendon [J]; fiber_work - skeleton_work is its change."""
+        return tendon_energy(self.muscles, self.coordinate)
+
+    @property
+    def fiber_power(self) -> Array:
+        """What the fibers do per second [W], contractile and passive: -F v / cos(alpha)."""
+        return -self.force * self.fiber_velocity / self.cos_pennation

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from muscle_db import MuscleDatabase
 from musclesolve._util.arrays import Array
+from musclesolve._util.bundled_toml import bundled_toml
+from musclesolve._util.names import unknown_name
 from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
 from musclesolve.dynamics.model.human_model import human_model
 from musclesolve.dynamics.model.model import Model
 from musclesolve.muscles.muscle_state import LegState, muscle_state
-from musclesolve.muscles.passive.published_moments import Sweep, published_sweeps
 from musclesolve.muscles.placing.place_muscles import LEG_DOFS, LegMuscles, place_muscles
 
 SIDE = "r"
@@ -68,3 +70,60 @@ def passive_moment(state: LegState, dof: str) -> Array:
     """Moment (T,) [N m] of all passive forces about a degree of freedom, without side: sum_i r_i F_i."""
     arm = state.moment_arm[:, LEG_DOFS.index(dof)]
     return np.asarray((arm * state.passive_force).sum(axis=1))
+
+
+SAGITTAL = ("hip_flexion", "knee_flexion", "ankle_dorsiflexion")
+
+
+@dataclass(frozen=True, eq=False)
+class Sweep:
+    """The passive moment of one degree of freedom over its angle, the other joints held.
+
+    dof and the keys of fixed are without side; angle (P,) and fixed in degrees, moment (P,) [N m]: the internal one,
+    positive in the direction of the degree of freedom.
+    """
+
+    dof: str
+    fixed: Mapping[str, float]
+    angle: Array
+    moment: Array
+    source: str
+
+    def angles(self) -> dict[str, Array]:
+        """Every sagittal angle (P,) [rad], by name without side."""
+        moving = {self.dof: self.angle}
+        return {
+            dof: np.radians(moving.get(dof, self.fixed.get(dof, 0.0)) + 0.0 * self.angle) for dof in SAGITTAL
+        }
+
+
+def published_sweeps() -> tuple[Sweep, ...]:
+    """What muscle sets are compared with.
+
+    Hip and knee: the mean curves of Silder et al. (2007); ankle: the equation of Riener and Edrich (1999).
+    """
+    found = []
+    for study in bundled_toml(__package__, "published_moments.toml").values():
+        for entry in study["sweep"]:
+            angle = np.array(entry["angle"], dtype=float)
+            sweep = Sweep(entry["dof"], entry["fixed"], angle, np.zeros_like(angle), study["source"])
+            moment = entry.get("moment", riener_edrich_1999(sweep.dof, sweep.angles()))
+            found.append(Sweep(sweep.dof, sweep.fixed, angle, np.array(moment, dtype=float), sweep.source))
+    return tuple(found)
+
+
+def riener_edrich_1999(dof: str, angles: Mapping[str, ArrayLike]) -> Array:
+    """Passive moment [N m] of "hip_flexion", "knee_flexion" or "ankle_dorsiflexion" at angles [rad] of these names.
+
+    M = sum_k s_k exp(c_k + sum_j a_kj theta_j) + offset, theta in degrees (Riener and Edrich 1999, J Biomech
+    32:539-44).
+    """
+    if dof not in SAGITTAL:
+        raise unknown_name(dof, "degree of freedom", SAGITTAL)
+    data = bundled_toml(__package__, "published_moments.toml")["riener_edrich_1999"][dof]
+    degrees = {name: np.degrees(np.asarray(angle, dtype=float)) for name, angle in angles.items()}
+    total = np.asarray(data["offset"], dtype=float)
+    for term in data["terms"]:
+        exponent = sum((term.get(name, 0.0) * angle for name, angle in degrees.items()), np.zeros(1))
+        total = total + term["sign"] * np.exp(term["constant"] + exponent)
+    return np.asarray(total)

@@ -14,7 +14,6 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Indices
 from musclesolve.dynamics.model.rigid_body import RigidBodies
-from musclesolve.muscles.paths.moving_frames import MovingFrames
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,3 +140,107 @@ class Carriers:
             )
         (on,) = np.nonzero(self.objects.frame >= 0)
         axes[:, on] = motion.rotation[:, self.objects.frame[on]] @ self.objects.axes[on]
+
+
+NEARLY_ZERO = 1e-4
+"""Rotations below this are expanded in a series [rad]."""
+
+
+_CROSS = np.cross(np.eye(3)[:, None], np.eye(3)[None])
+"""Cross products of the unit vectors, (3, 3, 3): (r x s)_x = sum of c_yzx r_y s_z."""
+
+
+class FramePoses(NamedTuple):
+    """Frames (F) at T angles, each relative to its body in standing.
+
+    origin (T, F, 3): where the pivot goes [m]; rotation (T, F, 3, 3); velocity (T, F, 3) of the origin and spin
+    (T, F, 3) per unit rate of the angle [m/rad, rad/rad].
+    """
+
+    origin: Array
+    rotation: Array
+    velocity: Array
+    spin: Array
+
+
+@dataclass(frozen=True, eq=False)
+class MovingFrames:
+    """Frames (F) on bodies: a point that stands at s without the frame stands at o + t + R (s - o).
+
+    body (F,): index of the body; dof (F,): index of the angle among the coordinates; pivot o (F, 3): a standing
+    position [m]; motion: for each frame the translation t [m] and the rotation vector of R [rad] as six functions of
+    the angle [rad], along forward, left, up in standing.
+    """
+
+    body: Indices = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
+    dof: Indices = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
+    pivot: Array = field(default_factory=lambda: np.zeros((0, 3)))
+    motion: tuple[NaturalSpline, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.motion)
+
+    def at(self, coordinates: Array) -> FramePoses:
+        """The frames at joint coordinates (T, K+6)."""
+        frames = len(coordinates)
+        value, slope = np.zeros((2, frames, len(self), 6))
+        for f, spline in enumerate(self.motion):
+            value[:, f], slope[:, f] = spline.at(coordinates[:, self.dof[f]])
+        rotation, spin = rotation_and_spin(value[..., 3:], slope[..., 3:])
+        return FramePoses(self.pivot + value[..., :3], rotation, slope[..., :3], spin)
+
+
+def rotation_and_spin(vector: Array, rate: Array) -> tuple[Array, Array]:
+    """Rotation matrices (..., 3, 3) of rotation vectors r (..., 3), and their angular velocities for rates of r.
+
+    With phi = |r| and S = [r]x: R = 1 + sin(phi)/phi S + (1 - cos(phi))/phi^2 S^2 (Rodrigues' formula),
+    omega = r' + (1 - cos(phi))/phi^2 r x r' + (phi - sin(phi))/phi^3 r x (r x r').
+    """
+    square = (vector**2).sum(axis=-1)
+    small = square < NEARLY_ZERO**2
+    safe = np.where(small, 1.0, square)
+    phi = np.sqrt(safe)
+    first = np.where(small, 1.0 - square / 6.0, np.sin(phi) / phi)[..., None]
+    second = np.where(small, 0.5 - square / 24.0, (1.0 - np.cos(phi)) / safe)[..., None]
+    third = np.where(small, 1.0 / 6.0 - square / 120.0, (phi - np.sin(phi)) / (phi * safe))[..., None]
+    crossed = np.cross(vector, rate)
+    spin = rate + second * crossed + third * np.cross(vector, crossed)
+    skew = np.einsum("yzx,...y->...xz", _CROSS, vector)
+    rotation = np.eye(3) + first[..., None] * skew + second[..., None] * (skew @ skew)
+    return rotation, spin
+
+
+@dataclass(frozen=True, eq=False)
+class NaturalSpline:
+    """C functions of one variable: knots (K,), increasing, two or more; values (K, C) at the knots.
+
+    Between the knots cubic with continuous second derivatives, which are zero at both ends (de Boor, A Practical Guide
+    to Splines, IV); beyond the ends straight.
+    """
+
+    knots: Array
+    values: Array
+
+    @cached_property
+    def _curvatures(self) -> Array:
+        """Second derivatives at the knots (K, C): h_k m_k + 2 (h_k + h_k+1) m_k+1 + h_k+1 m_k+2 = 6 (s_k+1 - s_k)."""
+        gap = np.diff(self.knots)
+        slope = np.diff(self.values, axis=0) / gap[:, None]
+        found = np.zeros_like(self.values)
+        if len(gap) > 1:
+            matrix = np.diag(2.0 * (gap[:-1] + gap[1:])) + np.diag(gap[1:-1], 1) + np.diag(gap[1:-1], -1)
+            found[1:-1] = np.linalg.solve(matrix, 6.0 * np.diff(slope, axis=0))
+        return found
+
+    def at(self, x: Array) -> tuple[Array, Array]:
+        """Values and slopes (T, C) at x (T,)."""
+        inside = np.clip(x, self.knots[0], self.knots[-1])
+        k = np.clip(np.searchsorted(self.knots, inside, side="right") - 1, 0, len(self.knots) - 2)
+        gap = (self.knots[k + 1] - self.knots[k])[:, None]
+        b = (inside - self.knots[k])[:, None] / gap
+        a = 1.0 - b
+        low, high = self.values[k], self.values[k + 1]
+        bent_low, bent_high = self._curvatures[k] * gap**2 / 6.0, self._curvatures[k + 1] * gap**2 / 6.0
+        value = a * low + b * high + (a**3 - a) * bent_low + (b**3 - b) * bent_high
+        slope = (high - low + (1.0 - 3.0 * a**2) * bent_low + (3.0 * b**2 - 1.0) * bent_high) / gap
+        return value + slope * (x - inside)[:, None], slope

@@ -7,22 +7,36 @@ object is the shortest, so while it moves with its object L_MT changes only by w
 tangent points. Where a point or an object also moves on its body with a joint angle theta, dL_MT/dtheta has an explicit
 part, the gradient times dr/dtheta on the resting body. The generalized force of a tension F is -F dL_MT/dq, the moment
 arm -dL_MT/dtheta.
+
+Joint angles are functions of the natural coordinates too: a driver row Phi = g(q) - h(theta) holds an angle, so along
+the constraints dtheta/dq = (dg/dq) / (dh/dtheta): the row of the driver over minus its moment per unit multiplier
+(joint_drivers.py).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import NamedTuple
+from itertools import chain
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from musclesolve._util.arrays import Array, Indices, Mask
+from musclesolve.dynamics.kinematics.joint_drivers import driver_rows
+from musclesolve.dynamics.kinematics.motion_derivatives import Motion
+from musclesolve.dynamics.model.model import Model
 from musclesolve.dynamics.model.rigid_body import PLACES, RigidBodies
-from musclesolve.muscles.paths.carriers import Carriers, FrameMotion, WrapObjects
-from musclesolve.muscles.paths.layout import PathLayout, PathLines
-from musclesolve.muscles.paths.moving_frames import MovingFrames
-from musclesolve.muscles.paths.solve import gather_wrenches, solve_paths, sum_powers, trace_paths
+from musclesolve.muscles.paths.carriers import Carriers, FrameMotion, MovingFrames, WrapObjects
+from musclesolve.muscles.paths.engine import (
+    PathLayout,
+    PathLines,
+    gather_wrenches,
+    solve_paths,
+    sum_powers,
+    trace_paths,
+)
 
 
 class Groups(NamedTuple):
@@ -239,3 +253,58 @@ class PathState:
 def screws(spin: Array, velocity: Array, at: Array) -> Array:
     """Angular velocity and velocity of the global origin (..., 6) of what moves at some place `at`."""
     return np.concatenate([spin, velocity - np.cross(spin, at)], axis=-1)
+
+
+def joined_paths(parts: Sequence[Paths]) -> Paths:
+    """The muscles of all parts in order, on the model that the parts have in common."""
+    if len(parts) == 1:
+        return parts[0]
+    frames, points = [len(part.frames) for part in parts], [part.layout.points for part in parts]
+    layouts = [replace(part.layout, wrap_method=part.layout.arrays.wrap_method) for part in parts]
+    muscles, objects = [each.muscles for each in layouts], [len(each.kind) for each in layouts]
+    once = ("point_body", "standing", "switch_dof", "switch_lower", "switch_upper")
+    return Paths(
+        rigid_bodies=parts[0].rigid_bodies,
+        layout=_joined(
+            layouts,
+            point_muscle=muscles,
+            wrap_muscle=muscles,
+            wrap_object=objects,
+            wrap_first=points,
+            wrap_last=points,
+        ),
+        switched=_renumbered([part.switched for part in parts], points),
+        objects=_joined([part.objects for part in parts], frame=frames),
+        frames=_joined([part.frames for part in parts]),
+        point_frame=_renumbered([part.carriers.point_frame for part in parts], frames),
+        **{name: np.concatenate([getattr(part, name) for part in parts]) for name in once},
+    )
+
+
+def _joined(parts: Sequence[Any], **counts: Sequence[int]) -> Any:
+    """Records of arrays and tuples one after the other; counts: of what the indices of a field number, by part."""
+    values: dict[str, Any] = {}
+    for field_ in fields(parts[0]):
+        own = [getattr(part, field_.name) for part in parts]
+        if field_.name in counts:
+            values[field_.name] = _renumbered(own, counts[field_.name])
+        else:
+            values[field_.name] = tuple(chain(*own)) if isinstance(own[0], tuple) else np.concatenate(own)
+    return type(parts[0])(**values)
+
+
+def _renumbered(parts: Sequence[Indices], counts: Sequence[int]) -> Indices:
+    """Indices into parts of so many entries as indices into all of them; -1 stands for none."""
+    before = np.cumsum([0, *counts[:-1]])
+    numbered = [np.where(part < 0, part, part + shift) for part, shift in zip(parts, before, strict=True)]
+    return np.concatenate(numbered).astype(np.intp)
+
+
+def muscle_rows(model: Model, motion: Motion, state: PathState) -> Array:
+    """dL_MT/dq (T, n, N, 3) of paths in the poses of a motion, both of the model."""
+    if not len(state.moving_dofs):
+        return state.rows
+    drivers = driver_rows(model, motion, base=False)
+    dofs = state.moving_dofs
+    gradient = -drivers.jacobian[:, dofs] / drivers.moment_factor[:, dofs, None, None]
+    return state.rows + np.einsum("tnd,tdkx->tnkx", state.explicit, gradient)

@@ -1,27 +1,39 @@
 """Optimal fiber and tendon slack lengths of a subject, by one of two rules.
 
 "standing": both grow with the musculotendon length of the standing subject (correction A4). "operating_range": each
-muscle keeps the normalised fiber lengths of its own model over the range of motion (operating_range.py).
+muscle keeps the normalised fiber lengths of its own model over the range of motion, after Modenese et al. (2016).
+
+In its own model a muscle works at certain normalised fiber lengths. On another skeleton it keeps them, as well as two
+lengths can, when over poses p of the whole range of motion
+
+    L0 l(p) cos a(p) + L_T = L_MT(p),        sin a(p) = sin a0 / l(p)
+
+holds in the sense of least squares, where l(p) is the normalised fiber length in the own model, and L_MT(p) the
+musculotendon length on the new skeleton (J Biomech 49:141-148; with a tendon that does not stretch). Muscles whose
+length hardly changes do not determine two lengths: L0 is therefore also drawn towards the one that grew with the mean
+length of the muscle, L0', so that
+
+    mean_p (L0 l cos a + L_T - L_MT)^2 / e^2 + ((L0 / L0' - 1) / d)^2
+
+is least: e is the error of a path, which grows with the muscle too, d that of the assumption that fibers do.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 
 from muscle_db import MuscleDatabase
-from muscle_db.model import FIBER_LENGTHS
-from muscle_db.standing import standing_length
-from musclesolve._util.arrays import Array
+from muscle_db.model import FIBER_LENGTHS, standing_length
+from musclesolve._util.arrays import Array, Mask
 from musclesolve._util.checks import check_choice
 from musclesolve.dynamics.model.model import Model
 from musclesolve.errors import InputError
 from musclesolve.muscles.muscle_set import load_muscle_set
 from musclesolve.muscles.paths.paths import Paths
-from musclesolve.muscles.placing.frame_maps import frame_maps, reference_model
-from musclesolve.muscles.placing.operating_range import OperatingRange, sampled_poses
-from musclesolve.muscles.placing.placed_paths import placed_paths
+from musclesolve.muscles.placing.placed_paths import frame_maps, placed_paths, reference_model
 
 
 def fiber_and_tendon_lengths(
@@ -84,3 +96,110 @@ def _own_paths(database: MuscleDatabase) -> tuple[Paths, Array]:
     paths = placed_paths(model, database, "r", frame_maps(model, database, "r"))
     q, coordinates = sampled_poses(model, "r")
     return paths, paths.evaluate(q, coordinates).length
+
+
+USABLE = (0.4, 1.6)
+"""Normalised fiber lengths that count: sarcomeres do not work beyond them."""
+
+RANGE_OF_MOTION_DEG = {
+    "hip_flexion": (-25.0, 100.0),
+    "hip_adduction": (-25.0, 20.0),
+    "hip_internal_rotation": (-25.0, 25.0),
+    "knee_flexion": (0.0, 110.0),
+    "ankle_dorsiflexion": (-40.0, 25.0),
+    "ankle_inversion": (-15.0, 15.0),
+}
+"""Where poses are sampled: what daily activities need (walking, stairs, a chair, squats, running)."""
+
+PATH_ERROR = 0.003
+"""Error e of musculotendon lengths in the own model, as far as it differs between poses [m]."""
+GROWTH_ERROR = 0.5
+"""Relative error d of optimal fiber lengths that grow with the muscle."""
+
+POSES = 128
+LEAST_POSES = 8
+
+
+def sampled_poses(model: Model, side: str) -> tuple[Array, Array]:
+    """Natural coordinates (P, N, 3) and joint coordinates (P, K+6) of poses of one leg, spread evenly over its range.
+
+    The first is the standing pose; the others are a Kronecker sequence, whose gaps are even for any number of angles.
+    """
+    low, high = np.radians(list(RANGE_OF_MOTION_DEG.values())).T
+    share = (0.5 + np.arange(1, POSES)[:, None] * _steps(len(low))) % 1.0
+    coordinates = np.zeros((POSES, len(model.topology.dof_names)))
+    coordinates[1:, [model.dof(f"{dof}_{side}") for dof in RANGE_OF_MOTION_DEG]] = low + share * (high - low)
+    joints = model.tree.joint_count
+    base = np.broadcast_to(np.eye(3), (POSES, 3, 3))
+    q = model.tree.pose(coordinates[:, :joints], np.zeros((POSES, 3)), base)
+    return q, coordinates
+
+
+def _steps(count: int) -> Array:
+    """Powers of 1 / phi, where phi^(count + 1) = phi + 1 (the golden ratio for one angle)."""
+    phi = 2.0
+    for _ in range(40):
+        phi = (1.0 + phi) ** (1.0 / (count + 1))
+    return np.asarray(phi ** -np.arange(1.0, count + 1.0))
+
+
+@dataclass(frozen=True)
+class OperatingRange:
+    """Normalised fiber lengths (P, n) of muscles in their own model over `sampled_poses`, and what they follow from."""
+
+    names: tuple[str, ...]  # without side
+    normalized_length: Array
+    pennation_angle: Array
+    length: Array  # (P, n) musculotendon lengths in the own model [m]
+    optimal_fiber_length: Array  # (n,) in the own model [m]
+
+    @classmethod
+    def of(
+        cls, names: tuple[str, ...], length: Array, optimal: Array, slack: Array, pennation: Array
+    ) -> OperatingRange:
+        """From musculotendon lengths (P, n) and the parameters of the own model; NaN where the tendon is slack."""
+        along = np.where(length > slack, length - slack, np.nan)
+        return cls(names, np.hypot(along / optimal, np.sin(pennation)), pennation, length, optimal)
+
+    def fitted(self, length: Array) -> tuple[Array, Array]:
+        """Optimal fiber and tendon slack lengths (n,) [m] for musculotendon lengths (P, n) on another skeleton.
+
+        Raises:
+            InputError: a muscle for which no positive lengths come near its operating range.
+        """
+        normal = self.normalized_length
+        counts = (normal > USABLE[0]) & (normal < USABLE[1])
+        along = np.sqrt(np.maximum(normal**2 - np.sin(self.pennation_angle) ** 2, 0.0))
+        weight = counts / np.maximum(counts.sum(axis=0), 1)
+        x, y = np.where(counts, along, 0.0), np.where(counts, length, 0.0)
+        x_mean, y_mean = (weight * x).sum(axis=0), (weight * y).sum(axis=0)
+        dx, dy = (x - x_mean) * counts, (y - y_mean) * counts
+        grown = self.optimal_fiber_length * length.mean(axis=0) / self.length.mean(axis=0)
+        trust = (PATH_ERROR / (GROWTH_ERROR * self.optimal_fiber_length)) ** 2
+        optimal = ((weight * dx * dy).sum(axis=0) + trust * grown) / ((weight * dx**2).sum(axis=0) + trust)
+        slack = y_mean - optimal * x_mean
+        found = (counts.sum(axis=0) >= LEAST_POSES) & (optimal > 0.0) & (slack >= 0.0)
+        if not found.all():
+            self._refuse(int(np.flatnonzero(~found)[0]), counts, optimal, slack)
+        return optimal, slack
+
+    def _refuse(self, number: int, counts: Mask, optimal: Array, slack: Array) -> None:
+        name, used = self.names[number], int(counts[:, number].sum())
+        if used < LEAST_POSES:
+            problem = (
+                f"the fibers of {name} are {USABLE[0]} to {USABLE[1]} optimal lengths long in only {used} of "
+                f"{len(counts)} poses over the range of motion"
+            )
+        else:
+            sizes = f"{1e3 * optimal[number]:.0f} mm and {1e3 * slack[number]:.0f} mm"
+            problem = (
+                f"the operating range of {name} would need optimal fiber and tendon slack lengths of {sizes}"
+            )
+        raise InputError(
+            problem,
+            code="bad_muscle_set",
+            where=name,
+            expected="fiber and tendon lengths that fit the path of the muscle",
+            remedy="check optimal_fiber_length, tendon_slack_length and path of the muscle in its set, or write "
+            'fiber_lengths = "standing"',
+        )

@@ -8,14 +8,12 @@ from muscle_db import MuscleDatabase
 from muscle_db.model import DEGREES_OF_FREEDOM
 from musclesolve._util.arrays import Array
 from musclesolve.dynamics.model.model import Model
-from musclesolve.muscles.curves.curve_registry import curve_family
+from musclesolve.muscles.curves.curve_family import curve_family
 from musclesolve.muscles.muscle_parameters import MuscleParameters
 from musclesolve.muscles.passive.passive_element import passive_element
 from musclesolve.muscles.paths.paths import Paths
-from musclesolve.muscles.placing.conditional_points import adjust_switches
 from musclesolve.muscles.placing.fiber_lengths import fiber_and_tendon_lengths
-from musclesolve.muscles.placing.frame_maps import frame_maps
-from musclesolve.muscles.placing.placed_paths import placed_paths
+from musclesolve.muscles.placing.placed_paths import adjust_switches, frame_maps, placed_paths
 from musclesolve.muscles.strength import strengths
 from musclesolve.muscles.tendon_strain import TendonStrain, set_tendon_strains
 
@@ -61,7 +59,7 @@ def place_muscles(
 ) -> LegMuscles:
     """Put the muscles of a set on the leg "r" or "l" of a subject.
 
-    Positions scale by segment (frame_maps.py), fiber and tendon lengths by one of `FIBER_LENGTHS`, that of the set
+    Positions scale by segment (placed_paths.py), fiber and tendon lengths by one of `FIBER_LENGTHS`, that of the set
     unless one is given (fiber_lengths.py). strength: see `strengths`; passive: see `passive_element`; curves: name of a
     family of Hill curves instead of that of the set; tendon_strain: see `set_tendon_strains`.
 

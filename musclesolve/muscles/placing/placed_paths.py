@@ -1,27 +1,41 @@
-"""The paths of a muscle set on one leg of a model: points, wrap objects and frames that move, in standing positions."""
+"""The paths of a muscle set on one leg of a model: points, wrap objects and frames that move, in standing positions.
+
+The frames of the set go over to the standing pose of the subject by scale of each segment, joint centers and foot
+direction. The femur and the tibia of a set are rotated so that their joint centers lie on those of the subject, and
+grow with the length between these (Silva 2003, 6.5); the width of the pelvis grows with the distance between the hips,
+its height and depth, and the foot, with stature, or with the length of thigh and shank together where the set has no
+stature.
+
+Where conditional via points join and leave the path: a via point stands for bone or a retinaculum that the muscle wraps
+around, so it can only lengthen the path, and it belongs to it just as long as it does. Where the path through the point
+is shortest against the path past it, the two have the same moment arm (the derivative of their difference is zero) and
+all but the same length: switching there, the path does not jump. That angle depends on the proportions of the subject,
+so the tabulated one is where the search begins, for sets with exact ranges too: on the skeleton of gait2392 it moves by
+1 degree (iliacus 4), while on another one the tabulated angles would let arms jump by up to 5 mm. Of several points of
+a muscle that switch at different angles, each is examined with the others as tabulated.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from muscle_db import Muscle, MuscleDatabase
+from muscle_db import Muscle, MuscleDatabase, ReferenceSkeleton
 from muscle_db.model import MovingFrame, PathPoint, WrapObject
-from musclesolve._util.arrays import Array, Indices
+from musclesolve._util.arrays import Array, Indices, Mask
+from musclesolve.dynamics.model.human_model import human_model
 from musclesolve.dynamics.model.model import Model
-from musclesolve.muscles.paths.carriers import WrapObjects
-from musclesolve.muscles.paths.layout import KINDS, METHODS, PathLayout
-from musclesolve.muscles.paths.moving_frames import MovingFrames
-from musclesolve.muscles.paths.natural_spline import NaturalSpline
+from musclesolve.muscles.paths.carriers import MovingFrames, NaturalSpline, WrapObjects
+from musclesolve.muscles.paths.engine import PathLayout
 from musclesolve.muscles.paths.paths import Paths
-from musclesolve.muscles.placing.frame_maps import FrameMap, body_name
 
 AXES = "xyz"
 
 
 def placed_paths(model: Model, database: MuscleDatabase, side: str, maps: Mapping[str, FrameMap]) -> Paths:
-    """Put points, moving frames and wrap objects where the maps (frame_maps.py) have them; ranges as tabulated."""
+    """Put points, moving frames and wrap objects where the maps have them; ranges as tabulated."""
     return _PathBuilder(model, database, side, maps).paths()
 
 
@@ -95,38 +109,17 @@ class _PathBuilder:
         return MovingFrames(np.array(body), np.array(dof), np.stack(pivot), motion)
 
     def _layout(self, muscle: Indices) -> PathLayout:
-        objects = list(self.wraps.values())
-        if not objects:
-            return PathLayout(muscle)
         number = {name: k for k, name in enumerate(self.wraps)}
-        first = np.searchsorted(muscle, np.arange(len(self.muscles) + 1))
+        objects = [
+            (each.kind, self._radii(each), float(self._stretch(each)[2]) * each.length, each.side)
+            for each in self.wraps.values()
+        ]
         wraps = [
-            (
-                n,
-                number[wrap.object],
-                first[n] + (wrap.first or 1) - 1,
-                first[n] + (wrap.last or len(each.path)) - 1,
-                METHODS.index(wrap.method),
-            )
+            (n, number[wrap.object], wrap.first, wrap.last, wrap.method)
             for n, each in enumerate(self.muscles)
             for wrap in each.wraps
         ]
-        of_muscle, of_object, start, stop, method = np.array(wraps).T
-        return PathLayout(
-            muscle,
-            kind=np.array([KINDS.index(each.kind) for each in objects]),
-            radii=np.stack([self._radii(each) for each in objects]),
-            half_length=np.array([0.5 * self._stretch(each)[2] * each.length for each in objects]),
-            side_axis=np.array([0 if each.side == "all" else AXES.index(each.side[1]) for each in objects]),
-            side_sign=np.array(
-                [0.0 if each.side == "all" else float(f"{each.side[0]}1") for each in objects]
-            ),
-            wrap_muscle=of_muscle,
-            wrap_object=of_object,
-            wrap_first=start,
-            wrap_last=stop,
-            wrap_method=method,
-        )
+        return PathLayout.of(muscle, objects, wraps)
 
     def _radii(self, wrap: WrapObject) -> Array:
         """Of a sphere by the mean of the three directions, of a cylinder by that of the two across, as OpenSim does."""
@@ -149,3 +142,179 @@ class _PathBuilder:
             axes=np.stack([m.rotation @ np.array(each.axes) for m, each in zip(maps, objects, strict=True)]),
             frame=np.array([self.number.get(each.frame, -1) for each in objects]),
         )
+
+
+_BONES = {"femur": "thigh", "tibia": "shank", "foot": "foot"}
+
+
+def body_name(frame: str, side: str) -> str:
+    """The body that carries a frame of a set: 7, 4 (10), 3 (11) and 1 (13) (correction A9)."""
+    return "pelvis" if frame == "pelvis" else f"{_BONES[frame]}_{side}"
+
+
+@dataclass(frozen=True)
+class FrameMap:
+    """A point p of a frame stands at origin + rotation scale p; scale (3,) along the axes of the frame."""
+
+    rotation: Array
+    scale: Array
+    origin: Array
+
+    @property
+    def matrix(self) -> Array:
+        """Rotation and scale together, (3, 3)."""
+        return self.rotation * self.scale
+
+    def place(self, points: Array) -> Array:
+        """Standing positions (..., 3) [m] of points (..., 3) [m] of the frame."""
+        return points @ self.matrix.T + self.origin
+
+
+def frame_maps(model: Model, database: MuscleDatabase, side: str) -> dict[str, FrameMap]:
+    """The map of each frame of a set onto one leg of a subject."""
+    hip, knee, ankle = (model.standing[model.slot(f"{joint}_{side}")] for joint in ("hip", "knee", "ankle"))
+    reference = database.reference
+    scale = segment_scales(model, database, side)
+    mirror = np.array([1.0, -1.0 if side == "l" else 1.0, 1.0])
+    forward = model.standing[model.slot(f"shank_forward_{side}")]
+    level = np.eye(3)
+    maps = {
+        "pelvis": (level, hip - scale["pelvis"] * mirror * reference.hip_center),
+        "femur": (_onto(reference.knee_center, mirror, knee - hip), hip),
+        "tibia": (_onto(reference.ankle_center, mirror, ankle - knee), knee),
+        "foot": (np.column_stack([forward, np.cross(level[2], forward), level[2]]), ankle),
+    }
+    return {name: FrameMap(rotation, scale[name], origin) for name, (rotation, origin) in maps.items()}
+
+
+def _onto(center: tuple[float, float, float] | None, mirror: Array, target: Array) -> Array:
+    """The smallest rotation of a joint center of the set into the direction where the subject has it."""
+    if center is None:
+        return np.eye(3)
+    a, b = mirror * center, target
+    a, b = a / np.linalg.norm(a), b / np.linalg.norm(b)
+    x, y, z = np.cross(a, b)
+    skew = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+    return np.asarray(np.eye(3) + skew + skew @ skew / (1.0 + a @ b))
+
+
+def segment_scales(model: Model, database: MuscleDatabase, side: str) -> dict[str, Array]:
+    """How much longer each frame of the database becomes on this subject, (3,) forward, left, up.
+
+    Stature is compared with that of the skeleton before the table's own scaling, hence the factors of the table. Where
+    the set does not know it, pelvis and foot grow with (thigh + shank) of the subject over those of the set.
+    """
+    reference = database.reference
+    hip, knee, ankle = (model.standing[model.slot(f"{joint}_{side}")] for joint in ("hip", "knee", "ankle"))
+    width = np.linalg.norm(model.standing[model.slot("hip_r")] - model.standing[model.slot("hip_l")])
+    thigh, shank = (float(np.linalg.norm(each)) for each in (knee - hip, ankle - knee))
+    if reference.stature is None:
+        ratio = (thigh + shank) / (reference.thigh_length + reference.shank_length)
+        size = dict.fromkeys(("pelvis", "foot"), ratio)
+    else:
+        stature = 1.0 if model.stature is None else model.stature / reference.stature
+        size = {frame: stature / reference.position_scale[frame] for frame in ("pelvis", "foot")}
+    return {
+        "pelvis": np.array([size["pelvis"], width / reference.hip_width, size["pelvis"]]),
+        "femur": np.full(3, thigh / reference.thigh_length),
+        "tibia": np.full(3, shank / reference.shank_length),
+        "foot": np.full(3, size["foot"]),
+    }
+
+
+def reference_model(reference: ReferenceSkeleton) -> Model:
+    """A human model with the legs of a set's own skeleton, to which its fiber and tendon lengths belong.
+
+    It is the one before the table's own scaling, so every factor of `segment_scales` is 1 / position_scale.
+    """
+    scale = reference.position_scale
+    leg = {
+        "hip": (np.array([0.0, -0.5 * reference.hip_width, 0.0]), "pelvis"),
+        "knee": (np.array(reference.knee_center or (0.0, 0.0, -reference.thigh_length)), "femur"),
+        "ankle": (np.array(reference.ankle_center or (0.0, 0.0, -reference.shank_length)), "tibia"),
+    }
+    mirror = {"r": np.ones(3), "l": np.array([1.0, -1.0, 1.0])}
+    offsets = {
+        f"{joint}_{side}": flip * place / scale[frame]
+        for joint, (place, frame) in leg.items()
+        for side, flip in mirror.items()
+    }
+    if reference.stature is None:
+        return human_model(offsets=offsets)
+    return human_model(stature=reference.stature, offsets=offsets)
+
+
+SEARCH = np.deg2rad(30.0)
+"""Range of the search around the tabulated angle [rad]."""
+
+_STEP = np.deg2rad(2.0)
+_REACHABLE = (np.deg2rad(-60.0), np.deg2rad(130.0))
+
+
+def adjust_switches(model: Model, paths: Paths) -> Paths:
+    """The same paths with every reachable end of a conditional range moved to where the path does not jump."""
+    edges = np.stack([paths.switch_lower, paths.switch_upper])
+    adjusted = edges.copy()
+    for dof in np.unique(paths.switch_dof):
+        own = paths.switch_dof == dof
+        angles = search_grid(edges[:, own].ravel())
+        for ends in _one_of_each_muscle(paths, edges, own):
+            gap = _gaps(model, paths, int(dof), angles, *_around(paths, edges, ends))
+            for end, c in np.argwhere(ends):
+                column = gap[:, paths.muscle[paths.switched[c]]]
+                adjusted[end, c] = refined_edge(edges[end, c], angles, column)
+    return replace(paths, switch_lower=adjusted[0], switch_upper=adjusted[1])
+
+
+def _one_of_each_muscle(paths: Paths, edges: Array, own: Mask) -> list[Mask]:
+    """Reachable ends (2, C) of ranges, so that those of one muscle within a mask are at the same angle."""
+    reachable = own & (edges > _REACHABLE[0]) & (edges < _REACHABLE[1])
+    muscle = paths.muscle[paths.switched]
+    rank = np.zeros(edges.shape, dtype=int)
+    for n in np.unique(muscle):
+        mine = reachable & (muscle == n)
+        rank[mine] = np.unique(edges[mine], return_inverse=True)[1]
+    return [reachable & (rank == k) for k in range(int(rank.max(initial=-1)) + 1)]
+
+
+def _around(paths: Paths, edges: Array, ends: Mask) -> tuple[Mask, Mask]:
+    """Conditional points (C,) on the path with those that switch at some ends (2, C), and without them."""
+    muscle = paths.muscle[paths.switched]
+    at = np.zeros(paths.count)
+    at[np.broadcast_to(muscle, ends.shape)[ends]] = edges[ends]
+    others = (edges[0] <= at[muscle]) & (edges[1] >= at[muscle])
+    switching = ends.any(axis=0)
+    return others | switching, others & ~switching
+
+
+def search_grid(edges: Array) -> Array:
+    """Angles [rad] around all reachable edges."""
+    inside = edges[(edges > _REACHABLE[0]) & (edges < _REACHABLE[1])]
+    if not inside.size:
+        return np.zeros(1)
+    return np.arange(inside.min() - SEARCH, inside.max() + SEARCH + _STEP, _STEP)
+
+
+def _gaps(model: Model, paths: Paths, dof: int, angles: Array, through: Mask, past: Mask) -> Array:
+    """Length through some conditional points (C,) less length past them, (P, n) [m], one joint rotated."""
+    joints, size = model.tree.joint_count, len(angles)
+    coordinates = np.zeros((size, joints))
+    coordinates[:, dof] = angles
+    base = np.broadcast_to(np.eye(3), (size, 3, 3))
+    q = model.tree.pose(coordinates, np.zeros((size, 3)), base, moving=np.arange(joints) == dof)
+    longer, shorter = (
+        paths.lengths(q, coordinates, np.broadcast_to(on, (size, len(on)))) for on in (through, past)
+    )
+    return longer - shorter
+
+
+def refined_edge(edge: float, angles: Array, gap: Array) -> float:
+    """Angle of the smallest gap within the search range, by a parabola; the edge itself where there is no minimum."""
+    near = np.flatnonzero(np.abs(angles - edge) <= SEARCH)
+    if not _REACHABLE[0] < edge < _REACHABLE[1] or near.size < 3:
+        return edge
+    best = int(near[np.argmin(gap[near])])
+    if best in (near[0], near[-1]):
+        return edge
+    before, here, after = gap[best - 1 : best + 2]
+    return float(angles[best] + 0.5 * _STEP * (before - after) / (before - 2.0 * here + after))

@@ -17,7 +17,7 @@ from musclesolve._util.checks import check_real_array
 from musclesolve._util.message_text import few
 from musclesolve._util.time_holes import USUAL_HZ, HoleLimits, hole_note
 from musclesolve.errors import InputError
-from musclesolve.opensim.inverse.external_load import ExternalLoad
+from musclesolve.opensim.external_loads import ExternalLoad
 from musclesolve.pipeline.opensim.coordinate_motion import Source, as_table
 from musclesolve.recording.data import Table
 from musclesolve.recording.text.repeated_names import check_used

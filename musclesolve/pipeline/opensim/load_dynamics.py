@@ -11,14 +11,24 @@ import numpy as np
 from musclesolve._util.arrays import Array, Mask, within
 from musclesolve._util.time_holes import USUAL_HZ, HoleLimits, hole_note
 from musclesolve.errors import InputError
+from musclesolve.opensim.external_loads import (
+    LOADED_N,
+    ExternalLoad,
+    foot_load_fault,
+    foot_of_side,
+    load_wrench,
+    read_external_loads,
+)
 from musclesolve.opensim.geometry import path_pulls
-from musclesolve.opensim.inverse.body_dynamics import require_masses
-from musclesolve.opensim.inverse.external_load import ExternalLoad, load_wrench
-from musclesolve.opensim.inverse.inverse_dynamics import InverseDynamics, carried_by_joints, inverse_dynamics
-from musclesolve.opensim.inverse.joint_reactions import joint_reactions
-from musclesolve.opensim.inverse.model_motion import ModelMotion, model_motion
-from musclesolve.opensim.inverse.plate_feet import LOADED_N, foot_load_fault, foot_of_side
-from musclesolve.opensim.inverse.read_loads import read_external_loads
+from musclesolve.opensim.inverse_dynamics import (
+    InverseDynamics,
+    ModelMotion,
+    carried_by_joints,
+    inverse_dynamics,
+    joint_reactions,
+    model_motion,
+    require_masses,
+)
 from musclesolve.opensim.kinematics import body_motion
 from musclesolve.opensim.model import GROUND, TO_GLOBAL, Joint, OpenSimModel
 from musclesolve.pipeline.body import JointLoads

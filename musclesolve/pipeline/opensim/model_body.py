@@ -17,12 +17,17 @@ from musclesolve.errors import InputError
 from musclesolve.muscles.muscle_parameters import MuscleParameters
 from musclesolve.muscles.muscle_state import MuscleState
 from musclesolve.muscles.tendon_strain import TendonStrain, check_tendon, check_tendon_strains
-from musclesolve.opensim.geometry import OpenSimGeometry, opensim_geometry
+from musclesolve.opensim.geometry import (
+    OpenSimGeometry,
+    difference_note,
+    fiber_path_lengths,
+    opensim_geometry,
+    shift_note,
+    tendon_shifts,
+)
 from musclesolve.opensim.model import Joint, OpenSimModel
-from musclesolve.opensim.muscle_parameters import muscle_parameters
-from musclesolve.opensim.muscle_properties import curve_notes
+from musclesolve.opensim.muscle_parameters import curve_notes, muscle_parameters
 from musclesolve.opensim.read_model import read_osim
-from musclesolve.opensim.tendon_shift import difference_note, fiber_path_lengths, shift_note, tendon_shifts
 from musclesolve.pipeline.body import Part, Sharing
 from musclesolve.pipeline.measured_activation import MeasuredActivation
 from musclesolve.pipeline.opensim.clamped_ranges import BeyondRange, beyond_ranges
@@ -168,7 +173,7 @@ def opensim_problem(
     """The force-sharing problem of an OpenSim model.
 
     Rigid tendons, the curves and parameters of the model; musculotendon lengths of the paths, over several wrap
-    objects those that OpenSim 4 reports, which belong to no path (opensim/tendon_shift.py); musculotendon velocity =
+    objects those that OpenSim 4 reports, which belong to no path (opensim/geometry.py); musculotendon velocity =
     -moment arm . speed over all coordinates that a muscle crosses. Coupled coordinates follow, locked ones stay at
     their default.
 

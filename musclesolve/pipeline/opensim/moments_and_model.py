@@ -27,9 +27,8 @@ from musclesolve._util.arrays import Array, at_times, true_runs
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.errors import InputError
 from musclesolve.motion.signals.low_pass import low_pass
-from musclesolve.opensim.inverse.inverse_dynamics import inverse_dynamics, joint_forces
-from musclesolve.opensim.inverse.model_motion import ModelMotion
-from musclesolve.opensim.inverse.plate_feet import foot_of_side
+from musclesolve.opensim.external_loads import foot_of_side
+from musclesolve.opensim.inverse_dynamics import ModelMotion, inverse_dynamics, joint_forces
 from musclesolve.opensim.model import GROUND, OpenSimModel
 from musclesolve.pipeline.opensim.coordinate_moments import SUFFIXES
 from musclesolve.pipeline.opensim.coordinate_motion import (

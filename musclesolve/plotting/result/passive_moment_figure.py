@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 import xarray as xr
 from matplotlib.axes import Axes
 
-from musclesolve.muscles.passive.joint_moments import PassiveMoments
-from musclesolve.muscles.passive.published_moments import SAGITTAL, riener_edrich_1999
+from musclesolve.muscles.passive.joint_moments import SAGITTAL, PassiveMoments, riener_edrich_1999
 from musclesolve.plotting.page.curves import line
 from musclesolve.plotting.page.sheet import Sheet, heading, page
 from musclesolve.plotting.page.style import NOTE_COLOR, SIDE_COLOR

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from musclesolve._util.arrays import Array
-from musclesolve.muscles.placing.fiber_lengths import operating_range
-from musclesolve.muscles.placing.operating_range import USABLE
+from musclesolve.muscles.placing.fiber_lengths import USABLE, operating_range
 
 if TYPE_CHECKING:
     from musclesolve.pipeline.body import Analysis

@@ -11,9 +11,9 @@ from musclesolve._util.arrays import AnyArray, Array
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.model.model import Model
-from musclesolve.muscles.paths.layout import PathLines
+from musclesolve.muscles.paths.engine import PathLines
+from musclesolve.opensim.external_loads import load_in_ground
 from musclesolve.opensim.geometry import path_lines
-from musclesolve.opensim.inverse.external_load import load_in_ground
 from musclesolve.opensim.kinematics import BodyMotion, body_motion, coordinate_values
 from musclesolve.opensim.model import TO_GLOBAL, Joint, OpenSimModel
 from musclesolve.pipeline.opensim.load_dynamics import LoadDynamics

@@ -7,8 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from rich.table import Table
 
 from musclesolve._util.arrays import Array
-from musclesolve.muscles.passive.joint_moments import PassiveMoments
-from musclesolve.muscles.passive.published_moments import SAGITTAL, riener_edrich_1999
+from musclesolve.muscles.passive.joint_moments import SAGITTAL, PassiveMoments, riener_edrich_1999
 from musclesolve.results.tables.lines import csv_text
 
 FILE = "passive_moments.csv"

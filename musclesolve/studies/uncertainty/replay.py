@@ -28,8 +28,8 @@ from musclesolve.motion.events.gait_events import gait_events
 from musclesolve.motion.ground_reaction import sampled_wrench, wrench_at_origin
 from musclesolve.motion.signals.filter_choice import FilterChoice
 from musclesolve.muscles.muscle_state import muscle_state
-from musclesolve.muscles.placing.conditional_points import adjust_switches
 from musclesolve.muscles.placing.place_muscles import LEG_DOFS, LegMuscles
+from musclesolve.muscles.placing.placed_paths import adjust_switches
 from musclesolve.pipeline.body import Part, SharedPart
 from musclesolve.pipeline.mechanics import MARGIN, leg_moments, measured_moments, subject_model
 from musclesolve.pipeline.recorded_body import RecordedBody, leg_loads, leg_part

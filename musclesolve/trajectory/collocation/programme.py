@@ -26,7 +26,7 @@ import numpy as np
 
 from musclesolve._util.arrays import AnyArray, Array
 from musclesolve.muscles.elastic.elastic_muscles import LEAST_ALONG
-from musclesolve.muscles.elastic.sampled_curves import SampledCurves
+from musclesolve.muscles.elastic.smooth_curves import SampledCurves
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.trajectory.activation_limits import ActivationLimits
 from musclesolve.trajectory.collocation.transcription import Transcription

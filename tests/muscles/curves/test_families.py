@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from refusals import refused
 
 import muscle_db
-from musclesolve.muscles.curves.curve_registry import CURVES, curve_family
+from musclesolve.muscles.curves.curve_family import CURVES, curve_family
 from musclesolve.muscles.curves.de_groote_2016 import DeGrooteFregly2016
 from musclesolve.muscles.curves.millard_2013 import Millard2013, parameters
 from musclesolve.muscles.curves.thelen_2003 import Thelen2003

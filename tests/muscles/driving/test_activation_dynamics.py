@@ -4,8 +4,15 @@ import numpy as np
 import pytest
 from refusals import refused
 
-from musclesolve.muscles.driving.activation_dynamics import ActivationDynamics, de_groote_2016, thelen_2003
-from musclesolve.muscles.driving.muscle_course import ACTIVATION, EXCITATION, Sampling, muscle_course
+from musclesolve.muscles.driving.activation_dynamics import (
+    ACTIVATION,
+    EXCITATION,
+    ActivationDynamics,
+    Sampling,
+    de_groote_2016,
+    muscle_course,
+    thelen_2003,
+)
 
 TWO = ("soleus_r", "soleus_l")
 TIME = np.linspace(0.0, 0.2, 41)

@@ -11,7 +11,7 @@ from musclesolve.dynamics.model.human_model import forward_human_model
 from musclesolve.muscles.driving.activation_dynamics import ActivationDynamics
 from musclesolve.muscles.driving.muscle_forces import muscle_forces
 from musclesolve.muscles.muscle_state import muscle_state
-from musclesolve.muscles.paths.muscle_rows import muscle_rows
+from musclesolve.muscles.paths.paths import muscle_rows
 from musclesolve.muscles.placing.place_muscles import place_muscles
 
 AT = np.zeros(6)

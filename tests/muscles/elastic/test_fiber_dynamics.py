@@ -7,9 +7,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from refusals import refused
 
-from musclesolve.muscles.curves.curve_registry import CURVES
-from musclesolve.muscles.elastic.fiber_dynamics import LEAST_ACTIVATION, FiberDynamics
-from musclesolve.muscles.elastic.lengthening_curves import LEAST_SLOPE, LengtheningCurves
+from musclesolve.muscles.curves.curve_family import CURVES
+from musclesolve.muscles.elastic.fiber_dynamics import (
+    LEAST_ACTIVATION,
+    LEAST_SLOPE,
+    FiberDynamics,
+    LengtheningCurves,
+)
 
 FAMILIES = pytest.mark.parametrize("family", CURVES)
 

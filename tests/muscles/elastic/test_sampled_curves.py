@@ -4,9 +4,15 @@ import numpy as np
 import pytest
 from elastic_muscle import elastic_muscles, three_muscles
 
-from musclesolve.muscles.curves.curve_registry import CURVES, curve_family
-from musclesolve.muscles.elastic.sampled_curves import Grid, SampledCurves, positive_part
-from musclesolve.muscles.elastic.smooth_curves import LEAST_FACTOR, PASSIVE_BEND, PLATEAU_BEND
+from musclesolve.muscles.curves.curve_family import CURVES, curve_family
+from musclesolve.muscles.elastic.smooth_curves import (
+    LEAST_FACTOR,
+    PASSIVE_BEND,
+    PLATEAU_BEND,
+    Grid,
+    SampledCurves,
+    positive_part,
+)
 from musclesolve.muscles.elastic.tendon_curves import tendon_of_family
 
 FAMILIES = pytest.mark.parametrize("family", CURVES)

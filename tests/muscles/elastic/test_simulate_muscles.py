@@ -7,7 +7,7 @@ from refusals import refused
 from scipy.integrate import simpson, solve_ivp
 from scipy.optimize import brentq
 
-from musclesolve.muscles.curves.curve_registry import CURVES, curve_family
+from musclesolve.muscles.curves.curve_family import CURVES, curve_family
 from musclesolve.muscles.driving.activation_dynamics import ActivationDynamics
 from musclesolve.muscles.elastic.simulate_muscles import simulate_muscles
 from musclesolve.muscles.elastic.tendon_curves import tendon_of_family

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 import muscle_db
-from musclesolve.muscles.passive.joint_moments import passive_moment, passive_moments, states_along
-from musclesolve.muscles.passive.published_moments import Sweep
+from musclesolve.muscles.passive.joint_moments import Sweep, passive_moment, passive_moments, states_along
 from musclesolve.muscles.placing.place_muscles import place_muscles
 
 DATABASE = muscle_db.load("silva_2003")

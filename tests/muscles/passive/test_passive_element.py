@@ -10,7 +10,7 @@ from refusals import refused
 
 import muscle_db
 from muscle_db.model import CalibratedPassive, PassiveStrain
-from musclesolve.muscles.curves.curve_registry import CURVES
+from musclesolve.muscles.curves.curve_family import CURVES
 from musclesolve.muscles.muscle_state import muscle_state
 from musclesolve.muscles.passive.passive_element import passive_element
 from musclesolve.muscles.placing.place_muscles import place_muscles

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from refusals import refused
 
-from musclesolve.muscles.passive.published_moments import published_sweeps, riener_edrich_1999
+from musclesolve.muscles.passive.joint_moments import published_sweeps, riener_edrich_1999
 
 SWEEPS = published_sweeps()
 

@@ -7,8 +7,7 @@ import pytest
 from scipy.interpolate import CubicSpline
 from scipy.spatial.transform import Rotation
 
-from musclesolve.muscles.paths.moving_frames import MovingFrames, rotation_and_spin
-from musclesolve.muscles.paths.natural_spline import NaturalSpline
+from musclesolve.muscles.paths.carriers import MovingFrames, NaturalSpline, rotation_and_spin
 
 KNOTS = np.array([-0.4, -0.1, 0.0, 0.5, 1.3, 2.0])
 

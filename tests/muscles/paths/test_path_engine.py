@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 from scipy.spatial import ConvexHull
 
-from musclesolve.muscles.paths.layout import KINDS, PathLayout
-from musclesolve.muscles.paths.moving_frames import rotation_and_spin
-from musclesolve.muscles.paths.solve import solve_paths
+from musclesolve.muscles.paths.carriers import rotation_and_spin
+from musclesolve.muscles.paths.engine import KINDS, PathLayout, solve_paths
 
 RADII = {"cylinder": (0.03, 0.03, 0.0), "sphere": (0.03, 0.03, 0.03), "ellipsoid": (0.035, 0.02, 0.045)}
 

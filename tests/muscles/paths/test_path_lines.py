@@ -9,9 +9,8 @@ from wrapped_leg import wrapped_paths
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.model.model import Model
 from musclesolve.muscles.muscle_set import load_muscle_set
-from musclesolve.muscles.paths.layout import KINDS, PathLayout, PathLines
+from musclesolve.muscles.paths.engine import KINDS, PathLayout, PathLines, solve_paths, trace_paths
 from musclesolve.muscles.paths.paths import Paths
-from musclesolve.muscles.paths.solve import solve_paths, trace_paths
 from musclesolve.muscles.placing.place_muscles import place_muscles
 
 RADII = {"cylinder": (0.03, 0.0, 0.0), "sphere": (0.03, 0.03, 0.03), "ellipsoid": (0.035, 0.02, 0.045)}

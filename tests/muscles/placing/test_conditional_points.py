@@ -7,10 +7,14 @@ import pytest
 
 import muscle_db
 from musclesolve.dynamics.model.human_model import human_model
-from musclesolve.muscles.placing.conditional_points import SEARCH, adjust_switches
-from musclesolve.muscles.placing.frame_maps import frame_maps, reference_model
-from musclesolve.muscles.placing.operating_range import sampled_poses
-from musclesolve.muscles.placing.placed_paths import placed_paths
+from musclesolve.muscles.placing.fiber_lengths import sampled_poses
+from musclesolve.muscles.placing.placed_paths import (
+    SEARCH,
+    adjust_switches,
+    frame_maps,
+    placed_paths,
+    reference_model,
+)
 
 
 def both(model, database, side="r"):

@@ -12,15 +12,17 @@ from refusals import refused
 
 import muscle_db
 import musclesolve as ms
-from muscle_db.model import FRAMES
-from muscle_db.standing import standing_length
+from muscle_db.model import FRAMES, standing_length
 from muscle_db.toml_text import to_toml
 from musclesolve.dynamics.model.human_model import human_model
-from musclesolve.muscles.placing.fiber_lengths import fiber_and_tendon_lengths, operating_range
-from musclesolve.muscles.placing.frame_maps import frame_maps, reference_model
-from musclesolve.muscles.placing.operating_range import OperatingRange, sampled_poses
+from musclesolve.muscles.placing.fiber_lengths import (
+    OperatingRange,
+    fiber_and_tendon_lengths,
+    operating_range,
+    sampled_poses,
+)
 from musclesolve.muscles.placing.place_muscles import place_muscles
-from musclesolve.muscles.placing.placed_paths import placed_paths
+from musclesolve.muscles.placing.placed_paths import frame_maps, placed_paths, reference_model
 
 NEW = ["gait2392", "rajagopal_2023"]
 LENGTHS = ("optimal_fiber_length", "tendon_slack_length")

@@ -9,9 +9,8 @@ import pytest
 
 import muscle_db
 from musclesolve.dynamics.model.human_model import human_model
-from musclesolve.muscles.placing.frame_maps import FrameMap, frame_maps, reference_model
-from musclesolve.muscles.placing.operating_range import sampled_poses
-from musclesolve.muscles.placing.placed_paths import placed_paths
+from musclesolve.muscles.placing.fiber_lengths import sampled_poses
+from musclesolve.muscles.placing.placed_paths import FrameMap, frame_maps, placed_paths, reference_model
 
 DATABASE = muscle_db.load("rajagopal_2023")
 OWN = reference_model(DATABASE.reference)

@@ -15,9 +15,8 @@ from musclesolve._util.arrays import Array
 from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
 from musclesolve.dynamics.model.model import Model
 from musclesolve.muscles.muscle_state import LegState, muscle_state
-from musclesolve.muscles.placing.frame_maps import frame_maps, reference_model
 from musclesolve.muscles.placing.place_muscles import place_muscles
-from musclesolve.muscles.placing.placed_paths import placed_paths
+from musclesolve.muscles.placing.placed_paths import frame_maps, placed_paths, reference_model
 from musclesolve.opensim.geometry import opensim_geometry
 
 

@@ -7,8 +7,8 @@ import pytest
 
 import muscle_db
 from musclesolve.dynamics.model.human_model import human_model
-from musclesolve.muscles.placing.frame_maps import reference_model
 from musclesolve.muscles.placing.place_muscles import place_muscles
+from musclesolve.muscles.placing.placed_paths import reference_model
 from musclesolve.muscles.pose_geometry import muscle_geometry
 
 INSTANT = 1e-7

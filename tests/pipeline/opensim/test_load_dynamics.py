@@ -10,9 +10,8 @@ from refusals import refused
 from small_model_motion import DOFS, TIME, feasible_moments, small_motion
 
 from musclesolve._util.arrays import Array
-from musclesolve.opensim.inverse.inverse_dynamics import inverse_dynamics
-from musclesolve.opensim.inverse.joint_reactions import joint_reactions
-from musclesolve.opensim.inverse.read_loads import read_external_loads
+from musclesolve.opensim.external_loads import read_external_loads
+from musclesolve.opensim.inverse_dynamics import inverse_dynamics, joint_reactions
 from musclesolve.opensim.model import OpenSimModel
 from musclesolve.pipeline.opensim.coordinate_motion import coordinate_motion
 from musclesolve.pipeline.opensim.load_dynamics import load_dynamics, whole_motion

@@ -9,9 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from musclesolve.opensim.inverse.external_load import ExternalLoad
-from musclesolve.opensim.inverse.inverse_dynamics import inverse_dynamics
-from musclesolve.opensim.inverse.plate_feet import foot_of_side
+from musclesolve.opensim.external_loads import ExternalLoad, foot_of_side
+from musclesolve.opensim.inverse_dynamics import inverse_dynamics
 from musclesolve.opensim.model import OpenSimModel
 from musclesolve.opensim.read_model import read_osim
 from musclesolve.pipeline.opensim.coordinate_motion import CoordinateMotion, coordinate_motion

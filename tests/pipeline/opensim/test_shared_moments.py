@@ -13,8 +13,7 @@ from small_model import save_model
 from small_model_motion import HIP, TIME, small_motion
 
 from musclesolve._util.arrays import Array
-from musclesolve.opensim.inverse.inverse_dynamics import inverse_dynamics
-from musclesolve.opensim.inverse.model_motion import model_motion
+from musclesolve.opensim.inverse_dynamics import inverse_dynamics, model_motion
 from musclesolve.opensim.kinematics import coordinate_values
 from musclesolve.opensim.model import OpenSimModel
 from musclesolve.opensim.read_model import read_osim

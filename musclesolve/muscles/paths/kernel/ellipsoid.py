@@ -3,11 +3,18 @@
 With every axis scaled by its radius, the tangent points seen from an end lie on a circle of the unit sphere
 (sphere.py). The angle on this circle and the length of the geodesic that starts there are found by Newton's method so
 that at its other end the geodesic runs straight to the second end: this lies in the tangent plane and not beside the
-direction of the geodesic. The search begins with the path that OpenSim takes (opensim_plane.py, opensim_section.py),
-so it goes around the ellipsoid the same way. Where that does not lead to a solution nearby, it begins with the great
-circle of the sphere and follows the solution while the sphere is deformed into the ellipsoid; where the geodesic is
-longer than the path in the plane, it begins with the shortest path in a plane. A path that is held on one half of the
-ellipsoid is no shortest one on the surface: there, and where no geodesic is found, the path is that of OpenSim.
+direction of the geodesic. The search begins with the path that OpenSim takes (ellipsoid_plane.py), so it goes around
+the ellipsoid the same way. Where that does not lead to a solution nearby, it begins with the great circle of the sphere
+and follows the solution while the sphere is deformed into the ellipsoid; where the geodesic is longer than the path in
+the plane, it begins with the shortest path in a plane. A path that is held on one half of the ellipsoid is no shortest
+one on the surface: there, and where no geodesic is found, the path is that of OpenSim.
+
+On the surface q.Dq = 1, D = diag(1 / a_i^2), a curve of unit speed without lateral acceleration follows
+
+    q'' = -(q'.Dq') / (q.D^2 q) Dq
+
+(do Carmo, Differential Geometry of Curves and Surfaces, 4-4: the acceleration is along the normal Dq; its size follows
+from differentiating q.Dq = 1 twice).
 """
 
 from __future__ import annotations
@@ -39,22 +46,18 @@ from musclesolve.muscles.paths.kernel.arrays import (
     W1,
     W2,
 )
-from musclesolve.muscles.paths.kernel.compile import compiled
-from musclesolve.muscles.paths.kernel.geodesic import follow
-from musclesolve.muscles.paths.kernel.opensim_plane import plane_point
-from musclesolve.muscles.paths.kernel.opensim_section import (
+from musclesolve.muscles.paths.kernel.compile import compiled, dot, straight_parts
+from musclesolve.muscles.paths.kernel.ellipsoid_plane import (
     opensim_arc,
     opensim_tangent,
-    plane_normal,
-    tangent_side,
-)
-from musclesolve.muscles.paths.kernel.plane_section import (
     other_section,
+    plane_normal,
+    plane_point,
     section_path,
     shortest_section,
+    tangent_side,
 )
 from musclesolve.muscles.paths.kernel.sphere import great_circle, tangent_point, unit_sphere
-from musclesolve.muscles.paths.kernel.vectors import dot, straight_parts
 
 ROUND_OFF = 1e-6
 """Error of the length of a path in a plane [m]."""
@@ -218,3 +221,47 @@ def _miss(work):
         )
         side += binormal * (work[P2 + k] - work[POINT + k])
     return height - 1.0, side / sqrt(size)
+
+
+STEPS = 48
+"""Runge-Kutta steps of a geodesic; the step is a fraction of its length, so that the end depends smoothly on it."""
+
+
+@compiled
+def follow(work, length):
+    """Move POINT and HEADING of the work array along the geodesic; INVERSE is the diagonal of D."""
+    step = length / STEPS
+    for _ in range(STEPS):
+        advance(work, step)
+
+
+@compiled
+def advance(work, step):
+    """One step of the classical fourth-order method for q'' = f(q, q')."""
+    x, y, z = work[POINT], work[POINT + 1], work[POINT + 2]
+    u, v, w = work[HEADING], work[HEADING + 1], work[HEADING + 2]
+    diagonal = work[INVERSE], work[INVERSE + 1], work[INVERSE + 2]
+    half = 0.5 * step
+    k1 = _bend(diagonal, x, y, z, u, v, w)
+    u2, v2, w2 = u + half * k1[0], v + half * k1[1], w + half * k1[2]
+    k2 = _bend(diagonal, x + half * u, y + half * v, z + half * w, u2, v2, w2)
+    u3, v3, w3 = u + half * k2[0], v + half * k2[1], w + half * k2[2]
+    k3 = _bend(diagonal, x + half * u2, y + half * v2, z + half * w2, u3, v3, w3)
+    u4, v4, w4 = u + step * k3[0], v + step * k3[1], w + step * k3[2]
+    k4 = _bend(diagonal, x + step * u3, y + step * v3, z + step * w3, u4, v4, w4)
+    sixth = step / 6.0
+    work[POINT] = x + sixth * (u + 2.0 * (u2 + u3) + u4)
+    work[POINT + 1] = y + sixth * (v + 2.0 * (v2 + v3) + v4)
+    work[POINT + 2] = z + sixth * (w + 2.0 * (w2 + w3) + w4)
+    work[HEADING] = u + sixth * (k1[0] + 2.0 * (k2[0] + k3[0]) + k4[0])
+    work[HEADING + 1] = v + sixth * (k1[1] + 2.0 * (k2[1] + k3[1]) + k4[1])
+    work[HEADING + 2] = w + sixth * (k1[2] + 2.0 * (k2[2] + k3[2]) + k4[2])
+
+
+@compiled
+def _bend(diagonal, x, y, z, u, v, w):
+    """Acceleration of a curve at x, y, z with the direction u, v, w."""
+    d, e, f = diagonal
+    nx, ny, nz = d * x, e * y, f * z
+    size = -(d * u * u + e * v * v + f * w * w) / (nx * nx + ny * ny + nz * nz)
+    return size * nx, size * ny, size * nz

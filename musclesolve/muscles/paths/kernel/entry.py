@@ -10,8 +10,8 @@ from numba import types
 from musclesolve._util.compiled_code import CompiledFunction, source_version
 from musclesolve.muscles.paths.kernel.arrays import Layout, Lines, Output, Poses, Work
 from musclesolve.muscles.paths.kernel.compile import OPTIONS
-from musclesolve.muscles.paths.kernel.path_length import solve_muscle
 from musclesolve.muscles.paths.kernel.trace import trace_muscle
+from musclesolve.muscles.paths.kernel.wrapping import solve_muscle
 from musclesolve.muscles.paths.kernel.wrenches import gather_wrenches, sum_powers
 
 MESSAGE = "compiling the path engine for this machine, once (ten to twenty seconds)"

@@ -29,8 +29,7 @@ from musclesolve.muscles.paths.kernel.arrays import (
     W1,
     W2,
 )
-from musclesolve.muscles.paths.kernel.compile import compiled
-from musclesolve.muscles.paths.kernel.vectors import cross, dot, resize, straight_parts
+from musclesolve.muscles.paths.kernel.compile import compiled, cross, dot, resize, straight_parts
 
 ROUND_OFF = 1e-7
 """An angle no further below zero is zero [rad]."""

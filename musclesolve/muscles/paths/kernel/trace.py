@@ -1,7 +1,7 @@
 """Points along paths, for drawing: the nodes of the chain, and points on the arcs between tangent points.
 
 The path is a shortest one, so an arc is the geodesic that continues the straight segment before it: a helix on a
-cylinder, a great circle on a sphere, on an ellipsoid what geodesic.py integrates.
+cylinder, a great circle on a sphere, on an ellipsoid a geodesic (ellipsoid.py).
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from math import cos, sin, sqrt
 
 from musclesolve.muscles.paths.kernel.arrays import CYLINDER, ELLIPSOID, HEADING, INVERSE, POINT
 from musclesolve.muscles.paths.kernel.compile import compiled
-from musclesolve.muscles.paths.kernel.geodesic import advance
+from musclesolve.muscles.paths.kernel.ellipsoid import advance
 
 ARC_POINTS = 4
 """Points of an arc between its tangent points."""

@@ -1,24 +1,112 @@
-"""Which segments of a path touch which of its wrap objects.
+"""The path of one muscle: which of its segments touch which wrap objects, its length and its gradient by the nodes.
 
-The rules are those of OpenSim's GeometryPath: each object takes one segment within its range of points, the first whose
-straight line cuts it, or else the one that it lengthens least; objects take turns, each seeing the tangent points of
-the others as points of the path. OpenSim stops after eight rounds or at a change of 0.5 mm; here the rounds go on until
-the tangent points rest, so that the path is the shortest one and its gradient the derivative of its length.
+The rules of contact are those of OpenSim's GeometryPath: each object takes one segment within its range of points, the
+first whose straight line cuts it, or else the one that it lengthens least; objects take turns, each seeing the tangent
+points of the others as points of the path. OpenSim stops after eight rounds or at a change of 0.5 mm; here the rounds
+go on until the tangent points rest, so that the path is the shortest one and its gradient the derivative of its length.
+
+The length of a path over several objects that OpenSim 4 reports is not the length of the path that it draws. Its rounds
+(GeometryPath::applyWrapObjects) are those here, at most eight, until the length changes by less than 0.5 mm. It adds
+the arcs of the last round (PathWrapPoint keeps the length of its arc) to straight parts between tangent points of the
+first round: PathWrapPoint::setLocation does not invalidate the location in the ground that Point::getLocationInGround
+has stored for the pose, so every distance that is measured after the first one in a pose belongs to the first location
+of a tangent point, although the wraps themselves go on from the latest. Directions of the tension come from the stored
+locations as well, its points of application from the latest.
+
+The medial gastrocnemius of the Rajagopal models wraps over two cylinders: standing, OpenSim reports 452.0 mm where its
+points are 460.7 mm apart. A path over a single object has one round, and no such error.
 """
 
 from __future__ import annotations
 
-from math import inf
+from math import inf, sqrt
 
-from musclesolve.muscles.paths.kernel.arrays import ARC, EXTRA, INSIDE, MANDATORY, NONE, OFF, STAYS_OFF
+from musclesolve.muscles.paths.kernel.arrays import (
+    ARC,
+    CYLINDER,
+    EXTRA,
+    INSIDE,
+    MANDATORY,
+    NONE,
+    OFF,
+    OPENSIM,
+    SEVERAL,
+    SHORTEST,
+    SPHERE,
+    STAYS_OFF,
+)
 from musclesolve.muscles.paths.kernel.compile import compiled
-from musclesolve.muscles.paths.kernel.touch import place_contact, touch
+from musclesolve.muscles.paths.kernel.cylinder import touch_cylinder
+from musclesolve.muscles.paths.kernel.ellipsoid import touch_ellipsoid
+from musclesolve.muscles.paths.kernel.sphere import touch_sphere
 
 MOST_ROUNDS = 100
 SETTLED = 20
 """After so many rounds what comes off stays off: objects that push each other's wraps on and off have no end."""
 AT_REST = 1e-12
 """The greatest movement of a tangent point that ends the rounds [m]."""
+ROUNDS = 8
+"""Most rounds of OpenSim."""
+SAME_LENGTH = 0.0005
+"""Change of length that ends the rounds of OpenSim [m]."""
+
+
+@compiled
+def solve_muscle(layout, poses, out, work, t, muscle, rules):
+    """One muscle in one pose, on the shortest path or by the rules of OpenSim; how many nodes its chain has."""
+    first, last = layout.first_point[muscle], layout.first_point[muscle + 1]
+    size = 0
+    for point in range(first, last):
+        for k in range(3):
+            out.position[t, point, k] = poses.position[t, point, k]
+            out.gradient[t, point, k] = 0.0
+        if poses.on[t, point]:
+            work.chain[size] = point
+            size += 1
+    points = poses.position.shape[1]
+    for wrap in range(layout.first_wrap[muscle], layout.first_wrap[muscle + 1]):
+        out.arc[t, wrap] = OFF
+        for node in range(points + 2 * wrap, points + 2 * wrap + 2):
+            for k in range(3):
+                out.position[t, node, k] = poses.center[t, layout.wrap_object[wrap], k]
+                out.gradient[t, node, k] = 0.0
+    wraps = layout.first_wrap[muscle + 1] - layout.first_wrap[muscle]
+    place = out.position[t]
+    if wraps > 0 and rules == SHORTEST:
+        work.rules[0] = SHORTEST
+        size = wrap_muscle(layout, poses, out, work, t, muscle, size)
+    elif wraps > 0:
+        work.rules[0] = OPENSIM if wraps == 1 else SEVERAL
+        size = opensim_rounds(layout, poses, out, work, t, muscle, size)
+        place = work.seen
+    out.length[t, muscle] = _along(poses, out, work, t, size, place)
+    return size
+
+
+@compiled
+def _along(poses, out, work, t, size, place):
+    """Length of the chain between the places of its nodes; its gradient is added to the nodes."""
+    points = poses.position.shape[1]
+    total = 0.0
+    for k in range(size - 1):
+        a, b = work.chain[k], work.chain[k + 1]
+        if a >= points and b == a + 1 and (a - points) % 2 == 0:
+            total += out.arc[t, (a - points) // 2]
+            continue
+        x = place[b, 0] - place[a, 0]
+        y = place[b, 1] - place[a, 1]
+        z = place[b, 2] - place[a, 2]
+        length = sqrt(x * x + y * y + z * z)
+        total += length
+        if length > 0.0:
+            x, y, z = x / length, y / length, z / length
+        out.gradient[t, a, 0] -= x
+        out.gradient[t, a, 1] -= y
+        out.gradient[t, a, 2] -= z
+        out.gradient[t, b, 0] += x
+        out.gradient[t, b, 1] += y
+        out.gradient[t, b, 2] += z
+    return total
 
 
 @compiled
@@ -124,3 +212,92 @@ def _best_segment(layout, poses, out, work, t, wrap, size):
         if code == MANDATORY:
             break
     return code, taken
+
+
+@compiled
+def touch(layout, poses, out, work, t, first, last, wrap):
+    """Contact of the segment between two nodes with an object, in `work.contact`, in the object's frame."""
+    item = layout.wrap_object[wrap]
+    for end in range(2):
+        node = last if end else first
+        for k in range(3):
+            total = 0.0
+            for j in range(3):
+                total += poses.rotation[t, item, j, k] * (out.position[t, node, j] - poses.center[t, item, j])
+            work.local[end, k] = total
+    axis, sign = layout.side_axis[item], layout.side_sign[item]
+    rules, radii = work.rules[0], layout.radii[item]
+    if layout.kind[item] == CYLINDER:
+        return touch_cylinder(work.local, radii[0], layout.half_length[item], axis, sign, rules, work.contact)
+    if layout.kind[item] == SPHERE:
+        return touch_sphere(work.local, radii, axis, sign, rules, work.contact, work.round)
+    method = layout.wrap_method[wrap]
+    return touch_ellipsoid(
+        work.local, radii, axis, sign, method, rules, work.contact, work.round, work.matrix
+    )
+
+
+@compiled
+def place_contact(poses, out, work, t, node, item):
+    """Put the two nodes of a wrap at the tangent points of `work.best`; how far they moved [m]."""
+    moved = 0.0
+    for end in range(2):
+        for j in range(3):
+            place = poses.center[t, item, j]
+            for k in range(3):
+                place += poses.rotation[t, item, j, k] * work.best[3 * end + k]
+            work.step[1, node + end, j] = work.step[0, node + end, j]
+            work.step[0, node + end, j] = place - out.position[t, node + end, j]
+            moved = max(moved, abs(work.step[0, node + end, j]))
+            out.position[t, node + end, j] = place
+    return moved
+
+
+@compiled
+def opensim_rounds(layout, poses, out, work, t, muscle, size):
+    """Insert the tangent points into the chain, where they were first seen into `work.seen`; size of the chain."""
+    first, last = layout.first_wrap[muscle], layout.first_wrap[muscle + 1]
+    points = poses.position.shape[1]
+    for node in range(points + 2 * first, points + 2 * last):
+        work.seen[node, 0] = inf
+    for point in range(layout.first_point[muscle], layout.first_point[muscle + 1]):
+        for k in range(3):
+            work.seen[point, k] = out.position[t, point, k]
+    swapped, missed, before = False, False, inf
+    for sweep in range(ROUNDS if last - first > 1 else 1):
+        inside = False
+        for number in range(last - first):
+            wrap = first + (1 - number if swapped and number < 2 else number)
+            size, code, _ = rewrap(layout, poses, out, work, t, wrap, size)
+            if number == 0:
+                missed = code == NONE
+            if number == 1:
+                inside = missed and code == INSIDE
+        length = _length(poses, out, work, t, size)
+        if abs(length - before) < SAME_LENGTH:
+            break
+        before = length
+        swapped = swapped or (sweep == 0 and inside)
+    return size
+
+
+@compiled
+def _length(poses, out, work, t, size):
+    """Length of the chain as OpenSim adds it up; tangent points that are new are seen."""
+    points = poses.position.shape[1]
+    total = 0.0
+    for k in range(size):
+        node = work.chain[k]
+        if work.seen[node, 0] == inf:
+            for j in range(3):
+                work.seen[node, j] = out.position[t, node, j]
+    for k in range(size - 1):
+        a, b = work.chain[k], work.chain[k + 1]
+        if a >= points and b == a + 1 and (a - points) % 2 == 0:
+            total += out.arc[t, (a - points) // 2]
+            continue
+        square = 0.0
+        for j in range(3):
+            square += (work.seen[b, j] - work.seen[a, j]) ** 2
+        total += sqrt(square)
+    return total

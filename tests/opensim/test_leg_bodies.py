@@ -8,7 +8,7 @@ import pytest
 from refusals import refused
 from small_model import TEXT, save_model
 
-from musclesolve.opensim.leg.leg_bodies import leg_bodies
+from musclesolve.opensim.leg_muscle_set import leg_bodies
 from musclesolve.opensim.neutral_leg import LegBodies
 from musclesolve.opensim.read_model import read_osim
 

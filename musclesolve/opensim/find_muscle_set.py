@@ -18,7 +18,7 @@ def find_muscle_set(name: str | Path) -> muscle_db.MuscleDatabase:
         InputError: there is no such set or file, or it is wrong; it says where and why.
     """
     if Path(name).suffix.casefold() == MODEL:
-        from musclesolve.opensim.leg import leg_muscle_set  # loads scipy: only where a model is read
+        from musclesolve.opensim import leg_muscle_set  # loads scipy: only where a model is read
 
         return leg_muscle_set.leg_muscle_set(name)
     return load_muscle_set(name)

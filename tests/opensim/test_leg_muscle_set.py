@@ -13,9 +13,9 @@ from small_model import JOINTS, MUSCLES, TEXT, joint, muscle, point, save_model
 import muscle_db
 import musclesolve as ms
 from muscle_db import to_toml
-from musclesolve.muscles.placing.frame_maps import reference_model, segment_scales
-from musclesolve.opensim.leg.find_muscle_set import find_muscle_set
-from musclesolve.opensim.leg.leg_muscle_set import leg_muscle_set
+from musclesolve.muscles.placing.placed_paths import reference_model, segment_scales
+from musclesolve.opensim.find_muscle_set import find_muscle_set
+from musclesolve.opensim.leg_muscle_set import leg_muscle_set
 
 GLUTEUS = muscle(
     "GlMed1_r", point("PathPoint", "pelvis", "0 0 0.1") + point("PathPoint", "femur_r", "0 -0.1 0")

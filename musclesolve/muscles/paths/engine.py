@@ -1,0 +1,284 @@
+"""The path engine from Python: what it is given and what it returns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from musclesolve._util.arrays import AnyArray, Array, Indices, Mask
+from musclesolve.muscles.paths.kernel.arrays import (
+    OPENSIM,
+    SHORTEST,
+    WORK_SIZE,
+    Layout,
+    Lines,
+    Output,
+    Poses,
+    Work,
+    contiguous,
+)
+
+KINDS = ("cylinder", "sphere", "ellipsoid")
+METHODS = ("hybrid", "midpoint", "axial")
+"""How OpenSim finds the way around an ellipsoid (kernel/ellipsoid_plane.py)."""
+
+
+def _no_indices() -> Indices:
+    return np.zeros(0, dtype=np.intp)
+
+
+def _no_numbers() -> Array:
+    return np.zeros(0)
+
+
+def _no_vectors() -> Array:
+    return np.zeros((0, 3))
+
+
+@dataclass(frozen=True, eq=False)
+class PathLayout:
+    """Paths of n muscles through points (P), and wrap objects (O) that some of them touch (W path wraps).
+
+    point_muscle (P,): muscle of each point, one after the other, points in the order of the path, every muscle has
+    some. kind (O,): index into `KINDS`; radii (O, 3) [m], a cylinder's in the first place; half_length (O,) [m] of
+    cylinders; side_axis, side_sign (O,): own axis 0, 1, 2 and sign of the half of the surface on which paths lie, sign
+    0: either. wrap_muscle, wrap_object (W,): one muscle after the other, in OpenSim's order; wrap_first, wrap_last
+    (W,): points (indices into P) between which the wrap acts; wrap_method (W,): index into `METHODS`, hybrid if None.
+    """
+
+    point_muscle: Indices
+    kind: Indices = field(default_factory=_no_indices)
+    radii: Array = field(default_factory=_no_vectors)
+    half_length: Array = field(default_factory=_no_numbers)
+    side_axis: Indices = field(default_factory=_no_indices)
+    side_sign: Array = field(default_factory=_no_numbers)
+    wrap_muscle: Indices = field(default_factory=_no_indices)
+    wrap_object: Indices = field(default_factory=_no_indices)
+    wrap_first: Indices = field(default_factory=_no_indices)
+    wrap_last: Indices = field(default_factory=_no_indices)
+    wrap_method: Indices | None = None
+
+    @classmethod
+    def of(
+        cls,
+        point_muscle: Indices,
+        objects: Sequence[tuple[str, ArrayLike, float, str]],
+        wraps: Sequence[tuple[int, int, int | None, int | None, str]],
+    ) -> PathLayout:
+        """The layout in the words of a file.
+
+        Args:
+            point_muscle: (P,).
+            objects: kind, radii (3,) [m], length [m] and side, "all", "+x" or "-z", of each wrap object.
+            wraps: numbers of muscle and object, the first and the last point of the muscle between which the wrap acts,
+                counted from 1 (None: from its first, to its last), and the method.
+        """
+        kinds, radii, lengths, sides = zip(*objects, strict=True) if objects else ((),) * 4
+        muscle, object_, first, last, method = zip(*wraps, strict=True) if wraps else ((),) * 5
+        edge = np.searchsorted(point_muscle, np.arange(point_muscle[-1] + 2))
+        return cls(
+            point_muscle,
+            kind=np.array([KINDS.index(kind) for kind in kinds], dtype=np.intp),
+            radii=np.array(radii, dtype=float).reshape(-1, 3),
+            half_length=0.5 * np.array(lengths, dtype=float),
+            side_axis=np.array(
+                [0 if side == "all" else "xyz".index(side[1]) for side in sides], dtype=np.intp
+            ),
+            side_sign=np.array([0.0 if side == "all" else float(f"{side[0]}1") for side in sides]),
+            wrap_muscle=np.array(muscle, dtype=np.intp),
+            wrap_object=np.array(object_, dtype=np.intp),
+            wrap_first=np.array(
+                [edge[m] + (p or 1) - 1 for m, p in zip(muscle, first, strict=True)], np.intp
+            ),
+            wrap_last=np.array(
+                [
+                    edge[m + 1] - 1 if p is None else edge[m] + p - 1
+                    for m, p in zip(muscle, last, strict=True)
+                ],
+                dtype=np.intp,
+            ),
+            wrap_method=np.array([METHODS.index(each) for each in method], dtype=np.intp),
+        )
+
+    @property
+    def muscles(self) -> int:
+        """N."""
+        return int(self.point_muscle[-1]) + 1
+
+    @property
+    def points(self) -> int:
+        """P."""
+        return len(self.point_muscle)
+
+    @property
+    def wraps(self) -> int:
+        """W."""
+        return len(self.wrap_object)
+
+    @cached_property
+    def node_muscle(self) -> Indices:
+        """(N,) muscle of each node: the points, then two tangent points for each wrap."""
+        return np.concatenate([self.point_muscle, np.repeat(self.wrap_muscle, 2)])
+
+    @cached_property
+    def node_object(self) -> Indices:
+        """(2 W,) object of each tangent point."""
+        return np.repeat(self.wrap_object, 2)
+
+    @cached_property
+    def arrays(self) -> Layout:
+        """The layout as the compiled code takes it."""
+        edges = np.arange(self.muscles + 1)
+        method = np.zeros(self.wraps) if self.wrap_method is None else self.wrap_method
+        return Layout(
+            contiguous(np.searchsorted(self.point_muscle, edges), np.intp),
+            contiguous(np.searchsorted(self.wrap_muscle, edges), np.intp),
+            contiguous(self.wrap_object, np.intp),
+            contiguous(np.stack([self.wrap_first, self.wrap_last], axis=1), np.intp),
+            contiguous(self.kind, np.intp),
+            contiguous(self.radii),
+            contiguous(self.half_length),
+            contiguous(self.side_axis, np.intp),
+            contiguous(self.side_sign),
+            contiguous(method, np.intp),
+        )
+
+    def subset(self, muscles: Indices) -> PathLayout:
+        """Some muscles (k,), increasing, with all objects."""
+        points, wraps = np.isin(self.point_muscle, muscles), np.isin(self.wrap_muscle, muscles)
+        place = np.cumsum(points) - 1
+        return replace(
+            self,
+            point_muscle=np.searchsorted(muscles, self.point_muscle[points]),
+            wrap_muscle=np.searchsorted(muscles, self.wrap_muscle[wraps]),
+            wrap_object=self.wrap_object[wraps],
+            wrap_first=place[self.wrap_first[wraps]],
+            wrap_last=place[self.wrap_last[wraps]],
+            wrap_method=None if self.wrap_method is None else self.wrap_method[wraps],
+        )
+
+
+class PathNodes(NamedTuple):
+    """Paths in T poses: length (T, n) [m]; position [m] and gradient of the nodes, (T, N, 3) each.
+
+    Nodes: P points, then the two tangent points of each wrap, fixed to its object; those of a wrap that is not touched
+    lie at the center of its object. gradient: dL / d(place of the material point at the node), zero where the path
+    does not pass.
+    """
+
+    length: Array
+    position: Array
+    gradient: Array
+
+
+class PathLines(NamedTuple):
+    """Paths in T poses as lines, for drawing: muscle (S,) of each point; its position (T, S, 3) [m], single precision.
+
+    used (T, n): number of points that each muscle has in a pose; those beyond it repeat the last one.
+    """
+
+    muscle: Indices
+    position: AnyArray
+    used: Indices
+
+    def trimmed(self) -> PathLines:
+        """Without the points that a muscle never has."""
+        rank = np.arange(len(self.muscle)) - np.searchsorted(self.muscle, self.muscle)
+        kept = rank < self.used.max(axis=0, initial=1)[self.muscle]
+        return PathLines(self.muscle[kept], self.position[:, kept], self.used)
+
+
+def solve_paths(
+    layout: PathLayout,
+    position: Array,
+    on: Mask,
+    center: Array,
+    rotation: Array,
+    *,
+    as_opensim: bool = False,
+) -> PathNodes:
+    """Lengths and gradients of paths in T poses.
+
+    Args:
+        layout: muscles, points, wrap objects.
+        position: points (T, P, 3) [m].
+        on: which of them are on the path, (T, P); two of each muscle at least.
+        center: of the wrap objects (T, O, 3) [m].
+        rotation: their axes as columns, (T, O, 3, 3).
+        as_opensim: lengths as OpenSim 4 reports them and gradients that give its moment arms, which are not their
+            derivatives: see kernel/cylinder.py, ellipsoid_plane.py and wrapping.py.
+    """
+    from musclesolve.muscles.paths.kernel.entry import PATHS
+
+    given, out, work = _arrays(layout, position, on, center, rotation)
+    PATHS.load()(layout.arrays, given, out, work, _no_lines(), int(OPENSIM if as_opensim else SHORTEST))
+    return PathNodes(out.length, out.position, out.gradient)
+
+
+def _arrays(
+    layout: PathLayout, position: Array, on: Mask, center: Array, rotation: Array
+) -> tuple[Poses, Output, Work]:
+    """What the path engine is given, fills and works in."""
+    frames = len(position)
+    nodes = layout.points + 2 * layout.wraps
+    out = Output(
+        np.empty((frames, layout.muscles)),
+        np.empty((frames, nodes, 3)),
+        np.empty((frames, nodes, 3)),
+        np.empty((frames, layout.wraps)),
+    )
+    poses = Poses(contiguous(position), contiguous(on, bool), contiguous(center), contiguous(rotation))
+    work = Work(
+        chain=np.empty(nodes + 2, dtype=np.intp),
+        local=np.empty((2, 3)),
+        contact=np.empty(8),
+        best=np.empty(8),
+        step=np.empty((2, nodes, 3)),
+        round=np.empty(WORK_SIZE),
+        matrix=np.empty((12, 7)),
+        rules=np.zeros(1, dtype=np.intp),
+        seen=np.empty((nodes, 3)),
+    )
+    return poses, out, work
+
+
+def _no_lines() -> Lines:
+    return Lines(np.zeros(0, np.intp), np.zeros((0, 0, 3), np.float32), np.zeros((0, 0), np.intp))
+
+
+def trace_paths(layout: PathLayout, position: Array, on: Mask, center: Array, rotation: Array) -> PathLines:
+    """Paths as lines through points, for drawing; arguments as in `solve_paths`."""
+    from musclesolve.muscles.paths.kernel.entry import PATHS
+    from musclesolve.muscles.paths.kernel.trace import ARC_POINTS
+
+    given, out, work = _arrays(layout, position, on, center, rotation)
+    needed = np.bincount(layout.point_muscle, minlength=layout.muscles)
+    needed += (2 + ARC_POINTS) * np.bincount(layout.wrap_muscle, minlength=layout.muscles)
+    first = np.concatenate([[0], np.cumsum(needed)]).astype(np.intp)
+    line = np.empty((len(position), first[-1], 3), dtype=np.float32)
+    lines = Lines(first, line, np.empty((len(position), layout.muscles), dtype=np.intp))
+    PATHS.load()(layout.arrays, given, out, work, lines, int(SHORTEST))
+    return PathLines(np.repeat(np.arange(layout.muscles), needed), lines.position, lines.used)
+
+
+def gather_wrenches(position: Array, gradient: Array, group: Indices) -> Array:
+    """Sums of r x dL/dr and dL/dr over nodes (T, N, 3) of the same group (N,), (T, G, 6)."""
+    from musclesolve.muscles.paths.kernel.entry import WRENCHES
+
+    wrench = np.empty((len(position), int(group.max()) + 1, 6))
+    WRENCHES.load()(position, gradient, contiguous(group, np.intp), wrench)
+    return wrench
+
+
+def sum_powers(wrench: Array, muscle: Indices, moved: Mask, screw: Array) -> Array:
+    """Rates of length (T, m, n) where screw motions w, v (T, m, 6) move groups of nodes (m, G) of muscles (G,)."""
+    from musclesolve.muscles.paths.kernel.entry import POWERS
+
+    power = np.empty((*screw.shape[:2], int(muscle.max()) + 1))
+    POWERS.load()(wrench, contiguous(muscle, np.intp), contiguous(moved, bool), contiguous(screw), power)
+    return power

@@ -1,0 +1,346 @@
+"""Generalized forces of an OpenSim model from its motion and external loads, by recursive Newton-Euler.
+
+All spatial vectors are about the origin of the ground and in its axes: twist (omega, v), wrench (moment, force). The
+acceleration is the time derivative of the twist (Featherstone 2008, Rigid Body Dynamics Algorithms, 2.10).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from musclesolve._util.arrays import Array
+from musclesolve._util.checks import check_real_array
+from musclesolve.errors import InputError
+from musclesolve.opensim.external_loads import ExternalLoad, load_wrench
+from musclesolve.opensim.geometry import path_wrenches
+from musclesolve.opensim.kinematics import (
+    AxisMotion,
+    BodyMotion,
+    body_motion,
+    coordinate_values,
+    joint_motion,
+)
+from musclesolve.opensim.model import BodyMass, OpenSimModel
+
+
+@dataclass(frozen=True, eq=False)
+class InverseDynamics:
+    """What muscles, ligaments and joints must produce, over time (T).
+
+    force (T, K): generalized forces of all coordinates [N m; N where the coordinate is a length], couplings included:
+    those of coupled coordinates act on the coordinates that drive them, and are zero themselves.
+    joint_force (T, K): the same before that, each joint by itself.
+    NaN where mass properties of a body that the coordinate moves cannot be used (`OpenSimModel.mass_faults`).
+    wrench (T, B, 6): moment about the origin of the ground [N m] and force [N] that every body must receive from
+    joints and muscles; bodies: their motion.
+    """
+
+    coordinates: tuple[str, ...]
+    time: Array
+    force: Array
+    joint_force: Array
+    wrench: Array
+    bodies: BodyDynamics
+
+    def column(self, name: str) -> Array:
+        """Generalized force (T,) of a coordinate."""
+        return self.force[:, self.coordinates.index(name)]
+
+
+def inverse_dynamics(
+    model: OpenSimModel, motion: ModelMotion, loads: Sequence[ExternalLoad] = ()
+) -> InverseDynamics:
+    """Generalized forces that produce a motion under gravity and external loads.
+
+    From the last body inward, the joint of a body transmits the wrench that the body and all bodies beyond it need;
+    the power of that wrench on the joint's axes is the generalized force (Featherstone 2008, 5.3). It belongs to the
+    rate of the coordinate; OpenSim's of the angles of free and ball joints belong to components of angular velocity.
+
+    Args:
+        model: with mass properties.
+        motion: of all its coordinates, from `model_motion`.
+        loads: from `read_external_loads`; interpolated to the times of the motion.
+
+    Raises:
+        InputError: joints are missing, a load acts on an unknown body, or ends too early.
+    """
+    bodies = body_dynamics(model, motion)
+    wrench = inertial_wrench(model, bodies) - load_wrench(model, loads, motion.time, bodies.pose)
+    joint_force = joint_forces(model, bodies, wrench)
+    force = _by_couplers(model, motion, joint_force)
+    return InverseDynamics(tuple(model.coordinates), motion.time, force, joint_force, wrench, bodies)
+
+
+def joint_forces(model: OpenSimModel, bodies: BodyDynamics, wrench: Array) -> Array:
+    """Generalized forces (T, K) by which each joint for itself transmits what the bodies need, wrench (T, B, 6)."""
+    transmitted = carried_by_joints(model, wrench)
+    joint_force = np.zeros((len(wrench), len(model.coordinates)))
+    for joint, axes in zip(model.joints, bodies.axes, strict=True):
+        carried = transmitted[:, model.body_number[joint.outboard.body]]
+        on_child = -carried if joint.is_reversed else carried
+        for axis in axes:
+            for name, twist in axis.by_coordinate():
+                joint_force[:, model.coordinate_number[name]] += (twist * on_child).sum(axis=1)
+    return joint_force
+
+
+def carried_by_joints(model: OpenSimModel, wrench: Array) -> Array:
+    """Wrench (T, B, 6) that each body and all bodies beyond it need, from that of every body."""
+    total = wrench.copy()
+    for joint in reversed(model.joints):
+        inner, outer = joint.inboard.body, joint.outboard.body
+        total[:, model.body_number[inner]] += total[:, model.body_number[outer]]
+    return total
+
+
+def _by_couplers(model: OpenSimModel, motion: ModelMotion, joint_force: Array) -> Array:
+    """Generalized forces (T, K) of the independent coordinates: tau_i + sum_d tau_d dq_d/dq_i."""
+    force, number = joint_force.copy(), model.coordinate_number
+    for coupler in reversed(model.couplers):
+        columns = [number[name] for name in coupler.independent]
+        slope = coupler.function.derivative(motion.value[:, columns])
+        force[:, columns] += slope * force[:, [number[coupler.dependent]]]
+        force[:, number[coupler.dependent]] = 0.0
+    return force
+
+
+@dataclass(frozen=True, eq=False)
+class BodyDynamics:
+    """Bodies (B) of a model over time (T): pose, twist and acceleration (T, B, 6); axes of every joint."""
+
+    pose: BodyMotion
+    twist: Array
+    acceleration: Array
+    axes: tuple[list[AxisMotion], ...]
+
+
+def body_dynamics(model: OpenSimModel, motion: ModelMotion) -> BodyDynamics:
+    """Twists and accelerations of all bodies, from the ground outward.
+
+    An axis with the unit twist s, fixed in a frame that moves with V, adds s f' to the twist and
+    s f'' + (V x s) f' to the acceleration, where f' and f'' are time derivatives of its function
+    (Featherstone 2008, 5.3). A reversed joint takes from its child to its parent what it adds from parent to child.
+    """
+    pose = body_motion(model, motion.value)
+    twist = np.zeros((*pose.position.shape[:2], 6))
+    acceleration = np.zeros_like(twist)
+    axes = []
+    for joint in model.joints:
+        parent, child = (model.body_number[frame.body] for frame in (joint.parent, joint.child))
+        base = pose.rotation[:, parent]
+        start = pose.position[:, parent] + base @ joint.parent.position
+        moved = joint_motion(model, joint, motion.value, base @ joint.parent.rotation, start)
+        rates = [_time_derivatives(model, axis, motion) for axis in moved.axes]
+        v = twist[:, child] if joint.is_reversed else twist[:, parent]
+        if joint.is_reversed:
+            for axis, (rate, _) in zip(moved.axes, rates, strict=True):
+                v = v - axis.unit * rate[:, None]
+            twist[:, parent] = v
+        gained = np.zeros_like(v)
+        for axis, (rate, change) in zip(moved.axes, rates, strict=True):
+            gained += axis.unit * change[:, None] + cross_motion(v, axis.unit) * rate[:, None]
+            v = v + axis.unit * rate[:, None]
+        if joint.is_reversed:
+            acceleration[:, parent] = acceleration[:, child] - gained
+        else:
+            twist[:, child], acceleration[:, child] = v, acceleration[:, parent] + gained
+        axes.append(moved.axes)
+    return BodyDynamics(pose, twist, acceleration, tuple(axes))
+
+
+def _time_derivatives(model: OpenSimModel, axis: AxisMotion, motion: ModelMotion) -> tuple[Array, Array]:
+    """First and second time derivative (T,) of the function of an axis."""
+    columns = [model.coordinate_number[name] for name in axis.axis.coordinates]
+    function, speed = axis.axis.function, motion.speed[:, columns]
+    slope = function.derivative(axis.x)
+    change = (slope * motion.acceleration[:, columns]).sum(axis=1) + function.bend(axis.x, speed)
+    return (slope * speed).sum(axis=1), change
+
+
+def cross_motion(twist: Array, moving: Array) -> Array:
+    """V x s: the rate of a motion vector s (..., 6) fixed in a frame with the twist V (..., 6)."""
+    omega, v = twist[..., :3], twist[..., 3:]
+    spin, shift = moving[..., :3], moving[..., 3:]
+    return np.concatenate([np.cross(omega, spin), np.cross(omega, shift) + np.cross(v, spin)], axis=-1)
+
+
+def inertial_wrench(model: OpenSimModel, bodies: BodyDynamics) -> Array:
+    """What must act on every body beside gravity, (T, B, 6).
+
+    With the mass center at c: force m (a_c - g), moment about the origin I alpha + omega x I omega + c x force. NaN of
+    a body whose mass properties cannot be used.
+
+    Raises:
+        InputError: no supported joint leads to a body.
+    """
+    _require_joints(model)
+    none = BodyMass(0.0, np.zeros(3), np.zeros((3, 3)))
+    unknown = BodyMass(np.nan, np.zeros(3), np.zeros((3, 3)))
+    known = [unknown if body in model.mass_faults else model.masses.get(body, none) for body in model.bodies]
+    mass = np.array([each.mass for each in known])
+    local = np.array([each.center for each in known])
+    tensor = np.array([each.inertia for each in known])
+    rotation = bodies.pose.rotation
+    center = (rotation @ local[..., None])[..., 0] + bodies.pose.position
+    omega, v = bodies.twist[..., :3], bodies.twist[..., 3:]
+    alpha, a = bodies.acceleration[..., :3], bodies.acceleration[..., 3:]
+    at_center = a + np.cross(alpha, center) + np.cross(omega, v + np.cross(omega, center))
+    force = mass[:, None] * (at_center - model.gravity)
+    inertia = rotation @ tensor @ rotation.swapaxes(-1, -2)
+    spin = (inertia @ omega[..., None])[..., 0]
+    moment = (inertia @ alpha[..., None])[..., 0] + np.cross(omega, spin) + np.cross(center, force)
+    return np.concatenate([moment, force], axis=-1)
+
+
+def _require_joints(model: OpenSimModel) -> None:
+    for body in model.bodies:
+        if body not in model.reachable:
+            raise InputError(
+                f"no supported joint leads to body {body}",
+                code="unsupported",
+                file=model.file,
+                expected="joints of supported kinds",
+                remedy="complete the model in OpenSim, or give joint moments instead of loads",
+            )
+
+
+def require_masses(model: OpenSimModel, names: Sequence[str], force: Array) -> None:
+    """Refuse generalized forces (T, m) of some coordinates where mass properties beyond their joints are unknown."""
+    lost = [name for name, column in zip(names, force.T, strict=True) if np.isnan(column).all()]
+    if lost and model.mass_faults:
+        raise InputError(
+            "; ".join(model.mass_faults.values()),
+            code="bad_model",
+            file=model.file,
+            where=", ".join(lost[:8]),
+            expected="mass properties that a body can have, of every body that these coordinates move",
+            remedy="correct the body in OpenSim, or give joint moments instead of loads",
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class JointReactions:
+    """What the child body of each joint (J) receives from its parent over time (T), in the axes of the ground.
+
+    force (T, J, 3) [N]; moment (T, J, 3) [N m] about the point; point (T, J, 3) [m]: origin of the joint's frame on
+    the child. With muscle forces it is the contact force; the moment about the joint's axes is then what muscles do
+    not balance: reserves, ligaments and couplings.
+    """
+
+    joints: tuple[str, ...]
+    force: Array
+    moment: Array
+    point: Array
+
+
+def joint_reactions(
+    model: OpenSimModel,
+    dynamics: InverseDynamics,
+    motion: ModelMotion,
+    muscles: Sequence[str] = (),
+    tendon_force: Array | None = None,
+) -> JointReactions:
+    """Joint reactions; contact forces if tendon forces (T, n) [N] of muscles are given.
+
+    The wrench that the bodies from the joint outward need is made by the joint and by the muscles on these bodies.
+
+    Raises:
+        InputError: a muscle is unknown or not supported, or the forces are of another shape.
+    """
+    wrench = dynamics.wrench
+    if tendon_force is not None:
+        shape = (len(motion.time), len(muscles))
+        force = check_real_array(
+            tendon_force, "tendon_force", f"shape {shape}", where="joint_reactions", shapes=(shape,)
+        )
+        wrench = wrench - path_wrenches(model, motion.value, muscles, force)
+    carried = carried_by_joints(model, wrench)
+    pose = dynamics.bodies.pose
+    child = [model.body_number[joint.child.body] for joint in model.joints]
+    outer = [model.body_number[joint.outboard.body] for joint in model.joints]
+    sense = np.array([-1.0 if joint.is_reversed else 1.0 for joint in model.joints])[:, None]
+    offset = np.array([joint.child.position for joint in model.joints])
+    point = (pose.rotation[:, child] @ offset[..., None])[..., 0] + pose.position[:, child]
+    force, about_origin = sense * carried[:, outer, 3:], sense * carried[:, outer, :3]
+    names = tuple(joint.name for joint in model.joints)
+    return JointReactions(names, force, about_origin - np.cross(point, force), point)
+
+
+@dataclass(frozen=True, eq=False)
+class ModelMotion:
+    """All K coordinates of a model at times (T,) [s]: value, speed and acceleration (T, K) [rad or m, s]."""
+
+    time: Array
+    value: Array
+    speed: Array
+    acceleration: Array
+
+
+def model_motion(
+    model: OpenSimModel,
+    time: Array,
+    value: Mapping[str, Array],
+    speed: Mapping[str, Array],
+    acceleration: Mapping[str, Array],
+) -> ModelMotion:
+    """The motion of all coordinates when some are given.
+
+    Locked coordinates that are not given rest at their default. Coupled ones follow from the others, whatever is
+    given: value c(q), speed c' qd, acceleration c' qdd + c'' qd^2.
+
+    Args:
+        model: from `read_osim`.
+        time: (T,) [s].
+        value: (T,) of coordinates by name [rad or m]; speed and acceleration likewise, of the same names.
+
+    Raises:
+        InputError: a name is unknown, the motion of a free coordinate is missing, or arrays are of other shapes.
+    """
+    _check(model, time, value, speed, acceleration)
+    known = coordinate_values(model, value)
+    whole = np.broadcast_to(known, (len(time), known.shape[1])).copy()
+    motion = ModelMotion(time, whole, np.zeros_like(whole), np.zeros_like(whole))
+    for name in value:
+        column = model.coordinate_number[name]
+        motion.speed[:, column] = speed[name]
+        motion.acceleration[:, column] = acceleration[name]
+    _couple(model, motion)
+    return motion
+
+
+def _check(model: OpenSimModel, time: Array, *given: Mapping[str, Array]) -> None:
+    coupled = {coupler.dependent for coupler in model.couplers}
+    free = [name for name, each in model.coordinates.items() if not each.locked and name not in coupled]
+    missing = [name for name in free if any(name not in part for part in given)]
+    if missing:
+        raise InputError(
+            f"the motion of {', '.join(missing[:8])} is not given ({len(missing)} coordinate(s))",
+            code="missing_column",
+            file=model.file,
+            expected="every coordinate that the model neither locks nor couples",
+            remedy="give all coordinates of inverse kinematics, or lock these in the model",
+        )
+    for part in given:
+        for name, column in part.items():
+            if np.shape(column) != np.shape(time) or not np.isfinite(column).all():
+                raise InputError(
+                    f"coordinate {name}: shape {np.shape(column)} or gaps, for {len(time)} times",
+                    code="bad_shape" if np.shape(column) != np.shape(time) else "not_finite",
+                    expected="one finite number for each time",
+                    remedy="fill the gaps of this coordinate",
+                )
+
+
+def _couple(model: OpenSimModel, motion: ModelMotion) -> None:
+    """Set speed and acceleration of coupled coordinates, in place."""
+    number = model.coordinate_number
+    for coupler in model.couplers:
+        columns = [number[name] for name in coupler.independent]
+        x, speed = motion.value[:, columns], motion.speed[:, columns]
+        slope, dependent = coupler.function.derivative(x), number[coupler.dependent]
+        change = (slope * motion.acceleration[:, columns]).sum(axis=1)
+        motion.speed[:, dependent] = (slope * speed).sum(axis=1)
+        motion.acceleration[:, dependent] = change + coupler.function.bend(x, speed)

@@ -1,0 +1,216 @@
+"""Elements of a model file in the layout of version 4: those of version 2 or 3 rewritten, and found by their paths.
+
+Components are found as OpenSim 4 finds them. The path of a component is the path of its owner and its name:
+"/bodyset/femur_r", "/jointset/hip_r/femur_offset", "/ground". Sets of the model are called like their class in lower
+case, whatever name the file gives them. Elements in lower case (<components>, <frames>, <objects>, <path>) are
+properties: what they hold belongs to the owner of the property, and so do the points of a path.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from musclesolve.opensim.model import GROUND
+from musclesolve.opensim.xml_tree import Element
+
+CURRENT = 40000
+"""First version of the layout that the reader reads."""
+_SOCKETS = {
+    "body": "socket_parent_frame",
+    "coordinate": "socket_coordinate",
+    "x_coordinate": "socket_x_coordinate",
+    "y_coordinate": "socket_y_coordinate",
+    "z_coordinate": "socket_z_coordinate",
+}
+"""What a point of a path is attached to, and depends on: its tag before version 4, and since."""
+_MUSCLE = {"pennation_angle": "pennation_angle_at_optimal"}
+_SWITCHES = {"ForceSet": "appliesForce", "ConstraintSet": "isEnforced"}
+"""Flag that is the opposite of <isDisabled>."""
+_INERTIA = ("xx", "yy", "zz", "xy", "xz", "yz")
+
+
+def upgrade(model: Element) -> None:
+    """Change the elements of a <Model> in place; they keep their lines."""
+    for element in list(model.descendants()):
+        _connect(element)
+    for body in model.listed("BodySet"):
+        _join_inertia(body)
+    move_joints(model)
+    for kind, switch in _SWITCHES.items():
+        for element in model.listed(kind):
+            _enable(element, switch)
+    for muscle in model.listed("ForceSet"):
+        _rename(muscle, _MUSCLE)
+        for path in (child for child in muscle.children if child.tag == "GeometryPath"):
+            for point in path.listed("PathPointSet"):
+                _rename(point, _SOCKETS)
+
+
+def _rename(element: Element, tags: dict[str, str]) -> None:
+    for child in element.children:
+        child.tag = tags.get(child.tag, child.tag)
+
+
+def _connect(element: Element) -> None:
+    """Sockets as the versions between 3 and 4 wrote them: <connectors>, or a longer tag."""
+    holders = [child for child in element.children if child.tag == "connectors"]
+    for connector in (each for holder in holders for each in holder.children):
+        connectee = connector.find("connectee_name")
+        if connectee is not None:
+            connectee.tag = f"socket_{connector.name}"
+            element.children.append(connectee)
+    for child in element.children:
+        if child.tag.startswith("socket_"):
+            child.tag = child.tag.removesuffix("_connectee_name")
+
+
+def _join_inertia(body: Element) -> None:
+    """<inertia> of six numbers from an element for each of them."""
+    parts = [body.find(f"inertia_{axes}") for axes in _INERTIA]
+    if body.find("inertia") is None and any(parts):
+        numbers = [0.0 if part is None else part.number() for part in parts]
+        require_child(body, "inertia", " ".join(map(repr, numbers)))
+
+
+def _enable(element: Element, switch: str) -> None:
+    disabled = element.find("isDisabled")
+    if disabled is not None and disabled.words() and element.find(switch) is None:
+        disabled.text = "false" if disabled.flag() else "true"
+        disabled.tag = switch
+
+
+_PARENT = ("location_in_parent", "orientation_in_parent")
+_CHILD = (("location_in_child", "orientation_in_child"), ("location", "orientation"))
+_ENDS = ("parent_frame", "child_frame")
+
+
+def require_child(owner: Element, tag: str, text: str = "", name: str = "") -> Element:
+    """The child of this tag; it is made, on the line of its owner, when there is none."""
+    found = owner.find(tag)
+    if found is None:
+        found = Element(tag, name, owner.file, owner.line, text)
+        owner.children.append(found)
+    return found
+
+
+def move_joints(model: Element) -> None:
+    """Move each joint from its body into <JointSet>, and the body "ground" into <Ground>, in place."""
+    joints, kept = model.listed("JointSet"), []
+    bodies = model.find("BodySet")
+    for body in model.listed("BodySet"):
+        holder = body.find("Joint")
+        if holder is not None:
+            body.children.remove(holder)
+            for joint in holder.children:
+                require_child(joint, "socket_child_frame", body.name)
+                joints.append(joint)
+        if body.name == GROUND:
+            require_child(model, "Ground", name=GROUND).children += body.children
+        else:
+            kept.append(body)
+    if bodies is not None:
+        bodies.children = kept
+    require_child(model, "JointSet").children = joints
+    for joint in joints:
+        _use_frames(joint)
+
+
+def _use_frames(joint: Element) -> None:
+    """Frames and coordinates of a joint as version 4 has them."""
+    coordinates = joint.find("CoordinateSet")
+    if coordinates is not None and joint.find("coordinates") is None:
+        require_child(joint, "coordinates").children = joint.listed("CoordinateSet")
+    parent = joint.find("parent_body")
+    if parent is not None:
+        parent.tag = "socket_parent_frame"
+    own = next((tags for tags in _CHILD if any(joint.find(tag) for tag in tags)), _CHILD[0])
+    for end, tags in zip(_ENDS, (_PARENT, own), strict=True):
+        if any(joint.find(tag) for tag in tags):
+            _offset(joint, end, *tags)
+    reverse = joint.find("reverse")
+    if reverse is not None and reverse.words() and reverse.flag():
+        for end in _ENDS:
+            socket = joint.require(f"socket_{end}")
+            socket.tag = f"socket_{_ENDS[1 - _ENDS.index(end)]}_of_reversed"
+        for child in joint.children:
+            child.tag = child.tag.removesuffix("_of_reversed")
+
+
+def _offset(joint: Element, end: str, location: str, orientation: str) -> None:
+    """Put an offset frame of the joint between a body and the joint."""
+    socket = joint.require(f"socket_{end}")
+    frame = Element("PhysicalOffsetFrame", f"{joint.name}_{end}", joint.file, joint.line)
+    require_child(frame, "socket_parent", socket.text)
+    for tag, old in (("translation", location), ("orientation", orientation)):
+        found = joint.find(old)
+        if found is not None:
+            frame.children.append(found)
+            joint.children.remove(found)
+            found.tag = tag
+    require_child(joint, "frames").children.append(frame)
+    socket.text = frame.name
+
+
+_NO_COMPONENTS = ("defaults", "groups", "Appearance", "attached_geometry")
+_NOT_IN_PATHS = ("PathPointSet", "PathWrapSet")
+_FIRST = ("Ground", "BodySet", "JointSet")
+"""Order in which OpenSim visits the parts of a model; the others follow in that of the file."""
+
+
+@dataclass(frozen=True, eq=False)
+class Components:
+    """Components of a model: all in the order in which OpenSim visits them, an owner before what it owns.
+
+    frames: ground, bodies and frames on them by path.
+    """
+
+    every: tuple[Element, ...]
+    frames: dict[str, Element]
+
+    def of_kind(self, ending: str) -> list[Element]:
+        """Components whose class ends like this."""
+        return [each for each in self.every if each.tag.endswith(ending)]
+
+    def frame(self, path: str, owner: str) -> Element | None:
+        """The frame at a path, absolute or relative to its owner; None where there is none."""
+        parts = [] if path.startswith("/") else owner.split("/")[1:]
+        for part in path.split("/"):
+            if part == "..":
+                if not parts:
+                    return None
+                parts.pop()
+            elif part not in ("", "."):
+                parts.append(part)
+        return self.frames.get("/" + "/".join(parts))
+
+    def frames_called(self, name: str) -> list[Element]:
+        """The body of this name, else all frames of this name."""
+        called = [each for each in self.frames.values() if each.name == name]
+        return [each for each in called if each.tag in ("Body", "Ground")] or called
+
+
+def components(model: Element) -> Components:
+    """The components of a <Model> in the layout of version 4; sets their paths."""
+    if model.find("Ground") is None:
+        model.children.append(Element("Ground", GROUND, model.file, model.line))
+    order = {tag: place for place, tag in enumerate(_FIRST)}
+    parts = sorted(model.children, key=lambda child: order.get(child.tag, len(order)))
+    every = tuple(each for part in parts for each in _walk(part, ""))
+    frames: dict[str, Element] = {}
+    for each in every:
+        if each.tag in ("Body", "Ground") or each.tag.endswith("Frame"):
+            frames.setdefault(each.path, each)
+    return Components(every, frames)
+
+
+def _walk(element: Element, owner: str) -> Iterator[Element]:
+    if element.tag in _NO_COMPONENTS:
+        return
+    is_component = element.tag[0].isupper() and element.tag not in _NOT_IN_PATHS
+    if is_component:
+        is_called = element.name and not element.tag.endswith("Set") and element.tag != "Ground"
+        element.path = f"{owner}/{element.name if is_called else element.tag.lower()}"
+        yield element
+    for child in element.children:
+        yield from _walk(child, element.path if is_component else owner)

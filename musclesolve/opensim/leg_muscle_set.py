@@ -1,0 +1,185 @@
+"""A model file of the user's as a muscle set: `[muscles] database = "my_model.osim"`."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from functools import lru_cache
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+
+from muscle_db import Muscle, MuscleDatabase
+from musclesolve._util.bundled_toml import bundled_toml
+from musclesolve.errors import InputError
+from musclesolve.opensim.geometry import shift_note
+from musclesolve.opensim.model import OpenSimModel, OpenSimMuscle
+from musclesolve.opensim.muscle_set import SetDescription, leg_muscles, muscle_set
+from musclesolve.opensim.neutral_leg import LegBodies, NeutralLeg
+from musclesolve.opensim.read_model import read_osim
+from musclesolve.recording.text.text_file import sha256
+
+
+def leg_muscle_set(path: str | Path) -> MuscleDatabase:
+    """The muscles of the right leg of a model file as a set; the left leg is its mirror image.
+
+    The file does not state the stature that the model has: pelvis and foot grow with the length of thigh and shank
+    (`segment_scales`). Muscles known to `leg_names.toml` have the names and groups of every set, others their own names
+    and the group "other". `notes` say which muscles of the model are left out, where its left leg differs, and which
+    tendons are longer than in the model since OpenSim reports lengths that are not those of the path (`tendon_shifts`).
+
+    Raises:
+        InputError: the file cannot be read, has no leg, or a muscle of it needs something that is not supported.
+    """
+    return _made(str(path), sha256(Path(path)))
+
+
+@lru_cache(maxsize=8)
+def _made(path: str, sha: str) -> MuscleDatabase:
+    """Made once for each content of a file."""
+    model = read_osim(path)
+    about = SetDescription(
+        name=model.file.stem,
+        source=f"{model.file.name}: {model.publications or model.credits or 'an OpenSim model'}",
+        stature=None,
+        bodies=leg_bodies(model),
+    )
+    made, own = muscle_set(model, about), leg_muscles(NeutralLeg(model, about.bodies))
+    # Files that are written for this model need its own spelling.
+    pairs = zip(made, own, strict=True)
+    muscles = tuple(replace(muscle, short_name=other.name.removesuffix("_r")) for muscle, other in pairs)
+    _require_names_once(model, own, muscles)
+    shift = [muscle.tendon_slack_length - muscle.printed().tendon_slack_length for muscle in muscles]
+    longer = shift_note([muscle.name for muscle in own], np.array(shift))
+    return replace(made, muscles=muscles, notes=(*_notes(model, own), *([longer] if longer else [])))
+
+
+def _require_names_once(model: OpenSimModel, own: list[OpenSimMuscle], muscles: tuple[Muscle, ...]) -> None:
+    known: dict[str, str] = {}
+    for muscle, other in zip(muscles, own, strict=True):
+        if known.setdefault(muscle.name, other.name) != other.name:
+            raise InputError(
+                f"{known[muscle.name]} and {other.name} are both the {muscle.name.replace('_', ' ')}",
+                code="duplicate_name",
+                file=model.file,
+                expected="every muscle once",
+                remedy="rename one of them in OpenSim",
+            )
+
+
+def _notes(model: OpenSimModel, own: list[OpenSimMuscle]) -> tuple[str, ...]:
+    names = [muscle.name for muscle in own]
+    others = [name for name in model.muscles if name not in names and not is_left(name)]
+    left_out = f"Muscles of {model.file.name} whose path is not on pelvis and leg alone are left out: {listed(others)}."
+    return tuple(note for note in (left_out if others else "", left_leg_note(model, own)) if note)
+
+
+_RIGHT = ("{}r", "r{}", "{}right", "right{}")
+_SEGMENTS = {"pelvis": "pelvis", "femur": "right thigh", "tibia": "right shank", "talus": "right ankle bone"}
+
+
+def leg_bodies(model: OpenSimModel) -> LegBodies:
+    """The bodies of the right leg: femur_r, R_Femur, RightThigh, ... (leg_bodies.toml), each jointed to the one above.
+
+    Raises:
+        InputError: no body has such a name, or another body lies between two of them.
+    """
+    found = {segment: _body(model, segment) for segment in _SEGMENTS}
+    parents = {joint.outboard.body: joint.inboard.body for joint in model.joints}
+    chain = list(found.values())
+    for upper, lower in pairwise(chain):
+        if parents.get(lower) != upper:
+            raise InputError(
+                f"{lower} is jointed to {parents.get(lower, 'nothing')}, not to {upper}",
+                code="unsupported",
+                file=model.file,
+                expected=f"a leg of {', '.join(chain)}, each jointed to the one before",
+                remedy="take a model without bodies between them, or name a bundled muscle set",
+            )
+    return LegBodies(**found)
+
+
+def _body(model: OpenSimModel, segment: str) -> str:
+    words = bundled_toml(__package__, "leg_bodies.toml")[segment]
+    forms = ("{}",) if segment == "pelvis" else _RIGHT
+    known = {_folded(body): body for body in model.bodies if body in model.reachable}
+    for name in (form.format(word) for word in words for form in forms):
+        if name in known:
+            return known[name]
+    shown = words[0] if segment == "pelvis" else f"{words[0]}_r"
+    raise InputError(
+        f"no body is named like the {_SEGMENTS[segment]}",
+        code="bad_muscle_set",
+        file=model.file,
+        expected=f"a body {shown}; the bodies are {', '.join(model.bodies[1:]) or 'none'}",
+        remedy=f"rename the body in OpenSim ({', '.join(words)}), or name a model with legs",
+    )
+
+
+def _folded(name: str) -> str:
+    return "".join(letter for letter in name.casefold() if letter.isalnum())
+
+
+_RELATIVE, _PLACE = 1e-3, 1e-3
+"""Largest differences of parameters, relative, and of places [m] that count as equal."""
+_MIRROR = np.array([1.0, 1.0, -1.0])
+_PARAMETERS = ("max_isometric_force", "optimal_fiber_length", "tendon_slack_length", "pennation_angle")
+_LISTED = 6
+
+
+def left_leg_note(model: OpenSimModel, right: list[OpenSimMuscle]) -> str:
+    """What a set made of the right leg does to the left one of the model; empty where both are alike."""
+    missing, different = [], []
+    for muscle in right:
+        twin = model.muscles.get(left_name(muscle.name))
+        if twin is None:
+            missing.append(muscle.name)
+        elif not _alike(muscle, twin):
+            different.append(twin.name)
+    mirrored = "The left leg is the mirror image of the right leg of the model"
+    if len(missing) == len(right):
+        return f"{mirrored}, which has no left leg."
+    parts = [f"{listed(different)} differ in the model"] * bool(different)
+    parts += [f"{listed(missing)} have no left counterpart in it"] * bool(missing)
+    return f"{mirrored}: {'; '.join(parts)}." if parts else ""
+
+
+def left_name(name: str) -> str:
+    """The name of the same muscle on the left: soleus_r -> soleus_l, r_soleus -> l_soleus."""
+    for right, left in (("_r", "_l"), ("_R", "_L"), ("_right", "_left")):
+        if name.endswith(right):
+            return name.removesuffix(right) + left
+        if name.startswith(right[1:] + "_"):
+            return left[1:] + name.removeprefix(right[1:])
+    return ""
+
+
+def is_left(name: str) -> bool:
+    """Whether a name is that of a muscle of the left side: soleus_l, l_soleus."""
+    folded = name.casefold()
+    return folded.endswith(("_l", "_left")) or folded.startswith(("l_", "left_"))
+
+
+def _alike(right: OpenSimMuscle, left: OpenSimMuscle) -> bool:
+    """Whether parameters and fixed points are equal, but for the side."""
+    values = [[getattr(each, name) for name in _PARAMETERS] for each in (right, left)]
+    if not all(math.isclose(a, b, rel_tol=_RELATIVE, abs_tol=1e-9) for a, b in zip(*values, strict=True)):
+        return False
+    if len(right.points) != len(left.points):
+        return False
+    for one, other in zip(right.points, left.points, strict=True):
+        if one.location is not None and other.location is not None:
+            places = (
+                point.frame.place(point.location) for point in (one, other) if point.location is not None
+            )
+            here, there = places
+            if np.abs(here * _MIRROR - there).max() > _PLACE:
+                return False
+    return True
+
+
+def listed(names: list[str]) -> str:
+    """The first names, and how many more there are."""
+    more = [f"{len(names) - _LISTED} more"] if len(names) > _LISTED else []
+    return ", ".join([*names[:_LISTED], *more])
