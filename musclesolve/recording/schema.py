@@ -110,12 +110,12 @@ KINDS = {
 class Document:
     """The text of a trial file beside its content, so that every error can name a line.
 
-    `keys` is the file beside this one that describes its tables and keys.
+    `keys` describes its tables and keys: a file beside this one, or what such a file says.
     """
 
-    def __init__(self, path: Path, keys: str = "trial_keys.toml") -> None:
+    def __init__(self, path: Path, keys: str | Fields = "trial_keys.toml") -> None:
         self.path = path
-        self.tables = described_keys(keys)
+        self.tables = described_keys(keys) if isinstance(keys, str) else keys
         self.lines = read_lines(path)
         try:
             self.content: dict[str, Any] = tomllib.loads("\n".join(self.lines))
@@ -218,7 +218,7 @@ class Document:
         return lines[index] if index < len(lines) else None
 
 
-def trial_document(path: Path) -> Document:
+def trial_document(path: Path, keys: str | Fields = "trial_keys.toml") -> Document:
     """Return the text and content of a trial file.
 
     Raises:
@@ -233,7 +233,7 @@ def trial_document(path: Path) -> Document:
             f"draft one first: {draft}; it writes {shlex.quote(str(folder / 'trial.toml'))} for run and check"
         )
         raise error_at(path, None, problem, expected, remedy)
-    return Document(path)
+    return Document(path, keys)
 
 
 def described_keys(file: str) -> dict[str, Any]:

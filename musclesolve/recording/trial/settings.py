@@ -166,13 +166,8 @@ def is_own_set(database: str) -> bool:
 
 
 def muscles_of(document: Document, table: Values) -> MuscleOptions:
-    """Return the options of [muscles]; refused is a strain of tendons that are rigid."""
-    strain = table["tendon_strain"]
-    # The tendon as written: not the default in place of a faulty word.
-    if strain is not None and document.content["muscles"].get("tendon", "rigid") == "rigid":
-        problem, expected = "a strain of rigid tendons", 'tendon = "elastic" beside tendon_strain'
-        remedy = 'write tendon = "elastic", or leave out tendon_strain'
-        raise document.error(problem, "muscles", "tendon_strain", 0, expected, remedy, code="conflict")
+    """Return the options of [muscles]; see `check_strain`."""
+    check_strain(document, table["tendon_strain"])
     # A path is relative to the trial file, like every other path in it.
     database = table["database"]
     return MuscleOptions(
@@ -182,8 +177,17 @@ def muscles_of(document: Document, table: Values) -> MuscleOptions:
         fiber_lengths=table["fiber_lengths"],
         tendon=table["tendon"],
         curves=table["curves"],
-        tendon_strain=strain,
+        tendon_strain=table["tendon_strain"],
     )
+
+
+def check_strain(document: Document, strain: object) -> None:
+    """Refuse a strain of tendons that are rigid."""
+    # The tendon as written: not the default in place of a faulty word.
+    if strain is not None and document.content["muscles"].get("tendon", "rigid") == "rigid":
+        problem, expected = "a strain of rigid tendons", 'tendon = "elastic" beside tendon_strain'
+        remedy = 'write tendon = "elastic", or leave out tendon_strain'
+        raise document.error(problem, "muscles", "tendon_strain", 0, expected, remedy, code="conflict")
 
 
 def sharing_of(table: Values) -> SharingOptions:

@@ -30,6 +30,7 @@ from musclesolve.recording.plates.foot_forces import c3d_forces, is_stated, plat
 from musclesolve.recording.schema import Document, trial_document, validated
 from musclesolve.recording.trial.analysed_range import find_range, finds_range, nothing_found, without_ends
 from musclesolve.recording.trial.emg_channels import check_overlap, read_emg
+from musclesolve.recording.trial.model_trial import ModelTrial, is_model_trial, read_model_trial
 from musclesolve.recording.trial.functional_trials import hip_regression, read_functional
 from musclesolve.recording.trial.recording_checks import check_trial
 from musclesolve.recording.trial.settings import (
@@ -45,8 +46,11 @@ from musclesolve.recording.trial.settings import (
 FEWEST_FRAMES = 10
 
 
-def read_trial(path: str | Path) -> Trial:
-    """Read a trial file and the recordings it names, and check that they can be analysed.
+def read_trial(path: str | Path) -> Trial | ModelTrial:
+    """Read a trial file, of a recording or of an OpenSim model.
+
+    The recordings that it names are read, too, and checked that they can be analysed; the files of a model are read
+    when it is analysed.
 
     Raises:
         InputError: anything that is missing, contradictory or implausible, with the file and the place in it.
@@ -56,6 +60,29 @@ def read_trial(path: str | Path) -> Trial:
         remedy = 'read_trial("trial.toml")'
         raise InputError(problem, code="bad_type", where="read_trial", expected=expected, remedy=remedy)
     document = trial_document(Path(path))
+    return read_model_trial(Path(path)) if is_model_trial(document) else _read_recording(document)
+
+
+def read_recording(path: str | Path, purpose: str) -> Trial:
+    """Read the trial file of a recording; one of an OpenSim model is refused, which the purpose cannot have.
+
+    Raises:
+        InputError: see `read_trial`.
+    """
+    trial = read_trial(path)
+    if isinstance(trial, ModelTrial):
+        raise trial.document.error(
+            f"this is the trial of an OpenSim model, and {purpose} needs recorded markers and forces",
+            "files",
+            "model",
+            expected="the trial file of a recording",
+            remedy="name markers, forces and the subject instead of a model",
+            code="unsupported",
+        )
+    return trial
+
+
+def _read_recording(document: Document) -> Trial:
     content = validated(document)
     named = [(role, name) for role, name in content["files"].items() if name is not None]
     files = {role: document.input_file("files", role, name) for role, name in named}

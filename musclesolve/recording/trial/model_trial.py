@@ -1,0 +1,114 @@
+"""Trial files of OpenSim models: a model, its coordinates, and its joint moments or the loads on it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from musclesolve.recording.data import Emg, SharingOptions
+from musclesolve.recording.schema import Document, described_keys, trial_document, trial_keys, validated
+from musclesolve.recording.trial.emg_channels import read_emg
+from musclesolve.recording.trial.settings import check_strain, sharing_of
+
+SHARED_TABLES = ("time", "emg", "uncertainty")
+"""Tables that are those of the trial files of recordings."""
+
+
+@dataclass(frozen=True)
+class ModelTrial:
+    """What the trial file of an OpenSim model names and asks for; the files themselves are read with the model.
+
+    Args:
+        model, coordinates: files.
+        moments, loads: one of these files.
+        passive: "table" or "none"; tendon: "rigid" or "elastic"; tendon_strain: see `ModelOptions`.
+        muscles: their names; None: all that act on the shared coordinates.
+        sharing: force-sharing options.
+        cutoff_hz: of the filter of the coordinates; None without one.
+        start_s, end_s: of the analysed range [s]; None: as far as the files go.
+        emg: measured signals of muscles; None without [emg].
+        uncertainty: standard deviations that the trial file gives, by its keys and in its units.
+        files: role -> path, for provenance.
+        notes: sentences a reader of the results should see.
+    """
+
+    document: Document
+    model: Path
+    coordinates: Path
+    moments: Path | None
+    loads: Path | None
+    passive: str
+    tendon: str
+    tendon_strain: float | dict[str, float] | None
+    muscles: tuple[str, ...] | None
+    sharing: SharingOptions
+    cutoff_hz: float | None
+    start_s: float | None
+    end_s: float | None
+    emg: Emg | None = None
+    uncertainty: Mapping[str, float] = field(default_factory=dict)
+    files: Mapping[str, Path] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    @property
+    def path(self) -> Path:
+        """Of the trial file."""
+        return self.document.path
+
+    def __repr__(self) -> str:
+        """What it is, in a line."""
+        return f"<ModelTrial {str(self.path)!r}: {self.model.name}, {self.coordinates.name}>"
+
+
+def is_model_trial(document: Document) -> bool:
+    """Whether a trial file names an OpenSim model instead of recorded markers."""
+    files = document.content.get("files")
+    return isinstance(files, dict) and "model" in files and "markers" not in files
+
+
+def read_model_trial(path: Path) -> ModelTrial:
+    """Read the trial file of an OpenSim model, and its EMG.
+
+    Raises:
+        InputError: anything that is missing, contradictory or out of its range, with the place.
+    """
+    keys = described_keys("model_keys.toml") | {name: trial_keys()[name] for name in SHARED_TABLES}
+    document = trial_document(path, keys)
+    content = validated(document)
+    stated = content["files"]
+    files = {role: document.input_file("files", role, name) for role, name in stated.items() if name is not None}
+    if ("moments" in files) == ("loads" in files):
+        both = "moments" in files
+        raise document.error(
+            "both moments and loads are named" if both else "neither moments nor loads are named",
+            "files",
+            "loads" if both else None,
+            expected="joint moments, or the loads that they are computed from",
+            remedy="name one of them: moments = \"...\" or loads = \"...\"",
+            code="conflict" if both else "missing_key",
+        )
+    emg, notes = read_emg(document, content, files["coordinates"])
+    if emg is not None:
+        files["emg"] = emg.path
+    muscles, cutoff, time = content["muscles"], content["filter"]["cutoff_hz"], content["time"]
+    check_strain(document, muscles["tendon_strain"])
+    return ModelTrial(
+        document=document,
+        model=files["model"],
+        coordinates=files["coordinates"],
+        moments=files.get("moments"),
+        loads=files.get("loads"),
+        passive=muscles["passive"],
+        tendon=muscles["tendon"],
+        tendon_strain=muscles["tendon_strain"],
+        muscles=None if muscles["names"] is None else tuple(muscles["names"]),
+        sharing=sharing_of(content["sharing"]),
+        cutoff_hz=None if cutoff == "none" else cutoff,
+        start_s=time["start_s"],
+        end_s=time["end_s"],
+        emg=emg,
+        uncertainty={key: sd for key, sd in content["uncertainty"].items() if sd is not None},
+        files={"trial": document.path, **files},
+        notes=tuple(notes),
+    )
