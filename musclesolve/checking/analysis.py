@@ -23,10 +23,12 @@ from musclesolve.motion.anatomy.proportions import OFF_STATURE, fitting_stature
 from musclesolve.motion.events.force_events import FootLoads
 from musclesolve.motion.motion_warnings import USUAL_CUTOFF_HZ, cutoff_with_flight
 from musclesolve.pipeline.mechanics import MARGIN, mechanics_of
+from musclesolve.pipeline.opensim.model_body import body_of_trial
 from musclesolve.pipeline.run_options import find_options
 from musclesolve.recording.data import SIDE_NAMES
 from musclesolve.recording.plates.plate_checks import check_any_load, plate_error
 from musclesolve.recording.trial.analysed_range import finds_range
+from musclesolve.recording.trial.model_trial import ModelTrial
 from musclesolve.recording.trial.recording_checks import check_cutoff, check_heading, check_size
 from musclesolve.recording.trial.trial_file import ranged, read_trial, recorded_range
 
@@ -45,7 +47,11 @@ PLATE_CODES = {
 def refusal(path: Path) -> InputError | None:
     """Return why the analysis would refuse a trial, None where it would not."""
     try:
-        anatomy(read_trial(path), MARGIN)
+        trial = read_trial(path)
+        if isinstance(trial, ModelTrial):
+            body_of_trial(trial)
+        else:
+            anatomy(trial, MARGIN)
     except InputError as error:
         return error
     return None

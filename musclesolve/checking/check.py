@@ -15,6 +15,7 @@ from musclesolve.checking.loading import load
 from musclesolve.checking.markers.trajectories import fill_and_complete, remove_and_fill_jumps
 from musclesolve.checking.stages import Check, Stage, checks_of, examine
 from musclesolve.errors import InputError
+from musclesolve.recording.trial.model_trial import names_model
 
 # What is done with the recording before the checks of a stage look at it.
 PREPARE: Mapping[Stage, Callable[[Case], Case]] = {
@@ -51,7 +52,8 @@ def check(path: str | Path) -> Report:
             remedy='check("trial.toml")',
         )
     path = Path(path)
-    findings = findings_of(path, all_checks())
+    # What is wrong with markers and plates is no question of a model: its trial is analysed, or refused.
+    findings = [] if names_model(path) else findings_of(path, all_checks())
     if not any(finding.severity == "error" for finding in findings):
         with contained(findings, "measuring of the recording as it is"):
             refused = refusal(path)

@@ -30,7 +30,7 @@ from musclesolve.muscles.muscle_state import LegState, muscle_state
 from musclesolve.muscles.placing.place_muscles import LegMuscles
 from musclesolve.pipeline.body import Analysis
 from musclesolve.pipeline.recorded_body import RecordedBody
-from musclesolve.pipeline.run import prepare
+from musclesolve.pipeline.run import prepare_recording, recording_of
 from musclesolve.pipeline.run_options import check_rigid
 from musclesolve.pipeline.share import share
 from musclesolve.recording.data import Trial
@@ -155,7 +155,11 @@ def forward_problem(
             expected="a trial, the path of its file, or its analysis",
             remedy="a result knows no subject and no recording: pass its trial, and the result as result=",
         )
-    analysis = trial if isinstance(trial, Analysis) else share(prepare(trial))
+    analysis = (
+        trial
+        if isinstance(trial, Analysis)
+        else share(prepare_recording(recording_of(trial, "a forward problem")))
+    )
     assert isinstance(analysis.body, RecordedBody)
     check_rigid(analysis.body.trial, "a forward problem")
     if str(getattr(result, "attrs", {}).get("tendon", "rigid")) != "rigid":

@@ -1,4 +1,4 @@
-"""From a trial to the muscle forces of its body: `prepare` comes before the sharing, `share` is the sharing.
+"""From a trial to a body that is ready to share its moments: `prepare`; `pipeline.share.share` then shares them.
 
 `musclesolve.results.run_trial` labels what `share` returns; studies start from `prepare`.
 """
@@ -7,29 +7,47 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from musclesolve._util.progress import Progress
+from musclesolve._util.progress import Progress, no_progress
 from musclesolve.pipeline.mechanics import mechanics
+from musclesolve.pipeline.opensim.model_body import ModelBody, body_of_trial
 from musclesolve.pipeline.recorded_body import RecordedBody, recorded_body
 from musclesolve.pipeline.run_options import find_options
 from musclesolve.recording.data import Trial
-from musclesolve.recording.trial.trial_file import read_trial
+from musclesolve.recording.trial.model_trial import ModelTrial
+from musclesolve.recording.trial.trial_file import read_recording, read_trial
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.solver.solver_base import Solver
 
 
 def prepare(
-    trial: Trial | str | Path,
+    trial: Trial | ModelTrial | str | Path,
+    cost: str | Cost | None = None,
+    solver: str | Solver | None = None,
+    side: str = "both",
+    progress: Progress | None = None,
+) -> RecordedBody | ModelBody:
+    """Everything that comes before the sharing of forces, the same for every cost; arguments as in `run`."""
+    trial = trial if isinstance(trial, Trial | ModelTrial) else read_trial(trial)
+    if isinstance(trial, ModelTrial):
+        (progress or no_progress)("inverse dynamics", 0.35)
+        return body_of_trial(trial, cost, solver, side)
+    return prepare_recording(trial, cost, solver, side, progress)
+
+
+def prepare_recording(
+    trial: Trial,
     cost: str | Cost | None = None,
     solver: str | Solver | None = None,
     side: str = "both",
     progress: Progress | None = None,
 ) -> RecordedBody:
-    """Everything that comes before the sharing of forces, the same for every cost; arguments as in `run`."""
-    trial = loaded(trial)
+    """The same of a recording; arguments as in `run`."""
     options = find_options(trial, cost, solver, side)
     return recorded_body(trial, options, mechanics(trial, progress), progress)
 
 
-def loaded(trial: Trial | str | Path) -> Trial:
-    """The trial, read where it is the path of a trial file."""
-    return trial if isinstance(trial, Trial) else read_trial(trial)
+def recording_of(trial: Trial | ModelTrial | str | Path, purpose: str) -> Trial:
+    """The trial of a recording, read where a path is given; that of an OpenSim model is refused for a purpose."""
+    if isinstance(trial, ModelTrial):
+        return read_recording(trial.path, purpose)
+    return trial if isinstance(trial, Trial) else read_recording(trial, purpose)

@@ -24,7 +24,7 @@ from musclesolve.motion.ground_reaction import SMALLEST_FORCE, GroundReaction
 from musclesolve.pipeline.body import Analysis
 from musclesolve.pipeline.mechanics import Mechanics, measured_moments, mechanics
 from musclesolve.pipeline.recorded_body import RecordedBody
-from musclesolve.pipeline.run import loaded
+from musclesolve.pipeline.run import recording_of
 from musclesolve.recording.data import Trial
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def center_of_pressure_correction(source: Trial | str | Path | RecordedBody | An
         source = source.body
     if isinstance(source, RecordedBody):
         return _labelled(source.mechanics, source.moments)
-    trial = loaded(source)
+    trial = recording_of(source, "the center of pressure")
     recorded = mechanics(trial)
     return _labelled(recorded, measured_moments(trial, recorded.model, recorded.motion, recorded.wrenches))
 

@@ -11,10 +11,12 @@ import xarray as xr
 
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve.errors import InputError
-from musclesolve.pipeline.run import loaded, prepare
+from musclesolve.pipeline.recorded_body import RecordedBody
+from musclesolve.pipeline.run import prepare
 from musclesolve.pipeline.run_options import check_consistent
 from musclesolve.pipeline.share import share
 from musclesolve.recording.data import Trial
+from musclesolve.recording.trial.model_trial import ModelTrial
 from musclesolve.results.comparison_facts import agreement
 from musclesolve.results.dataset.assemble import assemble
 from musclesolve.results.dataset.tendon_variables import OF_SOLUTION, is_elastic
@@ -35,7 +37,7 @@ RENAMED = {"cost": "least_cost"}
 
 
 def compare(
-    trial: Trial | str | Path,
+    trial: Trial | ModelTrial | str | Path,
     costs: Sequence[str | Cost],
     solver: str | Solver | None = None,
     side: str = "both",
@@ -62,9 +64,9 @@ def compare(
     """
     report = progress or no_progress
     found = _different(costs)
-    trial = loaded(trial)
-    check_consistent(trial, "a comparison of costs")
     prepared = prepare(trial, found[0], solver, side, report)
+    if isinstance(prepared, RecordedBody):
+        check_consistent(prepared.trial, "a comparison of costs")
     results = []
     for number, cost in enumerate(found):
         report(f"cost {cost.label}", 0.7 + 0.25 * number / len(found))

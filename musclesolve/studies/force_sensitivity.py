@@ -27,7 +27,7 @@ from musclesolve.muscles.parameter_derivatives import MuscleChange, muscle_chang
 from musclesolve.muscles.path_point_derivatives import PointDerivatives, point_derivatives
 from musclesolve.pipeline.body import SharedPart
 from musclesolve.pipeline.mechanics import JOINTS
-from musclesolve.pipeline.run import loaded, prepare
+from musclesolve.pipeline.run import prepare_recording, recording_of
 from musclesolve.pipeline.run_options import check_consistent, check_rigid
 from musclesolve.pipeline.share import share
 from musclesolve.recording.data import Trial
@@ -179,10 +179,10 @@ def force_sensitivity(
         InputError: as in `run`; a cost without derivatives; elastic tendons.
     """
     report = progress or no_progress
-    trial = loaded(trial)
+    trial = recording_of(trial, "the force sensitivity")
     check_consistent(trial, "the force sensitivity")
     check_rigid(trial, "the force sensitivity")
-    prepared = prepare(trial, cost, solver, side, report)
+    prepared = prepare_recording(trial, cost, solver, side, report)
     legs = share(prepared, progress=report).parts
     report("derivatives", 0.95)
     return _labelled([leg_sensitivity(leg, prepared.sharing.cost) for leg in legs], prepared.time)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypedDict, Unpack
@@ -12,7 +13,7 @@ import numpy as np
 from musclesolve._util.arrays import Array, Mask, within
 from musclesolve._util.checks import check_choice, check_number
 from musclesolve._util.message_text import few
-from musclesolve._util.sides import ALL_SIDES, side_of
+from musclesolve._util.sides import ALL_SIDES, side_of, split_side, with_side
 from musclesolve.errors import InputError
 from musclesolve.muscles.muscle_parameters import MuscleParameters
 from musclesolve.muscles.muscle_state import MuscleState
@@ -29,7 +30,7 @@ from musclesolve.opensim.model import Joint, OpenSimModel
 from musclesolve.opensim.muscle_parameters import curve_notes, muscle_parameters
 from musclesolve.opensim.read_model import read_osim
 from musclesolve.pipeline.body import Part, Sharing
-from musclesolve.pipeline.measured_activation import MeasuredActivation
+from musclesolve.pipeline.measured_activation import Channels, MeasuredActivation
 from musclesolve.pipeline.opensim.clamped_ranges import BeyondRange, beyond_ranges
 from musclesolve.pipeline.opensim.coordinate_moments import CoordinateMoments
 from musclesolve.pipeline.opensim.coordinate_motion import CoordinateMotion, Source, coordinate_motion
@@ -38,9 +39,13 @@ from musclesolve.pipeline.opensim.moments_and_model import moment_warnings
 from musclesolve.pipeline.opensim.separate_groups import separate_groups
 from musclesolve.pipeline.opensim.shared_choice import SharedChoice, shared_choice
 from musclesolve.pipeline.opensim.shared_moments import shared_moments
-from musclesolve.pipeline.share import sharing_problem
+from musclesolve.pipeline.share import motion_cost, motion_solver, sharing_problem
+from musclesolve.recording.trial.emg_channels import CHANNELS
+from musclesolve.recording.trial.model_trial import ModelTrial
+from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.problem import Problem
+from musclesolve.sharing.solver.solver_base import Solver
 from musclesolve.sharing.solver.solver_registry import find_solver
 
 PASSIVE = ("table", "none")
@@ -96,6 +101,7 @@ class ModelBody:
     muscle connects them. motion: of all coordinates; speed (T, m) [rad/s; m/s]. The musculotendon lengths of the state
     are those of the path, or over several wrap objects and with rigid tendons as OpenSim 4 reports it. dynamics: where
     loads were given; beyond: coordinates of the muscles that leave the range to which the model clamps them.
+    trial: where a trial file names what is done.
     """
 
     model: OpenSimModel
@@ -112,6 +118,7 @@ class ModelBody:
     notes: tuple[str, ...]
     beyond: tuple[BeyondRange, ...] = ()
     emg: MeasuredActivation | None = None
+    trial: ModelTrial | None = None
 
     @property
     def time(self) -> Array:
@@ -252,6 +259,81 @@ def model_body(
             remedy="give one of them",
         )
     return body_of_moments(loaded, choice, motion, found, options, sharing)
+
+
+def body_of_trial(
+    trial: ModelTrial, cost: str | Cost | None = None, solver: str | Solver | None = None, side: str = "both"
+) -> ModelBody:
+    """The body of the trial file of a model; cost and solver of the file unless given.
+
+    Raises:
+        InputError: see `opensim_problem`; a name in the file that is unknown, with its place.
+    """
+    stated, elastic = trial.sharing, trial.tendon == "elastic"
+    cost_of, solver_of = (motion_cost, motion_solver) if elastic else (find_cost, find_solver)
+    with _placed(trial, "sharing", "cost", cost is None):
+        chosen = cost_of(stated.cost if cost is None else cost)
+    with _placed(trial, "sharing", "solver", solver is None):
+        method = solver_of(stated.solver if solver is None else solver)
+    options = ModelOptions(
+        muscles=trial.muscles,
+        dofs=stated.dofs,
+        side=side,
+        passive=trial.passive,
+        reserve_weight=stated.reserve_weight,
+        cutoff_hz=trial.cutoff_hz,
+        start_s=trial.start_s,
+        end_s=trial.end_s,
+        loads=trial.loads,
+        tendon=trial.tendon,
+        tendon_strain=trial.tendon_strain,
+    )
+    sharing = Sharing(chosen, method, trial.tendon, stated.reserve_weight)
+    body = model_body(trial.model, trial.coordinates, trial.moments, options, sharing)
+    body = replace(body, trial=trial, notes=(*trial.notes, *body.notes))
+    if trial.emg is None:
+        body.check(sharing)
+        return body
+    emg = MeasuredActivation.of(trial.emg, model_channels(trial, body.muscles), ALL_SIDES)
+    parts = tuple(
+        replace(part, emg=emg.expected(body.time, part.state.parameters.names)) for part in body.parts
+    )
+    return replace(body, emg=emg, parts=parts, notes=(*body.notes, *emg.notes(body.time)))
+
+
+@contextmanager
+def _placed(trial: ModelTrial, table: str, key: str, stated: bool) -> Iterator[None]:
+    """Errors of what the trial file states point at its key."""
+    try:
+        yield
+    except InputError as error:
+        if not stated or error.file is not None:
+            raise
+        raise trial.document.placed(error, table, key) from error
+
+
+def model_channels(trial: ModelTrial, muscles: Sequence[str]) -> Channels:
+    """The muscles of every channel of EMG among those of the body.
+
+    A name without a number before its side stands for all muscles that are numbered: glmed_r for glmed1_r, glmed2_r.
+
+    Raises:
+        InputError: a muscle that is not among them, with its place.
+    """
+    assert trial.emg is not None
+    known: dict[str, list[str]] = {}
+    for muscle in muscles:
+        stem, side = split_side(muscle)
+        known.setdefault(with_side(stem.rstrip("0123456789"), side), []).append(muscle)
+    known |= {muscle: [muscle] for muscle in muscles}
+    channels = []
+    for channel, names in zip(trial.emg.names, trial.emg.muscles, strict=True):
+        for name in names:
+            if name not in known:
+                problem = f"{name!r} is no muscle that shares the moments"
+                raise trial.document.unknown(problem, name, known, CHANNELS, channel)
+        channels.append(tuple(dict.fromkeys(muscle for name in names for muscle in known[name])))
+    return tuple(channels)
 
 
 def body_of_moments(

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from musclesolve.errors import InputError
 from musclesolve.recording.data import Emg, SharingOptions
 from musclesolve.recording.schema import Document, described_keys, trial_document, trial_keys, validated
 from musclesolve.recording.trial.emg_channels import read_emg
@@ -67,6 +68,14 @@ def is_model_trial(document: Document) -> bool:
     return isinstance(files, dict) and "model" in files and "markers" not in files
 
 
+def names_model(path: Path) -> bool:
+    """Whether a file is the trial file of an OpenSim model; not of what cannot be read."""
+    try:
+        return is_model_trial(trial_document(path))
+    except InputError:
+        return False
+
+
 def read_model_trial(path: Path) -> ModelTrial:
     """Read the trial file of an OpenSim model, and its EMG.
 
@@ -77,7 +86,9 @@ def read_model_trial(path: Path) -> ModelTrial:
     document = trial_document(path, keys)
     content = validated(document)
     stated = content["files"]
-    files = {role: document.input_file("files", role, name) for role, name in stated.items() if name is not None}
+    files = {
+        role: document.input_file("files", role, name) for role, name in stated.items() if name is not None
+    }
     if ("moments" in files) == ("loads" in files):
         both = "moments" in files
         raise document.error(
@@ -85,7 +96,7 @@ def read_model_trial(path: Path) -> ModelTrial:
             "files",
             "loads" if both else None,
             expected="joint moments, or the loads that they are computed from",
-            remedy="name one of them: moments = \"...\" or loads = \"...\"",
+            remedy='name one of them: moments = "..." or loads = "..."',
             code="conflict" if both else "missing_key",
         )
     emg, notes = read_emg(document, content, files["coordinates"])

@@ -30,8 +30,8 @@ from musclesolve.recording.plates.foot_forces import c3d_forces, is_stated, plat
 from musclesolve.recording.schema import Document, trial_document, validated
 from musclesolve.recording.trial.analysed_range import find_range, finds_range, nothing_found, without_ends
 from musclesolve.recording.trial.emg_channels import check_overlap, read_emg
-from musclesolve.recording.trial.model_trial import ModelTrial, is_model_trial, read_model_trial
 from musclesolve.recording.trial.functional_trials import hip_regression, read_functional
+from musclesolve.recording.trial.model_trial import ModelTrial, is_model_trial, read_model_trial
 from musclesolve.recording.trial.recording_checks import check_trial
 from musclesolve.recording.trial.settings import (
     consistency_of,

@@ -39,6 +39,7 @@ from musclesolve.studies.many_trials.trial_record import Measures, Outcome, Tria
 
 if TYPE_CHECKING:
     from musclesolve.recording.data import Trial
+    from musclesolve.recording.trial.model_trial import ModelTrial
 
 MEASURES = "measures"
 """Attribute of result.nc with its line of the table of many trials."""
@@ -70,7 +71,7 @@ def analyse(
     options: Mapping[str, object],
     figures: bool,
     progress: Progress,
-    more: Callable[[Trial], dict[str, bytes]] = lambda trial: {},
+    more: Callable[[Trial | ModelTrial], dict[str, bytes]] = lambda trial: {},
 ) -> tuple[xr.Dataset, list[Path]]:
     """Read, compute, draw and write one trial; all files are written, or none. Returns the result and the files.
 

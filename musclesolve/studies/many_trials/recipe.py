@@ -20,12 +20,13 @@ from musclesolve.version import __version__
 
 if TYPE_CHECKING:
     from musclesolve.recording.data import Trial
+    from musclesolve.recording.trial.model_trial import ModelTrial
 
 ATTRIBUTE = "recipe"
 """Name of the attribute of result.nc: JSON with version, options, hash of every input file, names of all outputs."""
 
 
-def input_hashes(trial: Trial) -> dict[str, str]:
+def input_hashes(trial: Trial | ModelTrial) -> dict[str, str]:
     """Hash of every file of a trial, by its path from the folder of the trial file; to be taken when it is read."""
     folder = trial.path.resolve().parent
     return {_relative(path.resolve(), folder): sha256(path) for path in trial.files.values()}

@@ -19,7 +19,7 @@ from musclesolve._util.processes import cores
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve._util.worker_pool import Pool
 from musclesolve.errors import InputError, MuscleSolveError
-from musclesolve.pipeline.run import loaded, prepare
+from musclesolve.pipeline.run import prepare_recording, recording_of
 from musclesolve.pipeline.run_options import check_consistent
 from musclesolve.pipeline.share import share
 from musclesolve.plotting.figure_names import UNCERTAINTY
@@ -94,10 +94,10 @@ def uncertainty(
     contributions, workers, report = options_of_uncertainty(**how)
     samples, seed = check_integer(samples, "samples", 2), check_integer(seed, "seed", 0)
     report("nominal result", 0.0)
-    trial = loaded(trial)
+    trial = recording_of(trial, "the uncertainty")
     check_consistent(trial, "the uncertainty")
     chosen = standard_deviations(trial, sd)
-    prepared = prepare(trial, cost, solver, side)
+    prepared = prepare_recording(trial, cost, solver, side)
     options = prepared.options
     result = labelled.assemble(share(prepared))
     counted = np.stack([counted_frames(result, side) for side in options.sides], axis=1)
