@@ -155,11 +155,9 @@ def forward_problem(
             expected="a trial, the path of its file, or its analysis",
             remedy="a result knows no subject and no recording: pass its trial, and the result as result=",
         )
-    analysis = (
-        trial
-        if isinstance(trial, Analysis)
-        else share(prepare_recording(recording_of(trial, "a forward problem")))
-    )
+    if not isinstance(trial, Analysis):
+        trial = share(prepare_recording(recording_of(trial, "a forward problem")))
+    analysis = trial
     assert isinstance(analysis.body, RecordedBody)
     check_rigid(analysis.body.trial, "a forward problem")
     if str(getattr(result, "attrs", {}).get("tendon", "rigid")) != "rigid":

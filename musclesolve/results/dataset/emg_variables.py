@@ -6,7 +6,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve.pipeline.body import Analysis, Body
-from musclesolve.pipeline.recorded_body import RecordedBody
+from musclesolve.recording.data import Emg
 
 Variable = tuple[tuple[str, ...], Array]
 
@@ -41,9 +41,8 @@ def emg_notes(body: Body) -> list[str]:
     return [] if body.emg is None else body.emg.notes(body.time)
 
 
-def emg_attributes(body: RecordedBody) -> dict[str, object]:
+def emg_attributes(emg: Emg | None) -> dict[str, object]:
     """How the envelopes were made; none without EMG."""
-    emg = body.trial.emg
     if emg is None:
         return {}
     options = emg.options

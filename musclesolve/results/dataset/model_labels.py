@@ -6,15 +6,20 @@ import os
 
 import numpy as np
 
+from musclesolve._util.arrays import Array
+from musclesolve._util.sides import OTHER, side_of, split_side
 from musclesolve.muscles.tendon_strain import stated_texts
-from musclesolve.opensim.kinematics import coordinate_values
+from musclesolve.opensim.external_loads import load_in_ground
+from musclesolve.opensim.kinematics import body_motion, coordinate_values
+from musclesolve.opensim.model import TO_GLOBAL
 from musclesolve.pipeline.body import Analysis
 from musclesolve.pipeline.opensim.coordinate_motion import ORDER
 from musclesolve.pipeline.opensim.model_body import ModelBody
 from musclesolve.recording.text.text_file import sha256
+from musclesolve.results.dataset.emg_variables import emg_attributes
 from musclesolve.results.dataset.fiber_ranges import beyond_plausible, fiber_range
-from musclesolve.results.dataset.frame_validity import MUSCLE_SIDE
-from musclesolve.results.dataset.labels import Labels
+from musclesolve.results.dataset.frame_validity import MUSCLE_SIDE, STANCE_THRESHOLD
+from musclesolve.results.dataset.labels import MEDIAL, SEGMENT_OF, Labels, Variable
 from musclesolve.results.dataset.picture import (
     Drawn,
     load_coordinates,
@@ -32,7 +37,7 @@ def model_labels(analysis: Analysis) -> Labels:
     model, motion = body.model, body.motion
     values = coordinate_values(model, motion.by_name(motion.value))
     return Labels(
-        variables=load_variables(model, body.dynamics),
+        variables=load_variables(model, body.dynamics) | _of_ground(analysis, body),
         coordinates={
             "short_name": ("muscle", list(body.muscles)),
             "group": ("muscle", _joints_crossed(body)),
@@ -48,8 +53,57 @@ def model_labels(analysis: Analysis) -> Labels:
             *beyond_plausible(body.muscles, *fiber_range(analysis)),
         ],
         picture=Drawn(model_skeleton(model, values), model_paths(model, values, body.muscles)),
+        segment_axes=_segment_axes(body, values),
         translates=not all(model.coordinates[name].rotational for name in body.dofs),
     )
+
+
+def _of_ground(analysis: Analysis, body: ModelBody) -> dict[str, Variable]:
+    """Ground reaction force and its center of pressure under each side, NaN where its moments are not measured.
+
+    The loads on bodies of a side together; none where no load acts on a body of a side.
+    """
+    if body.dynamics is None or not (
+        loads := [load for load in body.dynamics.loads if side_of(load.body) != OTHER]
+    ):
+        return {}
+    pose = body.dynamics.dynamics.bodies.pose
+    force = np.zeros((len(body.time), len(analysis.sides), 3))
+    moment, point = np.zeros_like(force), np.full(force.shape, np.nan)
+    for load in loads:
+        if (side := side_of(load.body)) in analysis.sides:
+            acting, at = (part @ TO_GLOBAL.T for part in load_in_ground(body.model, load, body.time, pose))
+            at = np.where(np.isfinite(at), at, 0.0)
+            place = analysis.sides.index(side)
+            force[:, place] += acting
+            moment[:, place] += np.cross(at, acting)
+    up = force[..., 2]
+    stands = up > STANCE_THRESHOLD
+    # the point of the floor about which the force has no moment but a vertical one
+    over_x, over_y = -moment[stands, 1] / up[stands], moment[stands, 0] / up[stands]
+    point[stands] = np.stack([over_x, over_y, np.zeros_like(over_x)], axis=1)
+    for place, side in enumerate(analysis.sides):
+        lost = ~np.all([part.part.measured for part in analysis.of_side(side)], axis=0)
+        force[lost, place], point[lost, place] = np.nan, np.nan
+    over = ("time", "side", "axis")
+    return {"ground_reaction_force": (over, force), "center_of_pressure": (over, point)}
+
+
+def _segment_axes(body: ModelBody, values: Array) -> dict[str, Array]:
+    """Axes of `DIRECTIONS` at hips, knees and ankles whose force is known, (T, 3, 3), by the names of the joints.
+
+    Those of the body beyond a hip or knee, and of the body above an ankle: x forward, y up, z to the right.
+    """
+    motion, axes = body_motion(body.model, values), {}
+    for joint in body.model.joints:
+        stem, side = split_side(joint.name)
+        kind = next((kind for kind in SEGMENT_OF if kind in stem.lower()), None)
+        if joint.name in body.joints and kind is not None and side in MEDIAL:
+            segment = (joint.inboard if kind == "ankle" else joint.outboard).body
+            rotation = TO_GLOBAL @ motion.rotation[:, body.model.body_number[segment]]
+            forward, up, right = np.moveaxis(rotation, 2, 0)
+            axes[joint.name] = np.stack([-up, forward, -MEDIAL[side] * right], axis=1)
+    return axes
 
 
 def _joints_crossed(body: ModelBody) -> list[str]:
@@ -81,6 +135,8 @@ def _provenance(body: ModelBody) -> dict[str, object]:
     motion, model, options = body.motion, body.model, body.options
     source = "moments" if body.dynamics is None else "loads"
     files = {"model": model.file, "coordinates": motion.file, source: body.moment_file}
+    if body.trial is not None:
+        files = dict(body.trial.files)
     attributes: dict[str, object] = {
         "subject": model.name,
         "model_file": os.path.realpath(model.file),
@@ -95,8 +151,11 @@ def _provenance(body: ModelBody) -> dict[str, object]:
     residual = None if body.dynamics is None else body.dynamics.root_residual(model)
     if residual is not None and np.isfinite(residual).any():
         attributes["root_residual_n"] = float(np.nanmax(residual))
-    if motion.file is not None:
-        attributes["trial_file"] = os.path.realpath(motion.file)
+    trial_file = motion.file if body.trial is None else body.trial.path
+    if trial_file is not None:
+        attributes["trial_file"] = os.path.realpath(trial_file)
+    if body.trial is not None and body.trial.emg is not None:
+        attributes |= emg_attributes(body.trial.emg)
     if motion.cutoff_hz is not None:
         attributes |= {"filter_method": "butterworth", "filter_order": ORDER, "cutoff_hz": motion.cutoff_hz}
     return attributes

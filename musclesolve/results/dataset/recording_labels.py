@@ -155,7 +155,7 @@ def _provenance(body: RecordedBody) -> dict[str, object]:
         "trial_file": os.path.realpath(trial.path),
         "inputs": [f"{role} {path.name} sha256:{sha256(path)}" for role, path in trial.files.items()],
         **filter_attributes(measured.filter),
-        **emg_attributes(body),
+        **emg_attributes(trial.emg),
         "hip_method": trial.hip_method,
         "consistency_method": consistency.method,
         "consistency_derivatives": consistency.derivatives,

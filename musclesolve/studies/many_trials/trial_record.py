@@ -55,14 +55,15 @@ class Measures:
         idle = np.all([frames.not_measured(result, side) for side in legs], axis=0)
         reserve = np.any([frames.solved_with_reserve(result, side) for side in legs], axis=0) & ~failed
         facts = Facts(result)
-        size, peaks = facts.pelvis_residual, facts.contact_by_joint
+        size, peaks = facts.pelvis_residual, facts.contact_peaks
         return cls(
             solved=int((~failed & ~reserve & ~idle).sum()),
             with_reserve=int(reserve.sum()),
             without_solution=int(failed.sum()),
-            residual_percent=0.0 if size is None else size.peak_percent,
+            residual_percent=(facts.root_residual_percent or 0.0) if size is None else size.peak_percent,
             contact={
-                joint: max((peak.body_weights for peak in peaks[joint].values()), default=float("nan"))
+                # a model may call its knee walker_knee
+                joint: max((peak.body_weights for peak in peaks if joint in peak.stem), default=float("nan"))
                 for joint in JOINTS
             },
         )

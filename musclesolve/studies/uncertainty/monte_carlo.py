@@ -24,6 +24,7 @@ from musclesolve.pipeline.run_options import check_consistent
 from musclesolve.pipeline.share import share
 from musclesolve.plotting.figure_names import UNCERTAINTY
 from musclesolve.recording.data import Trial
+from musclesolve.recording.trial.model_trial import ModelTrial
 from musclesolve.results.dataset import assemble as labelled
 from musclesolve.results.facts import counted_frames
 from musclesolve.results.files.result_netcdf import netcdf_bytes
@@ -63,7 +64,7 @@ class Computing(TypedDict, total=False):
 
 
 def uncertainty(
-    trial: Trial | str | Path,
+    trial: Trial | ModelTrial | str | Path,
     samples: int = 1000,
     seed: int = 0,
     sd: Mapping[str, float] | None = None,
@@ -195,7 +196,7 @@ class UncertaintyFiles:
     progress: Progress  # as in `run`
     found: xr.Dataset | None = None  # what `uncertainty` returned
 
-    def __call__(self, trial: Trial) -> dict[str, bytes]:
+    def __call__(self, trial: Trial | ModelTrial) -> dict[str, bytes]:
         """The content of every file, by its name."""
         from musclesolve.plotting.study.uncertainty_figures import uncertainty_figures  # loads matplotlib
 
