@@ -12,7 +12,8 @@ RESULT_FIGURES = (
 )
 MODEL_FIGURES = (
     *("activations.png", "muscle_forces.png", "function_groups.png", "fibers_and_tendons.png"),
-    *("coordinates_and_moments.png", "joint_powers.png", "reserves.png"),
+    *("coordinates_and_moments.png", "joint_powers.png", "contact_forces.png"),
+    *("contact_force_components.png", "reserves.png"),
 )
 """Of a result on an OpenSim model."""
 UNCERTAINTY_FIGURES = (

@@ -61,6 +61,8 @@ OF_MODEL: dict[str, Callable[[xr.Dataset], Figure]] = {
     "fibers_and_tendons": fibers_and_tendons,
     "coordinates_and_moments": coordinates_and_moments,
     "joint_powers": joint_powers,
+    "contact_forces": contact_forces,
+    "contact_force_components": contact_force_components,
     "reserves": reserves,
 }
 """Those of a result on an OpenSim model."""
@@ -70,6 +72,7 @@ NEEDS = {
     "function_groups": "max_isometric_force",
     "fibers_and_tendons": "tendon_strain",
     "joint_powers": "joint_power",
+    "contact_forces": "joint_reaction",
     "contact_force_components": "contact_force_component",
 }
 """Figures of a variable that results of earlier versions, or of other trials, do not have."""

@@ -83,3 +83,31 @@ def test_plates_that_cannot_be_under_their_foot_are_refused(
     files = reference / "rajagopal_lai_uhlrich_2023_scaled.osim", reference / "opensim_ik.mot"
     with refused("unassigned_plate", "grf.mot", *parts):
         share_model(*files, loads=loads)
+
+
+def test_joint_reactions_as_a_cost_are_the_least(recorded_walk: Path, shared: xr.Dataset) -> None:
+    """The sum of the squares of the forces at the joints of each leg falls below that of another cost."""
+    reference = recorded_walk / "reference"
+    files = reference / "rajagopal_lai_uhlrich_2023_scaled.osim", reference / "opensim_ik.mot"
+    loads = recorded_walk / "walk_grf.mot"
+    least = share_model(*files, loads=loads, start_s=1.0, end_s=1.1, cost="joint_reaction_squared")
+    other = shared.sel(time=least["time"], method="nearest")
+    assert (least["status"] == int(Status.SOLVED)).all()
+    for side in "rl":
+        joints = [name for name in map(str, least["joint"].values) if name.endswith(side)]
+        squares = [
+            (each["joint_reaction"].sel(joint=joints) ** 2).sum(("joint", "axis")).values
+            for each in (least, other)
+        ]
+        assert (squares[0] < squares[1] * (1.0 + 1e-9)).all() and squares[0].mean() < 0.9 * squares[1].mean()
+
+
+def test_forces_under_the_feet_and_components_at_the_knee(shared: xr.Dataset) -> None:
+    """Body weight on the ground in the mean, compression at knee and ankle in stance, hips pressed inward."""
+    weight = float(shared["ground_reaction_force"].sel(axis="z").sum("side").mean())
+    assert weight == pytest.approx(BODY_WEIGHT, rel=0.05)
+    stance = shared["ground_reaction_force"].sel(axis="z", side="r").values > 0.5 * BODY_WEIGHT
+    axial = shared["contact_force_component"].sel(direction="axial").values[stance]
+    names = list(map(str, shared["joint"].values))
+    assert (axial[:, names.index("walker_knee_r")] > BODY_WEIGHT).all()
+    assert (axial[:, names.index("ankle_r")] > BODY_WEIGHT).all()

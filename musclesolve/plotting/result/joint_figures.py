@@ -11,7 +11,13 @@ from musclesolve.plotting.page.panels import dof_rows, joint_rows
 from musclesolve.plotting.page.sheet import Sheet, heading, note, page, zero_line
 from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.dataset.labels import SEGMENT_OF
-from musclesolve.results.dataset.result_quantities import LEG_JOINTS, OPPOSITE, body_weight, magnitude
+from musclesolve.results.dataset.result_quantities import (
+    LEG_JOINTS,
+    OPPOSITE,
+    body_weight,
+    leg_joint,
+    magnitude,
+)
 from musclesolve.results.facts import Facts
 
 DEGREES = 180.0 / np.pi
@@ -68,17 +74,22 @@ def coordinate_stems(result: xr.Dataset) -> list[str]:
 
 def contact_forces(result: xr.Dataset) -> Sheet:
     """Magnitude of the joint reaction at hip, knee and ankle, with muscle forces and without, in body weights."""
-    legs, weight, peaks = Legs.of(result), body_weight(result), Facts(result).contact_by_joint
+    legs, weight, peaks = Legs.of(result), body_weight(result), Facts(result).contact_peaks
     sheet, panels = page(result, "Joint contact force, magnitude", 3, 2, height=0.75, sharey="row")
     for row, joint in joint_rows(panels, legs.x):
         for axes, name in zip(row, ("joint_reaction", "joint_reaction_net"), strict=True):
             force = magnitude(result[name]) / weight
             for side in legs.sides:
-                legs.draw(axes, side, force.sel(joint=f"{joint}_{side}").values)
+                if full := leg_joint(result, joint, side):
+                    legs.draw(axes, side, force.sel(joint=full).values)
             legs.mark_stance(axes)
         heading(row[0], f"{joint}: contact force, muscles included")
-        of_legs = peaks.get(joint, {}).items()
-        texts = [f"peak {frames.SIDE_NAMES[side]} {peak.body_weights:.2f}" for side, peak in of_legs]
+        shown = {peak.joint: peak for peak in peaks}
+        texts = [
+            f"peak {frames.SIDE_NAMES[side]} {shown[full].body_weights:.2f}"
+            for side in legs.sides
+            if (full := leg_joint(result, joint, side)) in shown
+        ]
         note(row[0], ", ".join(texts))
         heading(row[1], f"{joint}: net reaction, muscles left out")
     legs.legend(sheet, stance=True)
@@ -88,13 +99,12 @@ def contact_forces(result: xr.Dataset) -> Sheet:
 def contact_force_components(result: xr.Dataset) -> Sheet:
     """Axial, fore-aft and medio-lateral contact force on the distal segment, muscles included, in body weights."""
     legs, force = Legs.of(result), result["contact_force_component"] / body_weight(result)
-    known = set(map(str, result["joint"].values))
     title = "Joint contact force on the distal segment, muscles included"
     sheet, panels = page(result, title, len(LEG_JOINTS), len(DIRECTIONS), height=0.65)
     for row, joint in zip(panels, LEG_JOINTS, strict=True):
         for axes, (direction, name) in zip(row, DIRECTIONS.items(), strict=True):
             for side in legs.sides:
-                if (full := f"{joint}_{side}") in known:
+                if full := leg_joint(result, joint, side):
                     legs.draw(axes, side, force.sel(joint=full, direction=direction).values)
             legs.mark_stance(axes)
             zero_line(axes)

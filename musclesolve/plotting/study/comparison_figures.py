@@ -21,7 +21,7 @@ from musclesolve.plotting.page.sheet import Sheet
 from musclesolve.plotting.page.style import FAILED_MARK, NOTE_COLOR, RESERVE_STYLE
 from musclesolve.plotting.result.muscle_figures import ACTIVATION, FORCE
 from musclesolve.results.dataset import frame_validity as frames
-from musclesolve.results.dataset.result_quantities import LEG_JOINTS, body_weight, magnitude
+from musclesolve.results.dataset.result_quantities import LEG_JOINTS, body_weight, leg_joint, magnitude
 
 # Okabe & Ito (2008) without black and yellow, the darkest first; what comes first is drawn widest.
 COST_COLORS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9")
@@ -32,7 +32,7 @@ DASHES: tuple[Any, ...] = (
 )
 """Curves whose gray is alike differ by their dashes. Dots mean a reserve."""
 NEEDED = (
-    *("cost", "activation", "group_force", "co_contraction", "joint_reaction"),
+    *("cost", "activation", "group_force", "co_contraction"),
     *("status", "group", "least_cost"),
 )
 SHARE = Grid(5, top=1.0, above=0.05, low=True)
@@ -46,6 +46,7 @@ def comparison_files(comparison: xr.Dataset, progress: Progress | None = None) -
         f"{name}_{side}": partial(draw, side=side)
         for name, draw in FIGURES.items()
         for side in frames.sides(comparison)
+        if name != "compare_contact_forces" or "joint_reaction" in comparison
     }
     return figures_of(comparison, pages, progress)
 
@@ -72,7 +73,7 @@ def compare_co_contraction(comparison: xr.Dataset, side: str) -> Sheet:
 def compare_contact_forces(comparison: xr.Dataset, side: str) -> Sheet:
     """Magnitude of the contact force at hip, knee and ankle of a leg, in body weights."""
     data = comparison.assign(contact=magnitude(comparison["joint_reaction"]) / body_weight(comparison))
-    data = data.sel(joint=[f"{joint}_{side}" for joint in LEG_JOINTS])
+    data = data.sel(joint=[name for joint in LEG_JOINTS if (name := leg_joint(data, joint, side))])
     titles = ("Joint contact force, magnitude", "[body weights]")
     return _page(data, "joint", side, titles, "contact", Grid(1, least=1e-3, above=0.05, low=True))
 
@@ -83,7 +84,7 @@ FIGURES: dict[str, Callable[..., Figure]] = {
     "compare_contact_forces": compare_contact_forces,
     "compare_co_contraction": compare_co_contraction,
 }
-FILES = tuple(f"{name}_{side}.png" for name in FIGURES for side in frames.SIDE_NAMES)
+FILES = tuple(f"{name}_{side}.png" for name in FIGURES for side in frames.ALL_SIDES)
 """Every figure of a comparison that there may be."""
 
 
@@ -99,11 +100,11 @@ def _page(
 
     def fill(axes: Axes, name: str) -> None:
         for number, part in enumerate(parts):
-            values = part[variable].sel({dim: f"{name}_{side}"}).values
+            values = part[variable].sel({dim: frames.with_side(name, side)}).values
             _curve(axes, legs, side, values, validity[number], line_style(number, len(parts)))
         legs.mark_stance(axes, side)
 
-    title = f"{titles[0]}: {frames.SIDE_NAMES[side]} leg, one color per cost"
+    title = f"{titles[0]}: {frames.part_names(comparison)[side]}, one color per cost"
     sheet = small_multiples(comparison, (title, titles[1]), legs.x, dict.fromkeys(names, ""), fill, grid)
     costs = [str(cost) for cost in comparison["cost"].values]
     entries = {cost: line(**line_style(number, len(costs))) for number, cost in enumerate(costs)}
@@ -117,8 +118,8 @@ def _page(
 
 def _in_order(comparison: xr.Dataset, dim: str, side: str) -> list[str]:
     """Names of a leg, without side, in the order in which they are on every page: muscles group by group."""
-    ours = [str(name).endswith(f"_{side}") for name in comparison[dim].values]
-    names = [str(name)[:-2] for name in comparison[dim].values[ours]]
+    ours = [frames.side_of(str(name)) == side for name in comparison[dim].values]
+    names = [frames.split_side(str(name))[0] for name in comparison[dim].values[ours]]
     if dim not in ("muscle", "function_group"):
         return names
     groups = names if dim == "function_group" else list(map(str, comparison["group"].values[ours]))

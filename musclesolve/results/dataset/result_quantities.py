@@ -8,6 +8,7 @@ import numpy as np
 import xarray as xr
 
 from musclesolve._util.arrays import Array
+from musclesolve._util.sides import side_of
 from musclesolve.constants import STANDARD_GRAVITY
 
 OPPOSITE = {
@@ -21,6 +22,16 @@ OPPOSITE = {
 }
 """The negative direction of each degree of freedom, without side."""
 LEG_JOINTS = ("hip", "knee", "ankle")
+
+
+def leg_joint(result: xr.Dataset, kind: str, side: str) -> str | None:
+    """The joint of a leg that is its hip, knee or ankle, as knee_r or, in a model, walker_knee_r; None without one."""
+    names = [str(name) for name in result["joint"].values] if "joint" in result.coords else []
+    of_side = [name for name in names if side_of(name) == side]
+    exact = [name for name in of_side if name == f"{kind}_{side}"]
+    return next(iter([*exact, *(name for name in of_side if kind in name.lower())]), None)
+
+
 CONSISTENCY_METHODS = {
     "nearest": "nearest pose",
     "joint_angles": "driven by measured joint angles",

@@ -90,7 +90,8 @@ def analyse(
         result.attrs[MEASURES] = Measures.of(result).as_json()
         progress("writing", 1.0)
         files = {RESULT: netcdf_bytes(result), **drawn, **further}
-        replaced = [*in_every_format((*RESULT_FIGURES, *UNCERTAINTY_FIGURES)), UNCERTAINTY, ERROR, EARLIER]
+        figure_names = (*RESULT_FIGURES, *MODEL_FIGURES, *UNCERTAINTY_FIGURES)
+        replaced = [*in_every_format(figure_names), UNCERTAINTY, ERROR, EARLIER]
         return result, write_files(folder, files, replaced)
 
 

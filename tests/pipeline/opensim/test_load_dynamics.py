@@ -111,3 +111,30 @@ def test_frames_without_muscle_forces_have_no_contact_force(small: OpenSimModel,
     assert body.whole.loads is not None
     for contact in body.whole.loads.contact(force).values():
         assert np.isnan(contact[7]).all() and np.isfinite(np.delete(contact, 7, axis=0)).all()
+
+
+def test_components_of_contact_forces_are_those_in_axes_of_a_segment(
+    small: OpenSimModel, loads: Path
+) -> None:
+    result = share_model(small, small_motion(small), dofs=DOFS, loads=loads, cutoff_hz=None)
+    component, reaction = result["contact_force_component"].values, result["joint_reaction"].values
+    np.testing.assert_allclose(
+        np.linalg.norm(component, axis=2), np.linalg.norm(reaction, axis=2), rtol=1e-12
+    )
+    assert np.abs(component - reaction).max() > 1.0
+
+
+def test_the_ground_reaction_of_a_side_is_its_load(small: OpenSimModel, loads: Path) -> None:
+    """5 N forward, 20 N up, 3 N to the left at a point 0.1 m forward on the floor, growing with time."""
+    result = share_model(small, small_motion(small), dofs=DOFS, loads=loads, cutoff_hz=None)
+    force = result["ground_reaction_force"].sel(side="r").values
+    np.testing.assert_allclose(force, np.outer(1.0 + 0.1 * TIME, [5.0, 3.0, 20.0]), rtol=1e-9)
+    stands = force[:, 2] > 20.0
+    point = result["center_of_pressure"].sel(side="r").values
+    assert np.isnan(point[~stands]).all() and stands.any()
+    np.testing.assert_allclose(point[stands], np.outer(1.0 + 0.1 * TIME, [0.1, -0.1, 0.0])[stands], atol=1e-9)
+
+
+def test_joint_reactions_are_no_cost_where_no_loads_are_known(small: OpenSimModel) -> None:
+    with refused("missing_argument", "joint reactions", "loads"):
+        share_model(small, small_motion(small), feasible_moments(small), "joint_reaction_squared", dofs=DOFS)

@@ -1,0 +1,133 @@
+"""Trial files of OpenSim models: what works on a recording works on them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from refusals import refused
+from small_model import TEXT
+from small_model_motion import DOFS, TIME, save_inputs
+
+import musclesolve as ms
+from musclesolve.opensim.model import OpenSimModel
+from musclesolve.pipeline.run import prepare
+from musclesolve.recording.data import Table
+from musclesolve.recording.text.mot_file import write_mot
+from musclesolve.recording.trial.model_trial import ModelTrial
+from musclesolve.studies.many_trials.run_many import run_many
+
+SHARED = f"[sharing]\ndofs = {list(DOFS)}\n"
+CHANNELS = '[emg]\nfile = "emg.sto"\nprocessed = true\n[emg.channels]\nONE = "one_r"\n'
+
+
+@pytest.fixture
+def folder(small: OpenSimModel, tmp_path: Path) -> Path:
+    """Model, coordinates and moments side by side."""
+    (tmp_path / "leg.osim").write_text(TEXT, encoding="utf-8")
+    save_inputs(tmp_path, small)
+    return tmp_path
+
+
+def trial(folder: Path, further: str = SHARED, files: str = "") -> Path:
+    """A trial file in the folder."""
+    named = files or 'model = "leg.osim"\ncoordinates = "ik.mot"\nmoments = "id.sto"\n'
+    path = folder / "trial.toml"
+    path.write_text(f"[files]\n{named}{further}", encoding="utf-8")
+    return path
+
+
+def test_a_trial_file_gives_what_its_files_give(folder: Path) -> None:
+    loaded = ms.read_trial(trial(folder))
+    assert isinstance(loaded, ModelTrial) and "leg.osim" in repr(loaded)
+    result = ms.run(loaded, cost="activation_power")
+    expected = ms.share_model(
+        folder / "leg.osim", folder / "ik.mot", folder / "id.sto", "activation_power", dofs=DOFS
+    )
+    for name in ("activation", "muscle_force", "joint_moment", "moment_arm", "status"):
+        np.testing.assert_array_equal(result[name], expected[name])
+    assert Path(result.attrs["trial_file"]).name == "trial.toml"
+    assert [line.split()[0] for line in result.attrs["inputs"]] == [
+        "trial",
+        "model",
+        "coordinates",
+        "moments",
+    ]
+
+
+def test_costs_are_compared(folder: Path) -> None:
+    found = ms.compare(trial(folder), ["activation_power", "force_squared"])
+    assert found["activation"].dims == ("cost", "time", "muscle")
+    assert found.attrs["cost"] == "activation_power, force_squared"
+    each = ms.run(trial(folder), cost="force_squared")
+    np.testing.assert_array_equal(found["activation"].sel(cost="force_squared"), each["activation"])
+
+
+def test_many_trials_of_models_and_kept_results(folder: Path) -> None:
+    records = run_many([trial(folder)], folder / "out", figures=False, jobs=1)
+    again = run_many([trial(folder)], folder / "out", figures=False, jobs=1)
+    assert [record.outcome.value for record in (*records, *again)] == ["computed", "unchanged"]
+    (folder / "id.sto").write_text((folder / "id.sto").read_text(encoding="utf-8") + "\n", encoding="utf-8")
+    (changed,) = run_many([trial(folder)], folder / "out", figures=False, jobs=1)
+    assert changed.outcome.value == "computed"
+
+
+def save_emg(folder: Path, shift: float = 0.0) -> None:
+    envelope = 0.2 + 0.1 * np.sin(2.0 * np.pi * TIME)
+    path = folder / "emg.sto"
+    write_mot(path, Table(TIME + shift, ("ONE",), envelope[:, None], False, path))
+
+
+def test_emg_is_followed_and_compared(folder: Path) -> None:
+    save_emg(folder)
+    body = prepare(trial(folder, SHARED + CHANNELS), cost="emg_tracking")
+    assert body.emg is not None and [part.emg is not None for part in body.parts] == [True, True]
+    result = ms.run(trial(folder, SHARED + CHANNELS), cost="emg_tracking")
+    assert result["emg"].dims == ("time", "channel") and result["channel"].values.tolist() == ["ONE"]
+    assert np.isfinite(result["measured_activation"].sel(muscle="one_r")).any()
+    assert np.isnan(result["measured_activation"].sel(muscle="two_r")).all()
+    with refused("missing_argument", "emg_tracking", "EMG"):
+        ms.run(trial(folder), cost="emg_tracking")
+
+
+@pytest.mark.parametrize(
+    ("further", "files", "code", "parts"),
+    [
+        ("[muscles]\npassive = 'calibrated'\n", "", "bad_value", ["line 6", "[muscles] passive"]),
+        ("[sharing]\ncost = 'forc_squared'\n", "", "unknown_name", ["[sharing] cost", "force_squared"]),
+        ("[markers]\nset = 'x'\n", "", "unknown_key", ["markers"]),
+        ("[muscles]\ntendon_strain = 0.05\n", "", "conflict", ["tendon_strain", "rigid"]),
+        (SHARED, 'model = "leg.osim"\ncoordinates = "ik.mot"\n', "missing_key", ["neither", "loads"]),
+        (
+            SHARED,
+            'model = "leg.osim"\ncoordinates = "ik.mot"\nmoments = "id.sto"\nloads = "id.sto"\n',
+            "conflict",
+            ["both"],
+        ),
+        (
+            SHARED,
+            'model = "no.osim"\ncoordinates = "ik.mot"\nmoments = "id.sto"\n',
+            "missing_file",
+            ["no.osim"],
+        ),
+        (SHARED + CHANNELS.replace("one_r", "nine_r"), "", "unknown_name", ["nine_r", "[emg.channels] ONE"]),
+    ],
+)
+def test_what_is_wrong_is_refused_at_its_place(
+    folder: Path, further: str, files: str, code: str, parts: list[str]
+) -> None:
+    save_emg(folder)
+    with refused(code, "trial.toml", *parts):
+        ms.run(trial(folder, further, files))
+
+
+def test_studies_of_recordings_say_what_they_need(folder: Path) -> None:
+    with refused("unsupported", "trial.toml", "[files] model", "markers"):
+        ms.force_sensitivity(trial(folder))
+
+
+def test_check_says_whether_a_trial_of_a_model_can_be_analysed(folder: Path) -> None:
+    assert not ms.check(trial(folder)).findings
+    (finding,) = ms.check(trial(folder, "[sharing]\ncost = 'x'\n")).findings
+    assert finding.severity == "error"
