@@ -105,8 +105,9 @@ def dof_rows(
     for row, dof in zip(panels, dofs, strict=True):
         yield row, dof
         name = dof.replace("_", " ")
-        heading(row[0], f"{name} (+)   {OPPOSITE[dof]} (-)")
-        heading(row[1], f"{name} moment (+)   {OPPOSITE[dof]} (-)")
+        negative = f" (+)   {OPPOSITE[dof]} (-)" if dof in OPPOSITE else ""
+        heading(row[0], f"{name}{negative}")
+        heading(row[1], f"{name} moment{negative}")
         row[0].set_ylabel("[deg]")
         row[1].set_ylabel(moment_unit)
         for axes in row:

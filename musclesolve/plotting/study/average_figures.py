@@ -21,6 +21,7 @@ from musclesolve.plotting.page.sheet import Sheet, page
 from musclesolve.plotting.page.style import NOTE_COLOR, REPEATED, RESERVE_STYLE, SIDE_COLOR, SIDE_WIDTH
 from musclesolve.plotting.result.muscle_figures import ACTIVATION, FORCE
 from musclesolve.results.dataset import frame_validity as frames
+from musclesolve.results.dataset.attributes import listed
 from musclesolve.results.dataset.result_quantities import OPPOSITE
 
 BAND = 0.22
@@ -35,7 +36,8 @@ def average_files(average: xr.Dataset, progress: Progress | None = None) -> dict
 
 def average_angles_and_moments(average: xr.Dataset) -> Sheet:
     """Angle [deg] and internal moment of the degrees of freedom of the legs; per body mass if of a single subject."""
-    dofs = [dof for dof in OPPOSITE if dof in average["dof"].values]
+    shared = [dof for dof in listed(average, "shared_dofs") if dof not in OPPOSITE]  # names of a model's own
+    dofs = [dof for dof in (*OPPOSITE, *shared) if dof in average["dof"].values]
     mass = average.attrs.get("subject_mass_kg")
     sheet, panels = page(average, "Mean joint angles and internal joint moments", len(dofs), 2, labels=True)
     for row, dof in dof_rows(panels, cycle_axis(), dofs, "[N m]" if mass is None else "[N m/kg]"):
