@@ -22,7 +22,7 @@ from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.pipeline.body import Analysis
 from musclesolve.pipeline.measured_activation import channel_muscles
 from musclesolve.pipeline.recorded_body import RecordedBody, recorded_body
-from musclesolve.pipeline.run import loaded, prepare
+from musclesolve.pipeline.run import prepare_recording, recording_of
 from musclesolve.pipeline.share import share
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.status import Status
@@ -106,7 +106,7 @@ def table(prepared: RecordedBody, found: dict[tuple[str, str, str], Agreement]) 
 
 def main(*files: str) -> None:
     for file in files:
-        prepared = prepare(loaded(file), side="both")
+        prepared = prepare_recording(recording_of(file, "this comparison"), side="both")
         console.print(file, table(prepared, combinations(prepared)))
 
 

@@ -14,7 +14,7 @@ from benchmarks.muscle_sets import Agreement, combinations
 from benchmarks.validation.page import picture, recorded_walk, reference, table
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.motion.signals.emg_envelope import best_delays
-from musclesolve.pipeline.run import loaded, prepare
+from musclesolve.pipeline.run import prepare_recording
 from musclesolve.recording.text.mot_file import read_mot
 from musclesolve.sharing.status import Status
 
@@ -108,7 +108,7 @@ def emg() -> str:
 
 def static_optimization(channels: list[str]) -> np.ndarray:
     """Correlations of OpenSim's static optimization with the Rajagopal 2016 model, by the same measure."""
-    prepared = prepare(loaded(recorded_walk()), side="both")
+    prepared = prepare_recording(recorded_walk(), side="both")
     file = read_mot(reference("opensim_so_rajagopal2016_activation.sto"))
     means = np.stack(
         [np.mean([file[f"{name}_r"] for name in THEIRS[channel]], axis=0) for channel in channels], axis=-1
@@ -142,7 +142,7 @@ def emg_figure(ours: xr.Dataset, channels: list[str]) -> Figure:
 
 def sets() -> str:
     """The best and the usual combinations of set, passive rule and cost."""
-    prepared = prepare(loaded(recorded_walk()), side="both")
+    prepared = prepare_recording(recorded_walk(), side="both")
     found = combinations(prepared)
     channels = prepared.emg.channels if prepared.emg is not None else ()
     kept = [key for key in found if key[2] in ("activation_volume", "stress_cubed")]
