@@ -32,8 +32,8 @@ from musclesolve.opensim.inverse_dynamics import (
 from musclesolve.opensim.kinematics import body_motion
 from musclesolve.opensim.model import GROUND, TO_GLOBAL, Joint, OpenSimModel
 from musclesolve.pipeline.body import JointLoads
-from musclesolve.pipeline.opensim.coordinate_moments import CoordinateMoments
 from musclesolve.pipeline.opensim.coordinate_motion import CoordinateMotion
+from musclesolve.pipeline.opensim.moments import CoordinateMoments
 
 _FREE = 6
 MISSING = 0.25

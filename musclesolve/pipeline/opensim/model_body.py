@@ -31,14 +31,17 @@ from musclesolve.opensim.muscle_parameters import curve_notes, muscle_parameters
 from musclesolve.opensim.read_model import read_osim
 from musclesolve.pipeline.body import Part, Sharing
 from musclesolve.pipeline.measured_activation import Channels, MeasuredActivation
-from musclesolve.pipeline.opensim.clamped_ranges import BeyondRange, beyond_ranges
-from musclesolve.pipeline.opensim.coordinate_moments import CoordinateMoments
-from musclesolve.pipeline.opensim.coordinate_motion import CoordinateMotion, Source, coordinate_motion
+from musclesolve.pipeline.opensim.coordinate_motion import (
+    BeyondRange,
+    CoordinateMotion,
+    Source,
+    beyond_ranges,
+    coordinate_motion,
+)
 from musclesolve.pipeline.opensim.load_dynamics import LoadDynamics, load_dynamics, load_moments
+from musclesolve.pipeline.opensim.moments import CoordinateMoments, shared_moments
 from musclesolve.pipeline.opensim.moments_and_model import moment_warnings
-from musclesolve.pipeline.opensim.separate_groups import separate_groups
-from musclesolve.pipeline.opensim.shared_choice import SharedChoice, shared_choice
-from musclesolve.pipeline.opensim.shared_moments import shared_moments
+from musclesolve.pipeline.opensim.shared_choice import SharedChoice, separate_groups, shared_choice
 from musclesolve.pipeline.share import motion_cost, motion_solver, sharing_problem
 from musclesolve.recording.trial.emg_channels import CHANNELS
 from musclesolve.recording.trial.model_trial import ModelTrial

@@ -30,7 +30,6 @@ from musclesolve.motion.signals.low_pass import low_pass
 from musclesolve.opensim.external_loads import foot_of_side
 from musclesolve.opensim.inverse_dynamics import ModelMotion, inverse_dynamics, joint_forces
 from musclesolve.opensim.model import GROUND, OpenSimModel
-from musclesolve.pipeline.opensim.coordinate_moments import SUFFIXES
 from musclesolve.pipeline.opensim.coordinate_motion import (
     CoordinateMotion,
     Source,
@@ -38,6 +37,7 @@ from musclesolve.pipeline.opensim.coordinate_motion import (
     coordinate_motion,
 )
 from musclesolve.pipeline.opensim.load_dynamics import whole_motion
+from musclesolve.pipeline.opensim.moments import SUFFIXES
 from musclesolve.recording.data import Table
 
 CUTOFF_HZ = 6.0

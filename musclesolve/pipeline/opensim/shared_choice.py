@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+
+import numpy as np
 
 from musclesolve._util.checks import check_choice
 from musclesolve._util.names import unknown_name
 from musclesolve.errors import InputError
 from musclesolve.opensim.model import OpenSimModel, OpenSimMuscle
-from musclesolve.pipeline.opensim.separate_groups import Crossing
 
 SIDES = {"r": "_l", "l": "_r", "both": ""}
 """Side -> the ending of the names that are left out."""
@@ -178,3 +179,25 @@ def _notes(
 def _listed(names: Sequence[str]) -> str:
     more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
     return ", ".join(names[:_NAMED]) + more
+
+
+Crossing = Mapping[str, frozenset[str]]
+"""Muscle -> the independent coordinates that its length depends on."""
+
+
+def separate_groups(
+    crossing: Crossing, muscles: Sequence[str], dofs: Sequence[str]
+) -> list[tuple[list[int], list[int]]]:
+    """Coordinates and muscles, by number, that can be shared apart: no muscle of a group acts on another group.
+
+    Returns:
+        Coordinates and muscles of each group, in the order of the first coordinate.
+    """
+    group = np.arange(len(dofs))
+    acts = [[k for k, dof in enumerate(dofs) if dof in crossing[name]] for name in muscles]
+    for own in acts:
+        group[np.isin(group, group[own])] = group[own].min()
+    return [
+        (np.flatnonzero(group == first).tolist(), [i for i, own in enumerate(acts) if group[own[0]] == first])
+        for first in np.unique(group)
+    ]

@@ -13,7 +13,6 @@ from musclesolve.opensim.geometry import opensim_geometry
 from musclesolve.opensim.model import OpenSimModel
 from musclesolve.opensim.read_model import read_osim
 from musclesolve.pipeline.body import Analysis, Sharing
-from musclesolve.pipeline.opensim.coordinate_moments import coordinate_moments
 from musclesolve.pipeline.opensim.model_body import (
     Choices,
     ModelBody,
@@ -21,8 +20,8 @@ from musclesolve.pipeline.opensim.model_body import (
     model_body,
     opensim_problem,
 )
-from musclesolve.pipeline.opensim.separate_groups import separate_groups
-from musclesolve.pipeline.opensim.shared_choice import shared_choice
+from musclesolve.pipeline.opensim.moments import coordinate_moments
+from musclesolve.pipeline.opensim.shared_choice import separate_groups, shared_choice
 from musclesolve.pipeline.share import share, sharing_problem
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.problem import Problem

@@ -18,7 +18,7 @@ from musclesolve.opensim.kinematics import coordinate_values
 from musclesolve.opensim.model import OpenSimModel
 from musclesolve.opensim.read_model import read_osim
 from musclesolve.pipeline.opensim.coordinate_motion import coordinate_motion
-from musclesolve.pipeline.opensim.shared_moments import shared_moments
+from musclesolve.pipeline.opensim.moments import shared_moments
 from musclesolve.recording.data import Table
 
 SHARED = ("hip_a_r", "hip_b_r", "hip_c_r", "knee_r", "ankle_a_r", "ankle_b_r")
