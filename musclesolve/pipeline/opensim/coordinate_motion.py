@@ -1,9 +1,10 @@
 """The coordinates of an OpenSim model over time: read from a file or a table, filtered, differentiated.
 
-Coordinates beyond the range to which the model clamps them: OpenSim's inverse kinematics keeps a clamped coordinate in
-its range. Its analyses of a given motion do not: they take the values of the file, as is done here (OpenSim 4.6, MuscleAnalysis of an elbow beyond its range: the same length with
-and without the clamp). Beyond the range the model was not made to be used: paths, splines of coupled motions and wraps
-are extrapolated there, and moment arms may be implausible.
+Coordinates beyond the range to which the model clamps them: OpenSim's inverse kinematics keeps a clamped coordinate
+in its range. Its analyses of a given motion do not: they take the values of the file, as is done here (OpenSim 4.6,
+MuscleAnalysis of an elbow beyond its range: the same length with and without the clamp). Beyond the range the model
+was not made to be used: paths, splines of coupled motions and wraps are extrapolated there, and moment arms may be
+implausible.
 """
 
 from __future__ import annotations
