@@ -512,6 +512,8 @@ def counted_frames(result: xr.Dataset, side: str) -> frames.Mask:
     In early swing passive forces of stretched fibers have unphysiological bands (docs/uncertainty.md).
     """
     valid = frames.valid(result, side)
+    if "ground_reaction_force" not in result:
+        return valid
     in_stance = valid & frames.stance(result, side)
     return in_stance if in_stance.any() else valid
 
@@ -520,7 +522,7 @@ def uncertain_peak(found: xr.Dataset, name: str, which: str) -> UncertainPeak | 
     """The peak of "muscle_force" or "contact_force" of a muscle or joint such as "hip_r"; None without valid frames."""
     own = {"muscle" if name == "muscle_force" else "joint": which}
     nominal = found[name].sel(own).values
-    known = counted_frames(found, which[-1]) & np.isfinite(nominal)
+    known = counted_frames(found, _side_of_peak(found, which)) & np.isfinite(nominal)
     if not known.any():
         return None
     frame = int(np.where(known, nominal, -np.inf).argmax())
@@ -528,6 +530,13 @@ def uncertain_peak(found: xr.Dataset, name: str, which: str) -> UncertainPeak | 
     shares = found.get(f"{name}_contribution")
     own_shares = None if shares is None else shares.sel(own).isel(time=frame)
     return UncertainPeak(float(found["time"].values[frame]), float(nominal[frame]), mean, sd, own_shares)
+
+
+def _side_of_peak(found: xr.Dataset, which: str) -> str:
+    """The side whose frames count for a muscle or a joint: its own, or the last one that an OpenSim model has."""
+    own = frames.muscle_sides(found).get(which, frames.side_of(which))
+    sides = list(map(str, found["side"].values))
+    return own if own in sides else sides[-1]
 
 
 class UncertaintyFacts:
@@ -538,8 +547,8 @@ class UncertaintyFacts:
 
     @cached_property
     def contact(self) -> dict[str, UncertainPeak | None]:
-        """The peak of the contact force of every joint; None where its leg has no valid frame."""
-        names = map(str, self.found["joint"].values)
+        """The peak of the contact force of every joint; None where its leg has no valid frame. No joints without loads."""
+        names = map(str, self.found["joint"].values) if "joint" in self.found.coords else ()
         return {name: uncertain_peak(self.found, "contact_force", name) for name in names}
 
     @cached_property

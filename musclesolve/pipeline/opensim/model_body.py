@@ -360,7 +360,7 @@ def body_of_moments(
     if dynamics is not None:
         notes += dynamics.residual_notes(model)
     muscles, shift = _muscles(model, choice, options)
-    geometry, velocity = _geometry(model, choice, motion)
+    geometry, velocity = geometry_along(model, choice, motion)
     length, arm = geometry.length, geometry.moment_arm[:, : len(choice.dofs)]
     if options.tendon == "rigid":
         # frames stand alone: the fibers have the lengths that OpenSim gives them
@@ -458,7 +458,7 @@ def _length_notes(
     return [text for text in (note, shift_note(choice.names, shift)) if text]
 
 
-def _geometry(
+def geometry_along(
     model: OpenSimModel, choice: SharedChoice, motion: CoordinateMotion
 ) -> tuple[OpenSimGeometry, Array]:
     """Lengths and moment arms, about the shared coordinates first, and the rates of the lengths (T, n) [m/s].

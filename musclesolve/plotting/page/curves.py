@@ -226,6 +226,8 @@ class Legs:
         Of these legs, or of all; nothing where no plate was measured.
         """
         for side in (sides or self.sides) if "ground_reaction_force" in self.result else ():
+            if side not in STANCE_BAR:  # what is of no leg
+                continue
             on_ground = frames.stance(self.result, side)
             for part in self.x.passes[side]:
                 axes.fill_between(
@@ -285,7 +287,9 @@ class Legs:
             marks = tuple(line(SIDE_COLOR[side], **FAILED_MARK) for side in failed)
             handles["no valid solution"] = marks
         if stance and "ground_reaction_force" in self.result:
-            handles["foot on the ground"] = tuple(Patch(color=STANCE_COLOR[side]) for side in self.sides)
+            handles["foot on the ground"] = tuple(
+                Patch(color=STANCE_COLOR[side]) for side in self.sides if side in STANCE_COLOR
+            )
         if shaded:
             handles[shaded] = tuple(Patch(color=SHADE_COLOR[side]) for side in self.sides if side in of)
         sheet.add_legend(handles)

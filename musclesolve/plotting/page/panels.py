@@ -88,14 +88,16 @@ def muscles_by_group(names: Sequence[str], groups: Sequence[str]) -> dict[str, s
     return dict(sorted(group_of.items(), key=lambda entry: order.index(entry[1])))
 
 
-def joint_rows(panels: np.ndarray, x: Abscissa) -> Iterator[tuple[np.ndarray, str]]:
+def joint_rows(
+    panels: np.ndarray, x: Abscissa, joints: Sequence[str] = LEG_JOINTS
+) -> Iterator[tuple[np.ndarray, str]]:
     """Yield each row of panels with its joint; afterwards its scale begins at zero, in body weights."""
-    for row, joint in zip(panels, LEG_JOINTS, strict=True):
+    for row, joint in zip(panels, joints, strict=True):
         yield row, joint
         row[0].set_ylabel("[body weights]")
         row[0].set_ylim(bottom=0.0)
         for axes in row:
-            x.apply(axes, labelled=joint == LEG_JOINTS[-1])
+            x.apply(axes, labelled=joint == joints[-1])
 
 
 def dof_rows(

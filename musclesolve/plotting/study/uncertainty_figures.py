@@ -36,8 +36,10 @@ SOURCE_COLOR = {
     "soft_tissue": "#FDBE85",
     "center_of_pressure": "#444444",
     "segment_mass": "#B0B0B0",
+    "joint_angle": "#A63603",
+    "joint_moment": "#888888",
 }
-"""Muscle parameters blue, paths green, markers orange, plates and masses gray."""
+"""Muscle parameters blue, paths green, markers and angles orange, plates, masses and moments gray."""
 
 
 def uncertainty_figures(samples: xr.Dataset, progress: Progress | None = None) -> dict[str, bytes]:
@@ -48,11 +50,13 @@ def uncertainty_figures(samples: xr.Dataset, progress: Progress | None = None) -
 def uncertainty_muscle_forces(samples: xr.Dataset) -> Sheet:
     """Force of each muscle [N] with its bands, both legs in one panel."""
     legs = Legs.of(samples)
+    known = _muscles_by_side(samples)
 
     def fill(axes: Axes, muscle: str) -> None:
         for side in legs.sides:
-            _banded(axes, legs, side, "muscle_force", {"muscle": f"{muscle}_{side}"})
-            legs.mark_events(axes, side)
+            if name := known.get((muscle, side)):
+                _banded(axes, legs, side, "muscle_force", {"muscle": name})
+                legs.mark_events(axes, side)
 
     sheet = small_multiples(samples, (_title("Muscle force", samples), FORCE), legs.x, muscles(samples), fill)
     legs.legend(sheet, events=True)
@@ -60,19 +64,21 @@ def uncertainty_muscle_forces(samples: xr.Dataset) -> Sheet:
 
 
 def uncertainty_contact_forces(samples: xr.Dataset) -> Sheet:
-    """Magnitude of the joint reaction at hip, knee and ankle [body weights] with its bands, a column for each leg."""
+    """Magnitude of the force at each joint [body weights] with its bands, a column for each leg."""
     legs, weight = Legs.of(samples), body_weight(samples)
     title = _title("Joint contact force, magnitude", samples)
-    sheet, panels = page(samples, title, 3, len(legs.sides), height=0.75, sharey="row")
-    for row, joint in joint_rows(panels, legs.x):
-        for axes, side in zip(row, legs.sides, strict=True):
-            _banded(axes, legs, side, "contact_force", {"joint": f"{joint}_{side}"}, 1.0 / weight)
-            legs.mark_stance(axes, side)
-            at = uncertain_peak(samples, "contact_force", f"{joint}_{side}")
-            note = "no valid frame"
-            if at is not None:
-                note = f"peak in stance {at.value / weight:.1f} ± {at.sd / weight:.1f} body weights"
-            heading(axes, f"{frames.SIDE_NAMES[side]} {joint}", note)
+
+    def fill(axes: Axes, side: str, name: str) -> None:
+        _banded(axes, legs, side, "contact_force", {"joint": name}, 1.0 / weight)
+        legs.mark_stance(axes, side)
+        at = uncertain_peak(samples, "contact_force", name)
+        note = "no valid frame"
+        if at is not None:
+            stance = " in stance" if "ground_reaction_force" in samples else ""
+            note = f"peak{stance} {at.value / weight:.1f} ± {at.sd / weight:.1f} body weights"
+        heading(axes, _in_words(name), note)
+
+    sheet = _joint_panels(legs, title, fill)
     legs.legend(sheet, stance=True)
     return sheet
 
@@ -80,18 +86,18 @@ def uncertainty_contact_forces(samples: xr.Dataset) -> Sheet:
 def error_sources_contact_forces(samples: xr.Dataset) -> Sheet:
     """Standard deviation of the magnitude of every contact force [body weights], divided among the sources."""
     legs, weight = Legs.of(samples), body_weight(samples)
-    title = "Joint contact force: standard deviation of the samples, by source"
-    sheet, panels = page(samples, title, 3, len(legs.sides), height=0.75, sharey="row")
-    for row, joint in joint_rows(panels, legs.x):
-        for axes, side in zip(row, legs.sides, strict=True):
-            force = samples.sel(joint=f"{joint}_{side}")
-            parts = (force["contact_force_contribution"] * force["contact_force_sd"]).values / weight
-            for part in legs.x.passes[side]:
-                shown = ~part.repeated & ~legs.validity[side].failed[part.index]
-                heights = np.where(shown, np.nan_to_num(parts[:, part.index]), np.nan)
-                axes.stackplot(part.place, heights, colors=_colors(samples), linewidth=0.0)
-            legs.mark_stance(axes, side)
-            heading(axes, f"{frames.SIDE_NAMES[side]} {joint}")
+
+    def fill(axes: Axes, side: str, name: str) -> None:
+        force = samples.sel(joint=name)
+        parts = (force["contact_force_contribution"] * force["contact_force_sd"]).values / weight
+        for part in legs.x.passes[side]:
+            shown = ~part.repeated & ~legs.validity[side].failed[part.index]
+            heights = np.where(shown, np.nan_to_num(parts[:, part.index]), np.nan)
+            axes.stackplot(part.place, heights, colors=_colors(samples), linewidth=0.0)
+        legs.mark_stance(axes, side)
+        heading(axes, _in_words(name))
+
+    sheet = _joint_panels(legs, "Joint contact force: standard deviation of the samples, by source", fill)
     sheet.add_legend(_entries(samples, legs.sides))
     return sheet
 
@@ -99,6 +105,7 @@ def error_sources_contact_forces(samples: xr.Dataset) -> Sheet:
 def error_sources_muscle_forces(samples: xr.Dataset) -> Sheet:
     """Share of every source in the variance of each muscle force at its peak in stance, a bar for each muscle."""
     sides, groups = frames.sides(samples), muscles(samples)
+    known = _muscles_by_side(samples)
     title, style = "Muscle force: sources of its variance at its peak in stance", current_style()
     beside = not style.narrow
     labels = [name.replace("_", " ") for name in groups]
@@ -107,12 +114,13 @@ def error_sources_muscle_forces(samples: xr.Dataset) -> Sheet:
     shape = (1, len(sides)) if beside else (len(sides), 1)
     sheet, panels = page(samples, title, *shape, height=0.0, space=space)
     for number, (axes, side) in enumerate(zip(panels.flat, sides, strict=True)):
-        peaks = [uncertain_peak(samples, "muscle_force", f"{name}_{side}") for name in groups]
+        named = [known.get((name, side)) for name in groups]
+        peaks = [None if name is None else uncertain_peak(samples, "muscle_force", name) for name in named]
         _bars(axes, np.stack([_shares(at, len(samples["source"])) for at in peaks], axis=1), _colors(samples))
         for row, at in enumerate(peaks):
             text = "-" if at is None else f"{at.value:.0f} ± {at.sd:.0f}"
             axes.text(1.01, row, text, fontsize=style.note_pt, va="center", color=NOTE_COLOR)
-        heading(axes, f"{frames.SIDE_NAMES[side]}, and force at that peak [N]")
+        heading(axes, f"{frames.SIDE_NAMES.get(side, side)}, and force at that peak [N]")
         axes.set_yticks(range(len(labels)), labels)
         axes.tick_params(labelleft=number == 0 or not beside)
         axes.invert_yaxis()
@@ -129,10 +137,41 @@ FIGURES: dict[str, Callable[[xr.Dataset], Figure]] = {
     "error_sources_contact_forces": error_sources_contact_forces,
 }
 NEEDS = {
+    "uncertainty_contact_forces": "contact_force",
     "error_sources_muscle_forces": "muscle_force_contribution",
     "error_sources_contact_forces": "contact_force_contribution",
 }
-"""Figures of a variable that is there only where contributions were computed."""
+"""Figures of a variable that is there only where loads are known, or contributions were computed."""
+
+
+def _joint_panels(legs: Legs, title: str, fill: Callable[[Axes, str, str], None]) -> Sheet:
+    """A page with a row for each joint and a column for each leg, in body weights; fill draws a joint of a leg."""
+    known = list(map(str, legs.result["joint"].values))
+    joints = list(dict.fromkeys(frames.split_side(name)[0] for name in known))
+    height = 0.25 * len(joints)
+    sheet, panels = page(legs.result, title, len(joints), len(legs.sides), height=height, sharey="row")
+    for row, joint in joint_rows(panels, legs.x, joints):
+        for axes, side in zip(row, legs.sides, strict=True):
+            if (name := frames.with_side(joint, side)) in known:
+                fill(axes, side, name)
+            else:
+                axes.set_axis_off()
+    return sheet
+
+
+def _in_words(name: str) -> str:
+    """The right hip."""
+    stem, side = frames.split_side(name)
+    return f"{frames.SIDE_NAMES[side]} {stem}" if side in frames.SIDE_NAMES else name
+
+
+def _muscles_by_side(samples: xr.Dataset) -> dict[tuple[str, str], str]:
+    """Name without side, and the side whose frames and color are its own -> muscle."""
+    sides, found = frames.sides(samples), {}
+    for name, verdict in frames.muscle_sides(samples).items():
+        stem, side = frames.split_side(name)
+        found[stem, side if side in sides else verdict] = name
+    return found
 
 
 def _banded(axes: Axes, legs: Legs, side: str, name: str, where: dict[str, str], factor: float = 1.0) -> None:
@@ -183,7 +222,7 @@ def _entries(samples: xr.Dataset, stance_of: Sequence[str] = ()) -> dict[str, An
         label: Patch(color=color, linewidth=0.0)
         for label, color in zip(labels, _colors(samples), strict=True)
     }
-    if stance_of:
-        bars = tuple(Patch(color=STANCE_COLOR[side], linewidth=0.0) for side in stance_of)
+    if stance_of and "ground_reaction_force" in samples:
+        bars = tuple(Patch(color=STANCE_COLOR[side], linewidth=0.0) for side in stance_of if side in STANCE_COLOR)
         entries["foot on the ground"] = bars
     return entries

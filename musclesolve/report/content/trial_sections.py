@@ -341,7 +341,7 @@ def uncertainty(trial: TrialFiles) -> dict[str, object]:
     failed = int(found.attrs.get("failed_samples", 0))
     return {
         "tables": [
-            Table("Contact forces [body weights]", columns, rows),
+            *([Table("Contact forces [body weights]", columns, rows)] if rows else []),
             Table(f"The {LEAST_CERTAIN} least certain muscles [N]", columns, muscle_rows),
             _sources(found),
         ],
@@ -360,10 +360,11 @@ def _uncertain(name: str, at: UncertainPeak | None, unit: float, digits: int) ->
 def _sources(found: xr.Dataset) -> Table:
     """The sources of error and how large they were taken to be."""
     columns = (found[name].values for name in ("source_label", "standard_deviation", "source_unit"))
-    rows = [
-        (str(label), f"{1000.0 * sd:.3g} mm" if str(unit) in ("m", "mm") else f"{100.0 * sd:.3g} %")
-        for label, sd, unit in zip(*columns, strict=True)
-    ]
+    shown = {"m": (1000.0, "mm"), "mm": (1000.0, "mm"), "rad": (np.degrees(1.0), "degrees")}
+    rows = []
+    for label, sd, unit in zip(*columns, strict=True):
+        factor, name = shown.get(str(unit), (100.0, "%"))
+        rows.append((str(label), f"{factor * sd:.3g} {name}"))
     return Table("Sources of error", ("source", "standard deviation assumed"), rows, compact=True)
 
 

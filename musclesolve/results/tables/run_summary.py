@@ -241,22 +241,40 @@ def _plain(value: float, digits: int) -> str:
 
 
 def uncertainty_summary(found: xr.Dataset) -> str:
-    """Several lines: samples, peak of every contact force, the least certain muscles, the sources that matter."""
+    """Several lines: samples, peak of every contact force, the least certain muscles, the sources that matter.
+
+    The sources stand beside the muscles where no contact forces are known.
+    """
     facts = UncertaintyFacts(found)
-    peaks = [
-        f"{frames.SIDE_NAMES[joint[-1]]} {joint[:-2]} {_uncertain_contact(at, facts.body_weight)}"
+    contact = [
+        f"{_joint_in_words(joint)} {_uncertain_contact(at, facts.body_weight)}"
         for joint, at in facts.contact.items()
     ]
     least = list(facts.least_certain.items())[:MOST_MUSCLES]
-    muscles = ", ".join(f"{name} {at.value:.0f} ± {at.sd:.0f} N" for name, at in least)
+    peaks = "peaks in stance" if "ground_reaction_force" in found else "peaks"
+    if contact:
+        muscles = [", ".join(f"{name} {at.value:.0f} ± {at.sd:.0f} N" for name, at in least)]
+    else:
+        muscles = [_with_sources(f"{name} {at.value:.0f} ± {at.sd:.0f} N", at) for name, at in least]
     text = [
         line("uncertainty", _samples(found)),
-        *lines("peaks in stance", peaks),
-        line("least certain", f"at their peaks in stance {muscles}" if least else "no leg has a valid frame"),
+        *lines(peaks, contact),
+        *lines("least certain", [f"at their {peaks} {muscles[0]}", *muscles[1:]] if least else ["no leg has a valid frame"]),
     ]
     if missing := found.attrs["without_contributions"]:
         text.append(line("sources", f"no contributions: {missing}"))
     return "\n".join(text)
+
+
+def _joint_in_words(joint: str) -> str:
+    """The right hip; of an OpenSim model its own name without side, such as right walker_knee."""
+    stem, side = frames.split_side(joint)
+    return f"{frames.SIDE_NAMES[side]} {stem}" if side in frames.SIDE_NAMES else joint
+
+
+def _with_sources(text: str, at: UncertainPeak) -> str:
+    sources = at.main_sources()
+    return text + (f": {sources}" if sources else "")
 
 
 def _samples(found: xr.Dataset) -> str:
@@ -266,7 +284,7 @@ def _samples(found: xr.Dataset) -> str:
         parts.append(f"{given['failed_samples']} of them FAILED")
     shares = {str(side): found["reserve_share"].sel(side=side) for side in found["side"].values}
     helped = [
-        f"{frames.SIDE_NAMES[side]} {100.0 * float(share.mean()):.0f} %"
+        f"{_side(side)} {100.0 * float(share.mean()):.0f} %"
         for side, share in shares.items()
         if np.isfinite(share).any()
     ]
@@ -277,8 +295,5 @@ def _uncertain_contact(at: UncertainPeak | None, weight: float) -> str:
     """Contact force, standard deviation and shares of the sources, all at the peak."""
     if at is None:
         return "has no valid frame"
-    sources = at.main_sources()
-    return (
-        f"{at.value / weight:.1f} ± {at.sd / weight:.1f} body weights at {at.time:.3f} s "
-        f"(mean of the samples {at.mean / weight:.1f})" + (f": {sources}" if sources else "")
-    )
+    text = f"{at.value / weight:.1f} ± {at.sd / weight:.1f} body weights at {at.time:.3f} s"
+    return _with_sources(f"{text} (mean of the samples {at.mean / weight:.1f})", at)

@@ -1,7 +1,7 @@
 """First-order contributions of the sources of error.
 
 Var F = sum_j (dF/dtheta_j sigma_j)^2 over the parameters j, which are independent; a source's part is the sum over its
-own. dF/dtheta_j chains differences of the mechanics, which are smooth, with the derivatives of the forces of a leg by
+own. dF/dtheta_j chains differences of the mechanics, which are smooth, with the derivatives of the forces of a part by
 small changes of its problem, exact for the solution. An error of muscle parameters changes that muscle's columns alone,
 so that one difference serves all muscles.
 """
@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
+from typing import Any
 
 import numpy as np
 
@@ -23,7 +24,8 @@ from musclesolve.sharing.derivatives.solution_derivatives import SolutionDerivat
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solution import Solution
 from musclesolve.sharing.solving import solve
-from musclesolve.studies.uncertainty.replay import Body, Errors, Replay, leg_dofs
+from musclesolve.studies.uncertainty.recorded_replay import RecordedReplay
+from musclesolve.studies.uncertainty.replay import Errors, Replay, SampleBody
 
 STEP = 0.01
 """Step of the differences [standard deviations]: fits to 1e-8 m resolve it, the mechanics are nearly linear in it."""
@@ -34,12 +36,12 @@ OF_MUSCLES = ("max_isometric_force", "optimal_fiber_length", "tendon_slack_lengt
 
 @dataclass(frozen=True)
 class Task:
-    """Some parameters of a source: one by its number, or one of every muscle of a leg."""
+    """Some parameters of a source: one by its number, or one of every muscle of a part of the body."""
 
     source: str  # its name
     # of the parameter among those of the source; of a muscle's source the place (.., axis) of the point
     number: tuple[int, ...]
-    leg: int | None = None  # of a muscle's source
+    part: int | None = None  # of a muscle's source, by its number
 
 
 @dataclass(frozen=True)
@@ -53,21 +55,22 @@ class Linear:
         return self.replay.parameters.errors(np.zeros(self.replay.parameters.count))
 
     @cached_property
-    def _body(self) -> Body:
-        return self.replay.body(self._no_errors)
+    def _body(self) -> SampleBody:
+        body: SampleBody = self.replay.body(self._no_errors)
+        return body
 
     @cached_property
     def responses(self) -> list[Response]:
-        """The derivatives of each leg."""
-        options, sharing, found = self.replay.options, self.replay.options.sharing, []
+        """The derivatives of each part of the body."""
+        sharing, found = self.replay.sharing, []
         if sharing.tendon == "elastic":
             raise InputError(
                 "forces of elastic tendons have no derivatives here: frames depend on each other",
                 code="unsupported",
                 remedy='choose tendon = "rigid"',
             )
-        for leg in range(len(options.sides)):
-            point = self._point(self._body, self._no_errors, leg)
+        for number in range(len(self.replay.layout.muscles)):
+            point = self._point(self._body, self._no_errors, number)
             solution = solve(point.problem, sharing.cost, sharing.solver, on_infeasible="reserve")
             found.append(Response.of(point, solution, sharing.cost))
         return found
@@ -78,71 +81,82 @@ class Linear:
 
     @property
     def unique(self) -> AnyArray:
-        """(T, legs) where the derivatives are defined, and the same to both sides."""
-        return np.stack([response.derivatives.unique for response in self.responses], axis=1)
+        """(T, S) where the derivatives are defined, and the same to both sides, of the parts of each side."""
+        unique = np.stack([response.derivatives.unique for response in self.responses], axis=1)
+        return np.stack([unique[:, parts].all(axis=1) for parts in self.replay.layout.parts], axis=1)
 
     def tasks(self) -> list[Task]:
-        """Every parameter of the sources that are not switched off, those of all muscles of a leg together."""
-        parameters = self.replay.parameters
+        """Every parameter of the sources that are not switched off, those of all muscles of a part together."""
+        parameters, parts = self.replay.parameters, range(len(self.replay.layout.muscles))
         found = []
         for source, shape in parameters.shapes.items():
             if parameters.sd[source] == 0.0:
                 continue
             if source in OF_MUSCLES:
-                per_point = (int(self._rank().max()) + 1, 3)  # number of the point within its muscle, axis
-                inner = np.ndindex(per_point) if source == "muscle_path" else [()]
-                found += [Task(source, place, leg) for leg, place in product(range(shape[0]), inner)]
+                per_point = (int(self._rank().max()) + 1, 3) if source == "muscle_path" else ()
+                inner = np.ndindex(per_point) if per_point else [()]  # number of the point within its muscle, axis
+                found += [Task(source, place, part) for part, place in product(parts, inner)]
             else:
                 found += [Task(source, place) for place in np.ndindex(*shape)]
         return found
 
     def _rank(self) -> AnyArray:
-        """(P,) number of each path point within its muscle."""
+        """(P,) number of each path point of a recorded leg within its muscle."""
+        assert isinstance(self.replay, RecordedReplay)
         counts = [len(muscle.path) for muscle in self.replay.options.database]
         return np.concatenate([np.arange(count) for count in counts])
 
     def squares(self, task: Task) -> dict[str, AnyArray]:
-        """Sums over the parameters of (dF/dtheta sigma)^2, of all analysed legs.
+        """Sums over the parameters of (dF/dtheta sigma)^2, of all parts of the body.
 
-        muscle_force (T, n), contact_force (T, J) [N2] and joint_moment (T, K) [N2 m2].
+        muscle_force (T, N), joint_moment (T, M) [N2 m2] and, where the body has joints with loads, contact_force (T, J)
+        [N2].
         """
-        return self._of_muscles(task) if task.leg is not None else self._of_body(task)
+        squares = self._of_muscles(task) if task.part is not None else self._of_body(task)
+        if not self.replay.layout.joint_side.size:
+            del squares["contact_force"]
+        return squares
 
     def _of_body(self, task: Task) -> dict[str, AnyArray]:
-        errors = self._one_step(task.source, task.number)
+        errors, layout = self._one_step(task.source, task.number), self.replay.layout
         # Strength does not change the mechanics of the body.
         body = self._body if task.source == "strength" else self.replay.body(errors)
-        pairs = [
-            response.to_one(self._point(body, errors, leg), STEP)
-            for leg, response in enumerate(self.responses)
-        ]
-        dofs = [body.model.dof(dof) for dof in leg_dofs(self.replay.options)]
+        force, contact = zip(
+            *(
+                response.to_one(self._point(body, errors, number), STEP)
+                for number, response in enumerate(self.responses)
+            ),
+            strict=True,
+        )
         return {
-            "muscle_force": np.concatenate([force[0] for force, _ in pairs], axis=1) ** 2,
-            "contact_force": np.concatenate([contact[0] for _, contact in pairs], axis=1) ** 2,
-            "joint_moment": ((body.moments - self._body.moments)[:, dofs] / STEP) ** 2,
+            "muscle_force": layout.over_muscles([part[0] for part in force]) ** 2,
+            "contact_force": layout.over_joints([part[0] for part in contact]) ** 2,
+            "joint_moment": ((body.moment - self._body.moment) / STEP) ** 2,
         }
 
     def _of_muscles(self, task: Task) -> dict[str, AnyArray]:
-        """Of one leg; they do not change the other one."""
-        assert task.leg is not None
+        """Of one part; they do not change the others."""
+        assert task.part is not None
+        layout, place = self.replay.layout, tuple[Any, ...]()
         if task.source == "muscle_path":
             rank, axis = task.number
-            places = np.flatnonzero(self._rank() == rank)
-            errors = self._one_step(task.source, (task.leg, places, axis))
+            place = task.part, np.flatnonzero(self._rank() == rank), axis
         else:
-            errors = self._one_step(task.source, (task.leg,))
-        response = self.responses[task.leg]
-        pairs = response.to_each(self._point(self._body, errors, task.leg), STEP)
+            place = (layout.muscles[task.part],)
+        errors = self._one_step(task.source, place)
+        response = self.responses[task.part]
+        pairs = response.to_each(self._point(self._body, errors, task.part), STEP)
         parts = [tuple((derivative**2).sum(axis=0) for derivative in pair) for pair in pairs]
-        legs, found = range(len(self.responses)), {}
-        for place, name in enumerate(("muscle_force", "contact_force")):
-            own = sum(part[place] for part in parts)
-            found[name] = np.concatenate(
-                [own if leg == task.leg else np.zeros_like(own) for leg in legs], axis=1
-            )
-        dofs = len(leg_dofs(self.replay.options))
-        return found | {"joint_moment": np.zeros((len(self.replay.time), dofs))}
+        force, contact = (sum(part[k] for part in parts) for k in (0, 1))
+        frames = len(layout.time)
+        whole = {
+            "muscle_force": np.zeros((frames, layout.muscle_side.size)),
+            "contact_force": np.zeros((frames, layout.joint_side.size)),
+            "joint_moment": np.zeros((frames, len(layout.dofs))),
+        }
+        whole["muscle_force"][:, layout.muscles[task.part]] = force
+        whole["contact_force"][:, layout.joints[task.part]] = contact
+        return whole
 
     def _one_step(self, source: str, place: tuple[int | AnyArray, ...]) -> Errors:
         """No errors but one step in some parameters of a source."""
@@ -150,9 +164,9 @@ class Linear:
         error[place] = STEP * self.replay.parameters.sd[source]
         return self._no_errors | {source: error}
 
-    def _point(self, body: Body, errors: Errors, leg: int) -> LegPoint:
-        found = self.replay.leg(body, errors, leg)
-        return LegPoint(sharing_problem(found, self.replay.options.sharing), found.state.passive_force)
+    def _point(self, body: SampleBody, errors: Errors, number: int) -> PartPoint:
+        part = self.replay.part(body, errors, number)
+        return PartPoint(sharing_problem(part, self.replay.sharing), part.state.passive_force)
 
 
 def summed(sources: Iterable[str], parts: Iterator[tuple[Task, dict[str, AnyArray]]]) -> dict[str, AnyArray]:
@@ -179,8 +193,8 @@ ARRAYS = (
 
 
 @dataclass(frozen=True)
-class LegPoint:
-    """The problem of a leg and its passive forces (T, n) [N]: what its forces depend on."""
+class PartPoint:
+    """The problem of a part and its passive forces (T, n) [N]: what its forces depend on."""
 
     problem: Problem
     passive: Array
@@ -188,25 +202,32 @@ class LegPoint:
 
 @dataclass(frozen=True)
 class Response:
-    """The forces of a leg and their derivatives."""
+    """The forces of a part and their derivatives."""
 
-    base: LegPoint  # the leg without errors
+    base: PartPoint  # the part without errors
     solution: Solution  # its forces
     derivatives: SolutionDerivatives  # of the solution
 
     @classmethod
-    def of(cls, base: LegPoint, solution: Solution, cost: Cost) -> Response:
-        """Differentiate the forces of a leg; InputError for a cost that has no derivatives."""
+    def of(cls, base: PartPoint, solution: Solution, cost: Cost) -> Response:
+        """Differentiate the forces of a part; InputError for a cost that has no derivatives."""
         return cls(base, solution, solution_derivatives(base.problem, solution, cost))
 
-    def to_one(self, moved: LegPoint, step: float) -> tuple[Array, Array]:
-        """Derivatives along an error that moves the leg by a step: muscle forces (1, T, n), contact (1, T, J) [N]."""
+    @property
+    def _arrays(self) -> list[str]:
+        """Those that errors change and this problem has: no reactions where no loads are known."""
+        return [name for name in ARRAYS if getattr(self.base.problem, name) is not None]
+
+    def to_one(self, moved: PartPoint, step: float) -> tuple[Array, Array]:
+        """Derivatives along an error that moves the part by a step: muscle forces (1, T, n), contact (1, T, J) [N]."""
         before, after = self.base.problem, moved.problem
-        changes = {name: (getattr(after, name) - getattr(before, name))[None] / step for name in ARRAYS}
+        changes = {
+            name: (getattr(after, name) - getattr(before, name))[None] / step for name in self._arrays
+        }
         return self._along(changes, (moved.passive - self.base.passive)[None] / step)
 
-    def to_each(self, moved: LegPoint, step: float) -> Iterator[tuple[Array, Array]]:
-        """The same for an error of each muscle, some muscles at a time, given the leg with the errors of all.
+    def to_each(self, moved: PartPoint, step: float) -> Iterator[tuple[Array, Array]]:
+        """The same for an error of each muscle, some muscles at a time, given the part with the errors of all.
 
         An error of one muscle changes only its own columns.
         """
@@ -215,7 +236,7 @@ class Response:
         for first in range(0, muscles, some):
             yield self._of_muscles(moved, step, np.arange(first, min(first + some, muscles)))
 
-    def _of_muscles(self, moved: LegPoint, step: float, chosen: Array) -> tuple[Array, Array]:
+    def _of_muscles(self, moved: PartPoint, step: float, chosen: Array) -> tuple[Array, Array]:
         before, after = self.base.problem, moved.problem
 
         def alone(difference: Array) -> Array:
@@ -231,18 +252,23 @@ class Response:
             part = getattr(after, name) * moved.passive[:, None] - old
             return np.moveaxis(part[:, :, chosen], 2, 0) / step
 
-        own = [name for name in ARRAYS if name not in ("moment", "reaction_offset")]
+        own = [name for name in self._arrays if name not in ("moment", "reaction_offset")]
         changes = {name: alone(getattr(after, name) - getattr(before, name)) for name in own}
         changes["moment"] = -passive_part("moment_arm")
-        changes["reaction_offset"] = passive_part("reaction_matrix")
+        if "reaction_matrix" in own:
+            changes["reaction_offset"] = passive_part("reaction_matrix")
         return self._along(changes, alone(moved.passive - self.base.passive))
 
     def _along(self, changes: Changes, passive: Array) -> tuple[Array, Array]:
-        """Derivatives of muscle forces (K, T, n) and sizes of contact forces (K, T, J) along K changes."""
+        """Derivatives of muscle forces (K, T, n) and sizes of contact forces (K, T, J) along K changes.
+
+        J is zero where no loads are known.
+        """
         named = {f"d_{name}": change for name, change in changes.items()}
         force = self.derivatives.along(**named).force
         matrix, offset = self.base.problem.reaction_matrix, self.base.problem.reaction_offset
-        assert matrix is not None and offset is not None  # every problem of the pipeline has them
+        if matrix is None or offset is None:
+            return force + passive, np.zeros((*force.shape[:2], 0))
         active = self.solution.force
         contact = offset + np.einsum("tcn,tn->tc", matrix, active)
         moved = (

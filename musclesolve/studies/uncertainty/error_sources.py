@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cache
 
@@ -11,10 +12,9 @@ from musclesolve._util.checks import check_number
 from musclesolve._util.message_text import as_text
 from musclesolve._util.names import unknown_name
 from musclesolve.errors import InputError
-from musclesolve.recording.data import Trial
 from musclesolve.recording.schema import trial_keys
 
-MILLIMETRE = 1e-3
+MILLIMETRE, DEGREE = 1e-3, math.pi / 180.0
 
 
 @dataclass(frozen=True)
@@ -30,12 +30,12 @@ class Source:
 
     @property
     def unit(self) -> str:
-        """Of its standard deviation in SI: "m", or "1" where it is relative."""
-        return "m" if self.key.endswith("_mm") else "1"
+        """Of its standard deviation in SI: "m", "rad", or "1" where it is relative."""
+        return "m" if self.key.endswith("_mm") else "rad" if self.key.endswith("_deg") else "1"
 
     def in_si(self, sd: float) -> float:
         """A standard deviation in the unit of the key as one in SI."""
-        return sd * MILLIMETRE if self.unit == "m" else sd
+        return sd * {"m": MILLIMETRE, "rad": DEGREE, "1": 1.0}[self.unit]
 
 
 @cache
@@ -46,8 +46,14 @@ def sources() -> dict[str, Source]:
     }
 
 
-def standard_deviations(trial: Trial, given: Mapping[str, float] | None = None) -> dict[str, float]:
-    """Source -> its standard deviation in SI: as given by key, else in the trial file, else the usual one."""
+def standard_deviations(
+    stated: Mapping[str, float], given: Mapping[str, float] | None = None
+) -> dict[str, float]:
+    """Source -> its standard deviation in SI: as given by key, else as a trial file states by key, else the usual one.
+
+    Raises:
+        InputError: an unknown key, or a number outside of its range.
+    """
     if given is not None and not isinstance(given, Mapping):
         raise InputError(
             f"{as_text(given)} is no set of standard deviations",
@@ -65,5 +71,27 @@ def standard_deviations(trial: Trial, given: Mapping[str, float] | None = None) 
         check_number(
             sd, f"the standard deviation {key}", expected, least=0.0, most=most, where="standard deviations"
         )
-    chosen = {source.key: source.sd for source in sources().values()} | dict(trial.uncertainty) | own
+    chosen = {source.key: source.sd for source in sources().values()} | dict(stated) | own
     return {name: source.in_si(float(chosen[source.key])) for name, source in sources().items()}
+
+
+def check_sources(given: Mapping[str, float], known: Collection[str]) -> None:
+    """Refuse standard deviations, by key, of sources that a body does not have, but for zeros.
+
+    Args:
+        given: those of a trial file and of the caller.
+        known: the sources that the body has.
+
+    Raises:
+        InputError: one that would change nothing.
+    """
+    keys = {source.key: name for name, source in sources().items()}
+    for key, sd in given.items():
+        if sd and keys[key] not in known:
+            raise InputError(
+                f"{key} does not err here: {sources()[keys[key]].about}",
+                code="conflict",
+                where="standard deviations",
+                expected=f"sources of this body: {', '.join(sources()[name].key for name in known)}",
+                remedy="leave it out, or write 0",
+            )

@@ -19,19 +19,24 @@ from musclesolve._util.processes import cores
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve._util.worker_pool import Pool
 from musclesolve.errors import InputError, MuscleSolveError
-from musclesolve.pipeline.run import prepare_recording, recording_of
+from musclesolve.pipeline.opensim.model_body import ModelBody
+from musclesolve.pipeline.recorded_body import RecordedBody
+from musclesolve.pipeline.run import prepare
 from musclesolve.pipeline.run_options import check_consistent
 from musclesolve.pipeline.share import share
 from musclesolve.plotting.figure_names import UNCERTAINTY
 from musclesolve.recording.data import Trial
 from musclesolve.recording.trial.model_trial import ModelTrial
+from musclesolve.recording.trial.trial_file import read_trial
 from musclesolve.results.dataset import assemble as labelled
 from musclesolve.results.facts import counted_frames
 from musclesolve.results.files.result_netcdf import netcdf_bytes
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.solver.solver_base import Solver
 from musclesolve.studies.uncertainty.contributions import Task, summed
-from musclesolve.studies.uncertainty.error_sources import standard_deviations
+from musclesolve.studies.uncertainty.error_sources import check_sources, standard_deviations
+from musclesolve.studies.uncertainty.model_replay import ModelReplay
+from musclesolve.studies.uncertainty.recorded_replay import RecordedReplay
 from musclesolve.studies.uncertainty.replay import Replay
 from musclesolve.studies.uncertainty.statistics import (
     NOMINAL,
@@ -64,7 +69,7 @@ class Computing(TypedDict, total=False):
 
 
 def uncertainty(
-    trial: Trial | ModelTrial | str | Path,
+    trial: Trial | ModelTrial | RecordedBody | ModelBody | str | Path,
     samples: int = 1000,
     seed: int = 0,
     sd: Mapping[str, float] | None = None,
@@ -76,17 +81,18 @@ def uncertainty(
     """Uncertainty of a trial by Monte Carlo: every sample draws all errors and runs the whole pipeline.
 
     Args:
-        trial: from `read_trial`, or the path of a trial file.
+        trial: from `read_trial`, the path of a trial file, or a body that is ready to share its moments: from
+            `pipeline.run.prepare` or `pipeline.opensim.model_body.model_body`.
         samples: how many, 2 or more.
         seed: of the random numbers, 0 or more.
         sd: standard deviations by key, {"segment_mass": 0}, instead of those of the trial file or ``sources.toml``.
-        cost, solver, side: as in `run`.
+        cost, solver, side: as in `run`; those of a body are its own.
         **how: see `Computing`.
 
     Returns:
-        Dataset with muscle_force, activation, contact_force (magnitude), joint_moment, joint_angle and the peaks of
-        forces: nominal, and with _mean, _sd and _quantile of the samples; valid_samples and reserve_share of each frame
-        and leg; standard deviations by source. Forces and moments have _first_order_sd and _contribution (shares of the
+        Dataset with muscle_force, activation, contact_force (magnitude; none of a model without loads), joint_moment,
+        joint_angle and the peaks of forces: nominal, and with _mean, _sd and _quantile of the samples; valid_samples and reserve_share of each frame
+        and side; standard deviations by source. Forces and moments have _first_order_sd and _contribution (shares of the
         variance by source) too, first_order_unique says where the active set of the solution is stable.
 
     Raises:
@@ -95,17 +101,46 @@ def uncertainty(
     contributions, workers, report = options_of_uncertainty(**how)
     samples, seed = check_integer(samples, "samples", 2), check_integer(seed, "seed", 0)
     report("nominal result", 0.0)
-    trial = recording_of(trial, "the uncertainty")
-    check_consistent(trial, "the uncertainty")
-    chosen = standard_deviations(trial, sd)
-    prepared = prepare_recording(trial, cost, solver, side)
-    options = prepared.options
+    prepared, stated = _prepared(trial, cost, solver, side)
+    chosen = standard_deviations(stated, sd)
     result = labelled.assemble(share(prepared))
-    counted = np.stack([counted_frames(result, side) for side in options.sides], axis=1)
-    common = Samples(Replay.of(prepared, chosen), counted, seed)
+    replay = replay_of(prepared, chosen)
+    check_sources({**stated, **(sd or {})}, replay.parameters.shapes)
+    counted = np.stack([counted_frames(result, side) for side in replay.layout.sides], axis=1)
+    common = Samples(replay, counted, seed)
     todo = (samples, *(_differentiable(common) if contributions else ([], "not asked for")))
     found = _computed(common, todo, workers, report)
     return assemble(result, common.replay, found, common.linear.unique if todo[1] else None)
+
+
+def _prepared(
+    trial: Trial | ModelTrial | RecordedBody | ModelBody | str | Path,
+    cost: str | Cost | None,
+    solver: str | Solver | None,
+    side: str,
+) -> tuple[RecordedBody | ModelBody, Mapping[str, float]]:
+    """The body, and the standard deviations that its trial file states, by key."""
+    if isinstance(trial, RecordedBody | ModelBody):
+        if cost is not None or solver is not None or side != "both":
+            raise InputError(
+                "cost, solver or side of a body that is ready",
+                code="conflict",
+                where="uncertainty",
+                expected="those with which it was made",
+                remedy="make the body with them",
+            )
+        return trial, getattr(getattr(trial, "trial", None), "uncertainty", {})
+    trial = trial if isinstance(trial, Trial | ModelTrial) else read_trial(trial)
+    if isinstance(trial, Trial):
+        check_consistent(trial, "the uncertainty")
+    return prepare(trial, cost, solver, side), trial.uncertainty
+
+
+def replay_of(prepared: RecordedBody | ModelBody, sd: Mapping[str, float]) -> Replay:
+    """What makes a body again with errors; sd: source -> standard deviation, SI."""
+    if isinstance(prepared, RecordedBody):
+        return RecordedReplay.of(prepared, sd)
+    return ModelReplay.of(prepared, sd)
 
 
 def options_of_uncertainty(
@@ -134,7 +169,7 @@ def _computed(common: Samples, todo: tuple[int, list[Task], str], workers: int, 
                 report("contributions", SAMPLES_SHARE + (1.0 - SAMPLES_SHARE) * number / len(wanted))
                 yield pair
 
-        variance = summed(common.replay.parameters.sd, squares())
+        variance = summed(common.replay.parameters.shapes, squares())
     return Found(statistics, reserve, common.seed, reasons, variance, why_not)
 
 
@@ -169,7 +204,7 @@ def _differentiable(common: Samples) -> tuple[list[Task], str]:
 def _gathered(
     done: Iterator[Drawn | str], samples: int, counted: Mask, report: Callable[[float], None]
 ) -> tuple[Statistics, Array, list[str]]:
-    """Statistics of the samples, how many needed a reserve (T, legs), why some failed; the nominal one comes first."""
+    """Statistics of the samples, how many needed a reserve (T, S), why some failed; the nominal one comes first."""
     first = next(done)
     if isinstance(first, str):
         raise MuscleSolveError(f"the trial cannot be run again: {first}")

@@ -1,41 +1,23 @@
-"""The pipeline run again with other inputs: what no sample changes is prepared once.
+"""The pipeline of a body run again with other inputs: what samples and derivatives know of it.
 
-Not repeated are the checks of the recording, the filter (it is linear, and the errors of markers are slow), the search
-for the first pose (fits start from the nominal motion), and everything that only describes a result. Markers err by
-their place on the body and by sliding over it.
+Two makers: a recording (recorded_replay.py) and an OpenSim model along its coordinates (model_replay.py).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import product
 from math import prod
+from typing import Any, Protocol
 
 import numpy as np
 
-from musclesolve._util.arrays import AnyArray, Array, split_named
-from musclesolve.dynamics.inverse.external_wrenches import Wrench
-from musclesolve.dynamics.inverse.newton_euler import SegmentMotion, segment_motion
-from musclesolve.dynamics.kinematics.consistent_motion import consistent_motion
-from musclesolve.dynamics.kinematics.measured_targets import Targets
-from musclesolve.dynamics.kinematics.motion_derivatives import Motion
-from musclesolve.dynamics.model.human_model import segment_names
-from musclesolve.dynamics.model.model import Model
-from musclesolve.motion.anatomy.anatomy import measured_body
-from musclesolve.motion.anatomy.landmark_positions import Points, filtered_markers, standing_trial
-from musclesolve.motion.events.gait_events import gait_events
-from musclesolve.motion.ground_reaction import sampled_wrench, wrench_at_origin
-from musclesolve.motion.signals.filter_choice import FilterChoice
-from musclesolve.muscles.muscle_state import muscle_state
-from musclesolve.muscles.placing.place_muscles import LEG_DOFS, LegMuscles
-from musclesolve.muscles.placing.placed_paths import adjust_switches
-from musclesolve.pipeline.body import Part, SharedPart
-from musclesolve.pipeline.mechanics import MARGIN, leg_moments, measured_moments, subject_model
-from musclesolve.pipeline.recorded_body import RecordedBody, leg_loads, leg_part
-from musclesolve.pipeline.run_options import Options
+from musclesolve._util.arrays import AnyArray, Array, Indices, split_named
+from musclesolve._util.sides import ALL_SIDES, side_of
+from musclesolve.muscles.muscle_parameters import MuscleParameters
+from musclesolve.pipeline.body import Part, SharedPart, Sharing
 from musclesolve.pipeline.share import share_part
-from musclesolve.recording.data import SIDES, Markers, Side, Trial
 
 
 @dataclass(frozen=True)
@@ -66,241 +48,115 @@ class Parameters:
 Errors = dict[str, AnyArray]
 
 
-@dataclass(frozen=True)
-class Body:
-    """The subject in motion: model, motion, the same by segments, forces on the feet, moments (T, K+6) [N m]."""
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """What the parts of a body have of its N muscles, J joints and S sides, by number; it is the same in all samples.
 
-    model: Model
-    motion: Motion
-    segments: SegmentMotion
-    wrenches: list[Wrench]
-    moments: AnyArray
+    time (T,) [s] and dofs (M) of the results. muscles, joints: numbers of each part's among all of the body; parts:
+    numbers of the parts whose verdict is that of each side. muscle_side (N,), joint_side (J,): the side, by number,
+    whose verdict is that of each muscle or joint.
+    """
 
-
-@dataclass(frozen=True)
-class Replay:
-    """A trial ready to be run again with errors in its inputs."""
-
-    trial: Trial
-    options: Options
-    parameters: Parameters  # what may err
-    markers: MarkerErrors  # and the bodies that their errors move with
-    start: AnyArray  # (T, K+6) nominal coordinates, from which the fit starts
-    segments: list[str]  # whose masses have errors
-    inside: AnyArray  # which frames of the markers are analysed
-    # side, force (T, 3) [N] and moment about the origin (T, 3) [N m] of each plate, filtered
-    plates: list[tuple[Side, AnyArray, AnyArray]]
-    # by side, the frames (T,) whose motion is valid without errors; no other is shared among muscles
-    usable: dict[str, AnyArray]
-    emg: dict[str, AnyArray | None]  # by side, the activations (T, n) that EMG lets expect; None without EMG
-
-    @classmethod
-    def of(cls, prepared: RecordedBody, sd: dict[str, float]) -> Replay:
-        """Keep what the samples need of a trial without errors; sd: source -> standard deviation, SI."""
-        trial, options, recorded = prepared.trial, prepared.options, prepared.mechanics
-        measured, fit, model = recorded.measured, recorded.fit, recorded.model
-        walk = filtered_markers(trial, measured.filter, MARGIN)
-        standing = standing_trial(trial)
-        neutral = measured_body(trial, trial.subject, trial.hip_regression, walk, standing).stance.pelvis_axes
-        markers = MarkerErrors.of(trial, walk, standing, neutral, model, fit.q)
-        plates = _plates(trial, measured.filter, recorded.motion.time)
-        inside = np.isin(measured.time, recorded.motion.time)
-        segments = segment_names(model.topology)
-        usable: dict[str, AnyArray] = {side: prepared.validity.of_leg(side) for side in SIDES}
-        parameters = Parameters(_shapes(options, markers, len(plates), len(segments)), sd)
-        emg: dict[str, AnyArray | None] = {part.sides[0]: part.emg for part in prepared.parts}
-        return cls(
-            trial, options, parameters, markers, fit.coordinates, segments, inside, plates, usable, emg
-        )
-
-    @property
-    def time(self) -> AnyArray:
-        """(T,) frames that are analysed [s]."""
-        return self.markers.walk.time[self.inside]
-
-    def body(self, errors: Errors) -> Body:
-        """Model, motion and joint moments with errors of markers, masses and plates."""
-        walk, standing, hips = self.markers.moved(
-            errors["marker_placement"], errors["hip_center"], errors["soft_tissue"]
-        )
-        trial, how = self.trial, self.trial.consistency
-        seen = measured_body(trial, trial.subject, trial.hip_regression, walk, standing, hips, checked=False)
-        factors = dict(zip(self.segments, np.exp(errors["segment_mass"]), strict=True))
-        model = subject_model(trial, seen.offsets, factors)
-        targets = Targets.build(model, seen.points, seen.directions, how.weights)
-        _, motion = consistent_motion(model, targets, walk.time, how.method, how.derivatives, self.start)
-        motion = motion.frames(self.inside)
-        wrenches = self._wrenches(errors["center_of_pressure"])
-        moments = measured_moments(self.trial, model, motion, wrenches)
-        return Body(model, motion, segment_motion(model, motion), wrenches, moments)
-
-    def _wrenches(self, offset: AnyArray) -> list[Wrench]:
-        """Forces on the feet; the center of pressure of each plate moved by (plates, 2) [m] adds d x F."""
-        acting: dict[Side, Wrench] = {}
-        for (side, force, moment), by in zip(self.plates, offset, strict=True):
-            moment = moment + np.cross(np.append(by, 0.0), force)
-            if side in acting:
-                force, moment = force + acting[side].force, moment + acting[side].moment
-            acting[side] = Wrench(f"foot_{side}", force, moment)
-        return list(acting.values())
-
-    def muscles(self, model: Model, errors: Errors, leg: int) -> LegMuscles:
-        """The muscles of one leg, by its number among the analysed ones, with errors of path and parameters."""
-        muscles = self.options.muscles(model, self.options.sides[leg])
-        if errors["muscle_path"].any():
-            muscles = _on_other_paths(model, muscles, errors["muscle_path"][leg])
-        parameters = muscles.parameters
-        optimal, slack = parameters.optimal_fiber_length, parameters.tendon_slack_length
-        stronger = np.exp(errors["strength"] + errors["max_isometric_force"][leg])
-        changed = replace(
-            parameters,
-            max_isometric_force=parameters.max_isometric_force * stronger,
-            optimal_fiber_length=optimal * np.exp(errors["optimal_fiber_length"][leg]),
-            tendon_slack_length=np.maximum(slack + optimal * errors["tendon_slack_length"][leg], 0.0),
-        )
-        return replace(muscles, parameters=changed)
-
-    def leg(self, body: Body, errors: Errors, leg: int) -> Part:
-        """One leg, by its number among the analysed ones, with errors of its muscles."""
-        side = self.options.sides[leg]
-        state = muscle_state(body.model, self.muscles(body.model, errors, leg), body.motion)
-        loads = leg_loads(body.model, body.motion, body.segments, body.wrenches, state)
-        moments = leg_moments(body.model, body.moments, side)
-        return leg_part(self.options, state, loads, moments, self.usable[side], self.time, self.emg[side])
-
-    def run(self, numbers: AnyArray) -> tuple[Body, list[SharedPart]]:
-        """The whole pipeline with standard normal numbers (count,) for errors; zeros give the nominal result."""
-        errors = self.parameters.errors(numbers)
-        body = self.body(errors)
-        legs = range(len(self.options.sides))
-        return body, [share_part(self.leg(body, errors, leg), self.options.sharing) for leg in legs]
-
-
-def _on_other_paths(model: Model, muscles: LegMuscles, offset: AnyArray) -> LegMuscles:
-    """Muscles whose path points (P, 3) are moved in the standing pose [m]; k of the lengths follows the path."""
-    paths = adjust_switches(model, replace(muscles.paths, standing=muscles.paths.standing + offset))
-    still, angles = model.standing[None], np.zeros((1, len(model.topology.dof_names)))
-    longer = paths.evaluate(still, angles).length[0] / muscles.paths.evaluate(still, angles).length[0]
-    parameters = replace(
-        muscles.parameters,
-        optimal_fiber_length=longer * muscles.parameters.optimal_fiber_length,
-        tendon_slack_length=longer * muscles.parameters.tendon_slack_length,
-    )
-    return replace(muscles, paths=paths, parameters=parameters)
-
-
-def _plates(trial: Trial, chosen: FilterChoice, time: AnyArray) -> list[tuple[Side, AnyArray, AnyArray]]:
-    """Side, force and moment of every plate, filtered; right feet first, as everywhere."""
-    found = []
-    for side, plate in product(SIDES, trial.forces):
-        if plate.side == side:
-            smooth = sampled_wrench(plate, wrench_at_origin(plate, trial.unloaded_below), chosen, time)
-            found.append((side, smooth[:, :3], smooth[:, 3:]))
-    return found
-
-
-def _shapes(
-    options: Options, markers: MarkerErrors, plates: int, segments: int
-) -> dict[str, tuple[int, ...]]:
-    """Source -> shape of its parameters, in the order of ``sources.toml``."""
-    legs, muscles = len(options.sides), len(list(options.database))
-    points = sum(len(muscle.path) for muscle in options.database)
-    return {
-        "strength": (1,),
-        "max_isometric_force": (legs, muscles),
-        "optimal_fiber_length": (legs, muscles),
-        "tendon_slack_length": (legs, muscles),
-        "muscle_path": (legs, points, 3),
-        "marker_placement": (len(markers.placed), 3),
-        "hip_center": (len(SIDES), 3),
-        "soft_tissue": (len(markers.walk.names), 3, 2),
-        "center_of_pressure": (plates, 2),
-        "segment_mass": (segments,),
-    }
-
-
-def leg_dofs(options: Options) -> list[str]:
-    """Degrees of freedom of the analysed legs."""
-    return [f"{dof}_{side}" for side in options.sides for dof in LEG_DOFS]
-
-
-ALIKE = 1e-4
-"""A marker whose spread in the axes of two bodies differs by less lies at their joint [m]."""
-
-
-@dataclass(frozen=True)
-class MarkerErrors:
-    """The markers of a trial and the bodies that their errors move with."""
-
-    walk: Markers  # filtered markers (T, n, 3) of the motion [m]
-    standing: Points  # marker -> (3,) in the standing trial [m]
-    rotation: Array  # (T, b, 3, 3) rotation of some bodies from the standing pose
-    owner: Array  # (n,) which of them each marker of the motion moves with
-    neutral: Array  # (3, 3) forward, left and up of the subject standing, as columns
-    placed: tuple[str, ...]  # markers that show landmarks, but for hip centers
-    hips: dict[Side, tuple[str, ...]]  # side -> markers that show its hip center; none where it is not mapped
-    phase: Array  # (T,) of the stride [rad]
+    time: Array
+    dofs: tuple[str, ...]
+    sides: tuple[str, ...]
+    muscles: tuple[Indices, ...]
+    joints: tuple[Indices, ...]
+    parts: tuple[Indices, ...]
+    muscle_side: Indices
+    joint_side: Indices
 
     @classmethod
     def of(
-        cls, trial: Trial, walk: Markers, standing: Points, neutral: Array, model: Model, q: Array
-    ) -> MarkerErrors:
-        """Find the body of each marker: in the axes of that body it moves least.
-
-        Of the bodies that share a joint center or an axis with it, it is that nearest the pelvis; a hip center lies in
-        the pelvis. q is the consistent motion (T, N, 3) of the model in the frames of the markers.
-        """
-        rotation, origin = model.rigid_bodies.rotation(q), model.rigid_bodies.basic(q)[:, :, 0]
-        within = np.einsum("tbji,tnbj->tnbi", rotation, walk.position[:, :, None] - origin[:, None])
-        spread = np.sqrt(within.var(axis=0).sum(axis=2))
-        alike = spread < spread.min(axis=1, keepdims=True) + ALIKE
-        joints_before = model.tree.distal_frames[: rotation.shape[1]].sum(axis=1)
-        best = np.where(alike, joints_before, np.inf).argmin(axis=1)
-        hips = {side: tuple(trial.mapping.get(f"hip_center_{side}", ())) for side in SIDES}
-        of_hips = {name for names in hips.values() for name in names}
-        best[[name in of_hips for name in walk.names]] = model.tree.root
-        bodies = np.unique(best)
-        shown = dict.fromkeys(name for weights in trial.mapping.values() for name in weights)
+        cls,
+        parts: Sequence[Part],
+        dofs: Sequence[str],
+        muscles: Sequence[str],
+        joints: Sequence[str],
+    ) -> Layout:
+        """That of some parts with the degrees of freedom, muscles and joints of a body, in its order."""
+        sides = tuple(side for side in ALL_SIDES if any(side in part.sides for part in parts))
+        of_parts = {
+            "muscles": (tuple(muscles), [part.state.parameters.names for part in parts]),
+            "joints": (tuple(joints), [() if part.loads is None else tuple(part.loads.net) for part in parts]),
+        }
+        numbers, verdict = {}, {}
+        for kind, (known, names) in of_parts.items():
+            numbers[kind] = tuple(np.array([known.index(name) for name in some], np.intp) for some in names)
+            verdict[kind] = np.zeros(len(known), np.intp)
+            for part, some in zip(parts, names, strict=True):
+                for name in some:
+                    side = side_of(name) if side_of(name) in part.sides else part.sides[-1]
+                    verdict[kind][known.index(name)] = sides.index(side)
         return cls(
-            walk=walk,
-            standing=standing,
-            rotation=rotation[:, bodies],
-            owner=np.searchsorted(bodies, best),
-            neutral=neutral,
-            placed=tuple(name for name in shown if name not in of_hips),
-            hips=hips,
-            phase=2.0 * np.pi * (walk.time - walk.time[0]) / stride_time(trial),
+            time=parts[0].time,
+            dofs=tuple(dofs),
+            sides=sides,
+            parts=tuple(np.flatnonzero([side in part.sides for part in parts]) for side in sides),
+            muscles=numbers["muscles"],
+            joints=numbers["joints"],
+            muscle_side=verdict["muscles"],
+            joint_side=verdict["joints"],
         )
 
-    def moved(
-        self, placement: Array, hip_center: Array, soft_tissue: Array
-    ) -> tuple[Markers, Points, dict[Side, Array]]:
-        """Markers of motion and standing with errors, and the errors of hip centers that are not mapped.
+    def over_muscles(self, arrays: Sequence[Array]) -> Array:
+        """Arrays (T, n) of the muscles of each part as one (T, N) of all muscles."""
+        return _scattered(arrays, self.muscles, len(self.muscle_side))
 
-        Errors are in the axes of the body [m]: (p, 3) of the markers `placed`, (2, 3) of the right and the left hip
-        center, and (n, 3, 2) of soft tissue, a and b of a cos + b sin of the phase.
-        """
-        wave = np.stack([np.cos(self.phase), np.sin(self.phase)], axis=1)
-        local = np.einsum("tw,nxw->tnx", wave, soft_tissue)
-        standing = dict(self.standing)
-        offsets = dict(zip(self.placed, placement, strict=True))
-        for side, offset in zip(SIDES, hip_center, strict=True):
-            offsets |= dict.fromkeys(self.hips[side], offset)
-        for name, offset in offsets.items():
-            if name in standing:
-                standing[name] = standing[name] + self.neutral @ offset
-            if name in self.walk:
-                local[:, self.walk.names.index(name)] += offset
-        position = self.walk.position + np.einsum("tnij,tnj->tni", self.rotation[:, self.owner], local)
-        unmapped = {
-            side: offset for side, offset in zip(SIDES, hip_center, strict=True) if not self.hips[side]
-        }
-        return replace(self.walk, position=position), standing, unmapped
+    def over_joints(self, arrays: Sequence[Array]) -> Array:
+        """Arrays (T, j) of the joints of each part as one (T, J) of all joints."""
+        return _scattered(arrays, self.joints, len(self.joint_side))
 
 
-def stride_time(trial: Trial) -> float:
-    """Median time from a heel strike to the next of the same foot, or the time range where there are no two [s]."""
-    found = gait_events(trial)
-    strikes = [[event.time for event in found.of("heel_strike", side)] for side in SIDES]
-    steps = np.concatenate([np.diff(times) for times in strikes])
-    return float(np.median(steps)) if steps.size else trial.time_range[1] - trial.time_range[0]
+def _scattered(arrays: Sequence[Array], columns: Sequence[Indices], count: int) -> Array:
+    whole = np.zeros((len(arrays[0]), count))
+    for array, some in zip(arrays, columns, strict=True):
+        whole[:, some] = array
+    return whole
+
+
+class SampleBody(Protocol):
+    """The body of a sample: angle and moment (T, M) of the degrees of freedom [rad, N m; m, N of a translation]."""
+
+    @property
+    def angle(self) -> Array: ...  # noqa: D102
+    @property
+    def moment(self) -> Array: ...  # noqa: D102
+
+
+@dataclass(frozen=True, eq=False)
+class Replay(ABC):
+    """A body ready to be made again with errors in its inputs; sharing: how its moments are shared."""
+
+    parameters: Parameters
+    layout: Layout
+    sharing: Sharing
+
+    @abstractmethod
+    def body(self, errors: Errors) -> Any:
+        """The body with errors of all that its muscles have no part in, a `SampleBody`."""
+
+    @abstractmethod
+    def part(self, body: Any, errors: Errors, number: int) -> Part:
+        """One part of such a body, by its number, with errors of its muscles."""
+
+    def run(self, numbers: AnyArray) -> tuple[Any, list[SharedPart]]:
+        """The whole pipeline with standard normal numbers (count,) for errors; zeros give the nominal result."""
+        errors = self.parameters.errors(numbers)
+        body = self.body(errors)
+        parts = range(len(self.layout.muscles))
+        return body, [share_part(self.part(body, errors, number), self.sharing) for number in parts]
+
+
+def parameters_with_errors(
+    parameters: MuscleParameters, errors: Errors, columns: Indices
+) -> MuscleParameters:
+    """Parameters of n muscles with their errors, which are those at the columns (n,) among all muscles."""
+    optimal, slack = parameters.optimal_fiber_length, parameters.tendon_slack_length
+    stronger = np.exp(errors["strength"] + errors["max_isometric_force"][columns])
+    return replace(
+        parameters,
+        max_isometric_force=parameters.max_isometric_force * stronger,
+        optimal_fiber_length=optimal * np.exp(errors["optimal_fiber_length"][columns]),
+        tendon_slack_length=np.maximum(slack + optimal * errors["tendon_slack_length"][columns], 0.0),
+    )

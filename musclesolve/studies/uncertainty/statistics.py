@@ -18,10 +18,11 @@ import xarray as xr
 from musclesolve._util.arrays import AnyArray, Array, Mask, split_named
 from musclesolve.errors import MuscleSolveError
 from musclesolve.pipeline.body import SharedPart
+from musclesolve.results.dataset.frame_validity import MUSCLE_SIDE
 from musclesolve.sharing.status import Status
 from musclesolve.studies.uncertainty.contributions import Linear, Task
 from musclesolve.studies.uncertainty.error_sources import sources
-from musclesolve.studies.uncertainty.replay import Body, Replay, leg_dofs
+from musclesolve.studies.uncertainty.replay import Layout, Replay, SampleBody
 
 QUANTILES = (0.025, 0.25, 0.5, 0.75, 0.975)
 """The median, and the ends of what one half and 19 of 20 samples lie within."""
@@ -118,7 +119,10 @@ MOST_REASONS = 10
 """Reasons of failed samples that are listed; a pose that no model fits is named with its frames, each time others."""
 
 OF_RESULT = ("status", "valid", "ground_reaction_force")
-"""What is taken over from the nominal result: which frames are valid, and when the feet are on the ground."""
+"""What is taken over from the nominal result: which frames are valid, and when the feet are on the ground if known."""
+
+COORDINATES = ("muscle", "group", "short_name", MUSCLE_SIDE, "joint")
+"""Coordinates of the nominal result that the quantities have, too; one of a model without loads has no joints."""
 
 
 @dataclass(frozen=True)
@@ -126,7 +130,7 @@ class Found:
     """What samples and derivatives gave."""
 
     statistics: Statistics  # of the quantities
-    reserve: AnyArray  # (T, legs) number of samples that needed a reserve
+    reserve: AnyArray  # (T, S) by side, number of samples that needed a reserve
     seed: int  # of the random numbers
     reasons: list[str]  # why samples failed
     # quantity -> (source, T, k) first-order variance; empty without contributions
@@ -137,21 +141,21 @@ class Found:
 def assemble(result: xr.Dataset, replay: Replay, found: Found, unique: AnyArray | None) -> xr.Dataset:
     """Label what samples and derivatives gave; the result is that without errors.
 
-    unique (T, legs) says where the derivatives are the same to both sides; it is None without contributions.
+    unique (T, S) says where the derivatives are the same to both sides; it is None without contributions.
     """
-    known = sources()
-    coords = {"dof": leg_dofs(replay.options), "quantile": list(QUANTILES), "source": list(known)}
-    coords |= {name: result.coords[name] for name in ("muscle", "group", "short_name", "joint")}
-    labelled = result[list(OF_RESULT)].assign_coords(coords)
+    known = {name: sources()[name] for name in replay.parameters.shapes}
+    coords = {"dof": list(replay.layout.dofs), "quantile": list(QUANTILES), "source": list(known)}
+    coords |= {name: result.coords[name] for name in COORDINATES if name in result.coords}
+    labelled = result[[name for name in OF_RESULT if name in result]].assign_coords(coords)
     labelled = labelled.assign_coords(
         source_label=("source", [source.label for source in known.values()]),
         source_unit=("source", [source.unit for source in known.values()]),
     )
-    variables = _statistics(found.statistics, labelled) | _counts(found, len(replay.options.sides), labelled)
+    variables = _statistics(found.statistics, labelled) | _counts(found, replay.layout, labelled)
     variables["standard_deviation"] = (
         ("source",),
         np.array([replay.parameters.sd[name] for name in known]),
-        _about("1 or m", "standard deviation of each source: relative, or a length as source_unit says"),
+        _about("1, m or rad", "standard deviation of each source: 1 is relative; source_unit says which"),
     )
     if unique is not None:
         variables |= _contributions(found.variance, unique)
@@ -185,9 +189,12 @@ def _statistics(statistics: Statistics, labelled: xr.Dataset) -> dict[str, Varia
     return variables
 
 
-def _counts(found: Found, legs: int, labelled: xr.Dataset) -> dict[str, Variable]:
+def _counts(found: Found, layout: Layout, labelled: xr.Dataset) -> dict[str, Variable]:
     count = separated(found.statistics.count, labelled.sizes)["muscle_force"]
-    valid = count.reshape(len(count), legs, -1).min(axis=2)  # the muscles of a leg are solved together
+    # the muscles of a part are solved together
+    valid = np.stack(
+        [count[:, np.concatenate([layout.muscles[k] for k in parts])].min(axis=1) for parts in layout.parts], axis=1
+    )
     share = np.divide(found.reserve, valid, out=np.full(valid.shape, np.nan), where=valid > 0)
     over = ("time", "side")
     return {
@@ -229,31 +236,38 @@ DIMS: dict[str, tuple[str, ...]] = {
 
 def separated(vectors: AnyArray, sizes: Mapping[Hashable, int]) -> dict[str, AnyArray]:
     """Quantities by name from vectors (..., D), in which they lie end to end, given the size of every dimension."""
-    return split_named(vectors, {name: tuple(sizes[dim] for dim in dims) for name, dims in DIMS.items()})
+    known = {name: dims for name, dims in DIMS.items() if all(dim in sizes for dim in dims)}
+    return split_named(vectors, {name: tuple(sizes[dim] for dim in dims) for name, dims in known.items()})
 
 
-def quantities(replay: Replay, body: Body, legs: list[SharedPart], counted: AnyArray) -> dict[str, AnyArray]:
-    """The quantities of one run; peaks over the frames that count, (T, legs)."""
-    dofs = [body.model.dof(dof) for dof in leg_dofs(replay.options)]
-    force = np.concatenate([leg.tension for leg in legs], axis=1)
-    contact = np.stack(
-        [np.linalg.norm(load, axis=1) for leg in legs for load in leg.contact_force.values()], axis=1
-    )
-    return {
+def quantities(
+    layout: Layout, body: SampleBody, parts: list[SharedPart], counted: AnyArray
+) -> dict[str, AnyArray]:
+    """The quantities of one run in the order of `DIMS`; peaks over the frames that count, (T, S) by side."""
+    force = layout.over_muscles([part.tension for part in parts])
+    found = {
         "muscle_force": force,
-        "activation": np.concatenate([leg.solution.activation for leg in legs], axis=1),
-        "contact_force": contact,
-        "joint_moment": body.moments[:, dofs],
-        "joint_angle": body.motion.coordinates[:, dofs],
-        "muscle_force_peak": _peak(force, counted),
-        "contact_force_peak": _peak(contact, counted),
+        "activation": layout.over_muscles([part.solution.activation for part in parts]),
+        "joint_moment": body.moment,
+        "joint_angle": body.angle,
+        "muscle_force_peak": _peak(force, counted[:, layout.muscle_side]),
     }
+    if layout.joint_side.size:
+        sizes = [
+            np.stack([np.linalg.norm(load, axis=1) for load in part.contact_force.values()], axis=1)
+            for part in parts
+        ]
+        contact = layout.over_joints(sizes)
+        found |= {
+            "contact_force": contact,
+            "contact_force_peak": _peak(contact, counted[:, layout.joint_side]),
+        }
+    return {name: found[name] for name in DIMS if name in found}
 
 
 def _peak(values: AnyArray, counted: AnyArray) -> AnyArray:
-    """Largest of each column (T, k) over the frames that count for its leg, (k,); NaN where none does."""
-    own = np.repeat(counted, values.shape[1] // counted.shape[1], axis=1)
-    known = np.where(own & np.isfinite(values), values, -np.inf).max(axis=0)
+    """Largest of each column (T, k) over the frames (T, k) that count for it, (k,); NaN where none does."""
+    known = np.where(counted & np.isfinite(values), values, -np.inf).max(axis=0)
     return np.where(np.isfinite(known), known, np.nan)
 
 
@@ -263,7 +277,7 @@ NOMINAL = -1
 
 @dataclass(frozen=True)
 class Samples:
-    """What all samples need: the pipeline, the frames (T, legs) among which peaks are sought, the seed."""
+    """What all samples need: the pipeline, the frames (T, S) of each side among which peaks are sought, the seed."""
 
     replay: Replay
     counted: Mask
@@ -277,7 +291,7 @@ class Samples:
 
 @dataclass(frozen=True)
 class Drawn:
-    """One sample: its quantities (D,), and which frames (T, legs) needed a reserve."""
+    """One sample: its quantities (D,), and which frames (T, S) of each side needed a reserve."""
 
     values: Array
     reserve: Array
@@ -295,9 +309,11 @@ def _draw(common: Samples, number: int) -> Drawn | str:
     parameters = common.replay.parameters
     normal = np.zeros(parameters.count) if number == NOMINAL else parameters.draw(common.seed, number)
     try:
-        body, legs = common.replay.run(normal)
+        body, parts = common.replay.run(normal)
     except MuscleSolveError as error:  # such errors give no model, or no pose of one
         return str(error)
-    found = quantities(common.replay, body, legs, common.counted)
-    reserve = np.stack([leg.solution.status == Status.SOLVED_WITH_RESERVE for leg in legs], axis=1)
-    return Drawn(np.concatenate([found[name].ravel() for name in DIMS]), reserve)
+    layout = common.replay.layout
+    found = quantities(layout, body, parts, common.counted)
+    helped = np.stack([part.solution.status == Status.SOLVED_WITH_RESERVE for part in parts], axis=1)
+    reserve = np.stack([helped[:, numbers].any(axis=1) for numbers in layout.parts], axis=1)
+    return Drawn(np.concatenate([values.ravel() for values in found.values()]), reserve)

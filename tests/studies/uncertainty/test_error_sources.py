@@ -34,7 +34,7 @@ def test_every_source_says_what_errs_and_where_its_number_comes_from() -> None:
 
 def test_the_argument_wins_over_the_trial_file_and_that_over_the_usual(trial: Trial) -> None:
     own = replace(trial, uncertainty={"segment_mass": 0.3, "hip_center_mm": 2.0})
-    found = standard_deviations(own, {"segment_mass": 0.0})
+    found = standard_deviations(own.uncertainty, {"segment_mass": 0.0})
     assert found["segment_mass"] == 0.0
     assert found["hip_center"] == pytest.approx(0.002)
     assert found["marker_placement"] == pytest.approx(1e-3 * sources()["marker_placement"].sd)
@@ -59,9 +59,9 @@ def test_a_trial_file_gives_standard_deviations(tmp_path) -> None:
 )
 def test_what_cannot_be_is_refused(trial: Trial, key: str, sd: object) -> None:
     with pytest.raises(ms.InputError, match=key):
-        standard_deviations(trial, {key: sd})  # type: ignore[dict-item]
+        standard_deviations(trial.uncertainty, {key: sd})  # type: ignore[dict-item]
 
 
 def test_deviations_have_keys(trial: Trial) -> None:
     with refused("bad_type", "3"):
-        standard_deviations(trial, 3)  # type: ignore[arg-type]
+        standard_deviations(trial.uncertainty, 3)  # type: ignore[arg-type]

@@ -14,7 +14,7 @@ from musclesolve.pipeline.share import share_part
 from musclesolve.recording.data import Trial
 from musclesolve.recording.trial.trial_file import read_trial
 from musclesolve.studies.uncertainty.error_sources import standard_deviations
-from musclesolve.studies.uncertainty.replay import Replay
+from musclesolve.studies.uncertainty.recorded_replay import RecordedReplay
 
 
 @pytest.fixture(scope="module")
@@ -23,16 +23,16 @@ def trial() -> Trial:
 
 
 @pytest.fixture(scope="module")
-def replay(trial: Trial) -> Replay:
-    return Replay.of(prepare(trial, side="r"), standard_deviations(trial))
+def replay(trial: Trial) -> RecordedReplay:
+    return RecordedReplay.of(prepare(trial, side="r"), standard_deviations(trial.uncertainty))
 
 
-def errors_of(replay: Replay, **some: object) -> dict[str, np.ndarray]:
+def errors_of(replay: RecordedReplay, **some: object) -> dict[str, np.ndarray]:
     none = replay.parameters.errors(np.zeros(replay.parameters.count))
     return {name: np.broadcast_to(some.get(name, 0.0), array.shape) + 0.0 for name, array in none.items()}
 
 
-def test_without_errors_it_is_the_road(trial: Trial, replay: Replay) -> None:
+def test_without_errors_it_is_the_road(trial: Trial, replay: RecordedReplay) -> None:
     result = ms.run(trial, side="r")
     body, (leg,) = replay.run(np.zeros(replay.parameters.count))
     force = leg.tension
@@ -42,7 +42,7 @@ def test_without_errors_it_is_the_road(trial: Trial, replay: Replay) -> None:
     assert (replay.time == result["time"].values).all()
 
 
-def test_a_shift_of_the_center_of_pressure_adds_its_cross_product_with_the_force(replay: Replay) -> None:
+def test_a_shift_of_the_center_of_pressure_adds_its_cross_product_with_the_force(replay: RecordedReplay) -> None:
     before, shift = replay.body(errors_of(replay)), np.array([0.004, -0.003, 0.0])
     after = replay.body(errors_of(replay, center_of_pressure=shift[:2]))
     model, motion = before.model, before.motion
@@ -56,7 +56,7 @@ def test_a_shift_of_the_center_of_pressure_adds_its_cross_product_with_the_force
         assert np.abs(changed).max() > 2.0  # N m: 4 mm under 700 N
 
 
-def test_segments_share_the_mass_that_was_weighed(replay: Replay) -> None:
+def test_segments_share_the_mass_that_was_weighed(replay: RecordedReplay) -> None:
     nominal = replay.body(errors_of(replay)).model.mass
     numbers = np.random.default_rng(3).normal(size=replay.parameters.shapes["segment_mass"])
     heavier = replay.body(errors_of(replay, segment_mass=0.1 * numbers)).model.mass
@@ -67,13 +67,13 @@ def test_segments_share_the_mass_that_was_weighed(replay: Replay) -> None:
     assert heavier.inertia[some] == pytest.approx(factor[:, None, None] * nominal.inertia[some], abs=1e-12)
 
 
-def test_strength_alone_does_not_change_who_pulls(trial: Trial, replay: Replay) -> None:
+def test_strength_alone_does_not_change_who_pulls(trial: Trial, replay: RecordedReplay) -> None:
     # The cost is homogeneous in forces over strengths; passive forces and bounds, which are not, are left out.
     shared = []
     for strength in (0.0, 0.1):
         errors = errors_of(replay, strength=strength)
         body = replay.body(errors)
-        leg = replay.leg(body, errors, 0)
+        leg = replay.part(body, errors, 0)
         leg = replace(leg, state=replace(leg.state, passive_force=0.0 * leg.state.passive_force))
         shared.append(share_part(leg, replay.options.sharing).solution)
     weak, strong = shared
@@ -82,22 +82,22 @@ def test_strength_alone_does_not_change_who_pulls(trial: Trial, replay: Replay) 
     assert np.abs(strong.force - weak.force)[free].max() < 0.1
 
 
-def test_muscle_errors_are_factors_and_lengths(replay: Replay) -> None:
+def test_muscle_errors_are_factors_and_lengths(replay: RecordedReplay) -> None:
     body = replay.body(errors_of(replay))
     plain = replay.muscles(body.model, errors_of(replay), 0).parameters
     count = len(plain.names)
-    one = np.zeros((1, count))
-    one[0, 4] = 0.1
+    one = np.zeros(count)
+    one[4] = 0.1
     given = {"max_isometric_force": one, "optimal_fiber_length": one, "tendon_slack_length": one}
     other = replay.muscles(body.model, errors_of(replay, **given), 0).parameters
     for name in ("max_isometric_force", "optimal_fiber_length"):
         ratio = getattr(other, name) / getattr(plain, name)
-        assert ratio == pytest.approx(np.exp(one[0]), rel=1e-12)
+        assert ratio == pytest.approx(np.exp(one), rel=1e-12)
     longer = (other.tendon_slack_length - plain.tendon_slack_length) / plain.optimal_fiber_length
-    assert longer == pytest.approx(one[0], abs=1e-12)
+    assert longer == pytest.approx(one, abs=1e-12)
 
 
-def test_a_path_moved_with_all_its_points_stays_as_long(replay: Replay) -> None:
+def test_a_path_moved_with_all_its_points_stays_as_long(replay: RecordedReplay) -> None:
     model = replay.body(errors_of(replay)).model
     plain = replay.muscles(model, errors_of(replay), 0)
     moved = replay.muscles(model, errors_of(replay, muscle_path=(0.0, 0.002, 0.0)), 0)
@@ -109,7 +109,7 @@ def test_a_path_moved_with_all_its_points_stays_as_long(replay: Replay) -> None:
     )
 
 
-def test_a_marker_misplaced_moves_its_landmark_with_the_body(replay: Replay) -> None:
+def test_a_marker_misplaced_moves_its_landmark_with_the_body(replay: RecordedReplay) -> None:
     markers = replay.markers
     shift = np.zeros((len(markers.placed), 3))
     name = markers.placed[0]
@@ -128,7 +128,7 @@ def test_a_marker_misplaced_moves_its_landmark_with_the_body(replay: Replay) -> 
     ("source", "marker", "body"),
     [("hip_center", "hip_center_r", "pelvis"), ("marker_placement", "knee_medial_l", "thigh_l")],
 )
-def test_a_marker_at_a_joint_moves_with_the_body_before_it(replay: Replay, source, marker, body) -> None:
+def test_a_marker_at_a_joint_moves_with_the_body_before_it(replay: RecordedReplay, source, marker, body) -> None:
     markers, none, person = replay.markers, errors_of(replay), replay.body(errors_of(replay))
     given = {name: none[name] + 0.0 for name in ("marker_placement", "hip_center", "soft_tissue")}
     given[source][0 if source == "hip_center" else markers.placed.index(marker)] = 0.01, 0.0, 0.0
@@ -138,7 +138,7 @@ def test_a_marker_at_a_joint_moves_with_the_body_before_it(replay: Replay, sourc
     assert off == pytest.approx(0.01 * turned[:, :, 0], abs=1e-6)
 
 
-def test_soft_tissue_slides_in_motion_only(replay: Replay) -> None:
+def test_soft_tissue_slides_in_motion_only(replay: RecordedReplay) -> None:
     rng, none = np.random.default_rng(5), errors_of(replay)
     slide = 0.005 * rng.normal(size=none["soft_tissue"].shape)
     walk, standing, _ = replay.markers.moved(none["marker_placement"], none["hip_center"], slide)
@@ -150,7 +150,7 @@ def test_soft_tissue_slides_in_motion_only(replay: Replay) -> None:
 def test_a_hip_center_that_is_not_mapped_is_moved_in_the_pelvis(trial: Trial) -> None:
     mapping = {name: weights for name, weights in trial.mapping.items() if not name.startswith("hip_center")}
     unmapped = replace(trial, mapping=mapping)
-    replay = Replay.of(prepare(unmapped, side="r"), standard_deviations(unmapped))
+    replay = RecordedReplay.of(prepare(unmapped, side="r"), standard_deviations(unmapped.uncertainty))
     plain = replay.body(errors_of(replay)).model
     wider = replay.body(errors_of(replay, hip_center=[[0.0, -0.01, 0.0], [0.0, 0.01, 0.0]])).model
     assert wider.standing[wider.slot("hip_l"), 1] - plain.standing[plain.slot("hip_l"), 1] == pytest.approx(
@@ -158,7 +158,7 @@ def test_a_hip_center_that_is_not_mapped_is_moved_in_the_pelvis(trial: Trial) ->
     )
 
 
-def test_small_errors_of_all_sources_add_up(replay: Replay) -> None:
+def test_small_errors_of_all_sources_add_up(replay: RecordedReplay) -> None:
     names = list(replay.parameters.shapes)
     numbers = replay.parameters.draw(0, 5)
 

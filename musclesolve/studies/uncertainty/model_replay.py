@@ -1,0 +1,168 @@
+"""An OpenSim model along its coordinates with errors: of muscles, of angles, and of moments or loads.
+
+Angles are off by a constant along the trial: they change lengths, moment arms and, where loads are given, the moments
+by inverse dynamics. Moments that are given stay what they are, and have a factor of their own.
+
+Where loads are given, a foot stands where its plate is. Angles that erred each by itself would carry it away: 2 degrees
+at the hip move the load of a foot by 3 cm against the hip, 25 N m under the weight of the body, and no markers leave
+such an error. With the places p of the loaded bodies, each averaged over the motion by the size of its load, only that
+part of the errors e of the angles is left which does not move them,
+
+    e - J^+ J e,    J = dp / dangles,
+
+in which an error of the pelvis is taken up by the hips, and one of a hip by knee and ankle.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from musclesolve._util.arrays import Array
+from musclesolve.opensim.external_loads import ExternalLoad, load_in_ground
+from musclesolve.opensim.geometry import fiber_path_lengths
+from musclesolve.opensim.kinematics import body_motion, coordinate_values
+from musclesolve.opensim.model import TO_GLOBAL
+from musclesolve.pipeline.body import JointLoads, Part
+from musclesolve.pipeline.opensim.coordinate_motion import CoordinateMotion
+from musclesolve.pipeline.opensim.load_dynamics import load_dynamics
+from musclesolve.pipeline.opensim.model_body import ModelBody, geometry_along, shared_joints
+from musclesolve.muscles.muscle_state import MuscleState
+from musclesolve.studies.uncertainty.replay import Errors, Layout, Parameters, Replay, parameters_with_errors
+
+TURN = 1e-4
+"""Half the step of the differences of the places of loaded bodies [rad]."""
+
+
+@dataclass(frozen=True, eq=False)
+class MovedModel:
+    """A model along its coordinates with errors.
+
+    angle, moment (T, m) of the shared coordinates; length [m], velocity [m/s] (T, n) and arm [m] (T, m, n) of the
+    muscles; loads: on the joints, None where moments are given.
+    """
+
+    angle: Array
+    moment: Array
+    length: Array
+    velocity: Array
+    arm: Array
+    loads: JointLoads | None
+
+
+@dataclass(frozen=True, eq=False)
+class ModelReplay(Replay):
+    """An OpenSim model ready to be run again with errors in its inputs.
+
+    angles: names of the A coordinates that have errors; kept (A, A): the part of their errors that is left.
+    """
+
+    prepared: ModelBody
+    angles: tuple[str, ...]
+    kept: Array
+
+    @classmethod
+    def of(cls, prepared: ModelBody, sd: Mapping[str, float]) -> ModelReplay:
+        """Keep what the samples need of a body without errors; sd: source -> standard deviation, SI."""
+        angles, muscles = _uncertain_angles(prepared), (len(prepared.muscles),)
+        shapes: dict[str, tuple[int, ...]] = {
+            "strength": (1,),
+            "max_isometric_force": muscles,
+            "optimal_fiber_length": muscles,
+            "tendon_slack_length": muscles,
+        }
+        if prepared.dynamics is not None:
+            shapes["center_of_pressure"] = (len(prepared.dynamics.loads), 2)
+        shapes["joint_angle"] = (len(angles),)
+        if prepared.dynamics is None:
+            shapes["joint_moment"] = (len(prepared.dofs),)
+        return cls(
+            parameters=Parameters(shapes, sd),
+            layout=Layout.of(prepared.parts, prepared.dofs, prepared.muscles, prepared.joints),
+            sharing=prepared.sharing,
+            prepared=prepared,
+            angles=angles,
+            kept=_without_moving_loads(prepared, angles),
+        )
+
+    def body(self, errors: Errors) -> MovedModel:
+        """The model with errors of its angles, and of its moments or the places of its loads."""
+        body, offset = self.prepared, self.kept @ errors["joint_angle"]
+        state, moment, loads = body.whole.state, body.moment, body.whole.loads
+        length, velocity, arm = state.musculotendon_length, state.musculotendon_velocity, state.moment_arm
+        motion, moved = body.motion, dict(zip(self.angles, offset, strict=True))
+        if offset.any():
+            motion = _turned(motion, moved)
+            geometry, velocity = geometry_along(body.model, body.choice, motion)
+            length, arm = geometry.length, geometry.moment_arm[:, : len(body.dofs)]
+            if body.options.tendon == "rigid":
+                length = fiber_path_lengths(body.model, geometry)
+        if body.dynamics is None:
+            moment = moment * np.exp(errors["joint_moment"])
+        elif offset.any() or errors["center_of_pressure"].any():
+            acting = _shifted(body.dynamics.loads, errors["center_of_pressure"])
+            found = load_dynamics(body.model, motion, acting)
+            columns = np.stack([found.dynamics.column(name) for name in body.dofs], axis=1)
+            moment = np.where(np.isnan(moment), np.nan, columns)
+            loads = found.joint_loads(body.model, shared_joints(body.model, body.dofs), body.muscles)
+        angle = body.angle + np.array([moved.get(name, 0.0) for name in body.dofs])
+        return MovedModel(angle, moment, length, velocity, arm, loads)
+
+    def part(self, body: MovedModel, errors: Errors, number: int) -> Part:
+        """One group of coordinates and muscles, by its number, with errors of its muscles."""
+        part, columns = self.prepared.parts[number], self.layout.muscles[number]
+        rows = [self.prepared.dofs.index(name) for name in part.dofs]
+        state = MuscleState.of(
+            parameters_with_errors(part.state.parameters, errors, columns),
+            body.length[:, columns],
+            body.velocity[:, columns],
+            body.arm[:, rows][:, :, columns],
+        )
+        loads = None if body.loads is None else body.loads.part(list(part.loads.net), columns)
+        return replace(part, state=state, moment=body.moment[:, rows], loads=loads)
+
+
+def _uncertain_angles(body: ModelBody) -> tuple[str, ...]:
+    """The free rotational coordinates of the motion: all of them with loads, else those that the muscles depend on."""
+    model, free = body.model, set(body.model.independent(body.motion.names))
+    if body.dynamics is None:
+        free &= {*body.choice.needed, *body.dofs}
+    known = {name: model.coordinates[name] for name in body.motion.names}
+    return tuple(name for name, each in known.items() if name in free and each.rotational and not each.locked)
+
+
+def _turned(motion: CoordinateMotion, offset: Mapping[str, float]) -> CoordinateMotion:
+    """The motion with constant offsets [rad] of some coordinates, by name."""
+    return replace(motion, value=motion.value + np.array([offset.get(name, 0.0) for name in motion.names]))
+
+
+def _shifted(loads: Sequence[ExternalLoad], offset: Array) -> list[ExternalLoad]:
+    """Loads that act elsewhere, by (loads, 2) [m] forward and to the left."""
+    shift = np.insert(offset, 2, 0.0, axis=1) @ TO_GLOBAL  # in the axes of OpenSim
+    return [replace(load, point=load.point + by) for load, by in zip(loads, shift, strict=True)]
+
+
+def _without_moving_loads(body: ModelBody, angles: Sequence[str]) -> Array:
+    """I - J^+ J, (A, A); the identity where moments are given."""
+    if body.dynamics is None or not body.dynamics.loads:
+        return np.eye(len(angles))
+    model, motion = body.model, body.motion
+    pose, weights, loaded = body.dynamics.dynamics.bodies.pose, [], []
+    for load in body.dynamics.loads:
+        size = np.nan_to_num(np.linalg.norm(load_in_ground(model, load, motion.time, pose)[0], axis=1))
+        if size.any():
+            weights.append(size / size.sum())
+            loaded.append(model.body_number[load.body])
+
+    def places(name: str, turn: float) -> Array:
+        turned = _turned(motion, {name: turn})
+        position = body_motion(model, coordinate_values(model, turned.by_name(turned.value))).position
+        return np.einsum("bt,tbx->bx", np.array(weights), position[:, loaded]).ravel()
+
+    if not loaded:
+        return np.eye(len(angles))
+    rates = [(places(name, TURN) - places(name, -TURN)) / (2.0 * TURN) for name in angles]
+    jacobian = np.stack(rates, axis=1)
+    return np.eye(len(angles)) - np.linalg.pinv(jacobian, rcond=1e-6) @ jacobian

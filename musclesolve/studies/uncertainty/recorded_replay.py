@@ -1,0 +1,288 @@
+"""The pipeline of a recording run again with other inputs: what no sample changes is prepared once.
+
+Not repeated are the checks of the recording, the filter (it is linear, and the errors of markers are slow), the search
+for the first pose (fits start from the nominal motion), and everything that only describes a result. Markers err by
+their place on the body and by sliding over it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from itertools import product
+
+import numpy as np
+
+from musclesolve._util.arrays import AnyArray, Array
+from musclesolve.dynamics.inverse.external_wrenches import Wrench
+from musclesolve.dynamics.inverse.newton_euler import SegmentMotion, segment_motion
+from musclesolve.dynamics.kinematics.consistent_motion import consistent_motion
+from musclesolve.dynamics.kinematics.measured_targets import Targets
+from musclesolve.dynamics.kinematics.motion_derivatives import Motion
+from musclesolve.dynamics.model.human_model import segment_names
+from musclesolve.dynamics.model.model import Model
+from musclesolve.motion.anatomy.anatomy import measured_body
+from musclesolve.motion.anatomy.landmark_positions import Points, filtered_markers, standing_trial
+from musclesolve.motion.events.gait_events import gait_events
+from musclesolve.motion.ground_reaction import sampled_wrench, wrench_at_origin
+from musclesolve.motion.signals.filter_choice import FilterChoice
+from musclesolve.muscles.muscle_state import muscle_state
+from musclesolve.muscles.placing.place_muscles import LEG_DOFS, LegMuscles
+from musclesolve.muscles.placing.placed_paths import adjust_switches
+from musclesolve.pipeline.body import Part
+from musclesolve.pipeline.mechanics import MARGIN, leg_moments, measured_moments, subject_model
+from musclesolve.pipeline.recorded_body import RecordedBody, leg_loads, leg_part
+from musclesolve.pipeline.run_options import Options
+from musclesolve.recording.data import SIDES, Markers, Side, Trial
+from musclesolve.studies.uncertainty.replay import Errors, Layout, Parameters, Replay, parameters_with_errors
+
+
+@dataclass(frozen=True)
+class Subject:
+    """The subject in motion: model, motion, the same by segments, forces on the feet, moments (T, K+6) [N m].
+
+    rows: the degrees of freedom of the results among those of the model.
+    """
+
+    model: Model
+    motion: Motion
+    segments: SegmentMotion
+    wrenches: list[Wrench]
+    moments: AnyArray
+    rows: list[int]
+
+    @property
+    def angle(self) -> AnyArray:
+        """(T, M) of the degrees of freedom of the analysed legs [rad]."""
+        return self.motion.coordinates[:, self.rows]
+
+    @property
+    def moment(self) -> AnyArray:
+        """(T, M) of the same [N m]."""
+        return self.moments[:, self.rows]
+
+
+@dataclass(frozen=True, eq=False)
+class RecordedReplay(Replay):
+    """A trial ready to be run again with errors in its inputs."""
+
+    trial: Trial
+    options: Options
+    markers: MarkerErrors  # and the bodies that their errors move with
+    start: AnyArray  # (T, K+6) nominal coordinates, from which the fit starts
+    segments: list[str]  # whose masses have errors
+    inside: AnyArray  # which frames of the markers are analysed
+    # side, force (T, 3) [N] and moment about the origin (T, 3) [N m] of each plate, filtered
+    plates: list[tuple[Side, AnyArray, AnyArray]]
+    # by side, the frames (T,) whose motion is valid without errors; no other is shared among muscles
+    usable: dict[str, AnyArray]
+    emg: dict[str, AnyArray | None]  # by side, the activations (T, n) that EMG lets expect; None without EMG
+
+    @classmethod
+    def of(cls, prepared: RecordedBody, sd: Mapping[str, float]) -> RecordedReplay:
+        """Keep what the samples need of a trial without errors; sd: source -> standard deviation, SI."""
+        trial, options, recorded = prepared.trial, prepared.options, prepared.mechanics
+        measured, fit, model = recorded.measured, recorded.fit, recorded.model
+        walk = filtered_markers(trial, measured.filter, MARGIN)
+        standing = standing_trial(trial)
+        neutral = measured_body(trial, trial.subject, trial.hip_regression, walk, standing).stance.pelvis_axes
+        markers = MarkerErrors.of(trial, walk, standing, neutral, model, fit.q)
+        plates = _plates(trial, measured.filter, recorded.motion.time)
+        inside = np.isin(measured.time, recorded.motion.time)
+        segments = segment_names(model.topology)
+        usable: dict[str, AnyArray] = {side: prepared.validity.of_leg(side) for side in SIDES}
+        parameters = Parameters(_shapes(options, markers, len(plates), len(segments)), sd)
+        emg: dict[str, AnyArray | None] = {part.sides[0]: part.emg for part in prepared.parts}
+        layout = Layout.of(prepared.parts, leg_dofs(options), prepared.muscles, prepared.joints)
+        return cls(
+            parameters=parameters,
+            layout=layout,
+            sharing=options.sharing,
+            trial=trial,
+            options=options,
+            markers=markers,
+            start=fit.coordinates,
+            segments=segments,
+            inside=inside,
+            plates=plates,
+            usable=usable,
+            emg=emg,
+        )
+
+    @property
+    def time(self) -> AnyArray:
+        """(T,) frames that are analysed [s]."""
+        return self.markers.walk.time[self.inside]
+
+    def body(self, errors: Errors) -> Subject:
+        """Model, motion and joint moments with errors of markers, masses and plates."""
+        walk, standing, hips = self.markers.moved(
+            errors["marker_placement"], errors["hip_center"], errors["soft_tissue"]
+        )
+        trial, how = self.trial, self.trial.consistency
+        seen = measured_body(trial, trial.subject, trial.hip_regression, walk, standing, hips, checked=False)
+        factors = dict(zip(self.segments, np.exp(errors["segment_mass"]), strict=True))
+        model = subject_model(trial, seen.offsets, factors)
+        targets = Targets.build(model, seen.points, seen.directions, how.weights)
+        _, motion = consistent_motion(model, targets, walk.time, how.method, how.derivatives, self.start)
+        motion = motion.frames(self.inside)
+        wrenches = self._wrenches(errors["center_of_pressure"])
+        moments = measured_moments(self.trial, model, motion, wrenches)
+        rows = [model.dof(dof) for dof in self.layout.dofs]
+        return Subject(model, motion, segment_motion(model, motion), wrenches, moments, rows)
+
+    def _wrenches(self, offset: AnyArray) -> list[Wrench]:
+        """Forces on the feet; the center of pressure of each plate moved by (plates, 2) [m] adds d x F."""
+        acting: dict[Side, Wrench] = {}
+        for (side, force, moment), by in zip(self.plates, offset, strict=True):
+            moment = moment + np.cross(np.append(by, 0.0), force)
+            if side in acting:
+                force, moment = force + acting[side].force, moment + acting[side].moment
+            acting[side] = Wrench(f"foot_{side}", force, moment)
+        return list(acting.values())
+
+    def muscles(self, model: Model, errors: Errors, leg: int) -> LegMuscles:
+        """The muscles of one leg, by its number among the analysed ones, with errors of path and parameters."""
+        muscles = self.options.muscles(model, self.options.sides[leg])
+        if errors["muscle_path"].any():
+            muscles = _on_other_paths(model, muscles, errors["muscle_path"][leg])
+        changed = parameters_with_errors(muscles.parameters, errors, self.layout.muscles[leg])
+        return replace(muscles, parameters=changed)
+
+    def part(self, body: Subject, errors: Errors, number: int) -> Part:
+        """One leg, by its number among the analysed ones, with errors of its muscles."""
+        side = self.options.sides[number]
+        state = muscle_state(body.model, self.muscles(body.model, errors, number), body.motion)
+        loads = leg_loads(body.model, body.motion, body.segments, body.wrenches, state)
+        moments = leg_moments(body.model, body.moments, side)
+        return leg_part(self.options, state, loads, moments, self.usable[side], self.time, self.emg[side])
+
+
+def _on_other_paths(model: Model, muscles: LegMuscles, offset: AnyArray) -> LegMuscles:
+    """Muscles whose path points (P, 3) are moved in the standing pose [m]; k of the lengths follows the path."""
+    paths = adjust_switches(model, replace(muscles.paths, standing=muscles.paths.standing + offset))
+    still, angles = model.standing[None], np.zeros((1, len(model.topology.dof_names)))
+    longer = paths.evaluate(still, angles).length[0] / muscles.paths.evaluate(still, angles).length[0]
+    parameters = replace(
+        muscles.parameters,
+        optimal_fiber_length=longer * muscles.parameters.optimal_fiber_length,
+        tendon_slack_length=longer * muscles.parameters.tendon_slack_length,
+    )
+    return replace(muscles, paths=paths, parameters=parameters)
+
+
+def _plates(trial: Trial, chosen: FilterChoice, time: AnyArray) -> list[tuple[Side, AnyArray, AnyArray]]:
+    """Side, force and moment of every plate, filtered; right feet first, as everywhere."""
+    found = []
+    for side, plate in product(SIDES, trial.forces):
+        if plate.side == side:
+            smooth = sampled_wrench(plate, wrench_at_origin(plate, trial.unloaded_below), chosen, time)
+            found.append((side, smooth[:, :3], smooth[:, 3:]))
+    return found
+
+
+def _shapes(
+    options: Options, markers: MarkerErrors, plates: int, segments: int
+) -> dict[str, tuple[int, ...]]:
+    """Source -> shape of its parameters, in the order of ``sources.toml``."""
+    legs, muscles = len(options.sides), len(list(options.database))
+    points = sum(len(muscle.path) for muscle in options.database)
+    return {
+        "strength": (1,),
+        "max_isometric_force": (legs * muscles,),
+        "optimal_fiber_length": (legs * muscles,),
+        "tendon_slack_length": (legs * muscles,),
+        "muscle_path": (legs, points, 3),
+        "marker_placement": (len(markers.placed), 3),
+        "hip_center": (len(SIDES), 3),
+        "soft_tissue": (len(markers.walk.names), 3, 2),
+        "center_of_pressure": (plates, 2),
+        "segment_mass": (segments,),
+    }
+
+
+def leg_dofs(options: Options) -> list[str]:
+    """Degrees of freedom of the analysed legs."""
+    return [f"{dof}_{side}" for side in options.sides for dof in LEG_DOFS]
+
+
+ALIKE = 1e-4
+"""A marker whose spread in the axes of two bodies differs by less lies at their joint [m]."""
+
+
+@dataclass(frozen=True)
+class MarkerErrors:
+    """The markers of a trial and the bodies that their errors move with."""
+
+    walk: Markers  # filtered markers (T, n, 3) of the motion [m]
+    standing: Points  # marker -> (3,) in the standing trial [m]
+    rotation: Array  # (T, b, 3, 3) rotation of some bodies from the standing pose
+    owner: Array  # (n,) which of them each marker of the motion moves with
+    neutral: Array  # (3, 3) forward, left and up of the subject standing, as columns
+    placed: tuple[str, ...]  # markers that show landmarks, but for hip centers
+    hips: dict[Side, tuple[str, ...]]  # side -> markers that show its hip center; none where it is not mapped
+    phase: Array  # (T,) of the stride [rad]
+
+    @classmethod
+    def of(
+        cls, trial: Trial, walk: Markers, standing: Points, neutral: Array, model: Model, q: Array
+    ) -> MarkerErrors:
+        """Find the body of each marker: in the axes of that body it moves least.
+
+        Of the bodies that share a joint center or an axis with it, it is that nearest the pelvis; a hip center lies in
+        the pelvis. q is the consistent motion (T, N, 3) of the model in the frames of the markers.
+        """
+        rotation, origin = model.rigid_bodies.rotation(q), model.rigid_bodies.basic(q)[:, :, 0]
+        within = np.einsum("tbji,tnbj->tnbi", rotation, walk.position[:, :, None] - origin[:, None])
+        spread = np.sqrt(within.var(axis=0).sum(axis=2))
+        alike = spread < spread.min(axis=1, keepdims=True) + ALIKE
+        joints_before = model.tree.distal_frames[: rotation.shape[1]].sum(axis=1)
+        best = np.where(alike, joints_before, np.inf).argmin(axis=1)
+        hips = {side: tuple(trial.mapping.get(f"hip_center_{side}", ())) for side in SIDES}
+        of_hips = {name for names in hips.values() for name in names}
+        best[[name in of_hips for name in walk.names]] = model.tree.root
+        bodies = np.unique(best)
+        shown = dict.fromkeys(name for weights in trial.mapping.values() for name in weights)
+        return cls(
+            walk=walk,
+            standing=standing,
+            rotation=rotation[:, bodies],
+            owner=np.searchsorted(bodies, best),
+            neutral=neutral,
+            placed=tuple(name for name in shown if name not in of_hips),
+            hips=hips,
+            phase=2.0 * np.pi * (walk.time - walk.time[0]) / stride_time(trial),
+        )
+
+    def moved(
+        self, placement: Array, hip_center: Array, soft_tissue: Array
+    ) -> tuple[Markers, Points, dict[Side, Array]]:
+        """Markers of motion and standing with errors, and the errors of hip centers that are not mapped.
+
+        Errors are in the axes of the body [m]: (p, 3) of the markers `placed`, (2, 3) of the right and the left hip
+        center, and (n, 3, 2) of soft tissue, a and b of a cos + b sin of the phase.
+        """
+        wave = np.stack([np.cos(self.phase), np.sin(self.phase)], axis=1)
+        local = np.einsum("tw,nxw->tnx", wave, soft_tissue)
+        standing = dict(self.standing)
+        offsets = dict(zip(self.placed, placement, strict=True))
+        for side, offset in zip(SIDES, hip_center, strict=True):
+            offsets |= dict.fromkeys(self.hips[side], offset)
+        for name, offset in offsets.items():
+            if name in standing:
+                standing[name] = standing[name] + self.neutral @ offset
+            if name in self.walk:
+                local[:, self.walk.names.index(name)] += offset
+        position = self.walk.position + np.einsum("tnij,tnj->tni", self.rotation[:, self.owner], local)
+        unmapped = {
+            side: offset for side, offset in zip(SIDES, hip_center, strict=True) if not self.hips[side]
+        }
+        return replace(self.walk, position=position), standing, unmapped
+
+
+def stride_time(trial: Trial) -> float:
+    """Median time from a heel strike to the next of the same foot, or the time range where there are no two [s]."""
+    found = gait_events(trial)
+    strikes = [[event.time for event in found.of("heel_strike", side)] for side in SIDES]
+    steps = np.concatenate([np.diff(times) for times in strikes])
+    return float(np.median(steps)) if steps.size else trial.time_range[1] - trial.time_range[0]

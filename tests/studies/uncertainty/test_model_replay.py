@@ -1,0 +1,204 @@
+"""The uncertainty of an OpenSim model: with moments and with loads, against the first order, laws and the nominal."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import xarray as xr
+from refusals import refused
+from small_model import save_model
+from small_model_motion import DOFS, TIME, feasible_moments, small_motion
+
+from musclesolve.cli.documents.result_documents import uncertainty_document
+from musclesolve.opensim.external_loads import load_wrench
+from musclesolve.opensim.read_model import read_osim
+from musclesolve.pipeline.opensim.model_body import ModelBody, ModelOptions, model_body
+from musclesolve.pipeline.share import share
+from musclesolve.plotting.study.uncertainty_figures import uncertainty_figures
+from musclesolve.recording.data import Table
+from musclesolve.recording.text.mot_file import write_mot
+from musclesolve.results.files.result_netcdf import read_result, write_result
+from musclesolve.results.tables.run_summary import uncertainty_summary
+from musclesolve.studies.uncertainty.contributions import Linear
+from musclesolve.studies.uncertainty.error_sources import sources, standard_deviations
+from musclesolve.studies.uncertainty.model_replay import ModelReplay
+from musclesolve.studies.uncertainty.monte_carlo import uncertainty
+
+NONE = {source.key: 0.0 for source in sources().values()}
+OF_MUSCLES = ("strength", "max_isometric_force", "optimal_fiber_length", "tendon_slack_length")
+WEAK = 20.0
+"""Reserve weight: the three muscles of the small model cannot make any moment."""
+
+
+def body_with_moments(folder: Path, **options: object) -> ModelBody:
+    model = read_osim(save_model(folder))
+    given = ModelOptions(dofs=DOFS, start_s=0.2, end_s=0.5, **options)  # type: ignore[arg-type]
+    return model_body(model, small_motion(model), feasible_moments(model), given)
+
+
+def body_with_loads(folder: Path) -> ModelBody:
+    model = read_osim(save_model(folder))
+    push = np.stack([0.0 * TIME + 20.0, 300.0 + 50.0 * np.sin(6.0 * TIME), 0.0 * TIME - 10.0], axis=1)
+    place = np.stack([0.1 * TIME, 0.0 * TIME - 0.5, 0.0 * TIME + 0.05], axis=1)
+    columns = {f"ground_force_r_v{axis}": push[:, k] for k, axis in enumerate("xyz")}
+    columns |= {f"ground_force_r_p{axis}": place[:, k] for k, axis in enumerate("xyz")}
+    columns |= {f"ground_torque_r_{axis}": 0.0 * TIME for axis in "xyz"}
+    file = folder / "grf.mot"
+    write_mot(file, Table(TIME, tuple(columns), np.stack(list(columns.values()), axis=1), False, file))
+    external = folder / "loads.xml"
+    external.write_text(
+        "<OpenSimDocument><ExternalLoads><objects><ExternalForce name='plate'><applied_to_body>talus_r"
+        "</applied_to_body><force_expressed_in_body>ground</force_expressed_in_body>"
+        "<point_expressed_in_body>ground</point_expressed_in_body>"
+        "<force_identifier>ground_force_r_v</force_identifier><point_identifier>ground_force_r_p"
+        "</point_identifier><torque_identifier>ground_torque_r_</torque_identifier></ExternalForce></objects>"
+        "<datafile>grf.mot</datafile></ExternalLoads></OpenSimDocument>",
+        encoding="utf-8",
+    )
+    options = ModelOptions(dofs=DOFS, start_s=0.2, end_s=0.5, loads=external, reserve_weight=WEAK)
+    return model_body(model, small_motion(model), None, options)
+
+
+@pytest.fixture(scope="module", params=[body_with_moments, body_with_loads], ids=["moments", "loads"])
+def body(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> ModelBody:
+    return request.param(tmp_path_factory.mktemp("small"))
+
+
+@pytest.fixture(scope="module")
+def replay(body: ModelBody) -> ModelReplay:
+    return ModelReplay.of(body, standard_deviations({}))
+
+
+def errors_of(replay: ModelReplay, **some: object) -> dict[str, np.ndarray]:
+    none = replay.parameters.errors(np.zeros(replay.parameters.count))
+    return {name: np.broadcast_to(some.get(name, 0.0), array.shape) + 0.0 for name, array in none.items()}
+
+
+def test_the_sample_without_errors_is_the_nominal_result(body: ModelBody, replay: ModelReplay) -> None:
+    again, parts = replay.run(np.zeros(replay.parameters.count))
+    nominal = share(body)
+    for one, other in zip(nominal.parts, parts, strict=True):
+        assert np.array_equal(one.tension, other.tension, equal_nan=True)
+        assert one.contact_force.keys() == other.contact_force.keys()
+        for joint, force in one.contact_force.items():
+            assert np.array_equal(force, other.contact_force[joint], equal_nan=True)
+    assert np.array_equal(again.moment, body.moment, equal_nan=True)
+    assert np.array_equal(again.angle, body.angle)
+
+
+def test_an_angle_that_errs_is_that_of_other_coordinates(tmp_path: Path) -> None:
+    body = body_with_moments(tmp_path, cutoff_hz=None)
+    replay = ModelReplay.of(body, standard_deviations({}))
+    shift = np.zeros(len(replay.angles))
+    shift[replay.angles.index("knee_r")] = 0.03
+    moved = replay.body(errors_of(replay, joint_angle=shift))
+    motion = small_motion(body.model)
+    motion["knee_r"] = motion["knee_r"] + 0.03
+    expected = model_body(body.model, motion, feasible_moments(body.model), body.options)
+    state = expected.whole.state
+    assert moved.length == pytest.approx(state.musculotendon_length, abs=1e-12)
+    assert moved.velocity == pytest.approx(state.musculotendon_velocity, abs=1e-9)
+    assert moved.arm == pytest.approx(state.moment_arm, abs=1e-9)
+    assert np.abs(moved.length - body.whole.state.musculotendon_length).max() > 1e-4
+
+
+def test_loads_act_elsewhere_and_feet_stay(tmp_path: Path) -> None:
+    body = body_with_loads(tmp_path)
+    replay = ModelReplay.of(body, standard_deviations({}))
+    assert body.dynamics is not None
+    (load,), pose = body.dynamics.loads, body.dynamics.dynamics.bodies.pose
+    before = load_wrench(body.model, [load], body.time, pose)
+    there = replace(load, point=load.point + np.array([0.004, 0.0, 0.003]))  # forward, right
+    change = (load_wrench(body.model, [there], body.time, pose) - before)[:, body.model.body_number["talus_r"]]
+    moved = replay.body(errors_of(replay, center_of_pressure=np.array([0.004, -0.003])))
+    ankle = body.dofs.index("ankle_a_r")
+    assert np.abs(moved.moment[:, ankle] - body.moment[:, ankle]).max() > 0.1
+    assert change[:, 3:] == pytest.approx(0.0, abs=1e-9)
+    # of the errors of the angles nothing is left that moves the loaded body, and what does not is not touched
+    assert replay.kept @ replay.kept == pytest.approx(replay.kept, abs=1e-9)
+    assert len(replay.angles) - np.trace(replay.kept) == pytest.approx(3.0, abs=1e-9)
+    assert {"px", "hip_a_r", "knee_r"} <= set(replay.angles)
+    assert "beta_r" not in replay.angles
+
+
+def test_the_samples_spread_as_the_first_order_says_where_errors_are_small(
+    body: ModelBody, replay: ModelReplay
+) -> None:
+    small = {sources()[name].key: 0.01 * sources()[name].sd for name in replay.parameters.shapes}
+    found = uncertainty(body, 60, seed=1, sd=small, workers=1)
+    assert list(found["source"].values) == list(replay.parameters.shapes)
+    names = ("muscle_force", "joint_moment", *(["contact_force"] if body.joints else []))
+    for name in names:
+        drawn, predicted = found[f"{name}_sd"] ** 2, found[f"{name}_first_order_sd"] ** 2
+        last = predicted.dims[-1]
+        ratio = np.sqrt(drawn.sum(last) / predicted.sum(last)).values[found["first_order_unique"].values[:, 0]]
+        assert ratio.size > 10
+        assert np.median(ratio) == pytest.approx(1.0, abs=0.2), name
+        shares = found[f"{name}_contribution"].sum("source")
+        assert shares.where(predicted > 0.0).max() == pytest.approx(1.0)
+
+
+def test_a_source_that_is_switched_off_contributes_nothing(body: ModelBody) -> None:
+    found = uncertainty(body, 3, sd=NONE | {"joint_angle_deg": 1.0}, workers=1)
+    share_of = found["muscle_force_contribution"]
+    assert float(share_of.sel(source=list(OF_MUSCLES)).max()) == 0.0
+    assert float(share_of.sel(source="joint_angle").max()) == 1.0
+    still = uncertainty(body, 3, sd=NONE, workers=1)
+    assert (still["muscle_force_sd"] == 0.0).all()
+    assert still.attrs["without_contributions"] == "every source is switched off"
+
+
+def test_a_moment_that_is_given_has_its_factor_alone(tmp_path: Path) -> None:
+    found = uncertainty(body_with_moments(tmp_path), 2, sd={"joint_moment": 0.05}, workers=1)
+    expected = 0.05 * np.abs(found["joint_moment"])
+    assert found["joint_moment_first_order_sd"].values == pytest.approx(expected.values, rel=1e-3)
+    assert found["joint_angle_sd"].sel(dof="ankle_a_r").min() > 0.0
+    assert "contact_force" not in found
+    assert "contact_force_peak_sd" not in found
+
+
+def test_one_difference_serves_all_muscles(replay: ModelReplay) -> None:
+    linear = Linear(replay)
+    for source in ("optimal_fiber_length", "max_isometric_force"):
+        tasks = [task for task in linear.tasks() if task.source == source]
+        assert len(tasks) == len(replay.layout.muscles)
+        summed = sum(linear.squares(task)["muscle_force"] for task in tasks)
+        assert np.isfinite(summed).all()
+        assert summed.max() > 0.0
+
+
+def test_it_is_written_summed_up_and_drawn(body: ModelBody, tmp_path: Path) -> None:
+    write_result(uncertainty(body, 4, workers=1), tmp_path / "uncertainty.nc")
+    found: xr.Dataset = read_result(tmp_path / "uncertainty.nc")
+    text = uncertainty_summary(found)
+    assert "4 samples, seed 0" in text
+    assert "least certain" in text
+    document = uncertainty_document(found)
+    assert set(document["muscle_force_peaks_n"]) == set(body.muscles)
+    assert set(document["contact_force_peaks_body_weights"]) == set(body.joints)
+    figures = uncertainty_figures(found)
+    assert all(content.startswith(b"\x89PNG") for content in figures.values())
+    assert len(figures) == (4 if body.joints else 2)
+
+
+def test_it_is_the_same_in_other_processes(tmp_path: Path) -> None:
+    body = body_with_moments(tmp_path)
+    alone = uncertainty(body, 5, seed=2, contributions=False, workers=1)
+    assert uncertainty(body, 5, seed=2, contributions=False, workers=2).identical(alone)
+
+
+def test_elastic_tendons_have_samples_alone(tmp_path: Path) -> None:
+    found = uncertainty(body_with_moments(tmp_path, tendon="elastic"), 2, sd={"joint_angle_deg": 0.5}, workers=1)
+    assert "elastic" in found.attrs["without_contributions"]
+    assert float(found["muscle_force_sd"].max()) > 0.0
+
+
+def test_sources_of_another_body_are_refused(tmp_path: Path) -> None:
+    body = body_with_moments(tmp_path)
+    with refused("conflict", "center_of_pressure_mm"):
+        uncertainty(body, 2, sd={"center_of_pressure_mm": 3.0})
+    with refused("conflict", "body that is ready"):
+        uncertainty(body, 2, cost="force_squared")
