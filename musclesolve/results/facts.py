@@ -547,7 +547,10 @@ class UncertaintyFacts:
 
     @cached_property
     def contact(self) -> dict[str, UncertainPeak | None]:
-        """The peak of the contact force of every joint; None where its leg has no valid frame. No joints without loads."""
+        """The peak of the contact force of every joint; None where its leg has no valid frame.
+
+        Empty for an OpenSim model without loads.
+        """
         names = map(str, self.found["joint"].values) if "joint" in self.found.coords else ()
         return {name: uncertain_peak(self.found, "contact_force", name) for name in names}
 

@@ -142,6 +142,20 @@ TEXT = f"""<?xml version="1.0" encoding="UTF-8" ?>
 """
 
 
+OPTIMAL_LENGTH = {"one_r": 0.65, "two_r": 0.4, "three_r": 0.035}
+"""With which the muscles of the small model work near their optimal length [m]."""
+
+
+def near_optimal_lengths(text: str = TEXT) -> str:
+    """The model whose muscles have optimal fiber lengths near which they work."""
+    for name, length in OPTIMAL_LENGTH.items():
+        before, mark, own = text.partition(f'<Thelen2003Muscle name="{name}">')
+        text = (
+            before + mark + own.replace("<optimal_fiber_length>0.1<", f"<optimal_fiber_length>{length}<", 1)
+        )
+    return text
+
+
 def save_model(folder: Path, text: str = TEXT) -> Path:
     """The model as a file."""
     path = folder / "small.osim"

@@ -106,7 +106,8 @@ def error_sources_muscle_forces(samples: xr.Dataset) -> Sheet:
     """Share of every source in the variance of each muscle force at its peak in stance, a bar for each muscle."""
     sides, groups = frames.sides(samples), muscles(samples)
     known = _muscles_by_side(samples)
-    title, style = "Muscle force: sources of its variance at its peak in stance", current_style()
+    stance = " in stance" if "ground_reaction_force" in samples else ""
+    title, style = f"Muscle force: sources of its variance at its peak{stance}", current_style()
     beside = not style.narrow
     labels = [name.replace("_", " ") for name in groups]
     space = {"left": space_for(labels), "right": space_for(["1234 ± 1234"], 0.0)}
@@ -223,6 +224,8 @@ def _entries(samples: xr.Dataset, stance_of: Sequence[str] = ()) -> dict[str, An
         for label, color in zip(labels, _colors(samples), strict=True)
     }
     if stance_of and "ground_reaction_force" in samples:
-        bars = tuple(Patch(color=STANCE_COLOR[side], linewidth=0.0) for side in stance_of if side in STANCE_COLOR)
+        bars = tuple(
+            Patch(color=STANCE_COLOR[side], linewidth=0.0) for side in stance_of if side in STANCE_COLOR
+        )
         entries["foot on the ground"] = bars
     return entries

@@ -259,7 +259,10 @@ def uncertainty_summary(found: xr.Dataset) -> str:
     text = [
         line("uncertainty", _samples(found)),
         *lines(peaks, contact),
-        *lines("least certain", [f"at their {peaks} {muscles[0]}", *muscles[1:]] if least else ["no leg has a valid frame"]),
+        *lines(
+            "least certain",
+            [f"at their {peaks} {muscles[0]}", *muscles[1:]] if least else ["no leg has a valid frame"],
+        ),
     ]
     if missing := found.attrs["without_contributions"]:
         text.append(line("sources", f"no contributions: {missing}"))

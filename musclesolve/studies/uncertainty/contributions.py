@@ -94,7 +94,9 @@ class Linear:
                 continue
             if source in OF_MUSCLES:
                 per_point = (int(self._rank().max()) + 1, 3) if source == "muscle_path" else ()
-                inner = np.ndindex(per_point) if per_point else [()]  # number of the point within its muscle, axis
+                inner = (
+                    np.ndindex(per_point) if per_point else [()]
+                )  # number of the point within its muscle, axis
                 found += [Task(source, place, part) for part, place in product(parts, inner)]
             else:
                 found += [Task(source, place) for place in np.ndindex(*shape)]
@@ -221,9 +223,7 @@ class Response:
     def to_one(self, moved: PartPoint, step: float) -> tuple[Array, Array]:
         """Derivatives along an error that moves the part by a step: muscle forces (1, T, n), contact (1, T, J) [N]."""
         before, after = self.base.problem, moved.problem
-        changes = {
-            name: (getattr(after, name) - getattr(before, name))[None] / step for name in self._arrays
-        }
+        changes = {name: (getattr(after, name) - getattr(before, name))[None] / step for name in self._arrays}
         return self._along(changes, (moved.passive - self.base.passive)[None] / step)
 
     def to_each(self, moved: PartPoint, step: float) -> Iterator[tuple[Array, Array]]:

@@ -21,6 +21,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from musclesolve._util.arrays import Array
+from musclesolve.muscles.muscle_state import MuscleState
 from musclesolve.opensim.external_loads import ExternalLoad, load_in_ground
 from musclesolve.opensim.geometry import fiber_path_lengths
 from musclesolve.opensim.kinematics import body_motion, coordinate_values
@@ -29,7 +30,6 @@ from musclesolve.pipeline.body import JointLoads, Part
 from musclesolve.pipeline.opensim.coordinate_motion import CoordinateMotion
 from musclesolve.pipeline.opensim.load_dynamics import load_dynamics
 from musclesolve.pipeline.opensim.model_body import ModelBody, geometry_along, shared_joints
-from musclesolve.muscles.muscle_state import MuscleState
 from musclesolve.studies.uncertainty.replay import Errors, Layout, Parameters, Replay, parameters_with_errors
 
 TURN = 1e-4
@@ -120,7 +120,9 @@ class ModelReplay(Replay):
             body.velocity[:, columns],
             body.arm[:, rows][:, :, columns],
         )
-        loads = None if body.loads is None else body.loads.part(list(part.loads.net), columns)
+        loads = part.loads
+        if body.loads is not None and loads is not None:
+            loads = body.loads.part(list(loads.net), columns)
         return replace(part, state=state, moment=body.moment[:, rows], loads=loads)
 
 

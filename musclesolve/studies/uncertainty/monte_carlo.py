@@ -90,13 +90,15 @@ def uncertainty(
         **how: see `Computing`.
 
     Returns:
-        Dataset with muscle_force, activation, contact_force (magnitude; none of a model without loads), joint_moment,
-        joint_angle and the peaks of forces: nominal, and with _mean, _sd and _quantile of the samples; valid_samples and reserve_share of each frame
-        and side; standard deviations by source. Forces and moments have _first_order_sd and _contribution (shares of the
-        variance by source) too, first_order_unique says where the active set of the solution is stable.
+        Dataset with muscle_force, activation, contact_force (magnitude; not of a model without loads), joint_moment,
+        joint_angle and the peaks of forces: nominal, and with _mean, _sd and _quantile of the samples; valid_samples
+        and reserve_share of each frame and side; standard deviations by source. Forces and moments have
+        _first_order_sd and _contribution (shares of the variance by source) too, first_order_unique says where the
+        active set of the solution is stable.
 
     Raises:
-        InputError: as in `run`; a number or a standard deviation outside of its range.
+        InputError: as in `run`; a number or a standard deviation outside of its range, or one of
+            a source that this body does not have.
     """
     contributions, workers, report = options_of_uncertainty(**how)
     samples, seed = check_integer(samples, "samples", 2), check_integer(seed, "seed", 0)

@@ -78,7 +78,10 @@ class Layout:
         sides = tuple(side for side in ALL_SIDES if any(side in part.sides for part in parts))
         of_parts = {
             "muscles": (tuple(muscles), [part.state.parameters.names for part in parts]),
-            "joints": (tuple(joints), [() if part.loads is None else tuple(part.loads.net) for part in parts]),
+            "joints": (
+                tuple(joints),
+                [() if part.loads is None else tuple(part.loads.net) for part in parts],
+            ),
         }
         numbers, verdict = {}, {}
         for kind, (known, names) in of_parts.items():

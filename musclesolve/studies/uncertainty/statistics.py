@@ -193,7 +193,8 @@ def _counts(found: Found, layout: Layout, labelled: xr.Dataset) -> dict[str, Var
     count = separated(found.statistics.count, labelled.sizes)["muscle_force"]
     # the muscles of a part are solved together
     valid = np.stack(
-        [count[:, np.concatenate([layout.muscles[k] for k in parts])].min(axis=1) for parts in layout.parts], axis=1
+        [count[:, np.concatenate([layout.muscles[k] for k in parts])].min(axis=1) for parts in layout.parts],
+        axis=1,
     )
     share = np.divide(found.reserve, valid, out=np.full(valid.shape, np.nan), where=valid > 0)
     over = ("time", "side")
@@ -294,7 +295,7 @@ class Drawn:
     """One sample: its quantities (D,), and which frames (T, S) of each side needed a reserve."""
 
     values: Array
-    reserve: Array
+    reserve: AnyArray
 
 
 def work(common: Samples, task: range | list[Task], progress: object = None) -> list[Any]:

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import xarray as xr
-from small_model import TEXT, save_model
+from small_model import near_optimal_lengths, save_model
 from small_model_motion import DOFS, feasible_moments, small_motion
 
 from musclesolve.opensim.model import OpenSimModel
@@ -16,9 +16,6 @@ from musclesolve.results.files.result_netcdf import netcdf_bytes, read_result
 from musclesolve.results.share_model import share_model
 from musclesolve.results.tables.run_summary import summary
 from musclesolve.sharing.status import Status
-
-OPTIMAL_LENGTH = {"one_r": 0.65, "two_r": 0.4, "three_r": 0.035}
-"""With which the muscles of the small model work near their optimal length [m]."""
 
 
 def shared(model: OpenSimModel, **choices: object) -> xr.Dataset:
@@ -30,13 +27,7 @@ def shared(model: OpenSimModel, **choices: object) -> xr.Dataset:
 
 @pytest.fixture(scope="module")
 def model(tmp_path_factory: pytest.TempPathFactory) -> OpenSimModel:
-    text = TEXT
-    for name, length in OPTIMAL_LENGTH.items():
-        before, mark, own = text.partition(f'<Thelen2003Muscle name="{name}">')
-        text = (
-            before + mark + own.replace("<optimal_fiber_length>0.1<", f"<optimal_fiber_length>{length}<", 1)
-        )
-    return read_osim(save_model(tmp_path_factory.mktemp("small"), text))
+    return read_osim(save_model(tmp_path_factory.mktemp("small"), near_optimal_lengths()))
 
 
 @pytest.fixture(scope="module")

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 import xarray as xr
 from refusals import refused
-from small_model import save_model
+from small_model import near_optimal_lengths, save_model
 from small_model_motion import DOFS, TIME, feasible_moments, small_motion
 
 from musclesolve.cli.documents.result_documents import uncertainty_document
-from musclesolve.opensim.external_loads import load_wrench
+from musclesolve.opensim.external_loads import load_in_ground
+from musclesolve.opensim.kinematics import body_motion, coordinate_values
 from musclesolve.opensim.read_model import read_osim
 from musclesolve.pipeline.opensim.model_body import ModelBody, ModelOptions, model_body
 from musclesolve.pipeline.share import share
@@ -29,19 +29,17 @@ from musclesolve.studies.uncertainty.monte_carlo import uncertainty
 
 NONE = {source.key: 0.0 for source in sources().values()}
 OF_MUSCLES = ("strength", "max_isometric_force", "optimal_fiber_length", "tendon_slack_length")
-WEAK = 20.0
-"""Reserve weight: the three muscles of the small model cannot make any moment."""
 
 
 def body_with_moments(folder: Path, **options: object) -> ModelBody:
-    model = read_osim(save_model(folder))
-    given = ModelOptions(dofs=DOFS, start_s=0.2, end_s=0.5, **options)  # type: ignore[arg-type]
-    return model_body(model, small_motion(model), feasible_moments(model), given)
+    model = read_osim(save_model(folder, near_optimal_lengths()))
+    given = ModelOptions(dofs=DOFS, start_s=0.2, end_s=0.5, passive="none", **options)  # type: ignore[arg-type]
+    return model_body(model, small_motion(model), feasible_moments(model, passive="none"), given)
 
 
 def body_with_loads(folder: Path) -> ModelBody:
-    model = read_osim(save_model(folder))
-    push = np.stack([0.0 * TIME + 20.0, 300.0 + 50.0 * np.sin(6.0 * TIME), 0.0 * TIME - 10.0], axis=1)
+    model = read_osim(save_model(folder, near_optimal_lengths()))
+    push = np.stack([0.0 * TIME + 4.0, 30.0 + 5.0 * np.sin(6.0 * TIME), 0.0 * TIME - 2.0], axis=1)
     place = np.stack([0.1 * TIME, 0.0 * TIME - 0.5, 0.0 * TIME + 0.05], axis=1)
     columns = {f"ground_force_r_v{axis}": push[:, k] for k, axis in enumerate("xyz")}
     columns |= {f"ground_force_r_p{axis}": place[:, k] for k, axis in enumerate("xyz")}
@@ -58,7 +56,7 @@ def body_with_loads(folder: Path) -> ModelBody:
         "<datafile>grf.mot</datafile></ExternalLoads></OpenSimDocument>",
         encoding="utf-8",
     )
-    options = ModelOptions(dofs=DOFS, start_s=0.2, end_s=0.5, loads=external, reserve_weight=WEAK)
+    options = ModelOptions(dofs=DOFS, start_s=0.2, end_s=0.5, loads=external, passive="none")
     return model_body(model, small_motion(model), None, options)
 
 
@@ -75,6 +73,18 @@ def replay(body: ModelBody) -> ModelReplay:
 def errors_of(replay: ModelReplay, **some: object) -> dict[str, np.ndarray]:
     none = replay.parameters.errors(np.zeros(replay.parameters.count))
     return {name: np.broadcast_to(some.get(name, 0.0), array.shape) + 0.0 for name, array in none.items()}
+
+
+def turning_axis(body: ModelBody, coordinate: str, name: str) -> np.ndarray:
+    """Angular velocity of a body by the rate of a coordinate, (T, 3), from differences of its rotation."""
+
+    def rotation(turn: float) -> np.ndarray:
+        values = body.motion.by_name(body.motion.value)
+        turned = coordinate_values(body.model, values | {coordinate: values[coordinate] + turn})
+        return body_motion(body.model, turned).rotation[:, body.model.body_number[name]]
+
+    rate = (rotation(1e-5) - rotation(-1e-5)) / 2e-5 @ rotation(0.0).transpose(0, 2, 1)
+    return np.stack([rate[:, 2, 1], rate[:, 0, 2], rate[:, 1, 0]], axis=1)
 
 
 def test_the_sample_without_errors_is_the_nominal_result(body: ModelBody, replay: ModelReplay) -> None:
@@ -97,7 +107,7 @@ def test_an_angle_that_errs_is_that_of_other_coordinates(tmp_path: Path) -> None
     moved = replay.body(errors_of(replay, joint_angle=shift))
     motion = small_motion(body.model)
     motion["knee_r"] = motion["knee_r"] + 0.03
-    expected = model_body(body.model, motion, feasible_moments(body.model), body.options)
+    expected = model_body(body.model, motion, feasible_moments(body.model, passive="none"), body.options)
     state = expected.whole.state
     assert moved.length == pytest.approx(state.musculotendon_length, abs=1e-12)
     assert moved.velocity == pytest.approx(state.musculotendon_velocity, abs=1e-9)
@@ -110,14 +120,16 @@ def test_loads_act_elsewhere_and_feet_stay(tmp_path: Path) -> None:
     replay = ModelReplay.of(body, standard_deviations({}))
     assert body.dynamics is not None
     (load,), pose = body.dynamics.loads, body.dynamics.dynamics.bodies.pose
-    before = load_wrench(body.model, [load], body.time, pose)
-    there = replace(load, point=load.point + np.array([0.004, 0.0, 0.003]))  # forward, right
-    change = (load_wrench(body.model, [there], body.time, pose) - before)[:, body.model.body_number["talus_r"]]
+    force = load_in_ground(body.model, load, body.time, pose)[0]
+    couple = np.cross([0.004, 0.0, 0.003], force)  # forward, up, right
     moved = replay.body(errors_of(replay, center_of_pressure=np.array([0.004, -0.003])))
-    ankle = body.dofs.index("ankle_a_r")
-    assert np.abs(moved.moment[:, ankle] - body.moment[:, ankle]).max() > 0.1
-    assert change[:, 3:] == pytest.approx(0.0, abs=1e-9)
-    # of the errors of the angles nothing is left that moves the loaded body, and what does not is not touched
+    axis = turning_axis(body, "ankle_a_r", "talus_r")
+    change = moved.moment - body.moment
+    assert change[:, body.dofs.index("ankle_a_r")] == pytest.approx(
+        -np.einsum("tx,tx->t", axis, couple), abs=1e-6
+    )
+    assert np.abs(change).max() > 0.01
+    # what is left of the errors of the angles does not move the loaded body along any of three axes
     assert replay.kept @ replay.kept == pytest.approx(replay.kept, abs=1e-9)
     assert len(replay.angles) - np.trace(replay.kept) == pytest.approx(3.0, abs=1e-9)
     assert {"px", "hip_a_r", "knee_r"} <= set(replay.angles)
@@ -134,7 +146,9 @@ def test_the_samples_spread_as_the_first_order_says_where_errors_are_small(
     for name in names:
         drawn, predicted = found[f"{name}_sd"] ** 2, found[f"{name}_first_order_sd"] ** 2
         last = predicted.dims[-1]
-        ratio = np.sqrt(drawn.sum(last) / predicted.sum(last)).values[found["first_order_unique"].values[:, 0]]
+        ratio = np.sqrt(drawn.sum(last) / predicted.sum(last)).values[
+            found["first_order_unique"].values[:, 0]
+        ]
         assert ratio.size > 10
         assert np.median(ratio) == pytest.approx(1.0, abs=0.2), name
         shares = found[f"{name}_contribution"].sum("source")
@@ -191,7 +205,9 @@ def test_it_is_the_same_in_other_processes(tmp_path: Path) -> None:
 
 
 def test_elastic_tendons_have_samples_alone(tmp_path: Path) -> None:
-    found = uncertainty(body_with_moments(tmp_path, tendon="elastic"), 2, sd={"joint_angle_deg": 0.5}, workers=1)
+    found = uncertainty(
+        body_with_moments(tmp_path, tendon="elastic"), 2, sd={"joint_angle_deg": 0.5}, workers=1
+    )
     assert "elastic" in found.attrs["without_contributions"]
     assert float(found["muscle_force_sd"].max()) > 0.0
 

@@ -42,7 +42,9 @@ def test_without_errors_it_is_the_road(trial: Trial, replay: RecordedReplay) -> 
     assert (replay.time == result["time"].values).all()
 
 
-def test_a_shift_of_the_center_of_pressure_adds_its_cross_product_with_the_force(replay: RecordedReplay) -> None:
+def test_a_shift_of_the_center_of_pressure_adds_its_cross_product_with_the_force(
+    replay: RecordedReplay,
+) -> None:
     before, shift = replay.body(errors_of(replay)), np.array([0.004, -0.003, 0.0])
     after = replay.body(errors_of(replay, center_of_pressure=shift[:2]))
     model, motion = before.model, before.motion
@@ -128,7 +130,9 @@ def test_a_marker_misplaced_moves_its_landmark_with_the_body(replay: RecordedRep
     ("source", "marker", "body"),
     [("hip_center", "hip_center_r", "pelvis"), ("marker_placement", "knee_medial_l", "thigh_l")],
 )
-def test_a_marker_at_a_joint_moves_with_the_body_before_it(replay: RecordedReplay, source, marker, body) -> None:
+def test_a_marker_at_a_joint_moves_with_the_body_before_it(
+    replay: RecordedReplay, source, marker, body
+) -> None:
     markers, none, person = replay.markers, errors_of(replay), replay.body(errors_of(replay))
     given = {name: none[name] + 0.0 for name in ("marker_placement", "hip_center", "soft_tissue")}
     given[source][0 if source == "hip_center" else markers.placed.index(marker)] = 0.01, 0.0, 0.0
