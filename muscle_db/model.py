@@ -71,7 +71,7 @@ class MovingPosition:
     positions: tuple[Vector, ...]
 
     def mirrored(self) -> MovingPosition:
-        """The same of the other leg."""
+        """The moving position of the other leg."""
         return replace(self, positions=tuple(_reflected(place) for place in self.positions))
 
 
@@ -91,7 +91,7 @@ class MovingFrame:
     rotations: tuple[Vector, ...]
 
     def mirrored(self) -> MovingFrame:
-        """The same of the other leg; a rotation vector is reflected with the opposite sign."""
+        """The moving frame of the other leg; a rotation vector is reflected with the opposite sign."""
         reflected = tuple((-x, y, -z) for x, y, z in self.rotations)
         return replace(self, translations=tuple(map(_reflected, self.translations)), rotations=reflected)
 
@@ -111,7 +111,7 @@ class PathPoint:
     moving: MovingPosition | None = None
 
     def mirrored(self) -> PathPoint:
-        """The same point of the other leg."""
+        """This path point on the other leg."""
         moving = self.moving and self.moving.mirrored()
         return replace(self, position=_reflected(self.position), moving=moving)
 
@@ -170,7 +170,7 @@ class WrapObject:
     side: str = "all"
 
     def mirrored(self) -> WrapObject:
-        """The same of the other leg: M R D with the reflection M, and D along the axis that `side` does not use."""
+        """The object on the other leg: M R D with the reflection M, and D along the axis that `side` does not use."""
         flipped = 1 if self.side.endswith("z") else 2
         sign = [1.0, 1.0, 1.0]
         sign[flipped] = -1.0
@@ -358,7 +358,7 @@ class MuscleDatabase:
         return len(self.muscles)
 
     def printed(self) -> MuscleDatabase:
-        """The same muscles with the numbers as printed: to be looked at, they give wrong forces."""
+        """These muscles with the numbers as printed: to be looked at, they give wrong forces."""
         return replace(self, muscles=tuple(muscle.printed() for muscle in self.muscles))
 
 

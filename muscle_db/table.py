@@ -151,7 +151,7 @@ class Table:
         return x, y, z
 
     def table(self, key: str, full_name: str, place: str) -> Table:
-        """A sub-table."""
+        """A sub-table of this table."""
         value = self.values[key]
         if not isinstance(value, dict):
             self._wrong_kind(key, value, "a table")
@@ -216,7 +216,7 @@ class Region:
 
     @classmethod
     def of_text(cls, text: str) -> Region:
-        """The whole file."""
+        """The region of the whole file."""
         lines = tuple(text.split("\n"))
         return cls(lines, 0, len(lines))
 

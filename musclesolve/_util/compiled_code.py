@@ -48,7 +48,7 @@ def compiled(function: Callable[..., Any]) -> Any:
 
 
 def compiled_in_order(function: Callable[..., Any]) -> Any:
-    """The same without reordering of sums, for sums so short that vectorising them costs more than it saves."""
+    """Compile without reordering of sums, for those so short that vectorising costs more than it saves."""
     return njit(**(WITHIN | {"fastmath": {"contract", "nsz", "arcp"}}))(function)
 
 

@@ -32,12 +32,12 @@ class Lock:
 
     @property
     def is_held(self) -> bool:
-        """Whether it has not been released."""
+        """Whether the lock has not been released."""
         return not self._file.closed
 
     @property
     def number(self) -> int:
-        """Its file descriptor."""
+        """File descriptor of the locked file."""
         return self._file.fileno()
 
     @classmethod

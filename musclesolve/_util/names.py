@@ -64,5 +64,5 @@ class Names(dict[str, int]):
             self[name] = len(self)
 
     def __missing__(self, name: str) -> int:
-        """Raise InputError."""
+        """Raise InputError for a name that is not known."""
         raise unknown_name(name, self.what, self, f" in {self.whose!r}")

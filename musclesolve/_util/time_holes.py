@@ -36,7 +36,7 @@ class HoleLimits:
 
     @classmethod
     def of(cls, time: Array, cutoff_hz: float) -> HoleLimits:
-        """Those of a table with rows at times (S,) [s]; a usual step is no hole, however long it is."""
+        """Limits of a table with rows at times (S,) [s]; a usual step is no hole, however long it is."""
         usual = _USUAL * float(np.median(np.diff(time))) if len(time) > 1 else 0.0
         return cls(usual, max(usual, SHARE / cutoff_hz + SAME_TIME))
 

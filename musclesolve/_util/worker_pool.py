@@ -32,7 +32,7 @@ GRACE = 5.0
 MOST_DEATHS = 2
 """A task is given up after so many processes died computing it."""
 AHEAD = 3
-"""Of `ordered`: how many tasks per process are computed or kept before the next result in order is there."""
+"""How many tasks per process `ordered` computes or keeps before the next result in order is there."""
 
 Function = Callable[[Any, Any, Progress], Any]
 Report = Callable[[list[int], float], None]
@@ -40,7 +40,7 @@ Report = Callable[[list[int], float], None]
 
 @dataclass(frozen=True)
 class Lost:
-    """In place of a result: how the processes died that computed it."""
+    """Returned in place of a result: how the processes died that computed it."""
 
     reason: str
 
@@ -194,7 +194,7 @@ class Worker:
 
     @property
     def death(self) -> str:
-        """How it died, in words."""
+        """How the process died, in words."""
         end_all([self])
         code = self.process.exitcode or 0
         if code >= 0:
@@ -214,7 +214,7 @@ def end_all(workers: Iterable[Worker]) -> None:
 
 
 def _serve(connection: Connection) -> None:
-    """In the process: compute tasks until SIGTERM, or until the process that started this one has ended.
+    """Compute tasks, in the process, until SIGTERM or until the process that started this one has ended.
 
     Ctrl-C on a terminal reaches every process of a command; only the one that started the others acts on it.
     """

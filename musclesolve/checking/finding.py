@@ -82,7 +82,7 @@ class Finding:
     anywhere: bool = field(default=False, repr=False, compare=False)
 
     def __str__(self) -> str:
-        """Return it in a few lines."""
+        """Return the finding in a few lines."""
         place = str(self.where)
         return f"{self.severity} ({self.code}){f', {place}' if place else ''}: {self.what}\n  {self.remedy}"
 

@@ -279,7 +279,7 @@ def _read_copy(
 
 @dataclass(frozen=True)
 class _Layout:
-    """Where a format keeps its rows of data and their number."""
+    """Layout of a format: where it keeps its rows of data and their number."""
 
     first_row: Callable[[Lines], int]  # the first line that can be data
     time: int  # the column of times

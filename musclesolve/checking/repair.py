@@ -46,7 +46,7 @@ def change_markers(role: Role, change: Callable[[Markers], Markers]) -> Repair:
 
 
 def scale_positions(role: Role, factor: float) -> Repair:
-    """Multiply all positions."""
+    """Multiply all marker positions by a factor."""
     return change_markers(role, lambda markers: replace(markers, position=markers.position * factor))
 
 

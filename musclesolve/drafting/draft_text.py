@@ -21,7 +21,7 @@ TODO = "# TODO: "
 """What every line begins with that says what is left to decide."""
 WIDTH = 110
 COLUMN = 38
-"""Where comments behind values begin."""
+"""Column at which comments behind values begin."""
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 NAME = "trial.toml"
 

@@ -47,7 +47,7 @@ class EmgChannels:
 
 @cache
 def muscles_by_name() -> dict[str, tuple[str, ...]]:
-    """Folded name -> muscles."""
+    """The muscles that each folded name stands for."""
     tables = bundled_toml(__package__, "emg_muscles.toml")
     found: dict[str, tuple[str, ...]] = {
         name: (muscle,) for muscle, names in tables["muscles"].items() for name in names

@@ -40,7 +40,7 @@ class LaboratoryAxes:
 
     @property
     def known(self) -> bool:
-        """Whether both are known."""
+        """Whether both axes are known, forward and up."""
         return self.forward is not None and self.up is not None
 
     @property
@@ -138,7 +138,7 @@ def level(vector: Array, up: Array) -> Array:
 
 
 def _way(walk: Markers, choice: MarkerChoice) -> Array | None:
-    """Where the pelvis goes over the whole recording, (3,) [m]."""
+    """Way of the pelvis over the whole recording (3,) [m]; None where it is seen less than twice."""
     points = seen(middle_path(walk, choice.resolved, [*both("asis", "psis", "hip_center"), "sacrum"]))
     return points[-1] - points[0] if len(points) > 1 else None
 

@@ -23,7 +23,7 @@ USUAL = {"mass_kg": 70.0, "stature_m": 1.7, "sex": "male", "knee_width_m": 0.1, 
 
 
 def filter_table(case: Case | None, rate_hz: float) -> DraftTable:
-    """The table [filter]."""
+    """The table [filter] of a trial file, for markers at a rate [Hz]."""
     cutoff, why = WALK_HZ, "walking: no flight between the steps"
     if case is None:
         why = "usual for walking; running needs 10 to 20 Hz"

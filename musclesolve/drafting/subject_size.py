@@ -82,7 +82,7 @@ def check_given(given: GivenSubject) -> None:
 def subject_table(
     files: MotionFiles, setups: list[ScaleSetup], choice: MarkerChoice, case: Case | None, given: GivenSubject
 ) -> DraftTable:
-    """The table [subject]."""
+    """The table [subject] of a trial file."""
     c3d = [each.file for each in (files.motion, files.static) if each is not None and each.file is not None]
     lines = [_name(files, setups, choice, given), _mass(files, c3d, setups, case, given)]
     lines += [_stature(c3d, setups, case, given), _sex(given)]

@@ -11,11 +11,11 @@ import numpy as np
 from musclesolve._util.arrays import Array, Indices
 
 BLOCK = 500
-"""Frames per block."""
+"""Number of frames in a block."""
 
 
 def components(vectors: Array) -> Array:
-    """From (..., 3) to (3, ...)."""
+    """Components (3, ...) of vectors (..., 3), in contiguous memory."""
     return np.ascontiguousarray(np.moveaxis(vectors, -1, 0))
 
 

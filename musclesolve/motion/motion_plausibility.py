@@ -13,13 +13,13 @@ from musclesolve.recording.data import SIDE_NAMES, SIDES
 FOOT_NOTED = 0.03
 """A residual of a foot above this is reported [m]."""
 FOOT_LIMIT = 0.10
-"""Above this its frames are not valid [m]: body weight at such a moment arm is half the peak moment of an ankle."""
+"""Residual of a foot above which its frames are not valid [m]: times body weight it is half the peak ankle moment."""
 BALANCE_LIMIT = 0.25
 """Residual force at the pelvis beyond which the ground forces do not belong to the motion: a share of the greatest
 ground force, or of body weight if that is more. Residuals grow with the forces; Hicks et al. (2015, J Biomech Eng
 137:020905) advise to keep them below 5 % of the peak net external force."""
 FASTEST = np.radians(3000.0)
-"""No hip, knee or ankle rotates faster [rad/s]; a hard kick at a ball comes to two thirds of it."""
+"""Fastest rotation of a hip, knee or ankle [rad/s]; a hard kick at a ball comes to two thirds of it."""
 LEAST_JUMP = np.radians(10.0)
 """Rotations between frames below this are never jumps [rad]."""
 REACH = 6
@@ -77,7 +77,7 @@ class MotionValidity:
         return cls(steady(rotations, time), feet, balanced(force_residual, limit), violation <= INCONSISTENT)
 
     def of_leg(self, side: str) -> Mask:
-        """(T,) which frames can be shared among the muscles of a leg."""
+        """Frames (T,) that can be shared among the muscles of a leg."""
         return self.steady & self.foot_in_place[side] & self.balanced & self.consistent
 
 

@@ -13,7 +13,7 @@ Complex = NDArray[np.complex128]
 WINDOW = 1.0
 """The heading is that of the pelvis over so long a time: about a stride, so that sway averages out [s]."""
 SLOWEST = 0.25
-"""Below this speed of the pelvis its path does not show a heading: a treadmill, or standing [m/s]."""
+"""Speed of the pelvis below which its path shows no heading [m/s]: a treadmill, or standing."""
 
 
 def headings(time: Array, pelvis: Array, facing: Array) -> tuple[Array, bool]:
@@ -65,6 +65,6 @@ def _unit(values: Complex) -> Complex:
 
 
 def _nearest(chosen: NDArray[np.intp], size: int) -> NDArray[np.intp]:
-    """For each of so many frames the nearest of the chosen ones, which are in order."""
+    """Nearest of the chosen frames, which are in order, for each of `size` frames."""
     middle = 0.5 * (chosen[1:] + chosen[:-1])
     return chosen[np.searchsorted(middle, np.arange(size))]

@@ -56,7 +56,7 @@ class MuscleState:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class LegState(MuscleState):
-    """The same of the muscles that were placed on a leg; moment_arm (T, 7, n) [m] over its degrees of freedom."""
+    """State of n muscles that were placed on a leg; moment_arm (T, 7, n) [m] over its degrees of freedom."""
 
     muscles: LegMuscles
     path: PathState
@@ -77,7 +77,7 @@ def muscle_state(model: Model, muscles: LegMuscles, motion: Motion) -> LegState:
 
 
 def _behind_rigid_tendons(parameters: MuscleParameters, length: Array, velocity: Array) -> dict[str, Any]:
-    """All fields of `MuscleState` but the moment arms."""
+    """All fields of `MuscleState` but the moment arms, at path lengths (T, n) [m] and velocities (T, n) [m/s]."""
     fiber = parameters.fibers(length, velocity)
     force = parameters.forces(fiber)
     return {

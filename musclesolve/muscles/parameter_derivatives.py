@@ -63,7 +63,7 @@ def muscle_change(
     rate = np.asarray(musculotendon_velocity) * cosine + state.musculotendon_velocity * rotated
 
     def force(size: Array, stronger: ArrayLike, share: Array, change: Array) -> Array:
-        """d(F share cos)."""
+        """Change d(F share cos) [N] of the force of an element at the tendon."""
         grown = np.asarray(stronger) * share * cosine
         return np.asarray(grown + size * (change * cosine + share * rotated))
 
@@ -76,7 +76,7 @@ def muscle_change(
 def _curve_changes(
     state: MuscleState, fiber: Array, rate: Array, longer: Array
 ) -> tuple[tuple[Array, Array], tuple[Array, Array]]:
-    """F and df of the contractile and of the passive element, for changes of fiber length, velocity and L0."""
+    """Forces f and changes df (T, n) of both elements, over F0, for changes of fiber length, velocity and L0."""
     muscles = state.parameters
     optimal = muscles.optimal_fiber_length
     fastest = muscles.max_shortening_velocity * optimal

@@ -52,7 +52,7 @@ class PointDerivatives:
     _curved: _Curved | None
 
     def pull(self, bodies: Indices) -> Array:
-        """Of the force of `PathState.pull` on some bodies, the part of the muscle of each point, (T, 3, P, 3) [1/m]."""
+        """Derivatives (T, 3, P, 3) [1/m] of `PathState.pull` on some bodies, of the muscle of each point."""
         on = np.isin(self._body, bodies).astype(float)[:, None]
         shape = self.musculotendon_length.shape
         bent = [self._segments.bend(np.broadcast_to(on * axis, shape)) for axis in np.eye(3)]
@@ -164,7 +164,7 @@ class _Segments:
         return cls(first, before, step * per_length, per_length)
 
     def pull(self) -> Array:
-        """dL_MT / dr, (T, P, 3)."""
+        """Gradient dL_MT / dr (T, P, 3) by the places of the path points in space."""
         return self._gathered(self.unit)
 
     def bend(self, velocity: Array) -> Array:
@@ -208,7 +208,7 @@ class GradientDifferences:
         return (ahead - behind) / (2.0 * step[:, None, None])
 
     def _by_place(self, q: Array, coordinates: Array) -> Array:
-        """dL_MT/ds (T, P, 3)."""
+        """Gradient dL_MT/ds (T, P, 3) by the standing places of the path points."""
         gradient = self.paths.solve(q, coordinates, self.on).gradient[:, : len(self.paths.standing)]
         return on_standing(gradient, self.paths.carriers.point_rotation(q, coordinates))
 

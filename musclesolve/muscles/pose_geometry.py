@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
 LARGEST_ANGLE = 2.0 * np.pi
-"""No joint rotates by more; a larger number was meant in degrees [rad]."""
+"""Largest rotation of a joint [rad]; a larger number was meant in degrees."""
 
 
 def muscle_geometry(

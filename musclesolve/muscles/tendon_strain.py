@@ -143,7 +143,7 @@ def achilles_muscles(names: Iterable[Sequence[str]]) -> list[int]:
 
 @cache
 def _achilles_names() -> frozenset[str]:
-    """Every spelling, as `_folded` returns it."""
+    """Every spelling of a muscle of the Achilles tendon, as `_folded` returns it."""
     data = bundled_toml(__package__, "achilles.toml")
     heads, stems = data["heads"], data["gastrocnemius"]
     return frozenset(data["soleus"]) | {text for h in heads for s in stems for text in (h + s, s + h)}

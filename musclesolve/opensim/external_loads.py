@@ -49,7 +49,7 @@ class ExternalLoad:
     notes: tuple[str, ...] = ()
 
     def with_holes(self, limits: HoleLimits) -> ExternalLoad:
-        """The same, with NaN in holes that are too long to be filled, from the sample before to the one after."""
+        """The load with NaN in holes that are too long to be filled, from the sample before to the one after."""
         holes = limits.long_holes(self.time)
         if not holes:
             return self

@@ -15,11 +15,11 @@ class Function(Protocol):
     """A number f that depends on c coordinates x (T, c)."""
 
     def value(self, x: Array) -> Array:
-        """f(x), (T,)."""
+        """Value f(x) (T,) at coordinates x (T, c)."""
         ...
 
     def derivative(self, x: Array) -> Array:
-        """df/dx, (T, c)."""
+        """Derivative df/dx (T, c) at coordinates x (T, c)."""
         ...
 
     def bend(self, x: Array, speed: Array) -> Array:
@@ -34,15 +34,15 @@ class Constant:
     constant: float
 
     def value(self, x: Array) -> Array:
-        """See Function."""
+        """Value f(x) (T,) at coordinates x (T, c)."""
         return np.full(len(x), self.constant)
 
     def derivative(self, x: Array) -> Array:
-        """See Function."""
+        """Derivative df/dx (T, c) at coordinates x (T, c)."""
         return np.zeros_like(x)
 
     def bend(self, x: Array, speed: Array) -> Array:
-        """See Function."""
+        """Sum d2f/(dx_i dx_j) xd_i xd_j (T,) at coordinates x (T, c) with speeds xd (T, c)."""
         return np.zeros(len(x))
 
 
@@ -54,15 +54,15 @@ class Linear:
     intercept: float
 
     def value(self, x: Array) -> Array:
-        """See Function."""
+        """Value f(x) (T,) at coordinates x (T, c)."""
         return x @ self.slopes + self.intercept
 
     def derivative(self, x: Array) -> Array:
-        """See Function."""
+        """Derivative df/dx (T, c) at coordinates x (T, c)."""
         return np.broadcast_to(self.slopes, x.shape)
 
     def bend(self, x: Array, speed: Array) -> Array:
-        """See Function."""
+        """Sum d2f/(dx_i dx_j) xd_i xd_j (T,) at coordinates x (T, c) with speeds xd (T, c)."""
         return np.zeros(len(x))
 
 
@@ -74,27 +74,27 @@ class Polynomial:
     powers: Array
 
     def value(self, x: Array) -> Array:
-        """See Function."""
+        """Value f(x) (T,) at coordinates x (T, c)."""
         return np.asarray(np.prod(x[:, None, :] ** self.powers, axis=2) @ self.coefficients)
 
     def derivative(self, x: Array) -> Array:
-        """See Function."""
+        """Derivative df/dx (T, c) at coordinates x (T, c)."""
         return np.stack([self._partial(i).value(x) for i in range(x.shape[1])], axis=1)
 
     def bend(self, x: Array, speed: Array) -> Array:
-        """See Function."""
+        """Sum d2f/(dx_i dx_j) xd_i xd_j (T,) at coordinates x (T, c) with speeds xd (T, c)."""
         rows = [self._partial(i).derivative(x) for i in range(x.shape[1])]
         return np.asarray(np.einsum("itj,ti,tj->t", np.stack(rows), speed, speed))
 
     def _partial(self, i: int) -> Polynomial:
-        """df/dx_i."""
+        """Partial derivative df/dx_i."""
         lowered = self.powers.copy()
         lowered[:, i] = np.maximum(lowered[:, i] - 1, 0)
         return Polynomial(self.coefficients * self.powers[:, i], lowered)
 
 
 def polynomial(coefficients: Array) -> Polynomial:
-    """F = c_0 x^n + ... + c_n, the highest power first (OpenSim's PolynomialFunction)."""
+    """Polynomial f = c_0 x^n + ... + c_n, the highest power first (OpenSim's PolynomialFunction)."""
     return Polynomial(coefficients, np.arange(float(len(coefficients)))[::-1, None])
 
 
@@ -114,15 +114,15 @@ class Sine:
     offset: float
 
     def value(self, x: Array) -> Array:
-        """See Function."""
+        """Value f(x) (T,) at coordinates x (T, c)."""
         return self.amplitude * np.sin(self.omega * x[:, 0] + self.phase) + self.offset
 
     def derivative(self, x: Array) -> Array:
-        """See Function."""
+        """Derivative df/dx (T, c) at coordinates x (T, c)."""
         return self.amplitude * self.omega * np.cos(self.omega * x + self.phase)
 
     def bend(self, x: Array, speed: Array) -> Array:
-        """See Function."""
+        """Sum d2f/(dx_i dx_j) xd_i xd_j (T,) at coordinates x (T, c) with speeds xd (T, c)."""
         curvature = -self.amplitude * self.omega**2 * np.sin(self.omega * x + self.phase)
         return (curvature * speed**2)[:, 0]
 
@@ -139,15 +139,15 @@ class PiecewisePolynomial:
     coefficients: Array
 
     def value(self, x: Array) -> Array:
-        """See Function."""
+        """Value f(x) (T,) at coordinates x (T, c)."""
         return self._evaluate(x, 0)
 
     def derivative(self, x: Array) -> Array:
-        """See Function."""
+        """Derivative df/dx (T, c) at coordinates x (T, c)."""
         return self._evaluate(x, 1)[:, None]
 
     def bend(self, x: Array, speed: Array) -> Array:
-        """See Function."""
+        """Sum d2f/(dx_i dx_j) xd_i xd_j (T,) at coordinates x (T, c) with speeds xd (T, c)."""
         return np.asarray(self._evaluate(x, 2) * speed[:, 0] ** 2)
 
     def _evaluate(self, x: Array, order: int) -> Array:
@@ -168,7 +168,7 @@ def _between_knots(knots: Array, pieces: Array, beyond: int) -> PiecewisePolynom
 
 
 def _shifted(coefficients: Array, step: float) -> Array:
-    """The same polynomial about a point further on."""
+    """Coefficients of a polynomial about a point that lies a step further on."""
     rising = np.polynomial.Polynomial(coefficients)(np.polynomial.Polynomial([step, 1.0]))
     return np.pad(rising.coef, (0, len(coefficients) - len(rising.coef)))
 
@@ -213,7 +213,7 @@ def piecewise_linear(knots: Array, values: Array) -> PiecewisePolynomial:
 
 
 def piecewise_constant(knots: Array, values: Array) -> PiecewisePolynomial:
-    """The value of the knot before."""
+    """Constant between the knots: the value of the knot before."""
     return PiecewisePolynomial(knots, np.append(values, values[0])[:, None])
 
 
@@ -233,7 +233,7 @@ def natural_spline(knots: Array, values: Array, half_order: int) -> PiecewisePol
 
 
 def smooth_step(start: float, end: float, before: float, after: float) -> PiecewisePolynomial:
-    """From one value to another with continuous second derivative: s^3 (10 - 15 s + 6 s^2) (OpenSim's StepFunction)."""
+    """Step between two values with continuous second derivative: s^3 (10 - 15 s + 6 s^2) (OpenSim's StepFunction)."""
     rise, width = after - before, end - start
     powers = np.array([before, 0.0, 0.0, 10.0 * rise, -15.0 * rise, 6.0 * rise]) / width ** np.arange(6)
     return _between_knots(np.array([start, end]), powers[None], beyond=0)
@@ -247,13 +247,13 @@ class Scaled:
     scale: float
 
     def value(self, x: Array) -> Array:
-        """See Function."""
+        """Value f(x) (T,) at coordinates x (T, c)."""
         return self.scale * self.function.value(x)
 
     def derivative(self, x: Array) -> Array:
-        """See Function."""
+        """Derivative df/dx (T, c) at coordinates x (T, c)."""
         return self.scale * self.function.derivative(x)
 
     def bend(self, x: Array, speed: Array) -> Array:
-        """See Function."""
+        """Sum d2f/(dx_i dx_j) xd_i xd_j (T,) at coordinates x (T, c) with speeds xd (T, c)."""
         return self.scale * self.function.bend(x, speed)

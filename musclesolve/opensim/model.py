@@ -110,7 +110,7 @@ class Joint:
 
     @property
     def moved_by(self) -> frozenset[str]:
-        """The coordinates that it moves with."""
+        """The coordinates that the joint moves with."""
         return frozenset(name for axis in (*self.rotations, *self.translations) for name in axis.coordinates)
 
 
@@ -241,7 +241,7 @@ class OpenSimModel:
 
     @cached_property
     def coordinate_number(self) -> Names:
-        """Position of each coordinate."""
+        """Position of each coordinate in `coordinates`."""
         return Names(self.coordinates, "coordinate", self.name)
 
     @cached_property

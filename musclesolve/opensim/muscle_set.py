@@ -32,7 +32,7 @@ from musclesolve.opensim.model import OpenSimModel, OpenSimMuscle, Point, Wrap
 from musclesolve.opensim.neutral_leg import GlidingKnee, LegBodies, Motion, NeutralLeg, sample, sample_motion
 
 DIGITS = 6
-"""Decimals of positions [m]."""
+"""Decimals of the positions that are written [m]."""
 _END = math.radians(0.5)
 _BEYOND_DEG = (-90.0, 180.0)
 _SHORTEST = "ActiveForceLengthCurve.min_norm_active_fiber_length"
@@ -353,6 +353,6 @@ def _digits(value: float, decimals: int) -> float:
 
 
 def vector(values: Array, decimals: int = DIGITS) -> Vector:
-    """Three rounded numbers."""
+    """A vector (3,) as three rounded numbers."""
     x, y, z = (_digits(value, decimals) for value in values)
     return x, y, z

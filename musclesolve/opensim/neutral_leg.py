@@ -141,7 +141,7 @@ class NeutralLeg:
 
     @cached_property
     def degrees_of_freedom(self) -> dict[str, tuple[str, float]]:
-        """For each coordinate that is one: the degree of freedom, and +1 or -1."""
+        """Degree of freedom, and its sign +1 or -1, of each coordinate that is one."""
         found = {}
         for body, prefix in (("femur", "hip"), ("tibia", "knee"), ("talus", "ankle")):
             number = self.model.body_number[getattr(self.bodies, body)]

@@ -66,7 +66,7 @@ class Context:
         return otherwise if found is None else found.number()
 
     def flag(self, element: Element, tag: str, otherwise: bool) -> bool:
-        """A flag likewise."""
+        """A flag of an object, of the defaults of its class, or of the class itself."""
         found = self.property(element, tag)
         return otherwise if found is None or not found.words() else found.flag()
 
@@ -97,7 +97,7 @@ class Context:
         )
 
     def pose(self, frame: Element, inside: int = 0) -> Frame | None:
-        """Where a frame is on its body; None for one of a kind that is not supported."""
+        """The frame that an element describes, on its body; None for one of a kind that is not supported."""
         if frame.tag in ("Body", "Ground"):
             return Frame(frame.name if frame.tag == "Body" else GROUND, np.eye(3), np.zeros(3))
         if frame.tag != "PhysicalOffsetFrame":

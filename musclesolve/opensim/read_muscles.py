@@ -15,7 +15,7 @@ from musclesolve.opensim.xml_tree import Element
 _SURFACES = {"WrapCylinder": "cylinder", "WrapSphere": "sphere", "WrapEllipsoid": "ellipsoid"}
 _SIDES = ("all", "+x", "-x", "+y", "-y", "+z", "-z")
 _FARTHEST = 100.0
-"""No point of a path is farther from the origin of its frame [m]."""
+"""Farthest that a point of a path may be from the origin of its frame [m]."""
 
 
 def read_surfaces(context: Context) -> dict[str, Surface]:
@@ -102,7 +102,7 @@ def read_muscles(context: Context, model: Element) -> dict[str, OpenSimMuscle]:
 
 
 def _path(muscle: Element) -> Element | None:
-    """Its path: an element of its own kind, or inside <path>."""
+    """The element of a muscle's path, of its own kind or inside <path>; None without one."""
     holder = muscle.find("path") or muscle
     return next((child for child in holder.children if child.tag.endswith("Path")), None)
 

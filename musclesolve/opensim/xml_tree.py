@@ -96,28 +96,28 @@ class Element:
         return values
 
     def vector(self) -> Array:
-        """Three numbers."""
+        """The text as a vector of three numbers (3,)."""
         values = self.numbers()
         if values.shape != (3,):
             self.fail(f"{values.size} numbers", expected="three numbers", remedy="correct the element")
         return values
 
     def number(self) -> float:
-        """One number."""
+        """The text as one number."""
         values = self.numbers()
         if values.shape != (1,):
             self.fail(f"{values.size} numbers", expected="one number", remedy="correct the element")
         return float(values[0])
 
     def pair(self) -> tuple[float, float]:
-        """Two numbers."""
+        """The text as two numbers."""
         values = self.numbers()
         if values.shape != (2,):
             self.fail(f"{values.size} numbers", expected="two numbers", remedy="correct the element")
         return float(values[0]), float(values[1])
 
     def flag(self) -> bool:
-        """True or false."""
+        """The text as true or false."""
         value = _TRUE.get((self.words() or [""])[0].lower())
         if value is None:
             self.fail(

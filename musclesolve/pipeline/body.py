@@ -69,7 +69,7 @@ class JointLoads:
         return np.concatenate([across.transpose(0, 2, 1) for across in self.across.values()], axis=1)
 
     def offset(self, passive_force: Array) -> Array:
-        """The same components where muscles bear only passive forces (T, n) [N], (T, 3 x joints) [N]."""
+        """All joint force components (T, 3 x joints) [N] where muscles bear only passive forces (T, n) [N]."""
         return np.concatenate(list(self.contact(passive_force).values()), axis=1)
 
     @property
@@ -137,7 +137,7 @@ class TendonStates:
 
     @classmethod
     def empty(cls, frames: int, muscles: int) -> TendonStates:
-        """States of which nothing is known."""
+        """States of all frames and muscles, NaN throughout."""
         return cls(*(np.full((frames, muscles), np.nan) for _ in fields(cls)))
 
     def store(self, first: int, motion: MotionSolution) -> None:
@@ -269,6 +269,6 @@ class Analysis:
 
     @property
     def activation(self) -> Array:
-        """(T, N), NaN in frames without a valid solution."""
+        """Activations (T, N) of all muscles, NaN in frames without a valid solution."""
         parts = [(part.solution.solved[:, None], part.solution.activation) for part in self.parts]
         return self.over_muscles([np.where(solved, values, np.nan) for solved, values in parts])

@@ -64,21 +64,21 @@ class ForwardProblem:
 
     @property
     def q0(self) -> Array:
-        """Starting position (N, 3)."""
+        """Starting positions (N, 3) of the natural coordinates [m]."""
         return self.motion.q[self.first]
 
     @property
     def qd0(self) -> Array:
-        """Starting velocity (N, 3)."""
+        """Starting velocities (N, 3) of the natural coordinates [m/s]."""
         return self.motion.qd[self.first]
 
     @property
     def forces(self) -> tuple[Force, ...]:
-        """Those of the muscles, and all others."""
+        """The forces of the simulation: of the muscles, and all others."""
         return self.muscles, self.loads
 
     def starting(self, time: float) -> ForwardProblem:
-        """The same from the first frame at or after some time [s] on."""
+        """The problem from the first frame at or after some time [s] on."""
         first, last = float(self.motion.time[0]), float(self.motion.time[-1 - self.every])
         time = check_number(time, "start", f"a time from {first:g} to {last:g} s", least=first, most=last)
         first_after = int(np.searchsorted(self.motion.time[:: self.every], time - 1e-9))
@@ -398,12 +398,12 @@ class Drift:
 
     @property
     def largest_angle(self) -> Array:
-        """Of all joints, (T,) [rad]."""
+        """Largest drift of a joint angle (T,) [rad]."""
         return np.asarray(np.abs(self.angle).max(axis=1))
 
     @property
     def largest_distance(self) -> Array:
-        """Of all points, (T,) [m]."""
+        """Largest drift of a point (T,) [m]."""
         return np.asarray(self.distance.max(axis=1))
 
 

@@ -41,7 +41,7 @@ class RecordedBody:
 
     @property
     def time(self) -> Array:
-        """(T,) frames [s]."""
+        """Times (T,) of the frames [s]."""
         return self.mechanics.motion.time
 
     @cached_property
@@ -58,17 +58,17 @@ class RecordedBody:
 
     @property
     def angle(self) -> Array:
-        """(T, M) [rad]."""
+        """Angles (T, M) of the joint degrees of freedom `dofs` [rad]."""
         return self.mechanics.motion.coordinates[:, self._rows]
 
     @property
     def speed(self) -> Array:
-        """(T, M) [rad/s]."""
+        """Angular velocities (T, M) of the joint degrees of freedom `dofs` [rad/s]."""
         return self.mechanics.motion.speeds[:, self._rows]
 
     @property
     def moment(self) -> Array:
-        """(T, M) [N m]."""
+        """Net moments (T, M) of the joint degrees of freedom `dofs` [N m]."""
         return self.moments[:, self._rows]
 
     @property

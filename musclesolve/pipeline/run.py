@@ -41,7 +41,7 @@ def prepare_recording(
     side: str = "both",
     progress: Progress | None = None,
 ) -> RecordedBody:
-    """The same of a recording; arguments as in `run`."""
+    """Everything that comes before the sharing of forces, for a recording; arguments as in `run`."""
     options = find_options(trial, cost, solver, side)
     return recorded_body(trial, options, mechanics(trial, progress), progress)
 

@@ -15,7 +15,7 @@ MODEL_FIGURES = (
     *("coordinates_and_moments.png", "joint_powers.png", "contact_forces.png"),
     *("contact_force_components.png", "reserves.png"),
 )
-"""Of a result on an OpenSim model."""
+"""Files of the figures of a result on an OpenSim model."""
 UNCERTAINTY_FIGURES = (
     *("uncertainty_muscle_forces.png", "uncertainty_contact_forces.png"),
     *("error_sources_muscle_forces.png", "error_sources_contact_forces.png"),

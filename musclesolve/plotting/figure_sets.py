@@ -65,7 +65,7 @@ OF_MODEL: dict[str, Callable[[xr.Dataset], Figure]] = {
     "contact_force_components": contact_force_components,
     "reserves": reserves,
 }
-"""Those of a result on an OpenSim model."""
+"""Names of the figures of a result on an OpenSim model, each with the function that draws it."""
 NEEDS = {
     "consistency_shift": "consistency_shift",
     "cutoff_and_noise": "marker_cutoff",
@@ -142,7 +142,7 @@ def figure_files(
 def draw_task(
     shared: None, task: tuple[xr.Dataset, list[str], PageStyle], progress: Progress
 ) -> dict[str, bytes]:
-    """In a process beside: the files of some figures of a result."""
+    """The files of some figures of a result, drawn in another process."""
     result, names, style = task
     with page_style(style):
         return figures_of(result, chosen(OF_MODEL if MODEL in result.attrs else FIGURES, names))

@@ -333,7 +333,7 @@ class Recording:
 
     @property
     def path(self) -> Path:
-        """The trial file."""
+        """Path of the trial file."""
         return self.document.path
 
     @property

@@ -357,7 +357,7 @@ class _Examination:
         return content
 
     def _bar(self, table: str, key: str, index: int, keys: Fields) -> None:
-        """Note the error of a key that is of use with the other kind of force file only."""
+        """Note an error: a key that is of use with the other kind of force file only."""
         useful = [name for name, rule in keys.items() if rule.get("only_with") == self.source]
         source, remedy = "columns", "name the columns of force and point instead"
         if keys[key]["only_with"] == "columns":

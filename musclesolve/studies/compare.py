@@ -1,4 +1,4 @@
-"""The same trial under several costs: mechanics computed once, the forces shared once per cost."""
+"""One trial under several costs: mechanics computed once, the forces shared once per cost."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ def _able(solver: Solver, cost: Cost) -> Solver:
 
 
 LEAST_MOMENT = 1e-6
-"""Of smaller muscle moments co-contraction is not computed [N m]."""
+"""Least muscle moment of which co-contraction is computed [N m]."""
 
 
 def co_contraction(result: xr.Dataset) -> dict[str, xr.DataArray]:

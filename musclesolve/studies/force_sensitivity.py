@@ -59,7 +59,7 @@ class LegSensitivity:
     derivatives: SolutionDerivatives
 
     def by(self, parameter: str) -> Array:
-        """D force_i / d ln p_j, (T, n, n) [N]: change of muscle i for 100 % more of the parameter of muscle j.
+        """Derivatives d force_i / d ln p_j (T, n, n) [N]: change of muscle i for 100 % more of p_j of muscle j.
 
         The parameter is max_isometric_force, optimal_fiber_length, tendon_slack_length or pennation_angle, after the
         scaling to the subject; InputError for another one.
@@ -78,7 +78,7 @@ class LegSensitivity:
         return np.ascontiguousarray(moved.transpose(1, 2, 0))
 
     def by_points(self, model: Model, motion: Motion) -> Array:
-        """D force_i / d position of path point p in the frame of its body, (T, n, P, 3) [N/m], in the same frames."""
+        """Derivatives d force_i / d s_p (T, n, P, 3) [N/m], s_p: place of path point p in the frame of its body."""
         state, problem = self.leg.state, self.leg.problem
         assert isinstance(state, LegState)
         found = point_derivatives(model, motion, state)

@@ -17,7 +17,7 @@ from musclesolve.synthetic.places import LOADED, plate_middles
 from musclesolve.synthetic.trial_copy import FORCES, STATIC, WALK, Copy, open_copy, write_copy
 
 SHOWS = 2.0
-"""Below this vertical force software gives no center of pressure [N]."""
+"""Vertical force below which software gives no center of pressure [N]."""
 SLIP = (0.018, 0.0144, 0.0192)
 """Way of a marker that is shown in the tests: 30 mm in a direction that no segment is square to [m]."""
 
@@ -26,7 +26,7 @@ Spoil = Callable[[Copy], None]
 
 @dataclass(frozen=True)
 class Fault:
-    """One fault."""
+    """A fault of a recording that can be made in a copy."""
 
     name: str  # of the fault
     about: str  # what was done wrong

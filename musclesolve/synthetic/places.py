@@ -38,7 +38,7 @@ For the right side; on the left they are its mirror image.
 
 @dataclass(frozen=True)
 class Places:
-    """Markers on bodies."""
+    """Markers and the places on bodies where they are."""
 
     names: tuple[str, ...]  # n markers
     standing: Array  # (n, 3) their places on the standing subject, from the middle of the hips [m]

@@ -23,7 +23,7 @@ CUTOFF_METHODS = ("residual_analysis", "residual_analysis_silva_2003", "cross_va
 
 CUTOFF_HZ = {"walk": 6.0, "run": 15.0}
 MOTIONS = tuple(CUTOFF_HZ)
-"""What may be recorded."""
+"""Motions that may be recorded."""
 
 Gap = tuple[str, float, float]
 """A marker and the first and last time at which it is not seen [s]."""

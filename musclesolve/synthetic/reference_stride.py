@@ -66,7 +66,7 @@ class Stride:
 
     @property
     def person(self) -> StrideSubject:
-        """The subject."""
+        """The subject of the stride."""
         return self.layout.person
 
     @property
@@ -443,7 +443,7 @@ class CurvedStride(Stride):
 
     @classmethod
     def of(cls, stride: Stride, heading: float = 0.0, curvature: float = 0.0) -> CurvedStride:
-        """Another stride on such a path."""
+        """A stride on a straight path in any direction [rad], or on an arc of a curvature [1/m]."""
         return cls(stride.layout, stride.coefficients, heading, curvature)
 
     @property
@@ -452,7 +452,7 @@ class CurvedStride(Stride):
         return self.curvature * self.speed
 
     def frame(self, time: Array) -> tuple[Array, Array]:
-        """R (T, 3, 3) and P (T, 3) [m] at times (T,) [s]."""
+        """Rotations R (T, 3, 3) and places P (T, 3) [m] of the path at times (T,) [s]."""
         angle = self.heading + self.angular_velocity * time
         lean = np.arctan(self.curvature * self.speed**2 / STANDARD_GRAVITY)
         rotation = rotation_about(_UP, angle) @ rotation_about(_FORWARD, np.array(-lean))

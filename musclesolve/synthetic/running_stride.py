@@ -58,7 +58,7 @@ ARMS = {
 BENT = {"hip_flexion": 0.5, "knee_flexion": 1.0, "ankle_dorsiflexion": 0.2}
 """Where the search for the leg angles begins [rad]: a straight knee may bend either way."""
 TILT = 0.0
-"""Of the pelvis at foot strike [rad]."""
+"""Tilt of the pelvis at foot strike [rad]."""
 KNEE = np.deg2rad([-8.0, 140.0])
 """Where a knee may go [rad]: straight, and some noise of the series about it."""
 ROUNDS, FRAMES = 8, 96
@@ -343,7 +343,7 @@ class RunGround:
 
     @property
     def drive(self) -> float:
-        """The factor k [1/s]."""
+        """The factor k of the forward force [1/s]."""
         return (self.speed - self.pressure_travel / self.contact) / self.height
 
     @cached_property
@@ -354,7 +354,7 @@ class RunGround:
 
     @cached_property
     def peak(self) -> float:
-        """A [N]."""
+        """Peak A of the vertical force [N]."""
         impulse = float(self._bell.integ()(self.contact))
         return 0.5 * self.mass * STANDARD_GRAVITY * self.period / impulse
 
@@ -481,12 +481,12 @@ class Base:
     rotations: Callable[[Array], Array]  # spline of the rotation matrices (9,) over a stride
 
     def rotation(self, time: Array) -> Array:
-        """R (T, 3, 3)."""
+        """Rotations R (T, 3, 3) of the pelvis at times (T,) [s]."""
         matrices = self.rotations(np.mod(time, self.ground.period)).reshape(-1, 3, 3)
         return nearest_rotation(matrices)
 
     def angular_momentum(self, time: Array) -> tuple[Array, Array]:
-        """H (T, 3) about the center of mass, and dH/dt (T, 3)."""
+        """Angular momentum H (T, 3) about the center of mass [kg m2/s], and dH/dt (T, 3) [N m], at times (T,) [s]."""
         left, rate = self.ground.alternation(time)
         alternating = self.amount * [1.0, 0.0, 1.0]
         return left[:, None] * alternating + self.amount * [0.0, 1.0, 0.0], rate[:, None] * alternating
@@ -523,7 +523,7 @@ def running_base(model: Model, ground: RunGround, joints: Joints, tilt: float) -
 
 
 def _integrated(body: Carried, left: Array, amounts: Array, start: Array, step: float) -> Array:
-    """R at the steps (STEPS + 1, n, 3, 3) for n amounts of momentum (n, 3), by the Runge-Kutta method of fourth order.
+    """Rotations R (STEPS + 1, n, 3, 3) for n amounts of momentum (n, 3), by the Runge-Kutta method of fourth order.
 
     With R = R_n exp(p) the rate of p is w + p x w / 2 + p x (p x w) / 12, up to the fourth power of p.
     """

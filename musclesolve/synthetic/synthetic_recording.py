@@ -201,7 +201,7 @@ def plates(stride: Stride, options: RecordingOptions) -> Table:
 
 
 def _axes(options: RecordingOptions) -> AnyArray:
-    """R (3, 3) with p_global = R p_file: rows of global positions times R are rows of the file's."""
+    """Rotation R (3, 3) with p_global = R p_file: rows of global positions times R are rows of the file's."""
     return global_from_laboratory(options.forward, options.up)
 
 
@@ -212,7 +212,7 @@ NEAREST = 5.0
 """Least distance of a camera from the middle of the walkway [m]."""
 
 FOCAL_LENGTH = 1200.0
-"""Of a camera at the least distance [px]; farther away it is longer, so that a pixel shows as much everywhere."""
+"""Focal length of a camera at the least distance [px]; longer farther away: a pixel shows as much everywhere."""
 
 
 def write_views(
@@ -263,7 +263,7 @@ moment = "left_moment_"
 
 
 def trial_text(stride: Stride, options: RecordingOptions) -> str:
-    """The trial file."""
+    """The text of the trial file."""
     subject, kind, turn = stride.person.subject, "toml" if options.cameras else "trc", options.turn_deg
     side = "left" if turn > 0.0 else "right"
     path = f", on a path that turns by {abs(turn):g} degrees to the {side}" if turn else ""

@@ -192,11 +192,11 @@ class Observed:
     terms: dict[str, Term]
 
     def fit(self, name: str) -> Estimate:
-        """Estimate one of the terms."""
+        """Estimate one of the terms, by its name."""
         return estimate(self.values, list(self.terms.values()), self.terms[name])
 
     def freed(self, name: str, prior: float) -> Observed:
-        """Return the same with a term of any size: it was found."""
+        """Return the observations with one term of any size: its fault is known."""
         term = self.terms[name]
         found = replace(term, prior=np.full_like(term.prior, prior))
         return Observed(self.values, self.terms | {name: found})

@@ -220,7 +220,7 @@ class RigidSeat:
 
     @classmethod
     def printed(cls) -> RigidSeat:
-        """The seat of the source."""
+        """The seat with the numbers that the source prints."""
         table = read_table("definitions", "seat.toml")
         seat = table["seat"]
         rest = {name: value for name, value in seat.items() if name != "attachment"}

@@ -16,7 +16,7 @@ from musclesolve.dynamics.model.model import Model
 from musclesolve.errors import InputError
 
 SLIP_SPEED = 0.05
-"""Of friction with the body [m/s]: friction is the stiffest part of a fall, a fifth of it costs twice as long."""
+"""Slip speed of friction with the body [m/s]: friction is the stiffest part of a fall; a fifth costs twice as long."""
 
 
 def body_surfaces(model: Model, called: str = "") -> list[Surface]:

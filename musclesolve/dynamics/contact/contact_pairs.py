@@ -27,7 +27,7 @@ from musclesolve.dynamics.model.model import Model
 from musclesolve.errors import InputError
 
 LAW = ("normal_force", "stored_energy", "friction", "slip_speed")
-"""What a law of contact has."""
+"""Attributes that a law of contact has."""
 
 
 class ContactLaw(Protocol):
@@ -72,13 +72,13 @@ class HertzContact:
         check_number(self.least_approach, "least_approach", positive, above=0.0)
 
     def normal_force(self, depth: Array, rate: Array, approach: Array) -> Array:
-        """Normal force [N] (4.3)."""
+        """Normal force (P,) [N] by depth [m], its rate [m/s] and that of the first touch [m/s], (P,) each (4.3)."""
         loss = 0.75 * (1.0 - self.restitution**2)
         damping = 1.0 + loss * rate / np.maximum(approach, self.least_approach)
         return self.stiffness * np.maximum(depth, 0.0) ** self.exponent * np.maximum(damping, 0.0)
 
     def stored_energy(self, depth: Array) -> Array:
-        """K d^(n+1) / (n+1) [J]."""
+        """Energy K d^(n+1) / (n+1) (P,) [J] of the spring alone at depths d (P,) [m]."""
         power = self.exponent + 1.0
         return self.stiffness * np.maximum(depth, 0.0) ** power / power
 
@@ -108,7 +108,7 @@ class CushionContact:
         return np.where(depth > 0.0, np.maximum(force, 0.0), 0.0)
 
     def stored_energy(self, depth: Array) -> Array:
-        """A ((exp(B d) - 1) / B - d) [J]."""
+        """Energy A ((exp(B d) - 1) / B - d) (P,) [J] of the spring alone at depths d (P,) [m]."""
         pressed = np.maximum(depth, 0.0)
         return self.size * (np.expm1(self.growth * pressed) / self.growth - pressed)
 
@@ -131,7 +131,7 @@ class BodyStates:
 
     @classmethod
     def of(cls, models: Sequence[Model], states: Sequence[tuple[Array, Array]]) -> BodyStates:
-        """From positions and velocities (N, 3) of every model."""
+        """Motions of the bodies from positions and velocities (N, 3) [m, m/s] of every model."""
         from musclesolve.dynamics.kernel.entry import MOVE
 
         counts = [len(model.topology.bodies) for model in models]
@@ -171,7 +171,7 @@ class Touch:
 
     @property
     def gap(self) -> Array:
-        """Distance (P,) [m]."""
+        """Distance of the surfaces of every pair (P,) [m], negative where they overlap."""
         return -self.depth
 
 
@@ -276,7 +276,7 @@ class ContactPairs:
 
     @cached_property
     def _by_law(self) -> list[tuple[ContactLaw, Indices]]:
-        """Every law with the pairs that it holds for."""
+        """Laws, each with the numbers of the pairs that it holds for."""
         groups: dict[int, list[int]] = {}
         for pair, law in enumerate(self.laws):
             groups.setdefault(id(law), []).append(pair)

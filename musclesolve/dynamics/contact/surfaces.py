@@ -84,7 +84,7 @@ def plane(
 def sphere(
     name: str, center: Sequence[float] | Array, radius: float, body: str = "", model: str = ""
 ) -> Surface:
-    """A sphere [m]."""
+    """A sphere: center (3,) and radius [m]."""
     radius = _size(radius, name, "radius")
     return Surface(name, _vector(center, name, "center"), radius=radius, body=body, model=model)
 
@@ -194,7 +194,7 @@ def shape_arrays(surfaces: Sequence[Surface], bodies: Indices) -> SurfaceArrays:
 
 
 def pair_arrays(first: Indices, second: Indices, plane: Sequence[bool]) -> PairArrays:
-    """Pairs for compiled code."""
+    """Pairs (P,) of surfaces, by number, as compiled code takes them; plane: whether the first is a plane."""
     return PairArrays(contiguous(first, np.intp), contiguous(second, np.intp), contiguous(plane, bool))
 
 

@@ -98,7 +98,7 @@ class CompiledEquations:
 
     @classmethod
     def build(cls, rows: Constraints, bodies: Indices) -> CompiledEquations:
-        """From constraints and the slots of the bodies (B, 6)."""
+        """Equations from constraints and the slots of the bodies (B, 6)."""
         linear, slot = np.nonzero(rows.weights)
         start = np.searchsorted(linear, np.arange(len(rows.weights) + 1))
         groups = [*bodies, *np.hstack([rows.first, rows.second])]

@@ -192,7 +192,7 @@ def _system(start: Start, how: Integration) -> System:
 
 
 def _simulation(run: _ContactRun) -> ContactSimulation:
-    """Everything at the times of the frames."""
+    """The contact simulation at the times of the frames."""
     world, frames = run.world, zip(run.times, run.states, run.contacts, strict=True)
     loads = [world.loads(time, state, *contact) for time, state, contact in frames]
     cost = run.drift, run.steps, run.evaluations
@@ -265,12 +265,12 @@ class World:
 
     @property
     def weight(self) -> float:
-        """Of all models together [N]."""
+        """Weight of all models together [N]."""
         models = [system.model for system in self.systems.values()]
         return sum(model.mass.total * float(np.linalg.norm(model.gravity)) for model in models)
 
     def parts(self, state: Array) -> list[Array]:
-        """The state of every model."""
+        """The state of every model, cut from that of all."""
         return [state[numbers] for numbers in self._slices]
 
     def bodies(self, time: float, state: Array) -> BodyStates:
@@ -297,7 +297,7 @@ class World:
         return Loads(touch, pull, bodies.generalized(wrench))
 
     def derivative(self, time: float, state: Array, approach: Array, touching: Mask) -> Array:
-        """dy/dt."""
+        """Time derivative dy/dt of the state y of all models."""
         loads = self.loads(time, state, approach, touching)
         rates, work = [], 0.0
         for name, part, contact in zip(self.systems, self.parts(state), loads.forces, strict=True):

@@ -88,7 +88,7 @@ class JointResistance:
         return self.couples.force(q, moments) + self.couples.body_force(q, self.cone_couples(q))
 
     def _of_one(self, q: Array, qd: Array) -> Array:
-        """The same of one state (N, 3), in compiled code."""
+        """Generalized force (N, 3) of the joint resistance in one state, q and qd (N, 3), by compiled code."""
         from musclesolve.dynamics.kernel.entry import RESIST
 
         bodies = len(self.couples.spread)
@@ -100,7 +100,7 @@ class JointResistance:
 
     @cached_property
     def _joints(self) -> JointArrays:
-        """Joints for compiled code."""
+        """Axes and damping of the joints as compiled code takes them."""
         tree = self.couples.model.tree
         balls, fixed_axes = tree.spherical.ravel(), np.zeros((tree.joint_count, 3))
         scale = tree.sign / tree.axis_length

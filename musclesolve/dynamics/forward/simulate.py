@@ -66,7 +66,7 @@ class Simulation:
 
     @cached_property
     def motion(self) -> Motion:
-        """The same with joint coordinates, ready for inverse dynamics."""
+        """The simulated motion with joint coordinates, ready for inverse dynamics."""
         return motion_of(self.model, self.time, self.q, self.qd, self.qdd)
 
     @property
@@ -363,7 +363,7 @@ class System:
         return self.accelerated(time, q, qd, self.applied(time, q, qd) + contact, polished)
 
     def accelerated(self, time: float, q: Array, qd: Array, applied: Array, polished: bool) -> Accelerations:
-        """The same under given forces (N, 3) beside the weight."""
+        """Accelerations (3N,) and multipliers of one state under the forces applied (N, 3) beside the weight."""
         force, (mass, elements) = self.own_force(q, qd) + applied, self.masses(q)
         try:
             if self.method == "augmented_lagrangian":
@@ -376,11 +376,11 @@ class System:
             raise UnsolvableError(f"the simulation stops at {time:.4f} s: {fault}") from fault
 
     def power(self, q: Array, qd: Array, qdd: Array, applied: Array, contact: Array) -> float:
-        """That of what acts beside weight and contact [W]: the applied forces (N, 3)."""
+        """Power [W] of what acts beside weight and contact: the applied forces (N, 3)."""
         return float(applied.ravel() @ qd.ravel())
 
     def derivative(self, time: float, state: Array) -> Array:
-        """dy/dt (6N,)."""
+        """Time derivative dy/dt (6N,) of a state y (6N,): velocities [m/s], then accelerations [m/s2]."""
         q, qd = self.split(time, state)
         return np.concatenate([state[state.size // 2 :], self.accelerations(time, q, qd, polished=False).qdd])
 
@@ -429,7 +429,7 @@ class System:
         return self.constraints.jacobian(q[None])[0].reshape(len(self.constraints.names), -1)
 
     def checked_start(self, q0: Array, qd0: Array) -> Array:
-        """The starting state, on the constraints to round-off."""
+        """The starting state (6N,), on the constraints to round-off, from positions q0 and velocities qd0 (N, 3)."""
         names, rows = self.model.topology.coordinate_names, self.constraints
         q0 = check_array(q0, "q0", (len(names), 3), names, axis=0)
         qd0 = check_array(qd0, "qd0", (len(names), 3), names, axis=0)
@@ -533,12 +533,12 @@ class DrivenSystem(System):
         return Accelerations(qdd.ravel(), np.zeros(len(self.constraints.names)), 0)
 
     def power(self, q: Array, qd: Array, qdd: Array, applied: Array, contact: Array) -> float:
-        """That of the applied forces and of the drive: what the inertia needs beyond weight and contact [W]."""
+        """Power [W] of the applied forces and of the drive: what the inertia needs beyond weight and contact."""
         needed = (self.masses(q)[0] @ qdd.ravel()).reshape(q.shape) - self.own_force(q, qd) - contact
         return float(needed.ravel() @ qd.ravel())
 
     def checked_start(self, q0: Array, qd0: Array) -> Array:
-        """The same for a driven model, which must not turn."""
+        """The starting state (6N,) of a driven model, which must not turn, from q0 and qd0 (N, 3)."""
         state = super().checked_start(q0, qd0)
         qd, points = state.reshape(2, -1, 3)[1], self.model.topology.point_count
         if (

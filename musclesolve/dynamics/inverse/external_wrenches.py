@@ -32,7 +32,7 @@ class Wrench:
         object.__setattr__(self, "moment", moment)
 
     def frames(self, keep: slice) -> Wrench:
-        """The same at some frames."""
+        """The wrench at a slice of the frames."""
         return Wrench(self.body, self.force[keep], self.moment[keep])
 
     def about(self, point: Array) -> Array:
@@ -46,7 +46,7 @@ def external_force(model: Model, q: Array, wrenches: list[Wrench]) -> Array:
 
 
 def external_on_bodies(model: Model, q: Array, wrenches: list[Wrench]) -> Array:
-    """The same as forces on the basic coordinates of the bodies (T, B, 4, 3)."""
+    """Wrenches as forces (T, B, 4, 3) on the basic coordinates of the bodies, in the poses q (T, N, 3) [m]."""
     check_frames(wrenches, len(q))
     force = np.zeros((len(q), len(model.rigid_bodies.slots), 4, 3), q.dtype)
     for wrench in wrenches:

@@ -13,13 +13,13 @@ from musclesolve.dynamics.vectors import blocks
 
 
 def required_force(model: Model, motion: Motion, wrenches: list[Wrench]) -> Array:
-    """M qdd - g, (T, N, 3): the generalized force that joints and actuators together must supply."""
+    """Generalized force M qdd - g (T, N, 3) that joints and actuators together must supply."""
     check_fits(model, motion)
     return needed_force(model, motion.q, motion.qd, motion.qdd, wrenches)
 
 
 def needed_force(model: Model, q: Array, qd: Array, qdd: Array, wrenches: list[Wrench]) -> Array:
-    """The same (T, N, 3) of positions, velocities and accelerations (T, N, 3) [m, m/s, m/s2]."""
+    """M qdd - g (T, N, 3) from positions, velocities and accelerations (T, N, 3) [m, m/s, m/s2]."""
     bodies = model.rigid_bodies
     # On the bodies first: what is added up there goes over to the generalized coordinates once.
     force = inertia_on_bodies(bodies, model.basic_mass, q, qd, qdd)

@@ -166,7 +166,7 @@ class ExpandedModel(Model):
 
 
 def expand(model: Model) -> ExpandedModel:
-    """The same model with no shared points and vectors."""
+    """A model with copies of its points and vectors, so that no two bodies share one."""
     return _Expansion(model).build()
 
 

@@ -153,7 +153,7 @@ class IntersegmentalMoment:
 
     @property
     def total(self) -> Array:
-        """All terms of (7)."""
+        """Intersegmental moment: the sum of all terms of (7)."""
         return self.quasi_static + self.linear + self.angular
 
     @property

@@ -11,7 +11,7 @@ from musclesolve._util.arrays import Array, Indices, Mask
 WORK = 47
 """Length of the work array of `separation`."""
 SINGULAR, UNSETTLED = -1, -2
-"""In place of the number of iterations: no positive definite matrix; still moving."""
+"""Returned in place of the number of iterations: the matrix is not positive definite; the solution still moves."""
 ACCELERATE, RETURN, HOLD = 0, 1, 2
 """What the rows ask of the unknown x: Phi_q x = gamma - 2 mu omega Phi_dot - omega^2 Phi, -Phi, or zero."""
 
@@ -63,7 +63,7 @@ class PairArrays(NamedTuple):
 
 
 class PlacedSurfaces(NamedTuple):
-    """Surfaces in space."""
+    """Surfaces (S) where they are in space: centers [m] and axes as columns."""
 
     center: Array  # (S, 3)
     axes: Array  # (S, 3, 3)
@@ -81,7 +81,7 @@ class Touches(NamedTuple):
 
     @classmethod
     def of(cls, count: int) -> Touches:
-        """For so many pairs."""
+        """Arrays of zeros for a number of pairs."""
         return cls(np.zeros(count), np.zeros(count), *np.zeros((3, count, 3)))
 
 
@@ -133,7 +133,7 @@ class RowArrays(NamedTuple):
 
 
 class State(NamedTuple):
-    """A state under forces."""
+    """Positions and velocities, the force on them, the mass matrix and the numbers of the stabilisation."""
 
     q: Array  # (N, 3)
     qd: Array  # (N, 3)

@@ -16,7 +16,7 @@ NEAR = 0.1
 
 @compiled
 def place_surfaces(motions, shapes, placed):
-    """All surfaces in space."""
+    """Put centers and axes of all surfaces in space into `placed`."""
     for s in range(shapes.body.size):
         b = shapes.body[s]
         for x in range(3):
@@ -280,7 +280,7 @@ def reach_along(shapes, placed, s, normal, local, weight):
 
 @compiled
 def point_along(shapes, placed, s, reach, local, weight, point):
-    """From the center to the point where a surface touches its tangent plane, in space, and in own axes behind it."""
+    """Vector from the center to the point where a surface touches its tangent plane, in space, then in own axes."""
     work, p = placed.work, shapes.order[s] / (shapes.order[s] - 1.0)
     factor = 1.0 if reach <= 0.0 else (1.0 / reach if p == 2.0 else reach ** (1.0 - p))
     for a in range(3):

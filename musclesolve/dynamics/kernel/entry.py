@@ -68,7 +68,7 @@ def touch(motions, shapes, pairs, placed, touches):
 
 
 def gather(force, touches, shapes, pairs, wrench):
-    """See `gather_forces`."""
+    """Moments about the global origin and forces (B, 6) on the bodies from contact forces (P, 3): `gather_forces`."""
     gather_forces(force, touches, shapes, pairs, wrench)
 
 
@@ -94,7 +94,7 @@ def resist(state, bodies, motions, joints, limits, wrench, force):
 
 
 def solve(state, rows, out, kind):
-    """See `constrained`."""
+    """Solve M x + Phi_q^T lambda = force, Phi_q x = right for one state: `constrained`."""
     return constrained(state, rows, out, kind)
 
 

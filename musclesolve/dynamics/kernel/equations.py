@@ -57,7 +57,7 @@ def set_right(state, rows, out, kind):
 
 @compiled
 def times_rows(v, rows, out, result):
-    """Phi_q v."""
+    """Put the products Phi_q v (c,) of all rows with v (N, 3) into `result`."""
     products = rows.constant.size
     for c in range(products):
         total = 0.0
@@ -94,7 +94,7 @@ def take_rows(multipliers, rows, out, force, factor):
 
 @compiled
 def set_matrix(state, rows, out):
-    """M + alpha Phi_q^T Phi_q, the elements below and on the diagonal."""
+    """Set the matrix M + alpha Phi_q^T Phi_q, the elements below and on the diagonal."""
     matrix, penalty, none = out.factor, state.numbers[0], rows.place.size
     for e in range(matrix.size):
         matrix[e] = state.mass[e]
@@ -182,7 +182,7 @@ def set_missing(state, rows, out, multipliers):
 
 @compiled
 def constrained(state, rows, out, kind):
-    """M x + Phi_q^T lambda = force, Phi_q x = right: x in qdd, lambda in multipliers; the number of iterations."""
+    """Solve M x + Phi_q^T lambda = force, Phi_q x = right: x in qdd, lambda in multipliers; number of iterations."""
     penalty = state.numbers[0]
     set_lines(state.q, rows, out)
     set_right(state, rows, out, kind)

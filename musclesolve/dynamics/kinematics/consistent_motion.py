@@ -251,7 +251,7 @@ def _line(model: Model, targets: Targets, step: _Step) -> tuple[int, int] | None
 
 
 def _only(free: Mask, chosen: list[int]) -> Mask:
-    """Of the free degrees of freedom those chosen."""
+    """Mask (K+6,) of the chosen degrees of freedom as far as they are free."""
     mask = np.zeros_like(free)
     mask[chosen] = True
     return mask & free

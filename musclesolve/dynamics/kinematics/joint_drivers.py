@@ -28,7 +28,7 @@ from musclesolve.dynamics.vectors import lines_of
 from musclesolve.errors import InputError
 
 SWITCH = 0.7
-"""Above this |cos phi| the driver takes its cross-product form."""
+"""Value of |cos phi| above which the driver takes its cross-product form."""
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ class DrivenAngles:
 
     @classmethod
     def build(cls, standing: Array, n: Indices, v: Indices, u: Indices) -> DrivenAngles:
-        """From the slots (K, 2) of the lines in a standing layout (N, 3) [m]."""
+        """Angles from the slots (K, 2) of their lines in a standing layout (N, 3) [m]."""
         lines = {"n": n, "v": v, "u": u}
         n0, v0, u0 = (np.linalg.norm(lines_of(standing[None], slots)[0], axis=1) for slots in lines.values())
         return cls(lines, v0 * u0, v0 * u0 * n0)
@@ -195,7 +195,7 @@ class BaseDriver:
 
     @classmethod
     def of(cls, model: Model) -> BaseDriver:
-        """From the first two points of the base body and its first vector or third point."""
+        """The driver of the first two points of the base body and its first vector or third point."""
         topology, standing = model.topology, model.standing
         base = topology.bodies[topology.body_index[topology.root]]
         first, second = (topology.slot[name] for name in base.points[:2])
@@ -278,5 +278,5 @@ def _carried(spin: Array, spin_rate: Array, vector: Array) -> Array:
 
 
 def _column(a: Array, b: Array) -> Array:
-    """(T, 1), to stand as a column."""
+    """A column (T, 1)."""
     return np.einsum("tx,tx->t", a, b)[:, None]

@@ -68,9 +68,9 @@ class Targets:
         return cls(slots, values, factors * size)
 
     def frames(self, keep: slice | Indices | Mask) -> Targets:
-        """The same at some frames."""
+        """The targets at some frames: a slice, a mask (T,) or indices."""
         return Targets(self.slots, self.values[keep], self.weights)
 
     def among(self, places: Indices) -> Targets:
-        """Some of them, by their places."""
+        """Some of the targets, by their places (k,) among the n."""
         return Targets(self.slots[places], self.values[:, places], self.weights[places])

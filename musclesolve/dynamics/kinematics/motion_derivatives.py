@@ -51,7 +51,7 @@ class Motion:
         return self.coordinates[:, -6:-3]
 
     def frames(self, keep: Indices | Mask | slice) -> Motion:
-        """The same motion at some frames: a slice, a mask or indices."""
+        """The motion at some frames: a slice, a mask (T,) or indices."""
         return Motion(*(getattr(self, name)[keep] for name in self.__dataclass_fields__))
 
 

@@ -213,7 +213,7 @@ class Pose:
 
     @classmethod
     def of(cls, coordinates: Array) -> Pose:
-        """From joint and base coordinates (T, K+6)."""
+        """Poses from joint and base coordinates (T, K+6) [rad, m]."""
         base = coordinates[:, -6:]
         return cls(coordinates[:, :-6], base[:, :3], from_cardan(*base[:, 3:].T))
 
@@ -222,7 +222,7 @@ class Pose:
         return tree.pose(self.angles, self.position, self.rotation, moving)
 
     def moved(self, tree: Tree, step: Array) -> Pose:
-        """After a step in the speeds (T, K+6)."""
+        """The pose after a step in the speeds (T, K+6)."""
         joints = self.angles.shape[1]
         rotation = from_vector(step[:, joints + 3 :])
         return Pose(
@@ -232,12 +232,12 @@ class Pose:
         )
 
     def where(self, chosen: Mask, other: Pose) -> Pose:
-        """Another pose in the chosen frames (T,), this one in the rest."""
+        """The other pose in the chosen frames (T,), this one in the rest."""
         pairs = zip(self._arrays(), other._arrays(), strict=True)
         return Pose(*(np.where(chosen[(..., *[None] * (a.ndim - 1))], b, a) for a, b in pairs))
 
     def frames(self, keep: slice | Indices | Mask) -> Pose:
-        """The same at some frames."""
+        """The pose at some frames: a slice, a mask (T,) or indices."""
         return Pose(*(array[keep] for array in self._arrays()))
 
     def put(self, places: Indices | slice, other: Pose) -> None:
@@ -246,7 +246,7 @@ class Pose:
             old[places] = new
 
     def copy(self) -> Pose:
-        """With arrays of its own."""
+        """A copy of the pose with arrays of its own."""
         return Pose(*(array.copy() for array in self._arrays()))
 
     def _arrays(self) -> tuple[Array, Array, Array]:
@@ -279,7 +279,7 @@ class NearestPose:
     names: Array | Indices
 
     def frames(self, keep: slice | Indices | Mask) -> NearestPose:
-        """The same at some frames."""
+        """The fit of some frames: a slice, a mask (T,) or indices."""
         return replace(self, targets=self.targets.frames(keep), names=self.names[keep])
 
     def without_jumps(self, pose: Pose, max_iterations: int) -> Pose:
@@ -331,7 +331,7 @@ class NearestPose:
         raise some._failure(q, largest, tolerance)
 
     def nearer(self, one: Pose, other: Pose) -> Pose:
-        """Of two poses, in each frame the one that fits better."""
+        """The pose that fits better in each frame, of two."""
         ancestors = self.model.tree.ancestor_joints(self.targets.slots)
         misfits = [self._misfit(pose, ancestors)[1] for pose in (one, other)]
         return one.where(misfits[1] < misfits[0], other)

@@ -39,7 +39,7 @@ from musclesolve.errors import InputError
 
 
 class Constraint(Protocol):
-    """What gives rows."""
+    """A part of a mechanism that gives constraint rows."""
 
     def rows(self, time: Array, q: Array, qd: Array) -> ConstraintRows:
         """Rows at time (T,) in the pose q (T, N, 3) with velocities qd (T, N, 3)."""
@@ -101,7 +101,7 @@ class Rigid:
     constraints: Constraints
 
     def rows(self, time: Array, q: Array, qd: Array) -> ConstraintRows:
-        """All rows; nu is zero (2.16)."""
+        """Rows of all constraints in the poses q (T, N, 3); nu is zero (2.16)."""
         fixed = self.constraints
         if q.shape[1] != fixed.size:
             raise InputError(
@@ -126,13 +126,13 @@ def mirrored(constraints: Iterable[Constraint], q: Array) -> dict[str, int]:
 
 
 DrivenCourse = Callable[[Array], tuple[Array, Array, Array]]
-"""From time (T,) to a driven quantity and its first and second derivative, (T,) each."""
+"""A function of time (T,) that gives a driven quantity and its first and second derivative, (T,) each."""
 
 _ROTATION_STEP = 0.3  # Largest change of a driven angle in one step of the assembly [rad]
 
 
 def course_values(course: DrivenCourse, time: Array, name: str) -> tuple[Array, Array, Array]:
-    """What a course gives, each (T,)."""
+    """Value, first and second derivative, each (T,), of a course at times (T,) [s]."""
     try:
         value, rate, second = (
             np.broadcast_to(np.asarray(x, dtype=float), np.shape(time)) for x in course(time)
@@ -167,7 +167,7 @@ class AngleDriver:
         u: Direction,
         course: DrivenCourse,
     ) -> AngleDriver:
-        """Driver by names.
+        """The driver of the angle between lines that are given by names.
 
         Raises:
             InputError: v or u has no length or is not perpendicular to the axis, so that no angle about it can be
@@ -193,7 +193,7 @@ class AngleDriver:
         return cls(name, DrivenAngles.build(standing, *slots), course)
 
     def rows(self, time: Array, q: Array, qd: Array) -> ConstraintRows:
-        """One row."""
+        """The one row of the driven angle at times (T,) [s], poses q and velocities qd (T, N, 3)."""
         value, jacobian, nu, gamma, _ = self._all(time, q, qd)
         return ConstraintRows((self.name,), value, jacobian, nu, gamma)
 
@@ -226,7 +226,7 @@ class LengthDriver:
     course: DrivenCourse
 
     def rows(self, time: Array, q: Array, qd: Array) -> ConstraintRows:
-        """One row."""
+        """The one row of the driven length at times (T,) [s], poses q and velocities qd (T, N, 3)."""
         length, rate, second = course_values(self.course, time, self.name)
         line, moving = q[:, self.end] - q[:, self.start], qd[:, self.end] - qd[:, self.start]
         jacobian = np.zeros((len(q), 1, *q.shape[1:]))

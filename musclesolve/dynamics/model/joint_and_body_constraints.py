@@ -70,7 +70,7 @@ class Constraints:
         return filled.with_linear(*_extra_rows(topology, standing))
 
     def with_linear(self, names: list[str], weights: Array, target: Array) -> Constraints:
-        """The same and three more rows, sum_n w_n q_n = target, for each name (l,), weights (l, N), target (l, 3)."""
+        """These rows and three more, sum_n w_n q_n = target, for each name (l,), weights (l, N), target (l, 3)."""
         rows = tuple(f"{name} [{axis}]" for name in names for axis in "xyz")
         return replace(
             self,
@@ -173,7 +173,7 @@ def _extra_rows(topology: Topology, standing: Array) -> tuple[list[str], Array, 
 
 
 def _key(pair: tuple[Direction, Direction]) -> tuple:
-    """The same for the same row, whichever way its lines point and its factors stand."""
+    """Key of a scalar product that depends neither on the order of its two lines nor on which way they point."""
     return tuple(sorted(tuple(sorted(name or "" for name in direction)) for direction in pair))
 
 

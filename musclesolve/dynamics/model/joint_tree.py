@@ -86,7 +86,7 @@ class Tree:
 
     @property
     def joint_count(self) -> int:
-        """K, the number of joint degrees of freedom."""
+        """Number K of joint degrees of freedom."""
         return len(self.child)
 
     def frames(
@@ -104,7 +104,7 @@ class Tree:
     def _frames(
         self, angles: Array, base_position: Array, base_rotation: Array, moving: Mask | None
     ) -> tuple[Array, Array]:
-        """The same as (F, 3, 3, T) and (F, 3, T): sums over three of anything run along the frames of the motion."""
+        """Frames as (F, 3, 3, T) and (F, 3, T) [m]: sums over three of anything run along the frames of the motion."""
         kind = np.result_type(angles, base_position, base_rotation)
         rotation = np.full((len(self.distal_frames), 3, 3, len(angles)), np.nan, kind)
         rotation[self.root] = base_rotation.transpose(1, 2, 0)

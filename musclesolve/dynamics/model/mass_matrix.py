@@ -82,7 +82,7 @@ def second_moment(inertia: Array) -> Array:
 
 
 def basic_mass_matrix(rigid_bodies: RigidBodies, mass: MassProperties) -> Array:
-    """M_e of every basic body as (B, 4, 4); each entry stands for that number times the 3 x 3 unit matrix (2.55)."""
+    """Mass matrices M_e (B, 4, 4) of basic bodies; each entry stands for it times the 3 x 3 unit matrix (2.55)."""
     arm = mass.center - rigid_bodies.origin
     about_i = second_moment(mass.inertia) + mass.mass[:, None, None] * arm[:, :, None] * arm[:, None, :]
     z = rigid_bodies.inverse @ about_i @ np.swapaxes(rigid_bodies.inverse, 1, 2)
@@ -119,12 +119,12 @@ def mass_matrix(rigid_bodies: RigidBodies, basic: Array, q: Array) -> Array:
 
 
 def inertia_force(rigid_bodies: RigidBodies, basic: Array, q: Array, qd: Array, qdd: Array) -> Array:
-    """M qdd - g_v, (T, N, 3): the generalized force that accelerates the masses."""
+    """Generalized force M qdd - g_v (T, N, 3) that accelerates the masses."""
     return rigid_bodies.generalized(q, inertia_on_bodies(rigid_bodies, basic, q, qd, qdd))
 
 
 def inertia_on_bodies(rigid_bodies: RigidBodies, basic: Array, q: Array, qd: Array, qdd: Array) -> Array:
-    """The same as forces on the basic coordinates of the bodies (T, B, 4, 3).
+    """The force that accelerates the masses, on the basic coordinates of the bodies (T, B, 4, 3).
 
     Includes the velocity-dependent part of the two-point bodies, V^T M_e Vdot qd (2.71, sign of correction B1).
     """

@@ -54,7 +54,7 @@ class Model:
 
     @cached_property
     def basic_mass(self) -> np.ndarray:
-        """M_e of every body (B, 4, 4)."""
+        """Mass matrix M_e of every basic body (B, 4, 4)."""
         return basic_mass_matrix(self.rigid_bodies, self.mass)
 
     def body(self, name: str) -> int:

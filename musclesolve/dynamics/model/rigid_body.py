@@ -73,7 +73,7 @@ class RigidBodies:
         )
 
     def subset(self, bodies: Indices) -> RigidBodies:
-        """The same for some bodies, in the given order (a body may come more than once)."""
+        """The arrays of some bodies, by number, in the given order (a body may come more than once)."""
         names = ("slots", "crossed", "length_u", "length_v", "inverse", "origin")
         picked = {name: getattr(self, name)[bodies] for name in names}
         return replace(self, **picked, incidence=self.incidence[:, bodies])
@@ -101,7 +101,7 @@ class RigidBodies:
 
     @cached_property
     def compiled(self) -> BodyArrays:
-        """The same for compiled code."""
+        """The arrays of the bodies as compiled code takes them."""
         return BodyArrays(
             contiguous(self.slots, np.intp),
             contiguous(self.crossed, bool),

@@ -184,12 +184,12 @@ def segment_table(model: Model) -> str:
 
 
 PLACE = "segments"
-"""Where an error lies that is about what was stated."""
+"""Place that errors of stated segment values name."""
 
 _LEFT = (0.5, 2.0)
 """What is left for the other segments, as a share of their mass in the table, that a body can have."""
 _ROUNDED = 0.01
-"""By so much of the mass of the body, masses that are stated of all segments may miss it."""
+"""Share of the mass of the body by which the masses stated of all segments may miss it."""
 
 
 @dataclass(frozen=True)

@@ -62,7 +62,7 @@ class Body:
 
     @property
     def members(self) -> tuple[str, ...]:
-        """All its points and vectors."""
+        """All points and vectors of the body."""
         return (*self.points, *self.vectors, *self.extra)
 
 
@@ -136,7 +136,7 @@ class Topology:
 
     @cached_property
     def joint_index(self) -> Names:
-        """The same of the joint ones alone."""
+        """Position of each joint degree of freedom in `dofs`."""
         return Names((dof.name for dof in self.dofs), "joint degree of freedom", self.name)
 
     @property

@@ -86,7 +86,7 @@ class PlanarMuscles:
         return r, step, np.sqrt((step**2).sum(axis=2) + across**2)
 
     def length(self, tree: PlanarTree, p: Array) -> Array:
-        """L (T, n) [m]."""
+        """Musculotendon lengths L (T, n) [m]."""
         pieces = self._pieces(tree, p)[2]
         on_line = self.line[self._starts] == np.arange(self.share.shape[1])[:, None]
         return pieces @ on_line.T.astype(float) @ self.share.T

@@ -100,7 +100,7 @@ class PlanarTree:
 
     @cached_property
     def distal_segments(self) -> Array:
-        """(B, B): segment b is a or distal to it."""
+        """Matrix (B, B): 1 where segment b is segment a or distal to it."""
         distal = np.eye(len(self.names))
         for index in self.order[1:]:
             distal[index] += distal[self.parent[index]]
@@ -119,7 +119,7 @@ class PlanarTree:
         return reach
 
     def segment(self, name: str) -> int:
-        """Index of a segment."""
+        """Index of a segment by its name."""
         if name not in self.names:
             raise unknown_name(name, "segment", self.names)
         return self.names.index(name)
@@ -145,7 +145,7 @@ def rotated(local: Array, angle: Array) -> Array:
 
 
 MODELS = ("seven_segment", "nine_segment", "two_leg")
-"""The bundled bodies."""
+"""Names of the bundled planar bodies."""
 
 
 def planar_body(

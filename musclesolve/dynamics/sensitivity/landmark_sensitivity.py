@@ -61,7 +61,7 @@ def landmark_sensitivity(
     keep: slice | Indices | Mask = slice(None),
     method: str = "nearest",
 ) -> Sensitivity:
-    """By the coordinates of measured points, each off by the same in all frames [per m] (Silva 2003, 5.5.3, 5.5.6).
+    """Derivatives by measured points, each off by the same in all frames [per m] (Silva 2003, 5.5.3, 5.5.6).
 
     names: measured points (or directions, then per unit), all points unless given. keep: the frames wanted, at which
     the external forces are given; the others only support the splines. method: how the fit was found, "nearest" or
@@ -141,7 +141,7 @@ def landmark_difference(
 
 
 def _chosen(model: Model, targets: Targets, names: list[str] | None) -> list[int]:
-    """Places among the targets."""
+    """Places of the named points or directions among the targets; of all points unless named."""
     measured = {model.topology.coordinate_names[slot]: place for place, slot in enumerate(targets.slots)}
     if names is None:
         return [place for place, slot in enumerate(targets.slots) if slot < model.topology.point_count]

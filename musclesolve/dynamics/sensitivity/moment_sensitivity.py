@@ -58,7 +58,7 @@ class Sensitivity:
 def mass_sensitivity(
     model: Model, motion: Motion, segments: SegmentMotion, inertia_follows: bool = False
 ) -> Sensitivity:
-    """By the masses of the anatomical segments, their centers of mass kept [per kg].
+    """Derivatives by the masses of the anatomical segments, their centers of mass kept [per kg].
 
     d tau_k / d m = sum over the bodies of the segment of share (a_k x (r - o_k)) . (a - g).
     inertia_follows: whether the moments of inertia grow with the mass; in the thesis they do not.
@@ -84,7 +84,7 @@ def mass_sensitivity(
 
 
 def force_sensitivity(model: Model, motion: Motion, body: str, point: Array) -> Sensitivity:
-    """By the components of a force on a body, its point of application (T, 3) [m] kept [per N]; NaN where the point is.
+    """Derivatives by a force on a body at a point (T, 3) [m], which is kept [per N]; NaN where the point is.
 
     d tau_k / d F = -(a_k x (p - o_k)).
     """
@@ -94,7 +94,7 @@ def force_sensitivity(model: Model, motion: Motion, body: str, point: Array) -> 
 
 
 def application_sensitivity(model: Model, motion: Motion, wrench: Wrench) -> Sensitivity:
-    """By the coordinates of the point where a force acts, such as a center of pressure, the force kept [per m].
+    """Derivatives by the place where a force acts, such as a center of pressure, the force kept [per m].
 
     d tau_k / d p = a_k x F, for the joints between the body and the base.
     """
@@ -107,7 +107,7 @@ def application_sensitivity(model: Model, motion: Motion, wrench: Wrench) -> Sen
 
 
 def free_moment_sensitivity(model: Model, motion: Motion, body: str) -> Sensitivity:
-    """By the components of a moment on a body, such as the free moment of a plate [per N m]: -a_k."""
+    """Derivatives by a moment on a body, such as the free moment of a plate [per N m]: -a_k."""
     spin, _ = body_directions(model, motion, model.body(body), motion.q[:, 0])
     return Sensitivity("free moment", "N m", model.topology.dof_names, _components(f"{body} moment"), -spin)
 

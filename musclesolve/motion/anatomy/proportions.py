@@ -43,7 +43,7 @@ DISTAL_ENDS = {"thigh": "knee", "shank": "ankle", "upper arm": "elbow", "forearm
 
 @dataclass(frozen=True)
 class Unusual:
-    """A rare proportion."""
+    """A proportion of the subject that is rare."""
 
     what: str  # the length that was measured
     landmark: str  # the landmark to check first

@@ -34,7 +34,7 @@ BACK_SHARE = 0.275 / (0.275 + 0.294)
 
 @dataclass(frozen=True)
 class Posture:
-    """The subject when standing."""
+    """The landmarks of the subject when standing."""
 
     pelvis: Points  # pelvic landmarks and hip centers (3,) [m]
     # side -> landmarks, "knee", "ankle" (3,) [m]; each leg for itself when there is no standing trial
@@ -43,7 +43,7 @@ class Posture:
     notes: tuple[str, ...]  # what was assumed
 
     def with_hips_moved(self, shift: Mapping[Side, Array]) -> Posture:
-        """The same with hip centers "hip_r", "hip_l" moved by (3,), in the neutral axes of the pelvis [m]."""
+        """The posture with hip centers "hip_r", "hip_l" moved by (3,) [m], in the neutral axes of the pelvis."""
         moved = {
             f"hip_{side}": self.pelvis[f"hip_{side}"] + self.pelvis_axes @ by for side, by in shift.items()
         }

@@ -29,7 +29,7 @@ class FootLoads:
 
     @classmethod
     def of(cls, trial: Trial) -> FootLoads:
-        """Those of a trial."""
+        """The plates and levels of a trial."""
         return cls(trial.forces, trial.filter.unloaded_below, trial.subject.mass)
 
     def level(self, weights: float) -> float:

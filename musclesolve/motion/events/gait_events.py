@@ -36,9 +36,9 @@ SAME = 0.3
 BEARING_WEIGHTS = 0.3
 """A foot that bears this part of the body weight stands: it neither strikes nor leaves [body weights]."""
 LONGEST_RAMP = 0.2
-"""From the threshold to that, and back, a step takes less than this [s]."""
+"""Longest time that the force of a step takes from the threshold to bearing weight, and back [s]."""
 EDGE = 0.05
-"""But near the ends of that time, because markers are early or late [s]."""
+"""Time at the ends of a loading in which events of markers may be early or late [s]."""
 
 
 @dataclass(frozen=True)

@@ -29,11 +29,11 @@ CUTOFF_HZ = 8.0
 FULL_FALL = 0.35
 """A maximum stands above what lies on either side of it by this share of the whole excursion."""
 CUT_FALL = 0.05
-"""The same where the recording ends before the signal has fallen; the other side must show the full fall."""
+"""Least fall, as a share of the excursion, where the recording ends first; the other side must show the full fall."""
 SHORTEST_PERIOD = 0.4
-"""Between two strikes of one foot lies at least this time, running included [s]."""
+"""Shortest time between two strikes of one foot, running included [s]."""
 PERIOD_SHARE = 0.6
-"""And at least this share of the usual time between them."""
+"""Shortest time between two strikes of one foot, as a share of the usual one."""
 
 _FARTHEST: tuple[tuple[EventKind, str, float], ...] = (("heel_strike", "heel", 1.0), ("toe_off", "toe", -1.0))
 

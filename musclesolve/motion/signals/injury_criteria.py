@@ -11,7 +11,7 @@ from musclesolve._util.checks import check_array, check_increasing, check_number
 from musclesolve.constants import STANDARD_GRAVITY
 
 EXPONENT = 2.5
-"""Of the acceleration in both criteria: the slope of the Wayne State tolerance curve in logarithmic scales."""
+"""Exponent of the acceleration in both criteria: the slope of the Wayne State tolerance curve in logarithmic scales."""
 
 
 @dataclass(frozen=True)

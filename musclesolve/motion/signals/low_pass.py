@@ -157,7 +157,7 @@ def lowest_carried(frames: int, rate_hz: float) -> float:
 
 
 def _real(values: ArrayLike, what: str) -> Array:
-    """Return real numbers."""
+    """Return values as an array of real numbers; refuse any others."""
     try:
         given = np.asarray(values)
     except ValueError:

@@ -77,9 +77,9 @@ class Verdict(IntEnum):
 
     FOUND = 0
     NO_NOISE = 1
-    """It becomes straight only at the end of the range: no noise to be seen, or sampled too slowly to see it."""
+    """The curve becomes straight only at the end of the range: no noise to be seen, or sampled too slowly to see it."""
     NO_MOTION = 2
-    """It is straight from the start: nothing but noise."""
+    """The curve is straight from the start: nothing but noise."""
 
 
 @dataclass(frozen=True)

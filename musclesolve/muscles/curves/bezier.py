@@ -73,7 +73,7 @@ def _rate(points: Array, u: Array) -> Array:
 
 
 def _parameter(points: Array, x: Array) -> Array:
-    """U of x(u) = x, by Newton steps that stay between the numbers known to be below and above."""
+    """Parameter u of x(u) = x, by Newton steps that stay between the numbers known to be below and above."""
     low, high = np.zeros_like(x), np.ones_like(x)
     u = np.clip((x - points[..., 0]) / (points[..., 3] - points[..., 0]), 0.0, 1.0)
     for _ in range(_ITERATIONS):
@@ -109,7 +109,7 @@ class Tabulated:
         return cls(first, last, height, slope)
 
     def value(self, x: Array) -> Array:
-        """Height at x."""
+        """Height of the spline at x, of any shape."""
         k, t, step = self._place(x)
         before, after = self.height[k], self.height[k + 1]
         bend = (1.0 - t) * self.slope[k] - t * self.slope[k + 1]

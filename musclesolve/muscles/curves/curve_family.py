@@ -34,27 +34,27 @@ class CurveFamily(Protocol):
         ...
 
     def active(self, l_norm: ArrayLike) -> Array:
-        """Isometric force at activation 1."""
+        """Isometric force over F0 at activation 1, by fiber length over L0."""
         ...
 
     def active_slope(self, l_norm: ArrayLike) -> Array:
-        """Derivative of `active`."""
+        """Derivative of `active` by the length over L0."""
         ...
 
     def velocity(self, v_norm: ArrayLike) -> Array:
-        """Force over the isometric one at the same length."""
+        """Force over the isometric one at the same length, by fiber velocity over v_max."""
         ...
 
     def velocity_slope(self, v_norm: ArrayLike) -> Array:
-        """Derivative of `velocity`."""
+        """Derivative of `velocity` by the velocity over v_max."""
         ...
 
     def passive(self, l_norm: ArrayLike, at_zero: ArrayLike, at_one: ArrayLike) -> Array:
-        """Force without activation."""
+        """Force over F0 without activation, by fiber length over L0."""
         ...
 
     def passive_slope(self, l_norm: ArrayLike, at_zero: ArrayLike, at_one: ArrayLike) -> Array:
-        """Derivative of `passive` by the length."""
+        """Derivative of `passive` by the length over L0."""
         ...
 
 

@@ -37,12 +37,12 @@ class DeGroote2016:
     passive_strain: ClassVar[tuple[float, float]] = (0.0, 0.6)
 
     def active(self, l_norm: ArrayLike) -> Array:
-        """F = sum_k b1 exp(-(x - b2)^2 / (2 (b3 + b4 x)^2)) at x = 1 + (l - 1) / s."""
+        """Force sum_k b1 exp(-(x - b2)^2 / (2 (b3 + b4 x)^2)) at x = 1 + (l - 1) / s."""
         height, _ = _gaussians(self._narrowed(l_norm))
         return np.asarray(height.sum(axis=-1))
 
     def active_slope(self, l_norm: ArrayLike) -> Array:
-        """Derivative of `active`."""
+        """Derivative of `active` by the length over L0."""
         height, rate = _gaussians(self._narrowed(l_norm))
         return np.asarray((height * rate).sum(axis=-1) / self.active_width)
 
@@ -50,17 +50,17 @@ class DeGroote2016:
         return np.asarray(1.0 + (np.asarray(l_norm, dtype=float) - 1.0) / self.active_width)
 
     def velocity(self, v_norm: ArrayLike) -> Array:
-        """F = d1 asinh(d2 v + d3) + d4 for -1 <= v <= 1; constant beyond."""
+        """Force d1 asinh(d2 v + d3) + d4 for -1 <= v <= 1; constant beyond."""
         return np.asarray(_D1 * np.arcsinh(_D2 * np.clip(v_norm, -1.0, 1.0) + _D3) + _D4)
 
     def velocity_slope(self, v_norm: ArrayLike) -> Array:
-        """Derivative of `velocity`."""
+        """Derivative of `velocity` by the velocity over v_max."""
         v = np.asarray(v_norm, dtype=float)
         slope = _D1 * _D2 / np.hypot(_D2 * v + _D3, 1.0)
         return np.where((v > -1.0) & (v < 1.0), slope, 0.0)
 
     def passive(self, l_norm: ArrayLike, at_zero: ArrayLike = 0.0, at_one: ArrayLike = 0.6) -> Array:
-        """F = (exp(k (l / L0 - 1 - e0) / (e1 - e0)) - 1) / (exp(k) - 1), k = 4, from the strain e0 to e1.
+        """Force (exp(k (l / L0 - 1 - e0) / (e1 - e0)) - 1) / (exp(k) - 1), k = 4, from the strain e0 to e1.
 
         0 below, and a straight line above, as in OpenSim's Thelen2003Muscle.
         """
@@ -80,7 +80,7 @@ class DeGrooteFregly2016(DeGroote2016):
     """The curves of OpenSim's DeGrooteFregly2016Muscle: a passive one of its own."""
 
     def passive(self, l_norm: ArrayLike, at_zero: ArrayLike = 0.0, at_one: ArrayLike = 0.6) -> Array:
-        """F = (exp(k s) - exp(k s0)) / (exp(k) - exp(k s0)), k = 4, zero at 0.2 L0 and below.
+        """Force (exp(k s) - exp(k s0)) / (exp(k) - exp(k s0)), k = 4, zero at 0.2 L0 and below.
 
         s = (l / L0 - 1 - e0) / (e1 - e0) for strains e0 and e1, s0 the same at 0.2 L0: a force of 1.7 % at the
         optimal length where e1 is 0.6 (De Groote et al. 2016 with the offset of OpenSim's class).

@@ -36,7 +36,7 @@ class Millard2013:
         return self._active.value(np.asarray(l_norm, dtype=float))
 
     def active_slope(self, l_norm: ArrayLike) -> Array:
-        """Derivative of `active`."""
+        """Derivative of `active` by the length over L0."""
         return self._active.derivative(np.asarray(l_norm, dtype=float))
 
     def velocity(self, v_norm: ArrayLike) -> Array:
@@ -44,7 +44,7 @@ class Millard2013:
         return self._velocity.value(np.asarray(v_norm, dtype=float))
 
     def velocity_slope(self, v_norm: ArrayLike) -> Array:
-        """Derivative of `velocity`."""
+        """Derivative of `velocity` by the velocity over v_max."""
         return self._velocity.derivative(np.asarray(v_norm, dtype=float))
 
     def passive(self, l_norm: ArrayLike, at_zero: ArrayLike = 0.0, at_one: ArrayLike = 0.7) -> Array:
@@ -110,7 +110,7 @@ class Millard2013:
         return 2.0 / (one - zero) if stated is None else np.full(np.shape(one), stated)
 
     def _toe(self, strain: Array, zero: Array, one: Array) -> tuple[Array, Array]:
-        """Between the two strains (k,): a corner at low force, then one to norm force 1."""
+        """Corners (k,) between the two strains: one at low force, then one to norm force 1."""
         given = self._parameters["passive"]
         low = given["stiffness_at_low_force"]
         stiff = self._stiffness(zero, one)

@@ -29,17 +29,17 @@ class Silva2003:
     passive_strain: ClassVar[tuple[float, float]] = (0.0, 0.5)
 
     def __post_init__(self) -> None:
-        """Refuse an unknown form."""
+        """Refuse an unknown force-length form."""
         check_choice(self.form, "force-length form", get_args(ForceLengthForm))
 
     def active(self, l_norm: ArrayLike) -> Array:
-        """F = exp(-(x^4 + x^2 / 4)), x = (9/4) (l / L0 - 19/20), 1 at l = 0.95 L0 (eq. 6.10)."""
+        """Force exp(-(x^4 + x^2 / 4)), x = (9/4) (l / L0 - 19/20), 1 at l = 0.95 L0 (eq. 6.10)."""
         # Beyond |x| = 30 the exponential is 0 in double precision; the bound keeps x^4 from overflowing.
         square = np.clip(2.25 * (np.asarray(l_norm, dtype=float) - 0.95), -30.0, 30.0) ** 2
         return np.asarray(np.exp(-(square**2 + self._sign * 0.25 * square)))  # eq. 6.10
 
     def active_slope(self, l_norm: ArrayLike) -> Array:
-        """Derivative of `active`."""
+        """Derivative of `active` by the length over L0."""
         x = np.clip(2.25 * (np.asarray(l_norm, dtype=float) - 0.95), -30.0, 30.0)
         return -2.25 * (4.0 * x**3 + self._sign * 0.5 * x) * self.active(l_norm)
 
@@ -48,18 +48,18 @@ class Silva2003:
         return 1.0 if self.form == "quartic_plus_quadratic" else -1.0
 
     def velocity(self, v_norm: ArrayLike) -> Array:
-        """F = 1 + atan(5 v) / atan(5) for -1 <= v <= 0.2; 0 below, 1 + pi / (4 atan(5)) = 1.5719 above (eq. 6.11)."""
+        """Force 1 + atan(5 v) / atan(5) for -1 <= v <= 0.2; 0 below, 1 + pi / (4 atan(5)) = 1.5719 above (eq. 6.11)."""
         v = np.clip(np.asarray(v_norm, dtype=float), -1.0, 0.2)
         return np.asarray(1.0 + np.arctan(5.0 * v) / np.arctan(5.0))  # eq. 6.11
 
     def velocity_slope(self, v_norm: ArrayLike) -> Array:
-        """Derivative of `velocity`."""
+        """Derivative of `velocity` by the velocity over v_max."""
         v = np.asarray(v_norm, dtype=float)
         slope = 5.0 / (np.arctan(5.0) * (1.0 + 25.0 * v**2))
         return np.where((v > -1.0) & (v < 0.2), slope, 0.0)
 
     def passive(self, l_norm: ArrayLike, at_zero: ArrayLike = 0.0, at_one: ArrayLike = 0.5) -> Array:
-        """F = ((l / L0 - 1 - e0) / (e1 - e0))^3 from the strain e0 on, 2 where it would be more than 1.26^3.
+        """Force ((l / L0 - 1 - e0) / (e1 - e0))^3 from the strain e0 on, 2 where it would be more than 1.26^3.
 
         With strains 0 and 0.5 this is eq. 6.12: 8 (l / L0 - 1)^3 up to l = 1.63 L0, 2 above. At 1.63 the cubic is
         2.0004: the printed curve steps down by 4e-4 there.

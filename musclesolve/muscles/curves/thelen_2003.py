@@ -26,16 +26,16 @@ class Thelen2003:
     passive_strain: ClassVar[tuple[float, float]] = (0.0, 0.6)
 
     def active(self, l_norm: ArrayLike) -> Array:
-        """F = exp(-(l - 1)^2 / KshapeActive)."""
+        """Force exp(-(l - 1)^2 / KshapeActive)."""
         return np.asarray(np.exp(-((np.asarray(l_norm, dtype=float) - 1.0) ** 2) / self.active_width))
 
     def active_slope(self, l_norm: ArrayLike) -> Array:
-        """Derivative of `active`."""
+        """Derivative of `active` by the length over L0."""
         stretch = np.asarray(l_norm, dtype=float) - 1.0
         return np.asarray(-2.0 * stretch / self.active_width * self.active(l_norm))
 
     def velocity(self, v_norm: ArrayLike) -> Array:
-        """F = (1 + v) / (1 - v / Af) for -1 <= v <= 0, (1 + c Flen v) / (1 + c v) up to v = 1; constant beyond.
+        """Force (1 + v) / (1 - v / Af) for -1 <= v <= 0, (1 + c Flen v) / (1 + c v) up to v = 1; constant beyond.
 
         c = (2 + 2 / Af) / (Flen - 1).
         """
@@ -46,7 +46,7 @@ class Thelen2003:
         return np.where(v < 0.0, force, (1.0 + steep * most * lengthening) / (1.0 + steep * lengthening))
 
     def velocity_slope(self, v_norm: ArrayLike) -> Array:
-        """Derivative of `velocity`."""
+        """Derivative of `velocity` by the velocity over v_max."""
         v = np.asarray(v_norm, dtype=float)
         own, steep = self.concentric_shape, self._eccentric
         shortening, lengthening = np.minimum(v, 0.0), np.maximum(v, 0.0)
@@ -62,7 +62,7 @@ class Thelen2003:
         return (2.0 + 2.0 / self.concentric_shape) / (self.max_eccentric_force - 1.0)
 
     def passive(self, l_norm: ArrayLike, at_zero: ArrayLike = 0.0, at_one: ArrayLike = 0.6) -> Array:
-        """F = (exp(k s) - 1) / (exp(k) - 1) for 0 <= s <= 1, s = (l - 1 - e0) / (e1 - e0).
+        """Force (exp(k s) - 1) / (exp(k) - 1) for 0 <= s <= 1, s = (l - 1 - e0) / (e1 - e0).
 
         Straight beyond s = 1, where OpenSim continues the exponential: no fiber gets there.
         """

@@ -66,7 +66,7 @@ class ActivationDynamics:
             check_number(getattr(self, name), name, "a positive number of seconds", above=0.0)
 
     def rate(self, excitation: Array, activation: Array) -> Array:
-        """da/dt [1/s]."""
+        """Rate of activation da/dt [1/s]."""
         return EQUATIONS[self.equation](excitation, activation, self.activation_time, self.deactivation_time)
 
     def activation(self, names: tuple[str, ...], excitation: Course, time: Array | None) -> Course:
@@ -123,7 +123,7 @@ Given = float | Array | Course | Mapping[str, "float | Array | Course"]
 """A number for all muscles; (n,), one for each; samples (T, n); a function of times (T,); or such by muscle name."""
 
 ROUND_OFF = 1e-6
-"""By so much a value may lie outside of its range: solvers stop that near to a bound."""
+"""Distance by which a value may lie outside of its range: solvers stop that near to a bound."""
 
 BETWEEN = ("linear", "spline")
 
@@ -138,7 +138,7 @@ class Kind:
 
     @property
     def expected(self) -> str:
-        """For messages."""
+        """The values that are expected, for messages."""
         return f"numbers from 0{self.unit}" + (f" to {self.most:g}" if np.isfinite(self.most) else "")
 
 

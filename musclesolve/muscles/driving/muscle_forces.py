@@ -50,7 +50,7 @@ class MuscleForces:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Names of the muscles."""
+        """Names of the n muscles."""
         return self.muscles.parameters.names
 
     def __call__(self, time: Array, q: Array, qd: Array) -> Array:
@@ -123,7 +123,7 @@ class MuscleForces:
 
     @cached_property
     def _gather(self) -> Array:
-        """(b, G): one where a group of nodes is on a body."""
+        """Matrix (b, G): one where a group of nodes is on a body."""
         return (self._bodies[0][:, None] == self.muscles.paths.groups.body).astype(float)
 
     @cached_property

@@ -66,27 +66,27 @@ class ElasticMuscles:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Names of the muscles."""
+        """Names of the n muscles."""
         return self.parameters.names
 
     @property
     def elastic(self) -> Mask:
-        """(n,) whose tendon stretches."""
+        """Muscles (n,) whose tendon stretches."""
         return np.asarray(self.strain_by_coordinate > 0.0)
 
     @cached_property
     def rest(self) -> Array:
-        """(n,) tendon length [m] at z = 0."""
+        """Tendon lengths (n,) at z = 0 [m]."""
         return self.parameters.tendon_slack_length * (1.0 + self.strain_at_start)
 
     @cached_property
     def stretch(self) -> Array:
-        """(n,) change of tendon length by z [m], zero where the tendon is rigid."""
+        """Changes of tendon length (n,) by z [m], zero where the tendon is rigid."""
         return self.parameters.tendon_slack_length * self.strain_by_coordinate
 
     @cached_property
     def thickness(self) -> Array:
-        """(n,) L0 sin(alpha_0) [m]."""
+        """Thickness L0 sin(alpha_0) (n,) of the muscles [m]."""
         return self.parameters.optimal_fiber_length * np.sin(self.parameters.pennation_angle)
 
     def along(self, musculotendon_length: Array, z: Array) -> Array:
@@ -95,11 +95,11 @@ class ElasticMuscles:
         return positive_part(free, LEAST_ALONG * self.parameters.optimal_fiber_length)
 
     def strain(self, z: Array) -> Array:
-        """Of the tendon, (T, n)."""
+        """Tendon strain (T, n) at tendon coordinates z (T, n)."""
         return self.strain_at_start + self.strain_by_coordinate * z
 
     def rigid(self) -> ElasticMuscles:
-        """The same muscles behind rigid tendons of slack length."""
+        """These muscles behind rigid tendons of slack length."""
         none = np.zeros_like(self.start)
         return replace(self, strain_at_start=none, strain_by_coordinate=none)
 
@@ -125,7 +125,7 @@ def tendon_energy(muscles: ElasticMuscles, z: Array) -> Array:
 
 
 def _integral(curve: SampledCurves, x: Array) -> Array:
-    """From the first sample to x (..., n), straight beyond the ends."""
+    """Integral of curves from the first sample to x (..., n), straight beyond the ends."""
     grid, step = curve.grid, curve.grid.step
     powers = np.arange(1.0, 5.0)
     pieces = np.einsum("psk,p->sk", curve.coefficient, step**powers / powers)

@@ -34,7 +34,7 @@ from musclesolve.muscles.elastic.elastic_muscles import ElasticMuscles
 from musclesolve.muscles.elastic.smooth_curves import Grid, SampledCurves
 
 LEAST_ACTIVATION = 0.01
-"""Without damping activation counts as no less, as in OpenSim's equilibrium muscles."""
+"""Least activation that counts without damping, as in OpenSim's equilibrium muscles."""
 
 _BISECTIONS = 60
 
@@ -67,7 +67,7 @@ class FiberDynamics:
         check_number(self.damping, "damping", "a number from 0, such as 0.1", least=0.0)
 
     def forces(self, length: Array, z: Array) -> FiberForces:
-        """Everything that does not depend on the velocity."""
+        """Forces that do not depend on the velocity, at path lengths (..., n) [m] and tendon coordinates z (..., n)."""
         muscles = self.muscles
         element, optimal = muscles.parameters.passive, muscles.parameters.optimal_fiber_length
         along = muscles.along(length, z)
@@ -133,12 +133,12 @@ class FiberDynamics:
         return (active + forces.passive) * forces.cos_pennation
 
     def effective(self, activation: Array) -> Array:
-        """The activation that counts."""
+        """The activation (..., n) that counts: without damping no less than `LEAST_ACTIVATION`."""
         return np.asarray(activation if self.damping > 0.0 else np.maximum(activation, LEAST_ACTIVATION))
 
     @cached_property
     def fastest(self) -> Array:
-        """v_max (n,) [m/s]."""
+        """Maximum shortening velocities v_max (n,) [m/s]."""
         return self.muscles.parameters.max_shortening_velocity * self.muscles.parameters.optimal_fiber_length
 
     @cached_property
@@ -148,7 +148,7 @@ class FiberDynamics:
 
 LEAST_SLOPE = 1e-3
 OUTER_SLOPE = 0.1
-"""Per v_max, over the isometric force."""
+"""Least slope of the force-velocity curve beyond v_max, in isometric forces per v_max."""
 
 _GRID = Grid(-1.0, 1.0, 2000)
 _NEWTON_STEPS = 12
@@ -165,7 +165,7 @@ class LengtheningCurves:
 
     @classmethod
     def of(cls, velocity: SampledCurves) -> LengtheningCurves:
-        """From force-velocity curves, by v / v_max."""
+        """Curves over v / v_max from force-velocity curves."""
         from scipy.interpolate import PchipInterpolator
 
         kinds, column = np.unique(velocity.column, return_inverse=True)
@@ -197,7 +197,7 @@ class LengtheningCurves:
         return np.where(force < ends[0], below, np.where(force > ends[1], above, inner))
 
     def _within(self, strength: Array, damping: float, force: Array) -> Array:
-        """Between -1 and 1: the step of the grid by bisection, then Newton steps that stay in it."""
+        """The v / v_max (..., n) between -1 and 1: step of the grid by bisection, then Newton steps that stay in it."""
         place = self._place(strength, damping, force)
         low = _GRID.first + (place - _MARGIN) * _GRID.step  # a solution at a sample must not be cut off
         high = low + (1.0 + 2.0 * _MARGIN) * _GRID.step
@@ -227,7 +227,7 @@ class LengtheningCurves:
         return np.minimum(low, _GRID.steps - 1)
 
     def _place_undamped(self, factor: Array) -> Indices:
-        """The same for a force over the isometric one, where no damping makes it depend on the strength."""
+        """Number of the step of the grid in which a factor (..., n) of the isometric force is borne without damping."""
         place = np.empty(factor.shape, dtype=np.intp)
         for kind, samples in enumerate(self.curve.value.T):
             own = self.curve.column == kind

@@ -108,13 +108,13 @@ class _Equations:
     course: Course
 
     def start(self, time: Array) -> Array:
-        """In balance at times (1,), the tendon keeping its length."""
+        """The state (3n,) in balance at times (1,) [s], the tendon keeping its length."""
         length, velocity = self.path(time)
         z = self.fibers.equilibrium(length, self.course(time), velocity)
         return np.concatenate([z, np.zeros((2, z.shape[1]))]).ravel()
 
     def derivative(self, time: float, state: Array) -> Array:
-        """Of the state, (3n,)."""
+        """Rate of the state (3n,) [1/s] at a time [s]."""
         at = np.array([time])
         (length, velocity), activation = self.path(at), self.course(at)
         z = self._coordinate(length, velocity, activation, state.reshape(3, -1)[:1])
@@ -126,7 +126,7 @@ class _Equations:
         ).ravel()
 
     def jacobian(self, time: float, state: Array) -> Any:
-        """By the state, (3n, 3n): each muscle depends on its own z alone. Forward differences; the steps test it."""
+        """Rate by state (3n, 3n): each muscle depends on its own z alone. Forward differences; the steps test it."""
         from scipy.sparse import csc_array
 
         size, count = len(state), len(state) // 3
@@ -160,7 +160,7 @@ class _Equations:
         )
 
     def _coordinate(self, length: Array, velocity: Array, activation: Array, z: Array) -> Array:
-        """Z, where the tendon is rigid the force of the fiber."""
+        """Coordinate z (T, n); where the tendon is rigid, the force of the fiber over F0."""
         rigid = ~self.fibers.muscles.elastic
         if not rigid.any():
             return z

@@ -49,12 +49,12 @@ class Grid:
 
     @property
     def points(self) -> Array:
-        """(steps + 1,) the arguments of the samples."""
+        """Arguments of the samples (steps + 1,)."""
         return np.linspace(self.first, self.last, self.steps + 1)
 
     @property
     def step(self) -> float:
-        """Between samples."""
+        """Distance between samples."""
         return (self.last - self.first) / self.steps
 
 
@@ -86,7 +86,7 @@ class SampledCurves:
         return cls(grid, coefficient, samples, np.asarray(column, dtype=np.intp))
 
     def __call__(self, x: Array) -> Curved:
-        """At arguments (..., n), a column for each muscle."""
+        """Values, slopes and curvatures at arguments (..., n), a column for each muscle."""
         grid = self.grid
         inside = np.clip(x, grid.first, grid.last)
         place, u = self.place(inside)

@@ -83,7 +83,7 @@ def _straight(z: Array) -> Array:
 
 
 RIGID = TendonCurve("rigid", _straight)
-"""For tendons without stretch: z is the force over F0."""
+"""The curve of a tendon without stretch: z is the force over F0."""
 
 
 @cache

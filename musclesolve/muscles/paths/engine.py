@@ -107,17 +107,17 @@ class PathLayout:
 
     @property
     def muscles(self) -> int:
-        """N."""
+        """Number n of muscles."""
         return int(self.point_muscle[-1]) + 1
 
     @property
     def points(self) -> int:
-        """P."""
+        """Number P of path points."""
         return len(self.point_muscle)
 
     @property
     def wraps(self) -> int:
-        """W."""
+        """Number W of wraps."""
         return len(self.wrap_object)
 
     @cached_property
@@ -187,7 +187,7 @@ class PathLines(NamedTuple):
     used: Indices
 
     def trimmed(self) -> PathLines:
-        """Without the points that a muscle never has."""
+        """The lines without the points that a muscle never has."""
         rank = np.arange(len(self.muscle)) - np.searchsorted(self.muscle, self.muscle)
         kept = rank < self.used.max(axis=0, initial=1)[self.muscle]
         return PathLines(self.muscle[kept], self.position[:, kept], self.used)

@@ -72,7 +72,7 @@ class Paths:
 
     @property
     def count(self) -> int:
-        """n, the number of muscles."""
+        """Number n of muscles."""
         return self.layout.muscles
 
     @property
@@ -188,7 +188,7 @@ class PathState:
 
     @cached_property
     def coefficients(self) -> Array:
-        """Of r_i, r_j, u and v of its body in the material point at each node, (T, N, 4)."""
+        """Coefficients (T, N, 4) of r_i, r_j, u and v of the body of each node in its material point."""
         paths = self.paths
         own = paths.rigid_bodies.subset(paths.body)
         basic = own.basic(self.q)

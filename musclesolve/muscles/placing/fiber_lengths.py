@@ -53,7 +53,10 @@ def fiber_and_tendon_lengths(
 
 
 def _by_standing_length(model: Model, database: MuscleDatabase, paths: Paths) -> tuple[Array, Array]:
-    """K = L_MT(subject) / L_MT(source), both standing: normalised fiber length does not depend on body size."""
+    """Optimal fiber and tendon slack lengths (n,) [m] times L_MT(subject) / L_MT(source), both standing.
+
+    Normalised fiber length then does not depend on body size.
+    """
     coordinates = np.zeros((1, len(model.topology.dof_names)))
     standing = paths.evaluate(model.standing[None], coordinates).length[0]
     if database.frames or database.wrap_objects:  # what `standing_length` leaves out
@@ -109,7 +112,7 @@ RANGE_OF_MOTION_DEG = {
     "ankle_dorsiflexion": (-40.0, 25.0),
     "ankle_inversion": (-15.0, 15.0),
 }
-"""Where poses are sampled: what daily activities need (walking, stairs, a chair, squats, running)."""
+"""Range in which poses are sampled [deg]: what daily activities need (walking, stairs, a chair, squats, running)."""
 
 PATH_ERROR = 0.003
 """Error e of musculotendon lengths in the own model, as far as it differs between poses [m]."""
@@ -157,7 +160,7 @@ class OperatingRange:
     def of(
         cls, names: tuple[str, ...], length: Array, optimal: Array, slack: Array, pennation: Array
     ) -> OperatingRange:
-        """From musculotendon lengths (P, n) and the parameters of the own model; NaN where the tendon is slack."""
+        """Range from musculotendon lengths (P, n) [m] and the own parameters; NaN where the tendon is slack."""
         along = np.where(length > slack, length - slack, np.nan)
         return cls(names, np.hypot(along / optimal, np.sin(pennation)), pennation, length, optimal)
 

@@ -122,7 +122,7 @@ class _PathBuilder:
         return PathLayout.of(muscle, objects, wraps)
 
     def _radii(self, wrap: WrapObject) -> Array:
-        """Of a sphere by the mean of the three directions, of a cylinder by that of the two across, as OpenSim does."""
+        """Radii (3,) [m]: of a sphere by the mean stretch, of a cylinder by the mean across, as OpenSim does."""
         stretch = self._stretch(wrap)
         across = {"sphere": stretch.mean(), "cylinder": stretch[:2].mean(), "ellipsoid": stretch}[wrap.kind]
         return np.asarray(across * np.array(wrap.radii))
@@ -252,7 +252,7 @@ _REACHABLE = (np.deg2rad(-60.0), np.deg2rad(130.0))
 
 
 def adjust_switches(model: Model, paths: Paths) -> Paths:
-    """The same paths with every reachable end of a conditional range moved to where the path does not jump."""
+    """Paths with every reachable end of a conditional range moved to where the path does not jump."""
     edges = np.stack([paths.switch_lower, paths.switch_upper])
     adjusted = edges.copy()
     for dof in np.unique(paths.switch_dof):

@@ -35,7 +35,7 @@ Source = Union[str, Path, Table, "xr.Dataset", Mapping[str, Array]]
 ORDER = 3
 FEWEST_FRAMES = 6
 FULL_ROTATION = 2.0 * np.pi
-"""No joint of the body rotates by more [rad]: a larger number is in degrees."""
+"""Largest angle of a joint [rad]: a larger number is in degrees."""
 _FEW_DEGREES = 3.5
 _UNLIKE = 1e-3
 """Least difference from the value of a locked coordinate that is noted [rad or m]."""
@@ -67,7 +67,7 @@ class CoordinateMotion:
         return dict(zip(self.names, array.T, strict=True))
 
     def frames(self, which: Mask) -> CoordinateMotion:
-        """The same for some frames, (T,) truth values."""
+        """The coordinates in the frames of a mask (T,)."""
         parts = {name: getattr(self, name)[which] for name in ("time", "value", "speed", "acceleration")}
         return replace(self, **parts)
 
@@ -324,7 +324,7 @@ class BeyondRange:
 
     @property
     def sentence(self) -> str:
-        """How far beyond which range, and in how many frames."""
+        """Sentence on how far beyond which range the coordinate gets, and in how many frames."""
         given = self.coordinate
         unit, scale = ("degrees", np.degrees(1.0)) if given.rotational else ("mm", 1000.0)
         share = max(1.0, 100.0 * float(self.frames.mean()))

@@ -81,7 +81,7 @@ class LoadDynamics:
         return carried_by_joints(model, self.dynamics.wrench)[:, model.body_number[GROUND], 3:]
 
     def root_residual(self, model: OpenSimModel) -> Array | None:
-        """Its size (T,) [N]."""
+        """Size (T,) [N] of the residual force at the root; None where `root_force` is."""
         force = self.root_force(model)
         return None if force is None else np.asarray(np.linalg.norm(force, axis=1))
 
@@ -110,7 +110,7 @@ class LoadDynamics:
         return {foot: mask for k, foot in enumerate(feet) if (mask := np.asarray(slowest == k)).any()}
 
     def residual_notes(self, model: OpenSimModel) -> list[str]:
-        """The same in words, and whether the loads carry another mass than that of the model."""
+        """Sentences on the residual force at the root, and on loads that carry another mass than that of the model."""
         size = self.root_residual(model)
         if size is None:
             return []

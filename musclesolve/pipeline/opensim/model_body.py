@@ -125,17 +125,17 @@ class ModelBody:
 
     @property
     def time(self) -> Array:
-        """(T,) frames [s]."""
+        """Times (T,) of the frames [s]."""
         return self.motion.time
 
     @property
     def dofs(self) -> tuple[str, ...]:
-        """The shared coordinates."""
+        """Names of the m shared coordinates."""
         return self.choice.dofs
 
     @property
     def moment(self) -> Array:
-        """(T, m) [N m; N of a translation]."""
+        """Moments (T, m) of the shared coordinates [N m; N of a translation]."""
         return self.whole.moment
 
     @property

@@ -41,11 +41,11 @@ from musclesolve.pipeline.opensim.moments import SUFFIXES
 from musclesolve.recording.data import Table
 
 CUTOFF_HZ = 6.0
-"""Both are compared below this frequency: what remains of noise in accelerations is not the same in both [Hz]."""
+"""Frequency below which moments of file and model are compared [Hz]: noise of accelerations differs in them."""
 MASS = 0.25
-"""Most that k may differ from 1."""
+"""Largest difference of the factor k from 1."""
 ALIKE = 0.6
-"""Least r."""
+"""Least likeness r of moments of the same motion."""
 CARRIED = 0.15
 """Most of the weight that the root may carry on average: a second of walking has a mean acceleration of 3 % of g."""
 SHORT = 0.5
@@ -102,7 +102,7 @@ class MomentFit:
 def moment_warnings(
     model: OpenSimModel, coordinates: Source, moments: Source, motion: CoordinateMotion
 ) -> list[str]:
-    """Where the moments of a file contradict the model or its motion, in sentences; nothing of arrays.
+    """Sentences on where the moments of a file contradict the model or its motion; none on arrays.
 
     Args:
         coordinates: that `motion` was read from.

@@ -28,7 +28,7 @@ class SharedChoice:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Of the muscles."""
+        """Names of the n muscles."""
         return tuple(muscle.name for muscle in self.muscles)
 
     @property

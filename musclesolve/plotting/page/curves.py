@@ -33,7 +33,7 @@ from musclesolve.plotting.page.style import (
 from musclesolve.results.dataset import frame_validity as frames
 
 NARROW = 1.05
-"""Below this width of a panel there is not enough space for five numbers [inch]."""
+"""Width of a panel below which there is not enough space for five numbers [inch]."""
 HEEL_STRIKE, TOE_OFF = "heel_strike", "toe_off"
 EVENT_NAMES = {HEEL_STRIKE: "heel strike", TOE_OFF: "toe-off"}
 EVENT_STYLE: dict[str, dict[str, Any]] = {

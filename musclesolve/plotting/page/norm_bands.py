@@ -59,7 +59,7 @@ class Norm:
 
 @cache
 def norm(name: str) -> Norm:
-    """The curves of a file."""
+    """The normative curves of a bundled file."""
     file = bundled_toml("musclesolve.data", "norms", f"{name}.toml")
     standing = file.get("standing_deg", {})
     curves = {}
@@ -84,7 +84,7 @@ class NormBands:
 
     @classmethod
     def of(cls, result: xr.Dataset, x: Abscissa) -> NormBands:
-        """None on an axis of time, for a leg that does not walk, or in a style without norms."""
+        """Norms that fit a result; none on an axis of time, for a leg that does not walk, or in a style without."""
         if not current_style().norms or not x.is_cycle:
             return cls(())
         every = [norm(name) for name in NORMS]

@@ -18,13 +18,13 @@ from musclesolve.errors import InputError
 
 FORMATS = ("png", "pdf", "svg")
 WIDTHS = (60.0, 1000.0)
-"""Of a page, the least and the greatest [mm]."""
+"""Least and greatest width of a page [mm]."""
 SIZES = (4.0, 24.0)
-"""Of its text, the least and the greatest [points]."""
+"""Least and greatest size of the text of a page [points]."""
 NARROW = 140.0
-"""Up to this width a page is for a column [mm]."""
+"""Greatest width of a page that is for a column [mm]."""
 SMALLEST = 6.0
-"""Below it notes are as large as the other text: less is not readable in print [points]."""
+"""Size of text below which notes are as large as the other text: less is not readable in print [points]."""
 MM = 1.0 / 25.4
 """Inches of a millimetre."""
 
@@ -62,7 +62,7 @@ class PageStyle:
 
     @property
     def width(self) -> float:
-        """Of the page [inch]."""
+        """Width of the page [inch]."""
         return self.width_mm * MM
 
     @property
@@ -91,7 +91,7 @@ _style: ContextVar[PageStyle] = ContextVar("page_style", default=A4_PAGE)
 
 
 def current_style() -> PageStyle:
-    """The style in force."""
+    """The page style in force."""
     return _style.get()
 
 

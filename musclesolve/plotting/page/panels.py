@@ -23,7 +23,7 @@ GROUPS = (
 
 @dataclass(frozen=True)
 class Grid:
-    """Small multiples."""
+    """How the panels of a page of small multiples are laid out and scaled."""
 
     columns: int = 5  # of panels
     top: float | None = None  # upper end of the scale of all panels; each has its own scale without it

@@ -31,11 +31,11 @@ A4 = (210.0 * MM, 297.0 * MM)
 LEFT, BOTTOM, RIGHT, TOP = 0.60, 0.55, 0.32, 0.14
 """Margins at the default size of text [inch]; the header begins below the upper one."""
 SIDEWAYS, UPWARDS, LABEL = 0.41, 0.11, 0.25
-"""Between panels: for numbers, above numbers or ticks, and for a label of the axis of every panel [inch]."""
+"""Space between panels for numbers, above numbers or ticks, and for a label of the axis of every panel [inch]."""
 LEAST, USUAL = 0.36, 0.6
 """The height that a panel keeps, and the one that a narrow page does not take from it, at that size of text [inch]."""
 USUAL_MARGINS, USUAL_GAP = (0.95, 0.55), 0.40
-"""Above and below the panels, and between them, of a page of the default style [inch]: what `height` counts with."""
+"""Space above and below the panels, and between them, on a page of the default style [inch], for `height`."""
 LINE = 1.25 / 72.0
 """Height of a line of text per point of its size [inch]."""
 LEGEND_LINE = 1.5 / 72.0
@@ -43,21 +43,21 @@ LEGEND_LINE = 1.5 / 72.0
 EDGE = 0.06
 """What text leaves free at the edge of the page [inch]."""
 HINTED = 0.15
-"""What lines are shorter than the page: letters on a screen are up to 3 % wider than in print [inch]."""
+"""Length by which lines are shorter than the page [inch]: letters on a screen are up to 3 % wider than in print."""
 BESIDE = 2.6
 """Width of the sign beside a text of the legend, with the space between them [sizes of the text]."""
 SPACING = 1.2
-"""Between the columns of a legend [sizes of the text]."""
+"""Space between the columns of a legend [sizes of the text]."""
 ACROSS = 0.46
-"""From a panel to the label of its vertical axis [inch]."""
+"""Distance from a panel to the label of its vertical axis [inch]."""
 ABOVE = 3.0
-"""From the panel to the text above it [points]."""
+"""Distance from a panel to the text above it [points]."""
 BETWEEN = 0.045
-"""From the text above a panel to that of the next, and between two texts of one [inch]."""
+"""Space between the text above a panel and that above the next, and between two texts of one [inch]."""
 BEYOND = 0.22
 """How far the text on the right reaches beyond the panel, where there is space [inch]."""
 KEPT = "\N{NO-BREAK SPACE}"
-"""Where a line is not broken: before a bracket."""
+"""Space at which a line is not broken: before a bracket."""
 NO_SPACE: Mapping[str, float] = {}
 PLAIN: dict[str, Any] = {
     "axes.grid": True,
@@ -130,19 +130,19 @@ class Arrangement:
     least: float = LEAST  # height that a panel keeps [inch]
 
     def inner_width(self, style: PageStyle) -> float:
-        """Between the margins [inch]."""
+        """Width between the margins of the page [inch]."""
         return style.width - (LEFT + RIGHT + self.left + self.right) * style.scale
 
     def gap(self, style: PageStyle) -> float:
-        """Between the panels of a row [inch]."""
+        """Width between the panels of a row [inch]."""
         return (SIDEWAYS + LABEL * self.labels + self.right) * style.scale
 
     def pitch(self, style: PageStyle) -> float:
-        """From a panel to the next of its row [inch]."""
+        """Distance from a panel to the next of its row [inch]."""
         return (self.inner_width(style) + self.gap(style)) / self.columns
 
     def room_above(self, style: PageStyle, column: int) -> float:
-        """For the text above a panel, from its left edge to what stands to its right [inch]."""
+        """Space for the text above a panel, from its left edge to what stands to its right [inch]."""
         if column == self.columns - 1:
             return self.pitch(style) - self.gap(style) + (RIGHT + self.right) * style.scale - EDGE
         between = BETWEEN if style.narrow else 2.0 * BETWEEN
@@ -151,7 +151,7 @@ class Arrangement:
 
 @dataclass
 class _Panel:
-    """Where a panel lies, and the text above it."""
+    """A panel: where it lies, and the text above it."""
 
     row: int
     column: int  # the first one

@@ -136,7 +136,7 @@ def _every_marker(axes: Axes, values: xr.DataArray, uncertain: np.ndarray) -> No
 
 
 def _entries(curves: bool, uncertain: bool) -> dict[str, Any]:
-    """Of the legend."""
+    """Entries of the legend, by their text."""
     entries: dict[str, Any] = {AXIS_NAME[name]: line(color, 2.0) for name, color in AXIS_COLOR.items()}
     if uncertain:
         entries["residual not to be read"] = Patch(facecolor=NOTE_COLOR, **UNCERTAIN)

@@ -25,7 +25,7 @@ PATH = "center_of_pressure"
 LEAST = 0.05
 """What the scale of a component extends to at least, both ways [body weights]: less is noise."""
 LABEL_INCH = 0.55
-"""For the heading of the last panel and the label of the axis above it, at the default size of text."""
+"""Space for the heading of the last panel and the label of the axis above it [inch], at the default size of text."""
 
 
 def ground_reaction(result: xr.Dataset) -> Sheet:
@@ -71,7 +71,7 @@ def _paths(result: xr.Dataset, sides: list[str]) -> dict[str, Array]:
 
 
 def _straight(result: xr.Dataset) -> xr.Dataset:
-    """The same with the mean heading throughout: a place turned by a changing angle would wander."""
+    """A result with the mean heading throughout: a place turned by a changing angle would wander."""
     if "heading" not in result:
         return result
     angle = result["heading"].values

@@ -127,7 +127,7 @@ def _every_muscle(
 
 
 def _envelopes(result: xr.Dataset) -> dict[str, list[tuple[Array, str]]]:
-    """By muscle with side: EMG (T,) as it is compared with the activation, and its channel and correlation."""
+    """EMG curves (T,) as compared with the activation, with channel and correlation, by muscle with side."""
     envelopes: dict[str, list[tuple[Array, str]]] = {}
     curves = result["emg_delayed"].transpose("channel", "time").values
     names, fits, of = (result[key].values for key in ("channel", "emg_correlation", "channel_muscles"))

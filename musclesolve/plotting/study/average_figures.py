@@ -117,7 +117,7 @@ def _split(count: NDArray[np.int_], *curves: AnyArray) -> list[Array]:
 
 
 def _reserves(average: xr.Dataset, name: str) -> NDArray[np.int_]:
-    """Of how many cycles the values needed a reserve, as far as a quantity depends on the muscles."""
+    """Number of cycles whose values needed a reserve, zero for a quantity that does not depend on the muscles."""
     needed: NDArray[np.int_] = average["cycles_with_reserve"].values
     return 0 * needed if name == "joint_angle" else needed
 

@@ -28,7 +28,7 @@ BLOCK = 512
 _MAGIC = 0x50
 _MOST_DIMENSIONS = 7
 LONGEST = 4096 * BLOCK
-"""No header and parameter section together is longer than this [bytes]: its own count of blocks ends at 255."""
+"""Greatest length of header and parameter section together [bytes]: the section counts at most 255 blocks."""
 _CHARACTERS = -1
 DEC = 85
 """Processor with Intel's integers and reals of its own."""
@@ -48,7 +48,7 @@ class Coding:
     dec: bool
 
     def integers(self, raw: bytes) -> NDArray[np.int16]:
-        """Return 16-bit integers."""
+        """Return the 16-bit integers that bytes of the file hold."""
         return np.frombuffer(raw, self.order + "i2")
 
     def reals(self, raw: bytes | NDArray[np.uint8]) -> NDArray[np.float32]:

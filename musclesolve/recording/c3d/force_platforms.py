@@ -78,7 +78,7 @@ class Plate:
 
     @property
     def axes(self) -> Array:
-        """Its axes as columns of a rotation, (3, 3): p_file = axes p_plate."""
+        """Axes of the plate as columns of a rotation (3, 3): p_file = axes p_plate."""
         one, two, three, four = self.corners
         x = one - two + four - three
         z = np.cross(x, one - four + two - three)

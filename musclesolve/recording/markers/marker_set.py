@@ -30,7 +30,7 @@ _SHOW = "start from a bundled set: musclesolve markers NAME shows one"
 
 @dataclass(frozen=True)
 class MarkerSet:
-    """A marker set."""
+    """A marker set: which markers show which landmarks, by the names that laboratories give them."""
 
     name: str  # of the set
     description: str  # one sentence

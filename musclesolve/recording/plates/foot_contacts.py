@@ -14,7 +14,7 @@ LOW, SLOW = 0.025, 0.4
 """A foot is on the floor where heel or toe is within so much of its lowest [m] and slower than so much [m/s]; on a
 treadmill, seen from its belt."""
 HIGH, FAST = 0.045, 1.0
-"""It is in the air where heel and toe are each higher or faster than so much."""
+"""A foot is in the air where heel and toe are each higher [m] or faster [m/s] than this."""
 IN_PLACE = 0.25
 """A belt runs where the pelvis travels less than this over the recording, and a foot that is low does [m/s]."""
 LOWEST = 0.3

@@ -41,7 +41,7 @@ _BESIDE = 0.1
 # Cosine of the steepest slope of a walkway.
 _LEVEL = 0.7
 SURE = 100.0
-"""Above this force the center of pressure is reliable [N]."""
+"""Vertical force above which the center of pressure is reliable [N]."""
 # A step: loaded so long [s]; from so long before it to so long after [s] its foot goes so far [m], in the direction of
 # its toe or heel (cosine), and while it is loaded it stays where it is [m].
 _LONG, _AROUND, _FAR, _STRAIGHT, _PLANTED = 0.15, 0.15, 0.4, 0.8, 0.1

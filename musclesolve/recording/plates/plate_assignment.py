@@ -43,7 +43,7 @@ class Foot:
 
     @cached_property
     def still(self) -> Mask:
-        """(T,) whether it stands still."""
+        """Frames (T,) in which the foot stands still."""
         return np.asarray(np.linalg.norm(np.gradient(self.middle, self.time, axis=0), axis=1) < _STANDING)
 
     def distance(self, point: Array, time: Array) -> Array:

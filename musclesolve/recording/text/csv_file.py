@@ -41,7 +41,7 @@ SECONDS = {"s": 1.0, "ms": 0.001}
 LENGTHS = "mm, cm, m"
 """The units of length that are expected, for messages."""
 FORCES = "N, kN, mm, cm, m, Nm, Nmm"
-"""Those of the columns of a plate."""
+"""The units that are expected in the columns of a plate, for messages."""
 _ROLES = {"force": newtons_in, "point": metres_in, "moment": newton_metres_in}
 # Columns that only number the rows.
 COUNTERS = ("frame", "frame#", "sub frame", "subframe", "index")

@@ -57,7 +57,7 @@ class RowReader:
     """An open text file: first its header line by line, then its rows block by block."""
 
     def __init__(self, path: Path) -> None:
-        """Open the file."""
+        """Open a text file."""
         self.path = path
         self.line_number = 0
         self.open_end = False

@@ -28,7 +28,7 @@ steps or at the first time; beyond the third nothing is known of the steps."""
 FEWEST = 30
 """So many rows at least show a rate that no header states: in fewer a slightly lower rate hides a missing row."""
 SLOWEST_HZ = 0.1
-"""No motion or force is recorded at a lower rate."""
+"""Lowest rate at which a motion or force is recorded [Hz]."""
 _MOST_DECIMALS = 15
 _EPS = float(np.finfo(float).eps)
 

@@ -27,7 +27,7 @@ FOR_FILTER = f"({AT_ENDS:g} s left for the filter)"
 AT_CONTACTS = 0.01
 """So much is left out beside a contact that was not measured [s]."""
 SHORTEST = 0.2
-"""Less than this of a leg is not analysed [s]."""
+"""Shortest stretch of a leg that is analysed [s]."""
 MOST_NAMES = 3
 FEWEST = 10
 """The ends of a recording in which nothing is found are left out as far as so many frames are left."""

@@ -98,7 +98,7 @@ def _muscles(
 
 
 def _signal(document: Document, table: Table, name: str) -> Array:
-    """Return one channel (S,)."""
+    """Return one channel of a file of EMG (S,), by its name."""
     if name not in table.names:
         problem, expected = f"the channel '{name}' is not in {table.path}", "a channel of this file"
         raise document.unknown(

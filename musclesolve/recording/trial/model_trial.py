@@ -54,11 +54,11 @@ class ModelTrial:
 
     @property
     def path(self) -> Path:
-        """Of the trial file."""
+        """Path of the trial file."""
         return self.document.path
 
     def __repr__(self) -> str:
-        """What it is, in a line."""
+        """Path, model and coordinates in a line."""
         return f"<ModelTrial {str(self.path)!r}: {self.model.name}, {self.coordinates.name}>"
 
 

@@ -113,7 +113,7 @@ def _check_fit(
 
 
 COLUMNS = ("us/frame", "x batch", "frames", "solved", "worst", "iter.", "first", "MB")
-"""Explained by `COLUMN_MEANING`."""
+"""Headings of the columns of a table, which `COLUMN_MEANING` explains."""
 COLUMN_MEANING = (
     "us/frame: the fastest call; x batch: that over the same of batch; solved: frames whose certificate holds; worst: "
     "certificate; first: call in a process, on one frame [s]; MB: growth of the peak memory."
@@ -121,7 +121,7 @@ COLUMN_MEANING = (
 
 
 def tables(report: Report) -> list[Table]:
-    """Return all tables."""
+    """Return all tables of a report."""
     groups = list(dict.fromkeys((row.problem, row.cost) for row in report.rows))
     contests = [
         side_by_side([row for row in report.rows if (row.problem, row.cost) == group]) for group in groups
@@ -172,7 +172,7 @@ def number(value: float) -> str:
 
 
 def single_frame(report: Report) -> Table:
-    """Latency of one frame."""
+    """The table of the latencies of one frame [microseconds]."""
     title = "one frame by itself, ms.solve with batch [microseconds]"
     table = _table(title, ("cost", "what"), ("median", "99th percentile", "largest", "calls"))
     for cost, what, times in _latencies(report):

@@ -34,7 +34,7 @@ THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_
 REPEATS = 7
 """Repetitions of which the fastest counts, where the budget allows them."""
 MOST_LETTERS = 200
-"""Of a message in a table."""
+"""Most letters of a message in a table."""
 
 
 @dataclass(frozen=True)
@@ -259,7 +259,7 @@ def measured(problem: Problem, cost: str, solver: str, budget: float) -> dict[st
 
 
 def _figures(problem: Problem, cost: str, solver: str, budget: float) -> dict[str, Any]:
-    """Through `solve`: scaling, certificate and all."""
+    """Figures of calls through `solve`, scaling and certificate included."""
     from musclesolve.sharing.solving import solve
 
     def first_frames(count: int) -> Problem:

@@ -28,7 +28,7 @@ from musclesolve.studies.many_trials.one_trial import Job, attempt, is_done, lea
 from musclesolve.studies.many_trials.trial_record import CSV, Outcome, TrialRecord, check_table, csv_bytes
 
 MOST_NAMES, LONGEST_NAME = 2, 18
-"""Of the running trials, in the line of progress."""
+"""Most names of running trials in the line of progress, and the most letters of each."""
 
 
 class ManyOptions(TypedDict, total=False):

@@ -49,7 +49,7 @@ class Measures:
 
     @classmethod
     def of(cls, result: xr.Dataset) -> Measures:
-        """Those of what `run` returns."""
+        """The measures of a result that `run` returns."""
         legs = frames.sides(result)
         failed = np.any([frames.unsolved(result, side) for side in legs], axis=0)
         idle = np.all([frames.not_measured(result, side) for side in legs], axis=0)
@@ -69,7 +69,7 @@ class Measures:
         )
 
     def as_json(self) -> str:
-        """All of it in a line of text."""
+        """The measures in a line of JSON."""
         return json.dumps(asdict(self))
 
     @classmethod

@@ -14,10 +14,10 @@ NONE, INSIDE, POSSIBLE, MANDATORY = np.arange(4)
 """Whether a segment touches an object: not; not, since it ends inside; it may; its straight line cuts the surface."""
 
 SHORTEST, OPENSIM, SEVERAL = np.arange(3)
-"""Which path is looked for: the shortest one, or that of OpenSim over a single object or over several."""
+"""Kind of path that is looked for: the shortest one, or that of OpenSim over a single object or over several."""
 
 OFF, STAYS_OFF = -1.0, -2.0
-"""In place of the arc of a wrap that is not touched."""
+"""Numbers in place of the arc of a wrap that is not touched."""
 
 ARC, EXTRA = 6, 7
 """Places in a contact (8,) after its two tangent points: length on the surface, and what the contact adds [m]."""
@@ -63,7 +63,7 @@ class Poses(NamedTuple):
 
 
 class Output(NamedTuple):
-    """Results over poses."""
+    """Lengths, nodes, gradients and arcs of the paths in T poses."""
 
     length: Array  # (T, n) [m]
     position: Array  # (T, N, 3) [m]

@@ -114,7 +114,7 @@ def _on_side(value, sign):
 
 @compiled
 def _shorter(ends):
-    """The shorter way around."""
+    """The shorter way around a cylinder between two ends: +1 or -1 about z."""
     return 1.0 if ends[0, 0] * ends[1, 1] >= ends[0, 1] * ends[1, 0] else -1.0
 
 

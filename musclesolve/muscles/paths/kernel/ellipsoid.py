@@ -208,7 +208,7 @@ def _shoot(work, angle, length):
 
 @compiled
 def _miss(work):
-    """Of the second end: height above the tangent plane where the geodesic ends, and distance beside its direction."""
+    """Distances of the second end from a geodesic: above the tangent plane where it ends, and beside its direction."""
     height, side, size = 0.0, 0.0, 0.0
     for k in range(3):
         i, j = (k + 1) % 3, (k + 2) % 3

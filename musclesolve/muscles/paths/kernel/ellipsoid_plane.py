@@ -61,7 +61,7 @@ from musclesolve.muscles.paths.kernel.arrays import (
 from musclesolve.muscles.paths.kernel.compile import compiled, cross, dot, resize
 
 PARTS = 64
-"""Of an arc, for its length by the midpoint rule."""
+"""Parts of an arc, for its length by the midpoint rule."""
 PLANES = 24
 
 
@@ -77,7 +77,7 @@ def section_path(work):
 
 @compiled
 def other_section(work):
-    """The same on the other side of the line."""
+    """Path on the other side of the line than that of `section_path`: tangent points and length of the arc."""
     for k in range(3):
         work[SIDE + k] *= -1.0
         work[NEAREST + k] *= -1.0
@@ -86,7 +86,7 @@ def other_section(work):
 
 @compiled
 def shortest_section(work):
-    """The same in the plane around the line in which the path is shortest."""
+    """Path in the plane around the line in which it is shortest: tangent points into U1 and U2; length of the arc."""
     best, at = inf, 0
     for plane in range(PLANES):
         arc = _section(work)
@@ -243,7 +243,7 @@ def _begin_at_point(work):
 
 @compiled
 def _cut(work):
-    """Where the line cuts the surface: FIRST towards the first end, LAST towards the second."""
+    """Put where the line cuts the surface into FIRST, towards the first end, and LAST, towards the second."""
     a, b, c = 0.0, 0.0, -1.0
     for k in range(3):
         along = work[W2 + k] - work[W1 + k]

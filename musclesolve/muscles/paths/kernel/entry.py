@@ -53,12 +53,12 @@ def paths(layout, poses, out, work, lines, rules):
 
 
 def wrenches(position, gradient, group, wrench):
-    """See `gather_wrenches`."""
+    """Sums of r x dL/dr and dL/dr (T, G, 6) over the nodes (N) of each group: `gather_wrenches`."""
     gather_wrenches(position, gradient, group, wrench)
 
 
 def powers(wrench, muscle, moved, screw, power):
-    """See `sum_powers`."""
+    """Rates of length (T, m, n) for screw motions (T, m, 6) of groups of nodes: `sum_powers`."""
     sum_powers(wrench, muscle, moved, screw, power)
 
 

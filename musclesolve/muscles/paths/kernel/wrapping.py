@@ -42,11 +42,11 @@ from musclesolve.muscles.paths.kernel.sphere import touch_sphere
 
 MOST_ROUNDS = 100
 SETTLED = 20
-"""After so many rounds what comes off stays off: objects that push each other's wraps on and off have no end."""
+"""Rounds after which a wrap that comes off stays off: objects that push each other's wraps on and off have no end."""
 AT_REST = 1e-12
 """The greatest movement of a tangent point that ends the rounds [m]."""
 ROUNDS = 8
-"""Most rounds of OpenSim."""
+"""Most rounds that OpenSim makes."""
 SAME_LENGTH = 0.0005
 """Change of length that ends the rounds of OpenSim [m]."""
 
