@@ -38,7 +38,7 @@ from .results.dataset.leg_problem import leg_problem as leg_problem
 from .results.export.export import export as export
 from .results.files.result_netcdf import read_result as read_result
 from .results.run_trial import run as run
-from .results.share_model import share_model as share_model
+from .results.run_trial import share_model as share_model
 from .sharing.analysis.cost_mixture import explain as explain
 from .sharing.analysis.diagnosis import diagnose as diagnose
 from .sharing.analysis.force_ranges import feasible_range as feasible_range

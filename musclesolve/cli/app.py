@@ -6,31 +6,131 @@ have no valid solution; 130 stopped by Ctrl-C.
 
 from __future__ import annotations
 
+import functools
+import inspect
 import signal
 import sys
-from collections.abc import Callable
-from typing import Annotated
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Annotated, Any
 
 try:
     import typer
+    from typer.core import TyperCommand, TyperGroup
 except KeyboardInterrupt:  # most of the time before `main` is spent here
     print("musclesolve: stopped by Ctrl-C; nothing was written", file=sys.stderr)
     raise SystemExit(130) from None
 
-from musclesolve.cli import environment, streams
-from musclesolve.cli.command_classes import Command, Commands, with_options
-from musclesolve.cli.commands import (
-    init_command,
-    list_commands,
-    model_commands,
-    picture_command,
-    recording_commands,
-    report_command,
-    run_commands,
-    study_commands,
-)
-from musclesolve.cli.errors import INTERRUPTED, interrupt_message
-from musclesolve.cli.printing import announce, complain, console
+from musclesolve.cli import environment
+from musclesolve.cli.commands import force_commands, list_commands, recording_commands, result_commands
+from musclesolve.cli.errors import INTERRUPTED, interrupt_message, report_errors
+from musclesolve.cli.options import Json, Quiet
+from musclesolve.cli.printing import announce, complain, console, mode, print_plain
+
+IN_SHORT = "Exit codes: 0 done, 2 input at fault, 3 frames without valid solution, 130 stopped"
+EXIT_CODES = {
+    0: "done",
+    2: "the input is at fault, or the system refuses something: one message",
+    3: "done, but some frames have no valid solution, or a trial of many has no result",
+    130: "stopped by Ctrl-C",
+}
+UsageError: type[Exception] = typer.BadParameter.__bases__[0]
+"""A wrong command line; its class is in another package in some versions of typer."""
+OPTIONS = {"quiet": Quiet, "json": Json}
+
+
+class Command(TyperCommand):
+    """A command whose help ends with examples."""
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Print the help, then the examples."""
+        super().format_help(ctx, formatter)
+        _append(formatter, f"{example_text(self.name or '')}\n\n{IN_SHORT}")
+
+
+class Commands(TyperGroup):
+    """All commands; an error that ends one is reported in one message."""
+
+    def main(self, *arguments: Any, **options: Any) -> Any:
+        """Run the command that the arguments name."""
+        mode.choose()
+        with report_errors():
+            return super().main(*arguments, **options)
+
+    def make_context(self, info_name: str | None, args: list[str], *more: Any, **extra: Any) -> Any:
+        """Store the words of the command line, which usage errors depend on."""
+        self.words = list(args)
+        with _usage_errors(self.words):
+            return super().make_context(info_name, args, *more, **extra)
+
+    def invoke(self, ctx: Any) -> Any:
+        """Read the options of the command, and run it."""
+        with _usage_errors(self.words):
+            return super().invoke(ctx)
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Print the help, then what to begin with, and the exit codes."""
+        super().format_help(ctx, formatter)
+        codes = "\n".join(f"  {code:<5} {meaning}" for code, meaning in EXIT_CODES.items())
+        _append(formatter, f"{example_text('musclesolve')}\n\nExit codes:\n{codes}")
+
+
+def _append(formatter: Any, text: str) -> None:
+    """Print a text below a help; typer without rich has not printed the help yet."""
+    if formatter.getvalue():
+        formatter.write(f"\n{text}\n")
+    else:
+        print_plain(text)
+
+
+def example_text(name: str) -> str:
+    """The examples of a command, each below what it does."""
+    shown = [f"  # {meaning}\n  {line}" for line, meaning in examples().get(name, {}).items()]
+    return "\n".join(["Examples:", *shown]) if shown else ""
+
+
+def examples() -> dict[str, dict[str, str]]:
+    """For each command its examples and what they do; those of `musclesolve` are of the whole."""
+    from musclesolve._util.bundled_toml import bundled_toml
+
+    return bundled_toml("musclesolve.cli", "examples.toml")
+
+
+def with_options(command: Callable[..., None], *names: str) -> Callable[..., None]:
+    """The command with options of `OPTIONS` behind its own; they choose the output mode before it starts."""
+    own = inspect.signature(command, eval_str=True)
+    more = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=False, annotation=OPTIONS[name])
+        for name in names
+    ]
+
+    @functools.wraps(command)
+    def run(**given: Any) -> None:
+        mode.choose(**{name: given.pop(name) for name in names})
+        command(**given)
+
+    parameters = [*own.parameters.values(), *more]
+    run.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]
+    run.__annotations__ = {each.name: each.annotation for each in parameters}
+    return run
+
+
+@contextmanager
+def _usage_errors(words: list[str]) -> Iterator[None]:
+    """Turn a wrong command line into an error of the input where a JSON document was asked for."""
+    try:
+        yield
+    except UsageError as error:
+        if "--json" not in words:
+            raise
+        from musclesolve.errors import InputError
+
+        mode.choose(json=True, quiet=mode.quiet)
+        path = getattr(getattr(error, "ctx", None), "command_path", "musclesolve")
+        place = path.partition(" ")[2] or None
+        message = error.format_message()  # type: ignore[attr-defined]
+        raise InputError(message, code="bad_usage", where=place, remedy=f"see {path} --help") from None
+
 
 app = typer.Typer(
     cls=Commands,
@@ -62,30 +162,30 @@ BOTH, QUIET = ("quiet", "json"), ("quiet",)
 """Options that commands get besides their own."""
 PANELS: dict[str, dict[Callable[..., None], tuple[str, ...]]] = {
     "Muscle forces": {
-        run_commands.demo: BOTH,
-        run_commands.run: BOTH,
-        model_commands.share: BOTH,
-        study_commands.compare: BOTH,
-        study_commands.average: BOTH,
+        force_commands.demo: BOTH,
+        force_commands.run: BOTH,
+        force_commands.share: BOTH,
+        force_commands.compare: BOTH,
+        force_commands.average: BOTH,
     },
     "Recordings": {
-        init_command.init: QUIET,
+        recording_commands.init: QUIET,
         recording_commands.check: BOTH,
         recording_commands.calibrate: (),
         recording_commands.convert: QUIET,
         recording_commands.synthesize: QUIET,
     },
     "Look at results, hand them on": {
-        report_command.report: QUIET,
-        picture_command.picture: QUIET,
-        study_commands.plot: QUIET,
-        model_commands.export: QUIET,
+        result_commands.report: QUIET,
+        result_commands.picture: QUIET,
+        result_commands.plot: QUIET,
+        result_commands.export: QUIET,
     },
     "What there is, and how fast": {
         list_commands.muscles: (),
         list_commands.markers: (),
         list_commands.faults: (),
-        study_commands.benchmark: BOTH,
+        list_commands.benchmark: BOTH,
     },
 }
 """The commands by purpose, in the order of the help."""
@@ -106,7 +206,7 @@ def _run_command() -> None:
 def main() -> None:
     """Entry point of the command ``musclesolve``."""
     try:
-        streams.guard_streams()
+        environment.guard_streams()
         announce()
         environment.prepare()
         _run_command()

@@ -9,9 +9,8 @@ from contextlib import contextmanager
 
 from musclesolve._util import written_files
 from musclesolve._util.interrupts import ignore_interrupts
-from musclesolve.cli import streams
-from musclesolve.cli.output_mode import mode
-from musclesolve.cli.printing import complain, print_document
+from musclesolve.cli.environment import OutputError
+from musclesolve.cli.printing import complain, mode, print_document
 
 INPUT_AT_FAULT = 2
 SOME_FRAMES_FAILED = 3
@@ -53,7 +52,7 @@ def _message(error: BaseException) -> str:
 
 def _print_document(error: BaseException, message: str, code: int) -> None:
     """Print the error as a JSON document too, where standard output can be written."""
-    from musclesolve.cli.documents.json_text import error_document
+    from musclesolve.cli.json_text import error_document
 
     with contextlib.suppress(OSError):
         print_document(error_document(error, message, code))
@@ -67,7 +66,7 @@ def interrupt_message(stop: KeyboardInterrupt) -> str:
 def system_message(error: OSError) -> str:
     """The message where the operating system refuses something."""
     reason = error.strerror or str(error)
-    if isinstance(error, streams.OutputError):
+    if isinstance(error, OutputError):
         return f"the output cannot be printed: {reason}; {written_files.what_was_written()}"
     try:
         os.getcwd()

@@ -1,20 +1,49 @@
-"""Printing of the command line: wrapped on a terminal, whole lines for other programs."""
+"""What a command prints: summary, JSON document, progress and messages, and how it ends.
+
+Lines are wrapped on a terminal, whole for other programs. `--quiet`: errors only; `--json`: one document.
+"""
 
 from __future__ import annotations
 
 import logging
 import textwrap
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import typer
 from rich.console import Console, RenderableType
 
-from musclesolve.cli.output_mode import mode
+from musclesolve._util.interrupts import interrupts
+from musclesolve._util.progress import Progress
 from musclesolve.results.tables.lines import INDENT, line
 
 WIDE = 140
+
+
+@dataclass
+class OutputMode:
+    """What the command that runs was asked to print."""
+
+    quiet: bool = False  # nothing but errors, and what was asked for with --json
+    json: bool = False  # one JSON document on standard output, in the place of the summary
+
+    def choose(self, *, quiet: bool = False, json: bool = False) -> None:
+        """Print so from now on; without arguments as usual."""
+        self.quiet, self.json = quiet, json
+        logging.getLogger("musclesolve").setLevel(logging.WARNING if quiet else logging.INFO)
+
+    @property
+    def summary(self) -> bool:
+        """Whether the summary is printed."""
+        return not (self.quiet or self.json)
+
+
+mode = OutputMode()
+"""That of the command which runs in this process."""
 
 
 def console(stderr: bool = False) -> Console:
@@ -62,7 +91,7 @@ def print_plain(text: str) -> None:
 
 def print_document(content: Mapping[str, Any]) -> None:
     """Print a JSON document."""
-    from musclesolve.cli.documents.json_text import json_text
+    from musclesolve.cli.json_text import json_text
 
     print_plain(json_text(content))
 
@@ -89,3 +118,80 @@ def print_warning(message: Warning | str, category: type[Warning], *place: objec
     """Print a warning of a library in one line; those of numba hold a traceback."""
     first = f"{message}".partition("\n")[0]
     console(stderr=True).print(f"musclesolve: {category.__name__}: {first}", soft_wrap=True)
+
+
+def finish(
+    command: str,
+    summary: Iterable[str | RenderableType],
+    document: Callable[[], dict[str, Any]],
+    files: Iterable[Path] = (),
+    code: int = 0,
+) -> None:
+    """Print what a command has found, and end it with its exit code.
+
+    Args:
+        command: its name.
+        summary: lines of a summary, and tables; taken only where they are printed.
+        document: makes the content of its JSON document; called only where that is printed.
+        files: those that were written.
+        code: its exit code.
+    """
+    paths = list(files)
+    if mode.json:
+        print_document({"command": command, "exit_code": code, **document(), "files": paths})
+    elif mode.quiet:
+        if code:
+            complain(
+                f"{command}: not every frame has a valid solution; without --quiet the reasons are printed"
+            )
+    else:
+        for part in summary:
+            print_summary(part) if isinstance(part, str) else print_table(part)
+        if paths:
+            print_files(paths)
+    if code:
+        raise typer.Exit(code)
+
+
+@contextmanager
+def progress(out: Console | None = None) -> Iterator[Progress]:
+    """A progress bar on a console, a terminal's standard error stream unless given; yields (stage, fraction 0 to 1).
+
+    The callback also raises a Ctrl-C that was lost since its last call.
+    """
+    from rich import progress as rich_progress
+    from rich.progress import (
+        BarColumn,
+        TaskProgressColumn,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
+    columns = (
+        TextColumn("{task.description:<24}", markup=False),
+        BarColumn(),
+        TaskProgressColumn(),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
+    )
+    out = out or Console(stderr=True)
+    bar = rich_progress.Progress(
+        *columns, console=out, transient=True, disable=mode.quiet or not out.is_terminal
+    )
+    with interrupts() as raise_interrupt, bar:
+        task = bar.add_task("reading", total=1.0)
+        reached = 0.0
+
+        def report(stage: str, fraction: float) -> None:
+            nonlocal reached
+            raise_interrupt()
+            if (
+                fraction < reached
+            ):  # another part of the work begins: its time left is not that of the last one
+                bar.reset(task, start=True, completed=0)
+            reached = fraction
+            bar.update(task, description=stage, completed=fraction)
+
+        yield report

@@ -12,8 +12,8 @@ import xarray as xr
 
 from musclesolve.errors import InputError
 from musclesolve.recording.text.text_file import sha256
-from musclesolve.results.dataset.attributes import listed
 from musclesolve.results.dataset.checked import MODEL, check_status
+from musclesolve.results.dataset.result_quantities import listed
 from musclesolve.results.facts import Facts
 from musclesolve.results.files.result_netcdf import read_result
 

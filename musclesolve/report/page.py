@@ -15,8 +15,7 @@ from markupsafe import Markup
 
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve.errors import InputError
-from musclesolve.report.content.headline import Headline, headline, no_headline
-from musclesolve.report.content.limits import contact_forces_of_others
+from musclesolve.report.content.headline import Headline, contact_forces_of_others, headline, no_headline
 from musclesolve.report.content.methods import Citations, methods
 from musclesolve.report.content.overview import (
     average,
@@ -31,7 +30,7 @@ from musclesolve.report.drawing import CHECK, FIGURE, Job, Made, make
 from musclesolve.report.figures.figure_choice import caption, figures_of
 from musclesolve.report.inputs import AVERAGE, Inputs, TrialFiles, read_inputs
 from musclesolve.report.sections import Picture, Section, jobs_of, sections_of
-from musclesolve.results.dataset.attributes import text, trial_name
+from musclesolve.results.dataset.result_quantities import text, trial_name
 from musclesolve.results.files.atomic_writing import reserved, write_files
 from musclesolve.version import __version__
 

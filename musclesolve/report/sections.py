@@ -12,12 +12,12 @@ from markupsafe import Markup
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve.checking.finding import SEVERITIES, Report
 from musclesolve.report.content import trial_sections as content
-from musclesolve.report.content.limits import general, limits
+from musclesolve.report.content.headline import general, limits
 from musclesolve.report.content.pieces import DAMAGE, Absent, reason
 from musclesolve.report.drawing import CHECK, FIGURE, PICTURE, Job, Made
 from musclesolve.report.figures.figure_choice import caption, figures_of
 from musclesolve.report.inputs import COMPARISON, RESULT, UNCERTAINTY, TrialFiles
-from musclesolve.results.dataset.tendon_variables import is_elastic
+from musclesolve.results.dataset.result_quantities import is_elastic
 
 ONE_PICTURE = (
     "The page holds the moving picture of the first trial only, to stay small; see `musclesolve picture`."

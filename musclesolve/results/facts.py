@@ -16,16 +16,20 @@ import xarray as xr
 
 from musclesolve._util.arrays import Array, true_runs
 from musclesolve._util.bundled_toml import bundled_toml
+from musclesolve._util.sides import SIDE_NAMES, side_of, split_side
 from musclesolve.muscles.tendon_strain import achilles_muscles
 from musclesolve.results.dataset import frame_validity as frames
-from musclesolve.results.dataset.attributes import listed, number, text
 from musclesolve.results.dataset.result_quantities import (
+    BALANCE_ERROR,
     body_weight,
+    is_elastic,
+    listed,
     magnitude,
     moved_points,
+    number,
     pelvis_residual,
+    text,
 )
-from musclesolve.results.dataset.tendon_variables import BALANCE_ERROR, is_elastic
 
 FULL = 0.99
 """A muscle of this activation works at its limit."""
@@ -75,7 +79,7 @@ class Leg:
     @property
     def name(self) -> str:
         """The side in words: right, left or other."""
-        return frames.SIDE_NAMES.get(self.side, self.side)
+        return SIDE_NAMES.get(self.side, self.side)
 
     @cached_property
     def solved(self) -> int:
@@ -119,7 +123,7 @@ class Leg:
         every = [
             str(dof) for dof in np.atleast_1d(self.result.attrs.get("shared_dofs", self.result["dof"].values))
         ]
-        for dofs in ([dof for dof in every if frames.side_of(dof) == self.side], every):
+        for dofs in ([dof for dof in every if side_of(dof) == self.side], every):
             moment = self.result["reserve_moment"].sel(dof=dofs).transpose("time", "dof").values
             size = np.where(needed[:, None] & np.isfinite(moment), np.abs(moment), 0.0)
             if size.any():
@@ -173,12 +177,12 @@ class ContactPeak:
     @property
     def stem(self) -> str:
         """The joint without its side."""
-        return frames.split_side(self.joint)[0]
+        return split_side(self.joint)[0]
 
     @property
     def side(self) -> str:
         """The side of the joint."""
-        return frames.side_of(self.joint)
+        return side_of(self.joint)
 
 
 @dataclass(frozen=True)
@@ -321,7 +325,7 @@ class Facts:
             return []
         peaks = []
         for joint in map(str, force["joint"].values):
-            side = frames.side_of(joint)
+            side = side_of(joint)
             if side not in self.result["side"].values:
                 continue
             values = np.where(frames.valid(self.result, side), force.sel(joint=joint).values, np.nan)
@@ -337,7 +341,7 @@ class Facts:
         if "joint" not in self.result.coords:
             return {}
         peaks = {(peak.stem, peak.side): peak for peak in self.contact_peaks}
-        stems = dict.fromkeys(frames.split_side(str(joint))[0] for joint in self.result["joint"].values)
+        stems = dict.fromkeys(split_side(str(joint))[0] for joint in self.result["joint"].values)
         return {
             stem: {side: peaks[stem, side] for side in self.legs if (stem, side) in peaks} for stem in stems
         }
@@ -534,7 +538,7 @@ def uncertain_peak(found: xr.Dataset, name: str, which: str) -> UncertainPeak | 
 
 def _side_of_peak(found: xr.Dataset, which: str) -> str:
     """The side whose frames count for a muscle or a joint: its own, or the last one that an OpenSim model has."""
-    own = frames.muscle_sides(found).get(which, frames.side_of(which))
+    own = frames.muscle_sides(found).get(which, side_of(which))
     sides = list(map(str, found["side"].values))
     return own if own in sides else sides[-1]
 

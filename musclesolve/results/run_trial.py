@@ -1,19 +1,26 @@
-"""The whole pipeline in one call: from a trial to a labelled result."""
+"""The whole pipeline in one call: from a trial, or from an OpenSim model and its motion, to a labelled result."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Unpack
 
 import xarray as xr
 
 from musclesolve._util.progress import Progress, no_progress
+from musclesolve.opensim.model import OpenSimModel
+from musclesolve.pipeline.body import Sharing
+from musclesolve.pipeline.opensim.coordinate_motion import Source
+from musclesolve.pipeline.opensim.model_body import Choices, ModelOptions, model_body
 from musclesolve.pipeline.run import prepare
 from musclesolve.pipeline.share import share
 from musclesolve.recording.data import Trial
 from musclesolve.recording.trial.model_trial import ModelTrial
 from musclesolve.results.dataset.assemble import assemble
 from musclesolve.sharing.cost.cost_base import Cost
+from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.solver.solver_base import Solver
+from musclesolve.sharing.solver.solver_registry import find_solver
 
 
 def run(
@@ -46,3 +53,31 @@ def run(
     analysis = share(prepare(trial, cost, solver, side, report), progress=report)
     report("result", 1.0)
     return assemble(analysis)
+
+
+def share_model(
+    model: OpenSimModel | str | Path,
+    coordinates: Source,
+    moments: Source | None = None,
+    cost: str | Cost = "stress_cubed",
+    solver: str | Solver = "batch",
+    **choices: Unpack[Choices],
+) -> xr.Dataset:
+    """Muscle forces of an OpenSim model.
+
+    Args:
+        model, coordinates, moments, choices: see `opensim_problem`.
+        cost: a name (`costs()` lists them) or a Cost.
+        solver: a name (`solvers()` lists them) or a Solver.
+
+    Returns:
+        Dataset over time, dof, muscle and side with the variables of `run`, under the names of the model. Groups of
+        coordinates that no muscle connects, such as the legs, are solved apart; the status of a side is the worst of
+        its groups.
+
+    Raises:
+        InputError: see `opensim_problem`; an unknown cost or solver.
+    """
+    options = ModelOptions(**choices)
+    sharing = Sharing(find_cost(cost), find_solver(solver), options.tendon, options.reserve_weight)
+    return assemble(share(model_body(model, coordinates, moments, options, sharing)))

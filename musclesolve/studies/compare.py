@@ -19,7 +19,7 @@ from musclesolve.recording.data import Trial
 from musclesolve.recording.trial.model_trial import ModelTrial
 from musclesolve.results.comparison_facts import agreement
 from musclesolve.results.dataset.assemble import assemble
-from musclesolve.results.dataset.tendon_variables import OF_SOLUTION, is_elastic
+from musclesolve.results.dataset.result_quantities import OF_SOLUTION, is_elastic
 from musclesolve.sharing.arguments import members
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.cost.cost_registry import find_cost

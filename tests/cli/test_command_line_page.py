@@ -10,9 +10,9 @@ import typer
 from synthetic_result import result
 
 from musclesolve.cli import app as cli
-from musclesolve.cli.command_classes import EXIT_CODES
-from musclesolve.cli.documents.json_text import KEYS
-from musclesolve.cli.documents.result_documents import leg_document, run_document
+from musclesolve.cli.app import EXIT_CODES
+from musclesolve.cli.json_text import KEYS
+from musclesolve.cli.result_documents import leg_document, run_document
 from musclesolve.results.facts import Facts
 
 TEXT = (Path(__file__).parents[2] / "docs" / "command_line.md").read_text(encoding="utf-8")

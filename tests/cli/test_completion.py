@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from musclesolve.cli import completion
+from musclesolve.cli import options as completion
 
 HEAVY = ("numpy", "xarray", "matplotlib", "numba", "scipy")
 CODE = """

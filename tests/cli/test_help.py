@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from musclesolve.checking.check import check
 from musclesolve.cli import app as cli
-from musclesolve.cli.command_classes import EXIT_CODES, examples
+from musclesolve.cli.app import EXIT_CODES, examples
 from musclesolve.sharing.cost.cost_registry import REGISTRY as COSTS
 
 COMMANDS = typer.main.get_command(cli.app).commands

@@ -18,9 +18,9 @@ from synthetic_result import few_muscles, result, with_troubles
 from typer.testing import CliRunner
 
 from musclesolve.cli import app as cli
-from musclesolve.cli.documents.json_text import json_text
-from musclesolve.cli.documents.result_documents import benchmark_document, run_document
-from musclesolve.cli.output_mode import mode
+from musclesolve.cli.json_text import json_text
+from musclesolve.cli.printing import mode
+from musclesolve.cli.result_documents import benchmark_document, run_document
 from musclesolve.data.bundled import reference_stride
 from musclesolve.opensim.read_model import read_osim
 from musclesolve.plotting.study import average_figures, comparison_figures

@@ -6,8 +6,7 @@ import io
 
 from rich.console import Console
 
-from musclesolve.cli.output_mode import mode
-from musclesolve.cli.progress_bar import progress
+from musclesolve.cli.printing import mode, progress
 
 
 def shown(steps: list[float], seconds: float) -> str:

@@ -14,7 +14,7 @@ from small_model_motion import DOFS, save_inputs
 from typer.testing import CliRunner, Result
 
 from musclesolve.cli import app as cli
-from musclesolve.cli.tendon_words import stated_strains
+from musclesolve.cli.options import stated_strains
 from musclesolve.opensim.read_model import read_osim
 from musclesolve.plotting import figure_sets as save
 from musclesolve.recording.text.mot_file import read_mot, write_mot

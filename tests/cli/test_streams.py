@@ -12,7 +12,7 @@ import pytest
 from synthetic_result import result
 
 from musclesolve.cli import app as cli
-from musclesolve.cli import streams
+from musclesolve.cli import environment as streams
 from musclesolve.plotting.study import average_figures as averages
 from musclesolve.results.files.result_netcdf import write_result
 

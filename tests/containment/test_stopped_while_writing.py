@@ -32,7 +32,6 @@ WATCHED = (
     "cli/app.py",
     "cli/errors.py",
     "cli/printing.py",
-    "cli/run_commands.py",
 )
 OWN = ("text_file.py", "conversion.py", "studies/many_trials/one_trial.py")
 

@@ -18,7 +18,7 @@ from musclesolve.opensim.model import OpenSimModel
 from musclesolve.opensim.muscle_parameters import curve_family, passive_strains
 from musclesolve.opensim.read_model import read_osim
 from musclesolve.results.dataset.frame_validity import solved, valid
-from musclesolve.results.share_model import share_model
+from musclesolve.results.run_trial import share_model
 
 ABSURD = ("0", "-1", "nan", "inf", "1e300", "1e-300", "25", "many")
 KEPT = ("soleus_r", "tib_ant_r", "tibant_r")

@@ -13,7 +13,7 @@ from musclesolve.plotting.result.ground_figure import ground_reaction
 from musclesolve.plotting.result.joint_figures import contact_force_components
 from musclesolve.plotting.result.muscle_figures import function_groups
 from musclesolve.plotting.result.power_figure import joint_powers
-from musclesolve.results.dataset.kinetics.leg_kinetics import group_force, joint_dofs, support_moment
+from musclesolve.results.dataset.leg_kinetics import group_force, joint_dofs, support_moment
 
 
 def in_time(data):

@@ -8,9 +8,9 @@ import io
 import numpy as np
 import pytest
 
+from musclesolve.cli.tables.list_tables import passive_moment_csv, passive_moment_table
 from musclesolve.muscles.passive.joint_moments import PassiveMoments, published_sweeps
 from musclesolve.plotting.result.passive_moment_figure import passive_moment_figure
-from musclesolve.results.tables.passive_moment_table import passive_moment_csv, passive_moment_table
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ import xarray as xr
 from refusals import refused
 
 from musclesolve.recording.text.mot_file import read_mot, write_mot
-from musclesolve.results.share_model import share_model
+from musclesolve.results.run_trial import share_model
 from musclesolve.sharing.status import Status
 
 BODY_WEIGHT = 85.07 * 9.80665

@@ -8,7 +8,7 @@ from report_inputs import Parsed, small, with_emg, written
 from synthetic_result import WEIGHT, set_status, with_troubles
 
 from musclesolve.report.content import headline as top
-from musclesolve.report.content.limits import limits
+from musclesolve.report.content.headline import limits
 from musclesolve.report.inputs import read_inputs
 from musclesolve.report.page import report_page
 from musclesolve.results.dataset import frame_validity as frames

@@ -13,7 +13,7 @@ from synthetic_result import set_status
 import musclesolve as ms
 from musclesolve.checking.finding import Report
 from musclesolve.data.bundled import reference_stride
-from musclesolve.report.content.limits import contact_forces_of_others
+from musclesolve.report.content.headline import contact_forces_of_others
 from musclesolve.report.content.methods import (
     Citations,
     as_bibtex,
@@ -23,8 +23,8 @@ from musclesolve.report.content.methods import (
     texts,
     works,
 )
+from musclesolve.report.drawing import recheck
 from musclesolve.report.inputs import RESULT, TrialFiles
-from musclesolve.report.recheck import recheck
 from musclesolve.sharing.cost.cost_registry import costs
 from musclesolve.sharing.status import Status
 

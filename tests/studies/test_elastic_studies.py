@@ -7,7 +7,7 @@ from elastic_stride import elastic_result, elastic_trial
 from refusals import refused
 
 import musclesolve as ms
-from musclesolve.results.dataset.tendon_variables import OF_SOLUTION
+from musclesolve.results.dataset.result_quantities import OF_SOLUTION
 
 
 def test_a_comparison_has_the_state_of_muscles_under_every_cost():

@@ -1,17 +1,26 @@
-"""Commands that list what is there: `muscles`, `markers` and `faults`."""
+"""Commands on what there is, and how fast: `muscles`, `markers`, `faults` and `benchmark`."""
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from musclesolve.cli.completion import marker_set_names, muscle_names, muscle_set_names
-from musclesolve.cli.printing import console, print_files
+from musclesolve.cli.options import (
+    cost_names,
+    marker_set_names,
+    muscle_names,
+    muscle_set_names,
+    solver_names,
+)
+from musclesolve.cli.printing import console, finish, print_files, progress
 from musclesolve.errors import InputError
 
 if TYPE_CHECKING:
+    from rich.console import RenderableType
+
     from muscle_db import MuscleDatabase
 
 
@@ -54,9 +63,9 @@ def _passive_moments(
     """Print the passive joint moments of a set; write table and figure where a folder is given."""
     import xarray as xr
 
+    from musclesolve.cli.tables.list_tables import FILE, passive_moment_csv, passive_moment_table
     from musclesolve.muscles.passive.joint_moments import passive_moments
     from musclesolve.results.files.atomic_writing import write_files
-    from musclesolve.results.tables.passive_moment_table import FILE, passive_moment_csv, passive_moment_table
 
     if not asked or muscle is not None:
         problem, expected = "a folder without --passive-moments", "--passive-moments -o FOLDER"
@@ -91,3 +100,42 @@ def faults() -> None:
     from musclesolve.cli.tables.list_tables import fault_table
 
     console().print(fault_table())
+
+
+def benchmark(
+    trial: Annotated[
+        Path | None,
+        typer.Argument(metavar="TRIAL.toml", help="The trial file; default: the bundled reference stride."),
+    ] = None,
+    frames: Annotated[int, typer.Option(help="Maximum number of frames per solver.")] = 10_000,
+    cost: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A cost function; repeatable; default: three smooth ones and min_max.",
+            autocompletion=cost_names,
+        ),
+    ] = None,
+    solver: Annotated[
+        list[str] | None,
+        typer.Option(help="A solver; repeatable; default: all.", autocompletion=solver_names),
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="Folder for the tables as CSV.")
+    ] = None,
+) -> None:
+    """Measure the solvers side by side on this machine, and the latency of one frame."""
+    from musclesolve.results.files.atomic_writing import reserved, write_files
+    from musclesolve.studies.benchmark import benchmark as study
+
+    with nullcontext() if output is None else reserved(output):
+        with progress() as update:
+            found = study.benchmark(trial, frames, tuple(cost or ()), tuple(solver or ()), update)
+        paths = [] if output is None else write_files(output, study.files(found))
+
+    def document() -> dict[str, Any]:
+        from musclesolve.cli.result_documents import benchmark_document
+
+        return benchmark_document(found)
+
+    text: list[RenderableType] = [study.machine_line(found), study.COLUMN_MEANING, *study.tables(found)]
+    finish("benchmark", text, document, paths)

@@ -1,24 +1,82 @@
-"""Commands on recordings: `check`, `synthesize`, `convert` and `calibrate`."""
+"""Commands on recordings: `init`, `check`, `calibrate`, `convert` and `synthesize`."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from musclesolve.cli import options
 from musclesolve.cli.errors import INPUT_AT_FAULT
-from musclesolve.cli.output_mode import mode
 from musclesolve.cli.printing import (
     complain,
     console,
+    mode,
     print_document,
     print_files,
     print_plain,
     print_summary,
     print_table,
 )
+
+if TYPE_CHECKING:
+    from musclesolve.drafting.draft_folder import FolderDraft
+
+
+def init(
+    folder: Annotated[
+        Path, typer.Argument(metavar="FOLDER", help="The folder with the recordings of one subject.")
+    ],
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="The trial file; default: trial.toml in the folder.")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace a trial file that is there.")] = False,
+    mass_kg: Annotated[
+        float | None, typer.Option(help="Body mass with shoes \\[kg], if you know it.")
+    ] = None,
+    stature_m: Annotated[float | None, typer.Option(help="Stature \\[m], if you know it.")] = None,
+    sex: Annotated[str | None, typer.Option(help="female or male.")] = None,
+) -> None:
+    """Draft a trial file from the recordings in a folder: all that they show is filled in, the rest marked TODO."""
+    from musclesolve.drafting.draft_folder import draft_folder, write_drafts
+    from musclesolve.drafting.subject_size import GivenSubject
+
+    draft = draft_folder(folder, output, GivenSubject(None, mass_kg, stature_m, sex))
+    paths = write_drafts(draft, force)
+    _print_draft(draft)
+    print_files(paths)
+    _print_next(paths, draft)
+
+
+def _print_draft(draft: FolderDraft) -> None:
+    """Print what was recognised, what was left out, and what is open, trial by trial."""
+    from musclesolve.results.tables.lines import line, lines
+
+    for trial in draft.trials:
+        for subject, statement in trial.recognised:
+            print_summary(line(subject, statement))
+        for text in lines("left open", trial.todos or ("nothing",)):
+            print_summary(text)
+        if len(draft.trials) > 1:
+            print_summary(line("trial file", f"{trial.path.name}\n"))
+    for subject, sentences in (
+        ("not read", draft.unread),
+        ("left out", draft.left_out),
+        ("not used", draft.others),
+    ):
+        for text in lines(subject, sentences):
+            print_summary(text)
+
+
+def _print_next(paths: list[Path], draft: FolderDraft) -> None:
+    from musclesolve.results.tables.lines import line
+
+    names = " ".join(str(path) for path in paths[:1])
+    todo = any(trial.todos for trial in draft.trials)
+    edit = f"search for TODO in {names}, then " if todo else ""
+    more = "; the others likewise" if len(paths) > 1 else ""
+    print_summary(line("next", f"{edit}musclesolve check {names}{more}"))
 
 
 def check(trial: options.TrialFile) -> None:
@@ -39,6 +97,42 @@ def check(trial: options.TrialFile) -> None:
             complain(str(finding))
     if code:
         raise typer.Exit(code)
+
+
+def calibrate(
+    cameras: Annotated[Path, typer.Argument(metavar="CAMERAS.toml", help="A camera file.")],
+) -> None:
+    """Calibrate the cameras of a camera file: reprojection errors of the control points, and camera positions."""
+    from musclesolve.cli.tables.recording_tables import calibration_table
+    from musclesolve.recording.cameras.camera_file import read_camera_file
+
+    console().print(calibration_table(read_camera_file(cameras)))
+
+
+def convert(
+    source: Annotated[Path, typer.Argument(help="A recording: TRC, C3D, CSV, MOT, STO or a camera file.")],
+    output: Annotated[
+        list[Path], typer.Option("-o", "--output", help="NAME.trc for markers, NAME.mot or .sto for forces.")
+    ],
+    forward: Annotated[
+        str | None,
+        typer.Option(help="Axis of the source in the walking direction: rotates it to the axes of OpenSim."),
+    ] = None,
+    up: Annotated[
+        str | None,
+        typer.Option(
+            help="Axis of the source that points up, default +z: with --forward, or alone for the force plates of a "
+            "C3D file (to locate the ground)."
+        ),
+    ] = None,
+    units: Annotated[str, typer.Option(help="Unit of length of the markers: mm, cm or m.")] = "mm",
+) -> None:
+    """Write markers or forces of a recording as files that OpenSim reads."""
+    from musclesolve.recording.conversion import convert as write
+
+    for note in write(source, output, forward, up, units):
+        print_table(note)
+    print_files(output)
 
 
 def synthesize(
@@ -85,39 +179,3 @@ def synthesize(
         print_summary(f"{'planted':<17} {', '.join(fault)}")
     trial = output / "trial.toml"
     print_summary(f"{'next':<17} musclesolve check {trial}; musclesolve run {trial} -o {output / 'results'}")
-
-
-def convert(
-    source: Annotated[Path, typer.Argument(help="A recording: TRC, C3D, CSV, MOT, STO or a camera file.")],
-    output: Annotated[
-        list[Path], typer.Option("-o", "--output", help="NAME.trc for markers, NAME.mot or .sto for forces.")
-    ],
-    forward: Annotated[
-        str | None,
-        typer.Option(help="Axis of the source in the walking direction: rotates it to the axes of OpenSim."),
-    ] = None,
-    up: Annotated[
-        str | None,
-        typer.Option(
-            help="Axis of the source that points up, default +z: with --forward, or alone for the force plates of a "
-            "C3D file (to locate the ground)."
-        ),
-    ] = None,
-    units: Annotated[str, typer.Option(help="Unit of length of the markers: mm, cm or m.")] = "mm",
-) -> None:
-    """Write markers or forces of a recording as files that OpenSim reads."""
-    from musclesolve.recording.conversion import convert as write
-
-    for note in write(source, output, forward, up, units):
-        print_table(note)
-    print_files(output)
-
-
-def calibrate(
-    cameras: Annotated[Path, typer.Argument(metavar="CAMERAS.toml", help="A camera file.")],
-) -> None:
-    """Calibrate the cameras of a camera file: reprojection errors of the control points, and camera positions."""
-    from musclesolve.cli.tables.recording_tables import calibration_table
-    from musclesolve.recording.cameras.camera_file import read_camera_file
-
-    console().print(calibration_table(read_camera_file(cameras)))

@@ -17,6 +17,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from musclesolve._util.arrays import Array, Indices, Mask
+from musclesolve._util.sides import SIDE_NAMES, side_of, with_side
 from musclesolve.plotting.page.sheet import Sheet, sheet_of
 from musclesolve.plotting.page.style import (
     FAILED_MARK,
@@ -119,7 +120,7 @@ def event_places(result: xr.Dataset, side: str, passes: list[Pass], cycle: bool)
         of_leg, kind = result["event_side"].values == side, result["event_kind"].values
         moments = np.asarray(result["event_time"].values, dtype=float)
         events = {name: moments[of_leg & (kind == name)] for name in EVENT_NAMES}
-    elif "ground_reaction_force" in result and side in frames.SIDE_NAMES:
+    elif "ground_reaction_force" in result and side in SIDE_NAMES:
         on_ground = frames.stance(result, side)
         ends = time[1:][on_ground[:-1] & ~on_ground[1:]]
         events = {HEEL_STRIKE: frames.heel_strikes(result, side), TOE_OFF: ends}
@@ -181,7 +182,7 @@ class Legs:
 
     def draw_muscle(self, axes: Axes, name: str, values: Array) -> None:
         """Draw a curve of a muscle in the color of its side, with the verdict of the coordinates that it acts on."""
-        verdict, side = self.muscle_sides[name], frames.side_of(name)
+        verdict, side = self.muscle_sides[name], side_of(name)
         self.draw(axes, side if side in self.sides else verdict, values, verdict=verdict)
 
     def draw(
@@ -217,7 +218,7 @@ class Legs:
         """Draw what each leg has of a quantity over time and degree of freedom, named `stem` without side."""
         known = list(map(str, values["dof"].values))
         for side in self.sides:
-            if (name := frames.with_side(stem, side)) in known:
+            if (name := with_side(stem, side)) in known:
                 self.draw(axes, side, values.sel(dof=name).values, measured=measured)
 
     def mark_stance(self, axes: Axes, *sides: str) -> None:
@@ -274,7 +275,7 @@ class Legs:
         for side in self.sides:
             parts = sum(not part.repeated.all() for part in self.x.passes[side])
             cycles = f" (parts of {parts} cycles)" if parts > 1 else ""
-            handles[frames.SIDE_NAMES.get(side, side) + cycles] = line(SIDE_COLOR[side], SIDE_WIDTH[side])
+            handles[SIDE_NAMES.get(side, side) + cycles] = line(SIDE_COLOR[side], SIDE_WIDTH[side])
         validity = {} if measured else self.validity
         if any(leg.reserve.any() for leg in validity.values()):
             handles["with reserve"] = line(NOTE_COLOR, linestyle=RESERVE_STYLE)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import xarray as xr
 
+from musclesolve._util.sides import SIDE_NAMES, split_side
 from musclesolve.plotting.page.curves import Legs
 from musclesolve.plotting.page.norm_bands import NormBands
 from musclesolve.plotting.page.panels import dof_rows, joint_rows
 from musclesolve.plotting.page.sheet import Sheet, heading, note, page, zero_line
-from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.dataset.labels import SEGMENT_OF
 from musclesolve.results.dataset.result_quantities import (
     LEG_JOINTS,
@@ -69,7 +69,7 @@ def coordinates_and_moments(result: xr.Dataset) -> Sheet:
 
 def coordinate_stems(result: xr.Dataset) -> list[str]:
     """The shared coordinates without side."""
-    return list(dict.fromkeys(frames.split_side(str(name))[0] for name in result["dof"].values))
+    return list(dict.fromkeys(split_side(str(name))[0] for name in result["dof"].values))
 
 
 def contact_forces(result: xr.Dataset) -> Sheet:
@@ -86,7 +86,7 @@ def contact_forces(result: xr.Dataset) -> Sheet:
         heading(row[0], f"{joint}: contact force, muscles included")
         shown = {peak.joint: peak for peak in peaks}
         texts = [
-            f"peak {frames.SIDE_NAMES[side]} {shown[full].body_weights:.2f}"
+            f"peak {SIDE_NAMES[side]} {shown[full].body_weights:.2f}"
             for side in legs.sides
             if (full := leg_joint(result, joint, side)) in shown
         ]

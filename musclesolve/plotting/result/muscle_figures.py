@@ -7,11 +7,12 @@ import xarray as xr
 from matplotlib.axes import Axes
 
 from musclesolve._util.arrays import Array
+from musclesolve._util.sides import ALL_SIDES, split_side, with_side
 from musclesolve.plotting.page.curves import Legs
 from musclesolve.plotting.page.panels import GROUPS, Grid, muscles_by_group, small_multiples
 from musclesolve.plotting.page.sheet import Sheet, heading, note, page, zero_line
-from musclesolve.results.dataset.frame_validity import ALL_SIDES, split_side, valid, with_side
-from musclesolve.results.dataset.kinetics.leg_kinetics import group_force
+from musclesolve.results.dataset.frame_validity import valid
+from musclesolve.results.dataset.leg_kinetics import group_force
 from musclesolve.results.facts import achilles
 
 ACTIVATION = "activation [1]"

@@ -10,11 +10,11 @@ from matplotlib.axes import Axes
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.bundled_toml import bundled_toml
+from musclesolve._util.sides import split_side, with_side
 from musclesolve.plotting.page.curves import Legs
 from musclesolve.plotting.page.norm_bands import NormBands
 from musclesolve.plotting.page.sheet import KEPT, Sheet, heading, page, zero_line
-from musclesolve.results.dataset import frame_validity as frames
-from musclesolve.results.dataset.kinetics.leg_kinetics import (
+from musclesolve.results.dataset.leg_kinetics import (
     joint_dofs,
     joint_power,
     powered_joints,
@@ -72,10 +72,10 @@ def _coordinates(legs: Legs, mass: float, unit: str) -> Sheet:
     """A panel for each coordinate of the result."""
     power = legs.result["joint_power"] / mass
     known = list(map(str, power["dof"].values))
-    stems = list(dict.fromkeys(frames.split_side(name)[0] for name in known))
+    stems = list(dict.fromkeys(split_side(name)[0] for name in known))
     sheet, panels = page(legs.result, "Powers", len(stems), 1, height=min(1.0, 0.12 + 0.15 * len(stems)))
     for axes, stem in zip(panels.flat, stems, strict=True):
-        names = {side: frames.with_side(stem, side) for side in legs.sides}
+        names = {side: with_side(stem, side) for side in legs.sides}
         curves = {side: power.sel(dof=name).values for side, name in names.items() if name in known}
         _curves(axes, legs, curves, unit, lowest=stem == stems[-1])
         heading(axes, f"{stem.replace('_', ' ')}: power, generated (+)   absorbed (-)")

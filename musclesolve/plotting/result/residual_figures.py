@@ -9,11 +9,11 @@ import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.patches import Patch
 
+from musclesolve._util.sides import SIDE_NAMES
 from musclesolve.plotting.page.curves import Legs, line, time_axis
 from musclesolve.plotting.page.sheet import Sheet, heading, height_for, page, space_for, zero_line
 from musclesolve.plotting.page.style import NOTE_COLOR, SIDE_COLOR
 from musclesolve.plotting.result.joint_figures import coordinate_stems
-from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.dataset.result_quantities import (
     CONSISTENCY_METHODS,
     OPPOSITE,
@@ -54,7 +54,7 @@ def consistency_shift(result: xr.Dataset) -> Sheet:
     method = CONSISTENCY_METHODS[str(result.attrs.get("consistency_method", "nearest"))]
     sheet.label_below(axes, f"distance from the measured point, {method} [mm]")
     entries: dict[str, Any] = {
-        frames.SIDE_NAMES.get(s, "middle"): Patch(color=SIDE_COLOR.get(s, NOTE_COLOR))
+        SIDE_NAMES.get(s, "middle"): Patch(color=SIDE_COLOR.get(s, NOTE_COLOR))
         for s in ("r", "l", _MIDDLE)
         if s in side
     }

@@ -14,15 +14,14 @@ from numpy.typing import NDArray
 
 from musclesolve._util.arrays import AnyArray, Array
 from musclesolve._util.progress import Progress
+from musclesolve._util.sides import SIDE_NAMES
 from musclesolve.plotting.page.curves import EVENT_STYLE, TOE_OFF, cycle_axis, line, with_neighbors
 from musclesolve.plotting.page.figure_files import figures_of
 from musclesolve.plotting.page.panels import OWN_SCALES, Grid, dof_rows, muscles_by_group, small_multiples
 from musclesolve.plotting.page.sheet import Sheet, page
 from musclesolve.plotting.page.style import NOTE_COLOR, REPEATED, RESERVE_STYLE, SIDE_COLOR, SIDE_WIDTH
 from musclesolve.plotting.result.muscle_figures import ACTIVATION, FORCE
-from musclesolve.results.dataset import frame_validity as frames
-from musclesolve.results.dataset.attributes import listed
-from musclesolve.results.dataset.result_quantities import OPPOSITE
+from musclesolve.results.dataset.result_quantities import OPPOSITE, listed
 
 BAND = 0.22
 """Opacity of the band of one standard deviation."""
@@ -132,7 +131,7 @@ def _entries(average: xr.Dataset, names: tuple[str, ...]) -> dict[str, Any]:
     sides = [str(side) for side in average["side"].values]
     for side in sides:
         cycles = int(average["cycles"].sel(side=side))
-        text = f"{frames.SIDE_NAMES[side]}, {cycles} cycle{'s' if cycles != 1 else ''}"
+        text = f"{SIDE_NAMES[side]}, {cycles} cycle{'s' if cycles != 1 else ''}"
         entries[text] = line(SIDE_COLOR[side], SIDE_WIDTH[side])
     entries["± standard deviation"] = Patch(color=NOTE_COLOR, alpha=BAND, linewidth=0.0)
     counts = [average[f"{name}_count"] for name in names]

@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.progress import Progress
+from musclesolve._util.sides import ALL_SIDES, side_of, split_side, with_side
 from musclesolve.errors import InputError
 from musclesolve.plotting.page.curves import Legs, Validity, cross, line, with_neighbors
 from musclesolve.plotting.page.figure_files import figures_of
@@ -84,7 +85,7 @@ FIGURES: dict[str, Callable[..., Figure]] = {
     "compare_contact_forces": compare_contact_forces,
     "compare_co_contraction": compare_co_contraction,
 }
-FILES = tuple(f"{name}_{side}.png" for name in FIGURES for side in frames.ALL_SIDES)
+FILES = tuple(f"{name}_{side}.png" for name in FIGURES for side in ALL_SIDES)
 """Every figure of a comparison that there may be."""
 
 
@@ -100,7 +101,7 @@ def _page(
 
     def fill(axes: Axes, name: str) -> None:
         for number, part in enumerate(parts):
-            values = part[variable].sel({dim: frames.with_side(name, side)}).values
+            values = part[variable].sel({dim: with_side(name, side)}).values
             _curve(axes, legs, side, values, validity[number], line_style(number, len(parts)))
         legs.mark_stance(axes, side)
 
@@ -118,8 +119,8 @@ def _page(
 
 def _in_order(comparison: xr.Dataset, dim: str, side: str) -> list[str]:
     """Names of a leg, without side, in the order in which they are on every page: muscles group by group."""
-    ours = [frames.side_of(str(name)) == side for name in comparison[dim].values]
-    names = [frames.split_side(str(name))[0] for name in comparison[dim].values[ours]]
+    ours = [side_of(str(name)) == side for name in comparison[dim].values]
+    names = [split_side(str(name))[0] for name in comparison[dim].values[ours]]
     if dim not in ("muscle", "function_group"):
         return names
     groups = names if dim == "function_group" else list(map(str, comparison["group"].values[ours]))

@@ -12,11 +12,11 @@ from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
 
 from musclesolve._util.names import unknown_name
+from musclesolve._util.sides import SIDE_NAMES
 from musclesolve.dynamics.sensitivity.moment_sensitivity import Sensitivity
 from musclesolve.errors import InputError
 from musclesolve.plotting.page.sheet import A4
 from musclesolve.plotting.page.style import GRID_COLOR, NOTE_COLOR, SMALL, TEXT
-from musclesolve.results.dataset.frame_validity import SIDE_NAMES
 from musclesolve.sharing.status import Status
 
 PERCENT = 0.01

@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
 from musclesolve._util.progress import Progress
+from musclesolve._util.sides import SIDE_NAMES, split_side, with_side
 from musclesolve.plotting.page.curves import Legs, percents
 from musclesolve.plotting.page.figure_files import figures_of
 from musclesolve.plotting.page.page_style import current_style
@@ -121,7 +122,7 @@ def error_sources_muscle_forces(samples: xr.Dataset) -> Sheet:
         for row, at in enumerate(peaks):
             text = "-" if at is None else f"{at.value:.0f} ± {at.sd:.0f}"
             axes.text(1.01, row, text, fontsize=style.note_pt, va="center", color=NOTE_COLOR)
-        heading(axes, f"{frames.SIDE_NAMES.get(side, side)}, and force at that peak [N]")
+        heading(axes, f"{SIDE_NAMES.get(side, side)}, and force at that peak [N]")
         axes.set_yticks(range(len(labels)), labels)
         axes.tick_params(labelleft=number == 0 or not beside)
         axes.invert_yaxis()
@@ -148,12 +149,12 @@ NEEDS = {
 def _joint_panels(legs: Legs, title: str, fill: Callable[[Axes, str, str], None]) -> Sheet:
     """A page with a row for each joint and a column for each leg, in body weights; fill draws a joint of a leg."""
     known = list(map(str, legs.result["joint"].values))
-    joints = list(dict.fromkeys(frames.split_side(name)[0] for name in known))
+    joints = list(dict.fromkeys(split_side(name)[0] for name in known))
     height = 0.25 * len(joints)
     sheet, panels = page(legs.result, title, len(joints), len(legs.sides), height=height, sharey="row")
     for row, joint in joint_rows(panels, legs.x, joints):
         for axes, side in zip(row, legs.sides, strict=True):
-            if (name := frames.with_side(joint, side)) in known:
+            if (name := with_side(joint, side)) in known:
                 fill(axes, side, name)
             else:
                 axes.set_axis_off()
@@ -162,15 +163,15 @@ def _joint_panels(legs: Legs, title: str, fill: Callable[[Axes, str, str], None]
 
 def _in_words(name: str) -> str:
     """The right hip."""
-    stem, side = frames.split_side(name)
-    return f"{frames.SIDE_NAMES[side]} {stem}" if side in frames.SIDE_NAMES else name
+    stem, side = split_side(name)
+    return f"{SIDE_NAMES[side]} {stem}" if side in SIDE_NAMES else name
 
 
 def _muscles_by_side(samples: xr.Dataset) -> dict[tuple[str, str], str]:
     """Name without side, and the side whose frames and color are its own -> muscle."""
     sides, found = frames.sides(samples), {}
     for name, verdict in frames.muscle_sides(samples).items():
-        stem, side = frames.split_side(name)
+        stem, side = split_side(name)
         found[stem, side if side in sides else verdict] = name
     return found
 

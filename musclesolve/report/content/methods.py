@@ -15,11 +15,11 @@ import xarray as xr
 from markupsafe import Markup, escape
 
 from musclesolve._util.bundled_toml import bundled_toml
+from musclesolve._util.sides import split_side
 from musclesolve.errors import InputError
 from musclesolve.report.inputs import TrialFiles
 from musclesolve.results.dataset import frame_validity as frames
-from musclesolve.results.dataset.attributes import choice_name, listed, number, text
-from musclesolve.results.dataset.tendon_variables import is_elastic
+from musclesolve.results.dataset.result_quantities import choice_name, is_elastic, listed, number, text
 from musclesolve.results.facts import Facts
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.version import __version__
@@ -154,9 +154,7 @@ def _described(result: xr.Dataset) -> str:
 
 
 def _dofs(result: xr.Dataset) -> str:
-    stems = dict.fromkeys(
-        frames.split_side(name)[0].replace("_", " ") for name in listed(result, "shared_dofs")
-    )
+    stems = dict.fromkeys(split_side(name)[0].replace("_", " ") for name in listed(result, "shared_dofs"))
     return ", ".join(stems) or "the joints"
 
 

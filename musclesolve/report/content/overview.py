@@ -8,13 +8,12 @@ from collections.abc import Sequence
 import numpy as np
 import xarray as xr
 
+from musclesolve._util.sides import SIDE_NAMES
 from musclesolve.report.content.headline import Headline
 from musclesolve.report.content.pieces import DAMAGE, DASH, Table, cell, digest, from_rich
 from musclesolve.report.inputs import KIND_NAMES, Inputs
 from musclesolve.results.cycles.gait_cycles import METHODS
-from musclesolve.results.dataset import frame_validity as frames
-from musclesolve.results.dataset.attributes import listed, number, text
-from musclesolve.results.dataset.result_quantities import LEG_JOINTS
+from musclesolve.results.dataset.result_quantities import LEG_JOINTS, listed, number, text
 from musclesolve.results.facts import Facts
 from musclesolve.results.tables import average_table
 from musclesolve.version import __version__
@@ -82,7 +81,7 @@ def average(data: xr.Dataset) -> dict[str, object]:
         "remarks": [" ".join(remark.split()) for remark in average_table.remarks(data)],
         "cycles": listed(data, "cycles"),
         "legs": ", ".join(
-            f"{int(data['cycles'].sel(side=side))} of the {frames.SIDE_NAMES.get(str(side), side)} leg"
+            f"{int(data['cycles'].sel(side=side))} of the {SIDE_NAMES.get(str(side), side)} leg"
             for side in data["side"].values
         ),
     }

@@ -9,8 +9,8 @@ import numpy as np
 from markupsafe import Markup, escape
 from rich.table import Table as RichTable
 
+from musclesolve._util.sides import SIDE_NAMES, split_side
 from musclesolve.errors import InputError, MuscleSolveError
-from musclesolve.results.dataset import frame_validity as frames
 
 DASH = "–"
 
@@ -75,8 +75,8 @@ def plain(name: str) -> str:
 
 def sided(name: str) -> str:
     """A name with its side in words: soleus_r is "right soleus"."""
-    stem, side = frames.split_side(name)
-    return f"{frames.SIDE_NAMES.get(side, '')} {plain(stem)}".strip()
+    stem, side = split_side(name)
+    return f"{SIDE_NAMES.get(side, '')} {plain(stem)}".strip()
 
 
 def from_rich(table: RichTable) -> Table:
@@ -95,11 +95,11 @@ def muscle_names(names: Sequence[str], most: int = 8) -> Markup:
     """Muscles with their sides, each name once: "soleus (right, left)"."""
     sides: dict[str, list[str]] = {}
     for name in names:
-        stem, side = frames.split_side(name)
-        sides.setdefault(stem, []).append(frames.SIDE_NAMES.get(side, ""))
+        stem, side = split_side(name)
+        sides.setdefault(stem, []).append(SIDE_NAMES.get(side, ""))
     found = []
     for stem, own in sides.items():
-        legs = ", ".join(each for each in frames.SIDE_NAMES.values() if each in own)
+        legs = ", ".join(each for each in SIDE_NAMES.values() if each in own)
         found.append(stem + (f" ({legs})" if legs else ""))
     return joined(found, most)
 

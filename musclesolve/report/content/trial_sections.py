@@ -14,7 +14,8 @@ import numpy as np
 import xarray as xr
 
 from musclesolve._util.arrays import Array
-from musclesolve.report.content.limits import contact_forces_of_others, measured_by_others, why_no_emg
+from musclesolve._util.sides import ALL_SIDES, SIDE_NAMES, split_side, with_side
+from musclesolve.report.content.headline import contact_forces_of_others, measured_by_others, why_no_emg
 from musclesolve.report.content.pieces import (
     DASH,
     Absent,
@@ -30,10 +31,15 @@ from musclesolve.report.content.pieces import (
 from musclesolve.report.figures.verdict_strip import verdict_strip
 from musclesolve.report.inputs import KIND_NAMES, RESULT, TrialFiles
 from musclesolve.results.dataset import frame_validity as frames
-from musclesolve.results.dataset.attributes import listed, number, text
-from musclesolve.results.dataset.filter_variables import filter_line
-from musclesolve.results.dataset.kinetics.leg_kinetics import group_muscles
-from musclesolve.results.dataset.result_quantities import OPPOSITE, along_heading
+from musclesolve.results.dataset.leg_kinetics import group_muscles
+from musclesolve.results.dataset.result_quantities import (
+    OPPOSITE,
+    along_heading,
+    filter_line,
+    listed,
+    number,
+    text,
+)
 from musclesolve.results.facts import FULL, Facts, UncertainPeak, UncertaintyFacts, verdict_words
 from musclesolve.results.tables import comparison_tables
 from musclesolve.results.tables.run_summary import consistency_sentences
@@ -104,9 +110,7 @@ def recording(trial: TrialFiles) -> dict[str, object]:
         "trial": PurePath(text(result, "trial_file").replace("\\", "/")).name,
         "files": ", ".join(f"{name} ({role})" for role, name, _ in _files(result) if role != "trial"),
         "frames": f"{time.size}, {time[0]:.3f} to {time[-1]:.3f} s{rate}",
-        "legs analysed": " and ".join(
-            frames.SIDE_NAMES.get(side, "all muscles") for side in trial.facts.legs
-        ),
+        "legs analysed": " and ".join(SIDE_NAMES.get(side, "all muscles") for side in trial.facts.legs),
         "EMG": f"{channels} channels" if channels else "none in this file",
     }
     return {
@@ -142,7 +146,7 @@ def _strides(facts: Facts) -> Table | None:
     known = {heading: own for heading, own in STRIDE.items() if own[0] in facts.result}
     rows = [
         (
-            f"{frames.SIDE_NAMES[stride.side]}, {stride.start:.3f} to {stride.end:.3f} s",
+            f"{SIDE_NAMES[stride.side]}, {stride.start:.3f} to {stride.end:.3f} s",
             *(cell(stride.measures[name], digits) for name, digits in known.values()),
         )
         for stride in facts.strides
@@ -169,21 +173,19 @@ def _of_dofs(trial: TrialFiles, name: str, title: str, factor: float, digits: in
     """Least and greatest value over the frames, a row for each degree of freedom, two columns for each leg."""
     values = trial.base[name]
     series = {str(dof): factor * values.sel(dof=dof).values for dof in values["dof"].values}
-    stems = list(dict.fromkeys(frames.split_side(dof)[0] for dof in series))
+    stems = list(dict.fromkeys(split_side(dof)[0] for dof in series))
     # A model's own coordinates are few, and only some of them have these names.
     shown = [stem for stem in stems if trial.of_model or stem in OPPOSITE] or stems
-    sides = [
-        side for side in frames.ALL_SIDES if any(frames.with_side(stem, side) in series for stem in shown)
-    ]
+    sides = [side for side in ALL_SIDES if any(with_side(stem, side) in series for stem in shown)]
     rows = [
         (
             plain(stem) + (f" (–: {OPPOSITE[stem]})" if stem in OPPOSITE else ""),
-            [series.get(frames.with_side(stem, side), np.empty(0)) for side in sides],
+            [series.get(with_side(stem, side), np.empty(0)) for side in sides],
         )
         for stem in shown
     ]
     return _extremes(
-        title, "degree of freedom (+)", [frames.SIDE_NAMES.get(side, "") for side in sides], rows, digits
+        title, "degree of freedom (+)", [SIDE_NAMES.get(side, "") for side in sides], rows, digits
     )
 
 
@@ -197,7 +199,7 @@ def ground(trial: TrialFiles) -> dict[str, object]:
     force = along_heading(result, result["ground_reaction_force"]) / trial.facts.body_weight
     sides = [str(side) for side in result["side"].values]
     rows = [(name, [force.sel(side=side, axis=axis).values for side in sides]) for axis, name in AXES.items()]
-    legs = [frames.SIDE_NAMES.get(side, side) for side in sides]
+    legs = [SIDE_NAMES.get(side, side) for side in sides]
     return {"tables": [_extremes("Ground reaction [body weights]", "component", legs, rows, 2)]}
 
 
@@ -250,13 +252,13 @@ def _groups(facts: Facts) -> Table:
                 continue
             at = int(np.nanargmax(total))
             parts = [
-                f"{plain(frames.split_side(names[k])[0])} {100.0 * force[at, k] / total[at]:.0f} %"
+                f"{plain(split_side(names[k])[0])} {100.0 * force[at, k] / total[at]:.0f} %"
                 for k in np.argsort(-force[at])[:MAIN_MUSCLES]
                 if force[at, k] > 0.0
             ]
             time, share = float(result["time"].values[at]), total[at] / facts.body_weight
             numbers = (cell(total[at], 0), cell(share, 2), cell(time, 2))
-            rows.append((plain(group), frames.SIDE_NAMES.get(side, DASH), *numbers, ", ".join(parts)))
+            rows.append((plain(group), SIDE_NAMES.get(side, DASH), *numbers, ", ".join(parts)))
     columns = ("function group", "leg", "peak [N]", "peak [body weights]", "at [s]", "largest parts then")
     return Table("Peak of the sum of the muscle forces of each function group", columns, rows)
 
@@ -271,7 +273,7 @@ def contact(trial: TrialFiles) -> dict[str, object]:
     rows = [
         (
             plain(peak.stem),
-            frames.SIDE_NAMES.get(peak.side, DASH),
+            SIDE_NAMES.get(peak.side, DASH),
             *(cell(peak.body_weights, 2), cell(peak.newton, 0), cell(peak.time, 2)),
             measured_by_others(peak.stem).get("words", DASH),
         )

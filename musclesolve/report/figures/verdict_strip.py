@@ -9,7 +9,7 @@ import numpy as np
 import xarray as xr
 from markupsafe import Markup
 
-from musclesolve.results.dataset import frame_validity as frames
+from musclesolve._util.sides import SIDE_NAMES
 
 WIDTH, LEFT, RIGHT = 1000.0, 62.0, 12.0
 TOP, ROW, GAP, BELOW = 8.0, 34.0, 30.0, 50.0
@@ -43,9 +43,7 @@ def verdict_strip(
     for row, (side, own) in enumerate(found.items()):
         y = TOP + row * (ROW + GAP)
         parts.append(
-            Markup('<text x="0" y="{:.0f}">{}</text>').format(
-                y + 0.65 * ROW, frames.SIDE_NAMES.get(side, "all")
-            )
+            Markup('<text x="0" y="{:.0f}">{}</text>').format(y + 0.65 * ROW, SIDE_NAMES.get(side, "all"))
         )
         parts += [_stretch(each, meanings[each.verdict], ends, half, y, key) for each in own]
         parts += _events(result, side, ends, y + ROW)

@@ -15,9 +15,9 @@ import xarray as xr
 
 from musclesolve._util.arrays import AnyArray, Array
 from musclesolve._util.bundled_toml import bundled_toml
+from musclesolve._util.sides import SIDE_NAMES
 from musclesolve.report.picture.picture_data import Arrows, PictureData, Quantity
 from musclesolve.report.picture.shapes import Shapes
-from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.dataset.result_quantities import identity
 
 STEP = 1e-4
@@ -67,7 +67,7 @@ def as_dict(data: PictureData, result: xr.Dataset) -> dict[str, Any]:
         "legs": [
             {
                 "side": leg.side,
-                "label": frames.SIDE_NAMES.get(leg.side, leg.side),
+                "label": SIDE_NAMES.get(leg.side, leg.side),
                 "verdict": packed(np.array([verdicts.index(name) for name in leg.verdict.tolist()]), "<u1"),
                 "percent": packed(leg.percent, "<f4"),
             }

@@ -18,10 +18,10 @@ import xarray as xr
 
 from musclesolve._util.arrays import AnyArray, Array
 from musclesolve._util.progress import Progress, no_progress
+from musclesolve._util.sides import SIDE_NAMES
 from musclesolve.errors import InputError
 from musclesolve.report.picture.encoded import heads_of, shape_colors, verdict_of
 from musclesolve.report.picture.picture_data import Arrows, PictureData, picture_data
-from musclesolve.results.dataset.frame_validity import SIDE_NAMES
 from musclesolve.results.dataset.result_quantities import identity
 
 RATES = {"gif": 20.0, "mp4": 30.0}

@@ -11,6 +11,7 @@ import xarray as xr
 
 from musclesolve._util.arrays import AnyArray, Array, Indices
 from musclesolve._util.bundled_toml import bundled_toml
+from musclesolve._util.sides import SIDE_NAMES, side_of, split_side
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.errors import InputError
 from musclesolve.report.picture.shapes import Shapes, shapes_of
@@ -149,7 +150,7 @@ class PictureData:
     @property
     def sides(self) -> list[str]:
         """Of the muscles (n)."""
-        return [frames.side_of(name) for name in self.muscles]
+        return [side_of(name) for name in self.muscles]
 
     @property
     def empty(self) -> bool:
@@ -263,7 +264,7 @@ def _paths(result: xr.Dataset) -> tuple[list[int], Array, Indices]:
 def _short_names(muscles: xr.Dataset) -> tuple[str, ...]:
     """With the side, if the result names them without."""
     given = muscles["short_name"] if "short_name" in muscles.variables else muscles["muscle"]
-    return tuple(frames.split_side(str(name))[0].replace("_", " ") for name in given.values)
+    return tuple(split_side(str(name))[0].replace("_", " ") for name in given.values)
 
 
 def _size(muscles: xr.Dataset) -> Array:
@@ -277,7 +278,7 @@ def _size(muscles: xr.Dataset) -> Array:
 
 def _leg(result: xr.Dataset, side: str) -> Leg:
     percent = np.full(result.sizes["time"], np.nan)
-    if side in frames.SIDE_NAMES and result.sizes["time"] > 1:
+    if side in SIDE_NAMES and result.sizes["time"] > 1:
         for cycle in frames.cycles(result, side):
             percent[cycle.index] = cycle.percent
     return Leg(side, frames.reason_names(result, side), percent)
@@ -352,7 +353,7 @@ def _arrows(result: xr.Dataset, force: str, place: str, dim: str) -> Arrows:
         none = np.zeros((result.sizes["time"], 0, 3))
         return Arrows((), (), none, none)
     names = tuple(str(name) for name in result[dim].values)
-    sides = names if dim == "side" else tuple(map(frames.side_of, names))
+    sides = names if dim == "side" else tuple(map(side_of, names))
     forces, places = (
         np.array(result[name].transpose("time", dim, "axis").values, dtype=float) for name in (force, place)
     )
@@ -381,7 +382,7 @@ def contact_arrows(result: xr.Dataset, points: tuple[str, ...]) -> Arrows:
     names = tuple(joints[k] for k in kept)
     force = np.array(result["joint_reaction"].transpose("time", "joint", "axis").values[:, kept], dtype=float)
     at = np.array([points.index(name) for name in names], np.intp)
-    return Arrows(names, tuple(map(frames.side_of, names)), force, at=at)
+    return Arrows(names, tuple(map(side_of, names)), force, at=at)
 
 
 def _missing(result: xr.Dataset, every: int) -> list[str]:

@@ -16,7 +16,7 @@ import xarray as xr
 from musclesolve._util.arrays import Array
 from musclesolve.errors import InputError
 from musclesolve.results.cycles.gait_cycles import METHODS, RESERVES, SUBJECT, cycle_names, short_path
-from musclesolve.results.dataset.attributes import listed
+from musclesolve.results.dataset.result_quantities import listed
 
 STATISTICS = ("std", "median", "count")
 """What each variable gets besides its mean, as ``activation_std`` and so on."""

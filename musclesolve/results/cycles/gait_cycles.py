@@ -11,12 +11,11 @@ import xarray as xr
 from musclesolve._util.arrays import Array, Mask, true_runs
 from musclesolve._util.checks import check_integer
 from musclesolve._util.message_text import as_text
+from musclesolve._util.sides import SIDE_NAMES
 from musclesolve.errors import InputError
 from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.dataset.checked import checked_result
-from musclesolve.results.dataset.result_quantities import along_heading
-from musclesolve.results.dataset.tendon_variables import BALANCE_ERROR
-from musclesolve.results.dataset.tendon_variables import OF_MUSCLES as OF_TENDONS
+from musclesolve.results.dataset.result_quantities import BALANCE_ERROR, OF_TENDONS, along_heading
 
 POINTS = 101
 LABELS = ("dof", "muscle", "joint")
@@ -190,7 +189,7 @@ def cycle_names(cycles: xr.Dataset) -> list[str]:
     """Trial, leg and time of each cycle."""
     columns = (cycles[f"cycle_{name}"].values for name in ("trial", "side", "start", "end"))
     return [
-        _cycle_name(f"{short_path(str(trial))}, {frames.SIDE_NAMES[str(side)]} leg", start, end)
+        _cycle_name(f"{short_path(str(trial))}, {SIDE_NAMES[str(side)]} leg", start, end)
         for trial, side, start, end in zip(*columns, strict=True)
     ]
 
@@ -234,7 +233,7 @@ def _attributes(
     if "shared_dofs" in kept:
         dofs = map(str, np.atleast_1d(kept["shared_dofs"]).tolist())
         kept["shared_dofs"] = [dof[:-2] for dof in dofs if dof.endswith(f"_{side}")]
-    leg = f"{short_path(str(result.attrs.get('trial_file', 'result')))}, {frames.SIDE_NAMES[side]} leg"
+    leg = f"{short_path(str(result.attrs.get('trial_file', 'result')))}, {SIDE_NAMES[side]} leg"
     left_out = [
         f"{_cycle_name(leg, each.start, each.end)}: {why}"
         for each, why in _left_out(result, side, every, used)

@@ -12,13 +12,17 @@ from musclesolve._util.arrays import AnyArray, Array
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve.pipeline.body import Analysis, SharedPart
 from musclesolve.pipeline.recorded_body import RecordedBody
-from musclesolve.results.dataset.emg_variables import emg_coordinates, emg_variables
-from musclesolve.results.dataset.fiber_ranges import fiber_variables
-from musclesolve.results.dataset.filter_variables import name_verdicts
-from musclesolve.results.dataset.labels import DIRECTIONS, Labels, Variable
+from musclesolve.results.dataset.labels import DIRECTIONS, Labels
 from musclesolve.results.dataset.model_labels import model_labels
+from musclesolve.results.dataset.muscle_variables import (
+    emg_coordinates,
+    emg_variables,
+    fiber_variables,
+    iterations,
+    tendon_variables,
+)
+from musclesolve.results.dataset.picture import Variable
 from musclesolve.results.dataset.recording_labels import recording_labels
-from musclesolve.results.dataset.tendon_variables import iterations, tendon_variables
 from musclesolve.results.files.result_netcdf import storable
 from musclesolve.sharing.status import Status
 from musclesolve.version import __version__
@@ -66,7 +70,6 @@ def assemble(analysis: Analysis) -> xr.Dataset:
         "flag_values": np.array([int(status) for status in Status], dtype=np.int8),
         "flag_meanings": " ".join(status.name for status in Status),
     }
-    name_verdicts(result)
     meaning = bundled_toml(__package__, "variables.toml")
     for name in result.data_vars:
         result.variables[name].attrs |= meaning[str(name)]

@@ -7,6 +7,7 @@ from collections.abc import Collection
 import numpy as np
 import xarray as xr
 
+from musclesolve._util.sides import SIDE_NAMES
 from musclesolve.errors import InputError
 from musclesolve.results.dataset import frame_validity as frames
 
@@ -78,7 +79,7 @@ def _refused(result: xr.Dataset, problem: str, where: str | None = None) -> Inpu
 def _check_names(result: xr.Dataset, needed: Collection[str]) -> None:
     names = {*ALWAYS, *needed}
     if MODEL not in result.attrs and not all(
-        f"heel_strike_times_{side}" in result.attrs for side in frames.SIDE_NAMES
+        f"heel_strike_times_{side}" in result.attrs for side in SIDE_NAMES
     ):
         names.add("ground_reaction_force")  # the strikes are then the beginnings of stance
     if "stride" in result.dims:
@@ -141,7 +142,7 @@ def _check_status(result: xr.Dataset) -> None:
 
 
 def _check_attributes(result: xr.Dataset) -> None:
-    for side in frames.SIDE_NAMES:
+    for side in SIDE_NAMES:
         name = f"heel_strike_times_{side}"
         times = np.atleast_1d(result.attrs.get(name, []))
         number = times.size == 0 or np.issubdtype(times.dtype, np.number)

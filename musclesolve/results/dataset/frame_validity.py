@@ -10,24 +10,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from musclesolve._util.arrays import Array, Mask
-from musclesolve._util.sides import (
-    ALL_SIDES as ALL_SIDES,
-)
-from musclesolve._util.sides import (
-    OTHER as OTHER,
-)
-from musclesolve._util.sides import (
-    SIDE_NAMES as SIDE_NAMES,
-)
-from musclesolve._util.sides import (
-    side_of as side_of,
-)
-from musclesolve._util.sides import (
-    split_side as split_side,
-)
-from musclesolve._util.sides import (
-    with_side as with_side,
-)
+from musclesolve._util.sides import ALL_SIDES, OTHER, SIDE_NAMES, side_of
 
 STANCE_THRESHOLD = 20.0  # N, vertical ground reaction above which a foot counts as on the ground
 GOOD = "solved"

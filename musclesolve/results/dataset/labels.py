@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from musclesolve._util.arrays import AnyArray, Array
-from musclesolve.results.dataset.picture import Drawn
-
-Variable = tuple[tuple[str, ...], AnyArray]
+from musclesolve._util.arrays import Array
+from musclesolve.results.dataset.picture import Drawn, Variable
 
 DIRECTIONS = ("axial", "anterior", "medial")
 """Of `contact_force_component`: along the segment to its distal end (compression), forward, to the median plane."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import xarray as xr
 
+from musclesolve._util.sides import side_of
 from musclesolve.errors import InputError
 from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.sharing.problem import Problem
@@ -32,9 +33,7 @@ def leg_problem(result: xr.Dataset, side: str, reserve_weight: float | None = No
         InputError: the result has no muscles of that side, lacks an axis, or is not the result of a run.
     """
     _check(result, side)
-    dofs = [
-        str(dof) for dof in np.atleast_1d(result.attrs["shared_dofs"]) if frames.side_of(str(dof)) == side
-    ]
+    dofs = [str(dof) for dof in np.atleast_1d(result.attrs["shared_dofs"]) if side_of(str(dof)) == side]
     muscles = [name for name, own in frames.muscle_sides(result).items() if own == side]
     leg = result.sel(dof=dofs, muscle=muscles)
     arm = leg["moment_arm"].values

@@ -16,12 +16,12 @@ from musclesolve.pipeline.body import Analysis
 from musclesolve.pipeline.opensim.coordinate_motion import ORDER
 from musclesolve.pipeline.opensim.model_body import ModelBody
 from musclesolve.recording.text.text_file import sha256
-from musclesolve.results.dataset.emg_variables import emg_attributes
-from musclesolve.results.dataset.fiber_ranges import beyond_plausible, fiber_range
 from musclesolve.results.dataset.frame_validity import MUSCLE_SIDE, STANCE_THRESHOLD
-from musclesolve.results.dataset.labels import MEDIAL, SEGMENT_OF, Labels, Variable
+from musclesolve.results.dataset.labels import MEDIAL, SEGMENT_OF, Labels
+from musclesolve.results.dataset.muscle_variables import beyond_plausible, emg_attributes, fiber_range
 from musclesolve.results.dataset.picture import (
     Drawn,
+    Variable,
     load_coordinates,
     load_variables,
     model_paths,

@@ -19,7 +19,8 @@ from musclesolve.opensim.model import TO_GLOBAL, Joint, OpenSimModel
 from musclesolve.pipeline.opensim.load_dynamics import LoadDynamics
 from musclesolve.results.dataset.frame_validity import STANCE_THRESHOLD
 
-Variable = tuple[tuple[str, ...], AnyArray]
+Variable = tuple[tuple[str, ...], AnyArray] | tuple[tuple[str, ...], AnyArray, dict[str, object]]
+"""Dimensions, values and attributes of a variable of a result."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,24 +7,20 @@ import os
 import numpy as np
 
 from musclesolve._util.arrays import Array
+from musclesolve.motion.events.gait import Gait
 from musclesolve.motion.ground_reaction import GroundReaction
 from musclesolve.motion.motion_plausibility import FOOT_LIMIT
+from musclesolve.motion.signals.filter_choice import FilterChoice
+from musclesolve.motion.signals.residual_analysis import Verdict
 from musclesolve.muscles.tendon_strain import stated_texts
 from musclesolve.pipeline.body import Analysis
 from musclesolve.pipeline.mechanics import Mechanics
 from musclesolve.pipeline.recorded_body import RecordedBody
 from musclesolve.recording.data import SIDES
 from musclesolve.recording.text.text_file import sha256
-from musclesolve.results.dataset.emg_variables import emg_attributes, emg_notes
-from musclesolve.results.dataset.fiber_ranges import fiber_notes
-from musclesolve.results.dataset.filter_variables import (
-    filter_attributes,
-    filter_coordinates,
-    filter_variables,
-)
-from musclesolve.results.dataset.gait_variables import gait_coordinates, gait_variables, strike_times
-from musclesolve.results.dataset.labels import MEDIAL, SEGMENT_OF, Labels, Variable
-from musclesolve.results.dataset.picture import Drawn, MusclePaths, subject_skeleton
+from musclesolve.results.dataset.labels import MEDIAL, SEGMENT_OF, Labels
+from musclesolve.results.dataset.muscle_variables import emg_attributes, fiber_notes
+from musclesolve.results.dataset.picture import Drawn, MusclePaths, Variable, subject_skeleton
 from musclesolve.results.dataset.reasons import reasons_of_sides
 
 PELVIS_ROTATIONS = ["tilt", "list", "rotation"]
@@ -64,7 +60,7 @@ def recording_labels(analysis: Analysis) -> Labels:
             *dict.fromkeys(note for part in analysis.parts for note in part.notes),
             *body.options.database.notes,
             *gait.notes,
-            *emg_notes(body),
+            *([] if body.emg is None else body.emg.notes(body.time)),
         ],
         picture=Drawn(subject_skeleton(mechanics.model, motion), MusclePaths.of(lines)),
         segment_axes=_segment_axes(mechanics, body.joints),
@@ -179,3 +175,100 @@ def _provenance(body: RecordedBody) -> dict[str, object]:
         "completed": measured.completed,
         "analysed": list(trial.analysed),
     }
+
+
+PHASES = {
+    "opposite_toe_off": "opposite_toe_off",
+    "opposite_foot_below_hip": "opposite_foot_below_hip",
+    "opposite_heel_strike": "opposite_heel_strike",
+    "stance": "toe_off",
+    "foot_below_opposite_hip": "foot_below_opposite_hip",
+}
+"""Variable without ``_percent`` -> the event of a stride that it is the place of."""
+
+
+def gait_variables(gait: Gait) -> dict[str, Variable]:
+    """Over the dimensions event and stride, named as in variables.toml."""
+    strides = gait.strides
+    measures = {
+        "stride_time": [stride.duration for stride in strides],
+        "cadence": [stride.cadence for stride in strides],
+        "walking_speed": [stride.speed for stride in strides],
+        "stride_length": [stride.length for stride in strides],
+        "step_length": [stride.step_length for stride in strides],
+        "step_width": [stride.step_width for stride in strides],
+        "double_support_percent": [100.0 * stride.double_support / stride.duration for stride in strides],
+        **{
+            f"{name}_percent": [stride.percent(getattr(stride, event)) for stride in strides]
+            for name, event in PHASES.items()
+        },
+    }
+    times = np.array([event.time for event in gait.events], float)
+    variables: dict[str, Variable] = {"event_time": (("event",), times)}
+    return variables | {name: (("stride",), np.array(values, float)) for name, values in measures.items()}
+
+
+def gait_coordinates(gait: Gait) -> dict[str, object]:
+    """Kind, side and source of each event; the leg of each stride and its first and last time [s]."""
+    events, strides = gait.events, gait.strides
+    coordinates: dict[str, object] = {
+        f"event_{name}": (("event",), np.array([str(getattr(event, name)) for event in events], np.str_))
+        for name in ("kind", "side", "source")
+    }
+    coordinates["stride_side"] = (("stride",), np.array([stride.side for stride in strides], np.str_))
+    for name in ("start", "end"):
+        times = np.array([getattr(stride, name) for stride in strides], float)
+        coordinates[f"stride_{name}"] = (("stride",), times, {"units": "s"})
+    return coordinates
+
+
+def strike_times(gait: Gait) -> dict[str, Array]:
+    """The attributes ``heel_strike_times_r`` and ``_l`` [s], periodic ones included; none for a leg without."""
+    strikes = [event for event in gait.events if event.kind == "heel_strike"]
+    times = {side: [strike.time for strike in strikes if strike.side == side] for side in SIDES}
+    return {f"heel_strike_times_{side}": np.array(found) for side, found in times.items() if found}
+
+
+def filter_variables(chosen: FilterChoice) -> dict[str, Variable]:
+    """Cut-off and noise of every marker and axis and, of a residual analysis, what it saw; none of a given cut-off."""
+    if chosen.noise is None:
+        return {}
+    each, curves = ("marker", "axis"), ("tried_cutoff", "marker", "axis")
+    variables: dict[str, Variable] = {
+        "marker_cutoff": (each, chosen.cutoff_hz),
+        "marker_noise": (each, chosen.noise),
+    }
+    if (analysis := chosen.analysis) is not None:
+        flags = {
+            "flag_values": np.array([int(verdict) for verdict in Verdict], dtype=np.int8),
+            "flag_meanings": " ".join(verdict.name for verdict in Verdict),
+        }
+        variables |= {
+            "marker_residual": (curves, analysis.residual),
+            "marker_residual_line": (curves, analysis.line),
+            "marker_linear_from": (each, analysis.linear_from_hz),
+            "marker_linear_to": (each, analysis.linear_to_hz),
+            "marker_verdict": (each, analysis.verdict.astype(np.int8), flags),
+        }
+    return variables
+
+
+def filter_coordinates(chosen: FilterChoice) -> dict[str, object]:
+    """Names of the markers and the cut-off frequencies of the residual curves."""
+    if chosen.noise is None:
+        return {}
+    coordinates: dict[str, object] = {"marker": list(chosen.markers)}
+    if chosen.analysis is not None:
+        coordinates["tried_cutoff"] = ("tried_cutoff", chosen.analysis.frequency_hz, {"units": "Hz"})
+    return coordinates
+
+
+def filter_attributes(chosen: FilterChoice) -> dict[str, object]:
+    """Method and order; the cut-off where it was given, else who chose it and that of the forces."""
+    options = chosen.options
+    attributes: dict[str, object] = {"filter_method": options.method, "filter_order": options.order}
+    if options.force_cutoff_hz is not None:
+        attributes["force_cutoff_hz"] = options.force_cutoff_hz
+    if options.cutoff_hz is not None:
+        return attributes | {"cutoff_hz": options.cutoff_hz}
+    return attributes | {"cutoff_choice": options.choice, "force_cutoff_hz": chosen.force_cutoff_hz}

@@ -1,4 +1,4 @@
-"""Read from a result: subject and choices, vectors in walking axes, names of directions, residual at the pelvis."""
+"""Read from a result: its attributes, subject and choices, vectors in walking axes, what is moved and left over."""
 
 from __future__ import annotations
 
@@ -10,6 +10,64 @@ import xarray as xr
 from musclesolve._util.arrays import Array
 from musclesolve._util.sides import side_of
 from musclesolve.constants import STANDARD_GRAVITY
+
+
+def texts(value: object) -> list[str]:
+    """An attribute that holds texts: a list, or one text with a line for each (as NetCDF likes it); none of None."""
+    if value is None:
+        return []
+    if isinstance(value, str):
+        return value.splitlines()
+    return [str(each) for each in np.atleast_1d(np.asarray(value, dtype=object)).tolist()]
+
+
+def listed(data: xr.Dataset, name: str) -> list[str]:
+    """The texts of the attribute of a name, none where there is no such attribute."""
+    return texts(data.attrs.get(name))
+
+
+def number(data: xr.Dataset, name: str) -> float | None:
+    """An attribute that holds a finite number; None where there is none."""
+    try:
+        value = float(data.attrs[name])
+    except (KeyError, TypeError, ValueError):
+        return None
+    return value if np.isfinite(value) else None
+
+
+def text(data: xr.Dataset, name: str, default: str = "") -> str:
+    """An attribute as text."""
+    value = data.attrs.get(name)
+    return default if value is None else f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def trial_name(data: xr.Dataset) -> str:
+    """The name of the file that a result was computed from, without suffix."""
+    return Path(text(data, "trial_file").replace("\\", "/")).stem
+
+
+def choice_name(data: xr.Dataset, name: str) -> str:
+    """A choice that may be the path of a file: without its folder."""
+    return text(data, name).replace("\\", "/").rpartition("/")[2]
+
+
+ELASTIC = "elastic"
+OF_TENDONS = ("tendon_length", "tendon_strain", "tendon_energy", "fiber_power")
+"""Over time and muscle, in results with elastic tendons alone."""
+BALANCE_ERROR = "tendon_balance_error"
+OF_SOLUTION = (
+    *("fiber_length", "fiber_velocity", "force_capacity", "passive_force"),
+    *("least_normalized_fiber_length", "greatest_normalized_fiber_length"),
+    *OF_TENDONS,
+    BALANCE_ERROR,
+)
+"""What depends on the cost where tendons are elastic, beside what always does."""
+
+
+def is_elastic(result: xr.Dataset) -> bool:
+    """Whether the tendons of a result are elastic; those of earlier versions were rigid."""
+    return text(result, "tendon", "rigid") == ELASTIC
+
 
 OPPOSITE = {
     "hip_flexion": "extension",
@@ -78,15 +136,10 @@ def identity(result: xr.Dataset) -> str:
         "solver ": given.get("solver"),
         "muscles ": Path(str(given["muscle_database"])).name if "muscle_database" in given else None,
         "passive ": given.get("passive"),
-        "strength ": _number_or_name(given.get("strength")),
-        "tendons ": given["tendon"] if given.get("tendon", "rigid") != "rigid" else None,
+        "strength ": text(result, "strength"),
+        "tendons ": ELASTIC if is_elastic(result) else None,
     }
     return ",  ".join(f"{label}{value}" for label, value in parts.items() if value)
-
-
-def _number_or_name(value: object) -> str | None:
-    """A factor in few digits, a name as it is."""
-    return None if value is None else value if isinstance(value, str) else f"{value:g}"
 
 
 def pelvis_residual(result: xr.Dataset) -> tuple[Array, Array]:
@@ -103,4 +156,24 @@ def moved_points(result: xr.Dataset) -> tuple[list[str], Array, Array]:
         [str(name) for name in result["point"].values],
         np.sqrt(np.mean(shift**2, axis=0)),
         shift.max(axis=0),
+    )
+
+
+def filter_line(result: xr.Dataset) -> str:
+    """The filter in a few words; nothing where the result has none."""
+    given = result.attrs
+    name, order = "low-pass filter", ""
+    if given.get("filter_method") == "spline":
+        name = {2: "cubic", 3: "quintic"}[int(given["filter_order"])] + " smoothing spline"
+    elif given.get("filter_order", 2) != 2:
+        order = f" of order {given['filter_order']},"
+    if "cutoff_hz" in given:
+        forces = f" (forces {given['force_cutoff_hz']:g} Hz)" if "force_cutoff_hz" in given else ""
+        return f"{name}{order} {given['cutoff_hz']:g} Hz{forces}"
+    if "marker_cutoff" not in result:
+        return ""
+    cutoff, noise = result["marker_cutoff"].values, 1000.0 * result["marker_noise"].values
+    return (
+        f"{name}{order.rstrip(',')}, cut-off {cutoff.min():.1f} to {cutoff.max():.1f} Hz from the data (forces "
+        f"{given['force_cutoff_hz']:.1f} Hz), noise {np.median(noise):.2g} mm"
     )

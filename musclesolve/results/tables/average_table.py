@@ -6,7 +6,7 @@ import numpy as np
 import xarray as xr
 from rich.table import Table
 
-from musclesolve.results.dataset.frame_validity import SIDE_NAMES
+from musclesolve._util.sides import SIDE_NAMES
 from musclesolve.results.tables.columns import names, numbers
 from musclesolve.results.tables.lines import line
 

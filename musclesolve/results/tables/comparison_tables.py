@@ -12,8 +12,8 @@ import xarray as xr
 from rich import box
 from rich.table import Table
 
+from musclesolve._util.sides import split_side, with_side
 from musclesolve.results.comparison_facts import ComparisonFacts
-from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.facts import Facts, Leg
 from musclesolve.results.tables.columns import names, numbers, words
 from musclesolve.results.tables.lines import decimal
@@ -161,7 +161,7 @@ def _page_of_contact(facts: ComparisonFacts) -> Table | None:
 
 def _page_of_co_contraction(facts: ComparisonFacts) -> Table:
     dofs = (dof for means in facts.co_contraction.values() for dof in means)
-    angles = list(dict.fromkeys(frames.split_side(dof)[0] for dof in dofs))
+    angles = list(dict.fromkeys(split_side(dof)[0] for dof in dofs))
     table = _page_table("cost", [angle.replace("_", "\n", 1).replace("_", " ") for angle in angles])
     for cost, means in facts.co_contraction.items():
         table.add_row(cost, *(_of_legs(facts, angle, means, 0, 100.0) for angle in angles))
@@ -172,13 +172,13 @@ def _of_legs(
     facts: ComparisonFacts, stem: str, values: Mapping[str, float], digits: int, factor: float = 1.0
 ) -> str:
     """The number of each leg, a dash where it has none."""
-    names = (frames.with_side(stem, leg.side) for leg in facts.legs)
+    names = (with_side(stem, leg.side) for leg in facts.legs)
     return ", ".join(decimal(factor * values.get(name, np.nan), digits) for name in names)
 
 
 def _page_of_groups(facts: ComparisonFacts) -> Table:
     table, peaks = _page_table("group", facts.costs), facts.rows("function_group")
-    for group in dict.fromkeys(frames.split_side(name)[0] for name in peaks):
+    for group in dict.fromkeys(split_side(name)[0] for name in peaks):
         own = [peaks[name] for leg in facts.legs if (name := f"{group}_{leg.side}") in peaks]
         table.add_row(
             group, *(", ".join(decimal(row[k, 0], 0) for row in own) for k in range(len(facts.costs)))

@@ -7,11 +7,9 @@ from collections.abc import Iterable
 import numpy as np
 import xarray as xr
 
+from musclesolve._util.sides import SIDE_NAMES, split_side
 from musclesolve.motion.motion_plausibility import BALANCE_LIMIT
-from musclesolve.results.dataset import frame_validity as frames
-from musclesolve.results.dataset.attributes import listed
-from musclesolve.results.dataset.filter_variables import filter_line
-from musclesolve.results.dataset.result_quantities import CONSISTENCY_METHODS, identity
+from musclesolve.results.dataset.result_quantities import CONSISTENCY_METHODS, filter_line, identity, listed
 from musclesolve.results.facts import (
     LARGE_ERROR,
     Facts,
@@ -225,14 +223,14 @@ def _strides(facts: Facts) -> list[str]:
             for name, words in STRIDE.items()
             if np.isfinite(stride.measures.get(name, np.nan))
         ]
-        leg = f"{frames.SIDE_NAMES[stride.side]} leg {stride.start:.3f} to {stride.end:.3f} s"
+        leg = f"{SIDE_NAMES[stride.side]} leg {stride.start:.3f} to {stride.end:.3f} s"
         text.append(f"{leg}: {', '.join(known)}")
     rest = len(facts.strides) - MOST_STRETCHES
     return text + ([f"and {rest} more"] if rest > 0 else [])
 
 
 def _side(side: str) -> str:
-    return frames.SIDE_NAMES.get(side, side)
+    return SIDE_NAMES.get(side, side)
 
 
 def _plain(value: float, digits: int) -> str:
@@ -271,8 +269,8 @@ def uncertainty_summary(found: xr.Dataset) -> str:
 
 def _joint_in_words(joint: str) -> str:
     """The right hip; of an OpenSim model its own name without side, such as right walker_knee."""
-    stem, side = frames.split_side(joint)
-    return f"{frames.SIDE_NAMES[side]} {stem}" if side in frames.SIDE_NAMES else joint
+    stem, side = split_side(joint)
+    return f"{SIDE_NAMES[side]} {stem}" if side in SIDE_NAMES else joint
 
 
 def _with_sources(text: str, at: UncertainPeak) -> str:

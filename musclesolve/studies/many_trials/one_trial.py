@@ -116,7 +116,7 @@ def share_into(
         The result and the files.
     """
     from musclesolve.results.export.opensim_files import ENDINGS, storage_files
-    from musclesolve.results.share_model import share_model
+    from musclesolve.results.run_trial import share_model
 
     stem = inputs[1].stem
     with reserved(folder):

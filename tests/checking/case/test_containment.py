@@ -18,7 +18,7 @@ from musclesolve.checking.finding import Finding, Report, Where
 from musclesolve.checking.repair import Recorded
 from musclesolve.checking.stages import Check, Stage
 from musclesolve.cli.app import app
-from musclesolve.cli.documents.json_text import json_text
+from musclesolve.cli.json_text import json_text
 from musclesolve.errors import InputError, MuscleSolveError, PoseError
 from musclesolve.synthetic.faults import plant, plant_all
 from musclesolve.synthetic.trial_copy import Copy, open_copy, write_copy

@@ -18,7 +18,7 @@ from musclesolve.motion.signals.low_pass import low_pass
 from musclesolve.motion.signals.residual_analysis import Verdict
 from musclesolve.recording.data import Trial
 from musclesolve.recording.trial.trial_file import read_trial
-from musclesolve.results.dataset.filter_variables import filter_coordinates, filter_variables, name_verdicts
+from musclesolve.results.dataset.recording_labels import filter_coordinates, filter_variables
 from musclesolve.synthetic.synthetic_recording import synthetic_recording
 
 CHOICES = {
@@ -75,7 +75,6 @@ def test_the_anatomy_takes_the_choice(walk: Trial, found: FilterChoice) -> None:
 
 def test_the_result_holds_what_was_seen(found: FilterChoice) -> None:
     result = xr.Dataset(filter_variables(found), filter_coordinates(found))
-    name_verdicts(result)
     np.testing.assert_array_equal(result["marker_cutoff"], found.cutoff_hz)
     if found.analysis is None:
         assert "marker_verdict" not in result

@@ -13,7 +13,7 @@ from small_model_motion import DOFS, feasible_moments, small_motion
 from musclesolve.opensim.model import OpenSimModel
 from musclesolve.opensim.read_model import read_osim
 from musclesolve.results.files.result_netcdf import netcdf_bytes, read_result
-from musclesolve.results.share_model import share_model
+from musclesolve.results.run_trial import share_model
 from musclesolve.results.tables.run_summary import summary
 from musclesolve.sharing.status import Status
 

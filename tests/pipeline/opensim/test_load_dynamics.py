@@ -18,7 +18,7 @@ from musclesolve.pipeline.opensim.load_dynamics import load_dynamics, whole_moti
 from musclesolve.pipeline.opensim.model_body import ModelBody, ModelOptions, model_body
 from musclesolve.recording.data import Table
 from musclesolve.recording.text.mot_file import write_mot
-from musclesolve.results.share_model import share_model
+from musclesolve.results.run_trial import share_model
 
 XML = """<OpenSimDocument Version="40000"><ExternalLoads name="loads"><objects>
 <ExternalForce name="push"><applied_to_body>talus_r</applied_to_body><force_identifier>push_v</force_identifier>

@@ -17,7 +17,7 @@ from musclesolve.pipeline.opensim.coordinate_motion import CoordinateMotion, coo
 from musclesolve.pipeline.opensim.load_dynamics import load_dynamics, load_moments, whole_motion
 from musclesolve.pipeline.opensim.moments_and_model import moment_fit, moment_warnings
 from musclesolve.recording.data import Table
-from musclesolve.results.share_model import share_model
+from musclesolve.results.run_trial import share_model
 
 TIME = np.linspace(0.0, 2.0, 201)
 

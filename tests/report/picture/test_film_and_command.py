@@ -16,10 +16,9 @@ from synthetic_result import result as without_points
 from typer.testing import CliRunner
 
 from musclesolve.cli import app as cli
-from musclesolve.report.picture import library
+from musclesolve.report.picture import moving_picture as library
 from musclesolve.report.picture.film import View, film
-from musclesolve.report.picture.library import library_of, three_js
-from musclesolve.report.picture.moving_picture import picture_fragment, picture_page
+from musclesolve.report.picture.moving_picture import library_of, picture_fragment, picture_page, three_js
 from musclesolve.report.picture.picture_data import picture_data
 from musclesolve.report.picture.save_picture import save_picture
 from musclesolve.results.files.result_netcdf import write_result

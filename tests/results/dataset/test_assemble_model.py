@@ -16,7 +16,7 @@ from musclesolve.results.dataset.leg_problem import leg_problem
 from musclesolve.results.dataset.result_quantities import identity
 from musclesolve.results.facts import Facts
 from musclesolve.results.files.result_netcdf import netcdf_bytes, read_result
-from musclesolve.results.share_model import share_model
+from musclesolve.results.run_trial import share_model
 from musclesolve.results.tables.run_summary import summary
 from musclesolve.sharing.solving import solve
 

@@ -10,7 +10,7 @@ from stepping_trial import Steps
 from musclesolve.motion.events.gait import Gait, strides
 from musclesolve.motion.events.gait_events import gait_events
 from musclesolve.motion.events.marker_events import walk
-from musclesolve.results.dataset.gait_variables import gait_coordinates, gait_variables, strike_times
+from musclesolve.results.dataset.recording_labels import gait_coordinates, gait_variables, strike_times
 from musclesolve.results.files.result_netcdf import read_result, write_result
 
 STEPS = Steps(duration=3.6)

@@ -13,8 +13,7 @@ from musclesolve.opensim.read_model import read_osim
 from musclesolve.recording.trial.trial_file import read_trial
 from musclesolve.results.export.time_series import chosen
 from musclesolve.results.files.result_netcdf import read_result, write_result
-from musclesolve.results.run_trial import run
-from musclesolve.results.share_model import share_model
+from musclesolve.results.run_trial import run, share_model
 
 
 @pytest.fixture(scope="module")

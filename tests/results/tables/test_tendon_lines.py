@@ -10,10 +10,9 @@ import xarray as xr
 from elastic_stride import elastic_result
 from synthetic_result import result
 
-from musclesolve.cli.documents.json_text import json_text
-from musclesolve.cli.documents.result_documents import run_document
-from musclesolve.results.dataset.attributes import listed
-from musclesolve.results.dataset.result_quantities import identity
+from musclesolve.cli.json_text import json_text
+from musclesolve.cli.result_documents import run_document
+from musclesolve.results.dataset.result_quantities import identity, listed
 from musclesolve.results.facts import Facts, achilles
 from musclesolve.results.tables.run_summary import summary, tendon_lines
 

@@ -9,7 +9,7 @@ import pytest
 import xarray as xr
 from synthetic_result import WEIGHT, result, set_status
 
-from musclesolve.cli.documents.result_documents import uncertainty_document
+from musclesolve.cli.result_documents import uncertainty_document
 from musclesolve.results.facts import counted_frames, uncertain_peak
 from musclesolve.results.tables.run_summary import uncertainty_summary as summary
 from musclesolve.sharing.status import Status

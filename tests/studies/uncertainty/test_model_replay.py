@@ -11,7 +11,7 @@ from refusals import refused
 from small_model import near_optimal_lengths, save_model
 from small_model_motion import DOFS, TIME, feasible_moments, small_motion
 
-from musclesolve.cli.documents.result_documents import uncertainty_document
+from musclesolve.cli.result_documents import uncertainty_document
 from musclesolve.opensim.external_loads import load_in_ground
 from musclesolve.opensim.kinematics import body_motion, coordinate_values
 from musclesolve.opensim.read_model import read_osim

@@ -16,8 +16,8 @@ from musclesolve.pipeline.body import Analysis
 from musclesolve.pipeline.run import prepare
 from musclesolve.pipeline.share import share
 from musclesolve.results.dataset.assemble import assemble
-from musclesolve.results.dataset.kinetics.leg_kinetics import joint_power
 from musclesolve.results.dataset.labels import DIRECTIONS, SEGMENT_OF
+from musclesolve.results.dataset.leg_kinetics import joint_power
 
 BODY_AXES = {"axial": [0.0, 0.0, -1.0], "anterior": [1.0, 0.0, 0.0]}
 
@@ -124,7 +124,7 @@ def test_a_model_result_has_the_power_of_its_coordinates(tmp_path: Path):
     from small_model_motion import DOFS, feasible_moments, small_motion
 
     from musclesolve.opensim.read_model import read_osim
-    from musclesolve.results.share_model import share_model
+    from musclesolve.results.run_trial import share_model
 
     small = read_osim(save_model(tmp_path))
     motion = small_motion(small)

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import xarray as xr
 
+from musclesolve._util.sides import SIDE_NAMES
 from musclesolve.results.comparison_facts import PREFIX, ComparisonFacts
-from musclesolve.results.dataset import frame_validity as frames
-from musclesolve.results.dataset.attributes import listed
+from musclesolve.results.dataset.result_quantities import listed
 from musclesolve.results.facts import ContactPeak, Facts, Leg, Strain, UncertainPeak, UncertaintyFacts
 from musclesolve.results.tables.average_table import MEASURES
 
@@ -107,7 +107,7 @@ def leg_document(leg: Leg) -> dict[str, Any]:
 
 
 def _side(side: str) -> str:
-    return frames.SIDE_NAMES.get(side, side)
+    return SIDE_NAMES.get(side, side)
 
 
 def _contact(facts: Facts) -> dict[str, Any]:

@@ -1,0 +1,293 @@
+"""Commands that compute muscle forces: `demo`, `run`, `share`, `compare` and `average`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from musclesolve.cli.errors import SOME_FRAMES_FAILED
+from musclesolve.cli.options import (
+    Coordinate,
+    Coordinates,
+    Cost,
+    CutoffHz,
+    EndS,
+    Figures,
+    FileFormat,
+    Font,
+    Format,
+    Loads,
+    Model,
+    ModelCost,
+    ModelSolver,
+    Moments,
+    Muscle,
+    Output,
+    Passive,
+    ReserveWeight,
+    Side,
+    Sides,
+    Solver,
+    StartS,
+    Tendon,
+    TendonStrain,
+    TrialFile,
+    Width,
+    cost_names,
+    page_style_of,
+    stated_strains,
+)
+from musclesolve.cli.printing import complain, finish, progress
+from musclesolve.data.bundled import reference_stride
+from musclesolve.plotting.page.page_style import A4_PAGE, page_style
+
+if TYPE_CHECKING:
+    import xarray as xr
+    from rich.console import RenderableType
+    from rich.table import Table
+
+
+def demo(output: Output = Path("demo-output")) -> None:
+    """Compute the bundled reference stride, end to end."""
+    analyse("demo", reference_stride(), output)
+
+
+def run(
+    trial: Annotated[
+        list[Path], typer.Argument(metavar="TRIAL.toml...", help="Trial files, or folders of trial files.")
+    ],
+    output: Output,
+    cost: Cost = None,
+    solver: Solver = None,
+    side: Sides = Side.both,
+    figures: Figures = True,
+    jobs: Annotated[
+        int | None, typer.Option(help="Number of trials computed at a time; default: one per core.")
+    ] = None,
+    scheduler: Annotated[
+        str | None, typer.Option(help="Compute on a cluster: address of a dask.distributed scheduler.")
+    ] = None,
+    again: Annotated[
+        bool, typer.Option("--again", help="Recompute trials whose result is up to date.")
+    ] = False,
+    uncertainty: Annotated[
+        int | None,
+        typer.Option(min=2, help="Number of Monte Carlo samples over the sources of error: uncertainty.nc."),
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the random numbers of the samples.")] = 0,
+    file_format: Format = FileFormat.png,
+    width: Width = A4_PAGE.width_mm,
+    font: Font = A4_PAGE.font_pt,
+) -> None:
+    """Compute the muscle forces of one trial: result.nc, figures and a printed summary.
+
+    With several trials, a folder, --jobs, --scheduler or --again: each trial in a folder of its own, and trials.csv.
+
+    Results of the same input, options and version are kept; a trial that fails does not stop the others.
+    """
+    options = {"cost": cost, "solver": solver, "side": side.value}
+    many = len(trial) > 1 or os.path.isdir(trial[0]) or jobs is not None or scheduler is not None or again
+    with page_style(page_style_of(file_format, width, font)):
+        if many and uncertainty is None:
+            analyse_many(trial, output, figures, options, jobs=jobs, scheduler=scheduler, again=again)
+        elif many:
+            raise typer.BadParameter(
+                "--uncertainty is for one trial, without --jobs, --scheduler and --again"
+            )
+        else:
+            analyse("run", trial[0], output, figures, uncertainty, seed, **options)
+
+
+def share(
+    model: Model,
+    coordinates: Coordinates,
+    output: Output,
+    moments: Moments = None,
+    loads: Loads = None,
+    cost: ModelCost = "stress_cubed",
+    solver: ModelSolver = "batch",
+    passive: Passive = "table",
+    tendon: Tendon = "rigid",
+    tendon_strain: TendonStrain = None,
+    side: Sides = Side.both,
+    coordinate: Coordinate = None,
+    muscle: Muscle = None,
+    reserve_weight: ReserveWeight = None,
+    cutoff_hz: CutoffHz = 6.0,
+    start_s: StartS = None,
+    end_s: EndS = None,
+    figures: Figures = True,
+) -> None:
+    """Muscle forces of an OpenSim model from its coordinates and joint moments or loads: result.nc, figures, STO."""
+    from musclesolve.studies.many_trials.one_trial import share_into
+
+    options = {
+        "muscles": muscle,
+        "dofs": coordinate,
+        "side": side.value,
+        "passive": passive,
+        "tendon": tendon,
+        "tendon_strain": stated_strains(tendon_strain or ()),
+        "reserve_weight": reserve_weight,
+        "cutoff_hz": cutoff_hz or None,
+        "start_s": start_s,
+        "end_s": end_s,
+        "loads": loads,
+        "cost": cost,
+        "solver": solver,
+    }
+    with progress() as report:
+        result, paths = share_into(output, (model, coordinates, moments), options, report, figures=figures)
+    finish_result("share", result, paths)
+
+
+def analyse(
+    command: str,
+    trial: Path,
+    output: Path,
+    figures: bool = True,
+    samples: int | None = None,
+    seed: int = 0,
+    **options: Any,
+) -> None:
+    """Read, compute, write, summarise; ends with exit code 3 where frames have no valid solution."""
+    from musclesolve.studies.many_trials.one_trial import analyse as compute
+
+    given = {key: value for key, value in options.items() if value is not None}
+    with progress() as report:
+        further = []
+        if samples is not None:
+            from musclesolve.studies.uncertainty.monte_carlo import UncertaintyFiles
+
+            further.append(UncertaintyFiles(samples, seed, figures, given, report))
+        result, paths = compute(trial, output, given, figures, report, *further)
+    finish_result(command, result, paths, further[0].found if further else None)
+
+
+def finish_result(
+    command: str, result: xr.Dataset, paths: list[Path], uncertainty: xr.Dataset | None = None
+) -> None:
+    """Summarise a result, with its uncertainty where that is known."""
+    from musclesolve.results.facts import Facts
+    from musclesolve.results.tables.run_summary import summary, uncertainty_summary
+
+    def document() -> dict[str, Any]:
+        from musclesolve.cli.result_documents import run_document
+
+        return run_document(result, uncertainty)
+
+    def text() -> Iterator[str]:
+        yield summary(result)
+        if uncertainty is not None:
+            yield uncertainty_summary(uncertainty)
+
+    finish(command, text(), document, paths, SOME_FRAMES_FAILED if Facts(result).any_failed else 0)
+
+
+def analyse_many(
+    trials: list[Path], output: Path, figures: bool, options: dict[str, Any], **how: Any
+) -> None:
+    """Compute trials side by side and report the outcome of each; exit code 2 where none could be read."""
+    from musclesolve.cli.tables import trial_table as tables
+    from musclesolve.studies.many_trials import run_many
+
+    def document() -> dict[str, Any]:
+        from musclesolve.cli.result_documents import many_trials_document
+
+        return many_trials_document(records)
+
+    def text() -> Iterator[Table | str]:
+        yield tables.table(records)
+        yield from tables.remarks(records, output)
+
+    with progress() as report:
+        records = run_many.run_many(trials, output, figures=figures, progress=report, **options, **how)
+    for record in records:
+        if record.message:
+            complain(f"{record.name}: {record.message}")
+    finish("run", text(), document, code=tables.exit_code(records))
+
+
+def compare(
+    trial: TrialFile,
+    cost: Annotated[
+        list[str],
+        typer.Option(help="A cost function; give the option twice or more.", autocompletion=cost_names),
+    ],
+    output: Annotated[
+        Path, typer.Option("-o", "--output", help="Folder for the comparison and its figures.")
+    ],
+    solver: Solver = None,
+    side: Sides = Side.both,
+    full: Annotated[
+        bool, typer.Option("--full", help="Print every function group, muscle pair by pair, and EMG channel.")
+    ] = False,
+) -> None:
+    """Compare the muscle forces of one trial under several costs: comparison.nc, a table of agreement, figures."""
+    from musclesolve.plotting.study.comparison_figures import FILES, comparison_files
+    from musclesolve.recording.trial import trial_file
+    from musclesolve.results.comparison_facts import agreement_csv
+    from musclesolve.results.files.atomic_writing import reserved, write_files
+    from musclesolve.results.files.result_netcdf import check_folder, check_inputs, netcdf_bytes
+    from musclesolve.studies import compare as comparison
+
+    with progress() as report, reserved(output):
+        check_folder(output, "comparison.nc", trial)
+        loaded = trial_file.read_trial(trial)
+        check_inputs(loaded.files.values(), output, ["agreement.csv"])
+        result = comparison.compare(loaded, cost, solver, side.value, progress=report)
+        files = {"comparison.nc": netcdf_bytes(result), **comparison_files(result, report)}
+        files["agreement.csv"] = agreement_csv(result)
+        report("writing", 1.0)
+        paths = write_files(output, files, FILES)
+    _finish_comparison(result, paths, full)
+
+
+def _finish_comparison(result: xr.Dataset, paths: list[Path], full: bool) -> None:
+    from musclesolve.results.comparison_facts import ComparisonFacts
+    from musclesolve.results.tables.comparison_tables import summary_parts, tables
+
+    def document() -> dict[str, Any]:
+        from musclesolve.cli.result_documents import comparison_document
+
+        return comparison_document(result)
+
+    parts = tables if full else summary_parts
+    failed = ComparisonFacts(result).any_failed
+    finish("compare", parts(result), document, paths, SOME_FRAMES_FAILED if failed else 0)
+
+
+def average(
+    result: Annotated[
+        list[Path], typer.Argument(metavar="RESULT.nc...", help="Results of `musclesolve run`.")
+    ],
+    output: Annotated[Path, typer.Option("-o", "--output", help="Folder for average.nc and its figures.")],
+    partial: Annotated[
+        bool, typer.Option("--partial", help="Include gait cycles of which the frames cover less than 95 %.")
+    ] = False,
+) -> None:
+    """Average the gait cycles of results, each leg by itself: average.nc, a table of the strides, figures."""
+    from musclesolve.plotting.study.average_figures import average_files
+    from musclesolve.results.files.atomic_writing import reserved, write_files
+    from musclesolve.results.files.result_netcdf import netcdf_bytes
+    from musclesolve.results.tables.average_table import remarks, table
+    from musclesolve.studies.average import average_results
+
+    with progress() as report, reserved(output):
+        averaged = average_results(result, partial=partial)
+        files = {"average.nc": netcdf_bytes(averaged), **average_files(averaged, report)}
+        report("writing", 1.0)
+        paths = write_files(output, files)
+
+    def document() -> dict[str, Any]:
+        from musclesolve.cli.result_documents import average_document
+
+        return average_document(averaged)
+
+    text: list[RenderableType] = [table(averaged), *remarks(averaged)]
+    failed = averaged.attrs["invalid"]
+    finish("average", text, document, paths, SOME_FRAMES_FAILED if failed else 0)

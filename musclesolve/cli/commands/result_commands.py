@@ -1,0 +1,154 @@
+"""Commands that show results and hand them on: `report`, `picture`, `plot` and `export`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from musclesolve.cli.options import FileFormat, Font, Format, Norms, Titles, Width, page_style_of
+from musclesolve.cli.printing import print_files, print_summary, progress
+from musclesolve.plotting.page.page_style import A4_PAGE, page_style
+from musclesolve.results.tables.lines import line, lines
+
+if TYPE_CHECKING:
+    pass
+
+
+def report(
+    result: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="RESULT.nc...",
+            help="result.nc of `run` or `share`, and uncertainty.nc, comparison.nc, average.nc, in any order.",
+        ),
+    ],
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "-o", "--output", help="The page, NAME.html, or a folder; default: report.html beside the result."
+        ),
+    ] = None,
+) -> None:
+    """Write a report: one page with verdict, figures, tables, limits and a methods paragraph, for any browser."""
+    from musclesolve._util.processes import cores
+    from musclesolve.report.page import write_report
+
+    with progress() as update:
+        written, inputs = write_report(result, output, update, cores())
+    for each in inputs.unreadable:
+        print_summary(line("left out", f"{each.path}: {each.reason}"))
+    print_files([written])
+
+
+def picture(
+    result: Annotated[
+        Path,
+        typer.Argument(metavar="RESULT.nc", help="result.nc of `musclesolve run` or `musclesolve share`."),
+    ],
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "-o",
+            "--output",
+            help="The file: .html (needs nothing else), .gif or .mp4; default: picture.html beside the result.",
+        ),
+    ] = None,
+    speed: Annotated[
+        float, typer.Option(min=0.01, max=10.0, help="Speed of GIF and MP4 as a share of the true one.")
+    ] = 0.5,
+) -> None:
+    """Show the subject in motion: skeleton, muscles colored by activation, ground and contact forces."""
+    from musclesolve.report.picture.save_picture import save_picture
+    from musclesolve.results.files.atomic_writing import reserved
+
+    path = output or result.parent / "picture.html"
+    with progress() as report, reserved(path.parent):
+        missing = save_picture(result, path, speed, report)
+    if missing:
+        print_summary("\n".join(lines("note", missing)))
+    print_files([path])
+
+
+def plot(
+    result: Annotated[
+        Path, typer.Argument(metavar="RESULT.nc", help="result.nc or uncertainty.nc of `musclesolve run`.")
+    ],
+    output: Annotated[
+        Path | None,
+        typer.Option("-o", "--output", help="Folder for the figures; default: that of the result."),
+    ] = None,
+    figure: Annotated[
+        list[str] | None,
+        typer.Option(help="Name of a figure, such as activations; repeatable; default: all."),
+    ] = None,
+    file_format: Format = FileFormat.png,
+    width: Width = A4_PAGE.width_mm,
+    font: Font = A4_PAGE.font_pt,
+    titles: Titles = True,
+    norms: Norms = True,
+) -> None:
+    """Draw the figures of a result again, also for a paper; they replace those of the folder, of whatever format."""
+    from musclesolve.plotting.figure_sets import figures_again
+    from musclesolve.results.files.atomic_writing import reserved, write_files
+    from musclesolve.results.files.result_netcdf import read_result
+
+    loaded, folder = read_result(result), output or result.parent
+    with (
+        page_style(page_style_of(file_format, width, font, titles, norms)),
+        progress() as report,
+        reserved(folder),
+    ):
+        figures, outdated = figures_again(loaded, report, figure or ())
+        report("writing", 1.0)
+        paths = write_files(folder, figures, outdated)
+    print_files(paths)
+
+
+NAN = "the TimeSeriesTable of OpenSim reads them, its Storage ends before the first of them"
+
+
+def export(
+    result: Annotated[
+        Path,
+        typer.Argument(metavar="RESULT.nc", help="A result: of `run`, `share`, `average` or `compare`."),
+    ],
+    format: Annotated[
+        str | None,
+        typer.Option(help="sto, mot, csv, mat or parquet; default: the suffix of the output."),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "-o",
+            "--output",
+            help="The file, or a folder; default: beside the result. STO: NAME.sto gives NAME_activation.sto, "
+            "NAME_force.sto, ...",
+        ),
+    ] = None,
+    variable: Annotated[
+        list[str] | None,
+        typer.Option(help="A series of the result; repeatable. Default: all; STO: the six of most use."),
+    ] = None,
+    names: Annotated[
+        str | None,
+        typer.Option(
+            help="Names, signs and axes: gait2392, rajagopal or own. Default: those of the model of the muscle set in "
+            "STO and MOT files, otherwise own."
+        ),
+    ] = None,
+) -> None:
+    """Write the series of a result for OpenSim, spreadsheets, MATLAB or data frames."""
+    from musclesolve.results.export import export as exporting
+    from musclesolve.results.export.opensim_names import find_naming
+    from musclesolve.results.files.result_netcdf import read_result
+
+    target = exporting.target_path(result, output, format)
+    loaded = read_result(result)
+    paths = exporting.export(loaded, target, format, variables=variable, names=names)
+    kind = target.suffix.casefold().removeprefix(".")
+    print_summary(line("names", find_naming(loaded, names, kind in exporting.FOR_OPENSIM).sentence))
+    if kind in exporting.FOR_OPENSIM and (missing := exporting.invalid_frames(loaded)):
+        print_summary(line("note", f"{missing} frames without a valid solution are nan: {NAN}"))
+    print_files(paths)

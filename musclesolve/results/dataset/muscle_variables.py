@@ -1,0 +1,139 @@
+"""What a result says of muscles beyond their state: ranges of the fibers, elastic tendons, agreement with EMG.
+
+Variables are named as in variables.toml; there are none of rigid tendons, and none of EMG that was not recorded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from musclesolve._util.arrays import Array
+from musclesolve.muscles.placing.fiber_lengths import USABLE, operating_range
+from musclesolve.pipeline.body import Analysis
+from musclesolve.pipeline.run_options import Options
+from musclesolve.recording.data import Emg
+from musclesolve.results.dataset.picture import Variable
+from musclesolve.results.dataset.result_quantities import BALANCE_ERROR, OF_TENDONS
+
+
+def fiber_range(analysis: Analysis) -> tuple[Array, Array]:
+    """Least and greatest fiber length over optimal fiber length (n,) in the frames that are solved; NaN without any."""
+    ends = []
+    for part in analysis.parts:
+        normal = part.state.fiber_length[part.solution.solved] / part.state.parameters.optimal_fiber_length
+        if not len(normal):
+            normal = np.full((1, normal.shape[1]), np.nan)
+        ends.append((normal.min(axis=0), normal.max(axis=0)))
+    least, greatest = (analysis.over_muscles(parts) for parts in zip(*ends, strict=True))
+    return least, greatest
+
+
+def fiber_variables(analysis: Analysis) -> dict[str, Variable]:
+    """The ranges of all muscles."""
+    least, greatest = fiber_range(analysis)
+    return {
+        "least_normalized_fiber_length": (("muscle",), least),
+        "greatest_normalized_fiber_length": (("muscle",), greatest),
+    }
+
+
+def beyond_plausible(names: Sequence[str], least: Array, greatest: Array) -> list[str]:
+    """A sentence on the muscles whose normalised fiber lengths, least and greatest (n,), leave the plausible range."""
+    low, high = USABLE
+    ranges = zip(names, least.tolist(), greatest.tolist(), strict=True)
+    beyond = [f"{name} {a:.2f} to {b:.2f}" for name, a, b in ranges if a < low or b > high]
+    return [f"Fibers work beyond {low:g} to {high:g} optimal fiber lengths: {', '.join(beyond)}."] * bool(
+        beyond
+    )
+
+
+def fiber_notes(analysis: Analysis, options: Options) -> list[str]:
+    """One sentence for the muscles whose fibers leave the plausible range; none where all stay within.
+
+    A second sentence says which of them do so in the model that their ranges are of as well, where the rule of fiber
+    lengths keeps the ranges over its range of motion.
+    """
+    names, (least, greatest) = analysis.body.muscles, fiber_range(analysis)
+    notes = beyond_plausible(names, least, greatest)
+    if not notes or options.fiber_length_rule != "operating_range":
+        return notes
+    model = operating_range(options.database)
+    ends = np.nanmin(model.normalized_length, axis=0), np.nanmax(model.normalized_length, axis=0)
+    ranges = {name: (low, high) for name, low, high in zip(model.names, *ends, strict=True)}
+    too = dict[str, str]()
+    for name, a, b in zip(names, least.tolist(), greatest.tolist(), strict=True):
+        low, high = ranges.get(name[:-2], (np.inf, -np.inf))
+        if (a < USABLE[0] or b > USABLE[1]) and low <= a and b <= high:
+            too[name[:-2]] = f"{name[:-2]} {low:.2f} to {high:.2f}"
+    if not too:
+        return notes
+    source = options.database.operating_range_of or options.database.name
+    over = f"The model of {source} has them there too, over its range of motion: {', '.join(too.values())}."
+    return [f"{notes[0]} {over}"]
+
+
+def tendon_variables(analysis: Analysis) -> dict[str, Variable]:
+    """Length, strain, energy and fiber power of all muscles, and the largest defect of those of each side."""
+    states = [part.tendons for part in analysis.parts if part.tendons is not None]
+    if not states:
+        return {}
+    variables: dict[str, Variable] = {
+        name: (("time", "muscle"), analysis.over_muscles([getattr(state, name) for state in states]))
+        for name in OF_TENDONS
+    }
+    defect = np.abs(analysis.over_muscles([state.defect for state in states]))
+    known, sides = np.where(np.isnan(defect), -np.inf, defect), np.array(analysis.muscle_sides)
+    largest = [known[:, sides == side].max(axis=1, initial=-np.inf) for side in analysis.sides]
+    error = np.stack([np.where(np.isfinite(size), size, np.nan) for size in largest], axis=1)
+    return variables | {BALANCE_ERROR: (("time", "side"), error)}
+
+
+def iterations(analysis: Analysis) -> dict[str, object]:
+    """The attribute that says how many iterations the motions of each side took at most: "r 31"."""
+    counts = []
+    for side in analysis.sides:
+        solutions = [part.solution for part in analysis.of_side(side) if part.tendons is not None]
+        if solutions:
+            counts.append(f"{side} {max(int(np.max(each.iterations, initial=0)) for each in solutions)}")
+    return {"motion_iterations": counts} if counts else {}
+
+
+def emg_variables(analysis: Analysis) -> dict[str, Variable]:
+    """Envelopes, the activation that they let expect, and how well activation agrees with them."""
+    measured, time = analysis.body.emg, analysis.body.time
+    if measured is None:
+        return {}
+    names = analysis.body.muscles
+    correlation, delay = measured.agreement(time, analysis.activation, names)
+    return {
+        "emg": (("time", "channel"), measured.at(time)),
+        "emg_delayed": (("time", "channel"), measured.delayed(time, delay)),
+        "measured_activation": (("time", "muscle"), measured.expected(time, names)),
+        "emg_correlation": (("channel",), correlation),
+        "emg_delay": (("channel",), delay),
+    }
+
+
+def emg_coordinates(analysis: Analysis) -> dict[str, object]:
+    """Name of every channel, and of its muscles between commas."""
+    measured = analysis.body.emg
+    if measured is None:
+        return {}
+    muscles = np.array([", ".join(names) for names in measured.muscles], np.str_)
+    return {"channel": list(measured.channels), "channel_muscles": ("channel", muscles)}
+
+
+def emg_attributes(emg: Emg | None) -> dict[str, object]:
+    """How the envelopes were made."""
+    if emg is None:
+        return {}
+    options = emg.options
+    made = (
+        "as recorded"
+        if options.processed
+        else f"band-pass {options.highpass_hz:g}-{options.lowpass_hz:g} Hz (order {options.band_order}), rectified, "
+        f"low-pass {options.envelope_hz:g} Hz (order {options.envelope_order}), zero-lag"
+    )
+    return {"emg_envelope": made, "emg_max_delay_s": options.max_delay, "emg_tracking_delay_s": options.delay}
