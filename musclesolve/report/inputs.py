@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -86,7 +86,7 @@ def read_inputs(paths: Sequence[str | Path]) -> Inputs:
     sources: list[Source] = []
     unreadable: list[Unreadable] = []
     fault: InputError | None = None
-    for path in _once(paths):
+    for path in {os.path.realpath(path): Path(path) for path in paths}.values():
         try:
             data = read_result(path)
             sources.append(Source(path, _kind(data, path), data, sha256(path)))
@@ -107,14 +107,19 @@ def read_inputs(paths: Sequence[str | Path]) -> Inputs:
     return Inputs(tuple(_trials(sources)), averages, tuple(sources), tuple(unreadable))
 
 
-def _once(paths: Sequence[str | Path]) -> list[Path]:
-    return list({os.path.realpath(path): Path(path) for path in paths}.values())
-
-
 def _kind(data: xr.Dataset, path: Path) -> str:
     """What a dataset is; one that is nothing of musclesolve is refused."""
+    for name, index in data.indexes.items():
+        if not index.is_unique:  # then nothing in it can be looked up
+            raise InputError(
+                f"two entries of {name} have the same name: {index[index.duplicated()][0]}",
+                code="bad_result",
+                file=path,
+                where=str(name),
+                expected="names that occur once",
+                remedy="compute it again: musclesolve run TRIAL.toml -o FOLDER",
+            )
     names = set(map(str, data.variables))
-    _check_labels(data, path)
     if "percent" in data.dims and "cycles" in names:
         return AVERAGE
     if {"status", "muscle", "time", "side"} <= names and data.sizes.get("time", 0) > 0:
@@ -131,51 +136,23 @@ def _kind(data: xr.Dataset, path: Path) -> str:
     )
 
 
-def _check_labels(data: xr.Dataset, path: Path) -> None:
-    """Refuse a file in which two muscles, joints or frames have one name: nothing in it can be looked up."""
-    for name, index in data.indexes.items():
-        if not index.is_unique:
-            raise InputError(
-                f"two entries of {name} have the same name: {index[index.duplicated()][0]}",
-                code="bad_result",
-                file=path,
-                where=str(name),
-                expected="names that occur once",
-                remedy="compute it again: musclesolve run TRIAL.toml -o FOLDER",
-            )
-
-
-def _trials(sources: Iterable[Source]) -> list[TrialFiles]:
-    """Every result as a trial; uncertainties and comparisons with the trial that they are of."""
-    own = list(sources)
-    trials = [TrialFiles(each.data, RESULT, each.path) for each in own if each.kind == RESULT]
-    for source in (each for each in own if each.kind == UNCERTAINTY):
-        trial = _trial_of(source.data, trials, CHOICES, "uncertainty")
-        if trial is None:
-            trials.append(trial := TrialFiles(source.data, UNCERTAINTY, source.path))
-        trial.uncertainty = source.data
-    for source in (each for each in own if each.kind == COMPARISON):
-        trial = _trial_of(source.data, trials, CHOICES[1:], "comparison")
-        if trial is None:
-            trials.append(trial := TrialFiles(first_cost(source.data), COMPARISON, source.path))
-        trial.comparison = source.data
+def _trials(sources: Sequence[Source]) -> list[TrialFiles]:
+    """Every result as a trial; uncertainties and comparisons with the trial of the same recording and choices."""
+    trials = [TrialFiles(source.data, RESULT, source.path) for source in sources if source.kind == RESULT]
+    for kind, choices in ((UNCERTAINTY, CHOICES), (COMPARISON, CHOICES[1:])):
+        for source in (source for source in sources if source.kind == kind):
+            for trial in trials:
+                same = identity(trial.base) == identity(source.data)
+                agree = all(
+                    str(trial.base.attrs.get(name)) == str(source.data.attrs.get(name)) for name in choices
+                )
+                if same and agree and getattr(trial, kind) is None:
+                    break
+            else:
+                base = first_cost(source.data) if kind == COMPARISON else source.data
+                trials.append(trial := TrialFiles(base, kind, source.path))
+            setattr(trial, kind, source.data)
     return trials
-
-
-def _trial_of(
-    data: xr.Dataset, trials: list[TrialFiles], choices: Sequence[str], slot: str
-) -> TrialFiles | None:
-    """The trial of the same recording and choices that has none yet."""
-    for trial in trials:
-        same = identity(trial.base) == identity(data)
-        agree = all(_text(trial.base, name) == _text(data, name) for name in choices)
-        if same and agree and getattr(trial, slot) is None:
-            return trial
-    return None
-
-
-def _text(data: xr.Dataset, name: str) -> str:
-    return str(data.attrs.get(name))
 
 
 def identity(data: xr.Dataset) -> frozenset[str]:

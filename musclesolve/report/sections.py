@@ -102,21 +102,24 @@ def _content(
     name: str, trial: TrialFiles, key: str, made: Mapping[str, Made]
 ) -> tuple[Mapping[str, Any], str]:
     """What a section says, or why it says nothing: a result that lacks or damages a part has the others still."""
+    checked = made.get(f"{key}-check")
     try:
-        if name == "check":
-            return _check(made.get(f"{key}-check")), ""
-        if name == "picture":
-            return _picture(made.get(f"{key}-picture")), ""
-        if name == "verdicts":
-            return content.verdicts(trial, key), ""
-        if name == "limits":
-            checked = made.get(f"{key}-check")
-            own = limits(trial.facts, checked.content if checked else None)
-            return {
-                "own": [each.sentence for each in own],
-                "general": general(trial.of_model, is_elastic(trial.base)),
-            }, ""
-        return BUILDERS[name](trial), ""
+        match name:
+            case "check":
+                return _check(checked), ""
+            case "picture":
+                return _picture(made.get(f"{key}-picture")), ""
+            case "verdicts":
+                return content.verdicts(trial, key), ""
+            case "limits":
+                known = limits(trial.facts, checked.content if checked else None)
+                of_method = general(trial.of_model, is_elastic(trial.base))
+                return {"own": [limit.sentence for limit in known], "general": of_method}, ""
+            case _ if name == LAST:
+                return {}, ""
+            case _:  # a section that needs nothing but the files of the trial
+                build: Callable[[TrialFiles], Mapping[str, Any]] = getattr(content, name)
+                return build(trial), ""
     except Absent as why:
         return {}, str(why)
     except DAMAGE as error:
@@ -128,8 +131,8 @@ def _check(made: Made | None) -> dict[str, Any]:
         raise Absent(f"The recording could not be checked again: {made.fault if made else 'not tried'}")
     if not isinstance(made.content, Report):
         raise Absent(str(made.content))
-    found = {severity: made.content.of(severity) for severity in SEVERITIES}
-    return {"verdict": made.content.verdict, "found": found}
+    findings = {severity: made.content.of(severity) for severity in SEVERITIES}
+    return {"verdict": made.content.verdict, "found": findings}
 
 
 def _picture(made: Made | None) -> dict[str, Any]:
@@ -138,23 +141,3 @@ def _picture(made: Made | None) -> dict[str, Any]:
     if made.fault:
         raise Absent(f"The moving picture could not be made: {made.fault}")
     return {"html": Markup(made.content)}
-
-
-BUILDERS: dict[str, Callable[[TrialFiles], Mapping[str, Any]]] = {
-    **{
-        build.__name__: build
-        for build in (
-            *(
-                content.recording,
-                content.joints,
-                content.ground,
-                content.muscles,
-                content.contact,
-                content.emg,
-            ),
-            *(content.fit, content.uncertainty, content.costs, content.provenance),
-        )
-    },
-    LAST: lambda trial: {},
-}
-"""The sections that need nothing but the files of the trial."""

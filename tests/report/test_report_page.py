@@ -58,7 +58,7 @@ def test_a_fault_of_the_program_is_raised_and_no_sentence_of_the_page(page, monk
     def wrong(trial):
         return trial.no_such_attribute
 
-    monkeypatch.setitem(sections.BUILDERS, "joints", wrong)
+    monkeypatch.setattr(sections.content, "joints", wrong)
     with pytest.raises(AttributeError):
         page(small())
 

@@ -11,7 +11,7 @@ import xarray as xr
 from musclesolve._util.arrays import Array, Mask, true_runs
 from musclesolve._util.checks import check_integer
 from musclesolve._util.message_text import as_text
-from musclesolve._util.sides import SIDE_NAMES
+from musclesolve._util.sides import OTHER, SIDE_NAMES, side_of
 from musclesolve.errors import InputError
 from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.dataset.checked import checked_result
@@ -79,7 +79,15 @@ def gait_cycles(
     Raises:
         InputError: no result (``checked.checked_result``), no such leg in it, or fewer than two points.
     """
-    _check(checked_result(result), side, points)
+    if side not in (sides := frames.sides(checked_result(result))):
+        raise InputError(
+            f"the leg {as_text(side)} is not in this result",
+            code="bad_result",
+            file=result.encoding.get("source"),
+            expected=f"one of its legs: {', '.join(sides)}",
+            remedy='compute both legs: musclesolve run --side both, or ms.run(..., side="both")',
+        )
+    check_integer(points, "points", 2)
     percent = np.linspace(0.0, 100.0, points)
     every = frames.cycles(result, side)
     used = [cycle for cycle in every if partial or cycle.complete or cycle.share >= NEARLY]
@@ -106,26 +114,21 @@ def _curves(
             cube[place] = sampled(time, values, at, cycle.reach, straight=straight)
         return cube
 
+    failed, credible = frames.failed(result, side), frames.credible(result, side)
     variables: dict[str, xr.Variable] = {}
     for name, variable in own.data_vars.items():
-        cube = cut(_valid(result, side, str(name), variable), name not in OF_SHARING)
+        values = np.array(variable.values, dtype=float)
+        if name in OF_SHARING:
+            values[failed] = np.nan
+        if name in OF_FORCES:
+            values[~credible] = np.nan
+        cube = cut(values, name not in OF_SHARING)
         variables[str(name)] = xr.Variable(("cycle", "percent", *variable.dims[1:]), cube, variable.attrs)
     # The curve leaves 0 only between frames of which one or both needed a reserve.
-    needed = cut(_reserves(result, side), straight=False) > ROUND_OFF
+    reserve = frames.solved_with_reserve(result, side).astype(float)
+    needed = cut(np.where(failed, np.nan, reserve), straight=False) > ROUND_OFF
     variables[RESERVES] = xr.Variable(("cycle", "percent"), needed, {"long_name": "reserve was needed"})
     return variables
-
-
-def _check(result: xr.Dataset, side: str, points: int) -> None:
-    if side not in frames.sides(result):
-        raise InputError(
-            f"the leg {as_text(side)} is not in this result",
-            code="bad_result",
-            file=result.encoding.get("source"),
-            expected=f"one of its legs: {', '.join(frames.sides(result))}",
-            remedy='compute both legs: musclesolve run --side both, or ms.run(..., side="both")',
-        )
-    check_integer(points, "points", 2)
 
 
 def _own(result: xr.Dataset, side: str, without_side: bool) -> xr.Dataset:
@@ -141,7 +144,10 @@ def _own(result: xr.Dataset, side: str, without_side: bool) -> xr.Dataset:
     own = result[names].drop_vars(frames.MUSCLE_SIDE, errors="ignore").transpose("time", ...)
     for label in LABELS:
         if label in own.dims:
-            own = own.isel({label: _of_side(own[label].values, side, without_side)})
+            # names of this side and, unless the side is dropped, those that have none
+            sides = [side_of(str(name)) for name in own[label].values]
+            kept = (side,) if without_side else (side, OTHER)
+            own = own.isel({label: [place for place, of in enumerate(sides) if of in kept]})
     if without_side:
         names_of = [name for name in (*LABELS, "short_name") if name in own.coords]
         plain = {name: [str(each)[:-2] for each in own[name].values] for name in names_of}
@@ -155,29 +161,6 @@ def _own(result: xr.Dataset, side: str, without_side: bool) -> xr.Dataset:
         about = "x along the walking direction, y from either leg to the median plane, z up"
         own["axis"].attrs["long_name"] = about
     return own
-
-
-def _of_side(names: Array, side: str, without_side: bool) -> list[int]:
-    """Places of the names of a side and, unless the side is dropped, of those that have none."""
-    own = (f"_{side}",) if without_side else (f"_{side}", "")
-    ends = [str(name)[-2:] if str(name)[-2:] in ("_r", "_l") else "" for name in names]
-    return [place for place, end in enumerate(ends) if end in own]
-
-
-def _valid(result: xr.Dataset, side: str, name: str, variable: xr.DataArray) -> Array:
-    """Values (T, ...) with NaN in the frames in which the variable has no valid one."""
-    values = np.array(variable.values, dtype=float)
-    if name in OF_SHARING:
-        values[frames.failed(result, side)] = np.nan
-    if name in OF_FORCES:
-        values[~frames.credible(result, side)] = np.nan
-    return values
-
-
-def _reserves(result: xr.Dataset, side: str) -> Array:
-    """(T,) 1 where a frame needed a reserve, 0 where not, NaN where there is no valid solution."""
-    needed = frames.solved_with_reserve(result, side).astype(float)
-    return np.where(frames.failed(result, side), np.nan, needed)
 
 
 def short_path(path: str) -> str:
@@ -234,36 +217,33 @@ def _attributes(
         dofs = map(str, np.atleast_1d(kept["shared_dofs"]).tolist())
         kept["shared_dofs"] = [dof[:-2] for dof in dofs if dof.endswith(f"_{side}")]
     leg = f"{short_path(str(result.attrs.get('trial_file', 'result')))}, {SIDE_NAMES[side]} leg"
-    left_out = [
-        f"{_cycle_name(leg, each.start, each.end)}: {why}"
-        for each, why in _left_out(result, side, every, used)
+    unused = [
+        (cycle, f"the frames cover {100.0 * cycle.share:.0f} % of it") for cycle in every if cycle not in used
     ]
+    why = "much longer than the other cycles, as if a heel strike in it were missing"
+    unused += [(cycle, why) for cycle in frames.overlong(result, side)]
+    left_out = [
+        f"{_cycle_name(leg, cycle.start, cycle.end)}: {why}"
+        for cycle, why in sorted(unused, key=lambda pair: pair[0].start)
+    ]
+
+    def counted(mask: Mask, what: str) -> list[str]:
+        """A sentence for every cycle with frames of the mask."""
+        counts = [(cycle, int(mask[cycle.index].sum())) for cycle in used]
+        return [
+            f"{_cycle_name(leg, cycle.start, cycle.end)}: {count} frame{'s' if count > 1 else ''} {what}"
+            for cycle, count in counts
+            if count
+        ]
+
     return {
         **kept,
         "side": side,
         "normalisation": "piecewise cubic Hermite interpolation (Fritsch and Butland 1984), not across invalid frames",
         "left_out": left_out or ([] if every else [f"{leg}: no two heel strikes with frames between them"]),
-        "invalid": _counted(leg, used, frames.unsolved(result, side), "without a valid solution"),
-        "reserves": _counted(leg, used, frames.solved_with_reserve(result, side), "with a reserve"),
+        "invalid": counted(frames.unsolved(result, side), "without a valid solution"),
+        "reserves": counted(frames.solved_with_reserve(result, side), "with a reserve"),
     }
-
-
-def _counted(leg: str, used: list[frames.Cycle], mask: Mask, what: str) -> list[str]:
-    """A sentence for every cycle with frames of the mask."""
-    counts = [(_cycle_name(leg, each.start, each.end), int(mask[each.index].sum())) for each in used]
-    return [f"{name}: {count} frame{'s' if count > 1 else ''} {what}" for name, count in counts if count]
-
-
-def _left_out(
-    result: xr.Dataset, side: str, every: list[frames.Cycle], used: list[frames.Cycle]
-) -> list[tuple[frames.Cycle, str]]:
-    """The intervals between strikes that do not count, and why not."""
-    found = [
-        (each, f"the frames cover {100.0 * each.share:.0f} % of it") for each in every if each not in used
-    ]
-    overlong = "much longer than the other cycles, as if a heel strike in it were missing"
-    found += [(each, overlong) for each in frames.overlong(result, side)]
-    return sorted(found, key=lambda each: each[0].start)
 
 
 NO_TIME = 1e-9

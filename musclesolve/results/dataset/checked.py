@@ -7,6 +7,7 @@ from collections.abc import Collection
 import numpy as np
 import xarray as xr
 
+from musclesolve._util.arrays import AnyArray
 from musclesolve._util.sides import SIDE_NAMES
 from musclesolve.errors import InputError
 from musclesolve.results.dataset import frame_validity as frames
@@ -44,8 +45,18 @@ def checked_result(result: object, needed: Collection[str] = ()) -> xr.Dataset:
             remedy="read the file first: ms.read_result(path)",
         )
     _check_names(result, needed)
-    _check_time(result)
-    _check_status(result)
+    time = result["time"].values
+    if time.size < 2:
+        raise _refused(result, f"it has {time.size} frame{'s' if time.size != 1 else ''}", "time")
+    if not _increasing(time):
+        raise _refused(result, "the times of its frames do not increase", "time")
+    flags = _checked_flags(result)
+    if result["valid"].dtype != bool:
+        raise _refused(result, "these are no truth values", "valid")
+    solved = [code for code, name in flags.items() if name.lower() in frames.VALID]
+    unlike = result["valid"] != result["status"].isin(solved)
+    if unlike.any():
+        raise _refused(result, f"it contradicts the status in {int(unlike.sum())} frames", "valid")
     _check_attributes(result)
     _check_numbers(result)
     return result
@@ -54,7 +65,7 @@ def checked_result(result: object, needed: Collection[str] = ()) -> xr.Dataset:
 def check_status(result: xr.Dataset) -> None:
     """Refuse a dataset with muscles of a leg that has no status, or whose status has no names."""
     _check_sides(result)
-    _check_flags(result)
+    _checked_flags(result)
 
 
 def other_kind(result: object) -> str | None:
@@ -76,6 +87,13 @@ def _refused(result: xr.Dataset, problem: str, where: str | None = None) -> Inpu
     )
 
 
+def _increasing(times: AnyArray) -> bool:
+    """Whether these are finite numbers, each larger than the one before."""
+    return not times.size or bool(
+        np.issubdtype(times.dtype, np.number) and np.isfinite(times).all() and (np.diff(times) > 0.0).all()
+    )
+
+
 def _check_names(result: xr.Dataset, needed: Collection[str]) -> None:
     names = {*ALWAYS, *needed}
     if MODEL not in result.attrs and not all(
@@ -89,70 +107,44 @@ def _check_names(result: xr.Dataset, needed: Collection[str]) -> None:
         raise _refused(result, f"this is not a result of musclesolve: it has no {', '.join(missing)}")
     for name, dims in DIMENSIONS.items():
         if name in result.variables and set(result[name].dims) != set(dims):
-            found = ", ".join(map(str, result[name].dims))
-            raise _refused(result, f"it is over ({found}), not over ({', '.join(sorted(dims))})", name)
+            over = ", ".join(map(str, result[name].dims))
+            raise _refused(result, f"it is over ({over}), not over ({', '.join(sorted(dims))})", name)
     if empty := sorted(str(dim) for dim in names & set(result.dims) - {"time"} if result.sizes[dim] == 0):
         raise _refused(result, f"there is nothing in {', '.join(empty)}")
     _check_sides(result)
 
 
 def _check_sides(result: xr.Dataset) -> None:
-    if not frames.sides(result):
+    sides = frames.sides(result)
+    if not sides:
         raise _refused(result, "none of these muscles is of the right or the left leg", "muscle")
-    if lost := set(frames.sides(result)) - set(map(str, result["side"].values)):
+    if lost := set(sides) - set(map(str, result["side"].values)):
         raise _refused(result, f"the leg {', '.join(sorted(lost))} has muscles but no status", "side")
 
 
-def _check_time(result: xr.Dataset) -> None:
-    time = result["time"].values
-    if time.size < 2:
-        raise _refused(result, f"it has {time.size} frame{'s' if time.size != 1 else ''}", "time")
-    if (
-        not np.issubdtype(time.dtype, np.number)
-        or not np.isfinite(time).all()
-        or (np.diff(time) <= 0.0).any()
-    ):
-        raise _refused(result, "the times of its frames do not increase", "time")
-
-
-def _check_flags(result: xr.Dataset) -> None:
-    given = result["status"].attrs
-    values = np.atleast_1d(given.get("flag_values", []))
-    meanings = str(given.get("flag_meanings", "")).split()
-    if not values.size or values.size != len(meanings):
-        raise _refused(
-            result, f"flag_values holds {values.size} values, flag_meanings {len(meanings)} names", "status"
-        )
+def _checked_flags(result: xr.Dataset) -> dict[int, str]:
+    """Name of each code of the status."""
+    codes = np.atleast_1d(result["status"].attrs.get("flag_values", []))
+    names = str(result["status"].attrs.get("flag_meanings", "")).split()
+    if not codes.size or codes.size != len(names):
+        problem = f"flag_values holds {codes.size} values, flag_meanings {len(names)} names"
+        raise _refused(result, problem, "status")
     status = result["status"].values
-    unknown = np.unique(status[~np.isin(status, values)])
+    unknown = np.unique(status[~np.isin(status, codes)])
     if unknown.size:
         raise _refused(result, f"the status {unknown[0]} has no meaning among its flags", "status")
-
-
-def _check_status(result: xr.Dataset) -> None:
-    _check_flags(result)
-    given = result["status"].attrs
-    values, meanings = np.atleast_1d(given["flag_values"]), str(given["flag_meanings"]).split()
-    if result["valid"].dtype != bool:
-        raise _refused(result, "these are no truth values", "valid")
-    solved = [code for code, name in zip(values, meanings, strict=True) if name.lower() in frames.VALID]
-    unlike = result["valid"] != result["status"].isin(solved)
-    if unlike.any():
-        raise _refused(result, f"it contradicts the status in {int(unlike.sum())} frames", "valid")
+    return dict(zip(codes.tolist(), names, strict=True))
 
 
 def _check_attributes(result: xr.Dataset) -> None:
-    for side in SIDE_NAMES:
-        name = f"heel_strike_times_{side}"
+    for name in (f"heel_strike_times_{side}" for side in SIDE_NAMES):
         times = np.atleast_1d(result.attrs.get(name, []))
-        number = times.size == 0 or np.issubdtype(times.dtype, np.number)
-        if not number or not np.isfinite(times).all() or (np.diff(times) <= 0.0).any():
+        if not _increasing(times):
             raise _refused(result, f"these are no increasing times: {str(times.tolist())[:80]}", name)
     for name in POSITIVE:
-        given = result.attrs.get(name, 1.0)
-        if name == "strength" and isinstance(given, str):
+        value = np.asarray(result.attrs.get(name, 1.0))
+        if name == "strength" and isinstance(result.attrs.get(name), str):
             continue
-        value = np.asarray(given)
         if value.size != 1 or not np.issubdtype(value.dtype, np.number) or not 0.0 < value.item() < np.inf:
             raise _refused(result, f"{value.tolist()!r} is no positive number", name)
 
@@ -168,6 +160,5 @@ def _check_numbers(result: xr.Dataset) -> None:
         lost = valid & ~np.isfinite(values.reshape(values.shape[0], -1)).all(axis=1)
         if lost.any():
             at = result["time"].values[lost][0]
-            raise _refused(
-                result, f"no number in {lost.sum()} frames with a valid solution, first at {at:.3f} s", name
-            )
+            problem = f"no number in {lost.sum()} frames with a valid solution, first at {at:.3f} s"
+            raise _refused(result, problem, name)

@@ -55,31 +55,26 @@ def _replace(beside: Path, paths: list[Path], removed: list[Path]) -> None:
         for place, path in enumerate(paths):
             try:
                 (beside / path.name).replace(path)
-            except OSError as error:
-                raise _half_way(error, paths, place) from error
+            except OSError as error:  # such as a file that another program has open on Windows
+                done = ", ".join(path.name for path in paths[:place])
+                problem = f"cannot be replaced: {error.strerror or error}" + (
+                    f"; {done} already are" if done else ""
+                )
+                remedy = "close it where it is open, and give the command again"
+                raise InputError(problem, code="not_writable", file=path, remedy=remedy) from error
         note(paths)
-        _remove(removed)
+        for path in removed:
+            try:
+                if path.is_file():
+                    path.unlink()
+            except OSError as error:
+                problem = (
+                    f"the new files are written, but this one cannot be removed: {error.strerror or error}"
+                )
+                remedy = "remove it: it belongs to an earlier result"
+                raise InputError(problem, code="not_writable", file=path, remedy=remedy) from error
         with contextlib.suppress(OSError):
             beside.rmdir()
-
-
-def _half_way(error: OSError, paths: list[Path], place: int) -> InputError:
-    """The error of a file that cannot be replaced, such as one that another program has open on Windows."""
-    done = ", ".join(path.name for path in paths[:place])
-    problem = f"cannot be replaced: {error.strerror or error}" + (f"; {done} already are" if done else "")
-    remedy = "close it where it is open, and give the command again"
-    return InputError(problem, code="not_writable", file=paths[place], remedy=remedy)
-
-
-def _remove(paths: list[Path]) -> None:
-    for path in paths:
-        try:
-            if path.is_file():
-                path.unlink()
-        except OSError as error:
-            problem = f"the new files are written, but this one cannot be removed: {error.strerror or error}"
-            remedy = "remove it: it belongs to an earlier result"
-            raise InputError(problem, code="not_writable", file=path, remedy=remedy) from error
 
 
 @contextlib.contextmanager
@@ -98,8 +93,14 @@ def reserved(folder: Path) -> Iterator[None]:
     try:
         with _lock_of(folder) as lock:
             _locks[key] = lock
-            if lock.exclusive:
-                _remove_leftovers(folder)
+            if lock.exclusive:  # then hidden files are those of runs that were killed
+                with contextlib.suppress(OSError):
+                    for path in folder.glob(f"{HIDDEN}*"):
+                        if path.name.endswith(PART):
+                            if (left := Lock.acquire(path)) is not None:
+                                left.release()
+                        elif path.is_dir() and not path.is_symlink():
+                            shutil.rmtree(path, ignore_errors=True)
             yield
     finally:
         for each in missing:
@@ -125,17 +126,6 @@ def _lock_of(folder: Path) -> Lock:
             remedy="wait until it has ended, or choose another folder with -o",
         )
     return lock
-
-
-def _remove_leftovers(folder: Path) -> None:
-    """Remove the hidden files of runs that were killed."""
-    with contextlib.suppress(OSError):
-        for path in folder.glob(f"{HIDDEN}*"):
-            if path.name.endswith(PART):
-                if (lock := Lock.acquire(path)) is not None:
-                    lock.release()
-            elif path.is_dir() and not path.is_symlink():
-                shutil.rmtree(path, ignore_errors=True)
 
 
 @contextlib.contextmanager

@@ -25,17 +25,21 @@ def updated(result: xr.Dataset) -> xr.Dataset:
     """
     if "strength_factor" in result.attrs and "strength" not in result.attrs:
         result = result.assign_attrs(strength=result.attrs["strength_factor"])
-    if "valid" in result or not {"flag_values", "flag_meanings"} <= set(_status(result).attrs):
+    has_status = "status" in result and "side" in result["status"].dims
+    flags = set(result["status"].attrs) if has_status else set()
+    if "valid" in result or not {"flag_values", "flag_meanings"} <= flags:
         return result
     result = result.copy()
     if "reserve_moment" in result and "shared_dofs" in result.attrs:
-        result = result.assign(_parted(result["reserve_moment"], result.attrs["shared_dofs"]))
+        # Reserves are of the degrees of freedom that were shared, unassigned moments of the others.
+        reserve = result["reserve_moment"]
+        shared = reserve["dof"].isin(np.atleast_1d(np.asarray(result.attrs["shared_dofs"], dtype=str)))
+        zero = xr.zeros_like(reserve).where(reserve.notnull())
+        unassigned = reserve.where(~shared, zero).assign_attrs(reserve.attrs)
+        result = result.assign(reserve_moment=reserve.where(shared, zero), unassigned_moment=unassigned)
     result = result.assign(_verdicts(result))
-    return result.assign({name: _blanked(result, name) for name in _concerned(result)})
-
-
-def _status(result: xr.Dataset) -> xr.DataArray:
-    return result["status"] if "status" in result and "side" in result["status"].dims else xr.DataArray()
+    names = (name + suffix for name in (*OF_LEG, *OF_SIDE) for suffix in SUFFIXES)
+    return result.assign({name: _blanked(result, name) for name in names if name in result})
 
 
 def _verdicts(result: xr.Dataset) -> dict[str, xr.DataArray]:
@@ -48,30 +52,13 @@ def _verdicts(result: xr.Dataset) -> dict[str, xr.DataArray]:
         if name in result:
             credible = credible & result[name]
     solved = [code for code, name in zip(values, names, strict=False) if name.lower() in frames.VALID]
-    since = [own for own in Status if own.name not in names]
-    flags = {
-        "flag_values": np.append(values, since).astype(np.int8),
-        "flag_meanings": " ".join([*names, *(own.name for own in since)]),
-    }
+    since = [member for member in Status if member.name not in names]
     judged = status.where(credible, int(Status.INVALID_MOTION)).astype(np.int8).transpose(*status.dims)
-    judged.attrs = status.attrs | flags
-    valid = (status.isin(solved) & credible).transpose(*status.dims)
-    return {"valid": valid, "status": judged}
-
-
-def _parted(reserve: xr.DataArray, shared: object) -> dict[str, xr.DataArray]:
-    """Reserves of the degrees of freedom that were shared, unassigned moments of the others."""
-    own = reserve["dof"].isin(np.atleast_1d(np.asarray(shared, dtype=str)))
-    none = xr.zeros_like(reserve).where(reserve.notnull())
-    return {
-        "reserve_moment": reserve.where(own, none),
-        "unassigned_moment": reserve.where(~own, none).assign_attrs(reserve.attrs),
+    judged.attrs = status.attrs | {
+        "flag_values": np.append(values, since).astype(np.int8),
+        "flag_meanings": " ".join([*names, *(member.name for member in since)]),
     }
-
-
-def _concerned(result: xr.Dataset) -> list[str]:
-    given = (name + suffix for name in (*OF_LEG, *OF_SIDE) for suffix in SUFFIXES)
-    return [name for name in given if name in result]
+    return {"valid": (status.isin(solved) & credible).transpose(*status.dims), "status": judged}
 
 
 def _blanked(result: xr.Dataset, name: str) -> xr.DataArray:
@@ -79,9 +66,7 @@ def _blanked(result: xr.Dataset, name: str) -> xr.DataArray:
     variable, valid = result[name], result["valid"]
     if name not in OF_SIDE:
         last = next(str(dim) for dim in variable.dims if dim in ("muscle", "joint", "dof"))
-        legs = [str(each)[-1] for each in variable[last].values]
-        none = xr.ones_like(valid.isel(side=0, drop=True))
-        known = set(map(str, valid["side"].values))
-        columns = [valid.sel(side=leg, drop=True) if leg in known else none for leg in legs]
-        valid = xr.concat(columns, last)
+        always = xr.ones_like(valid.isel(side=0, drop=True))
+        by_leg = {str(side): valid.sel(side=side, drop=True) for side in valid["side"].values}
+        valid = xr.concat([by_leg.get(str(label)[-1], always) for label in variable[last].values], last)
     return variable.where(valid).transpose(*variable.dims)
