@@ -73,10 +73,8 @@ def shapes_of(result: xr.Dataset) -> Shapes | None:
     floors = flat & ground & (axes[:, 2, 2] > 1.0 - LEVEL)
     kept = np.flatnonzero(~(floors & (np.cumsum(floors) == 1)))
     prefixes = list(np.atleast_1d(result.attrs["prefixes"]))
-    owner = np.array(
-        [-1 if still else prefixes.index(own) for still, own in zip(ground, _text(result), strict=True)],
-        np.intp,
-    )
+    carriers = map(str, result["surface_prefix"].values)
+    owner = [-1 if still else prefixes.index(own) for still, own in zip(ground, carriers, strict=True)]
     half = np.where(flat, np.where(ground, ON_GROUND, ON_BODY), 0.0)
     return Shapes(
         tuple(str(name) for name in result["surface"].values[kept]),
@@ -87,12 +85,8 @@ def shapes_of(result: xr.Dataset) -> Shapes | None:
         result["surface_radius"].values[kept],
         half[kept],
         result["surface_body"].values[kept].astype(np.intp),
-        owner[kept],
+        np.array(owner, np.intp)[kept],
         result["body_place"].values,
         result["body_rotation"].values,
         float(center[np.argmax(floors), 2]) if floors.any() else None,
     )
-
-
-def _text(result: xr.Dataset) -> list[str]:
-    return [str(each) for each in result["surface_prefix"].values]

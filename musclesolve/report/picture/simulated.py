@@ -9,6 +9,7 @@ they lie in the standing layout of their bodies (surface_center and so on), with
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import combinations
 
 import numpy as np
 import xarray as xr
@@ -16,7 +17,6 @@ import xarray as xr
 from musclesolve._util.arrays import Array
 from musclesolve.dynamics.forward.contact_simulation import ContactSimulation
 from musclesolve.dynamics.forward.simulate import Simulation
-from musclesolve.dynamics.model.topology import Topology
 from musclesolve.errors import InputError
 from musclesolve.muscles.driving.muscle_forces import MuscleForces
 from musclesolve.report.picture.picture_data import KIND
@@ -41,58 +41,43 @@ def simulation_picture(
     Raises:
         InputError: something else than a simulation, or muscles of a model that is not in it.
     """
-    motions = _motions(simulation)
-    given = [muscles] if isinstance(muscles, MuscleForces) else list(muscles)
-    parts = [
-        _skeletons(motions),
-        _muscles(motions, given),
-        *(
-            [_contacts(simulation), _surfaces(simulation)]
-            if isinstance(simulation, ContactSimulation)
-            else []
-        ),
-    ]
+    if not isinstance(simulation, Simulation | ContactSimulation):
+        raise InputError(
+            f"a {type(simulation).__name__} cannot be drawn",
+            code="bad_type",
+            expected="a result, or a simulation of simulate, simulate_contact or ForwardProblem.simulate",
+        )
+    # the simulated motions by the names of their models; a single one may have none
+    motions = simulation.motions if isinstance(simulation, ContactSimulation) else {"": simulation}
+    prefixes = {name: f"{name} " if len(motions) > 1 else "" for name in motions}
+    driving = [muscles] if isinstance(muscles, MuscleForces) else list(muscles)
+    parts = [_skeletons(motions, prefixes), _muscles(motions, prefixes, driving)]
+    if isinstance(simulation, ContactSimulation):
+        parts += [_contacts(simulation), _surfaces(simulation, prefixes)]
     variables: dict[str, Variable] = {}
     coordinates: dict[str, object] = {"time": np.asarray(simulation.time), "axis": list("xyz")}
-    for own_variables, own_coordinates in parts:
-        variables |= own_variables
-        coordinates |= own_coordinates
+    for part_variables, part_coordinates in parts:
+        variables |= part_variables
+        coordinates |= part_coordinates
     names = title or ", ".join(name or motion.model.topology.name for name, motion in motions.items())
-    subjects = [_prefix(name, motions) for name in motions]
-    return xr.Dataset(variables, coordinates, {"kind": KIND, "subject": names, "prefixes": subjects})
-
-
-def _motions(simulation: Simulation | ContactSimulation) -> dict[str, Simulation]:
-    """The simulated motions by the names of their models; a single one may have none."""
-    if isinstance(simulation, ContactSimulation):
-        return simulation.motions
-    if isinstance(simulation, Simulation):
-        return {"": simulation}
-    raise InputError(
-        f"a {type(simulation).__name__} cannot be drawn",
-        code="bad_type",
-        expected="a result, or a simulation of simulate, simulate_contact or ForwardProblem.simulate",
-    )
-
-
-def _prefix(name: str, motions: dict[str, Simulation]) -> str:
-    """What stands before the names of a model's points, where there are several models."""
-    return f"{name} " if len(motions) > 1 else ""
+    attributes = {"kind": KIND, "subject": names, "prefixes": list(prefixes.values())}
+    return xr.Dataset(variables, coordinates, attributes)
 
 
 Part = tuple[dict[str, Variable], dict[str, object]]
+"""Variables and coordinates."""
 
 
-def _skeletons(motions: dict[str, Simulation]) -> Part:
-    """Points and bones of all models."""
+def _skeletons(motions: dict[str, Simulation], prefixes: dict[str, str]) -> Part:
+    """Points and bones of all models, the name of the model before those of its points where there are several."""
     points: list[str] = []
     bones: list[tuple[str, str]] = []
     places = []
     for name, motion in motions.items():
-        own, before = model_bones(motion), _prefix(name, motions)
-        points += [before + point for point in own.points]
-        bones += [(before + start, before + end) for start, end in own.bones]
-        places.append(own.position)
+        skeleton, before = model_bones(motion), prefixes[name]
+        points += [before + point for point in skeleton.points]
+        bones += [(before + start, before + end) for start, end in skeleton.bones]
+        places.append(skeleton.position)
     whole = Skeleton(tuple(points), np.concatenate(places, axis=1), tuple(bones))
     return whole.variables, whole.coordinates
 
@@ -106,25 +91,25 @@ def model_bones(motion: Simulation) -> Skeleton:
     if topology.name == SUBJECT:
         return subject_skeleton(motion.model, motion.motion)
     names = tuple(point.name for point in topology.points)
-    bones = dict.fromkeys(bone for body in topology.bodies for bone in _body_bones(topology, body.name))
+    bones: dict[tuple[str, str], None] = {}
+    for body in topology.bodies:
+        if extra := [point for point in body.extra if point in names]:
+            lines = [(extra[0], point) for point in (*body.points, *extra[1:])]
+        else:
+            lines = list(combinations(body.points, 2))
+        bones |= dict.fromkeys(lines)
     return Skeleton(names, motion.q[:, : len(names)].astype(np.float32), tuple(bones))
 
 
-def _body_bones(topology: Topology, name: str) -> list[tuple[str, str]]:
-    body = topology.bodies[topology.body_index[name]]
-    extra = [each for each in body.extra if each in {point.name for point in topology.points}]
-    if extra:
-        return [(extra[0], point) for point in (*body.points, *extra[1:])]
-    return [(start, end) for k, start in enumerate(body.points) for end in body.points[k + 1 :]]
-
-
-def _muscles(motions: dict[str, Simulation], given: Sequence[MuscleForces]) -> Part:
+def _muscles(
+    motions: dict[str, Simulation], prefixes: dict[str, str], driving: Sequence[MuscleForces]
+) -> Part:
     """Paths, activation and force of all muscles; where forces are prescribed there is no activation."""
     names: list[str] = []
     lines, activation, tension, strength = [], [], [], []
-    for muscles in given:
+    for muscles in driving:
         name, motion = _driven(motions, muscles)
-        own = [_prefix(name, motions) + muscle for muscle in muscles.names]
+        own = [prefixes[name] + muscle for muscle in muscles.names]
         names += own
         lines.append((own, muscles.lines(motion.q)))
         course = muscles.course(motion.time)
@@ -174,12 +159,14 @@ def _contacts(simulation: ContactSimulation) -> Part:
     return variables, {"contact_pair": np.array([simulation.pairs.names[k] for k in kept], np.str_)}
 
 
-def _surfaces(simulation: ContactSimulation) -> Part:
+def _surfaces(simulation: ContactSimulation, prefixes: dict[str, str]) -> Part:
     """All surfaces of the pairs, and where the bodies are that carry them; the ground is the last of all bodies."""
     surfaces = simulation.pairs.surfaces
     carrying, body = np.unique(simulation.pairs.body, return_inverse=True)
     place, rotation = _poses(simulation)
-    owners = [_prefix(name, simulation.motions) for name in _owners(simulation)]
+    only = next(iter(simulation.motions))
+    # the model of every surface; none of one on the ground
+    owners = [prefixes[each.model or only] if each.body else "" for each in surfaces]
     several = {
         name: np.array([getattr(each, name) for each in surfaces], float).reshape(len(surfaces), *shape)
         for name, shape in (
@@ -203,12 +190,6 @@ def _surfaces(simulation: ContactSimulation) -> Part:
         "body_rotation": (("time", "surface_body_number", "axis", "own_axis"), rotation[:, carrying]),
     }
     return variables, {"surface": np.array([each.name for each in surfaces], np.str_)}
-
-
-def _owners(simulation: ContactSimulation) -> list[str]:
-    """The model of every surface; that of one on the ground is empty."""
-    only = next(iter(simulation.motions))
-    return [each.model or only if each.body else "" for each in simulation.pairs.surfaces]
 
 
 def _poses(simulation: ContactSimulation) -> tuple[Array, Array]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -40,7 +40,7 @@ def sto_files(
     """
     _check_time(result, path)
     tables = bundled_toml(__package__, "opensim_names.toml")["sto"]
-    chosen = list(variables) if variables is not None else [each for each in list(tables)[:STANDARD]]
+    chosen = list(tables)[:STANDARD] if variables is None else list(variables)
     chosen = [name for name in chosen if name in result]
     if not chosen:
         raise unknown_name(
@@ -79,19 +79,8 @@ def mot_files(
     _check_time(result, path)
     if "joint_angle" not in result:
         raise unknown_name("joint_angle", "series", map(str, result.data_vars), " in this result")
-    _check_rotations(result)
-    angles = columns(result, "joint_angle", naming)
-    names = [each["dof"] for each in angles.labels]
-    pelvis_names, pelvis = _pelvis(result, naming)
-    values = np.hstack([pelvis, np.degrees(angles.values)])
-    table = Table(result["time"].values, (*pelvis_names, *names), values, True, path)
-    return {path.name: _encoded(path, table, naming, _DEGREES)}
-
-
-def _check_rotations(result: xr.Dataset) -> None:
-    """Refuse coordinates in metres among the angles: a result does not say which they are."""
     unit = str(result["joint_angle"].attrs.get("units", "rad"))
-    if unit != "rad":
+    if unit != "rad":  # coordinates in metres among the angles: a result does not say which they are
         raise InputError(
             f"the coordinates of this result are in {unit}",
             code="conflict",
@@ -99,6 +88,12 @@ def _check_rotations(result: xr.Dataset) -> None:
             expected="rotations alone, which a MOT file has in degrees",
             remedy="--format csv, or share without the coordinates that are translations",
         )
+    angles = columns(result, "joint_angle", naming)
+    names = [each["dof"] for each in angles.labels]
+    pelvis_names, pelvis = _pelvis(result, naming)
+    values = np.hstack([pelvis, np.degrees(angles.values)])
+    table = Table(result["time"].values, (*pelvis_names, *names), values, True, path)
+    return {path.name: _encoded(path, table, naming, _DEGREES)}
 
 
 def _check_time(result: xr.Dataset, path: Path) -> None:
@@ -112,21 +107,18 @@ def _check_time(result: xr.Dataset, path: Path) -> None:
         )
 
 
-def _table(found: Columns, column: str, result: xr.Dataset, path: Path) -> Table:
-    names = tuple(
-        (column.format(**each) if _fits(column, each) else ".".join(each.values()) or found.variable)
-        for each in found.labels
-    )
-    values: Array = np.asarray(found.values, dtype=float)
+def _table(series: Columns, column: str, result: xr.Dataset, path: Path) -> Table:
+    """The columns of a variable by the names of its table, where these use every label: a comparison has more."""
+    names = [
+        column.format(**labels)
+        if column and all(f"{{{dim}}}" in column for dim in labels)
+        else ".".join(labels.values()) or series.variable
+        for labels in series.labels
+    ]
+    values: Array = np.asarray(series.values, dtype=float)
     # OpenSim's Storage ends before the first row with a nan: what no frame has is left out.
     known = np.flatnonzero(~np.isnan(values).all(axis=0))
-    names = tuple(names[k] for k in known)
-    return Table(result["time"].values, names, values[:, known], False, path)
-
-
-def _fits(column: str, labels: Mapping[str, str]) -> bool:
-    """Whether the name of a column uses every label: a comparison has more."""
-    return bool(column) and all(f"{{{dim}}}" in column for dim in labels)
+    return Table(result["time"].values, tuple(names[k] for k in known), values[:, known], False, path)
 
 
 def _encoded(path: Path, table: Table, naming: Naming, units: str) -> bytes:

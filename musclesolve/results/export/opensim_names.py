@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -13,9 +13,9 @@ from muscle_db.model import Vector
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.names import unknown_name
 from musclesolve.errors import InputError
+from musclesolve.results.dataset.checked import MODEL
+from musclesolve.results.dataset.result_quantities import choice_name
 
-MODEL_FILE = "model_file"
-"""Attribute of a result that has the names of an OpenSim model."""
 OWN, NEWEST = "own", "rajagopal"
 NAMES = (OWN, "gait2392", NEWEST)
 """What names may be asked for; NEWEST where a set has none of a model."""
@@ -67,8 +67,17 @@ def find_naming(result: xr.Dataset, names: str | None, opensim: bool) -> Naming:
     if names is not None and names not in NAMES:
         raise unknown_name(names, "naming", NAMES, where="--names")
     database = result.attrs.get("muscle_database")
-    if database is None or MODEL_FILE in result.attrs:
-        return _as_it_is(result, names)
+    if database is None or MODEL in result.attrs:
+        model = choice_name(result, MODEL)
+        if names not in (None, OWN):
+            raise InputError(
+                f"the result has the names and signs of {model or 'an unknown model'} already",
+                code="conflict",
+                where="--names",
+                expected="a result of `musclesolve run`",
+                remedy="leave out --names",
+            )
+        return Naming(f"names and signs of {model}" if model else "names and signs as in the result")
     if names == OWN or (names is None and not opensim):
         return Naming("names, signs and axes of musclesolve")
     sets = bundled_toml(__package__, "opensim_names.toml")["sets"]
@@ -80,25 +89,8 @@ def find_naming(result: xr.Dataset, names: str | None, opensim: bool) -> Naming:
     given = np.atleast_1d(result.attrs.get("muscle_coordinates", []))
     if given.size:
         pairs = dict(str(each).split(" ", 1) for each in given)
-        return _naming(_last_part(str(database)), pairs, _short_names(result))
+        return _naming(choice_name(result, "muscle_database"), pairs, _short_names(result))
     return _of_set(result, NEWEST, load(sets[NEWEST]))
-
-
-def _as_it_is(result: xr.Dataset, names: str | None) -> Naming:
-    model = _last_part(str(result.attrs.get(MODEL_FILE, "")))
-    if names not in (None, OWN):
-        raise InputError(
-            f"the result has the names and signs of {model or 'an unknown model'} already",
-            code="conflict",
-            where="--names",
-            expected="a result of `musclesolve run`",
-            remedy="leave out --names",
-        )
-    return Naming(f"names and signs of {model}" if model else "names and signs as in the result")
-
-
-def _last_part(path: str) -> str:
-    return path.replace("\\", "/").rpartition("/")[2]
 
 
 def _of_set(result: xr.Dataset, model: str, database: MuscleDatabase) -> Naming:
@@ -130,7 +122,5 @@ def _short_names(result: xr.Dataset) -> dict[str, str]:
     """Short name of every muscle."""
     if "short_name" not in result.coords:
         return {}
-    pairs: Iterable[tuple[object, object]] = zip(
-        result["muscle"].values, result["short_name"].values, strict=True
-    )
-    return {str(name): str(short) for name, short in pairs}
+    names, shorts = (map(str, result[name].values) for name in ("muscle", "short_name"))
+    return dict(zip(names, shorts, strict=True))
