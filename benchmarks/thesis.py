@@ -45,8 +45,7 @@ from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.full_formulation import FullProblem, solve_full
 from musclesolve.sharing.kernel.constants import TOLERANCE
 from musclesolve.sharing.problem import Problem
-from musclesolve.sharing.solver.frame_programme import Programme
-from musclesolve.sharing.solver.polish import least_squares_multiplier
+from musclesolve.sharing.solver.frame_programme import Programme, least_squares_multiplier
 from musclesolve.studies.benchmark.measure import machine
 
 COST = find_cost("stress_cubed")

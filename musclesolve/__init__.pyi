@@ -48,7 +48,7 @@ from .sharing.analysis.reserve_check import check_reserves as check_reserves
 from .sharing.cost.casadi_expression import expression_cost as expression_cost
 from .sharing.cost.cost_base import Cost as Cost
 from .sharing.cost.cost_registry import costs as costs
-from .sharing.derivatives.solution_derivatives import solution_derivatives as solution_derivatives
+from .sharing.solution_derivatives import solution_derivatives as solution_derivatives
 from .sharing.kernel.compiled_solver import compile_kernel as compile_kernel
 from .sharing.problem import Problem as Problem
 from .sharing.rate_limits import RateLimits as RateLimits

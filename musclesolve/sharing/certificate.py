@@ -1,4 +1,4 @@
-"""The certificate of optimality, recomputed from the problem and the numbers of a solution alone.
+"""The certificates of optimality and of infeasibility, recomputed from the problem and the numbers alone.
 
 This is the definition, for any cost and any solver. kernel/compiled_certificate.py computes the same compiled, because
 recomputing it in numpy would take longer than solving; tests/sharing/kernel/test_kernel.py holds the two together.
@@ -41,14 +41,48 @@ distinguished only above a = 5e-4 10^(-6 / (p - 1)), which is 5e-7 for p = 3 and
 activations are all below about 1e-5 the sharing, and with it the ratio of the cost to the least one, is not resolved.
 
 Of a cost that is not convex the certificate shows a point where it is stationary, not that it is the least.
+
+Levels of loads (lexicographic min/max).
+
+The largest load is minimal, then the largest of the rest, and so on. Let rho_i a_i be the load of muscle i. Level 1
+looks at all muscles, level l at those which the levels above have not decided; t is the largest load among them. A
+combination y of the moments proves the level. With p = A^T y, whatever produces the moments without a load above t
+among these muscles satisfies
+
+    sum_i p_i a_i = y . (b - s)   <=   sum_i max(p_i lower_i, p_i min(upper_i, t / rho_i)),
+
+and where both sides are equal no such solution has a smaller t, and each has a_i = min(upper_i, t / rho_i) where
+p_i > 0 and a_i = lower_i where p_i < 0: these muscles are decided. As above, of two misses the smaller one counts: the
+distance of the load rho_i a_i from that bound, as a share of the largest rho, and the change of t with the load,
+|p_i| / rho_i over the sum of p_j / rho_j of those that t limits. Where y is zero, the muscle with the largest load has
+to be at its lower bound; those that no level decides have to be at theirs.
+
+Reserves come first: their weighted squares are the least possible, whatever the loads. With q = A^T (w s) the squares
+s . w s / 2 exceed the least by no more than sum_i |q_i| times the distance of a_i from upper_i where q_i > 0, else
+from lower_i; that duality gap counts as a share of s . w s, and muscles with |q_i| > 1e-6 s . w s are decided by it.
+
+Infeasibility.
+
+By Farkas' lemma the moments b are out of reach if and only if some combination y of them exceeds what muscles reach,
+
+    y . b  >  max over lower <= a <= upper of y . A a  =  sum_i max(lower_i (A^T y)_i, upper_i (A^T y)_i).
+
+The Farkas ratio of y is the margin of this inequality without unit,
+
+    (y . b - max y . A a) / sum_k |y_k| max(1, |b_k|).
+
+Whoever proposes y, the ratio is recomputed here. Above 1e-6 it is accepted as a proof: then no activation comes as
+close to the moments as the certificate of a solved frame demands.
 """
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from musclesolve._util.arrays import Array, Mask
-from musclesolve.sharing.cost.cost_base import Cost
+from musclesolve.sharing.cost.cost_base import Cost, single_costs
 from musclesolve.sharing.kernel.constants import (
     LEAST_REACH,
     LEAST_SIZE,
@@ -57,9 +91,11 @@ from musclesolve.sharing.kernel.constants import (
     UNCERTAIN,
     UNCERTAIN_WITH_RESERVES,
 )
-from musclesolve.sharing.min_max_certificate import level_residual
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.problem_scale import slope_scale
+
+DECIDED = 1e-6
+SAME = 1e-9
 
 
 def kkt_residual(
@@ -78,51 +114,36 @@ def kkt_residual(
         activation: (T, n).
         reserve: (T, m) [N m].
         multiplier: (T, m) [cost per N m].
-        level_multiplier: (T, L, m), for a cost of levels (min/max), whose certificate is in min_max_certificate.py.
+        level_multiplier: (T, L, m) y of every level of a cost of levels (min/max); NaN below the last.
 
     Returns:
         (T,) without unit; infinite where a number is not finite, or level multipliers lack.
     """
-    problem = within_domain(problem, cost)
-    if "linear_programme" in cost.needs:
-        if level_multiplier is None:
-            return np.full(problem.n_frames, np.inf)
-        return level_residual(problem, cost, activation, reserve, level_multiplier)
-    matrix = problem.moment_matrix
+    problem, weight = within_domain(problem, cost), problem.reserve_weight
+    levels = "linear_programme" in cost.needs
+    if levels and level_multiplier is None:
+        return np.full(problem.n_frames, np.inf)
     with np.errstate(invalid="ignore", over="ignore"):
-        produced = np.matmul(matrix, activation[:, :, None])[:, :, 0]
-        pull = np.matmul(multiplier[:, None, :], matrix)[:, 0, :]
-        uncertain = UNCERTAIN if problem.reserve_weight is None else UNCERTAIN_WITH_RESERVES
-        blur = pull_error(matrix, multiplier), uncertain
-        asked = 0.0 if problem.reserve_weight is None else multiplier / problem.reserve_weight
         scale = np.maximum(1.0, np.abs(problem.moment))
-        misses = np.stack(
-            [
-                stationarity(problem, cost, activation, pull, blur),
-                (np.abs(produced + reserve - problem.moment) / scale).max(axis=1),
+        missed = (np.abs(problem.produced(activation) + reserve - problem.moment) / scale).max(axis=1)
+        if levels and level_multiplier is not None:
+            misses = [missed, *_level_misses(problem, cost, activation, reserve, level_multiplier)]
+        else:
+            inside = np.clip(activation, problem.lower, problem.upper)
+            own = slope_scale(problem, cost, np.maximum(LEAST_REACH, (inside - problem.lower).max(axis=1)))
+            error = (
+                ROUNDING * np.matmul(np.abs(multiplier)[:, None, :], np.abs(problem.moment_matrix))[:, 0, :]
+            )
+            blur = error, UNCERTAIN if weight is None else UNCERTAIN_WITH_RESERVES
+            slope, pull = cost.total_gradient(problem, inside), problem.pull(multiplier)
+            asked = 0.0 if weight is None else multiplier / weight
+            misses = [
+                stationarity_miss(problem, activation, slope, pull, own, blur),
+                missed,
                 (np.abs(reserve - asked) / scale).max(axis=1),
             ]
-        )
-    return np.where(np.isfinite(misses).all(axis=0), misses.max(axis=0), np.inf)
-
-
-def pull_error(matrix: Array, multiplier: Array) -> Array:
-    """e: by how much round-off leaves the sums A^T lambda uncertain, (T, n)."""
-    error: Array = ROUNDING * np.matmul(np.abs(multiplier)[:, None, :], np.abs(matrix))[:, 0, :]
-    return error
-
-
-def stationarity(
-    problem: Problem, cost: Cost, activation: Array, pull: Array, blur: tuple[Array, float] | None = None
-) -> Array:
-    """The first line of the certificate, (T,), for pull = A^T lambda, (T, n).
-
-    `blur` is `pull_error` of the pull, and the share of S from which on it counts; None: it does not.
-    """
-    inside = np.clip(activation, problem.lower, problem.upper)
-    slope = cost.total_gradient(problem, inside)
-    own = slope_scale(problem, cost, np.maximum(LEAST_REACH, (inside - problem.lower).max(axis=1)))
-    return stationarity_miss(problem, activation, slope, pull, own, blur)
+    each = np.stack(misses)
+    return np.where(np.isfinite(each).all(axis=0), each.max(axis=0), np.inf)
 
 
 def stationarity_miss(
@@ -133,25 +154,25 @@ def stationarity_miss(
     own: Array,
     blur: tuple[Array, float] | None = None,
 ) -> Array:
-    """The same for slopes g and scales theta, (T, n), that are known already."""
+    """The first line of the certificate, (T,), for slopes g, pull = A^T lambda and scales theta, (T, n).
+
+    `blur` is the uncertainty e of the pull, (T, n), and the share of S from which on it counts; None: it does not.
+    """
     size = stationarity_size(slope, pull, own)
-    miss = _miss(problem, activation, slope, pull, size)
+    pulls = [pull]
     if blur is not None:
         error, share = blur
         error = np.where(error <= share * size, 0.0, error)
-        for end in (pull - error, pull + error):
-            miss = np.maximum(miss, _miss(problem, activation, slope, end, size))
-    return np.asarray(miss.max(axis=1))
-
-
-def _miss(problem: Problem, activation: Array, slope: Array, pull: Array, size: Array) -> Array:
-    """|a - clip(a - (g - p) / S)| of every muscle, (T, n)."""
-    difference = np.clip(slope - pull, -size, size)
-    step = np.divide(difference, size, out=np.zeros_like(size), where=size != 0)
-    # an infinite slope is a full miss, NaN stays NaN
-    step = np.where(np.isfinite(slope), step, np.sign(slope))
-    miss: Array = np.abs(activation - np.clip(activation - step, problem.lower, problem.upper))
-    return miss
+        pulls += [pull - error, pull + error]
+    largest = np.zeros_like(size)
+    for each in pulls:
+        difference = np.clip(slope - each, -size, size)
+        step = np.divide(difference, size, out=np.zeros_like(size), where=size != 0)
+        # an infinite slope is a full miss, NaN stays NaN
+        step = np.where(np.isfinite(slope), step, np.sign(slope))
+        miss = np.abs(activation - np.clip(activation - step, problem.lower, problem.upper))
+        largest = np.maximum(largest, miss)
+    return np.asarray(largest.max(axis=1))
 
 
 def stationarity_size(slope: Array, pull: Array, own: Array) -> Array:
@@ -172,3 +193,91 @@ def needs_reserve(reserve: Array, moment: Array) -> Mask:
     The one definition of SOLVED_WITH_RESERVE; kernel/solve_frame.py has the same in compiled form.
     """
     return np.abs(reserve) > TOLERANCE * np.maximum(1.0, np.abs(moment))
+
+
+def relative_load(problem: Problem, cost: Cost) -> Array:
+    """rho, (T, n): the load of each muscle at activation 1, for a cost of levels or a multiple of one."""
+    inner: Any = single_costs(cost)[0]
+    load: Array = inner.relative_load(problem)
+    return load
+
+
+def _level_misses(
+    problem: Problem, cost: Cost, activation: Array, reserve: Array, multiplier: Array
+) -> list[Array]:
+    """The misses of bounds, of reserves, of every level and of the muscles that no level decides, (T,) each."""
+    inside = (activation >= problem.lower) & (activation <= problem.upper)
+    goal, share, held = reserve_pull(problem, reserve)
+    spare = 0.0 if problem.reserve_weight is not None else np.abs(reserve).max(axis=1)
+    gap = (share * np.abs(activation - goal)).sum(axis=1)
+    misses = [np.where(inside.all(axis=1), 0.0, np.inf), np.maximum(gap, spare)]
+    load, open_ = relative_load(problem, cost), ~held
+    for y in np.moveaxis(multiplier, 1, 0):
+        used = np.isfinite(y).all(axis=1)
+        y = np.where(used[:, None], y, 0.0)
+        pull = problem.pull(y)
+        present = np.where(open_, load * activation, -np.inf)
+        top = present.max(axis=1, keepdims=True)
+        limited = open_ & (pull > 0) & (load * problem.upper >= top)
+        share = weight_of(pull, load, limited)
+        goal = np.where(pull > 0, bound_of_level(problem.upper, load, top), problem.lower)
+        distance = load * np.abs(activation - goal) / load.max(axis=1, keepdims=True)
+        missed = np.where(open_, np.minimum(distance, share), 0.0).max(axis=1)
+        missed = np.where(limited.any(axis=1), missed, np.inf)
+        # where y is zero
+        free = ~np.any(y, axis=1)
+        first = open_ & (present >= top - SAME * np.abs(top))
+        above = np.where(first, activation - problem.lower, np.inf)
+        decided = np.where(free[:, None], first & (above <= DECIDED), open_ & (share > DECIDED))
+        misses.append(np.where(used, np.where(free, above.min(axis=1), missed), 0.0))
+        open_ &= ~(decided & used[:, None])
+    return [*misses, np.where(open_, activation - problem.lower, 0.0).max(axis=1)]
+
+
+def weight_of(pull: Array, load: Array, limited: Mask) -> Array:
+    """|p_i| / rho_i as a share of the sum of those that t limits, (T, n); infinite where there is none."""
+    each = np.divide(np.abs(pull), load, out=np.zeros_like(pull), where=load > 0)
+    total = np.where(limited, each, 0.0).sum(axis=1, keepdims=True)
+    return np.divide(each, total, out=np.full_like(each, np.inf), where=total > 0)
+
+
+def bound_of_level(upper: Array, load: Array, level: Array) -> Array:
+    """min(upper, t / rho), (T, n)."""
+    return np.divide(level, load, out=np.array(upper), where=load * upper > level)
+
+
+def reserve_pull(problem: Problem, reserve: Array) -> tuple[Array, Array, Mask]:
+    """The bound that each muscle is to reach, |q_i| as a share of s . w s, and which muscles that decides, (T, n)."""
+    if problem.reserve_weight is None:
+        none = np.zeros(problem.lower.shape, np.bool_)
+        return problem.lower, np.zeros(problem.lower.shape), none
+    asked = problem.reserve_weight * reserve
+    used = (np.abs(reserve) > DECIDED * np.maximum(1.0, np.abs(problem.moment))).any(axis=1, keepdims=True)
+    pull = problem.pull(asked)
+    squares = np.where(used, (asked * reserve).sum(axis=1, keepdims=True), 1.0)
+    share = np.where(used, np.abs(pull) / squares, 0.0)
+    return np.where(pull > 0, problem.upper, problem.lower), share, share > DECIDED
+
+
+def farkas_ratio(problem: Problem, direction: Array, pull: Array | None = None) -> Array:
+    """The Farkas ratio of each frame, (T,); minus infinity where the direction is zero or not finite.
+
+    The direction y, (T, m), may be of any length; reserves of the problem are left out of account. `pull` is A^T y,
+    (T, n), if it is known already.
+    """
+    pull = problem.pull(direction) if pull is None else pull
+    with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
+        size = (np.abs(direction) * np.maximum(1.0, np.abs(problem.moment))).sum(axis=1)
+        reach = np.maximum(problem.lower * pull, problem.upper * pull).sum(axis=1)
+        margin = ((direction * problem.moment).sum(axis=1) - reach) / size
+    return np.where(np.isfinite(margin), margin, -np.inf)
+
+
+def is_proof(ratio: Array) -> Mask:
+    """(T,) whether a Farkas ratio proves infeasibility."""
+    return ratio > TOLERANCE
+
+
+def empty_box(problem: Problem) -> Mask:
+    """(T,) whether no activation at all satisfies the bounds (the domain of the cost ends below the lower one)."""
+    return np.any(problem.lower > problem.upper, axis=1)

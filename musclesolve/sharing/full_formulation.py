@@ -31,15 +31,21 @@ from musclesolve._util.locks import CASADI
 from musclesolve._util.names import unknown_name
 from musclesolve.errors import InputError
 from musclesolve.sharing.arguments import check_type
-from musclesolve.sharing.certificate import kkt_residual, needs_reserve, within_domain
+from musclesolve.sharing.certificate import (
+    empty_box,
+    farkas_ratio,
+    is_proof,
+    kkt_residual,
+    needs_reserve,
+    within_domain,
+)
 from musclesolve.sharing.cost.cost_base import NEEDS, Cost
 from musclesolve.sharing.cost.cost_registry import find_cost
-from musclesolve.sharing.infeasibility_proof import empty_box, farkas_ratio, is_proof
 from musclesolve.sharing.kernel.constants import HUGE, TOLERANCE
-from musclesolve.sharing.nearest_moments import nearest_moments
 from musclesolve.sharing.problem import OPTIONAL, Problem, misshapen
 from musclesolve.sharing.problem_scale import load, slope_size
 from musclesolve.sharing.solver.frame_programme import ipopt_options
+from musclesolve.sharing.solver.interior_point import nearest_moments
 from musclesolve.sharing.solver.ipopt_casadi import CLAIMS, casadi_ipopt, columns_first
 from musclesolve.sharing.solving import fix_idle_muscles
 from musclesolve.sharing.status import Status

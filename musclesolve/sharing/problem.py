@@ -163,6 +163,14 @@ class Problem:
         with np.errstate(invalid="ignore", over="ignore"):
             return self.moment_arm * self.force_capacity[:, None, :]
 
+    def produced(self, activation: Array) -> Array:
+        """A a, (T, m) [N m], the moments that the contractile elements produce at activations (T, n)."""
+        return np.matmul(self.moment_matrix, activation[:, :, None])[:, :, 0]
+
+    def pull(self, multiplier: Array) -> Array:
+        """A^T lambda, (T, n), the pull of multipliers of the moments (T, m) on each activation."""
+        return np.matmul(multiplier[:, None, :], self.moment_matrix)[:, 0, :]
+
     @cached_property
     def valid(self) -> Mask:
         """(T,) which frames consist of numbers that are finite and below 1e100 (whose cube is finite too)."""

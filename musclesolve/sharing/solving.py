@@ -11,16 +11,22 @@ from musclesolve._util.arrays import Array, Mask
 from musclesolve._util.checks import check_choice
 from musclesolve.errors import InputError
 from musclesolve.sharing.arguments import check_problem
-from musclesolve.sharing.certificate import kkt_residual, needs_reserve, within_domain
+from musclesolve.sharing.certificate import (
+    empty_box,
+    farkas_ratio,
+    is_proof,
+    kkt_residual,
+    needs_reserve,
+    within_domain,
+)
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.cost.cost_check import check_convexity, check_cost
 from musclesolve.sharing.cost.cost_registry import find_cost
-from musclesolve.sharing.infeasibility_proof import empty_box, farkas_ratio, is_proof
 from musclesolve.sharing.kernel.constants import AT_EDGE, IDLE, TOLERANCE, UNRESOLVED
-from musclesolve.sharing.nearest_moments import nearest_moments
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.problem_scale import edge_weight, fallback_weight
 from musclesolve.sharing.solution import Solution, SolutionArrays
+from musclesolve.sharing.solver.interior_point import nearest_moments
 from musclesolve.sharing.solver.solver_base import Attempt, Solver
 from musclesolve.sharing.solver.solver_registry import find_solver, fits, refuse_unfit
 from musclesolve.sharing.status import Status

@@ -6,7 +6,7 @@ These change the force-sharing problem: the passive force produces a part of the
     db = -r_j dF_passive_j - dr_j F_passive_j,
 
 the others enter directly, F0 and the optimal fiber length also through the cost. The change of the optimum is that of
-sharing/derivatives/solution_derivatives.py. Joint moments do not depend on muscles.
+sharing/solution_derivatives.py. Joint moments do not depend on muscles.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from musclesolve.pipeline.run_options import check_consistent, check_rigid
 from musclesolve.pipeline.share import share
 from musclesolve.recording.data import Trial
 from musclesolve.sharing.cost.cost_base import Cost
-from musclesolve.sharing.derivatives.solution_derivatives import SolutionDerivatives, solution_derivatives
+from musclesolve.sharing.solution_derivatives import SolutionDerivatives, solution_derivatives
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solver.solver_base import Solver
 

@@ -28,16 +28,95 @@ better is not proved.
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
+from typing import Protocol
 
 import numpy as np
 
 from musclesolve._util.arrays import Array
-from musclesolve.trajectory.activation_limits import ActivationLimits
+from musclesolve.sharing.rate_limits import ActivationLimits
 from musclesolve.trajectory.local_equilibrium import Balance
-from musclesolve.trajectory.motion import CostOfMotion, Motion, MotionAttempt, coordinate_bounds
 from musclesolve.trajectory.time_basis import TimeBasis
 
 LEAST_OF_MUSCLE, LEAST_OF_ALL = 0.1, 1e-5
+_STEPS = 60
+
+
+class Motion(Protocol):
+    """A motion of T frames, n muscles and m moments."""
+
+    @property
+    def moment(self) -> Array:
+        """(T, m) [N m]."""
+
+    @property
+    def lever(self) -> Array:
+        """(T, m, n) [N m]: the moment of one unit of tendon force."""
+
+    @property
+    def compliance(self) -> Array:
+        """(T, m) of reserves; zero where there is none."""
+
+    @property
+    def lower(self) -> Array:
+        """(T, n), the lower bound of activations."""
+
+    @property
+    def upper(self) -> Array:
+        """(T, n), the upper one."""
+
+    @property
+    def coordinate_range(self) -> tuple[Array, Array]:
+        """Between which values (T, n) the tendon coordinates lie, whatever the cost."""
+
+    @property
+    def weight(self) -> Array:
+        """(T,) of the frames in the sum of costs."""
+
+    @property
+    def basis(self) -> TimeBasis:
+        """Of the tendon coordinates in time."""
+
+    @property
+    def mean_step(self) -> float:
+        """The time between frames [s], as a unit of that of rates."""
+
+    @property
+    def activation_limits(self) -> ActivationLimits:
+        """Between neighboring frames."""
+
+    def state(self, z: Array, y: Array) -> Balance:
+        """Tendon and fiber at coordinates z and rates y [1/s], (T, n)."""
+
+
+class CostOfMotion(Protocol):
+    """The cost of a motion, a sum over muscles."""
+
+    def slopes(self, force: Array, activation: Array) -> tuple[Array, Array, Array, Array]:
+        """First and second derivatives (T, n) by the active force, then by the activation."""
+
+    def largest_force(self) -> Array:
+        """The active force (T, n) where the domain of the cost ends; infinite where it does not."""
+
+
+@dataclass(frozen=True, eq=False)
+class MotionAttempt:
+    """States and multipliers of T frames, n muscles, m moments, with signs as in certificate.py.
+
+    coordinate z and activation a (T, n); multiplier of the moments (T, m) [cost per N m]; balance_multiplier of tendon
+    and fiber (T, n); coordinate_multiplier of the bounds of z (T, n), positive at the lower and negative at the upper
+    one; limit_multiplier (2, T-1, n), never negative, of falling and of rising. method: its name; message: why it
+    ended, if it was not at a solution.
+    """
+
+    coordinate: Array
+    activation: Array
+    multiplier: Array
+    balance_multiplier: Array
+    coordinate_multiplier: Array
+    limit_multiplier: Array
+    iterations: int
+    method: str
+    message: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,79 +160,73 @@ class Certifier:
 
     def misses(self, found: MotionAttempt) -> Misses:
         """By how much an attempt misses each condition; reserves are what the multipliers make them."""
-        if not np.isfinite(found.coordinate).all():
-            return Misses(*np.full((len(fields(Misses)), len(found.coordinate)), np.inf))
+        problem, basis, limits = self.problem, self.basis, self.limits
+        z, a, mu = found.coordinate, found.activation, found.balance_multiplier
+        if not np.isfinite(z).all():
+            return Misses(*np.full((len(fields(Misses)), len(z)), np.inf))
         with np.errstate(all="ignore"):
-            state = self.state(found.coordinate)
-            of_z, of_y, of_a = self._slopes(found, state)
-            size_z = _size(of_z)
-            size_a = _size([*of_a, _around(found.limit_multiplier.sum(axis=0))], float(size_z.max()))
-            bounds = self.problem.lower, self.problem.upper
-            moved = found.coordinate_multiplier
+            state = self.state(z)
+            capacity, active, tendon = state.capacity, state.active, state.tendon
+
+            # the terms of the first two lines by z, by its rate and by the activation, (T, n) each
+            by_force, _, by_activation, _ = self.cost.slopes(active.value, a)
+            weight, pull = problem.weight[:, None], np.einsum("tkn,tk->tn", problem.lever, found.multiplier)
+            of_z = [
+                weight * by_force * active.slope,
+                -pull * tendon.slope,
+                -mu * (active.slope - a * capacity.z),
+                -found.coordinate_multiplier,
+            ]
+            of_y = mu * a * capacity.y
+            of_a = [weight * by_activation, mu * capacity.value, -limits.pull(found.limit_multiplier)]
+            size_z = _at_least(np.abs(of_z).sum(axis=0))
+            between, none = found.limit_multiplier.sum(axis=0), np.zeros((1, a.shape[1]))
+            around = np.vstack([none, between]) + np.vstack([between, none])
+            size_a = _at_least(np.abs(of_a).sum(axis=0) + np.abs(around), float(size_z.max()))
+
+            absolute = replace(basis, value=np.abs(basis.value), rate=np.abs(basis.rate))
+            total = basis.gather(np.sum(of_z, axis=0), of_y)
+            size = _at_least(absolute.gather(np.abs(of_z).sum(axis=0), np.abs(of_y)))
+            produced = np.einsum("tkn,tn->tk", problem.lever, tendon.value)
+            short = produced + problem.compliance * found.multiplier - problem.moment
+            slack = limits.slack(a)
+            step = np.clip(found.limit_multiplier / np.minimum(size_a[:-1], size_a[1:]), -1.0, 1.0)
+            limit = np.abs(slack - np.maximum(slack - step, 0.0)).max(axis=(0, 2))
             return Misses(
-                states=_states(self.basis, of_z, of_y),
-                activations=_projected(found.activation, np.sum(of_a, axis=0), size_a, *bounds),
-                moments=self._moments(found, state),
-                balance=np.abs(state.imbalance(found.activation)).max(axis=1),
-                coordinates=_projected(found.coordinate, moved, size_z, *self.bounds),
-                limits=_limits(self.limits, found.activation, found.limit_multiplier, size_a),
+                states=(np.abs(total) / size).max(axis=1),
+                activations=_projected(a, np.sum(of_a, axis=0), size_a, problem.lower, problem.upper),
+                moments=(np.abs(short) / np.maximum(1.0, np.abs(problem.moment))).max(axis=1),
+                balance=np.abs(state.imbalance(a)).max(axis=1),
+                coordinates=_projected(z, found.coordinate_multiplier, size_z, *self.bounds),
+                limits=np.maximum(np.append(limit, 0.0), np.append(0.0, limit)),
             )
 
-    def _slopes(self, found: MotionAttempt, state: Balance) -> tuple[list[Array], Array, list[Array]]:
-        """The terms by z, by its rate and by the activation, (T, n) each."""
-        a, mu, capacity, active = found.activation, found.balance_multiplier, state.capacity, state.active
-        weight = self.problem.weight[:, None]
-        by_force, _, by_activation, _ = self.cost.slopes(active.value, a)
-        pull = np.einsum("tkn,tk->tn", self.problem.lever, found.multiplier)
-        of_z = [
-            weight * by_force * active.slope,
-            -pull * state.tendon.slope,
-            -mu * (active.slope - a * capacity.z),
-            -found.coordinate_multiplier,
-        ]
-        of_a = [weight * by_activation, mu * capacity.value, -self.limits.pull(found.limit_multiplier)]
-        return of_z, mu * a * capacity.y, of_a
 
-    def _moments(self, found: MotionAttempt, state: Balance) -> Array:
-        problem = self.problem
-        produced = np.einsum("tkn,tn->tk", problem.lever, state.tendon.value)
-        short = produced + problem.compliance * found.multiplier - problem.moment
-        return np.asarray((np.abs(short) / np.maximum(1.0, np.abs(problem.moment))).max(axis=1))
+def coordinate_bounds(problem: Motion, cost: CostOfMotion) -> tuple[Array, Array]:
+    """(T, n) each: from where the tendon has no force to where the domain of the cost ends.
+
+    The active force f - p grows with z, since the tendon pulls harder and the fiber becomes shorter; the bound is the z
+    where it is the largest force of the cost.
+    """
+    lower, upper = problem.coordinate_range
+    largest = cost.largest_force()
+    if not np.isfinite(largest).any():
+        return lower, upper
+    low, high, still = lower.copy(), upper, np.zeros_like(upper)
+    for _ in range(_STEPS):  # bisection, to the last digit
+        middle = 0.5 * (low + high)
+        above = problem.state(middle, still).active.value > largest
+        low, high = np.where(above, low, middle), np.where(above, middle, high)
+    return lower, np.maximum(low, lower)
 
 
-def _states(basis: TimeBasis, of_z: list[Array], of_y: Array) -> Array:
-    """The first line: its sum over the sum of the sizes of its terms."""
-    total = basis.gather(np.sum(of_z, axis=0), of_y)
-    absolute = replace(basis, value=np.abs(basis.value), rate=np.abs(basis.rate))
-    size = absolute.gather(np.abs(of_z).sum(axis=0), np.abs(of_y))
-    return np.asarray((np.abs(total) / _above_least(size)).max(axis=1))
-
-
-def _around(between: Array) -> Array:
-    """(T, n) the sum of what is between a frame and its neighbors, (T-1, n)."""
-    nothing = np.zeros((1, between.shape[1]))
-    return np.vstack([nothing, between]) + np.vstack([between, nothing])
-
-
-def _size(terms: list[Array], other: float = 0.0) -> Array:
-    return _above_least(np.asarray(np.sum([np.abs(term) for term in terms], axis=0)), other)
-
-
-def _above_least(size: Array, other: float = 0.0) -> Array:
+def _at_least(size: Array, other: float = 0.0) -> Array:
     """No less than a share of the largest; other: the largest of other lines, where all of this one may vanish."""
     largest = np.maximum(LEAST_OF_MUSCLE * size.max(axis=0), LEAST_OF_ALL * max(float(size.max()), other))
     return np.maximum(size, np.where(largest > 0.0, largest, 1.0))
 
 
 def _projected(value: Array, slope: Array, size: Array, lower: Array, upper: Array) -> Array:
-    """|x - clip(x - slope / S)|, the largest of each frame."""
+    """|x - clip(x - slope / S)|, the largest of each frame, (T,)."""
     step = np.clip(slope / size, -1.0, 1.0)
     return np.asarray(np.abs(value - np.clip(value - step, lower, upper)).max(axis=1))
-
-
-def _limits(limits: ActivationLimits, a: Array, multiplier: Array, size: Array) -> Array:
-    """The miss of the limits before and after each frame."""
-    slack = limits.slack(a)
-    step = np.clip(multiplier / np.minimum(size[:-1], size[1:]), -1.0, 1.0)
-    between = np.abs(slack - np.maximum(slack - step, 0.0)).max(axis=(0, 2))
-    return np.maximum(np.append(between, 0.0), np.append(0.0, between))

@@ -18,10 +18,9 @@ from musclesolve.muscles.elastic.smooth_curves import Curved
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.kernel.constants import NO_ROOM
 from musclesolve.sharing.problem import Problem
-from musclesolve.trajectory.activation_limits import ActivationLimits
-from musclesolve.trajectory.certificate import Certifier, Misses
+from musclesolve.sharing.rate_limits import ActivationLimits
+from musclesolve.trajectory.certificate import Certifier, Misses, MotionAttempt
 from musclesolve.trajectory.local_equilibrium import Balance, Capacity
-from musclesolve.trajectory.motion import MotionAttempt
 from musclesolve.trajectory.time_basis import TimeBasis
 
 FAR = 1.0
@@ -32,7 +31,7 @@ LEAST_INSIDE = 1e-15
 
 @dataclass(frozen=True, eq=False)
 class GivenCapacities:
-    """A motion as in motion.py of three frames or more; lever (T, m, n) [N m] is the moment at activation 1."""
+    """A `Motion` (certificate.py) of three frames or more; lever (T, m, n) [N m] is the moment at activation 1."""
 
     moment: Array
     lever: Array

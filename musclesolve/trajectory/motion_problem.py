@@ -13,8 +13,7 @@ from musclesolve.errors import InputError
 from musclesolve.muscles.elastic.elastic_muscles import ElasticMuscles
 from musclesolve.sharing.arguments import check_type
 from musclesolve.sharing.problem import Problem
-from musclesolve.sharing.rate_limits import RateLimits
-from musclesolve.trajectory.activation_limits import ActivationLimits
+from musclesolve.sharing.rate_limits import ActivationLimits, RateLimits
 from musclesolve.trajectory.local_equilibrium import Equilibrium, equilibrium
 from musclesolve.trajectory.time_basis import TimeBasis
 

@@ -12,9 +12,8 @@ from musclesolve.muscles.elastic.elastic_muscles import tendon_energy
 from musclesolve.sharing.certificate import needs_reserve
 from musclesolve.sharing.kernel.constants import TOLERANCE
 from musclesolve.sharing.status import Status
-from musclesolve.trajectory.certificate import Certifier
+from musclesolve.trajectory.certificate import Certifier, MotionAttempt
 from musclesolve.trajectory.local_equilibrium import Equilibrium, equilibrium
-from musclesolve.trajectory.motion import MotionAttempt
 from musclesolve.trajectory.motion_cost import MotionCost
 from musclesolve.trajectory.motion_problem import MotionProblem
 

@@ -17,8 +17,8 @@ from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.problem_scale import fallback_weight
 from musclesolve.sharing.solving import ON_INFEASIBLE, solve
 from musclesolve.sharing.status import Status
+from musclesolve.trajectory.certificate import MotionAttempt
 from musclesolve.trajectory.local_equilibrium import equilibrium
-from musclesolve.trajectory.motion import MotionAttempt
 from musclesolve.trajectory.motion_cost import MotionCost
 from musclesolve.trajectory.motion_problem import MotionProblem
 from musclesolve.trajectory.motion_solution import MotionSolution, label_solution, unsolved

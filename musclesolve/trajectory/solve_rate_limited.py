@@ -1,36 +1,47 @@
-"""Solve a whole motion within rate limits, all its frames as one convex problem or frame by frame, and certify it."""
+"""Solve a whole motion within rate limits, all its frames as one convex problem or frame by frame, and certify it.
+
+Whether a motion can be produced within its limits at all is a linear programme: the least total reserve
+sum |s_k| / max(1, |b_k|) subject to A a + s = b, the bounds and the limits G a >= h (sharing/rate_limits.py). Its dual
+gives a combination y of the moments and multipliers v >= 0 of the limits. The motion is infeasible (Farkas) if
+
+    y . b  >  max over lower <= a <= upper of (A^T y + G^T v) . a  -  v . h,
+
+which is checked here, whoever proposes y and v; the Farkas ratio is that of sharing/certificate.py, summed over frames.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from musclesolve._util.arrays import Array, Mask
+from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_choice, check_increasing
 from musclesolve._util.message_text import as_text
 from musclesolve.errors import InputError
 from musclesolve.sharing.arguments import check_problem, check_smooth_convex_cost
-from musclesolve.sharing.certificate import needs_reserve, within_domain
+from musclesolve.sharing.certificate import empty_box, needs_reserve, within_domain
 from musclesolve.sharing.cost.cost_base import Cost, bad_cost
-from musclesolve.sharing.infeasibility_proof import empty_box
 from musclesolve.sharing.kernel.constants import TOLERANCE
 from musclesolve.sharing.kernel.workspace_layout import RateBounds
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.problem_scale import fallback_weight
-from musclesolve.sharing.rate_limits import RateLimits
+from musclesolve.sharing.rate_limits import ActivationLimits, RateLimits
 from musclesolve.sharing.solution import Solution, SolutionArrays
 from musclesolve.sharing.solver.solver_base import Solver
 from musclesolve.sharing.solver.solver_registry import find_solver
 from musclesolve.sharing.solving import ON_INFEASIBLE, solve
 from musclesolve.sharing.status import Status
-from musclesolve.trajectory.activation_limits import ActivationLimits
+from musclesolve.trajectory.certificate import MotionAttempt
 from musclesolve.trajectory.given_capacities import ActivationCost, CapacityCertifier, GivenCapacities
-from musclesolve.trajectory.motion import MotionAttempt
-from musclesolve.trajectory.motion_reach import least_reserves
 from musclesolve.trajectory.structured import InteriorPoint, Structured
 from musclesolve.trajectory.time_basis import ROW
+
+if TYPE_CHECKING:
+    from scipy import sparse
+
 
 METHODS = ("together", "frame_by_frame")
 KEPT = 1e-9
@@ -92,63 +103,70 @@ def solve_rate_limited(
             unknown method, or what `solve` refuses.
     """
     check_choice(method, "the method", METHODS, where="method")
-    chosen, limits = _suitable(problem, cost, method), RateLimits() if limits is None else limits
+    if check_problem(problem).single_frame:
+        fault = "the problem is a single frame without a frame axis"
+        raise InputError(fault, code="bad_shape", where="problem", expected="the frames of a motion")
+    chosen = check_smooth_convex_cost(cost, problem, "shared within rate limits", "cost")
+    if method == "together" and "coupled" in chosen.needs:
+        expected = "a sum over muscles, with or without squares of linear combinations"
+        remedy = 'method="frame_by_frame" with solver="ipopt"'
+        fault = "cannot be shared together within rate limits (it is coupled)"
+        raise bad_cost(chosen, fault, expected, where="cost", remedy=remedy)
+    for t, i in np.argwhere(np.nan_to_num(problem.upper) > 1.0)[:1]:
+        fault = f"upper is {problem.upper[t, i]:g} for {(problem.muscle or ())[i]} in frame {t}"
+        expected = "at most 1: rate limits are those of excitations between 0 and 1"
+        raise InputError(fault, code="bad_number", where="Problem.upper", expected=expected)
+    limits = RateLimits() if limits is None else limits
     if not isinstance(limits, RateLimits):
-        fault = f"limits is {as_text(limits)}"
         expected = "a RateLimits, for instance RateLimits(0.010, 0.040)"
-        raise InputError(fault, code="bad_type", where="limits", expected=expected)
+        raise InputError(f"limits is {as_text(limits)}", code="bad_type", where="limits", expected=expected)
     check_choice(on_infeasible, "on_infeasible", ON_INFEASIBLE)
-    instant = _times(problem, time)
-    if method == "frame_by_frame":
-        return _frame_by_frame(problem, instant, chosen, limits, solver, on_infeasible)
-    return _together(problem, instant, chosen, limits, solver, on_infeasible)
+    instant = check_increasing(time, least=0, where="time")
+    if len(instant) != problem.n_frames:
+        fault = f"there are {len(instant)} times"
+        raise InputError(fault, code="bad_shape", where="time", expected=f"{problem.n_frames} [s]")
+    solved_by = _together if method == "together" else _frame_by_frame
+    return solved_by(problem, instant, chosen, limits, solver, on_infeasible)
 
 
 def _together(
     problem: Problem, time: Array, cost: Cost, limits: RateLimits, solver: str | Solver, on_infeasible: str
 ) -> RateLimited:
+    """The usable frames as one problem: as single frames if these keep the limits, or exactly, or with reserves."""
     single = solve(problem, cost, solver)
     problem = within_domain(problem, cost)
     usable = problem.valid & ~empty_box(problem)
     if not usable.any():
         return _without_multipliers(single, limits, problem, "together")
-    found = _best(problem, single, usable, time, cost, limits, on_infeasible)
+    numbers = np.flatnonzero(usable)
+    motion = CoupledMotion.of(problem.frames(numbers), time[numbers], cost, limits)
+    activation, steps, found = single.activation[numbers], int(single.iterations[numbers].max()), None
+    if single.solved[numbers].all() and (limits.excess(activation, time[numbers]) <= KEPT).all():
+        found = motion.without_limits(activation, single.multiplier[numbers], steps)
+    if found is None or not found.arrays.solved.all():
+        found = motion.exact(bool((single.status[numbers] == Status.INFEASIBLE).any()))
+        if on_infeasible == "reserve" and not found.arrays.solved.all() and problem.reserve_weight is None:
+            found = motion.with_reserves(found.shortage)
+    found = motion.given(found)
     arrays = SolutionArrays.empty(problem)
     arrays.status[:], arrays.reserve_weight[:] = single.status, np.inf
     arrays.store(usable, found.arrays)
-    solution = replace(single, **vars(arrays), solver="rate_limited")
-    fall, rise = (_between(multiplier, usable) for multiplier in found.limit_multiplier)
-    shortage = np.full_like(problem.moment, np.nan)
-    shortage[usable] = found.shortage
-    return RateLimited(solution, limits, fall, rise, shortage, "together")
-
-
-def _best(
-    problem: Problem,
-    single: Solution,
-    usable: Mask,
-    time: Array,
-    cost: Cost,
-    limits: RateLimits,
-    on_infeasible: str,
-) -> FoundMotion:
-    """The usable frames together: those of single frames where they keep the limits, or exactly, or with reserves."""
-    numbers = np.flatnonzero(usable)
-    motion = CoupledMotion.of(problem.frames(numbers), time[numbers], cost, limits)
-    activation, steps = single.activation[numbers], int(single.iterations[numbers].max())
-    if single.solved[numbers].all() and (limits.excess(activation, time[numbers]) <= KEPT).all():
-        found = motion.without_limits(activation, single.multiplier[numbers], steps)
-        if found.arrays.solved.all():
-            return motion.given(found)
-    found = motion.exact(bool(np.isin(single.status[numbers], Status.INFEASIBLE).any()))
-    if on_infeasible == "reserve" and not found.arrays.solved.all() and problem.reserve_weight is None:
-        found = motion.with_reserves(found.shortage)
-    return motion.given(found)
+    result = _without_multipliers(
+        replace(single, **vars(arrays), solver="rate_limited"), limits, problem, "together"
+    )
+    result.shortage[usable] = found.shortage
+    near = np.diff(numbers) == 1  # NaN between two frames of which one was left out
+    for whole, multiplier in zip(
+        (result.falling_multiplier, result.rising_multiplier), found.limit_multiplier, strict=True
+    ):
+        whole[numbers[:-1][near]] = multiplier[near]
+    return result
 
 
 def _frame_by_frame(
     problem: Problem, time: Array, cost: Cost, limits: RateLimits, solver: str | Solver, on_infeasible: str
 ) -> RateLimited:
+    """Each frame within what the one before leaves it; where that ends outside its own bounds it has no room at all."""
     chosen, allow_reserve = find_solver(solver), on_infeasible == "reserve"
     found, before, since = SolutionArrays.empty(problem), np.zeros(problem.n_muscles), np.array([np.nan])
     rate = RateBounds(time, float(limits.activation_time), float(limits.deactivation_time), before, since)
@@ -162,7 +180,11 @@ def _frame_by_frame(
                 break
         frame = problem.frames(np.array([t]))
         if np.isfinite(since[0]):
-            frame = _within_reach(frame, *limits.reach(before, time[t] - since[0]))
+            low, high = limits.reach(before, time[t] - since[0])
+            lower, upper = np.maximum(frame.lower, low), np.minimum(frame.upper, high)
+            touching = (lower > upper) & (lower <= upper + TOLERANCE)
+            lower = np.where(touching, np.minimum(lower, frame.upper), lower)
+            frame = frame._changed(lower=lower, upper=np.where(touching, lower, upper))
         part = solve(frame, cost, chosen, on_infeasible)
         found.store(np.arange(problem.n_frames) == t, SolutionArrays.of(part))
         if part.solved[0]:
@@ -171,55 +193,11 @@ def _frame_by_frame(
     return _without_multipliers(found.to_solution(cost, chosen), limits, problem, "frame_by_frame")
 
 
-def _within_reach(frame: Problem, low: Array, high: Array) -> Problem:
-    """A frame within what the frame before leaves it; where that ends outside its own bounds it has no room at all."""
-    lower, upper = np.maximum(frame.lower, low), np.minimum(frame.upper, high)
-    touching = (lower > upper) & (lower <= upper + TOLERANCE)
-    lower = np.where(touching, np.minimum(lower, frame.upper), lower)
-    return frame._changed(lower=lower, upper=np.where(touching, lower, upper))
-
-
 def _without_multipliers(
     solution: Solution, limits: RateLimits, problem: Problem, method: str
 ) -> RateLimited:
-    blank = np.full((max(problem.n_frames - 1, 0), problem.n_muscles), np.nan)
-    return RateLimited(solution, limits, blank, blank, np.full_like(problem.moment, np.nan), method)
-
-
-def _between(multiplier: Array, usable: Mask) -> Array:
-    """Multipliers between usable frames among those between all; NaN between two of which one was left out."""
-    whole = np.full((len(usable) - 1, multiplier.shape[1]), np.nan)
-    numbers = np.flatnonzero(usable)
-    near = np.diff(numbers) == 1
-    whole[numbers[:-1][near]] = multiplier[near]
-    return whole
-
-
-def _suitable(problem: Problem, cost: str | Cost, method: str) -> Cost:
-    if check_problem(problem).single_frame:
-        fault = "the problem is a single frame without a frame axis"
-        raise InputError(fault, code="bad_shape", where="problem", expected="the frames of a motion")
-    chosen = check_smooth_convex_cost(cost, problem, "shared within rate limits", "cost")
-    if method == "together" and "coupled" in chosen.needs:
-        expected = "a sum over muscles, with or without squares of linear combinations"
-        remedy = 'method="frame_by_frame" with solver="ipopt"'
-        fault = "cannot be shared together within rate limits (it is coupled)"
-        raise bad_cost(chosen, fault, expected, where="cost", remedy=remedy)
-    high = np.argwhere(np.nan_to_num(problem.upper) > 1.0)
-    if high.size:
-        t, i = (int(index) for index in high[0])
-        fault = f"upper is {problem.upper[t, i]:g} for {(problem.muscle or ())[i]} in frame {t}"
-        expected = "at most 1: rate limits are those of excitations between 0 and 1"
-        raise InputError(fault, code="bad_number", where="Problem.upper", expected=expected)
-    return chosen
-
-
-def _times(problem: Problem, time: ArrayLike) -> Array:
-    instant = check_increasing(time, least=0, where="time")
-    if len(instant) != problem.n_frames:
-        fault = f"there are {len(instant)} times"
-        raise InputError(fault, code="bad_shape", where="time", expected=f"{problem.n_frames} [s]")
-    return instant
+    fall, rise = np.full((2, max(problem.n_frames - 1, 0), problem.n_muscles), np.nan)
+    return RateLimited(solution, limits, fall, rise, np.full_like(problem.moment, np.nan), method)
 
 
 GOOD = 1e-8
@@ -341,3 +319,78 @@ class CoupledMotion:
         arrays.status.fill(status)
         frames, muscles = arrays.activation.shape
         return FoundMotion(arrays, np.full((2, frames - 1, muscles), np.nan), shortage)
+
+
+@dataclass(frozen=True, eq=False)
+class Reach:
+    """The least reserves of a motion."""
+
+    # (T, m) [N m] what the muscles lack, signed like the moments; zeros where they suffice. NaN where the
+    # programme was not solved.
+    shortage: Array
+    direction: Array  # y, (T, m)
+    proved: bool  # whether y and v prove that the motion is out of reach
+
+
+def least_reserves(problem: Problem, limits: ActivationLimits) -> Reach:
+    """The least reserves with which a motion can be produced within its limits."""
+    from scipy import sparse
+    from scipy.optimize import linprog
+
+    frames, dofs, muscles = problem.moment_arm.shape
+    scale = np.maximum(1.0, np.abs(problem.moment))
+    moments = sparse.block_diag(list(problem.moment_matrix / scale[:, :, None]), format="csr")
+    one = sparse.identity(frames * dofs, format="csr")
+    rows = limit_rows(limits, (frames, muscles))
+    nothing = sparse.csr_matrix((rows.shape[0], 2 * frames * dofs))
+    found = linprog(
+        np.append(np.zeros(frames * muscles), np.ones(2 * frames * dofs)),
+        A_ub=-sparse.hstack([rows, nothing], format="csr"),
+        b_ub=limits.slack(np.zeros((frames, muscles))).reshape(-1),
+        A_eq=sparse.hstack([moments, one, -one], format="csr"),
+        b_eq=(problem.moment / scale).reshape(-1),
+        bounds=np.concatenate(
+            [
+                np.stack([problem.lower.reshape(-1), problem.upper.reshape(-1)], axis=1),
+                np.tile([0.0, np.inf], (2 * frames * dofs, 1)),
+            ]
+        ),
+        method="highs",
+    )
+    if found.status != 0:
+        lost = np.full_like(problem.moment, np.nan)
+        return Reach(lost, lost, False)
+    more, less = found.x[frames * muscles :].reshape(2, frames, dofs)
+    direction = found.eqlin.marginals.reshape(frames, dofs) / scale
+    limit_multiplier = np.maximum(-found.ineqlin.marginals, 0.0).reshape(2, frames - 1, muscles)
+    margin = farkas_ratio(problem, limits, direction, limit_multiplier)
+    return Reach((more - less) * scale, direction, margin > TOLERANCE)
+
+
+def farkas_ratio(
+    problem: Problem, limits: ActivationLimits, direction: Array, limit_multiplier: Array
+) -> float:
+    """The Farkas ratio of a motion; above 1e-6 it proves that the motion is infeasible.
+
+    The direction is y, (T, m), the limit multiplier v, (2, T-1, n), never negative; reserves are left out of account.
+    """
+    pull = np.matmul(direction[:, None, :], problem.moment_matrix)[:, 0, :] + limits.pull(limit_multiplier)
+    most = np.maximum(problem.lower * pull, problem.upper * pull).sum()
+    most += (limit_multiplier * limits.slack(np.zeros_like(problem.lower))).sum()
+    size = (np.abs(direction) * np.maximum(1.0, np.abs(problem.moment))).sum()
+    return float(((direction * problem.moment).sum() - most) / size) if size > 0 else -np.inf
+
+
+def limit_rows(limits: ActivationLimits, shape: tuple[int, int]) -> sparse.csr_matrix:
+    """G as a sparse matrix, (2 (T-1) n, T n)."""
+    from scipy import sparse
+
+    frames, muscles = shape
+    count = (frames - 1) * muscles
+    here = np.arange(count)
+    e_d = np.broadcast_to(limits.e_d, (frames - 1, muscles)).reshape(-1)
+    e_a = np.broadcast_to(limits.e_a, (frames - 1, muscles)).reshape(-1)
+    values = np.concatenate([-e_d, np.ones(count), e_a, -np.ones(count)])
+    row = np.concatenate([here, here, here + count, here + count])
+    column = np.concatenate([here, here + muscles, here, here + muscles])
+    return sparse.csr_matrix((values, (row, column)), shape=(2 * count, frames * muscles))

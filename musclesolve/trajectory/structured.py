@@ -26,9 +26,15 @@ import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve.sharing.solver.mehrotra import Barrier, Changes, mehrotra_step
-from musclesolve.trajectory.certificate import Certifier, Misses
+from musclesolve.trajectory.certificate import (
+    Certifier,
+    CostOfMotion,
+    Misses,
+    Motion,
+    MotionAttempt,
+    coordinate_bounds,
+)
 from musclesolve.trajectory.chain_kernel import Nodes
-from musclesolve.trajectory.motion import CostOfMotion, Motion, MotionAttempt, coordinate_bounds
 from musclesolve.trajectory.motion_cost import MotionCost
 from musclesolve.trajectory.motion_problem import MotionProblem
 from musclesolve.trajectory.newton_system import NewtonSystem

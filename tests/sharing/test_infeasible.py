@@ -7,9 +7,9 @@ import pytest
 from scipy.optimize import linprog, lsq_linear
 from sharing_cases import SMOOTH
 
-from musclesolve.sharing.infeasibility_proof import farkas_ratio
-from musclesolve.sharing.nearest_moments import nearest_moments
+from musclesolve.sharing.certificate import farkas_ratio
 from musclesolve.sharing.problem import Problem
+from musclesolve.sharing.solver.interior_point import nearest_moments
 from musclesolve.sharing.solving import solve
 from musclesolve.sharing.status import Status
 

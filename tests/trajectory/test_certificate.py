@@ -11,10 +11,9 @@ from motion_cases import small_motion, small_muscles
 from musclesolve.muscles.elastic.elastic_muscles import LEAST_ALONG
 from musclesolve.muscles.elastic.smooth_curves import positive_part
 from musclesolve.sharing.cost.cost_registry import find_cost
-from musclesolve.trajectory.activation_limits import ActivationLimits
-from musclesolve.trajectory.certificate import Certifier, Misses
+from musclesolve.sharing.rate_limits import ActivationLimits
+from musclesolve.trajectory.certificate import Certifier, Misses, MotionAttempt
 from musclesolve.trajectory.local_equilibrium import equilibrium
-from musclesolve.trajectory.motion import MotionAttempt
 from musclesolve.trajectory.motion_cost import MotionCost
 from musclesolve.trajectory.motion_problem import MotionProblem
 from musclesolve.trajectory.solve_motion import static_start

@@ -6,8 +6,7 @@ import numpy as np
 from sharing_cases import leg
 
 from musclesolve.sharing.cost.cost_registry import find_cost
-from musclesolve.sharing.rate_limits import RateLimits
-from musclesolve.trajectory.activation_limits import ActivationLimits
+from musclesolve.sharing.rate_limits import ActivationLimits, RateLimits
 from musclesolve.trajectory.given_capacities import ActivationCost, GivenCapacities
 from musclesolve.trajectory.time_basis import TimeBasis
 

@@ -15,14 +15,19 @@ from musclesolve.sharing.cost.casadi_expression import expression_cost
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.problem import Problem
-from musclesolve.sharing.rate_limits import RateLimits
+from musclesolve.sharing.rate_limits import ActivationLimits, RateLimits
 from musclesolve.sharing.solving import solve
 from musclesolve.sharing.status import Status
-from musclesolve.trajectory.activation_limits import ActivationLimits
+from musclesolve.trajectory.certificate import MotionAttempt
 from musclesolve.trajectory.given_capacities import ActivationCost, CapacityCertifier, GivenCapacities
-from musclesolve.trajectory.motion import MotionAttempt
-from musclesolve.trajectory.motion_reach import farkas_ratio, least_reserves, limit_rows
-from musclesolve.trajectory.solve_rate_limited import CoupledMotion, solve_coupled, solve_rate_limited
+from musclesolve.trajectory.solve_rate_limited import (
+    CoupledMotion,
+    farkas_ratio,
+    least_reserves,
+    limit_rows,
+    solve_coupled,
+    solve_rate_limited,
+)
 
 COSTS = ["force_squared", "stress_cubed", "soft_saturation"]
 

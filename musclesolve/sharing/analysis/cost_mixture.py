@@ -90,130 +90,106 @@ def explain(
             its bounds, a cost that has no gradient or does not fit the problem, or a pattern without informative
             frame.
     """
-    found = _suitable(costs, problem)
-    at_bound = check_number(at_bound, "at_bound", "a positive number", above=0.0)
-    for cost in found:
-        problem = within_domain(problem, cost)
-    conditions = _Conditions.of(problem, _checked(problem, activation, at_bound), found, at_bound)
-    return conditions.mixture(found)
-
-
-@dataclass(frozen=True, eq=False)
-class _Conditions:
-    """The conditions of optimality, every frame and cost divided by its size."""
-
-    matrix: Array  # A, (T, m, n)
-    slope: Array  # (T, n, J)
-    unit: Array  # s_j, (J,)
-    size: Array  # of the slopes of a frame, (T,)
-    inside: Mask  # (T, n)
-    at_lower: Mask
-    at_upper: Mask
-    informative: Mask  # (T,)
-
-    @classmethod
-    def of(cls, problem: Problem, activation: Array, costs: Sequence[Cost], at_bound: float) -> _Conditions:
-        movable = problem.upper - problem.lower > LEAST_WIDTH
-        known = movable & (problem.valid & np.isfinite(activation).all(axis=1))[:, None]
-        at_lower = known & (activation - problem.lower <= at_bound)
-        at_upper = known & (problem.upper - activation <= at_bound) & ~at_lower
-        inside = known & ~at_lower & ~at_upper
-        informative = inside.sum(axis=1) > problem.n_dof
-        if not informative.any():
-            fault = "the activation pattern has no informative frame"
-            expected = f"a frame with more than {problem.n_dof} muscles (the moments) between their bounds"
-            raise InputError(fault, code="bad_value", where="activation", expected=expected)
-        a = np.where(known, activation, problem.lower)
-        slope = np.stack([cost.total_gradient(problem, a) for cost in costs], axis=-1)
-        usable = np.isfinite(slope).all(axis=-1)
-        slope = np.where((known & usable)[..., None], slope, 0.0)
-        inside, at_lower, at_upper = inside & usable, at_lower & usable, at_upper & usable
-        unit = np.sqrt(np.square(slope[inside & informative[:, None]]).mean(axis=0))
-        _refuse_flat(costs, unit)
-        slope = slope / unit
-        square = np.where(inside[..., None], np.square(slope), 0.0).sum(axis=(1, 2))
-        size = np.sqrt(square / np.maximum(1, inside.sum(axis=1)))
-        informative = informative & (size > 0)
-        divisor = np.where(informative, size, 1.0)[:, None, None]
-        inside, at_lower, at_upper = (mask & informative[:, None] for mask in (inside, at_lower, at_upper))
-        matrix = np.where(known[:, None, :], problem.moment_matrix, 0.0)
-        return cls(matrix, slope / divisor, unit, size, inside, at_lower, at_upper, informative)
-
-    def mixture(self, costs: Sequence[Cost]) -> Mixture:
-        v, multiplier, active, factor = self.solve()
-        share, multiplier = v / v.sum(), multiplier / v.sum()
-        slope = np.einsum("tnj,j->tn", self.slope, share)
-        residual = np.where(active, slope - self.pull(multiplier), 0.0)
-        informative = self.informative & active.any(axis=1)
-        violation = np.square(residual).sum(axis=1)
-        size = np.square(np.where(self.inside, slope, 0.0)).sum(axis=1)
-        use = informative & (size > 0)
-        ratio = np.divide(violation, size, out=np.full_like(size, np.nan), where=use)
-        return Mixture(
-            costs=tuple(costs),
-            weight=share / self.unit,
-            share=share,
-            multiplier=np.where(informative[:, None], multiplier * self.size[:, None], np.nan),
-            residual=np.sqrt(ratio),
-            total_residual=float(np.sqrt(violation[informative].sum() / size[informative].sum())),
-            distinctness=_distinctness(factor, self.slope[active]),
-        )
-
-    def pull(self, multiplier: Array) -> Array:
-        return np.matmul(multiplier[:, None, :], self.matrix)[:, 0, :]
-
-    def solve(self) -> tuple[Array, Array, Mask, Array]:
-        """The mixture v (J,), multipliers (T, m), active conditions (T, n), and a factor R with |R v| = |M v|."""
-        active, least = self.inside.copy(), np.inf
-        for _ in range(MOST_REPETITIONS):
-            v, multiplier, factor = self._with(active)
-            residual = np.einsum("tnj,j->tn", self.slope, v) - self.pull(multiplier)
-            violated = self.inside | (self.at_lower & (residual < 0)) | (self.at_upper & (residual > 0))
-            size = float(np.square(residual[violated]).sum() / v.sum() ** 2)
-            if size < least:
-                least, best = size, (v, multiplier, violated, factor)
-            if (violated == active).all():
-                break
-            active = violated
-        return best
-
-    def _with(self, active: Mask) -> tuple[Array, Array, Array]:
-        """The least squares of the active conditions."""
-        from scipy.optimize import nnls
-
-        rows = np.where(active[..., None], self.matrix.transpose(0, 2, 1), 0.0)  # (T, n, m)
-        left, values, right = np.linalg.svd(rows, full_matrices=False)
-        keep = values > DEPENDENT * values.max(axis=1, keepdims=True)
-        left = left * keep[:, None, :]
-        slope = np.where(active[..., None], self.slope, 0.0)
-        projected = np.matmul(left.transpose(0, 2, 1), slope)  # (T, m, J)
-        rest = (slope - np.matmul(left, projected)).reshape(-1, slope.shape[-1])
-        factor: Array = np.asarray(np.linalg.qr(rest, mode="r"))
-        count = factor.shape[1]
-        v, _ = nnls(np.vstack([factor, np.ones((1, count))]), np.append(np.zeros(len(factor)), 1.0))
-        inverse = np.divide(1.0, values, out=np.zeros_like(values), where=keep)
-        multiplier = np.einsum("tkm,tk,tkj,j->tm", right, inverse, projected, v)
-        return v, multiplier, factor
-
-
-def _distinctness(factor: Array, slope: Array) -> float:
-    if factor.shape[1] == 1:
-        return 1.0
-    return float(np.linalg.svd(factor, compute_uv=False)[-2] / np.linalg.norm(slope))
-
-
-def _suitable(costs: Sequence[str | Cost], problem: Problem) -> list[Cost]:
-    found = [find_cost(cost) for cost in members(costs)]
-    if not found:
-        fault = "there are no costs to mix"
-        expected = "a list of names or Cost objects"
+    chosen = tuple(find_cost(cost) for cost in members(costs))
+    if not chosen:
+        fault, expected = "there are no costs to mix", "a list of names or Cost objects"
         raise InputError(fault, code="missing_argument", where="costs", expected=expected)
     check_problem(problem)
-    for cost in found:
+    for cost in chosen:
         if cost.needs & {"linear_programme", "nonsmooth"}:
             raise bad_cost(cost, "has no gradient everywhere", "smooth costs", where="costs")
         cost.require(problem)
-    return found
+    at_bound = check_number(at_bound, "at_bound", "a positive number", above=0.0)
+    for cost in chosen:
+        problem = within_domain(problem, cost)
+    pattern = _checked(problem, activation, at_bound)
+
+    # the conditions of each frame and muscle: r = 0 inside, r >= 0 at the lower bound, r <= 0 at the upper one
+    movable = problem.upper - problem.lower > LEAST_WIDTH
+    known = movable & (problem.valid & np.isfinite(pattern).all(axis=1))[:, None]
+    at_lower = known & (pattern - problem.lower <= at_bound)
+    at_upper = known & (problem.upper - pattern <= at_bound) & ~at_lower
+    inside = known & ~at_lower & ~at_upper
+    informative = inside.sum(axis=1) > problem.n_dof
+    if not informative.any():
+        fault = "the activation pattern has no informative frame"
+        expected = f"a frame with more than {problem.n_dof} muscles (the moments) between their bounds"
+        raise InputError(fault, code="bad_value", where="activation", expected=expected)
+
+    # slopes (T, n, J), those of every cost over its unit s_j, those of every frame over their size
+    a = np.where(known, pattern, problem.lower)
+    slope = np.stack([cost.total_gradient(problem, a) for cost in chosen], axis=-1)
+    usable = np.isfinite(slope).all(axis=-1)
+    slope = np.where((known & usable)[..., None], slope, 0.0)
+    inside, at_lower, at_upper = inside & usable, at_lower & usable, at_upper & usable
+    unit = np.sqrt(np.square(slope[inside & informative[:, None]]).mean(axis=0))
+    for cost, length in zip(chosen, unit, strict=True):
+        if not length > 0:
+            fault, expected = (
+                "has no slope anywhere along the pattern",
+                "costs that depend on its activations",
+            )
+            raise bad_cost(cost, fault, expected, where="costs", remedy="leave it out")
+    slope = slope / unit
+    square = np.where(inside[..., None], np.square(slope), 0.0).sum(axis=(1, 2))
+    size = np.sqrt(square / np.maximum(1, inside.sum(axis=1)))
+    informative = informative & (size > 0)
+    slope = slope / np.where(informative, size, 1.0)[:, None, None]
+    inside, at_lower, at_upper = (mask & informative[:, None] for mask in (inside, at_lower, at_upper))
+    matrix = np.where(known[:, None, :], problem.moment_matrix, 0.0)
+
+    # the mixture v (J,) and the active conditions, which are found by repetition; the best of all is kept
+    active, least = inside.copy(), np.inf
+    for _ in range(MOST_REPETITIONS):
+        v, multiplier, factor = _least_squares(matrix, slope, active)
+        residual = np.einsum("tnj,j->tn", slope, v) - np.matmul(multiplier[:, None, :], matrix)[:, 0, :]
+        violated = inside | (at_lower & (residual < 0)) | (at_upper & (residual > 0))
+        miss = float(np.square(residual[violated]).sum() / v.sum() ** 2)
+        if miss < least:
+            least, best = miss, (v, multiplier, violated, factor)
+        if (violated == active).all():
+            break
+        active = violated
+    v, multiplier, active, factor = best
+
+    share, multiplier = v / v.sum(), multiplier / v.sum()
+    mixed = np.einsum("tnj,j->tn", slope, share)
+    residual = np.where(active, mixed - np.matmul(multiplier[:, None, :], matrix)[:, 0, :], 0.0)
+    told = informative & active.any(axis=1)
+    violation = np.square(residual).sum(axis=1)
+    square = np.square(np.where(inside, mixed, 0.0)).sum(axis=1)
+    ratio = np.divide(violation, square, out=np.full_like(square, np.nan), where=told & (square > 0))
+    distinctness = 1.0
+    if len(chosen) > 1:
+        distinctness = float(np.linalg.svd(factor, compute_uv=False)[-2] / np.linalg.norm(slope[active]))
+    return Mixture(
+        costs=chosen,
+        weight=share / unit,
+        share=share,
+        multiplier=np.where(told[:, None], multiplier * size[:, None], np.nan),
+        residual=np.sqrt(ratio),
+        total_residual=float(np.sqrt(violation[told].sum() / square[told].sum())),
+        distinctness=distinctness,
+    )
+
+
+def _least_squares(matrix: Array, slope: Array, active: Mask) -> tuple[Array, Array, Array]:
+    """The mixture v (J,) of the active conditions (T, n), its multipliers (T, m), and a factor R with |R v| = |M v|."""
+    from scipy.optimize import nnls
+
+    rows = np.where(active[..., None], matrix.transpose(0, 2, 1), 0.0)  # (T, n, m)
+    left, values, right = np.linalg.svd(rows, full_matrices=False)
+    keep = values > DEPENDENT * values.max(axis=1, keepdims=True)
+    left = left * keep[:, None, :]
+    slope = np.where(active[..., None], slope, 0.0)
+    projected = np.matmul(left.transpose(0, 2, 1), slope)  # (T, m, J)
+    rest = (slope - np.matmul(left, projected)).reshape(-1, slope.shape[-1])
+    factor: Array = np.asarray(np.linalg.qr(rest, mode="r"))
+    count = factor.shape[1]
+    v, _ = nnls(np.vstack([factor, np.ones((1, count))]), np.append(np.zeros(len(factor)), 1.0))
+    inverse = np.divide(1.0, values, out=np.zeros_like(values), where=keep)
+    multiplier = np.einsum("tkm,tk,tkj,j->tm", right, inverse, projected, v)
+    return v, multiplier, factor
 
 
 def _checked(problem: Problem, activation: ArrayLike, at_bound: float) -> Array:
@@ -230,13 +206,3 @@ def _checked(problem: Problem, activation: ArrayLike, at_bound: float) -> Array:
             remedy="leave out the cost whose domain ends there, or the frame (as NaN)",
         )
     return pattern
-
-
-def _refuse_flat(costs: Sequence[Cost], unit: Array) -> None:
-    for cost, size in zip(costs, unit, strict=True):
-        if not size > 0:
-            fault, expected = (
-                "has no slope anywhere along the pattern",
-                "costs that depend on its activations",
-            )
-            raise bad_cost(cost, fault, expected, where="costs", remedy="leave it out")

@@ -27,7 +27,7 @@ The muscles in question follow from the proof y of the shortage: those with y . 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -39,9 +39,9 @@ from musclesolve._util.checks import check_real_array
 from musclesolve._util.message_text import as_text
 from musclesolve.errors import InputError, MuscleSolveError
 from musclesolve.sharing.arguments import check_problem
-from musclesolve.sharing.infeasibility_proof import farkas_ratio, is_proof
-from musclesolve.sharing.linear_programme import minimise
+from musclesolve.sharing.certificate import farkas_ratio, is_proof
 from musclesolve.sharing.problem import Problem
+from musclesolve.sharing.solver.linprog import minimise
 from musclesolve.sharing.solving import solve
 from musclesolve.sharing.status import Status
 
@@ -49,10 +49,33 @@ _PULLS = 1e-9  # a muscle pulls along the proof if (A^T y)_i is more than this s
 _REPORTED = 1e-3  # shortages below this share of the largest one of the frame are not reported
 _NAMED = 3
 _ZERO = 1e-9  # moments below this are reported as none [N m]
+MAIN_PART = 0.5
+"""Passive forces are named as the cause where they make up at least this share of the shortage."""
+_NEGLIGIBLE = 1e-3  # muscles that oppose the proof by less than this share of all together are not named
+_DECIMALS = (2, 3, 4)  # decimals of the factors that are tried; the fewest that suffice are reported
 
 
 Directions = Mapping[str, tuple[str, str]]
 """What the positive and the negative moment of a degree of freedom are called."""
+
+
+@dataclass(frozen=True, eq=False)
+class PassiveCause:
+    """Passive forces that oppose the moments of a frame."""
+
+    muscles: NDArray[np.intp]  # their numbers, the one that opposes most first
+    dof: int  # number of the degree of freedom at which they oppose most
+    moment: float  # of these passive forces there [N m], signed
+    needed: float  # net moment of that degree of freedom, passive and active together [N m], signed
+
+
+@dataclass(frozen=True, eq=False)
+class Remedy:
+    """A factor on the strength of some muscles that makes a frame feasible; the frame was solved with it."""
+
+    factor: float  # more than one
+    muscles: Mask  # (n,) whose strength it multiplies
+    also_of_all: bool  # whether the same factor on the strength of all muscles suffices as well
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,7 +110,13 @@ class Diagnosis:
     @cached_property
     def alone(self) -> Array:
         """(k, m) [N m], signed: the least shortage if no other degree of freedom lacks anything, or infinite."""
-        return np.array([_alone(self.part, k) for k in range(len(self.frame))]).reshape(self.shortage.shape)
+        least = np.full(self.shortage.shape, np.inf)
+        for k, dof in np.ndindex(least.shape):
+            unit = np.eye(self.part.n_dof)[:, [dof]]
+            found = _least(self.part, k, np.hstack([unit, -unit]), np.ones(2))
+            if found is not None:
+                least[k, dof] = found[0][0] - found[0][1]
+        return least
 
     @cached_property
     def strength_factor(self) -> Array:
@@ -96,24 +125,48 @@ class Diagnosis:
         Infinite if there is none.
         """
         every = np.ones(self.limited.shape[1], dtype=bool)
-        return np.array([smallest_factor(self.part, k, every) for k in range(len(self.frame))])
+        return np.array([_smallest_factor(self.part, k, every) for k in range(len(self.frame))])
 
     @cached_property
     def limited_factor(self) -> Array:
         """(k,) the same with the limited muscles alone made stronger."""
-        return np.array([smallest_factor(self.part, k, who) for k, who in enumerate(self.limited)])
+        return np.array([_smallest_factor(self.part, k, who) for k, who in enumerate(self.limited)])
 
     @cached_property
     def passive_shortage(self) -> Array:
         """(k,) [N m], the part of `total` due to passive forces: the decrease if they could be smaller."""
-        less = [shortage_without(self.part, self.passive, k) for k in range(len(self.frame))]
-        return np.asarray(np.maximum(self.total - np.array(less).reshape(-1), 0.0))
+        less = np.full(len(self.frame), np.inf)
+        (_, dofs, count), one = self.passive.shape, np.eye(self.part.n_dof)
+        weight = np.append(np.zeros(count), np.ones(2 * dofs))
+        for k, passive in enumerate(self.passive):
+            most = [1.0] * count + [None] * (2 * dofs)
+            found = _least(self.part, k, np.hstack([-passive, one, -one]), weight, most)
+            if found is not None:
+                less[k] = found[0][count:].sum()
+        return np.asarray(np.maximum(self.total - less, 0.0))
 
     def passive_cause(self, number: int) -> PassiveCause | None:
         """The passive forces that make up most of the shortage of one of the k frames; None where they do not."""
         if self.passive_shortage[number] < MAIN_PART * self.total[number]:
             return None
-        return passive_cause(self.part.moment[number], self.passive[number], self.proof[number])
+        proof, passive = self.proof[number], self.passive[number]
+        opposition = -(proof @ passive)
+        total = max(float(np.maximum(opposition, 0.0).sum()), np.finfo(float).tiny)
+        muscles = np.flatnonzero(opposition > _NEGLIGIBLE * total)
+        if not muscles.size:
+            return None
+        muscles = muscles[np.argsort(-opposition[muscles], kind="stable")]
+        dof = int((-(proof[:, None] * passive[:, muscles]).sum(axis=1)).argmax())
+        needed = float(self.part.moment[number, dof] + passive[dof].sum())
+        return PassiveCause(muscles, dof, float(passive[dof, muscles].sum()), needed)
+
+    def without_passive(self, number: int) -> bool:
+        """Whether one of the k frames is feasible without passive forces; it has been solved without them."""
+        one = self.part.frames(np.array([number]))
+        if one.passive_force is None:
+            return False
+        moment = one.moment + np.einsum("tmn,tn->tm", one.moment_arm, one.passive_force)
+        return _feasible(replace(one, moment=moment, passive_force=None))
 
     def remedy(self, number: int) -> Remedy | None:
         """How much stronger muscles should be for one of the k frames to be feasible; None where no strength helps.
@@ -122,19 +175,31 @@ class Diagnosis:
         (`strength` of a trial file), then one for the limited muscles alone; the last not where passive forces are the
         cause. The frame has been solved with the factor.
         """
-        one = self.part.frames(np.array([number]))
-        own = verified_remedy(one, self.limited[number], self.limited_factor[number])
-        if own is not None and own.also_of_all:
-            return own
         every = np.ones_like(self.limited[number])
-        together = verified_remedy(one, every, self.strength_factor[number])
+        limited = self._verified(number, self.limited[number], self.limited_factor[number])
+        if limited is not None and limited.also_of_all:
+            return limited
+        together = self._verified(number, every, self.strength_factor[number])
         if together is not None or self.passive_cause(number) is not None:
             return together
-        return own
+        return limited
 
-    def without_passive(self, number: int) -> bool:
-        """Whether one of the k frames is feasible without passive forces; it has been solved without them."""
-        return solved_without(self.part.frames(np.array([number])))
+    def _verified(self, number: int, chosen: Mask, least: float) -> Remedy | None:
+        """The roundest factor from `least` on, for the chosen muscles (n,), that makes the frame feasible, if any.
+
+        Numbers of few decimals just above it are tried: a frame at the limit of its strength may not be solved yet.
+        """
+        if not np.isfinite(least):
+            return None
+        one, every = self.part.frames(np.array([number])), np.ones_like(chosen)
+        for decimals in _DECIMALS:
+            first = np.ceil(least / 10.0**-decimals - 1e-6)
+            for step in (first, first + 1.0):
+                factor = round(float(step * 10.0**-decimals), decimals)
+                if factor > 1.0 and _feasible(strengthened(one, np.where(chosen, factor, 1.0))):
+                    of_all = bool(chosen.all()) or _feasible(strengthened(one, np.where(every, factor, 1.0)))
+                    return Remedy(factor, chosen, of_all)
+        return None
 
     @property
     def total(self) -> Array:
@@ -166,49 +231,36 @@ class Diagnosis:
         when = f"in frame {frame}" if time is None else f"at {np.asarray(time, dtype=float)[frame]:.3f} s"
         short = {dof: self.shortage[number, self.dof.index(dof)] for dof in self.lacking(number)}
         parts = [f"{dof} lacks {moment_text(value, dof, names)}" for dof, value in short.items()]
-        clauses = (
-            f"{listed(parts)} {when}",
-            self._limit(number),
-            self._passive(number, names),
-            self._remedy(number),
-        )
+        clauses = [f"{listed(parts)} {when}", at_limit(self.limited_muscles(number))]
+        cause = self.passive_cause(number)
+        if cause is not None:
+            dof = self.dof[cause.dof]
+            clauses.append(
+                f"the passive force of {shown([self.muscle[i] for i in cause.muscles])} gives "
+                f"{moment_text(cause.moment, dof, names)} at {dof}, where the motion needs "
+                f"{moment_text(cause.needed, dof, names)}"
+            )
+        if cause is not None and self.without_passive(number):
+            clauses.append("without passive forces the muscles would suffice")
+        else:
+            clauses.append(self._strength(number))
         return "; ".join(part for part in clauses if part)
 
-    def _limit(self, number: int) -> str:
-        """Which muscles could help, but are at their upper bound."""
-        return at_limit(self.limited_muscles(number))
-
-    def _passive(self, number: int, directions: Directions) -> str:
-        """Which passive forces oppose the motion, if that is the cause."""
-        cause = self.passive_cause(number)
-        if cause is None:
-            return ""
-        dof = self.dof[cause.dof]
-        return (
-            f"the passive force of {shown([self.muscle[i] for i in cause.muscles])} gives "
-            f"{moment_text(cause.moment, dof, directions)} at {dof}, where the motion needs "
-            f"{moment_text(cause.needed, dof, directions)}"
-        )
-
-    def _remedy(self, number: int) -> str:
-        if self.passive_cause(number) is not None and self.without_passive(number):
-            return "without passive forces the muscles would suffice"
-        remedy = self.remedy(number)
+    def _strength(self, number: int) -> str:
+        """The strength that would suffice, or why there is none; empty where one exists, but fails when it is tried."""
+        remedy, limited = self.remedy(number), self.limited[number]
         if remedy is None:
-            return self._why_not(number)
-        factor = f"{remedy.factor:.{_digits(remedy.factor)}f} times"
-        if remedy.muscles.all() and not self.limited[number].all():
+            if not limited.any():
+                return "no muscle can produce it"
+            known = np.isfinite([self.strength_factor[number], self.limited_factor[number]]).any()
+            return "" if known else "no strength would suffice"
+        digits = max(2, len(f"{remedy.factor:.4f}".rstrip("0").partition(".")[2]))
+        factor = f"{remedy.factor:.{digits}f} times"
+        if remedy.muscles.all() and not limited.all():
             return f"{factor} the strength of all muscles would suffice"
-        whose = "its" if self.limited[number].sum() == 1 else "their"
+        whose = "its" if limited.sum() == 1 else "their"
         alone = "" if remedy.also_of_all else ", with that of the others as it is,"
         return f"{factor} {whose} strength{alone} would suffice"
-
-    def _why_not(self, number: int) -> str:
-        """Why no strength is proposed; empty where one exists, but fails when it is tried."""
-        if not self.limited[number].any():
-            return "no muscle can produce it"
-        known = np.isfinite([self.strength_factor[number], self.limited_factor[number]]).any()
-        return "" if known else "no strength would suffice"
 
 
 def diagnose(
@@ -229,20 +281,28 @@ def diagnose(
     """
     problem = _with_passive(check_problem(problem), passive_force)
     number = _chosen(problem, frames)
-    found = [_least_shortage(problem, int(t)) for t in number]
-    shortage = np.array([one[0] for one in found]).reshape(-1, problem.n_dof)
-    proof = np.array([one[1] for one in found]).reshape(-1, problem.n_dof)
+    one, dofs = np.eye(problem.n_dof), problem.n_dof
+    shortage, proof = np.zeros((2, number.size, dofs))
+    for k, t in enumerate(number.tolist()):
+        found = _least(problem, t, np.hstack([one, -one]), np.ones(2 * dofs))
+        if found is None:
+            raise MuscleSolveError(f"HiGHS finds no missing moment in frame {t}, though there always is one")
+        shortage[k], proof[k] = found[0][:dofs] - found[0][dofs:], found[1]
     short = is_proof(farkas_ratio(problem.frames(number), proof)) if number.size else np.zeros(0, dtype=bool)
     number, shortage, proof = number[short], shortage[short], proof[short]
     part = problem.frames(number)
     tension = 0.0 if part.passive_force is None else part.passive_force[:, None, :]
-    pull = np.matmul(proof[:, None, :], part.moment_matrix)[:, 0, :]
+    pull = part.pull(proof)
     largest = np.abs(pull).max(axis=1, keepdims=True)
     limited = pull > _PULLS * np.maximum(largest, np.finfo(float).tiny)
+    # by how much each moment is beyond the range that all muscles together have for it
+    low, high = part.moment_matrix * part.lower[:, None, :], part.moment_matrix * part.upper[:, None, :]
+    least, most = np.minimum(low, high).sum(axis=2), np.maximum(low, high).sum(axis=2)
+    certain = np.maximum(part.moment - most, 0.0) + np.minimum(part.moment - least, 0.0)
     return Diagnosis(
         frame=number,
         shortage=shortage,
-        certain=_certain(part),
+        certain=certain,
         limited=limited,
         weight=np.where(limited, pull * part.upper, 0.0),
         proof=proof,
@@ -289,43 +349,57 @@ def _with_passive(problem: Problem, force: ArrayLike | None) -> Problem:
     return replace(problem, passive_force=np.where(problem.valid[:, None], tension, np.nan))
 
 
-def _least_shortage(problem: Problem, frame: int) -> tuple[Array, Array]:
-    """The shortage of least sum and the multiplier that proves it."""
-    matrix, dofs = problem.moment_matrix[frame], problem.n_dof
-    cost = np.concatenate([np.zeros(problem.n_muscles), np.ones(2 * dofs)])
-    rows = np.hstack([matrix, np.eye(dofs), -np.eye(dofs)])
-    found = minimise(cost, rows, problem.moment[frame], _box(problem, frame, 2 * dofs))
-    if found is None:
-        raise MuscleSolveError(f"HiGHS finds no missing moment in frame {frame}, though there always is one")
-    x, multiplier = found
-    reserve = x[problem.n_muscles :]
-    return reserve[:dofs] - reserve[dofs:], multiplier
+def _least(
+    problem: Problem, frame: int, further: Array, weight: Array, most: Sequence[float | None] | None = None
+) -> tuple[Array, Array] | None:
+    """The least weight . x for A a + further x = b, lower <= a <= upper, 0 <= x <= most: x (k,), multipliers (m,).
+
+    The columns further (m, k) belong to the unknowns x; without `most` these have no upper bound. None if there is no
+    solution.
+    """
+    count, at_most = problem.n_muscles, [None] * len(weight) if most is None else most
+    bounds = [
+        *zip(problem.lower[frame].tolist(), problem.upper[frame].tolist(), strict=True),
+        *((0.0, bound) for bound in at_most),
+    ]
+    rows = np.hstack([problem.moment_matrix[frame], further])
+    found = minimise(np.append(np.zeros(count), weight), rows, problem.moment[frame], bounds)
+    return None if found is None else (found[0][count:], found[1])
 
 
-def _alone(problem: Problem, frame: int) -> Array:
-    """(m,) the least shortage of each degree of freedom if no other lacks anything."""
-    matrix, dofs = problem.moment_matrix[frame], problem.n_dof
-    cost = np.concatenate([np.zeros(problem.n_muscles), np.ones(2)])
-    least = np.full(dofs, np.inf)
-    for k, unit in enumerate(np.eye(dofs)):
-        rows = np.column_stack([matrix, unit, -unit])
-        found = minimise(cost, rows, problem.moment[frame], _box(problem, frame, 2))
-        if found is not None:
-            least[k] = found[0][-2] - found[0][-1]
-    return least
+def _smallest_factor(problem: Problem, frame: int, chosen: Mask) -> float:
+    """Smallest factor phi >= 1 on the strength of the chosen muscles (n,); infinite if none suffices.
+
+    The unknowns are u and phi, with phi lower <= u <= phi upper for the chosen muscles.
+    """
+    matrix, count = problem.moment_matrix[frame], problem.n_muscles
+    if not chosen.any():
+        return float("inf")
+    lower, upper = problem.lower[frame], problem.upper[frame]
+    select = np.eye(count)[chosen]
+    limits = np.vstack([np.hstack([select, -upper[chosen, None]]), np.hstack([-select, lower[chosen, None]])])
+    bounds = [
+        (0.0, None) if inside else (lo, up) for lo, up, inside in zip(lower, upper, chosen, strict=True)
+    ]
+    rows = np.column_stack([matrix, np.zeros(problem.n_dof)])
+    cost, bounds = np.append(np.zeros(count), 1.0), [*bounds, (1.0, None)]
+    found = minimise(cost, rows, problem.moment[frame], bounds, limits)
+    return float("inf") if found is None else float(found[0][-1])
 
 
-def _certain(problem: Problem) -> Array:
-    """(T, m) by how much each moment is beyond the range that all muscles together have for it."""
-    matrix = problem.moment_matrix
-    low, high = matrix * problem.lower[:, None, :], matrix * problem.upper[:, None, :]
-    least, most = np.minimum(low, high).sum(axis=2), np.maximum(low, high).sum(axis=2)
-    return np.asarray(np.maximum(problem.moment - most, 0.0) + np.minimum(problem.moment - least, 0.0))
+def strengthened(problem: Problem, factor: Array) -> Problem:
+    """The problem with strengths multiplied by factors (n,); its passive forces stay."""
+    return replace(
+        problem,
+        force_capacity=problem.force_capacity * factor,
+        max_isometric_force=problem.max_isometric_force * factor,
+    )
 
 
-def _box(problem: Problem, frame: int, more: int) -> list[tuple[float, float | None]]:
-    inside = zip(problem.lower[frame].tolist(), problem.upper[frame].tolist(), strict=True)
-    return [*inside, *([(0.0, None)] * more)]
+def _feasible(problem: Problem) -> bool:
+    """Whether every frame of a problem is solved without reserves."""
+    solution = solve(replace(problem, reserve_weight=None), "force_squared")
+    return bool((solution.status == Status.SOLVED).all())
 
 
 def listed(parts: list[str]) -> str:
@@ -352,125 +426,3 @@ def shown(names: list[str]) -> str:
     """The first names, and how many more."""
     more = [f"{len(names) - _NAMED} more"] if len(names) > _NAMED else []
     return listed(names[:_NAMED] + more)
-
-
-def _digits(factor: float) -> int:
-    """Two decimals, or as many more as the factor has."""
-    return max(2, len(f"{factor:.4f}".rstrip("0").partition(".")[2]))
-
-
-MAIN_PART = 0.5
-"""Passive forces are named as the cause where they make up at least this share of the shortage."""
-_NEGLIGIBLE = 1e-3  # muscles that oppose the proof by less than this share of all together are not named
-
-
-@dataclass(frozen=True, eq=False)
-class PassiveCause:
-    """Passive forces that oppose the moments of a frame."""
-
-    muscles: NDArray[np.intp]  # their numbers, the one that opposes most first
-    dof: int  # number of the degree of freedom at which they oppose most
-    moment: float  # of these passive forces there [N m], signed
-    needed: float  # net moment of that degree of freedom, passive and active together [N m], signed
-
-
-def shortage_without(problem: Problem, passive: Array, frame: int) -> float:
-    """Least sum of the sizes of the shortages [N m] if passive forces (moments (T, m, n)) could be smaller."""
-    count, dofs = problem.n_muscles, problem.n_dof
-    lower, upper = problem.lower[frame].tolist(), problem.upper[frame].tolist()
-    found = minimise(
-        np.concatenate([np.zeros(2 * count), np.ones(2 * dofs)]),
-        np.hstack([problem.moment_matrix[frame], -passive[frame], np.eye(dofs), -np.eye(dofs)]),
-        problem.moment[frame],
-        [*zip(lower, upper, strict=True), *([(0.0, 1.0)] * count), *([(0.0, None)] * (2 * dofs))],
-    )
-    return float("inf") if found is None else float(found[0][2 * count :].sum())
-
-
-def solved_without(problem: Problem) -> bool:
-    """Whether every frame of a problem is solved, without reserves, when its passive forces are left out."""
-    if problem.passive_force is None:
-        return False
-    moment = problem.moment + np.einsum("tmn,tn->tm", problem.moment_arm, problem.passive_force)
-    free = replace(problem, moment=moment, passive_force=None, reserve_weight=None)
-    return bool((solve(free, "force_squared").status == Status.SOLVED).all())
-
-
-def passive_cause(moment: Array, passive: Array, proof: Array) -> PassiveCause | None:
-    """The passive forces, of moments (m, n) [N m], that oppose the proof y (m,) of a shortage; None where none does."""
-    opposition = -(proof @ passive)
-    muscles = np.flatnonzero(
-        opposition > _NEGLIGIBLE * max(float(np.maximum(opposition, 0.0).sum()), np.finfo(float).tiny)
-    )
-    if not muscles.size:
-        return None
-    muscles = muscles[np.argsort(-opposition[muscles], kind="stable")]
-    opposing = -(proof[:, None] * passive[:, muscles]).sum(axis=1)
-    dof = int(opposing.argmax())
-    moment_there = float(passive[dof, muscles].sum())
-    return PassiveCause(muscles, dof, moment_there, float(moment[dof] + passive[dof].sum()))
-
-
-_DECIMALS = (2, 3, 4)  # decimals of the factors that are tried; the fewest that suffice are reported
-
-
-@dataclass(frozen=True, eq=False)
-class Remedy:
-    """A factor on the strength of some muscles that makes a frame feasible; the frame was solved with it."""
-
-    factor: float  # more than one
-    muscles: Mask  # (n,) whose strength it multiplies
-    also_of_all: bool  # whether the same factor on the strength of all muscles suffices as well
-
-
-def strengthened(problem: Problem, factor: Array) -> Problem:
-    """The problem with strengths multiplied by factors (n,); its passive forces stay."""
-    return replace(
-        problem,
-        force_capacity=problem.force_capacity * factor,
-        max_isometric_force=problem.max_isometric_force * factor,
-    )
-
-
-def smallest_factor(problem: Problem, frame: int, chosen: Mask) -> float:
-    """Smallest factor of one or more on the strength of the chosen muscles (n,); infinite if none suffices."""
-    matrix, count = problem.moment_matrix[frame], problem.n_muscles
-    if not chosen.any():
-        return float("inf")
-    lower, upper = problem.lower[frame], problem.upper[frame]
-    select = np.eye(count)[chosen]
-    limits = np.vstack([np.hstack([select, -upper[chosen, None]]), np.hstack([-select, lower[chosen, None]])])
-    bounds = [
-        (0.0, None) if inside else (lo, up) for lo, up, inside in zip(lower, upper, chosen, strict=True)
-    ]
-    found = minimise(
-        np.append(np.zeros(count), 1.0),
-        np.column_stack([matrix, np.zeros(problem.n_dof)]),
-        problem.moment[frame],
-        [*bounds, (1.0, None)],
-        limits,
-    )
-    return float("inf") if found is None else float(found[0][-1])
-
-
-def verified_remedy(problem: Problem, chosen: Mask, least: float) -> Remedy | None:
-    """The roundest factor from `least` on, for the chosen muscles (n,), that makes a single frame feasible, if any."""
-    every = np.ones_like(chosen)
-    for factor in _rounded(least) if np.isfinite(least) else ():
-        if _solved(problem, chosen, factor):
-            return Remedy(factor, chosen, bool(chosen.all()) or _solved(problem, every, factor))
-    return None
-
-
-def _rounded(least: float) -> Iterator[float]:
-    """Numbers of few decimals just above: a frame at the limit of its strength may not be solved yet."""
-    for decimals in _DECIMALS:
-        unit = 10.0**-decimals
-        first = np.ceil(least / unit - 1e-6)
-        tried = (round(float(step * unit), decimals) for step in (first, first + 1.0))
-        yield from (factor for factor in tried if factor > 1.0)
-
-
-def _solved(problem: Problem, chosen: Mask, factor: float) -> bool:
-    stronger = replace(strengthened(problem, np.where(chosen, factor, 1.0)), reserve_weight=None)
-    return bool((solve(stronger, "force_squared").status == Status.SOLVED).all())

@@ -34,10 +34,10 @@ from musclesolve.sharing.cost.cost_base import NEEDS, Cost
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.cost.cost_terms import Term
 from musclesolve.sharing.cost.sum_of_terms import SumOfTerms
-from musclesolve.sharing.linear_programme import minimise
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solution import Solution
 from musclesolve.sharing.solver.batch import Batch
+from musclesolve.sharing.solver.linprog import minimise
 from musclesolve.sharing.solver.solver_base import Solver
 from musclesolve.sharing.solving import solve
 from musclesolve.sharing.status import Status
@@ -163,11 +163,10 @@ def _least(problem: Problem, cost: OneActivation) -> tuple[Array, Array]:
 
 def _bounded(problem: Problem, slope: Array, activation: Array, multiplier: Array) -> tuple[Array, Array]:
     """Value of a solution, and its distance from the bound by its multiplier plus its error in the moments."""
-    matrix = problem.moment_matrix
-    rest = slope - np.matmul(multiplier[:, None, :], matrix)[:, 0, :]
+    rest = slope - problem.pull(multiplier)
     bound = (multiplier * problem.moment).sum(axis=1)
     bound = bound + np.minimum(rest * problem.lower, rest * problem.upper).sum(axis=1)
-    missed = np.matmul(matrix, activation[:, :, None])[:, :, 0] - problem.moment
+    missed = problem.produced(activation) - problem.moment
     value = (slope * activation).sum(axis=1)
     return value, np.abs(value - bound) + (np.abs(multiplier) * np.abs(missed)).sum(axis=1)
 
@@ -204,7 +203,12 @@ def near_optimal_range(
         InputError: unknown cost, solver or muscle; a cost that is not convex or has levels; a cost whose least value
             is below zero, of which no share can be added; a share or an accuracy that is not positive.
     """
-    chosen, wanted = _suitable(cost), chosen_muscles(check_problem(problem), muscles)
+    chosen = find_cost(cost)
+    if unfit := chosen.needs & UNFIT:
+        fault = f"a near-optimal range under {chosen.name} cannot be certified: it has {NEEDS[min(unfit)]}"
+        expected = "a convex cost with one value"
+        raise InputError(fault, code="bad_cost", where="near_optimal_range", expected=expected)
+    wanted = chosen_muscles(check_problem(problem), muscles)
     within, accuracy = (
         check_number(value, name, "a positive number", above=0.0)
         for name, value in (("within", within), ("accuracy", accuracy))
@@ -216,7 +220,13 @@ def near_optimal_range(
     if frames.size:
         part = every.frames(frames)
         least = _total(part, best, frames)
-        _refuse_negative(chosen, least, frames)
+        for k in np.flatnonzero(least < 0)[:1]:
+            fault = f"the least cost of {chosen.name} in frame {frames[k]} is {least[k]:g}"
+            expected = "a cost of zero or more, of which `within` is a share"
+            remedy = "add a constant to the cost, so that it is never negative"
+            raise InputError(
+                fault, code="bad_cost", where="near_optimal_range", expected=expected, remedy=remedy
+            )
         optimum = _Optimum(part, chosen, solver, best.activation[frames], least, within)
         lower, upper = _outermost(part, chosen, [(problem.muscle or ())[i] for i in wanted])
         for muscle in wanted:
@@ -225,23 +235,6 @@ def near_optimal_range(
                 array[frames, muscle] = part.force_capacity[:, muscle] * end
     span = ForceRange(*ends)
     return span.drop_frame_axis() if problem.single_frame else span
-
-
-def _suitable(cost: str | Cost) -> Cost:
-    chosen = find_cost(cost)
-    if unfit := chosen.needs & UNFIT:
-        fault = f"a near-optimal range under {chosen.name} cannot be certified: it has {NEEDS[min(unfit)]}"
-        expected = "a convex cost with one value"
-        raise InputError(fault, code="bad_cost", where="near_optimal_range", expected=expected)
-    return chosen
-
-
-def _refuse_negative(cost: Cost, least: Array, frames: NDArray[np.intp]) -> None:
-    for k in np.flatnonzero(least < 0)[:1]:
-        fault = f"the least cost of {cost.name} in frame {frames[k]} is {least[k]:g}"
-        expected = "a cost of zero or more, of which `within` is a share"
-        remedy = "add a constant to the cost, so that it is never negative"
-        raise InputError(fault, code="bad_cost", where="near_optimal_range", expected=expected, remedy=remedy)
 
 
 @dataclass(frozen=True)
@@ -292,67 +285,40 @@ def _outermost(problem: Problem, cost: Cost, muscles: Sequence[str]) -> tuple[Ar
 def _enclosed(
     optimum: _Optimum, muscle: int, lower: Array, upper: Array, accuracy: float
 ) -> tuple[Array, Array, Array, Array]:
-    """Least and greatest activation (t,) and how much farther out the ends may be."""
+    """Least and greatest activation (t,) and how much farther out the ends may be.
+
+    For every frame and side, 2 t brackets: an activation inside the range, `inner`, and one outside, `outer`, with
+    their excess; `proved` is the nearest activation that is proved to be outside.
+    """
     count = len(lower)
     frames = np.tile(np.arange(count), 2)
-    start = np.tile(optimum.activation[:, muscle], 2)
-    beyond = np.concatenate([np.minimum(lower, start[:count]), np.maximum(upper, start[count:])])
-    state = _Bracket.of(start, beyond)
-    going = np.abs(state.outer - state.inner) > accuracy
-    first = True
-    for _ in range(_ROUNDS):
-        active = np.flatnonzero(going)
+    inner = np.tile(optimum.activation[:, muscle], 2)
+    outer = np.concatenate([np.minimum(lower, inner[:count]), np.maximum(upper, inner[count:])])
+    proved = outer.copy()
+    inner_excess, outer_excess = -np.ones(2 * count), np.full(2 * count, np.inf)
+    done, side = np.zeros(2 * count, dtype=bool), np.zeros(2 * count, np.int8)
+    for number in range(_ROUNDS):
+        active = np.flatnonzero(~done & (np.abs(outer - inner) > accuracy))
         if not active.size:
             break
-        tried = state.outer[active] if first else state.next(active)
-        state.enter(active, tried, optimum.excess(muscle, tried, frames[active]), outermost=first)
-        going = ~state.done & (np.abs(state.outer - state.inner) > accuracy)
-        first = False
-    gap = np.abs(state.proved - state.inner)
-    return state.inner[:count], state.inner[count:], gap[:count], gap[count:]
-
-
-@dataclass
-class _Bracket:
-    """An activation inside the range and one outside, with their excess, for every frame and side, (2 t,) each.
-
-    proved: the nearest activation that is proved to be outside of the range.
-    """
-
-    inner: Array
-    outer: Array
-    inner_excess: Array
-    outer_excess: Array
-    proved: Array
-    done: Mask
-    side: NDArray[np.int8]
-
-    @classmethod
-    def of(cls, inner: Array, outer: Array) -> _Bracket:
-        size = inner.shape
-        done, side = np.zeros(size, dtype=bool), np.zeros(size, np.int8)
-        return cls(
-            inner.copy(), outer.copy(), -np.ones(size), np.full(size, np.inf), outer.copy(), done, side
-        )
-
-    def next(self, active: NDArray[np.intp]) -> Array:
-        """False position, or the middle where the outer excess is not finite."""
-        low, high = self.inner_excess[active], self.outer_excess[active]
-        finite = np.isfinite(high)
-        share = np.where(finite, -low / np.where(finite, high - low, 1.0), 0.5)
-        share = np.clip(share, 0.01, 0.99)
-        return np.asarray(self.inner[active] + share * (self.outer[active] - self.inner[active]))
-
-    def enter(self, active: NDArray[np.intp], tried: Array, excess: Array, outermost: bool) -> None:
-        """Move one end of each bracket; the excess of an end that stays twice is halved (Illinois)."""
+        tried = outer[active]
+        if number > 0:  # false position, or the middle where the outer excess is not finite
+            low, high = inner_excess[active], outer_excess[active]
+            finite = np.isfinite(high)
+            share = np.where(finite, -low / np.where(finite, high - low, 1.0), 0.5)
+            tried = inner[active] + np.clip(share, 0.01, 0.99) * (outer[active] - inner[active])
+        excess = optimum.excess(muscle, tried, frames[active])
+        # one end of each bracket moves; the excess of an end that stays twice is halved (Illinois)
         within = excess <= 0
-        inner, outer = active[within], active[~within]
-        self.outer_excess[inner[self.side[inner] == -1]] *= 0.5
-        self.inner_excess[outer[self.side[outer] == 1]] *= 0.5
-        self.inner[inner], self.inner_excess[inner], self.side[inner] = tried[within], excess[within], -1
-        self.outer[outer], self.side[outer] = tried[~within], 1
-        self.outer_excess[outer] = np.where(np.isfinite(excess[~within]), excess[~within], np.inf)
+        inside, outside = active[within], active[~within]
+        outer_excess[inside[side[inside] == -1]] *= 0.5
+        inner_excess[outside[side[outside] == 1]] *= 0.5
+        inner[inside], inner_excess[inside], side[inside] = tried[within], excess[within], -1
+        outer[outside], side[outside] = tried[~within], 1
+        outer_excess[outside] = np.where(np.isfinite(excess[~within]), excess[~within], np.inf)
         known = ~within & ~np.isnan(excess)
-        self.proved[active[known]] = tried[known]
-        if outermost:
-            self.done[inner] = True
+        proved[active[known]] = tried[known]
+        if number == 0:  # the outermost activations are within the range: nothing lies beyond
+            done[inside] = True
+    gap = np.abs(proved - inner)
+    return inner[:count], inner[count:], gap[:count], gap[count:]

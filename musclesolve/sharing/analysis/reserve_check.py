@@ -94,20 +94,42 @@ def check_reserves(
         InputError: a solution of another problem, moments that do not fit or are not finite in a valid frame, limits
             that are not 0 < strict <= usual.
     """
-    limits = _limits(limits)
+    pair = check_real_array(limits, "limits", "0 < strict <= usual")
+    if pair.shape != (2,) or not 0 < pair[0] <= pair[1] < np.inf:
+        fault = f"the limits are {as_text(limits)}"
+        raise InputError(fault, code="bad_range", where="check_reserves", expected="0 < strict <= usual")
+    strict, usual = pair.tolist()
     check_solution(check_problem(problem), solution)
-    given = problem.moment if moment is None else _compared(problem, moment)
+    compared = problem.moment if moment is None else _compared(problem, moment)
     solved = np.atleast_1d(solution.solved)
     reserve = np.atleast_2d(solution.reserve)[solved]
     weight = np.atleast_2d(solution.reserve_weight)[solved]
-    used = needs_reserve(reserve, given[solved]) & np.isfinite(weight)
-    reserve, size = np.where(used, np.abs(reserve), 0.0), np.abs(given[problem.valid])
-    peak, top = _largest(reserve), _largest(size)
+    used = needs_reserve(reserve, compared[solved]) & np.isfinite(weight)
+    reserve, size = np.where(used, np.abs(reserve), 0.0), np.abs(compared[problem.valid])
+    peak, top = (x.max(axis=0, initial=0.0) for x in (reserve, size))
+    rms, rms_moment = (np.sqrt((x**2).sum(axis=0) / max(len(x), 1)) for x in (reserve, size))
     share = _share(peak, top)
-    verdict = tuple(_verdict(value, limits) for value in share)
-    largest = np.where(used.any(axis=0), _largest(np.where(used, weight, 0.0)), np.nan)
-    rms = _share(_rms(reserve), _rms(size))
-    return ReserveCheck(problem.dof or (), peak, top, share, rms, largest, verdict, limits)
+    largest = np.where(used, weight, 0.0).max(axis=0, initial=0.0)
+    verdict = [
+        Verdict.NONE
+        if x == 0
+        else Verdict.SMALL
+        if x <= strict
+        else Verdict.TOLERABLE
+        if x <= usual
+        else Verdict.LARGE
+        for x in share
+    ]
+    return ReserveCheck(
+        dof=problem.dof or (),
+        peak=peak,
+        moment_peak=top,
+        share=share,
+        rms_share=_share(rms, rms_moment),
+        weight=np.where(used.any(axis=0), largest, np.nan),
+        verdict=tuple(verdict),
+        limits=(strict, usual),
+    )
 
 
 def worst_frames(helped: Mask, reserve: Array) -> NDArray[np.int64]:
@@ -120,14 +142,6 @@ def worst_frames(helped: Mask, reserve: Array) -> NDArray[np.int64]:
     size = np.nan_to_num(np.abs(reserve).sum(axis=1))
     frames = [first + int(size[first:stop].argmax()) for first, stop in true_runs(helped)]
     return np.sort(np.array(sorted(frames, key=lambda k: -size[k])[:MOST], dtype=np.int64))
-
-
-def _limits(limits: object) -> tuple[float, float]:
-    pair = check_real_array(limits, "limits", "0 < strict <= usual")
-    if pair.shape != (2,) or not 0 < pair[0] <= pair[1] < np.inf:
-        fault = f"the limits are {as_text(limits)}"
-        raise InputError(fault, code="bad_range", where="check_reserves", expected="0 < strict <= usual")
-    return float(pair[0]), float(pair[1])
 
 
 def _compared(problem: Problem, moment: ArrayLike) -> Array:
@@ -145,19 +159,5 @@ def _compared(problem: Problem, moment: ArrayLike) -> Array:
     return given
 
 
-def _largest(values: Array) -> Array:
-    return np.asarray(values.max(axis=0, initial=0.0))
-
-
-def _rms(values: Array) -> Array:
-    return np.asarray(np.sqrt((values**2).sum(axis=0) / max(len(values), 1)))
-
-
 def _share(part: Array, whole: Array) -> Array:
     return np.divide(part, whole, out=np.where(part > 0, np.inf, 0.0), where=whole > 0)
-
-
-def _verdict(share: float, limits: tuple[float, float]) -> Verdict:
-    if share == 0:
-        return Verdict.NONE
-    return Verdict.SMALL if share <= limits[0] else Verdict.TOLERABLE if share <= limits[1] else Verdict.LARGE

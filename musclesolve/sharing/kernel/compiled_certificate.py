@@ -159,7 +159,7 @@ def change_of_slopes(data: Any, t: int, reach: float, w: Any) -> None:
 def farkas_ratio(
     direction: Any, moment: Any, scale: Any, pull: int, low: int, high: int, n: int, w: Any
 ) -> float:
-    """infeasibility_proof.farkas_ratio of a direction y (m,), for A^T y in the row `pull`, bounds in low and high."""
+    """certificate.farkas_ratio of a direction y (m,), for A^T y in the row `pull`, bounds in low and high."""
     asked, size, reach = 0.0, 0.0, 0.0
     for r in range(moment.size):
         asked += direction[r] * moment[r]

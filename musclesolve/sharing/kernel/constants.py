@@ -13,7 +13,7 @@ SOLVED, SOLVED_WITH_RESERVE, INFEASIBLE, MAX_ITERATIONS, INVALID_INPUT, SOLVER_F
 UNRESOLVED = -1  # a frame without certificate or proof; another method has to solve it
 HUGE = 1e100  # numbers of a problem from here on make a frame invalid
 
-# Certificate (certificate.py, infeasibility_proof.py, problem_scale.py)
+# Certificate (certificate.py, problem_scale.py)
 TOLERANCE = 1e-6
 LEAST_SIZE = 1e-9
 ROUNDING = float(np.finfo(np.float64).eps)

@@ -25,7 +25,7 @@ steps from the multipliers of the frame before. Safeguards:
 - A cubic cost is flat at rest, 1/f'' infinite, and Newton's step for a_i = sqrt(p_i / P2) far too short or too long:
   1/f'' is limited to its value at the activation FLAT, and while the residual is large it is mixed with the secant
   a/f'.
-- Multipliers with a Farkas ratio above the tolerance prove infeasibility (infeasibility_proof.py); it ends there as
+- Multipliers with a Farkas ratio above the tolerance prove infeasibility (certificate.py); it ends there as
   well, mostly within a few steps. Such a frame with the stiff reserves that then help it is left to the interior
   point: at the edge of reach multipliers jump from one muscle to the next.
 - Multipliers of the frame before whose residual is larger than that of no activation at all are discarded.

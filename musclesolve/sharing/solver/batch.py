@@ -15,10 +15,9 @@ from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.kernel.compiled_solver import KernelProblem, Options
 from musclesolve.sharing.kernel.constants import UNRESOLVED
 from musclesolve.sharing.kernel.workspace_layout import RateBounds
-from musclesolve.sharing.nearest_moments import nearest_moments
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solution import SolutionArrays
-from musclesolve.sharing.solver.interior_point import InteriorPoint
+from musclesolve.sharing.solver.interior_point import InteriorPoint, nearest_moments
 from musclesolve.sharing.solver.solver_base import Attempt
 from musclesolve.sharing.status import Status
 

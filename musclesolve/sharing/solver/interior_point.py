@@ -30,9 +30,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from musclesolve._util.arrays import Array, Mask
-from musclesolve.sharing.certificate import stationarity_miss
+from musclesolve.sharing.certificate import farkas_ratio, is_proof, stationarity_miss
 from musclesolve.sharing.cost.cost_base import Cost
-from musclesolve.sharing.infeasibility_proof import farkas_ratio_of_pull, is_proof
+from musclesolve.sharing.cost.cost_terms import Term
+from musclesolve.sharing.cost.sum_of_terms import SumOfTerms
 from musclesolve.sharing.kernel.constants import (
     DIVERGED,
     EMPTY_PIVOT,
@@ -79,7 +80,7 @@ class _Frames:
         return _Frames(**parts, low=self.low.select(which), high=self.high.select(which))
 
     def short(self) -> Array:
-        """B - A a - C lambda, (T, m + k)."""
+        """The rest b - A a - C lambda, (T, m + k)."""
         return self.target - _product(self.matrix, self.a) - self.compliance * self.multiplier
 
 
@@ -152,7 +153,7 @@ class InteriorPoint:
         diverged = exact & (np.abs(pull * x.free).max(axis=1) > DIVERGED * x.omega.max(axis=1))
         claim[diverged & (claim != Status.SOLVED)] = Status.SOLVER_FAILED
         if self.seek_proof:
-            margin = farkas_ratio_of_pull(x.multiplier[:, :hard], pull, problem.moment, lower, problem.upper)
+            margin = farkas_ratio(problem, x.multiplier[:, :hard], pull)
             claim[is_proof(margin) & (claim != Status.SOLVED)] = Status.INFEASIBLE
             if problem.reserve_weight is not None:
                 missing = (np.abs(x.compliance * x.multiplier) / scale).max(axis=1)
@@ -270,3 +271,29 @@ class BatchCholesky:
             x[j] /= self.factor[j, j]
             x[:j] -= self.factor[j, :j] * x[j]
         return (x * self.scale).T
+
+
+@dataclass(frozen=True)
+class NoCost(SumOfTerms):
+    """Zero: only the squares of the reserves are minimised."""
+
+    name = "no_cost"
+
+    def coefficient(self, problem: Problem) -> Array:
+        """Zeros, (T, n)."""
+        return np.zeros_like(problem.force_capacity)
+
+    def terms(self, problem: Problem) -> tuple[Term, ...]:
+        """No terms at all."""
+        return ()
+
+
+def nearest_moments(problem: Problem) -> Attempt:
+    """Minimise |b - A a|^2 over the bounds; `reserve` (= `multiplier`) is the residual b - A a, (T, m) [N m].
+
+    The residual of an infeasible frame proves infeasibility: its half-space touches the set within reach at A a and
+    excludes b. Such a frame ends as soon as its residual is a proof, before it is the smallest one.
+    """
+    soft = problem.with_reserve_weight(np.ones_like(problem.moment))
+    method = InteriorPoint(tolerance=1e-9, max_iterations=250, seek_proof=True)
+    return method.solve(soft, NoCost())

@@ -1,25 +1,25 @@
-"""Linear programmes by HiGHS: linear costs, and lexicographic min/max."""
+"""Linear programmes by HiGHS (SciPy): linear costs, lexicographic min/max, and those of single frames."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy.optimize import linprog
 
 from musclesolve._util.arrays import Array, Mask
-from musclesolve.sharing.cost.cost_base import Cost
-from musclesolve.sharing.min_max_certificate import (
+from musclesolve.sharing.certificate import (
     DECIDED,
     bound_of_level,
     relative_load,
     reserve_pull,
     weight_of,
 )
-from musclesolve.sharing.nearest_moments import NoCost
+from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solver.batch import Batch
+from musclesolve.sharing.solver.interior_point import NoCost
 from musclesolve.sharing.solver.solver_base import Attempt
 from musclesolve.sharing.status import Status
 
@@ -28,13 +28,28 @@ NOTHING, SAME, RANK, LOOSE = 1e-11, 1e-9, 1e-7, 1e-7
 NEGLIGIBLE = 1e-7  # reserve beside max(1 N m, |moment|)
 
 
+def minimise(
+    cost: Array,
+    rows: Array,
+    right: Array,
+    bounds: Sequence[tuple[float, float | None]],
+    limits: Array | None = None,
+) -> tuple[Array, Array] | None:
+    """Solution and multipliers of minimise cost . x, rows x = right, limits x <= 0; None if there is none."""
+    from scipy.optimize import linprog
+
+    at_most = None if limits is None else np.zeros(len(limits))
+    found = linprog(cost, A_ub=limits, b_ub=at_most, A_eq=rows, b_eq=right, bounds=bounds)
+    return (found.x, found.eqlin.marginals) if found.status == 0 else None
+
+
 @dataclass(frozen=True)
 class Linprog:
     """HiGHS through SciPy, one frame after the other, to a vertex of what is possible.
 
     A linear cost is one programme. A lexicographic cost (min/max) is as many as there are levels: minimise t with
     rho_i a_i <= t, hold the muscles that the dual of this programme decides where they are, go on with the others
-    (Rasmussen, Damsgaard and Voigt 2001; min_max_certificate.py shows why that is exact).
+    (Rasmussen, Damsgaard and Voigt 2001; sharing/certificate.py shows why that is exact).
 
     Reserves are quadratic, which no linear programme is. Beside levels they have priority: the interior-point method
     of the project makes them as small as possible, the levels share what is left. A linear cost with reserves is
@@ -163,6 +178,8 @@ class Linprog:
         rows: tuple[Array, Array] | None = None,
     ) -> Any:
         """SciPy's linprog with rows of order one; `multiplier` is d cost / d moment."""
+        from scipy.optimize import linprog
+
         size = np.abs(matrix).max(axis=1, initial=0.0)
         size = np.where(size > 0, size, 1.0)
         limits = dict.fromkeys(("primal_feasibility_tolerance", "dual_feasibility_tolerance"), self.tolerance)
@@ -182,7 +199,7 @@ class Linprog:
 
 def _missing(problem: Problem, activation: Array) -> Array:
     """What is left of the moments, b - A a, and exactly nothing in frames where it is negligible, (T, m)."""
-    short = problem.moment - np.matmul(problem.moment_matrix, activation[:, :, None])[:, :, 0]
+    short = problem.moment - problem.produced(activation)
     small = np.abs(short) <= NEGLIGIBLE * np.maximum(1.0, np.abs(problem.moment))
     return np.where(small.all(axis=1, keepdims=True), 0.0, short)
 

@@ -25,8 +25,7 @@ from musclesolve.sharing.certificate import kkt_residual
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.kernel.constants import NO_ROOM
 from musclesolve.sharing.problem import Problem
-from musclesolve.sharing.solver.frame_programme import Outcome, Reduced, solve_reduced
-from musclesolve.sharing.solver.polish import polished
+from musclesolve.sharing.solver.frame_programme import Outcome, Reduced, polished, solve_reduced
 from musclesolve.sharing.solver.solver_base import Attempt
 from musclesolve.sharing.status import Status
 
@@ -72,7 +71,7 @@ class QuadraticProgramme:
     """A backend of qpsolvers, set up anew for each frame.
 
     A result whose certificate is between 1e-9 and 0.1 goes through Newton's method on the bounds at which it has
-    arrived (polish.py), as the results of the other solvers for one frame do.
+    arrived (`polished`), as the results of the other solvers for one frame do.
     """
 
     name: str  # of the backend

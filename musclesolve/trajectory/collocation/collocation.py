@@ -20,7 +20,7 @@ from musclesolve._util.locks import CASADI
 from musclesolve.errors import InputError
 from musclesolve.sharing.solver.frame_programme import ipopt_options
 from musclesolve.sharing.solver.ipopt_casadi import casadi_ipopt
-from musclesolve.trajectory.certificate import LEAST_OF_ALL, LEAST_OF_MUSCLE
+from musclesolve.trajectory.certificate import LEAST_OF_ALL, LEAST_OF_MUSCLE, MotionAttempt
 from musclesolve.trajectory.collocation.programme import (
     Programme,
     between,
@@ -36,7 +36,6 @@ from musclesolve.trajectory.collocation.transcription import (
     spline_scheme,
 )
 from musclesolve.trajectory.local_equilibrium import equilibrium
-from musclesolve.trajectory.motion import MotionAttempt
 from musclesolve.trajectory.motion_cost import MotionCost
 from musclesolve.trajectory.motion_problem import MotionProblem
 

@@ -28,9 +28,9 @@ from musclesolve._util.arrays import AnyArray, Array
 from musclesolve.muscles.elastic.elastic_muscles import LEAST_ALONG
 from musclesolve.muscles.elastic.smooth_curves import SampledCurves
 from musclesolve.sharing.cost.cost_base import Cost
-from musclesolve.trajectory.activation_limits import ActivationLimits
+from musclesolve.sharing.rate_limits import ActivationLimits
+from musclesolve.trajectory.certificate import coordinate_bounds
 from musclesolve.trajectory.collocation.transcription import Transcription
-from musclesolve.trajectory.motion import coordinate_bounds
 from musclesolve.trajectory.motion_cost import MotionCost
 from musclesolve.trajectory.motion_problem import MotionProblem
 

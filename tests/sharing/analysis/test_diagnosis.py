@@ -11,7 +11,7 @@ from scipy.optimize import linprog
 
 from musclesolve.sharing.analysis.diagnosis import diagnose
 from musclesolve.sharing.analysis.reserve_check import Verdict, check_reserves
-from musclesolve.sharing.infeasibility_proof import farkas_ratio
+from musclesolve.sharing.certificate import farkas_ratio
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solving import solve
 from musclesolve.sharing.status import Status

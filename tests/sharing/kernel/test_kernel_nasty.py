@@ -6,9 +6,8 @@ import numpy as np
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from musclesolve.sharing.certificate import kkt_residual, within_domain
+from musclesolve.sharing.certificate import farkas_ratio, kkt_residual, within_domain
 from musclesolve.sharing.cost.cost_registry import find_cost
-from musclesolve.sharing.infeasibility_proof import farkas_ratio
 from musclesolve.sharing.kernel.constants import UNRESOLVED
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solver.batch import Batch, Vectorised

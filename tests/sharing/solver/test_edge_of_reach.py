@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
+from musclesolve.sharing.certificate import farkas_ratio
 from musclesolve.sharing.cost.cost_registry import find_cost
-from musclesolve.sharing.infeasibility_proof import farkas_ratio
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solver.batch import Vectorised
 from musclesolve.sharing.solver.solver_registry import solvers

@@ -17,10 +17,10 @@ from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.cost.named.power_costs import ActivationPower, StressCubed
 from musclesolve.sharing.cost.named.soft_saturation import SoftSaturation
-from musclesolve.sharing.derivatives.optimality_system import OptimalitySystem
-from musclesolve.sharing.derivatives.solution_derivatives import solution_derivatives
+from musclesolve.sharing.optimality_system import OptimalitySystem
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.problem_change import ProblemChange
+from musclesolve.sharing.solution_derivatives import solution_derivatives
 from musclesolve.sharing.solver.batch import Batch
 from musclesolve.sharing.solving import solve
 from musclesolve.sharing.status import Status

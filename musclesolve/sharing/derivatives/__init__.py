@@ -1,1 +1,0 @@
-"""Exact derivatives of the solution of a force-sharing problem."""

@@ -1,0 +1,268 @@
+"""The optimality conditions of every frame, linearised in activations and multipliers, and the active set.
+
+With the activations F that are free between their bounds, the held ones moving with their bounds, D = f''(a), the
+moments A a + C lambda = b with C = 1/w (zero without reserves), and soft rows 1/2 sum_k w_k (t_k - (G a)_k)^2,
+
+    (D + G^T W G)_FF da_F - A_F^T dlambda = u_F - (G^T W G)_FH da_H
+    A_F da_F + C dlambda                  = v - A_H da_H
+
+for a change u of slopes and v of moments. The soft rows are taken as further moments with a compliance 1/w_k of their
+own, B = [A; G], which leaves D diagonal:
+
+    (B_F D_FF^-1 B_F^T + C) dLambda = v - B_H da_H - B_F D_FF^-1 u_F,    da_F = D_FF^-1 (u_F + B_F^T dLambda),
+
+as many equations as there are rows. That loses digits where some free D is next to nothing, beside the others or beside
+stiff rows, and where rows are almost alike; there, and where the terms couple muscles, the first two lines are solved
+as they stand.
+
+A muscle is held where the step of the certificate, a - (g - p) / S, leads to a bound or past it (certificate.py; g is
+the marginal cost, p = A^T lambda). On this set Newton's method refines a solution that is good to six digits to all
+its digits: muscles that are nearly at rest need them, because their curvature is that of their own small activation.
+
+Distances from a change of the set are relative, between 0 and 1: |g - p| / S of a held muscle; of a free one the
+distance to the nearer bound over that between the bounds, or the same of the marginal cost of the muscle alone if that
+is larger: next to the end of the domain of soft saturation hardly any activation is left, but almost all of the
+marginal cost.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from musclesolve._util.arrays import Array, Mask
+from musclesolve.sharing.certificate import stationarity_size
+from musclesolve.sharing.cost.cost_base import Cost
+from musclesolve.sharing.kernel.constants import LEAST_REACH
+from musclesolve.sharing.problem import Problem
+from musclesolve.sharing.problem_scale import slope_scale
+from musclesolve.sharing.solving import fix_idle_muscles
+
+FLAT = 1e-7  # curvature beside the largest one of the frame below which dividing by it loses too many digits
+POOR = 1e-7
+"""Eigenvalue of the scaled rows, from 0 to m, below which the products in them have lost too many digits."""
+
+STIFF = 1e200  # curvature that stands for an infinite one
+SINGULAR = 1e-13
+"""Singular value beside the largest one, both of a scaled matrix, below which it counts as zero."""
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Many small symmetric positive semidefinite systems that are solved again and again."""
+
+    inverse: Array  # (T, M, M), of what is not singular
+    regular: Mask  # (T,) whether that is all
+    poor: Mask  # (T,) whether it is all, but just so
+
+    @classmethod
+    def of(cls, matrix: Array) -> Rows:
+        """By eigenvalues, of the matrices (T, M, M) with a unit diagonal."""
+        diagonal = np.einsum("tkk->tk", matrix)
+        scale = 1.0 / np.sqrt(np.where(diagonal > 0.0, diagonal, 1.0))
+        value, vector = np.linalg.eigh(matrix * scale[:, :, None] * scale[:, None, :])
+        there = value > SINGULAR * matrix.shape[1]
+        vector = vector * scale[:, :, None]
+        inverse = np.divide(1.0, value, out=np.zeros_like(value), where=there)
+        with np.errstate(all="ignore"):  # numbers of 1e-158 have squares and no inverses
+            whole = (vector * inverse[:, None, :]) @ vector.transpose(0, 2, 1)
+        finite = np.isfinite(whole).all(axis=(1, 2))
+        regular = there.all(axis=1) & finite
+        return cls(np.where(finite[:, None, None], whole, 0.0), regular, regular & (value[:, 0] < POOR))
+
+
+@dataclass(frozen=True, eq=False)
+class OptimalitySystem:
+    """The linearised conditions, factorised once for any number of right-hand sides."""
+
+    free: Mask  # (T, n)
+    matrix: Array  # B, (T, M, n), moments first
+    compliance: Array
+    inverse_curvature: Array  # (T, n), zero for held muscles
+    rows: Rows  # of the frames without a dense system
+    dense: NDArray[np.int64]  # numbers of the other frames
+    dense_hessian: Array  # (T', n, n) of those
+    dense_inverse: Array  # (T', n + m, n + m) of those
+    regular: Mask  # (T,) whether the derivative is determined
+    hard: int  # m
+
+    @classmethod
+    def of(
+        cls, problem: Problem, cost: Cost, activation: Array, free: Mask, compliance: Array
+    ) -> OptimalitySystem:
+        """Linearise at activations (T, n) of which some are free (T, n); the compliance is C, (T, m)."""
+        hard = problem.n_dof
+        with np.errstate(all="ignore"):
+            curvature = np.where(free, cost.hessian_diagonal(problem, activation), 1.0)
+        largest = np.where(free & np.isfinite(curvature), curvature, 0.0).max(axis=1, keepdims=True)
+        flat = (free & (curvature <= FLAT * largest)).any(axis=1)
+        if not cost.needs <= {"separable", "rows"}:
+            flat = np.ones_like(flat)
+        inverse = np.where(free, 1.0 / np.where(curvature > 0.0, curvature, 1.0), 0.0)
+        soft, matrix, give = cost.soft_rows(problem), problem.moment_matrix, compliance
+        if soft is not None:
+            matrix = np.concatenate([matrix, soft.matrix], axis=1)
+            give = np.concatenate([compliance, 1.0 / soft.weight], axis=1)
+        schur = np.matmul(matrix * inverse[:, None, :], matrix.transpose(0, 2, 1))
+        np.einsum("tkk->tk", schur)[...] += give
+        rows = Rows.of(schur)
+        dense = np.flatnonzero(flat | rows.poor)
+        regular = rows.regular.copy()
+        part = problem.frames(dense)
+        with np.errstate(all="ignore"):
+            hessian = np.array(cost.hessian(part, activation[dense]))
+        own = np.einsum("tii->ti", hessian)  # of held muscles it does not count, and may be infinite
+        own[...] = np.where(free[dense], np.minimum(own, STIFF), 0.0)
+        dense_inverse, regular[dense] = _dense(part.moment_matrix, hessian, free[dense], compliance[dense])
+        return cls(free, matrix, give, inverse, rows, dense, hessian, dense_inverse, regular, hard)
+
+    def solve(self, slope: Array, moment: Array, held: Array) -> tuple[Array, Array]:
+        """How activations (T, n, K) and multipliers (T, m, K) move.
+
+        The slope is u, (T, n, K), the moment v, (T, m, K); held (T, n, K) is the movement of the held muscles, zero
+        for the free ones. An axis of length one stands for all.
+        """
+        with np.errstate(all="ignore"):
+            down = slope * self.inverse_curvature[:, :, None]
+            right = -(self.matrix @ (held + down))
+            soft, required = right[:, self.hard :], right[:, : self.hard] + moment
+            soft = np.broadcast_to(soft, (*soft.shape[:2], required.shape[2]))
+            right = np.concatenate([required, soft], axis=1)
+            row_change = self.rows.inverse @ right
+            pull = self.matrix.transpose(0, 2, 1) @ row_change
+            # once more for what is left: rows that are almost alike lose digits in products with themselves
+            left = right - self.compliance[..., None] * row_change
+            left = left - self.matrix @ (self.inverse_curvature[:, :, None] * pull)
+            row_change = row_change + self.rows.inverse @ left
+            pull = self.matrix.transpose(0, 2, 1) @ row_change
+            moved = held + down + self.inverse_curvature[:, :, None] * pull
+            multiplier = row_change[:, : self.hard]
+            if self.dense.size:
+                which, (_, muscles, directions) = self.dense, moved.shape
+                free, fixed = self.free[which, :, None], np.broadcast_to(held, moved.shape)[which]
+                needed = np.broadcast_to(moment, (len(moved), self.hard, directions))[which]
+                push = (np.broadcast_to(slope, moved.shape)[which] - self.dense_hessian @ fixed) * free
+                rest = needed - self.matrix[which, : self.hard] @ fixed
+                change = self.dense_inverse @ np.concatenate([push, rest], axis=1)
+                moved[which], multiplier[which] = fixed + change[:, :muscles] * free, change[:, muscles:]
+        return moved, multiplier
+
+
+def _dense(matrix: Array, hessian: Array, free: Mask, compliance: Array) -> tuple[Array, Mask]:
+    """Inverse of [H -A^T; A C] on the free muscles, (T, n + m, n + m), and whether it is regular, (T,)."""
+    frames, dofs, muscles = matrix.shape
+    size = muscles + dofs
+    system = np.zeros((frames, size, size))
+    if not frames:
+        return system, np.zeros(0, bool)
+    both = free[:, :, None] & free[:, None, :]
+    own = np.where(both, hessian, 0.0)
+    beside = np.where(free[:, None, :], matrix, 0.0)
+    # symmetric: the multipliers with the other sign
+    system[:, :muscles, :muscles] = own + (~free)[:, :, None] * np.eye(muscles)
+    system[:, muscles:, :muscles], system[:, :muscles, muscles:] = beside, beside.transpose(0, 2, 1)
+    np.einsum("tkk->tk", system)[:, muscles:] -= compliance
+    scale = np.ones((frames, size))
+    for _ in range(5):  # rows and columns of about unit size
+        largest = np.abs(system * scale[:, :, None] * scale[:, None, :]).max(axis=2)
+        scale = scale / np.sqrt(np.where(largest > 0.0, largest, 1.0))
+    left, value, right = np.linalg.svd(system * scale[:, :, None] * scale[:, None, :])
+    there = value > SINGULAR * size * value.max(axis=1, keepdims=True)
+    inverse = np.divide(1.0, value, out=np.zeros_like(value), where=there)
+    inverse = (right.transpose(0, 2, 1) * inverse[:, None, :]) @ left.transpose(0, 2, 1)
+    inverse = inverse * scale[:, :, None] * scale[:, None, :]
+    inverse[:, muscles:] *= -1.0
+    return inverse, there.all(axis=1)
+
+
+STEPS = 12
+CONVERGED = 1e-11
+"""Newton step, relative to the width of the bounds and to the activation, at which a solution is final."""
+
+KNOWN = 1e-7  # the same, above which the solution is not known well enough to be differentiated
+LARGEST_STEP = 0.9  # largest step of a free muscle, as a share of the distance to its bound
+
+
+@dataclass(frozen=True, eq=False)
+class Optimum:
+    """A solution to all its digits, with its active set."""
+
+    activation: Array  # (T, n)
+    multiplier: Array  # (T, m)
+    below: Mask  # (T, n) held at the lower bound
+    above: Mask  # (T, n) held at the upper bound
+    distance: Array  # (T, n) from a change, infinite for a muscle that cannot move or has no moment arm
+    known: Mask  # (T,) whether Newton's method has converged
+
+
+def refine(problem: Problem, cost: Cost, compliance: Array, activation: Array, multiplier: Array) -> Optimum:
+    """The optimum near a solution, activations (T, n) and multipliers (T, m), that is good to about six digits.
+
+    The problem has solved frames only and upper bounds within the domain of the smooth convex cost; the compliance
+    is C = 1/w, (T, m), zero without reserves.
+    """
+    lower, upper = (
+        problem.lower,
+        fix_idle_muscles(problem, cost).upper,
+    )  # without moment arm a muscle is held at rest
+    a, multiplier = np.clip(activation, lower, upper), multiplier.copy()
+    miss = np.full(len(a), np.inf)
+    going = np.arange(len(a))
+    for _ in range(STEPS):
+        part = problem.frames(going)
+        a[going], multiplier[going], miss[going] = _newton(
+            part, cost, upper[going], compliance[going], a[going], multiplier[going]
+        )
+        going = going[miss[going] > CONVERGED]
+        if not going.size:
+            break
+    lacks, below = _held(problem, cost, upper, a, multiplier)
+    held = lacks > 0
+    with np.errstate(all="ignore"):  # how far a free muscle is from its nearer bound
+        way = np.stack([a - lower, upper - a]) / (upper - lower)
+        if cost.needs <= {"separable", "rows"}:
+            low, here, high = (cost.gradient(problem, at) for at in (lower, a, upper))
+            rise = np.stack([here - low, high - here]) / (high - low)
+            way = np.fmax(way, np.where(np.isfinite(rise), rise, 0.0))
+    distance = np.where(held, lacks, np.nan_to_num(way, posinf=1.0).min(axis=0))
+    distance = np.where(upper > lower, distance, np.inf)
+    return Optimum(a, multiplier, held & below, held & ~below, distance, miss <= KNOWN)
+
+
+def _held(problem: Problem, cost: Cost, upper: Array, a: Array, multiplier: Array) -> tuple[Array, Mask]:
+    """|g - p| / S of each held muscle, (T, n), zero for the free ones; and whether the bound is the lower one."""
+    pull = problem.pull(multiplier)
+    with np.errstate(all="ignore"):
+        slope = cost.total_gradient(problem, a)
+        reach = np.maximum(LEAST_REACH, (a - problem.lower).max(axis=1))
+        size = stationarity_size(slope, pull, slope_scale(problem, cost, reach))
+    push = np.divide(slope - pull, size, out=np.zeros_like(size), where=size > 0)
+    fixed = upper <= problem.lower
+    low = (a - push <= problem.lower) & ((push > 0) | fixed)
+    high = (a - push >= upper) & (push < 0) & ~low
+    lacks = np.where(low | high, np.maximum(np.abs(push), np.finfo(np.float64).tiny), 0.0)
+    return lacks, low
+
+
+def _newton(
+    problem: Problem, cost: Cost, upper: Array, compliance: Array, a: Array, multiplier: Array
+) -> tuple[Array, Array, Array]:
+    """One step on the active set of the point; its relative size, (T,)."""
+    lower = problem.lower
+    lacks, below = _held(problem, cost, upper, a, multiplier)
+    held = lacks > 0
+    start = np.where(held, np.where(below, lower, upper), a)
+    system = OptimalitySystem.of(problem, cost, start, ~held, compliance)
+    with np.errstate(all="ignore"):
+        slope = cost.total_gradient(problem, start) - problem.pull(multiplier)
+        short = problem.moment - problem.produced(start) - compliance * multiplier
+        step, multiplier_step = system.solve(
+            np.where(held, 0.0, -slope)[..., None], short[..., None], np.zeros((*a.shape, 1))
+        )
+    step = np.where(held, 0.0, np.nan_to_num(step[..., 0]))
+    moved = start + np.clip(step, LARGEST_STEP * (lower - start), LARGEST_STEP * (upper - start))
+    width = np.where(upper > lower, upper - lower, 1.0)
+    far = np.maximum(np.abs(moved - a) / width, np.abs(step) / np.maximum(start - lower, 1e-3 * width))
+    return moved, multiplier + np.nan_to_num(multiplier_step[..., 0]), far.max(axis=1, initial=0.0)
