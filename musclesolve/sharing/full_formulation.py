@@ -33,21 +33,17 @@ from musclesolve.errors import InputError
 from musclesolve.sharing.arguments import check_type
 from musclesolve.sharing.certificate import (
     empty_box,
-    farkas_ratio,
-    is_proof,
     kkt_residual,
-    needs_reserve,
     within_domain,
 )
 from musclesolve.sharing.cost.cost_base import NEEDS, Cost
 from musclesolve.sharing.cost.cost_registry import find_cost
-from musclesolve.sharing.kernel.constants import HUGE, TOLERANCE
+from musclesolve.sharing.kernel.constants import HUGE
 from musclesolve.sharing.problem import OPTIONAL, Problem, misshapen
 from musclesolve.sharing.problem_scale import load, slope_size
 from musclesolve.sharing.solver.frame_programme import ipopt_options
-from musclesolve.sharing.solver.interior_point import nearest_moments
 from musclesolve.sharing.solver.ipopt_casadi import CLAIMS, casadi_ipopt, columns_first
-from musclesolve.sharing.solving import fix_idle_muscles
+from musclesolve.sharing.solving import fix_idle_muscles, label_frames
 from musclesolve.sharing.status import Status
 
 _RANK = 1e-9  # singular values below this share of the largest one count as zero
@@ -226,7 +222,12 @@ class Scaled:
         if problem.reserve_weight is not None:
             kinds.append(sides[:, rows:])
             weight = problem.reserve_weight * column[:, rows:] ** 2 / steepest[:, None]
-        pattern, entries = _sparse(np.concatenate(kinds, axis=1))
+        # pattern of G over all frames, and its entries column by column
+        rows_of_g = np.concatenate(kinds, axis=1)  # G transposed, (t, unknowns, N)
+        unknown, equation = np.nonzero((rows_of_g != 0).any(axis=0))
+        shape = rows_of_g.shape[2], rows_of_g.shape[1]
+        pattern = casadi.Sparsity.triplet(*shape, equation.tolist(), unknown.tolist())
+        entries = rows_of_g[:, unknown, equation]
         numbers, soft = cost.parameters(problem), cost.soft_rows(problem)
         parts = [columns_first(numbers), 1.0 / steepest[:, None], entries]
         parts += [full.needed[which] / force[:, None], weight]
@@ -243,14 +244,6 @@ class Scaled:
             sizes=(numbers.shape[1], 0 if soft is None else soft.target.shape[1]),
             parameters=np.concatenate(parts, axis=1),
         )
-
-
-def _sparse(rows: Array) -> tuple[Any, Array]:
-    """Pattern of the transpose of rows (t, unknowns, N) over all frames, and its entries (t, k) column by column."""
-    unknown, equation = np.nonzero((rows != 0).any(axis=0))
-    size = (rows.shape[2], rows.shape[1])
-    pattern = casadi.Sparsity.triplet(*size, equation.tolist(), unknown.tolist())
-    return pattern, rows[:, unknown, equation]
 
 
 def _steepest(problem: Problem, cost: Cost) -> Array:
@@ -366,7 +359,12 @@ def solve_full(
     check_type(full, FullProblem, "full", "a FullProblem")
     tolerance = check_number(tolerance, "tolerance", "a positive number", above=0.0)
     max_iterations = check_integer(max_iterations, "max_iterations", 1)
-    chosen = _suitable(cost)
+    chosen = find_cost(cost)
+    if lacking := chosen.needs - CAN:
+        fault = f"the full formulation cannot take the cost {chosen.name}: it needs {NEEDS[min(lacking)]}"
+        expected = "; ".join(NEEDS[word] for word in sorted(CAN))
+        remedy = "solve the reduced formulation of the same problem, `FullProblem.reduced`"
+        raise InputError(fault, code="unfit_solver", expected=expected, remedy=remedy)
     chosen.require(full.reduced)
     problem = within_domain(full.reduced, chosen)
     able = full.valid & problem.valid
@@ -384,16 +382,6 @@ def solve_full(
         array[~solved] = np.nan
     found.cost[solved] = chosen.total_value(problem.frames(solved), found.activation[solved])
     return replace(found, force=found.activation * full.force_capacity)
-
-
-def _suitable(cost: str | Cost) -> Cost:
-    chosen = find_cost(cost)
-    if lacking := chosen.needs - CAN:
-        fault = f"the full formulation cannot take the cost {chosen.name}: it needs {NEEDS[min(lacking)]}"
-        expected = "; ".join(NEEDS[word] for word in sorted(CAN))
-        remedy = "solve the reduced formulation of the same problem, `FullProblem.reduced`"
-        raise InputError(fault, code="unfit_solver", expected=expected, remedy=remedy)
-    return chosen
 
 
 def _run(
@@ -445,14 +433,6 @@ def _certify(
     broken = np.divide(constraint, size, out=np.zeros_like(size), where=size > 0).max(axis=1)
     residual = np.maximum(reduced, np.maximum(error / needed, broken))
     residual = np.where(np.isfinite(residual), residual, np.inf)
-    claim = found.status[which]
-    status = np.where(claim == Status.MAX_ITERATIONS, Status.MAX_ITERATIONS, Status.SOLVER_FAILED)
-    status[residual <= TOLERANCE] = Status.SOLVED
-    helped = needs_reserve(reserve, part.moment).any(axis=1)
-    status[(residual <= TOLERANCE) & helped] = Status.SOLVED_WITH_RESERVE
-    unsolved = np.flatnonzero(residual > TOLERANCE)
-    if part.reserve_weight is None and unsolved.size:
-        left = part.frames(unsolved)
-        proved = unsolved[is_proof(farkas_ratio(left, nearest_moments(left).multiplier))]
-        status[proved], residual[proved] = Status.INFEASIBLE, np.nan
+    status, _ = label_frames(part, reserve, multiplier, residual, found.status[which])
+    residual[status == Status.INFEASIBLE] = np.nan
     found.status[which], found.kkt_residual[which] = status, residual

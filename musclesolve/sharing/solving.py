@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from musclesolve._util.arrays import Array, Mask
 from musclesolve._util.checks import check_choice
@@ -65,7 +66,15 @@ def solve(
     chosen, method = find_cost(cost), find_solver(solver)
     refuse_unfit(method, chosen, problem.reserve_weight is not None or on_infeasible == "reserve")
     chosen.require(problem)
-    start = _warm(problem, warm_start)
+    start = None
+    if warm_start is not None:
+        shape = problem.force_capacity.shape
+        try:
+            array = np.broadcast_to(np.asarray(warm_start, dtype=np.float64), shape)
+        except (TypeError, ValueError) as error:
+            fault, expected = "the warm start does not fit the problem", f"activations, {shape}"
+            raise InputError(fault, code="bad_shape", expected=expected) from error
+        start = np.clip(np.nan_to_num(array), problem.lower, problem.upper)
     certify, found = getattr(method, "solve_certified", None), None
     if certify is not None and problem.n_frames:
         found = certify(problem, chosen, on_infeasible == "reserve")
@@ -120,18 +129,11 @@ def fix_idle_muscles(problem: Problem, cost: Cost) -> Problem:
     """
     if not cost.needs <= {"separable", "rows"}:
         return problem
-    idle = _without_entry(problem.moment_matrix) & (cost.gradient(problem, problem.lower) >= 0)
-    rows = cost.soft_rows(problem)
-    if rows is not None:
-        idle &= _without_entry(rows.matrix)
+    idle, rows = cost.gradient(problem, problem.lower) >= 0, cost.soft_rows(problem)
+    for matrix in (problem.moment_matrix,) if rows is None else (problem.moment_matrix, rows.matrix):
+        largest = np.abs(matrix).max(axis=1)  # a column is negligible beside the others
+        idle &= largest <= IDLE * largest.max(axis=1, keepdims=True)
     return problem.with_upper(np.where(idle, problem.lower, problem.upper))
-
-
-def _without_entry(matrix: Array) -> Mask:
-    """Which columns of a matrix (T, k, n) are negligible beside the others, (T, n)."""
-    largest = np.abs(matrix).max(axis=1)
-    nothing: Mask = largest <= IDLE * largest.max(axis=1, keepdims=True)
-    return nothing
 
 
 def _attempt(
@@ -145,14 +147,9 @@ def _attempt(
     residual = kkt_residual(
         part, cost, attempt.activation, attempt.reserve, attempt.multiplier, attempt.level_multiplier
     )
-    status = np.where(attempt.claim == Status.MAX_ITERATIONS, Status.MAX_ITERATIONS, Status.SOLVER_FAILED)
-    status[residual <= TOLERANCE] = Status.SOLVED
-    helped = needs_reserve(attempt.reserve, part.moment).any(axis=1)
-    status[(status == Status.SOLVED) & helped] = Status.SOLVED_WITH_RESERVE
+    status, proof = label_frames(part, attempt.reserve, attempt.multiplier, residual, attempt.claim)
+    residual[status == Status.INFEASIBLE] = np.nan
     if part.reserve_weight is None:
-        proof = _proofs(part, attempt, residual > TOLERANCE)
-        proved = np.isfinite(proof).all(axis=1)
-        status[proved], residual[proved] = Status.INFEASIBLE, np.nan
         found.infeasibility_proof[which] = proof
     else:
         found.reserve_weight[which] = part.reserve_weight
@@ -192,28 +189,31 @@ class AtEdge:
         return replace(attempt, reserve=np.zeros_like(problem.moment))
 
 
-def _proofs(problem: Problem, attempt: Attempt, open_: Mask) -> Array:
-    """A checked proof of infeasibility for each open frame that has one, (T, m); NaN for the others."""
+def label_frames(
+    problem: Problem, reserve: Array, multiplier: Array, residual: Array, claim: NDArray[Any]
+) -> tuple[NDArray[np.int8], Array]:
+    """The status of each frame by its certificate (T,), and the checked proofs of infeasibility (T, m).
+
+    A frame without certificate is infeasible where its multipliers (T, m), or the residual of the nearest moments,
+    prove it. Of what the solver claims only that it ran out of iterations counts. Reserves are (T, m) [N m]; proofs are
+    NaN for the other frames, and where the problem has weights of reserves.
+    """
+    status = np.where(claim == Status.MAX_ITERATIONS, Status.MAX_ITERATIONS, Status.SOLVER_FAILED).astype(
+        np.int8
+    )
+    certified = residual <= TOLERANCE
+    helped = needs_reserve(reserve, problem.moment).any(axis=1)
+    status[certified] = np.where(helped, Status.SOLVED_WITH_RESERVE, Status.SOLVED)[certified]
     proof = np.full(problem.moment.shape, np.nan)
-    claimed = open_ & is_proof(farkas_ratio(problem, attempt.multiplier))
-    proof[claimed] = attempt.multiplier[claimed]
-    rest = np.flatnonzero(open_ & ~claimed)
-    if rest.size:
-        part = problem.frames(rest)
-        direction = nearest_moments(part).multiplier
-        proved = is_proof(farkas_ratio(part, direction))
-        proof[rest[proved]] = direction[proved]
-    return proof / np.abs(proof).max(axis=1, keepdims=True)
-
-
-def _warm(problem: Problem, start: ArrayLike | None) -> Array | None:
-    if start is None:
-        return None
-    shape = problem.force_capacity.shape
-    try:
-        array = np.broadcast_to(np.asarray(start, dtype=np.float64), shape)
-    except (TypeError, ValueError) as error:
-        raise InputError(
-            "the warm start does not fit the problem", code="bad_shape", expected=f"activations, {shape}"
-        ) from error
-    return np.clip(np.nan_to_num(array), problem.lower, problem.upper)
+    if problem.reserve_weight is None:
+        claimed = (residual > TOLERANCE) & is_proof(farkas_ratio(problem, multiplier))
+        proof[claimed] = multiplier[claimed]
+        rest = np.flatnonzero((residual > TOLERANCE) & ~claimed)
+        if rest.size:
+            part = problem.frames(rest)
+            direction = nearest_moments(part).multiplier
+            proved = is_proof(farkas_ratio(part, direction))
+            proof[rest[proved]] = direction[proved]
+        proof = proof / np.abs(proof).max(axis=1, keepdims=True)
+        status[np.isfinite(proof).all(axis=1)] = Status.INFEASIBLE
+    return status, proof

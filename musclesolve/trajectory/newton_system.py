@@ -46,7 +46,13 @@ class NewtonSystem:
         if not (np.isfinite(self.share).all() and np.isfinite(self.factors).all()):
             return False
         self._keep(lever, compliance)
-        return self._factor_coupling()
+        while True:
+            band = self._blocks(self.reach)
+            if self._factor_band(band):
+                return True
+            if self.reach >= frames - 1 or not np.isfinite(band).all():
+                return False
+            self.reach = min(2 * self.reach, frames - 1)
 
     def factor_as_is(self, nodes: Nodes, lever: Array, compliance: Array) -> bool:
         """The same without making anything convex; for motions that are not long (`LARGEST`)."""
@@ -98,15 +104,6 @@ class NewtonSystem:
         )
         return band
 
-    def _factor_coupling(self) -> bool:
-        while True:
-            band = self._blocks(self.reach)
-            if self._factor_band(band):
-                return True
-            if self.reach >= self.shape[0] - 1 or not np.isfinite(band).all():
-                return False
-            self.reach = min(2 * self.reach, self.shape[0] - 1)
-
     def _factor_band(self, band: Array) -> bool:
         """Factor blocks of S with a unit diagonal and, where round-off needs it, a little more on it."""
         from scipy.linalg import LinAlgError, cholesky_banded
@@ -126,39 +123,32 @@ class NewtonSystem:
                 continue
         return False
 
-    def _precondition(self, b: Array) -> Array:
-        from scipy.linalg import cho_solve_banded
-
-        x = cho_solve_banded((self.band, True), b.reshape(-1) * self.scale, check_finite=False)
-        return (x * self.scale).reshape(b.shape)
-
-    def _times(self, x: Array) -> Array:
-        out = np.empty_like(x)
-        chain_kernel.MULTIPLY.load()(
-            self.basis, self.factors, self.by_muscle, self.compliance, x, out, np.empty(len(x))
-        )
-        return out
-
     def _solve_coupling(self, b: Array) -> Array:
         """Conjugate gradients for S x = b; the reach is doubled for the next time where they take many steps."""
-        from scipy.linalg import lu_solve
+        from scipy.linalg import cho_solve_banded, lu_solve
 
         if self.whole is not None:
             return np.asarray(lu_solve(self.whole, b.reshape(-1), check_finite=False)).reshape(b.shape)
-        x = np.zeros_like(b)
+        multiply, work = chain_kernel.MULTIPLY.load(), np.empty(len(b))
+
+        def precondition(left: Array) -> Array:
+            x = cho_solve_banded((self.band, True), left.reshape(-1) * self.scale, check_finite=False)
+            return np.asarray(x * self.scale).reshape(b.shape)
+
+        x, moved = np.zeros_like(b), np.empty_like(b)
         left = np.ascontiguousarray(b)
-        pushed = self._precondition(left)
+        pushed = precondition(left)
         along, now = pushed.copy(), float((left * pushed).sum())
         first, self.steps = now, 0
         while now > _ENOUGH**2 * first and self.steps < 4 * _FEW_STEPS:
-            moved = self._times(along)
+            multiply(self.basis, self.factors, self.by_muscle, self.compliance, along, moved, work)
             curvature = float((along * moved).sum())
             if not curvature > 0.0:
                 break
             length = now / curvature
             x += length * along
             left = left - length * moved
-            pushed = self._precondition(left)
+            pushed = precondition(left)
             before, now = now, float((left * pushed).sum())
             along = pushed + now / before * along
             self.steps += 1

@@ -100,21 +100,40 @@ def pareto_front(
     Raises:
         InputError: fewer than two costs, a cost that is not convex, too many points, or what `solve` refuses.
     """
-    found = _suitable(costs, problem)
+    given = members(costs)
+    if len(given) < 2:
+        fault, expected = "a Pareto front needs two costs or more", "a list of names or Cost objects"
+        raise InputError(fault, code="missing_argument", where="costs", expected=expected)
+    if check_problem(problem).reserve_weight is not None:
+        raise InputError(
+            "the problem has reserves",
+            code="conflict",
+            where="Problem.reserve_weight",
+            expected="moments that the muscles alone produce",
+            remedy="leave reserve_weight out; frames out of reach are marked INFEASIBLE",
+        )
+    chosen = [check_smooth_convex_cost(cost, problem, "weighed against others", "costs") for cost in given]
     problem = replace(problem)  # its arrays have the frame axis even if those given had none
-    weight = _lattice(len(found), divisions)
+    # all weights that are multiples of 1 / divisions and sum to one, from the last cost to the first
+    divisions, count = check_integer(divisions, "divisions", 1), len(chosen)
+    places = np.array(list(combinations(range(divisions + count - 1), count - 1)))
+    bars = np.pad(places, ((0, 0), (1, 1)), constant_values=((0, 0), (-1, divisions + count - 1)))
+    weight = (np.diff(bars, axis=1) - 1) / divisions
     check_choice(scope, "the scope", SCOPES, where="scope")
-    for cost in found:
+    for cost in chosen:
         problem = within_domain(problem, cost)
-    corners = [_point(problem, found, row, solver) for row in np.eye(len(found))]
-    least, largest = _ranges(corners, scope)
+    corners = [_point(problem, chosen, row, solver) for row in np.eye(count)]
+    table = np.stack([corner.cost for corner in corners])  # (J, T, J)
+    if scope == "motion":
+        table = table[:, np.isfinite(table).all(axis=(0, 2))].sum(axis=1)
+    least, largest = table.min(axis=0), table.max(axis=0)
     reach = np.where(_wide(least, largest), largest - least, 1.0)
-    points = []
-    for row in weight:
-        corner = int(np.argmax(row)) if row.max() == 1.0 else None
-        points.append(corners[corner] if corner is not None else _point(problem, found, row / reach, solver))
+    points = [
+        corners[int(row.argmax())] if row.max() == 1.0 else _point(problem, chosen, row / reach, solver)
+        for row in weight
+    ]
     return ParetoFront(
-        costs=tuple(cost.label for cost in found),
+        costs=tuple(cost.label for cost in chosen),
         weight=weight,
         activation=np.stack([point.activation for point in points]),
         cost=np.stack([point.cost for point in points]),
@@ -151,42 +170,9 @@ def _point(problem: Problem, costs: Sequence[Cost], weight: Array, solver: str |
     return _Point(solution.activation, cost, solution.status)
 
 
-def _ranges(corners: Sequence[_Point], scope: str) -> tuple[Array, Array]:
-    table = np.stack([corner.cost for corner in corners])  # (J, T, J)
-    if scope == "motion":
-        table = table[:, np.isfinite(table).all(axis=(0, 2))].sum(axis=1)
-    return table.min(axis=0), table.max(axis=0)
-
-
 def _wide(least: Array, largest: Array) -> Mask:
     """Where a cost has a range that is not round-off."""
     return largest - least > NO_RANGE * np.abs(largest)
-
-
-def _lattice(count: int, divisions: int) -> Array:
-    """All weights that are multiples of 1 / divisions and sum to one, (W, J), from the last cost to the first."""
-    divisions = check_integer(divisions, "divisions", 1)
-    places = np.array(list(combinations(range(divisions + count - 1), count - 1)))
-    ends = np.full((len(places), 1), divisions + count - 1)
-    bars = np.hstack([np.full((len(places), 1), -1), places, ends])
-    return (np.diff(bars, axis=1) - 1) / divisions
-
-
-def _suitable(costs: Sequence[str | Cost], problem: Problem) -> list[Cost]:
-    given = members(costs)
-    if len(given) < 2:
-        fault = "a Pareto front needs two costs or more"
-        expected = "a list of names or Cost objects"
-        raise InputError(fault, code="missing_argument", where="costs", expected=expected)
-    if check_problem(problem).reserve_weight is not None:
-        raise InputError(
-            "the problem has reserves",
-            code="conflict",
-            where="Problem.reserve_weight",
-            expected="moments that the muscles alone produce",
-            remedy="leave reserve_weight out; frames out of reach are marked INFEASIBLE",
-        )
-    return [check_smooth_convex_cost(cost, problem, "weighed against others", "costs") for cost in given]
 
 
 @dataclass(frozen=True, eq=False)

@@ -42,8 +42,7 @@ def check_cost(problem: Problem, cost: Cost, which: Mask | None = None) -> None:
         if isinstance(part, ExpressionCost):
             part.check_convexity(few, activation)
         else:
-            _check_shapes(few, part, activation)
-            _check_gradient(few, part, activation)
+            _check_derivatives(few, part, activation)
 
 
 def check_convexity(problem: Problem, cost: Cost, activation: Array) -> None:
@@ -53,53 +52,44 @@ def check_convexity(problem: Problem, cost: Cost, activation: Array) -> None:
             part.check_convexity(problem, activation)
 
 
-def _check_shapes(problem: Problem, cost: Cost, activation: Array) -> None:
+def _check_derivatives(problem: Problem, cost: Cost, activation: Array) -> None:
+    """The shapes of value and derivatives at activations (T, n), and the gradient against differences of the value."""
     frames, muscles = activation.shape
+    place = f"the cost {cost.name}"
     methods = {"value": (frames,), "gradient": (frames, muscles), "hessian_diagonal": (frames, muscles)}
     with np.errstate(all="ignore"):
-        for method, shape in methods.items():
-            found = np.shape(getattr(cost, method)(problem, activation))
-            if found != shape:
-                raise InputError(
-                    f"{method} has the shape {found} for {frames} frames and {muscles} muscles",
-                    code="bad_cost",
-                    where=f"the cost {cost.name}",
-                    expected=f"{shape}",
-                    remedy="sum over the muscles only: axis=1" if method == "value" else None,
-                )
-
-
-def _check_gradient(problem: Problem, cost: Cost, activation: Array) -> None:
+        at = {method: np.asarray(getattr(cost, method)(problem, activation)) for method in methods}
+    for method, shape in methods.items():
+        if at[method].shape != shape:
+            fault = f"{method} has the shape {at[method].shape} for {frames} frames and {muscles} muscles"
+            remedy = "sum over the muscles only: axis=1" if method == "value" else None
+            raise InputError(fault, code="bad_cost", where=place, expected=f"{shape}", remedy=remedy)
     if cost.needs & {"linear_programme", "nonsmooth"}:
         return
+    slope, size = at["gradient"].astype(np.float64), np.abs(at["value"].astype(np.float64))[:, None]
     step = STEP * (problem.upper - problem.lower)
+    many, middle = (
+        problem.frames(np.repeat(np.arange(frames), muscles)),
+        np.repeat(activation, muscles, axis=0),
+    )
+    differences = []
     with np.errstate(all="ignore"):
-        slope = np.asarray(cost.gradient(problem, activation), dtype=np.float64)
-        size = np.abs(np.asarray(cost.value(problem, activation), dtype=np.float64))[:, None]
-        once, twice = (_difference(problem, cost, activation, factor * step) for factor in (1, 2))
+        for width in (step, 2 * step):
+            shift = (width[:, :, None] * np.eye(muscles)).reshape(-1, muscles)
+            ahead, behind = (np.asarray(cost.value(many, middle + sign * shift)) for sign in (1, -1))
+            differences.append((ahead - behind).reshape(frames, muscles) / (2 * width))
+        once, twice = differences
         noise = np.nan_to_num(step * np.abs(once - twice)).max(axis=1, keepdims=True)
         # Below the smallest normal number differences of value resolve nothing.
         floor = NOISE * noise + ROUNDING * size + np.finfo(np.float64).tiny
         allowed = ALIKE * (np.abs(slope) + np.abs(once)) + floor / step
         bad = np.abs(slope - once) > allowed
     bad &= np.isfinite(slope) & np.isfinite(once) & np.isfinite(twice)
-    if bad.any():
-        point, muscle = np.argwhere(bad)[0]
-        name = (problem.muscle or ())[muscle]
+    for point, muscle in np.argwhere(bad)[:1]:
         raise InputError(
-            f"gradient is {slope[point, muscle]:g} by the activation of {name} at {activation[point, muscle]:.3g}, "
-            f"where differences of value give {once[point, muscle]:g}",
+            f"gradient is {slope[point, muscle]:g} by the activation of {(problem.muscle or ())[muscle]} at "
+            f"{activation[point, muscle]:.3g}, where differences of value give {once[point, muscle]:g}",
             code="bad_cost",
-            where=f"the cost {cost.name}",
+            where=place,
             expected="the gradient of value",
         )
-
-
-def _difference(problem: Problem, cost: Cost, activation: Array, step: Array) -> Array:
-    """Central differences of the value by each activation, (T, n)."""
-    frames, muscles = activation.shape
-    many = problem.frames(np.repeat(np.arange(frames), muscles))
-    shift = (step[:, :, None] * np.eye(muscles)).reshape(-1, muscles)
-    middle = np.repeat(activation, muscles, axis=0)
-    ahead, behind = (np.asarray(cost.value(many, middle + sign * shift)) for sign in (1, -1))
-    return (ahead - behind).reshape(frames, muscles) / (2 * step)

@@ -9,7 +9,7 @@ is shared with the other methods.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import casadi
 import numpy as np
@@ -138,99 +138,74 @@ class Collocation:
             InputError: a start that does not fit; a cost that cannot be used between the frames.
         """
         with CASADI:
-            programme = Programme.of(problem, cost, self._transcription(problem))
-            _check_freedom(programme, self)
-            found = _run(programme, first_guess(programme, problem, start), self)
-            return self._reported(problem, programme, found)
-
-    def _transcription(self, problem: MotionProblem) -> Transcription:
-        if self.scheme == "spline":
-            return spline_scheme(problem.time, self.mesh)
-        return polynomial_scheme(problem.time, self.scheme, self.order, self.mesh)
-
-    def _reported(self, problem: MotionProblem, programme: Programme, found: _Found) -> CollocationReport:
-        transcription = programme.transcription
-        z, rate, activation, reserve = programme.unknowns(found.x)
-        frames = transcription.frame
-        attempt = MotionAttempt(
-            coordinate=z[frames],
-            activation=activation[frames],
-            **_multipliers(problem, programme, found),
-            iterations=found.iterations,
-            method=f"{self.name}, {self._label}",
-            message=sentence(found.status),
-        )
-        return CollocationReport(
-            attempt,
-            kkt_residual=programme_residual(programme, found.x, found.row_multiplier, found.bound_multiplier),
-            defect=defects(problem, transcription, z, rate, activation),
-            cost=found.objective * programme.size,
-            reserve=reserve[transcription.moment_frame],
-        )
-
-    @property
-    def _label(self) -> str:
-        order = "" if self.scheme == "spline" else f" of {self.order} points"
-        return f"{self.scheme}{order}, {self.mesh} interval{'s' * (self.mesh > 1)} per frame"
-
-
-@dataclass(frozen=True, eq=False)
-class _Found:
-    """What Ipopt returns: x, the multipliers of constraints and bounds with the signs of CasADi, and its status."""
-
-    x: Array
-    row_multiplier: Array
-    bound_multiplier: Array
-    objective: float
-    status: str
-    iterations: int
-
-
-def _run(programme: Programme, start: Array, options: Collocation) -> _Found:
-    # mumps_pivot_order 4 (PORD) eliminates the muscles one by one and the moments last; the one that MUMPS chooses by
-    # itself cuts the motion in time, with twenty times the work. The barrier as in sharing/full_formulation.py.
-    settings = ipopt_options(options.tolerance, options.max_iterations)
-    settings |= {"mu_strategy": "adaptive", "mu_min": 1e-22, "acceptable_iter": 0, "mumps_pivot_order": 4}
-    settings["max_wall_time"] = options.max_seconds
-    settings["compl_inf_tol"] = COMPLEMENTARITY * options.tolerance
-    solver = casadi_ipopt("motion", programme.functions, settings)
-    found = solver(x0=start, **programme.bounds)
-    statistics = solver.stats()
-    x, rows, bounds = (np.asarray(found[name])[:, 0] for name in ("x", "lam_g", "lam_x"))
-    return _Found(
-        x, rows, bounds, float(found["f"]), statistics["return_status"], statistics.get("iter_count", 0)
-    )
+            if self.scheme == "spline":
+                transcription = spline_scheme(problem.time, self.mesh)
+            else:
+                transcription = polynomial_scheme(problem.time, self.scheme, self.order, self.mesh)
+            programme = Programme.of(problem, cost, transcription)
+            equations, points = transcription.by_rate.shape
+            moments, free = programme.row.size, (2 * points - equations) * len(problem.muscles.names)
+            if problem.reserve_weight is None and moments > free:
+                raise InputError(
+                    f"{moments} moments, and {free} forces to choose",
+                    code="conflict",
+                    where="Collocation",
+                    expected="no more moments than forces",
+                    remedy='share fewer moments or set a reserve_weight; of the schemes "spline" leaves most to choose',
+                )
+            settings = ipopt_options(self.tolerance, self.max_iterations) | {
+                # the barrier as in sharing/full_formulation.py
+                **{"mu_strategy": "adaptive", "mu_min": 1e-22, "acceptable_iter": 0},
+                # PORD eliminates the muscles one by one and the moments last; the order that MUMPS chooses by itself
+                # cuts the motion in time, with twenty times the work
+                "mumps_pivot_order": 4,
+                "max_wall_time": self.max_seconds,
+                "compl_inf_tol": COMPLEMENTARITY * self.tolerance,
+            }
+            solver = casadi_ipopt("motion", programme.functions, settings)
+            found = solver(x0=first_guess(programme, problem, start), **programme.bounds)
+            statistics = solver.stats()
+            x, of_rows, of_bounds = (np.asarray(found[name])[:, 0] for name in ("x", "lam_g", "lam_x"))
+            z, rate, activation, reserve = programme.unknowns(x)
+            frames = transcription.frame
+            order = "" if self.scheme == "spline" else f" of {self.order} points"
+            intervals = f"{self.mesh} interval{'s' * (self.mesh > 1)} per frame"
+            attempt = MotionAttempt(
+                coordinate=z[frames],
+                activation=activation[frames],
+                **_multipliers(problem, programme, of_rows, of_bounds),
+                iterations=statistics.get("iter_count", 0),
+                method=f"{self.name}, {self.scheme}{order}, {intervals}",
+                message=sentence(statistics["return_status"]),
+            )
+            return CollocationReport(
+                attempt,
+                kkt_residual=programme_residual(programme, x, of_rows, of_bounds),
+                defect=defects(problem, transcription, z, rate, activation),
+                cost=float(found["f"]) * programme.size,
+                reserve=reserve[transcription.moment_frame],
+            )
 
 
-def _multipliers(problem: MotionProblem, programme: Programme, found: _Found) -> dict[str, Any]:
-    """With the signs of certificate.py, which subtracts what CasADi adds."""
-    rows = split(-programme.size * found.row_multiplier, programme.row_shapes)
-    states = split(-programme.size * found.bound_multiplier, programme.shapes)[0]
-    by_frame = moment_interpolation(problem.time, programme.held.time)
-    shape = problem.musculotendon_length.shape
-    between_frames = (2, shape[0] - 1, shape[1])
-    kept = programme.problem is problem
-    limits = np.maximum(rows[3], 0.0) if rows[3].size else np.zeros(between_frames)
+def _multipliers(
+    problem: MotionProblem, programme: Programme, of_rows: Array, of_bounds: Array
+) -> dict[str, Array]:
+    """The multipliers of Ipopt with the signs of certificate.py, which subtracts what CasADi adds."""
+    moments, balance, _, rates = split(-programme.size * of_rows, programme.row_shapes)
+    states = split(-programme.size * of_bounds, programme.shapes)[0]
+    frames, muscles = problem.musculotendon_length.shape
+    kept, between_frames = programme.problem is problem, (2, frames - 1, muscles)
+    moments = moments / programme.row
+    if not kept:
+        moments = moment_interpolation(problem.time, programme.held.time).T @ moments
+        balance = states = np.full((frames, muscles), np.nan)
+    limits = np.maximum(rates, 0.0) if rates.size else np.zeros(between_frames)
     return {
-        "multiplier": rows[0] / programme.row if kept else by_frame.T @ (rows[0] / programme.row),
-        "balance_multiplier": rows[1] if kept else np.full(shape, np.nan),
-        "coordinate_multiplier": states if kept else np.full(shape, np.nan),
+        "multiplier": moments,
+        "balance_multiplier": balance,
+        "coordinate_multiplier": states,
         "limit_multiplier": limits if kept else np.full(between_frames, np.nan),
     }
-
-
-def _check_freedom(programme: Programme, options: Collocation) -> None:
-    """Refuse a scheme with more moments than there are forces to be chosen."""
-    equations, points = programme.transcription.by_rate.shape
-    moments, free = programme.row.size, (2 * points - equations) * len(programme.problem.muscles.names)
-    if programme.problem.reserve_weight is None and moments > free:
-        raise InputError(
-            f"{moments} moments, and {free} forces to choose",
-            code="conflict",
-            where="Collocation",
-            expected="no more moments than forces",
-            remedy='share fewer moments or set a reserve_weight; of the schemes "spline" leaves most to choose',
-        )
 
 
 ACTIVATION = 0.1
@@ -326,54 +301,37 @@ def sentence(status: str) -> str:
 def programme_residual(
     programme: Programme, x: Array, row_multiplier: Array, bound_multiplier: Array
 ) -> float:
-    """The largest miss; infinite where a number is not finite."""
-    slope, value, jacobian = _evaluated(programme, x)
-    terms = [slope, jacobian.T @ row_multiplier, bound_multiplier]
-    magnitude = np.abs(slope) + abs(jacobian).T @ np.abs(row_multiplier) + np.abs(bound_multiplier)
-    largest = float(magnitude.max())
-    size = joined(*(_above_least(block, largest) for block in split(magnitude, programme.shapes)))
-    bounds = programme.bounds
-    held = np.clip(x + _limited(bound_multiplier / size), bounds["lbx"], bounds["ubx"])
-    missed = [np.abs(np.sum(terms, axis=0)) / size, np.abs(x - held)]
-    ratio = _limited(row_multiplier / _row_size(jacobian, size))
-    kept = np.clip(value + ratio, bounds["lbg"], bounds["ubg"])
-    missed.append(np.abs(value - kept) * _row_unit(programme))
-    every = np.concatenate(missed)
-    return float(every.max()) if np.isfinite(every).all() else np.inf
+    """The largest miss of the conditions of an optimum of the programme; infinite where a number is not finite.
 
-
-def _evaluated(programme: Programme, x: Array) -> tuple[Array, Array, Any]:
-    """Gradient of the objective, constraints, and their Jacobian as a sparse matrix of scipy."""
+    Signs are those of CasADi. Slopes count relative to the sum of the sizes of their terms (certificate.py), of all
+    times and muscles of a block of unknowns; constraints relative to the least of those among their unknowns.
+    """
     from scipy import sparse
 
-    parts = programme.functions
+    parts, bounds = programme.functions, programme.bounds
     symbols, objective, rows = parts["x"], parts["f"], parts["g"]
     results = [casadi.gradient(objective, symbols), rows, casadi.jacobian(rows, symbols)]
-    slope, value, jacobian = casadi.Function("conditions", [symbols], results)(x)
-    pattern = jacobian.sparsity()
-    entries = np.asarray(jacobian.nonzeros()), pattern.row(), pattern.colind()
-    return np.asarray(slope)[:, 0], np.asarray(value)[:, 0], sparse.csc_matrix(entries, shape=jacobian.shape)
+    slope, value, derivative = casadi.Function("conditions", [symbols], results)(x)
+    slope, value, pattern = np.asarray(slope)[:, 0], np.asarray(value)[:, 0], derivative.sparsity()
+    entries = np.asarray(derivative.nonzeros()), pattern.row(), pattern.colind()
+    jacobian = sparse.csc_matrix(entries, shape=derivative.shape)
 
-
-def _row_size(jacobian: Any, size: Array) -> Array:
-    """The least size among the unknowns of a constraint."""
-    rows = jacobian.tocsr()
-    filled = np.append(size[rows.indices], np.inf)
-    return np.where(np.diff(rows.indptr) > 0, np.minimum.reduceat(filled, rows.indptr[:-1]), 1.0)
-
-
-def _row_unit(programme: Programme) -> Array:
-    unit = programme.row / np.maximum(1.0, np.abs(programme.held.moment))
-    return joined(unit, *(np.ones(shape) for shape in programme.row_shapes[1:]))
-
-
-def _above_least(size: Array, largest: float) -> Array:
-    """Of all times and muscles of a block of unknowns; largest: of all blocks."""
-    if not size.size:
-        return size
-    least = np.maximum(LEAST_OF_MUSCLE * size.max(axis=0), LEAST_OF_ALL * largest)
-    return np.maximum(size, np.where(least > 0.0, least, 1.0))
-
-
-def _limited(ratio: Array) -> Array:
-    return np.clip(ratio, -1.0, 1.0)
+    terms = [slope, jacobian.T @ row_multiplier, bound_multiplier]
+    magnitude = np.abs(slope) + abs(jacobian).T @ np.abs(row_multiplier) + np.abs(bound_multiplier)
+    largest, sizes = float(magnitude.max()), []
+    for block in split(magnitude, programme.shapes):
+        least = np.maximum(LEAST_OF_MUSCLE * block.max(axis=0, initial=0.0), LEAST_OF_ALL * largest)
+        sizes.append(np.maximum(block, np.where(least > 0.0, least, 1.0)))
+    size = joined(*sizes)
+    by_row = jacobian.tocsr()
+    filled = np.append(size[by_row.indices], np.inf)
+    row_size = np.where(np.diff(by_row.indptr) > 0, np.minimum.reduceat(filled, by_row.indptr[:-1]), 1.0)
+    row_unit = joined(
+        programme.row / np.maximum(1.0, np.abs(programme.held.moment)),
+        *(np.ones(shape) for shape in programme.row_shapes[1:]),
+    )
+    held = np.clip(x + np.clip(bound_multiplier / size, -1.0, 1.0), bounds["lbx"], bounds["ubx"])
+    kept = np.clip(value + np.clip(row_multiplier / row_size, -1.0, 1.0), bounds["lbg"], bounds["ubg"])
+    misses = (np.abs(np.sum(terms, axis=0)) / size, np.abs(x - held), np.abs(value - kept) * row_unit)
+    every = np.concatenate(misses)
+    return float(every.max()) if np.isfinite(every).all() else np.inf
