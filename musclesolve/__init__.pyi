@@ -48,11 +48,11 @@ from .sharing.analysis.reserve_check import check_reserves as check_reserves
 from .sharing.cost.casadi_expression import expression_cost as expression_cost
 from .sharing.cost.cost_base import Cost as Cost
 from .sharing.cost.cost_registry import costs as costs
-from .sharing.solution_derivatives import solution_derivatives as solution_derivatives
 from .sharing.kernel.compiled_solver import compile_kernel as compile_kernel
 from .sharing.problem import Problem as Problem
 from .sharing.rate_limits import RateLimits as RateLimits
 from .sharing.solution import Solution as Solution
+from .sharing.solution_derivatives import solution_derivatives as solution_derivatives
 from .sharing.solver.solver_registry import solvers as solvers
 from .sharing.solving import solve as solve
 from .sharing.status import Status as Status

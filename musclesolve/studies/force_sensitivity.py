@@ -32,8 +32,8 @@ from musclesolve.pipeline.run_options import check_consistent, check_rigid
 from musclesolve.pipeline.share import share
 from musclesolve.recording.data import Trial
 from musclesolve.sharing.cost.cost_base import Cost
-from musclesolve.sharing.solution_derivatives import SolutionDerivatives, solution_derivatives
 from musclesolve.sharing.problem import Problem
+from musclesolve.sharing.solution_derivatives import SolutionDerivatives, solution_derivatives
 from musclesolve.sharing.solver.solver_base import Solver
 
 if TYPE_CHECKING:

@@ -20,9 +20,9 @@ from musclesolve._util.arrays import AnyArray, Array
 from musclesolve.errors import InputError
 from musclesolve.pipeline.share import sharing_problem
 from musclesolve.sharing.cost.cost_base import Cost
-from musclesolve.sharing.solution_derivatives import SolutionDerivatives, solution_derivatives
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solution import Solution
+from musclesolve.sharing.solution_derivatives import SolutionDerivatives, solution_derivatives
 from musclesolve.sharing.solving import solve
 from musclesolve.studies.uncertainty.recorded_replay import RecordedReplay
 from musclesolve.studies.uncertainty.replay import Errors, Replay, SampleBody
