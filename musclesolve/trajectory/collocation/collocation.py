@@ -311,8 +311,9 @@ def programme_residual(
     parts, bounds = programme.functions, programme.bounds
     symbols, objective, rows = parts["x"], parts["f"], parts["g"]
     results = [casadi.gradient(objective, symbols), rows, casadi.jacobian(rows, symbols)]
-    slope, value, derivative = casadi.Function("conditions", [symbols], results)(x)
-    slope, value, pattern = np.asarray(slope)[:, 0], np.asarray(value)[:, 0], derivative.sparsity()
+    *columns, derivative = casadi.Function("conditions", [symbols], results)(x)
+    slope, value = (np.asarray(column)[:, 0] for column in columns)
+    pattern = derivative.sparsity()
     entries = np.asarray(derivative.nonzeros()), pattern.row(), pattern.colind()
     jacobian = sparse.csc_matrix(entries, shape=derivative.shape)
 
