@@ -70,7 +70,10 @@ def _left(step: Array, constant: float) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class ActivationLimits:
-    """a_t+1 - e_d a_t >= 0 and 1 - e_a - a_t+1 + e_a a_t >= 0; e_a, e_d (T-1, 1)."""
+    """The limits G a >= h of activations a (T, n) between neighboring frames, (2, T-1, n): of falling, then of rising.
+
+    a_t+1 - e_d a_t >= 0 and 1 - e_a - a_t+1 + e_a a_t >= 0, with e_a and e_d (T-1, 1).
+    """
 
     e_a: Array
     e_d: Array

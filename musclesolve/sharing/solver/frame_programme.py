@@ -25,6 +25,10 @@ from musclesolve.sharing.status import Status
 
 LARGE = 1e20  # what solvers take for no bound at all
 DEPENDENT, INCONSISTENT = 1e-10, 1e-7
+AT_BOUND = 1e-7
+LEAST_SIZE = 1e-6
+STEPS, LAST = 4, 1e-13
+"""Of Newton's method, the most, and the size of the last one."""
 
 
 @dataclass(frozen=True)
@@ -190,12 +194,6 @@ def ipopt_options(tolerance: float, limit: int) -> dict[str, Any]:
     """Options of Ipopt for a scaled problem, silent."""
     options = {"print_level": 0, "sb": "yes", "tol": tolerance, "max_iter": limit, "bound_relax_factor": 0.0}
     return options | {"constr_viol_tol": 1e-9, "compl_inf_tol": tolerance, "nlp_scaling_method": "none"}
-
-
-AT_BOUND = 1e-7
-LEAST_SIZE = 1e-6
-STEPS = 4
-LAST = 1e-13
 
 
 def least_squares_multiplier(matrix: Array, slope: Array, x: Array, lower: Array, upper: Array) -> Array:

@@ -27,8 +27,6 @@ import numpy as np
 from musclesolve._util.arrays import AnyArray, Array
 from musclesolve.muscles.elastic.elastic_muscles import LEAST_ALONG
 from musclesolve.muscles.elastic.smooth_curves import SampledCurves
-from musclesolve.sharing.cost.cost_base import Cost
-from musclesolve.sharing.rate_limits import ActivationLimits
 from musclesolve.trajectory.certificate import coordinate_bounds
 from musclesolve.trajectory.collocation.transcription import Transcription
 from musclesolve.trajectory.motion_cost import MotionCost
@@ -84,12 +82,13 @@ class Programme:
     def bounds(self) -> dict[str, Array]:
         """lbx, ubx, lbg, ubg as Ipopt takes them."""
         low, high = coordinate_bounds(self.problem, self.cost)
-        low = np.where(self._flat, low, low - MARGIN)
+        muscles = self.problem.muscles
+        low = np.where(muscles.curves.tendon(muscles.start).slope < FLAT, low, low - MARGIN)
         rates, reserves = np.full(self.shapes[1], np.inf), np.full(self.shapes[3], np.inf)
         limits = self.row_shapes[3]
         least = np.zeros(limits)
         if self.problem.limits is not None:
-            least[1] = self._limits.e_a - 1.0
+            least[1] = self.problem.activation_limits.e_a - 1.0
         equations = np.zeros(sum(int(np.prod(shape)) for shape in self.row_shapes[:3]))
         return {
             "lbx": joined(low, -rates, self.problem.lower, -reserves),
@@ -101,17 +100,35 @@ class Programme:
     @cached_property
     def functions(self) -> dict[str, Any]:
         """x, f, g: symbols, objective and constraints as expressions."""
+        from scipy import sparse
+
+        problem, held, parts = self.problem, self.held, self.transcription
+        count, muscles = problem.musculotendon_length.shape
         blocks = [
             casadi.MX.sym(name, int(np.prod(shape))) for name, shape in zip("zyas", self.shapes, strict=True)
         ]
         z, y, a, s = blocks
-        tendon = tendon_force(self.problem, z)
-        capacity, passive = fiber_forces(self.problem, z, y / self.step)
+
+        tendon = tendon_force(problem, z)
+        capacity, passive = fiber_forces(problem, z, y / self.step)
         active = tendon - passive
-        objective = cost_integral(self.cost, self.transcription.weight, active, a) / self.size
-        if self.problem.reserve_weight is not None:
-            objective = objective + 0.5 * casadi.dot(casadi.DM(self._reserve_weight.ravel()), s**2)
-        rows = [self._moments(z, s), active - a * capacity, self._rates(z, y), *self._of_limits(a)]
+        objective = cost_integral(self.cost, parts.weight, active, a) / self.size
+
+        levers = casadi_matrix(sparse.block_diag(list(held.lever / self.row[:, :, None])))
+        moments = levers @ tendon_force(held, each_muscle(parts.at_moments, muscles) @ z)
+        if problem.reserve_weight is not None:
+            share = float(np.diff(held.time).mean()) / self.step
+            weight = share / held.compliance * np.square(self.row) / self.size
+            objective = objective + 0.5 * casadi.dot(casadi.DM(weight.ravel()), s**2)
+            moments = moments + s
+        of_state, of_rate = parts.by_state, parts.by_rate / self.step
+        rates = each_muscle(of_state, muscles) @ z + each_muscle(of_rate, muscles) @ y
+        rows = [moments - casadi.DM((held.moment / self.row).ravel()), active - a * capacity, rates]
+        if problem.limits is not None:
+            one, limits = np.ones(count - 1), problem.activation_limits
+            for pair in ((-limits.e_d[:, 0], one), (limits.e_a[:, 0], -one)):
+                matrix = sparse.diags(pair, [0, 1], shape=(count - 1, count))
+                rows.append(each_muscle(matrix, muscles) @ a)
         return {"x": casadi.vertcat(*blocks), "f": objective, "g": casadi.vertcat(*rows)}
 
     def unknowns(self, x: Array) -> list[Array]:
@@ -123,47 +140,6 @@ class Programme:
     def start(self, z: Array, rate: Array, activation: Array) -> Array:
         """The x of states, rates [1/s] and activations (S, n), without reserves."""
         return joined(z, rate * self.step, activation, np.zeros(self.shapes[3]))
-
-    @property
-    def _flat(self) -> Array:
-        muscles = self.problem.muscles
-        return np.asarray(muscles.curves.tendon(muscles.start).slope < FLAT)
-
-    @property
-    def _limits(self) -> ActivationLimits:
-        return ActivationLimits.of(self.problem.limits, self.problem.time)
-
-    @property
-    def _reserve_weight(self) -> Array:
-        """Of the scaled reserves in the objective: their compliances."""
-        share = float(np.diff(self.held.time).mean()) / self.step
-        return np.asarray(share / self.held.compliance * np.square(self.row) / self.size)
-
-    def _moments(self, z: Any, reserve: Any) -> Any:
-        from scipy import sparse
-
-        muscles = len(self.held.muscles.names)
-        lever = self.held.lever / self.row[:, :, None]
-        matrix = casadi_matrix(sparse.block_diag(list(lever)))
-        produced = matrix @ tendon_force(self.held, each_muscle(self.transcription.at_moments, muscles) @ z)
-        needed = casadi.DM((self.held.moment / self.row).ravel())
-        return produced - needed if self.problem.reserve_weight is None else produced + reserve - needed
-
-    def _rates(self, z: Any, y: Any) -> Any:
-        muscles = self.problem.musculotendon_length.shape[1]
-        of_state, of_rate = self.transcription.by_state, self.transcription.by_rate / self.step
-        return each_muscle(of_state, muscles) @ z + each_muscle(of_rate, muscles) @ y
-
-    def _of_limits(self, a: Any) -> list[Any]:
-        from scipy import sparse
-
-        if self.problem.limits is None:
-            return []
-        count, muscles = self.problem.musculotendon_length.shape
-        one = np.ones(count - 1)
-        falls, rises = (-self._limits.e_d[:, 0], one), (self._limits.e_a[:, 0], -one)
-        matrices = [sparse.diags(parts, [0, 1], shape=(count - 1, count)) for parts in (falls, rises)]
-        return [each_muscle(matrix, muscles) @ a for matrix in matrices]
 
 
 def joined(*parts: Array) -> Array:
@@ -211,27 +187,22 @@ def cost_integral(cost: MotionCost, weight: Array, force: Any, activation: Any) 
 
     Below zero force a cost goes on straight, as MotionCost has it.
     """
-    parts = [(factor * _sum_of(single, cost, weight, force)) for factor, single in cost.of_force]
-    parts += [(factor * _sum_of(single, cost, weight, activation)) for factor, single in cost.of_activation]
-    return sum(parts)
-
-
-def _sum_of(single: Cost, cost: MotionCost, weight: Array, argument: Any) -> Any:
     frames, muscles = cost.isometric.force_capacity.shape
-    numbers = single.parameters(cost.isometric)
-    function = _frame_function(single, muscles, numbers.shape[1]).map(frames)
-    flat = casadi.DM(numbers.transpose(1, 0, 2).reshape(numbers.shape[1], -1))
-    return casadi.mtimes(function(casadi.reshape(argument, muscles, frames), flat), casadi.DM(weight))
-
-
-def _frame_function(single: Cost, muscles: int, count: int) -> Any:
-    """The value of one frame, of the arguments (n) and the parameters (p, n) of a cost."""
-    x, at = casadi.SX.sym("x", muscles), casadi.SX.sym("at", muscles)
-    numbers = casadi.SX.sym("numbers", count, muscles)
-    value = casadi.SX(single.expression(casadi, at, numbers))
-    positive = casadi.fmax(x, 0.0)
-    value, slope = casadi.substitute([value, casadi.gradient(value, at)], [at], [positive])
-    return casadi.Function("cost", [x, numbers], [value + casadi.dot(slope, x - positive)])
+    total = 0.0
+    for costs, argument in ((cost.of_force, force), (cost.of_activation, activation)):
+        for factor, single in costs:
+            numbers = single.parameters(cost.isometric)
+            x, at = casadi.SX.sym("x", muscles), casadi.SX.sym("at", muscles)
+            symbols = casadi.SX.sym("numbers", numbers.shape[1], muscles)
+            value = casadi.SX(single.expression(casadi, at, symbols))
+            positive = casadi.fmax(x, 0.0)
+            value, slope = casadi.substitute([value, casadi.gradient(value, at)], [at], [positive])
+            straight = value + casadi.dot(slope, x - positive)
+            function = casadi.Function("cost", [x, symbols], [straight]).map(frames)
+            flat = casadi.DM(numbers.transpose(1, 0, 2).reshape(numbers.shape[1], -1))
+            of_frames = function(casadi.reshape(argument, muscles, frames), flat)
+            total = total + factor * casadi.mtimes(of_frames, casadi.DM(weight))
+    return total
 
 
 def columns(values: AnyArray, rows: int) -> Any:
@@ -278,15 +249,11 @@ def fiber_forces(problem: MotionProblem, z: Any, rate: Any) -> tuple[Any, Any]:
     fastest = columns(muscles.parameters.max_shortening_velocity, rows) * optimal
     by_length = spline(muscles.curves.active, fiber / optimal, rows)
     by_velocity = spline(muscles.curves.velocity, velocity / fastest, rows)
-    return by_length * by_velocity * cosine, _passive(problem, fiber / optimal, rows) * cosine
-
-
-def _passive(problem: MotionProblem, length: Any, rows: int) -> Any:
-    """Along the fiber, by l / L0."""
-    muscles, element = problem.muscles, problem.muscles.parameters.passive
+    element = muscles.parameters.passive
     zero, span = columns(element.at_zero, rows), columns(element.at_one - element.at_zero, rows)
     strength = columns(element.force / muscles.parameters.max_isometric_force, rows)
-    return strength * spline(muscles.curves.passive, (length - 1.0 - zero) / span, rows)
+    passive = strength * spline(muscles.curves.passive, (fiber / optimal - 1.0 - zero) / span, rows)
+    return by_length * by_velocity * cosine, passive * cosine
 
 
 def motion_at(problem: MotionProblem, time: Array) -> MotionProblem:
