@@ -71,8 +71,8 @@ def test_a_part_of_a_check_that_raises_leaves_the_other_parts(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     module = {
-        "check_size": "analysis.analysis_refusals",
-        "fitting_stature": "analysis.measured_anatomy",
+        "check_size": "analysis",
+        "fitting_stature": "analysis",
         "flights": "forces.center_of_pressure_check",
     }[name]
 
