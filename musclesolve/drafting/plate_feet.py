@@ -117,7 +117,7 @@ def _by_name(plate: PlateNames, why: str) -> PlateFoot:
 
 
 def _feet(choice: MarkerChoice, rotation: Array) -> Feet:
-    """Both feet, global frame; nothing where one of them is never seen."""
+    """Heel and toe of both feet in the global frame; nothing where one of them is never seen."""
     feet = feet_of(choice.walk.rotated(rotation), choice.resolved)
     seen = [np.isfinite(foot.middle).all(axis=1).any() for foot in feet.values()]
     return feet if all(seen) else {}

@@ -125,7 +125,7 @@ def continuous(vectors: Array) -> Array:
 
 
 def vector_jacobian(vector: Array) -> Array:
-    """J (T, 3, 3): angular velocity per unit rate of the rotation vector."""
+    """Jacobian J (T, 3, 3): angular velocity per unit rate of the rotation vector."""
     _, b, c, *_ = _coefficients(vector)
     skew = _skew(vector)
     return np.eye(3) + b * skew + c * (skew @ skew)

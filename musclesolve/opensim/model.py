@@ -348,7 +348,7 @@ class OpenSimModel:
 
 
 def rotation_xyz(angles: Array) -> Array:
-    """R = R_x R_y R_z of body-fixed angles [rad], (3, 3)."""
+    """Rotation R = R_x R_y R_z (3, 3) of body-fixed angles [rad]."""
     cx, cy, cz = np.cos(angles)
     sx, sy, sz = np.sin(angles)
     return np.array(

@@ -222,7 +222,7 @@ def cardan_derivatives(cardan: Array, spin: Array, twist: Array) -> tuple[Array,
 
 
 def continuous_branch(model: Model, angles: Array) -> Array:
-    """The same poses by angles (T, K) that go on from frame to frame without jumps.
+    """Joint angles (T, K) [rad] of the same poses that go on from frame to frame without jumps.
 
     Three-axis joints reach every pose in two ways: for rotations a, b, c about three axes that are perpendicular in the
     standing pose, (a + pi, pi - b, c + pi) brings the distal body to the same pose; only the vector between the joints

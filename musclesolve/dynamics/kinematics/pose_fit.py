@@ -155,7 +155,7 @@ def observable_dofs(model: Model, targets: Targets) -> Mask:
 
 
 def generic_directions(model: Model, targets: Targets) -> Array:
-    """D (n, 3, K+6) of the targets in a pose that is special for none of them."""
+    """Allowed directions D (n, 3, K+6) of the targets in a pose that is special for none of them."""
     tree = model.tree
     generic = np.full((1, tree.joint_count), 0.3)
     q = tree.pose(generic, np.zeros((1, 3)), np.eye(3)[None])

@@ -211,7 +211,7 @@ def place(tree: PlanarTree, q: Array, z: Array | None = None) -> Array:
 
 
 def allowed(tree: PlanarTree, q: Array) -> Array:
-    """D = dg/dq, (T, 3B, B+2) (2.4)."""
+    """Allowed directions D = dg/dq (T, 3B, B+2) (2.4)."""
     count = len(tree.names)
     directions = np.zeros((len(q), count, 3, count + 2), dtype=q.dtype)
     directions[:, :, 0, 0] = directions[:, :, 1, 1] = 1.0

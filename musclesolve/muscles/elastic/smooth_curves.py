@@ -132,8 +132,8 @@ _TENDON = Grid(-0.5, 3.0, 3500)
 
 @dataclass(frozen=True, eq=False)
 class SmoothCurves:
-    """Of n muscles: active force by l / L0, factor by v / v_max, passive force by the share s of the passive strain,
-    tendon force by z; all over their norm force.
+    """Curves of n muscles: active force by l / L0, factor by v / v_max, passive force by the share s of the passive
+    strain, tendon force by z; all over their norm force.
     """
 
     active: SampledCurves
