@@ -272,7 +272,9 @@ def _of_result(result: xr.Dataset, names: Sequence[str], time: Array) -> Array:
             code="not_comparable",
             expected="a result of this trial",
         )
-    return np.asarray(result.activation.sel(muscle=names).transpose("time", "muscle").values, dtype=float)
+    return np.asarray(
+        result.activation.sel(muscle=list(names)).transpose("time", "muscle").values, dtype=float
+    )
 
 
 @dataclass(frozen=True, eq=False)

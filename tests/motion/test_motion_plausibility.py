@@ -94,7 +94,7 @@ def test_feet_of_the_recorded_walk(
     assert [f.severity for f in found] == ["warning"] * 2 and "joint_angles" in found[0].remedy
     # Were the limit lower, frames would be lost, and both check and the result would say so.
     monkeypatch.setattr(plausibility, "FOOT_LIMIT", 0.05)
-    monkeypatch.setattr("musclesolve.results.dataset.assemble.FOOT_LIMIT", 0.05)
+    monkeypatch.setattr("musclesolve.results.dataset.recording_labels.FOOT_LIMIT", 0.05)
     assert "error" in [f.severity for f in ms.check(file).findings if f.code == "foot_displaced"]
     result = ms.run(driven, side="r")
     lost = frames.reason_names(result, "r") == frames.DISPLACED

@@ -51,7 +51,9 @@ def test_arms_are_those_of_opensim_without_wraps(walk: ModelBody, stored: dict[s
     plain = [k for k, muscle in enumerate(walk.choice.muscles[:40]) if not muscle.wraps]
     arms = walk.whole.state.moment_arm[:, :5, :40]
     assert 1e3 * np.abs(arms - stored["arm"])[..., plain].max() < 0.01
-    assert 1e3 * np.abs(walk.musculotendon_length[:, :40] - stored["length"])[:, plain].max() < 0.01
+    assert (
+        1e3 * np.abs(walk.whole.state.musculotendon_length[:, :40] - stored["length"])[:, plain].max() < 0.01
+    )
 
 
 def test_where_arms_over_wraps_differ_opensim_contradicts_itself(
