@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -292,16 +292,31 @@ def body_of_trial(
         tendon_strain=trial.tendon_strain,
     )
     sharing = Sharing(chosen, method, trial.tendon, stated.reserve_weight)
-    body = model_body(trial.model, trial.coordinates, trial.moments, options, sharing)
+    model = read_osim(trial.model)
+    _check_names(trial, "sharing", "dofs", "coordinate", stated.dofs, model.coordinates)
+    _check_names(trial, "muscles", "names", "muscle", trial.muscles, model.muscles)
+    with _placed(trial, "muscles", "tendon_strain", trial.tendon_strain is not None):
+        body = model_body(model, trial.coordinates, trial.moments, options, sharing)
     body = replace(body, trial=trial, notes=(*trial.notes, *body.notes))
     if trial.emg is None:
-        body.check(sharing)
+        with _placed(trial, "sharing", "cost", cost is None):
+            body.check(sharing)
         return body
     emg = MeasuredActivation.of(trial.emg, model_channels(trial, body.muscles), ALL_SIDES)
     parts = tuple(
         replace(part, emg=emg.expected(body.time, part.state.parameters.names)) for part in body.parts
     )
     return replace(body, emg=emg, parts=parts, notes=(*body.notes, *emg.notes(body.time)))
+
+
+def _check_names(
+    trial: ModelTrial, table: str, key: str, what: str, names: Sequence[str] | None, known: Iterable[str]
+) -> None:
+    """Refuse a name of the trial file that the model does not have."""
+    for name in names or ():
+        if name not in known:
+            problem = f"there is no {what} '{name}' in {trial.model.name}"
+            raise trial.document.unknown(problem, name, known, table, key)
 
 
 @contextmanager
@@ -518,8 +533,12 @@ def _no_frames(motion: CoordinateMotion, moments: CoordinateMoments, options: Mo
             expected="numbers where the coordinates are",
             remedy="give inverse dynamics, or ground reactions, without such gaps",
         )
+    start = time[0] if options.start_s is None else options.start_s
+    end = time[-1] if options.end_s is None else options.end_s
     return InputError(
-        f"no frame with moments lies between {options.start_s} and {options.end_s} s",
+        f"the start, {start:g} s, does not lie before the end, {end:g} s"
+        if start > end
+        else f"no frame with moments lies between {start:g} and {end:g} s",
         code="bad_range",
         file=motion.file,
         expected=f"a range within {time[0]:g} to {time[-1]:g} s",

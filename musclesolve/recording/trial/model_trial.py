@@ -12,6 +12,8 @@ from musclesolve.recording.schema import Document, described_keys, trial_documen
 from musclesolve.recording.trial.emg_channels import read_emg
 from musclesolve.recording.trial.settings import check_strain, sharing_of
 
+MODEL_FILES = frozenset({"model", "coordinates", "moments", "loads"})
+"""Files that only the trial of a model has."""
 SHARED_TABLES = ("time", "emg", "uncertainty")
 """Tables that are those of the trial files of recordings."""
 
@@ -65,7 +67,21 @@ class ModelTrial:
 def is_model_trial(document: Document) -> bool:
     """Whether a trial file names an OpenSim model instead of recorded markers."""
     files = document.content.get("files")
-    return isinstance(files, dict) and "model" in files and "markers" not in files
+    return isinstance(files, dict) and "markers" not in files and not MODEL_FILES.isdisjoint(files)
+
+
+def check_kind(document: Document) -> None:
+    """Refuse a trial file that names both recorded markers and an OpenSim model."""
+    files = document.content.get("files")
+    if isinstance(files, dict) and {"markers", "model"} <= set(files):
+        raise document.error(
+            "both recorded markers and an OpenSim model are named",
+            "files",
+            "model",
+            expected="markers and forces of a recording, or a model with its coordinates and moments or loads",
+            remedy='keep one of them; a model as muscle set of a recording is [muscles] database = "M.osim"',
+            code="conflict",
+        )
 
 
 def names_model(path: Path) -> bool:

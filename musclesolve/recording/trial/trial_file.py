@@ -31,7 +31,7 @@ from musclesolve.recording.schema import Document, trial_document, validated
 from musclesolve.recording.trial.analysed_range import find_range, finds_range, nothing_found, without_ends
 from musclesolve.recording.trial.emg_channels import check_overlap, read_emg
 from musclesolve.recording.trial.functional_trials import hip_regression, read_functional
-from musclesolve.recording.trial.model_trial import ModelTrial, is_model_trial, read_model_trial
+from musclesolve.recording.trial.model_trial import ModelTrial, check_kind, is_model_trial, read_model_trial
 from musclesolve.recording.trial.recording_checks import check_trial
 from musclesolve.recording.trial.settings import (
     consistency_of,
@@ -60,6 +60,7 @@ def read_trial(path: str | Path) -> Trial | ModelTrial:
         remedy = 'read_trial("trial.toml")'
         raise InputError(problem, code="bad_type", where="read_trial", expected=expected, remedy=remedy)
     document = trial_document(Path(path))
+    check_kind(document)
     return read_model_trial(Path(path)) if is_model_trial(document) else _read_recording(document)
 
 

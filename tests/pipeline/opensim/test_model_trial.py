@@ -111,6 +111,11 @@ def test_emg_is_followed_and_compared(folder: Path) -> None:
             "missing_file",
             ["no.osim"],
         ),
+        ("[sharing]\ndofs = ['hip_z_r']\n", "", "unknown_name", ["[sharing] dofs", "hip_z_r"]),
+        ("[muscles]\nnames = ['nine_r']\n", "", "unknown_name", ["[muscles] names", "nine_r"]),
+        (SHARED + "cost = 'joint_reaction_squared'\n", "", "missing_argument", ["[sharing] cost", "loads"]),
+        ("[subject]\n", 'markers = "a.trc"\nmodel = "leg.osim"\n', "conflict", ["markers", "model"]),
+        ("", 'coordinates = "ik.mot"\nmoments = "id.sto"\n', "missing_key", ["'model'"]),
         (SHARED + CHANNELS.replace("one_r", "nine_r"), "", "unknown_name", ["nine_r", "[emg.channels] ONE"]),
     ],
 )

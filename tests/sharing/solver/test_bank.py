@@ -13,7 +13,7 @@ from scipy.optimize import linprog
 from sharing_cases import equipped
 
 import musclesolve as ms
-from musclesolve.pipeline import share
+from musclesolve.pipeline import share as pipeline_share
 from musclesolve.sharing.certificate import kkt_residual
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.cost.cost_registry import REGISTRY
@@ -236,7 +236,7 @@ def walk_problems(recorded_walk_trial):
         return solve(problem, *rest, **options)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(share, "solve", spy)
+        patch.setattr(pipeline_share, "solve", spy)
         ms.run(recorded_walk_trial)
     assert len(seen) == 2
     emg = np.where(np.arange(seen[0].n_muscles) % 2, 0.1, np.nan)
