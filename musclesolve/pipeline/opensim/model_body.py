@@ -533,12 +533,10 @@ def _no_frames(motion: CoordinateMotion, moments: CoordinateMoments, options: Mo
             expected="numbers where the coordinates are",
             remedy="give inverse dynamics, or ground reactions, without such gaps",
         )
-    start = time[0] if options.start_s is None else options.start_s
-    end = time[-1] if options.end_s is None else options.end_s
+    limits = {"from": options.start_s, "to": options.end_s}
+    stated = " ".join(f"{word} {limit:g} s" for word, limit in limits.items() if limit is not None)
     return InputError(
-        f"the start, {start:g} s, does not lie before the end, {end:g} s"
-        if start > end
-        else f"no frame with moments lies between {start:g} and {end:g} s",
+        f"no frame with moments lies in the time range {stated}",
         code="bad_range",
         file=motion.file,
         expected=f"a range within {time[0]:g} to {time[-1]:g} s",

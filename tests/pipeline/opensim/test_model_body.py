@@ -162,7 +162,7 @@ def test_moments_are_interpolated_and_found_by_their_suffix() -> None:
         ({"side": "left"}, "unknown_name", ["left"]),
         ({"passive": "calibrated"}, "unknown_name", ["calibrated"]),
         ({"reserve_weight": -1.0}, "bad_number", ["reserve_weight"]),
-        ({"start_s": 3.0, "dofs": DOFS}, "bad_range", ["3.0"]),
+        ({"start_s": 3.0, "dofs": DOFS}, "bad_range", ["from 3 s"]),
         ({"dofs": ["knee_r"]}, "missing_column", ["knee_r_moment"]),
     ],
 )

@@ -201,7 +201,9 @@ def test_it_is_written_summed_up_and_drawn(body: ModelBody, tmp_path: Path) -> N
 def test_it_is_the_same_in_other_processes(tmp_path: Path) -> None:
     body = body_with_moments(tmp_path)
     alone = uncertainty(body, 5, seed=2, contributions=False, workers=1)
-    assert uncertainty(body, 5, seed=2, contributions=False, workers=2).identical(alone)
+    together = uncertainty(body, 5, seed=2, contributions=False, workers=2)
+    # a process that compiles a kernel may round otherwise than one that finds it compiled
+    xr.testing.assert_allclose(together, alone, rtol=1e-9, atol=1e-9)
 
 
 def test_elastic_tendons_have_samples_alone(tmp_path: Path) -> None:
