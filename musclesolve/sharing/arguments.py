@@ -15,22 +15,22 @@ from musclesolve.sharing.solution import Solution
 Kind = TypeVar("Kind")
 
 
-def check_type(given: object, kind: type[Kind], where: str, expected: str) -> Kind:
-    """Return what was given, if it is an instance of the class."""
-    if not isinstance(given, kind):
-        fault = f"a {type(given).__name__} was given"
+def check_type(argument: object, kind: type[Kind], where: str, expected: str) -> Kind:
+    """Return the argument, if it is an instance of the class."""
+    if not isinstance(argument, kind):
+        fault = f"a {type(argument).__name__} was given"
         raise InputError(fault, code="bad_type", where=where, expected=expected)
-    return given
+    return argument
 
 
-def check_problem(given: object, where: str = "problem") -> Problem:
-    """Return what was given, if it is a Problem."""
-    return check_type(given, Problem, where, "a Problem")
+def check_problem(argument: object, where: str = "problem") -> Problem:
+    """Return the argument, if it is a Problem."""
+    return check_type(argument, Problem, where, "a Problem")
 
 
-def check_solution(problem: Problem, given: object) -> Solution:
-    """Return what was given, if it is a Solution that can be one of the problem."""
-    solution = check_type(given, Solution, "solution", "a Solution, from `solve`")
+def check_solution(problem: Problem, argument: object) -> Solution:
+    """Return the argument, if it is a Solution that can be one of the problem."""
+    solution = check_type(argument, Solution, "solution", "a Solution, from `solve`")
     shapes = np.atleast_2d(solution.activation).shape, np.atleast_2d(solution.multiplier).shape
     if shapes != (problem.lower.shape, problem.moment.shape):
         fault = f"the solution has activations {shapes[0]} and multipliers {shapes[1]}"
@@ -53,12 +53,11 @@ def check_smooth_convex_cost(cost: str | Cost, problem: Problem, action: str, wh
     return chosen
 
 
-def members(given: object) -> list[Any]:
+def members(argument: object) -> list[Any]:
     """Return what is in a list, a tuple or a generator; nothing for a name, a cost or what is no collection."""
-    if isinstance(given, str | Cost):
+    if isinstance(argument, str | Cost):
         return []
     try:
-        each = iter(given)  # type: ignore[call-overload]
+        return list(iter(argument))  # type: ignore[call-overload]
     except TypeError:  # an array without an axis calls itself iterable
         return []
-    return list(each)

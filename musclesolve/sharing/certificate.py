@@ -184,7 +184,7 @@ def stationarity_size(slope: Array, pull: Array, own: Array) -> Array:
 
 def within_domain(problem: Problem, cost: Cost) -> Problem:
     """The problem with its upper bounds drawn in to where the domain of the cost ends."""
-    return problem.with_upper(np.minimum(problem.upper, cost.largest_activation(problem)))
+    return problem.with_arrays(upper=np.minimum(problem.upper, cost.largest_activation(problem)))
 
 
 def needs_reserve(reserve: Array, moment: Array) -> Mask:

@@ -50,41 +50,17 @@ SINGULAR = 1e-13
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
-    """Many small symmetric positive semidefinite systems that are solved again and again."""
-
-    inverse: Array  # (T, M, M), of what is not singular
-    regular: Mask  # (T,) whether that is all
-    poor: Mask  # (T,) whether it is all, but just so
-
-    @classmethod
-    def of(cls, matrix: Array) -> Rows:
-        """By eigenvalues, of the matrices (T, M, M) with a unit diagonal."""
-        diagonal = np.einsum("tkk->tk", matrix)
-        scale = 1.0 / np.sqrt(np.where(diagonal > 0.0, diagonal, 1.0))
-        value, vector = np.linalg.eigh(matrix * scale[:, :, None] * scale[:, None, :])
-        there = value > SINGULAR * matrix.shape[1]
-        vector = vector * scale[:, :, None]
-        inverse = np.divide(1.0, value, out=np.zeros_like(value), where=there)
-        with np.errstate(all="ignore"):  # numbers of 1e-158 have squares and no inverses
-            whole = (vector * inverse[:, None, :]) @ vector.transpose(0, 2, 1)
-        finite = np.isfinite(whole).all(axis=(1, 2))
-        regular = there.all(axis=1) & finite
-        return cls(np.where(finite[:, None, None], whole, 0.0), regular, regular & (value[:, 0] < POOR))
-
-
-@dataclass(frozen=True, eq=False)
 class OptimalitySystem:
     """The linearised conditions, factorised once for any number of right-hand sides."""
 
     free: Mask  # (T, n)
     matrix: Array  # B, (T, M, n), moments first
-    compliance: Array
+    compliance: Array  # C of all rows, (T, M)
     inverse_curvature: Array  # (T, n), zero for held muscles
-    rows: Rows  # of the frames without a dense system
-    dense: NDArray[np.int64]  # numbers of the other frames
+    row_inverse: Array  # (T, M, M), inverse of B_F D_FF^-1 B_F^T + C, of the frames without a dense system
+    dense: NDArray[np.int64]  # numbers of the other frames, T' of them
     dense_hessian: Array  # (T', n, n) of those
-    dense_inverse: Array  # (T', n + m, n + m) of those
+    dense_inverse: Array  # (T', n + m, n + m) of those, inverse of [H -A^T; A C] on the free muscles
     regular: Mask  # (T,) whether the derivative is determined
     hard: int  # m
 
@@ -93,7 +69,7 @@ class OptimalitySystem:
         cls, problem: Problem, cost: Cost, activation: Array, free: Mask, compliance: Array
     ) -> OptimalitySystem:
         """Linearise at activations (T, n) of which some are free (T, n); the compliance is C, (T, m)."""
-        hard = problem.n_dof
+        dofs, muscles = problem.n_dof, problem.n_muscles
         with np.errstate(all="ignore"):
             curvature = np.where(free, cost.hessian_diagonal(problem, activation), 1.0)
         largest = np.where(free & np.isfinite(curvature), curvature, 0.0).max(axis=1, keepdims=True)
@@ -105,18 +81,51 @@ class OptimalitySystem:
         if soft is not None:
             matrix = np.concatenate([matrix, soft.matrix], axis=1)
             give = np.concatenate([compliance, 1.0 / soft.weight], axis=1)
+
+        # the equations of the rows, by eigenvalues of the matrices with a unit diagonal
         schur = np.matmul(matrix * inverse[:, None, :], matrix.transpose(0, 2, 1))
         np.einsum("tkk->tk", schur)[...] += give
-        rows = Rows.of(schur)
-        dense = np.flatnonzero(flat | rows.poor)
-        regular = rows.regular.copy()
-        part = problem.frames(dense)
+        diagonal = np.einsum("tkk->tk", schur)
+        scale = 1.0 / np.sqrt(np.where(diagonal > 0.0, diagonal, 1.0))
+        value, vector = np.linalg.eigh(schur * scale[:, :, None] * scale[:, None, :])
+        there = value > SINGULAR * schur.shape[1]
+        vector = vector * scale[:, :, None]
+        with np.errstate(all="ignore"):  # numbers of 1e-158 have squares and no inverses
+            inverse_value = np.divide(1.0, value, out=np.zeros_like(value), where=there)
+            row_inverse = (vector * inverse_value[:, None, :]) @ vector.transpose(0, 2, 1)
+        finite = np.isfinite(row_inverse).all(axis=(1, 2))
+        regular = there.all(axis=1) & finite
+        row_inverse = np.where(finite[:, None, None], row_inverse, 0.0)
+
+        # the first two lines as they stand; symmetric: the multipliers with the other sign
+        dense = np.flatnonzero(flat | (regular & (value[:, 0] < POOR)))
+        part, movable = problem.frames(dense), free[dense]
         with np.errstate(all="ignore"):
             hessian = np.array(cost.hessian(part, activation[dense]))
-        own = np.einsum("tii->ti", hessian)  # of held muscles it does not count, and may be infinite
-        own[...] = np.where(free[dense], np.minimum(own, STIFF), 0.0)
-        dense_inverse, regular[dense] = _dense(part.moment_matrix, hessian, free[dense], compliance[dense])
-        return cls(free, matrix, give, inverse, rows, dense, hessian, dense_inverse, regular, hard)
+        bent = np.einsum("tii->ti", hessian)  # of held muscles it does not count, and may be infinite
+        bent[...] = np.where(movable, np.minimum(bent, STIFF), 0.0)
+        size = muscles + dofs
+        system = np.zeros((dense.size, size, size))
+        if dense.size:
+            both = movable[:, :, None] & movable[:, None, :]
+            beside = np.where(movable[:, None, :], part.moment_matrix, 0.0)
+            system[:, :muscles, :muscles] = np.where(both, hessian, 0.0) + (~movable)[:, :, None] * np.eye(
+                muscles
+            )
+            system[:, muscles:, :muscles], system[:, :muscles, muscles:] = beside, beside.transpose(0, 2, 1)
+            np.einsum("tkk->tk", system)[:, muscles:] -= compliance[dense]
+            scale = np.ones((dense.size, size))
+            for _ in range(5):  # rows and columns of about unit size
+                largest = np.abs(system * scale[:, :, None] * scale[:, None, :]).max(axis=2)
+                scale = scale / np.sqrt(np.where(largest > 0.0, largest, 1.0))
+            left, value, right = np.linalg.svd(system * scale[:, :, None] * scale[:, None, :])
+            there = value > SINGULAR * size * value.max(axis=1, keepdims=True)
+            inverse_value = np.divide(1.0, value, out=np.zeros_like(value), where=there)
+            system = (right.transpose(0, 2, 1) * inverse_value[:, None, :]) @ left.transpose(0, 2, 1)
+            system = system * scale[:, :, None] * scale[:, None, :]
+            system[:, muscles:] *= -1.0
+            regular[dense] = there.all(axis=1)
+        return cls(free, matrix, give, inverse, row_inverse, dense, hessian, system, regular, dofs)
 
     def solve(self, slope: Array, moment: Array, held: Array) -> tuple[Array, Array]:
         """How activations (T, n, K) and multipliers (T, m, K) move.
@@ -130,12 +139,12 @@ class OptimalitySystem:
             soft, required = right[:, self.hard :], right[:, : self.hard] + moment
             soft = np.broadcast_to(soft, (*soft.shape[:2], required.shape[2]))
             right = np.concatenate([required, soft], axis=1)
-            row_change = self.rows.inverse @ right
+            row_change = self.row_inverse @ right
             pull = self.matrix.transpose(0, 2, 1) @ row_change
             # once more for what is left: rows that are almost alike lose digits in products with themselves
             left = right - self.compliance[..., None] * row_change
             left = left - self.matrix @ (self.inverse_curvature[:, :, None] * pull)
-            row_change = row_change + self.rows.inverse @ left
+            row_change = row_change + self.row_inverse @ left
             pull = self.matrix.transpose(0, 2, 1) @ row_change
             moved = held + down + self.inverse_curvature[:, :, None] * pull
             multiplier = row_change[:, : self.hard]
@@ -148,33 +157,6 @@ class OptimalitySystem:
                 change = self.dense_inverse @ np.concatenate([push, rest], axis=1)
                 moved[which], multiplier[which] = fixed + change[:, :muscles] * free, change[:, muscles:]
         return moved, multiplier
-
-
-def _dense(matrix: Array, hessian: Array, free: Mask, compliance: Array) -> tuple[Array, Mask]:
-    """Inverse of [H -A^T; A C] on the free muscles, (T, n + m, n + m), and whether it is regular, (T,)."""
-    frames, dofs, muscles = matrix.shape
-    size = muscles + dofs
-    system = np.zeros((frames, size, size))
-    if not frames:
-        return system, np.zeros(0, bool)
-    both = free[:, :, None] & free[:, None, :]
-    own = np.where(both, hessian, 0.0)
-    beside = np.where(free[:, None, :], matrix, 0.0)
-    # symmetric: the multipliers with the other sign
-    system[:, :muscles, :muscles] = own + (~free)[:, :, None] * np.eye(muscles)
-    system[:, muscles:, :muscles], system[:, :muscles, muscles:] = beside, beside.transpose(0, 2, 1)
-    np.einsum("tkk->tk", system)[:, muscles:] -= compliance
-    scale = np.ones((frames, size))
-    for _ in range(5):  # rows and columns of about unit size
-        largest = np.abs(system * scale[:, :, None] * scale[:, None, :]).max(axis=2)
-        scale = scale / np.sqrt(np.where(largest > 0.0, largest, 1.0))
-    left, value, right = np.linalg.svd(system * scale[:, :, None] * scale[:, None, :])
-    there = value > SINGULAR * size * value.max(axis=1, keepdims=True)
-    inverse = np.divide(1.0, value, out=np.zeros_like(value), where=there)
-    inverse = (right.transpose(0, 2, 1) * inverse[:, None, :]) @ left.transpose(0, 2, 1)
-    inverse = inverse * scale[:, :, None] * scale[:, None, :]
-    inverse[:, muscles:] *= -1.0
-    return inverse, there.all(axis=1)
 
 
 STEPS = 12
@@ -203,18 +185,31 @@ def refine(problem: Problem, cost: Cost, compliance: Array, activation: Array, m
     The problem has solved frames only and upper bounds within the domain of the smooth convex cost; the compliance
     is C = 1/w, (T, m), zero without reserves.
     """
-    lower, upper = (
-        problem.lower,
-        fix_idle_muscles(problem, cost).upper,
-    )  # without moment arm a muscle is held at rest
+    lower = problem.lower
+    upper = fix_idle_muscles(problem, cost).upper  # without moment arm a muscle is held at rest
     a, multiplier = np.clip(activation, lower, upper), multiplier.copy()
     miss = np.full(len(a), np.inf)
     going = np.arange(len(a))
     for _ in range(STEPS):
-        part = problem.frames(going)
-        a[going], multiplier[going], miss[going] = _newton(
-            part, cost, upper[going], compliance[going], a[going], multiplier[going]
+        # one step on the active set of the point
+        part, low, high, give = problem.frames(going), lower[going], upper[going], compliance[going]
+        lacks, below = _held(part, cost, high, a[going], multiplier[going])
+        held = lacks > 0
+        start = np.where(held, np.where(below, low, high), a[going])
+        system = OptimalitySystem.of(part, cost, start, ~held, give)
+        with np.errstate(all="ignore"):
+            slope = cost.total_gradient(part, start) - part.pull(multiplier[going])
+            short = part.moment - part.produced(start) - give * multiplier[going]
+            still = np.zeros((*start.shape, 1))
+            step, change = system.solve(np.where(held, 0.0, -slope)[..., None], short[..., None], still)
+        step = np.where(held, 0.0, np.nan_to_num(step[..., 0]))
+        moved = start + np.clip(step, LARGEST_STEP * (low - start), LARGEST_STEP * (high - start))
+        width = np.where(high > low, high - low, 1.0)
+        far = np.maximum(
+            np.abs(moved - a[going]) / width, np.abs(step) / np.maximum(start - low, 1e-3 * width)
         )
+        a[going], miss[going] = moved, far.max(axis=1, initial=0.0)
+        multiplier[going] = multiplier[going] + np.nan_to_num(change[..., 0])
         going = going[miss[going] > CONVERGED]
         if not going.size:
             break
@@ -232,7 +227,10 @@ def refine(problem: Problem, cost: Cost, compliance: Array, activation: Array, m
 
 
 def _held(problem: Problem, cost: Cost, upper: Array, a: Array, multiplier: Array) -> tuple[Array, Mask]:
-    """|g - p| / S of each held muscle, (T, n), zero for the free ones; and whether the bound is the lower one."""
+    """|g - p| / S of each held muscle, (T, n), zero for the free ones; and whether the bound is the lower one.
+
+    The upper bounds and the activations a are (T, n), the multipliers (T, m).
+    """
     pull = problem.pull(multiplier)
     with np.errstate(all="ignore"):
         slope = cost.total_gradient(problem, a)
@@ -244,25 +242,3 @@ def _held(problem: Problem, cost: Cost, upper: Array, a: Array, multiplier: Arra
     high = (a - push >= upper) & (push < 0) & ~low
     lacks = np.where(low | high, np.maximum(np.abs(push), np.finfo(np.float64).tiny), 0.0)
     return lacks, low
-
-
-def _newton(
-    problem: Problem, cost: Cost, upper: Array, compliance: Array, a: Array, multiplier: Array
-) -> tuple[Array, Array, Array]:
-    """One step on the active set of the point; its relative size, (T,)."""
-    lower = problem.lower
-    lacks, below = _held(problem, cost, upper, a, multiplier)
-    held = lacks > 0
-    start = np.where(held, np.where(below, lower, upper), a)
-    system = OptimalitySystem.of(problem, cost, start, ~held, compliance)
-    with np.errstate(all="ignore"):
-        slope = cost.total_gradient(problem, start) - problem.pull(multiplier)
-        short = problem.moment - problem.produced(start) - compliance * multiplier
-        step, multiplier_step = system.solve(
-            np.where(held, 0.0, -slope)[..., None], short[..., None], np.zeros((*a.shape, 1))
-        )
-    step = np.where(held, 0.0, np.nan_to_num(step[..., 0]))
-    moved = start + np.clip(step, LARGEST_STEP * (lower - start), LARGEST_STEP * (upper - start))
-    width = np.where(upper > lower, upper - lower, 1.0)
-    far = np.maximum(np.abs(moved - a) / width, np.abs(step) / np.maximum(start - lower, 1e-3 * width))
-    return moved, multiplier + np.nan_to_num(multiplier_step[..., 0]), far.max(axis=1, initial=0.0)

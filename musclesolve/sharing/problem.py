@@ -9,12 +9,38 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from musclesolve._util.arrays import Array, Mask
 from musclesolve._util.checks import check_real_array
 from musclesolve.errors import InputError
 from musclesolve.sharing.kernel.constants import HUGE
+
+AXES = {
+    "moment_arm": "Tmn",
+    "moment": "Tm",
+    "force_capacity": "Tn",
+    "max_isometric_force": "n",
+    "lower": "Tn",
+    "upper": "Tn",
+    "reserve_weight": "Tm",
+    "fiber_velocity": "Tn",
+    "optimal_fiber_length": "n",
+    "reaction_matrix": "Tkn",
+    "reaction_offset": "Tk",
+    "emg": "Tn",
+    "passive_force": "Tn",
+}
+"""The axes of every array: T frames, m degrees of freedom, n muscles, k joint reactions."""
+
+PER_FRAME = tuple(name for name, axes in AXES.items() if axes[0] == "T")
+
+_LEADING = {
+    "moment_arm": "(frames, degrees of freedom, muscles)",
+    "moment": "(frames, degrees of freedom)",
+    "force_capacity": "(frames, muscles)",
+}
+"""Arrays that give the numbers of frames, degrees of freedom and muscles, and how messages call their axes."""
 
 OPTIONAL = {
     "fiber_velocity": "(T, n) [m/s], negative where fibers shorten",
@@ -25,19 +51,6 @@ OPTIONAL = {
     "emg": "(T, n) measured activations, NaN where not measured",
 }
 """Fields that some costs, or the diagnosis, need and others do without."""
-
-PER_FRAME = (
-    *("moment_arm", "moment", "force_capacity", "lower", "upper", "reserve_weight"),
-    *(name for name in OPTIONAL if name != "optimal_fiber_length"),
-)
-"""Fields whose first axis is that of the frames."""
-
-_RANKS = {
-    "moment_arm": (2, "(frames, degrees of freedom, muscles)"),
-    "moment": (1, "(frames, degrees of freedom)"),
-    "force_capacity": (1, "(frames, muscles)"),
-}
-"""Fields that define the numbers of frames, degrees of freedom and muscles: axes of a single frame, their meaning."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,54 +110,77 @@ class Problem:
     single_frame: bool = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        ranked, lengths = {}, set()
-        for name, (rank, axes) in _RANKS.items():
-            ranked[name] = array = _numbers(name, getattr(self, name))
-            if array.ndim not in (rank, rank + 1) or 0 in array.shape[-rank:]:
-                expected = f"{axes}, none of the last {rank} empty; a single frame may drop the first axis"
-                raise misshapen(name, array.shape, f"Problem.{name}", expected)
-            lengths |= set(array.shape[:-rank])
-        dofs, muscles = ranked["moment_arm"].shape[-2:]
-        frames, reactions = max(lengths, default=1), _reaction_count(self)
-        self._set("single_frame", not lengths)
-        shapes = {
-            "moment_arm": (frames, dofs, muscles),
-            "moment": (frames, dofs),
-            "force_capacity": (frames, muscles),
-            "max_isometric_force": (muscles,),
-            "lower": (frames, muscles),
-            "upper": (frames, muscles),
-            "reserve_weight": (frames, dofs),
-            "fiber_velocity": (frames, muscles),
-            "optimal_fiber_length": (muscles,),
-            "reaction_matrix": (frames, reactions, muscles),
-            "reaction_offset": (frames, reactions),
-            "emg": (frames, muscles),
-            "passive_force": (frames, muscles),
+        # copies in double precision; masked numbers become NaN
+        arrays = {
+            name: np.array(check_real_array(array, name, "real numbers", where=f"Problem.{name}"))
+            for name in AXES
+            if (array := getattr(self, name)) is not None or name not in ("reserve_weight", *OPTIONAL)
         }
-        for name, shape in shapes.items():
-            if (given := getattr(self, name)) is None:
-                continue
-            array = ranked[name] if name in ranked else _numbers(name, given)
+        frames = set()
+        for name, axes in _LEADING.items():
+            rank, shape = len(AXES[name]) - 1, arrays[name].shape
+            if len(shape) not in (rank, rank + 1) or 0 in shape[-rank:]:
+                expected = f"{axes}, none of the last {rank} empty; a single frame may drop the first axis"
+                raise misshapen(name, shape, f"Problem.{name}", expected)
+            frames |= set(shape[:-rank])
+        self._set(single_frame=not frames)
+
+        lacking = [name for name in ("reaction_matrix", "reaction_offset") if name not in arrays]
+        if len(lacking) == 1:
+            fault, where = "joint reactions need both a matrix and an offset", f"Problem.{lacking[0]}"
+            raise InputError(fault, code="missing_argument", where=where, expected=OPTIONAL[lacking[0]])
+        if lacking and self.reaction is not None:
+            raise InputError("there are names, but no reactions", code="conflict", where="Problem.reaction")
+        reactions = (0, 0) if lacking else arrays["reaction_matrix"].shape
+        if not lacking and (len(reactions) not in (2, 3) or reactions[-2] == 0):
+            expected = "(frames, reactions, muscles), at least one reaction"
+            raise misshapen("reaction_matrix", reactions, "Problem.reaction_matrix", expected)
+
+        size = dict(zip("mn", arrays["moment_arm"].shape[-2:], strict=True))
+        size |= {"T": max(frames, default=1), "k": reactions[-2]}
+        for name, array in arrays.items():
+            shape = tuple(size[axis] for axis in AXES[name])
             # broadcast over frames only: a stray axis of length one is more likely a mistake
             if not any(array.shape == shape[i:] for i in range(len(shape) + 1)):
                 expected = f"{shape} or its last axes, to go with the other arrays"
                 raise misshapen(name, array.shape, f"Problem.{name}", expected)
-            array = np.ascontiguousarray(np.broadcast_to(array, shape))
-            array.flags.writeable = False
-            self._set(name, array)
-        self._set("muscle", _names("muscle", self.muscle, muscles))
-        self._set("dof", _names("dof", self.dof, dofs))
-        if self.reaction_matrix is not None:
-            self._set("reaction", _names("reaction", self.reaction, reactions))
-        _check_values(self)
+            arrays[name] = np.ascontiguousarray(np.broadcast_to(array, shape))
+            arrays[name].flags.writeable = False
+        self._set(**arrays)
+        for kind, axis in (("muscle", "n"), ("dof", "m"), *(() if lacking else [("reaction", "k")])):
+            self._set(**{kind: _names(kind, getattr(self, kind), size[axis])})
 
-    def _set(self, name: str, value: Any) -> None:
-        object.__setattr__(self, name, value)
+        def not_positive(array: Array) -> Mask:
+            return ~((array < HUGE) & (array > 0))
+
+        rules: list[tuple[str, Callable[[Array], Mask], str]] = [
+            ("max_isometric_force", not_positive, "a positive number [N]"),
+            ("force_capacity", lambda x: x < 0, "zero or more [N]"),
+            ("lower", lambda x: x < 0, "zero or more"),
+            ("upper", np.isinf, "a finite bound; a large number such as 10 sets it free"),
+            ("lower", lambda x: x > self.upper, "no more than upper"),
+            ("optimal_fiber_length", not_positive, "a positive number [m]"),
+            ("emg", lambda x: (x < 0) | np.isinf(x), "zero or more, or NaN where not measured"),
+            ("passive_force", lambda x: (x < 0) | np.isinf(x), "zero or more [N]"),
+            ("reserve_weight", not_positive, "a positive number, or None for no reserves"),
+        ]
+        for name, is_bad, expected in rules:
+            if name not in arrays or not (bad := is_bad(arrays[name])).any():
+                continue
+            index = tuple(int(i) for i in np.argwhere(bad)[0])
+            owner = ((self.dof if name == "reserve_weight" else self.muscle) or ())[index[-1]]
+            place = owner if len(index) == 1 else f"{owner} in frame {index[0]}"
+            more = f" (and {int(bad.sum()) - 1} more)" if bad.sum() > 1 else ""
+            fault = f"{name} is {arrays[name][index]:g} for {place}{more}"
+            raise InputError(fault, code="bad_number", where=f"Problem.{name}", expected=expected)
+
+    def _set(self, **values: Any) -> None:
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
 
     @property
     def n_frames(self) -> int:
-        """T."""
+        """The number T of frames."""
         return self.moment_arm.shape[0]
 
     @property
@@ -159,21 +195,21 @@ class Problem:
 
     @cached_property
     def moment_matrix(self) -> Array:
-        """A = moment_arm * force_capacity, (T, m, n) [N m per unit of activation]."""
+        """The matrix A = moment_arm * force_capacity, (T, m, n) [N m per unit of activation]."""
         with np.errstate(invalid="ignore", over="ignore"):
             return self.moment_arm * self.force_capacity[:, None, :]
 
     def produced(self, activation: Array) -> Array:
-        """A a, (T, m) [N m], the moments that the contractile elements produce at activations (T, n)."""
+        """The moments A a, (T, m) [N m], that the contractile elements produce at activations (T, n)."""
         return np.matmul(self.moment_matrix, activation[:, :, None])[:, :, 0]
 
     def pull(self, multiplier: Array) -> Array:
-        """A^T lambda, (T, n), the pull of multipliers of the moments (T, m) on each activation."""
+        """The pull A^T lambda, (T, n), of multipliers of the moments (T, m) on each activation."""
         return np.matmul(multiplier[:, None, :], self.moment_matrix)[:, 0, :]
 
     @cached_property
     def valid(self) -> Mask:
-        """(T,) which frames consist of numbers that are finite and below 1e100 (whose cube is finite too)."""
+        """Which frames, (T,), consist of numbers that are finite and below 1e100 (whose cube is finite too)."""
         rows = [self.moment, self.force_capacity, self.lower, self.upper]
         usable = np.logical_and.reduce([(np.abs(row) < HUGE).all(axis=1) for row in rows])
         for array in (self.moment_arm, self.moment_matrix):
@@ -189,31 +225,17 @@ class Problem:
         Args:
             which: (T,) booleans or frame numbers.
         """
-        given = {name: getattr(self, name) for name in PER_FRAME}
-        return self._changed(**{name: None if x is None else x[which] for name, x in given.items()})
+        arrays = {name: getattr(self, name) for name in PER_FRAME}
+        return self.with_arrays(**{name: None if x is None else x[which] for name, x in arrays.items()})
 
-    def with_upper(self, upper: Array) -> Problem:
-        """The same problem with other upper bounds, (T, n)."""
-        return self._changed(upper=upper)
-
-    def with_reserve_weight(self, weight: Array) -> Problem:
-        """The same problem with reserves, weights (T, m) [cost per (N m)^2]."""
-        return self._changed(reserve_weight=weight)
-
-    def _changed(self, **fields: Array | None) -> Problem:
-        # Checked numbers stay checked: a copy of slices need not be validated again.
+    def with_arrays(self, **arrays: Array | None) -> Problem:
+        """The same problem with other arrays of the same shapes, such as `upper`; they are not checked again."""
         other = copy.copy(self)
-        keep_matrix = set(fields) <= {"upper", "reserve_weight"}
+        keep_matrix = set(arrays) <= {"upper", "reserve_weight"}
         for cached in ("valid",) if keep_matrix else ("valid", "moment_matrix"):
             other.__dict__.pop(cached, None)
-        for name, value in fields.items():
-            other._set(name, value)
+        other._set(**arrays)
         return other
-
-
-def _numbers(name: str, value: ArrayLike) -> Array:
-    """A copy in double precision; masked numbers become NaN."""
-    return np.array(check_real_array(value, name, "real numbers", where=f"Problem.{name}"))
 
 
 def misshapen(name: str, shape: tuple[int, ...], where: str, expected: str) -> InputError:
@@ -231,51 +253,3 @@ def _names(kind: str, names: Sequence[str] | None, count: int) -> tuple[str, ...
         code, place = "duplicate_name" if twice else "bad_shape", f"Problem.{kind}"
         raise InputError(f"{kind}: {fault}", code=code, where=place, expected=f"{count} different names")
     return names
-
-
-def _reaction_count(problem: Problem) -> int:
-    """k, of reactions that come with both their matrix and their offset."""
-    given = {name: getattr(problem, name) is not None for name in ("reaction_matrix", "reaction_offset")}
-    if not any(given.values()):
-        if problem.reaction is not None:
-            raise InputError("there are names, but no reactions", code="conflict", where="Problem.reaction")
-        return 0
-    for name, there in given.items():
-        if not there:
-            fault = "joint reactions need both a matrix and an offset"
-            raise InputError(fault, code="missing_argument", where=f"Problem.{name}", expected=OPTIONAL[name])
-    shape = _numbers("reaction_matrix", problem.reaction_matrix).shape  # type: ignore[arg-type]
-    if len(shape) not in (2, 3) or shape[-2] == 0:
-        expected = "(frames, reactions, muscles), at least one reaction"
-        raise misshapen("reaction_matrix", shape, "Problem.reaction_matrix", expected)
-    return shape[-2]
-
-
-def _check_values(problem: Problem) -> None:
-    upper = problem.upper
-    rules: list[tuple[str, Callable[[Array], Mask], str]] = [
-        ("max_isometric_force", _not_positive, "a positive number [N]"),
-        ("force_capacity", lambda x: x < 0, "zero or more [N]"),
-        ("lower", lambda x: x < 0, "zero or more"),
-        ("upper", np.isinf, "a finite bound; a large number such as 10 sets it free"),
-        ("lower", lambda x: x > upper, "no more than upper"),
-        ("optimal_fiber_length", _not_positive, "a positive number [m]"),
-        ("emg", lambda x: (x < 0) | np.isinf(x), "zero or more, or NaN where not measured"),
-        ("passive_force", lambda x: (x < 0) | np.isinf(x), "zero or more [N]"),
-        ("reserve_weight", _not_positive, "a positive number, or None for no reserves"),
-    ]
-    for name, is_bad, expected in rules:
-        array = getattr(problem, name)
-        if array is None or not (bad := is_bad(array)).any():
-            continue
-        index = tuple(int(i) for i in np.argwhere(bad)[0])
-        names = problem.dof if name == "reserve_weight" else problem.muscle
-        owner = (names or ())[index[-1]]
-        place = owner if len(index) == 1 else f"{owner} in frame {index[0]}"
-        more = f" (and {int(bad.sum()) - 1} more)" if bad.sum() > 1 else ""
-        fault = f"{name} is {array[index]:g} for {place}{more}"
-        raise InputError(fault, code="bad_number", where=f"Problem.{name}", expected=expected)
-
-
-def _not_positive(array: Array) -> Mask:
-    return ~((array < HUGE) & (array > 0))

@@ -57,8 +57,21 @@ class ProblemChange:
             name = key.removeprefix("d_")
             if key != f"d_{name}" or name not in names:
                 raise unknown_name(key, "change", [f"d_{known}" for known in names], where="along")
-            if value is not None:
-                arrays[name] = _with_all_axes(problem, name, value)
+            if value is None:
+                continue
+            array, changing = check_real_array(value, key, "numbers"), getattr(problem, name)
+            if changing is None:
+                fault, remedy = f"the problem has no {name} that could change", f"Problem(..., {name}=...)"
+                raise InputError(fault, code="missing_argument", where=f"along({key}=...)", remedy=remedy)
+            # of several frames the axis of frames may have the length one
+            many = name in PER_FRAME and not problem.single_frame
+            shape = changing.shape[1:] if name in PER_FRAME and problem.single_frame else changing.shape
+            full = array if array.ndim == len(shape) + 1 else array[None]
+            fits = full.shape[1:] == shape or (many and full.shape[1:] == (1, *shape[1:]))
+            if array.ndim not in (len(shape), len(shape) + 1) or not fits:
+                expected = f"{shape}, or ({', '.join(['K', *map(str, shape)])}) for K directions"
+                raise misshapen(key, array.shape, "along", expected)
+            arrays[name] = full if many else full[:, None]
         if len({x.shape[0] for x in arrays.values()} - {1}) > 1:
             sizes = ", ".join(f"d_{name} {x.shape[0]}" for name, x in arrays.items())
             fault = f"numbers of directions that differ: {sizes}"
@@ -71,7 +84,7 @@ class ProblemChange:
 
     @property
     def directions(self) -> int:
-        """K."""
+        """The number K of directions."""
         return max((x.shape[0] for x in self.arrays().values()), default=1)
 
     def get(self, name: str) -> Array | float:
@@ -80,10 +93,10 @@ class ProblemChange:
         return 0.0 if array is None else array
 
     def frames(self, which: NDArray[Any]) -> ProblemChange:
-        """The same for some frames only."""
-        arrays = self.arrays().items()
+        """The same for some frames only, by numbers or a mask (T,)."""
+        per_frame = {name for name, x in self.arrays().items() if name in PER_FRAME and x.shape[1] > 1}
         return ProblemChange(
-            **{name: x[:, which] if name in PER_FRAME and x.shape[1] > 1 else x for name, x in arrays}
+            **{name: x[:, which] if name in per_frame else x for name, x in self.arrays().items()}
         )
 
     def part(self, directions: slice) -> ProblemChange:
@@ -102,24 +115,7 @@ class ProblemChange:
                 moved[name].real, moved[name].imag = array, way.reshape(way.shape[-array.ndim :])
             else:
                 moved[name] = (array + way).reshape(array.shape)
-        return problem._changed(**moved)
-
-
-def _with_all_axes(problem: Problem, name: str, value: ArrayLike) -> Array:
-    array, of_problem = check_real_array(value, f"d_{name}", "numbers"), getattr(problem, name)
-    if of_problem is None:
-        fault = f"the problem has no {name} that could change"
-        remedy = f"Problem(..., {name}=...)"
-        raise InputError(fault, code="missing_argument", where=f"along(d_{name}=...)", remedy=remedy)
-    per_frame = name in PER_FRAME
-    shape = of_problem.shape[1:] if per_frame and problem.single_frame else of_problem.shape
-    full = array if array.ndim == len(shape) + 1 else array[None]
-    many = per_frame and not problem.single_frame  # then the axis of frames may have the length one
-    fits = full.shape[1:] == shape or (many and full.shape[1:] == (1, *shape[1:]))
-    if array.ndim not in (len(shape), len(shape) + 1) or not fits:
-        expected = f"{shape}, or ({', '.join(['K', *map(str, shape)])}) for K directions"
-        raise misshapen(f"d_{name}", array.shape, "along", expected)
-    return full if many else full[:, None]
+        return problem.with_arrays(**moved)
 
 
 def derivative(
@@ -151,26 +147,18 @@ def derivative(
             if of_library:
                 slopes.append(np.imag(of(one.moved(problem, COMPLEX_STEP, imaginary=True))) / COMPLEX_STEP)
                 continue
-            step = _step(problem, one)
+            h = np.inf
+            for name, direction in one.arrays().items():
+                array, along = np.broadcast_arrays(getattr(problem, name), direction[0])
+                array, along = np.abs(np.nan_to_num(array)), np.abs(np.nan_to_num(along))
+                if largest := along.max(initial=0.0):
+                    h = min(h, STEP * (array.max(initial=0.0) or 1.0) / largest)
+                    moving = (array > 0) & (along > 0) if name in POSITIVE else np.zeros(array.shape, bool)
+                    h = min(h, 0.5 * INSIDE * (array[moving] / along[moving]).min(initial=np.inf))
+            h = float(h) if np.isfinite(h) else STEP
             near, far = (
-                np.asarray(of(one.moved(problem, j * step))) - np.asarray(of(one.moved(problem, -j * step)))
+                np.asarray(of(one.moved(problem, j * h))) - np.asarray(of(one.moved(problem, -j * h)))
                 for j in (1, 2)
             )
-            slopes.append((8.0 * near - far) / (12.0 * step))
+            slopes.append((8.0 * near - far) / (12.0 * h))
     return np.stack(slopes)
-
-
-def _step(problem: Problem, change: ProblemChange) -> float:
-    """h, for the one direction of the change."""
-    step = np.inf
-    for name, direction in change.arrays().items():
-        array, along = np.broadcast_arrays(getattr(problem, name), direction[0])
-        array, along = np.abs(np.nan_to_num(array)), np.abs(np.nan_to_num(along))
-        largest = along.max(initial=0.0)
-        if largest == 0.0:
-            continue
-        step = min(step, STEP * (array.max(initial=0.0) or 1.0) / largest)
-        if name in POSITIVE:
-            moving = (array > 0) & (along > 0)
-            step = min(step, 0.5 * INSIDE * (array[moving] / along[moving]).min(initial=np.inf))
-    return float(step) if np.isfinite(step) else STEP

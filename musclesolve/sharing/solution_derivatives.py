@@ -23,7 +23,7 @@ db - dA a - d(1/w) lambda.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any
 
@@ -38,11 +38,12 @@ from musclesolve.sharing.certificate import within_domain
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.kernel.constants import TOLERANCE
 from musclesolve.sharing.optimality_system import OptimalitySystem, Optimum, refine
-from musclesolve.sharing.problem import PER_FRAME, Problem
+from musclesolve.sharing.problem import AXES, PER_FRAME, Problem
 from musclesolve.sharing.problem_change import OF_COSTS, ProblemChange
 from musclesolve.sharing.solution import Solution
 
 LARGEST_BLOCK = 4_000_000  # largest number of entries of a temporary array
+BOUNDING = ("force_capacity", "max_isometric_force")  # arrays that the end of the domain of a cost depends on
 
 
 @dataclass(frozen=True, eq=False)
@@ -199,15 +200,56 @@ class SolutionDerivatives:
             InputError: an unknown name, a wrong shape, or an array that the problem lacks.
         """
         change = ProblemChange.of(self.problem, changes).frames(self.which)
-        count, size = change.directions, max(self.problem.lower.size, 1)
-        block = max(1, LARGEST_BLOCK // size)
-        parts = [self._along(change.part(slice(k, k + block))) for k in range(0, count, block)]
-        whole = [np.concatenate(each) if len(parts) > 1 else each[0] for each in zip(*parts, strict=True)]
-        lead = any(
-            x is not None and np.ndim(x) > _rank(self.problem, name.removeprefix("d_"))
-            for name, x in changes.items()
-        )
+        block = max(1, LARGEST_BLOCK // max(self.problem.lower.size, 1))
+        parts = [self._along(change.part(slice(k, k + block))) for k in range(0, change.directions, block)]
+        whole = [
+            np.concatenate(arrays) if len(parts) > 1 else arrays[0] for arrays in zip(*parts, strict=True)
+        ]
+        single = self.problem.single_frame
+        ranks = {name: len(axes) - (single and name in PER_FRAME) for name, axes in AXES.items()}
+        lead = any(x is not None and np.ndim(x) > ranks[name[2:]] for name, x in changes.items())
         return SolutionChange(*(x if lead else x[0] for x in whole))
+
+    def _along(self, change: ProblemChange) -> list[Array]:
+        part, optimum, a, multiplier = (
+            self.part,
+            self.optimum,
+            self.optimum.activation,
+            self.optimum.multiplier,
+        )
+
+        def times(matrix: Array, vector: Array) -> Array:  # (K, T, m)
+            return np.asarray(np.matmul(matrix, vector[..., None])[..., 0])
+
+        # the upper bounds that count: those of the problem, or the end of the domain of the cost
+        at_domain_end = self.cost.largest_activation(part) <= part.upper
+        upper = change.get("upper")
+        if (at_domain_end & (optimum.above | (not self.cost.built_in))).any():
+            upper = np.where(at_domain_end, self.cost.largest_activation_change(part, change), upper)
+            change = replace(change, upper=upper)
+        stronger = change.get("force_capacity")
+        pull = np.matmul(multiplier[:, None, :], part.moment_arm)[:, 0, :]
+        slope = stronger * pull - self.cost.gradient_change(part, a, change)
+        moment = change.get("moment") - times(part.moment_arm, np.asarray(stronger * a))
+        if change.moment_arm is not None:
+            slope = (
+                slope + part.force_capacity * np.matmul(multiplier[:, None, :], change.moment_arm)[..., 0, :]
+            )
+            moment = moment - times(change.moment_arm, part.force_capacity * a)
+        softer = np.zeros((1, 1, 1))
+        if change.reserve_weight is not None:
+            softer = -np.square(self._compliance) * change.reserve_weight * multiplier
+            moment = moment - softer
+        held = np.asarray(optimum.below * change.get("lower") + optimum.above * upper)
+        # the directions last, (T, x, K), where they are (K, T, x), or (T, x) for all
+        right = (
+            np.moveaxis(x if x.ndim == 3 else x[None], 0, -1)
+            for x in (slope * self.system.free, moment, held)
+        )
+        moved, multiplier_moved = (np.moveaxis(x, -1, 0) for x in self.system.solve(*right))
+        reserve = self._compliance * multiplier_moved + softer
+        force = part.force_capacity * moved + stronger * a
+        return [self._whole(x, 1) for x in (moved, force, reserve, multiplier_moved)]
 
     def gradient_of(self, weight: ArrayLike) -> dict[str, Array]:
         """The gradient of sum(weight * activation) by every array of the problem (a reverse product).
@@ -224,46 +266,78 @@ class SolutionDerivatives:
         Raises:
             InputError: the weights do not fit.
         """
-        shape, single = self.problem.lower.shape, self.problem.single_frame
-        given = check_real_array(weight, "weight", f"{shape[single:]}", shapes=(shape[single:],)).reshape(
-            shape
-        )
-        counts, gradient = (given != 0).any(axis=1), {}
-        parts = gradient_by_arrays(self.part, self.cost, self.optimum, self.system, given[self.which])
-        for name, array in parts.items():
+        problem, single = self.problem, self.problem.single_frame
+        shape = problem.lower.shape
+        weights = check_real_array(weight, "weight", f"{shape[single:]}", shapes=(shape[single:],))
+        weights = weights.reshape(shape)
+        counts, gradient = (weights != 0).any(axis=1), {}
+        for name, array in self._gradient(weights[self.which]).items():
             full = self._expanded(array)
             full = np.where(_column(counts, full.ndim), full, 0.0)
             gradient[name] = full if name in PER_FRAME and not single else full.sum(axis=0)
         return gradient
 
-    def _along(self, change: ProblemChange) -> list[Array]:
-        part, optimum, multiplier = self.part, self.optimum, self.optimum.multiplier
-        stronger = change.get("force_capacity")
-        force = part.force_capacity * optimum.activation
-        pull = np.matmul(multiplier[:, None, :], part.moment_arm)[:, 0, :]
-        slope = stronger * pull - self.cost.gradient_change(part, optimum.activation, change)
-        moment = change.get("moment") - _times(part.moment_arm, stronger * optimum.activation)
-        if change.moment_arm is not None:
-            pull_change = np.matmul(multiplier[:, None, :], change.moment_arm)[..., 0, :]
-            slope = slope + part.force_capacity * pull_change
-            moment = moment - _times(change.moment_arm, force)
-        if change.reserve_weight is not None:
-            softer = -np.square(self._compliance) * change.reserve_weight * multiplier
-            moment = moment - softer
-        else:
-            softer = np.zeros((1, 1, 1))
-        upper = change.get("upper")
-        at_domain_end = self.cost.largest_activation(part) <= part.upper
-        if (at_domain_end & optimum.above).any():
-            upper = np.where(at_domain_end, self.cost.largest_activation_change(part, change), upper)
-        held = np.asarray(optimum.below * change.get("lower") + optimum.above * upper)
-        moved, multiplier_moved = self.system.solve(
-            *(_last(x) for x in (slope * self.system.free, moment, held))
-        )
-        activation, multiplier_change = np.moveaxis(moved, -1, 0), np.moveaxis(multiplier_moved, -1, 0)
-        reserve = self._compliance * multiplier_change + softer
-        along = part.force_capacity * activation + stronger * optimum.activation
-        return [self._whole(x, 1) for x in (activation, along, reserve, multiplier_change)]
+    def _gradient(self, weight: Array) -> dict[str, Array]:
+        """The gradient of sum(weight * activation) for solved frames, weights (T, n), with a first axis of frames."""
+        problem, cost, optimum, system = self.part, self.cost, self.optimum, self.system
+        a, multiplier = optimum.activation, optimum.multiplier
+        nothing = np.zeros((len(a), system.hard, 1))
+        slope = (weight * system.free)[..., None]
+        y, mu = (x[..., 0] for x in system.solve(slope, nothing, np.zeros_like(slope)))
+        # H y of held muscles, whose own curvature does not count
+        bent, rows = np.zeros_like(y), cost.soft_rows(problem)
+        if not cost.needs <= {"separable", "rows"}:
+            bent = np.matmul(cost.hessian(problem, a), y[..., None])[..., 0]
+        elif rows is not None:
+            pulled = rows.weight * np.matmul(rows.matrix, y[..., None])[..., 0]
+            bent = np.matmul(pulled[:, None, :], rows.matrix)[:, 0, :]
+        # the weight on the movement of bounds
+        held = np.where(system.free, 0.0, weight - bent + problem.pull(mu))
+
+        both = multiplier[:, :, None] * y[:, None, :] + mu[:, :, None] * a[:, None, :]
+        gradient = {
+            "moment": -mu,
+            "moment_arm": problem.force_capacity[:, None, :] * both,
+            "force_capacity": (problem.moment_arm * both).sum(axis=1),
+            "lower": held * optimum.below,
+            "upper": held * optimum.above,
+        }
+        if problem.reserve_weight is not None:
+            gradient["reserve_weight"] = -mu * np.square(self._compliance) * multiplier
+        names = [field.name for field in fields(ProblemChange) if getattr(problem, field.name) is not None]
+        # the marginal costs: those of the library do not depend on what is not in OF_COSTS, a user's may on any array
+        for name in OF_COSTS if cost.built_in else names:
+            if name in names:
+                gradient[name] = gradient.get(name, 0.0) - self._by_slopes(name, y)
+        # where the domain of the cost ends before the upper bound of the problem, strengths move that end
+        at_domain_end, upper = cost.largest_activation(problem) <= problem.upper, gradient["upper"]
+        gradient["upper"] = np.where(at_domain_end, 0.0, upper)
+        for name in BOUNDING if (at_domain_end & (upper != 0.0)).any() else ():
+            ones = ProblemChange(**{name: np.ones((1, 1, problem.n_muscles))})
+            ends = cost.largest_activation_change(problem, ones)[0]
+            gradient[name] = gradient[name] + np.where(at_domain_end, upper * ends, 0.0)
+        return {name: gradient[name] for name in names if name in gradient}
+
+    def _by_slopes(self, name: str, y: Array) -> Array:
+        """Sum y df' by each number of an array, as if each frame had an array of its own; y is (T, n)."""
+        problem, cost, array = self.part, self.cost, getattr(self.part, name)
+        shape = array.shape[1:] if name in PER_FRAME else array.shape
+        total = np.zeros((problem.n_frames, *shape))
+
+        def change_along(direction: Array) -> Array:
+            change = ProblemChange(**{name: direction[None, None]})
+            return cost.gradient_change(problem, self.optimum.activation, change)[0]
+
+        if cost.built_in and not change_along(np.random.default_rng(0).normal(size=shape)).any():
+            return total  # a linear map that is zero along a random direction is zero
+        # all muscles at once, if each depends on its own numbers alone
+        local = cost.built_in and cost.needs <= {"separable"}
+        for index in np.ndindex(shape[:-1] if local else shape):
+            unit = np.zeros(shape)
+            unit[index] = 1.0
+            slope = y * change_along(unit)
+            total[(slice(None), *index)] = slope if local else slope.sum(axis=1)
+        return total
 
     @property
     def _compliance(self) -> Array:
@@ -297,88 +371,3 @@ class SolutionDerivatives:
 
 def _column(array: NDArray[Any], axes: int) -> NDArray[Any]:
     return array.reshape(-1, *(1,) * (axes - 1))
-
-
-def _times(matrix: Array, vector: Array | float) -> Array:
-    """Matrix @ vector, (K, T, m)."""
-    return np.asarray(np.matmul(matrix, np.asarray(vector)[..., None])[..., 0])
-
-
-def _last(array: Array) -> Array:
-    """(K, T, x), or (T, x) for all K, as (T, x, K)."""
-    return np.moveaxis(array if array.ndim == 3 else array[None], 0, -1)
-
-
-def _rank(problem: Problem, name: str) -> int:
-    """The number of axes of an array of the problem as it was given."""
-    return getattr(problem, name).ndim - (
-        problem.single_frame and name not in ("max_isometric_force", "optimal_fiber_length")
-    )
-
-
-BOUNDING = ("force_capacity", "max_isometric_force")  # arrays that the end of the domain of a cost depends on
-
-
-def gradient_by_arrays(
-    problem: Problem, cost: Cost, optimum: Optimum, system: OptimalitySystem, weight: Array
-) -> dict[str, Array]:
-    """The gradient of sum(weight * activation) for solved frames, weights (T, n).
-
-    By the name of each array that the problem has, with a first axis of frames throughout.
-    """
-    a, multiplier = optimum.activation, optimum.multiplier
-    nothing = np.zeros((len(a), system.hard, 1))
-    slope = (weight * system.free)[..., None]
-    y, mu = (x[..., 0] for x in system.solve(slope, nothing, np.zeros_like(slope)))
-    # H y of held muscles, whose own curvature does not count
-    bent, rows = np.zeros_like(y), cost.soft_rows(problem)
-    if not cost.needs <= {"separable", "rows"}:
-        bent = np.matmul(cost.hessian(problem, a), y[..., None])[..., 0]
-    elif rows is not None:
-        pulled = rows.weight * np.matmul(rows.matrix, y[..., None])[..., 0]
-        bent = np.matmul(pulled[:, None, :], rows.matrix)[:, 0, :]
-    held = np.where(
-        system.free, 0.0, weight - bent + problem.pull(mu)
-    )  # the weight on the movement of bounds
-
-    both = multiplier[:, :, None] * y[:, None, :] + mu[:, :, None] * a[:, None, :]
-    at_domain_end, above = cost.largest_activation(problem) <= problem.upper, held * optimum.above
-    gradient = {
-        "moment": -mu,
-        "moment_arm": problem.force_capacity[:, None, :] * both,
-        "force_capacity": (problem.moment_arm * both).sum(axis=1),
-        "lower": held * optimum.below,
-        "upper": np.where(at_domain_end, 0.0, above),
-    }
-    if problem.reserve_weight is not None:
-        gradient["reserve_weight"] = -mu * np.square(system.compliance[:, : system.hard]) * multiplier
-    for name in OF_COSTS:
-        if getattr(problem, name) is not None:
-            gradient[name] = gradient.get(name, 0.0) - _by_slopes(problem, cost, name, a, y)
-    for name in BOUNDING if (at_domain_end & optimum.above).any() else ():
-        ones = ProblemChange(**{name: np.ones((1, 1, problem.n_muscles))})
-        ends = cost.largest_activation_change(problem, ones)[0]
-        gradient[name] = gradient[name] + np.where(at_domain_end, above * ends, 0.0)
-    return {field.name: gradient[field.name] for field in fields(ProblemChange) if field.name in gradient}
-
-
-def _by_slopes(problem: Problem, cost: Cost, name: str, activation: Array, y: Array) -> Array:
-    """Sum y df' by each number of an array, as if each frame had an array of its own."""
-    array = getattr(problem, name)
-    shape = array.shape[1:] if name in PER_FRAME else array.shape
-    total = np.zeros((problem.n_frames, *shape))
-
-    def change_along(direction: Array) -> Array:
-        change = ProblemChange(**{name: direction[None, None]})
-        return cost.gradient_change(problem, activation, change)[0]
-
-    if cost.built_in and not change_along(np.random.default_rng(0).normal(size=shape)).any():
-        return total  # a linear map that is zero along a random direction is zero
-    # all muscles at once, if each depends on its own numbers alone
-    local = cost.built_in and cost.needs <= {"separable"}
-    for index in np.ndindex(shape[:-1] if local else shape):
-        unit = np.zeros(shape)
-        unit[index] = 1.0
-        slope = y * change_along(unit)
-        total[(slice(None), *index)] = slope if local else slope.sum(axis=1)
-    return total

@@ -112,7 +112,7 @@ def _solved(
         again = np.isin(found.status, (Status.INFEASIBLE, *OPEN)) & ~empty
         weight = np.full_like(problem.moment, np.nan)
         weight[again] = fallback_weight(problem.frames(again), cost)
-        _attempt(found, problem.with_reserve_weight(weight), cost, method, again, start)
+        _attempt(found, problem.with_arrays(reserve_weight=weight), cost, method, again, start)
     solved = found.solved
     there = problem.frames(solved)
     check_convexity(there, cost, found.activation[solved])
@@ -133,7 +133,7 @@ def fix_idle_muscles(problem: Problem, cost: Cost) -> Problem:
     for matrix in (problem.moment_matrix,) if rows is None else (problem.moment_matrix, rows.matrix):
         largest = np.abs(matrix).max(axis=1)  # a column is negligible beside the others
         idle &= largest <= IDLE * largest.max(axis=1, keepdims=True)
-    return problem.with_upper(np.where(idle, problem.lower, problem.upper))
+    return problem.with_arrays(upper=np.where(idle, problem.lower, problem.upper))
 
 
 def _attempt(
@@ -184,7 +184,7 @@ class AtEdge:
 
     def solve(self, problem: Problem, cost: Cost, warm_start: Array | None = None) -> Attempt:
         """See Solver."""
-        stiff = problem.with_reserve_weight(edge_weight(problem, cost, self.stiffness))
+        stiff = problem.with_arrays(reserve_weight=edge_weight(problem, cost, self.stiffness))
         attempt = self.solver.solve(stiff, cost, warm_start)
         return replace(attempt, reserve=np.zeros_like(problem.moment))
 

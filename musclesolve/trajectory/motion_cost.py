@@ -101,7 +101,7 @@ def _kind(cost: Cost, isometric: Problem) -> str:
     """Whether a cost is one of "force" or of "activation"."""
     few = isometric.frames(np.arange(1))
     at = 0.2 + 0.3 * np.linspace(0.0, 1.0, isometric.n_muscles)[None, :]
-    twice = few._changed(force_capacity=2.0 * few.force_capacity)
+    twice = few.with_arrays(force_capacity=2.0 * few.force_capacity)
     first = cost.value(few, at)
     if np.allclose(cost.value(twice, 0.5 * at), first, rtol=_SAME):
         return "force"

@@ -184,7 +184,7 @@ def _frame_by_frame(
             lower, upper = np.maximum(frame.lower, low), np.minimum(frame.upper, high)
             touching = (lower > upper) & (lower <= upper + TOLERANCE)
             lower = np.where(touching, np.minimum(lower, frame.upper), lower)
-            frame = frame._changed(lower=lower, upper=np.where(touching, lower, upper))
+            frame = frame.with_arrays(lower=lower, upper=np.where(touching, lower, upper))
         part = solve(frame, cost, chosen, on_infeasible)
         found.store(np.arange(problem.n_frames) == t, SolutionArrays.of(part))
         if part.solved[0]:

@@ -76,7 +76,7 @@ def test_they_are_those_of_the_solver(cost, make_leg):
 def test_with_reserves(cost, make_leg):
     problem = make_leg(20, seed=1)
     full = find_cost(cost).total_value(problem, problem.upper)[:, None] / 1e3
-    problem = problem.with_reserve_weight(np.broadcast_to(full, problem.moment.shape))
+    problem = problem.with_arrays(reserve_weight=np.broadcast_to(full, problem.moment.shape))
     check(problem, cost, (*CHANGING, "reserve_weight"))
 
 
@@ -120,6 +120,12 @@ written = expression_cost(
 )
 
 
+reaching = expression_cost(
+    "reaching", lambda a, force, data: ((a / data.upper) ** 2).T @ a, uses=("upper",), convex=True
+)
+"""A cost of the share of the largest activation: the upper bounds of the problem are its parameters."""
+
+
 @pytest.mark.parametrize(
     "cost",
     [
@@ -135,6 +141,12 @@ written = expression_cost(
 )
 def test_of_other_costs(cost, make_leg):
     check(make_leg(12, seed=2), cost)
+
+
+@pytest.mark.parametrize("cost", [reaching, reaching + 0.1 * SoftSaturation()], ids=lambda cost: cost.name)
+def test_of_a_cost_whose_parameters_are_upper_bounds(cost, make_leg):
+    problem = make_leg(12, seed=2)
+    check(problem.with_arrays(upper=0.9 * problem.upper), cost, (*CHANGING, "upper"))
 
 
 def test_of_a_cost_that_couples_muscles(make_leg):
@@ -207,7 +219,7 @@ def test_the_end_of_soft_saturation_moves_with_strength_and_capacity():
 @pytest.mark.parametrize("cost", ["force_squared", "stress_cubed", "activation_power", "muscle_power"])
 def test_homogeneous_costs_scale_with_the_moments(cost, make_leg):
     """a(t b) = t a(b) while no muscle is at its upper bound, hence by_moment b = a (Euler)."""
-    problem = make_leg(20, seed=6).with_upper(np.full((20, 43), 50.0))
+    problem = make_leg(20, seed=6).with_arrays(upper=np.full((20, 43), 50.0))
     solution = solve(problem, cost, SHARP)
     found = solution_derivatives(problem, solution, cost)
     scaled = np.einsum("tnm,tm->tn", found.by_moment, problem.moment)
@@ -441,13 +453,16 @@ def test_what_does_not_fit_is_refused(make_leg):
 
 @pytest.mark.parametrize(
     "cost",
-    [*SMOOTH, OwnCost(), written, find_cost("joint_reaction_squared") + 2e4 * find_cost("soft_saturation")],
+    [
+        *(*SMOOTH, OwnCost(), written, reaching, reaching + 0.1 * SoftSaturation()),
+        find_cost("joint_reaction_squared") + 2e4 * find_cost("soft_saturation"),
+    ],
     ids=lambda cost: getattr(cost, "label", cost),
 )
 def test_backwards_is_forwards_transposed(cost, make_leg):
     """sum w (da along d) = gradient . d, for all arrays at once, muscles at their bounds included."""
     problem = make_leg(4, seed=3, effort=1.0, dofs=4, muscles=12)
-    problem = problem.with_upper(0.8 * problem.upper).with_reserve_weight(np.full((4, 4), 1e4))
+    problem = problem.with_arrays(upper=0.8 * problem.upper).with_arrays(reserve_weight=np.full((4, 4), 1e4))
     found = solution_derivatives(problem, solve(problem, cost), cost)
     assert found.unique.all() and (found.optimum.below | found.optimum.above).any()
     random = np.random.default_rng(5)

@@ -56,7 +56,7 @@ def test_the_cost_counts_soft_rows_where_it_is_certified():
 def test_fixed_muscles_carry_their_moment_without_a_lever():
     lower, upper = np.zeros((4, 8)), np.ones((4, 8))
     lower[:, 2] = upper[:, 2] = 0.3
-    fixed = GivenCapacities.of(LEG._changed(lower=lower, upper=upper), LIMITS, np.full((4, 3), np.inf))
+    fixed = GivenCapacities.of(LEG.with_arrays(lower=lower, upper=upper), LIMITS, np.full((4, 3), np.inf))
     free, at = fixed.without_fixed(), SOME.copy()
     at[:, 2] = 0.3
     assert not free.lever[:, :, 2].any()

@@ -264,7 +264,7 @@ def test_a_muscle_that_loses_its_capacity_for_some_frames_keeps_the_limits_acros
     problem, time = burst(height=0.5)
     capacity = problem.force_capacity.copy()
     capacity[10:13, 1] = 0.0
-    weak = problem._changed(force_capacity=capacity)
+    weak = problem.with_arrays(force_capacity=capacity)
     answer = solve_rate_limited(weak, time)
     assert answer.solution.solved.all() and (answer.solution.force[10:13, 1] == 0).all()
     assert RateLimits().excess(answer.solution.activation, time).max() < 1e-9
@@ -354,7 +354,7 @@ def test_bad_input_is_named(change, code, part):
 def test_bounds_above_one_and_a_frame_without_axis_are_named():
     problem, time = burst()
     with refused("bad_number", "upper", "2", "muscle_0", "frame 0"):
-        solve_rate_limited(problem.with_upper(np.full((24, 6), 2.0)), time)
+        solve_rate_limited(problem.with_arrays(upper=np.full((24, 6), 2.0)), time)
     one = Problem([[0.05, 0.05]], [30.0], [1000.0] * 2, [1000.0] * 2)
     with refused("bad_shape", "problem"):
         solve_rate_limited(one, [0.0])
@@ -364,7 +364,7 @@ def test_soft_rows_and_reserves_of_the_problem_are_shared_within_limits_too():
     """Joint reactions with reserves: certified, and cheaper than the sum of single frames can never be."""
     whole, time = leg(8, seed=4, effort=0.3), 0.03 * np.arange(8)
     cost = find_cost("joint_reaction_squared") + 1e3 * find_cost("stress_cubed")
-    problem = whole.with_reserve_weight(np.full_like(whole.moment, 1e5))
+    problem = whole.with_arrays(reserve_weight=np.full_like(whole.moment, 1e5))
     single, answer = solve(problem, cost), solve_rate_limited(problem, time, cost)
     assert answer.solution.solved.all() and answer.solution.kkt_residual.max() <= 1e-6
     assert RateLimits().excess(single.activation, time).max() > 1e-3

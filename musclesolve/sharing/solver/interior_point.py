@@ -294,6 +294,6 @@ def nearest_moments(problem: Problem) -> Attempt:
     The residual of an infeasible frame proves infeasibility: its half-space touches the set within reach at A a and
     excludes b. Such a frame ends as soon as its residual is a proof, before it is the smallest one.
     """
-    soft = problem.with_reserve_weight(np.ones_like(problem.moment))
+    soft = problem.with_arrays(reserve_weight=np.ones_like(problem.moment))
     method = InteriorPoint(tolerance=1e-9, max_iterations=250, seek_proof=True)
     return method.solve(soft, NoCost())

@@ -21,7 +21,7 @@ COSTS = (StressCubed(), ForceSquared(), SoftSaturation())
 @pytest.fixture
 def problem(make_leg) -> Problem:
     leg = make_leg(20, seed=3, effort=0.6)
-    return leg.with_upper(np.minimum(leg.upper, SoftSaturation().largest_activation(leg)))
+    return leg.with_arrays(upper=np.minimum(leg.upper, SoftSaturation().largest_activation(leg)))
 
 
 def mixed(weight):

@@ -78,7 +78,7 @@ def test_every_status_is_proved_and_the_numpy_method_agrees(case):
 def test_with_reserves_every_frame_is_solved(case, weight):
     problem, kind = case
     cost = find_cost(kind)
-    reserved = problem.with_reserve_weight(np.full_like(problem.moment, weight))
+    reserved = problem.with_arrays(reserve_weight=np.full_like(problem.moment, weight))
     fast, slow = solve(reserved, cost), solve(reserved, cost, Vectorised())
     assert fast.solved[0] or fast.status[0] in (Status.INFEASIBLE, slow.status[0])
     if fast.solved[0] and slow.solved[0]:
