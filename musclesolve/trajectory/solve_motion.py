@@ -220,7 +220,9 @@ def static_problem(problem: MotionProblem) -> tuple[Problem, Array]:
     state = equilibrium(rigid, *lengths, nothing, nothing)
     passive = strongest * state.passive.value
     needed = problem.moment - np.einsum("tkn,tn->tk", problem.moment_arm, passive)
-    return problem.isometric.with_arrays(force_capacity=strongest * state.capacity.value, moment=needed), passive
+    return problem.isometric.with_arrays(
+        force_capacity=strongest * state.capacity.value, moment=needed
+    ), passive
 
 
 class StaticStart(NamedTuple):
