@@ -50,15 +50,7 @@ def fiber_state(
 
     mt_length (T, n) L_MT [m], mt_velocity (T, n) its rate [m/s]; (n,) L0 [m], L_T [m] and a0 [rad].
     """
-    optimal, tendon, angle = _checked(optimal_fiber_length, tendon_slack_length, pennation_angle)
-    along = np.maximum(np.asarray(mt_length, dtype=float) - tendon, 0.0)
-    length = np.hypot(along, optimal * np.sin(angle))
-    cosine = np.divide(along, length, out=np.zeros_like(length), where=length != 0.0)
-    return FiberState(length, np.asarray(mt_velocity, dtype=float) * cosine, cosine)
-
-
-def _checked(optimal: ArrayLike, tendon: ArrayLike, angle: ArrayLike) -> tuple[Array, Array, Array]:
-    tendon, angle = np.asarray(tendon, dtype=float), np.asarray(angle, dtype=float)
+    tendon, angle = np.asarray(tendon_slack_length, dtype=float), np.asarray(pennation_angle, dtype=float)
     if not np.all((tendon >= 0.0) & np.isfinite(tendon)):
         raise InputError(
             f"tendon slack length {tendon}", code="bad_number", expected="finite numbers from 0 [m]"
@@ -67,7 +59,11 @@ def _checked(optimal: ArrayLike, tendon: ArrayLike, angle: ArrayLike) -> tuple[A
         raise InputError(
             f"pennation angle {angle}", code="bad_number", expected="radians from 0, below pi / 2"
         )
-    return check_positive(optimal, "optimal fiber length", "m"), tendon, angle
+    optimal = check_positive(optimal_fiber_length, "optimal fiber length", "m")
+    along = np.maximum(np.asarray(mt_length, dtype=float) - tendon, 0.0)
+    length = np.hypot(along, optimal * np.sin(angle))
+    cosine = np.divide(along, length, out=np.zeros_like(length), where=length != 0.0)
+    return FiberState(length, np.asarray(mt_velocity, dtype=float) * cosine, cosine)
 
 
 def check_positive(value: ArrayLike, what: str, unit: str) -> Array:

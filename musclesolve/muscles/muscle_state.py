@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -36,12 +35,22 @@ class MuscleState:
     moment_arm: Array
     slack: Mask
 
-    @classmethod
-    def of(
-        cls, parameters: MuscleParameters, length: Array, velocity: Array, moment_arm: Array
-    ) -> MuscleState:
+    @staticmethod
+    def of(parameters: MuscleParameters, length: Array, velocity: Array, moment_arm: Array) -> MuscleState:
         """Evaluate the Hill model behind rigid tendons; musculotendon lengths (T, n) [m] and their rates [m/s]."""
-        return cls(**_behind_rigid_tendons(parameters, length, velocity), moment_arm=moment_arm)
+        fiber = parameters.fibers(length, velocity)
+        force = parameters.forces(fiber)
+        return MuscleState(
+            parameters=parameters,
+            musculotendon_length=length,
+            musculotendon_velocity=velocity,
+            fiber_length=fiber.length,
+            fiber_velocity=fiber.velocity,
+            force_capacity=force.capacity,
+            passive_force=force.passive,
+            moment_arm=moment_arm,
+            slack=fiber.slack,
+        )
 
     def part(self, dofs: Sequence[int], muscles: Indices) -> MuscleState:
         """Some of the muscles about some degrees of freedom, by number."""
@@ -70,23 +79,7 @@ def muscle_state(model: Model, muscles: LegMuscles, motion: Motion) -> LegState:
     path = muscles.paths.evaluate(motion.q, motion.coordinates)
     velocity = path.rate(motion.qd, motion.rates)
     tree, joints = model.tree, np.array([model.dof(dof) for dof in muscles.dof_names])
-    moved = tree.distal_frames[muscles.paths.body][:, joints].T
+    moved = tree.distal_frames[muscles.paths.groups.body][:, joints].T
     arm = path.moment_arms(joints, moved, tree.axes(motion.q)[:, joints], motion.q[:, tree.pivot[joints]])
-    state = _behind_rigid_tendons(muscles.parameters, path.length, velocity)
-    return LegState(**state, moment_arm=arm, muscles=muscles, path=path)
-
-
-def _behind_rigid_tendons(parameters: MuscleParameters, length: Array, velocity: Array) -> dict[str, Any]:
-    """All fields of `MuscleState` but the moment arms, at path lengths (T, n) [m] and velocities (T, n) [m/s]."""
-    fiber = parameters.fibers(length, velocity)
-    force = parameters.forces(fiber)
-    return {
-        "parameters": parameters,
-        "musculotendon_length": length,
-        "musculotendon_velocity": velocity,
-        "fiber_length": fiber.length,
-        "fiber_velocity": fiber.velocity,
-        "force_capacity": force.capacity,
-        "passive_force": force.passive,
-        "slack": fiber.slack,
-    }
+    state = MuscleState.of(muscles.parameters, path.length, velocity, arm)
+    return LegState(**vars(state), muscles=muscles, path=path)

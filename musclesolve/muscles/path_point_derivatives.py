@@ -69,10 +69,10 @@ def point_derivatives(model: Model, motion: Motion, state: LegState) -> PointDer
     """
     paths, places = state.muscles.paths, state.path
     points = len(paths.standing)
-    on = paths.on_path(paths.conditions(motion.coordinates))
+    on = paths.on_path(motion.coordinates)
     position = places.position[:, :points]
     segments = _Segments.of(paths.layout.point_muscle, position, on)
-    rotation = paths.carriers.point_rotation(motion.q, motion.coordinates)
+    rotation = paths.point_rotation(motion.q, motion.coordinates)
     length = on_standing(places.gradient[:, :points], rotation)
     rate = _straight_rate(paths, motion, segments, rotation)
     dofs = np.array([model.dof(dof) for dof in state.muscles.dof_names])
@@ -131,7 +131,9 @@ class _Curved:
 
     @classmethod
     def of(cls, paths: Paths, motion: Motion, on: Mask) -> _Curved | None:
-        muscles = np.unique(np.concatenate([paths.layout.wrap_muscle, paths.muscle[paths.frame >= 0]]))
+        muscles = np.unique(
+            np.concatenate([paths.layout.wrap_muscle, paths.groups.muscle[paths.groups.frame >= 0]])
+        )
         if not muscles.size:
             return None
         points = np.isin(paths.layout.point_muscle, muscles)
@@ -209,12 +211,12 @@ class GradientDifferences:
 
     def _by_place(self, q: Array, coordinates: Array) -> Array:
         """Gradient dL_MT/ds (T, P, 3) by the standing places of the path points."""
-        gradient = self.paths.solve(q, coordinates, self.on).gradient[:, : len(self.paths.standing)]
-        return on_standing(gradient, self.paths.carriers.point_rotation(q, coordinates))
+        gradient = self.paths.evaluate(q, coordinates, self.on).gradient[:, : len(self.paths.standing)]
+        return on_standing(gradient, self.paths.point_rotation(q, coordinates))
 
     @cached_property
     def _placed(self) -> tuple[Array, Array, Array]:
-        return self.paths.carriers.place(self.q, self.coordinates)[:3]
+        return self.paths.place(self.q, self.coordinates)[:3]
 
     def of_pull(self, bodies: Indices) -> Array:
         """Derivative by s of the sum of dL_MT/dr over the nodes on some bodies, (T, 3, P, 3) [1/m]."""
@@ -222,7 +224,7 @@ class GradientDifferences:
         points, objects = (
             np.isin(each, bodies)[:, None] for each in (self.paths.point_body, self.paths.objects.body)
         )
-        rotation = self.paths.carriers.point_rotation(self.q, self.coordinates)
+        rotation = self.paths.point_rotation(self.q, self.coordinates)
         found = []
         for axis in np.eye(3):
             ahead, behind = (

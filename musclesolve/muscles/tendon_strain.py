@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cache
 from itertools import combinations
 
 import numpy as np
@@ -96,63 +95,49 @@ def stated_strains(own: Array, stated: TendonStrain | None, levels: Sequence[Lev
         InputError: a word that means no muscle, or two words that mean the same one alike.
     """
     words = by_word(stated)
-    found, levels = own.copy(), ({ALL: range(len(own))}, *levels)
-    for word in words:
-        _require_known(word, levels, whose)
-    for level in levels:
-        own_words = [word for word in words if word in level]
-        _refuse_twice(own_words, level)
-        for word in own_words:
-            found[list(level[word])] = words[word]
-    return found
-
-
-def _refuse_twice(words: Sequence[str], level: Level) -> None:
-    """Refuse two words for one muscle of which neither is more specific, as its name and its short name."""
-    for one, other in combinations(words, 2):
-        if set(level[one]) & set(level[other]):
-            raise InputError(
-                f"{one!r} and {other!r} mean the same muscle",
-                code="duplicate_name",
-                where="tendon_strain",
-                expected="every muscle once",
-                remedy="remove one of them",
-            )
-
-
-def _require_known(word: str, levels: Sequence[Level], whose: str) -> None:
-    """Refuse a word that no level has, and "achilles" where no muscle pulls on that tendon."""
+    levels = ({ALL: range(len(own))}, *levels)
     known = {name: numbers for level in levels for name, numbers in level.items()}
-    if word not in known:
-        raise unknown_name(word, "muscle or group", known, f" in {whose}", where="tendon_strain")
-    if word == ACHILLES and not known[word]:
-        muscles = [name for name in levels[-1] if name not in (ALL, ACHILLES)]
-        raise InputError(
-            f"{whose} has neither a soleus nor a gastrocnemius, which {ACHILLES!r} means",
-            code="unknown_name",
-            where="tendon_strain",
-            expected=f"words for its muscles: {', '.join(muscles)}",
-            remedy="name muscles instead",
-        )
+    for word in words:
+        if word not in known:
+            raise unknown_name(word, "muscle or group", known, f" in {whose}", where="tendon_strain")
+        if word == ACHILLES and not known[word]:
+            muscles = [name for name in levels[-1] if name not in (ALL, ACHILLES)]
+            raise InputError(
+                f"{whose} has neither a soleus nor a gastrocnemius, which {ACHILLES!r} means",
+                code="unknown_name",
+                where="tendon_strain",
+                expected=f"words for its muscles: {', '.join(muscles)}",
+                remedy="name muscles instead",
+            )
+    strain = own.copy()
+    for level in levels:
+        of_level = [word for word in words if word in level]
+        for one, other in combinations(of_level, 2):  # as the name and the short name of a muscle
+            if set(level[one]) & set(level[other]):
+                raise InputError(
+                    f"{one!r} and {other!r} mean the same muscle",
+                    code="duplicate_name",
+                    where="tendon_strain",
+                    expected="every muscle once",
+                    remedy="remove one of them",
+                )
+        for word in of_level:
+            strain[list(level[word])] = words[word]
+    return strain
 
 
 def achilles_muscles(names: Iterable[Sequence[str]]) -> list[int]:
     """The numbers of the muscles that are soleus or gastrocnemius by one of their names, with or without a side."""
-    return [k for k, own in enumerate(names) if any(_folded(name) in _achilles_names() for name in own)]
-
-
-@cache
-def _achilles_names() -> frozenset[str]:
-    """Every spelling of a muscle of the Achilles tendon, as `_folded` returns it."""
     data = bundled_toml(__package__, "achilles.toml")
     heads, stems = data["heads"], data["gastrocnemius"]
-    return frozenset(data["soleus"]) | {text for h in heads for s in stems for text in (h + s, s + h)}
+    known = {*data["soleus"], *(text for h in heads for s in stems for text in (h + s, s + h))}
 
+    def is_known(name: str) -> bool:
+        """Whether it is one without case, side, separators and digits: r_soleus, GastrocnemiusLateralis1_r."""
+        words = re.findall("[a-z]+", name.casefold())
+        return "".join(word for word in words if word not in ("r", "l", "right", "left")) in known
 
-def _folded(name: str) -> str:
-    """Lower case without side, separators and digits: r_soleus, Soleus_R, GastrocnemiusLateralis1_r."""
-    words = re.findall("[a-z]+", name.casefold())
-    return "".join(word for word in words if word not in ("r", "l", "right", "left"))
+    return [k for k, of_muscle in enumerate(names) if any(map(is_known, of_muscle))]
 
 
 def check_tendon_strains(strain: Array, names: Sequence[str], whose: str) -> None:

@@ -303,7 +303,7 @@ def path_system(model: OpenSimModel, muscles: Sequence[OpenSimMuscle]) -> PathSy
         muscles=tuple(muscle.name for muscle in muscles),
         layout=layout,
         points=points,
-        node_body=np.concatenate([body, object_body[layout.node_object]]),
+        node_body=np.concatenate([body, np.repeat(object_body[layout.wrap_object], 2)]),
         object_body=object_body,
         local=np.array([_local(point) for point in points]),
         center=np.array([each.frame.position for each in surfaces]).reshape(-1, 3),

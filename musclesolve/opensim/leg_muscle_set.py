@@ -25,7 +25,7 @@ def leg_muscle_set(path: str | Path) -> MuscleDatabase:
     """The muscles of the right leg of a model file as a set; the left leg is its mirror image.
 
     The file does not state the stature that the model has: pelvis and foot grow with the length of thigh and shank
-    (`segment_scales`). Muscles known to `leg_names.toml` have the names and groups of every set, others their own names
+    (`frame_maps`). Muscles known to `leg_names.toml` have the names and groups of every set, others their own names
     and the group "other". `notes` say which muscles of the model are left out, where its left leg differs, and which
     tendons are longer than in the model since OpenSim reports lengths that are not those of the path (`tendon_shifts`).
 

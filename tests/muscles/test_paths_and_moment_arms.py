@@ -32,7 +32,7 @@ def length(model, muscles, posed, coordinates):
     """Lengths (T, n) in other poses, with the conditional points of `posed` on the path."""
     zero = np.zeros_like(coordinates)
     q = motion_from(model, posed.time, coordinates, zero, zero).q
-    return muscles.paths.lengths(q, coordinates, muscles.paths.conditions(posed.coordinates))
+    return muscles.paths.evaluate(q, coordinates, muscles.paths.on_path(posed.coordinates)).length
 
 
 @pytest.mark.parametrize("side", ["r", "l"])
@@ -92,7 +92,7 @@ def test_lengths_do_not_jump(database, width):
         steps = 0.5 * (rate[1:] + rate[:-1]) * time[1]
         jump = np.abs(np.diff(state.musculotendon_length, axis=0) - steps).max(axis=0)
         layout = muscles.paths.layout
-        switched = np.unique(muscles.paths.muscle[muscles.paths.switched])
+        switched = np.unique(layout.point_muscle[muscles.paths.switched])
         assert np.delete(jump, np.concatenate([switched, layout.wrap_muscle])).max() < 1e-6
         assert jump[layout.wrap_muscle].max(initial=0.0) < 3.5e-3
 
@@ -102,7 +102,7 @@ def test_tension_is_the_same_in_every_segment(model, posed, database):
     muscles = place_muscles(model, database, "r")
     state = muscles.paths.evaluate(posed.q, posed.coordinates)
     layout = muscles.paths.layout
-    for n in range(muscles.paths.count):
+    for n in range(layout.muscles):
         np.testing.assert_allclose(state.gradient[:, layout.node_muscle == n].sum(axis=1), 0.0, atol=1e-12)
         ends = np.flatnonzero(layout.point_muscle == n)[[0, -1]]
         np.testing.assert_allclose(np.linalg.norm(state.gradient[:, ends], axis=2), 1.0, atol=1e-12)
@@ -121,7 +121,7 @@ def test_muscle_power_is_moment_times_joint_rate(model, posed, database):
 def test_an_absent_via_point_leaves_a_straight_path(model):
     muscles = place_muscles(model, muscle_db.load("silva_2003"), "r")
     vastus = muscles.names.index("vastus_lateralis_r")
-    points = np.flatnonzero(muscles.paths.muscle == vastus)
+    points = np.flatnonzero(muscles.paths.layout.point_muscle == vastus)
     coordinates = np.zeros((1, 44))
     state = muscles.paths.evaluate(model.standing[None], coordinates)
     kept = [p for p in points if p not in muscles.paths.switched]
@@ -165,7 +165,7 @@ def test_via_points_join_and_leave_without_a_jump(person, database):
     muscles = place_muscles(model, database, "r")
     paths = muscles.paths
     for c, point in enumerate(paths.switched):
-        n = paths.muscle[point]
+        n = paths.layout.point_muscle[point]
         edges = [edge for edge in (paths.switch_lower[c], paths.switch_upper[c]) if -1.5 < edge < 1.6]
         for edge in edges:
             coordinates = np.zeros((2, 44))

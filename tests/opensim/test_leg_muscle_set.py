@@ -13,7 +13,7 @@ from small_model import JOINTS, MUSCLES, TEXT, joint, muscle, point, save_model
 import muscle_db
 import musclesolve as ms
 from muscle_db import to_toml
-from musclesolve.muscles.placing.placed_paths import reference_model, segment_scales
+from musclesolve.muscles.placing.placed_paths import frame_maps, reference_model
 from musclesolve.opensim.find_muscle_set import find_muscle_set
 from musclesolve.opensim.leg_muscle_set import leg_muscle_set
 
@@ -102,9 +102,9 @@ def test_two_muscles_of_one_name_are_refused(tmp_path: Path) -> None:
 def test_without_a_stature_all_frames_grow_with_a_subject_that_is_similar(tmp_path: Path) -> None:
     """A subject 1.1 times the skeleton of the set: every factor is 1.1, whatever stature is stated."""
     database = leg_muscle_set(save_model(tmp_path))
-    at_home = segment_scales(reference_model(database.reference), database, "r")
-    for factor in at_home.values():
-        np.testing.assert_allclose(factor, 1.0, rtol=1e-6)
+    at_home = frame_maps(reference_model(database.reference), database, "r")
+    for placed in at_home.values():
+        np.testing.assert_allclose(placed.scale, 1.0, rtol=1e-6)
     grown = replace(
         database.reference,
         thigh_length=1.1 * database.reference.thigh_length,
@@ -117,8 +117,8 @@ def test_without_a_stature_all_frames_grow_with_a_subject_that_is_similar(tmp_pa
     )
     for stature in (1.5, 1.9):
         subject = reference_model(replace(grown, stature=stature))
-        for factor in segment_scales(subject, database, "l").values():
-            np.testing.assert_allclose(factor, 1.1, rtol=1e-6)
+        for placed in frame_maps(subject, database, "l").values():
+            np.testing.assert_allclose(placed.scale, 1.1, rtol=1e-6)
 
 
 def test_a_set_without_a_stature_survives_its_file(tmp_path: Path) -> None:

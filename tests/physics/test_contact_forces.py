@@ -26,7 +26,7 @@ def test_every_segment_of_the_leg_obeys_newton(model, motion, wrenches, name, si
     loads = leg_loads(model, motion, segment_motion(model, motion), wrenches, state)
     net, contact = loads.net, loads.contact(tension)
     ground = next(w for w in wrenches if w.body == f"foot_{side}").force
-    on = muscles.paths.on_path(muscles.paths.conditions(motion.coordinates))
+    on = muscles.paths.on_path(motion.coordinates)
     assert on.all() == (muscles.paths.switched.size == 0)
     points = point_forces(muscles, state, on, tension)
     for near, far, bodies in (("ankle", None, ["foot"]), ("knee", "ankle", ["shank", "shank_distal"])):
@@ -51,7 +51,7 @@ def point_forces(muscles, state, on, tension):
     places = state.path.position
     force = np.zeros_like(places)
     for frame in range(len(force)):
-        for n in range(muscles.paths.count):
+        for n in range(muscles.paths.layout.muscles):
             for a, b, bends in segments(muscles.paths.layout, places[frame], on[frame], n):
                 if not bends:
                     pull = places[frame, b] - places[frame, a]

@@ -28,18 +28,6 @@ METHODS = ("hybrid", "midpoint", "axial")
 """How OpenSim finds the way around an ellipsoid (kernel/ellipsoid_plane.py)."""
 
 
-def _no_indices() -> Indices:
-    return np.zeros(0, dtype=np.intp)
-
-
-def _no_numbers() -> Array:
-    return np.zeros(0)
-
-
-def _no_vectors() -> Array:
-    return np.zeros((0, 3))
-
-
 @dataclass(frozen=True, eq=False)
 class PathLayout:
     """Paths of n muscles through points (P), and wrap objects (O) that some of them touch (W path wraps).
@@ -52,15 +40,15 @@ class PathLayout:
     """
 
     point_muscle: Indices
-    kind: Indices = field(default_factory=_no_indices)
-    radii: Array = field(default_factory=_no_vectors)
-    half_length: Array = field(default_factory=_no_numbers)
-    side_axis: Indices = field(default_factory=_no_indices)
-    side_sign: Array = field(default_factory=_no_numbers)
-    wrap_muscle: Indices = field(default_factory=_no_indices)
-    wrap_object: Indices = field(default_factory=_no_indices)
-    wrap_first: Indices = field(default_factory=_no_indices)
-    wrap_last: Indices = field(default_factory=_no_indices)
+    kind: Indices = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
+    radii: Array = field(default_factory=lambda: np.zeros((0, 3)))
+    half_length: Array = field(default_factory=lambda: np.zeros(0))
+    side_axis: Indices = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
+    side_sign: Array = field(default_factory=lambda: np.zeros(0))
+    wrap_muscle: Indices = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
+    wrap_object: Indices = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
+    wrap_first: Indices = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
+    wrap_last: Indices = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
     wrap_method: Indices | None = None
 
     @classmethod
@@ -124,11 +112,6 @@ class PathLayout:
     def node_muscle(self) -> Indices:
         """(N,) muscle of each node: the points, then two tangent points for each wrap."""
         return np.concatenate([self.point_muscle, np.repeat(self.wrap_muscle, 2)])
-
-    @cached_property
-    def node_object(self) -> Indices:
-        """(2 W,) object of each tangent point."""
-        return np.repeat(self.wrap_object, 2)
 
     @cached_property
     def arrays(self) -> Layout:
@@ -213,26 +196,23 @@ def solve_paths(
         as_opensim: lengths as OpenSim 4 reports them and gradients that give its moment arms, which are not their
             derivatives: see kernel/cylinder.py, ellipsoid_plane.py and wrapping.py.
     """
-    from musclesolve.muscles.paths.kernel.entry import PATHS
-
-    given, out, work = _arrays(layout, position, on, center, rotation)
-    PATHS.load()(layout.arrays, given, out, work, _no_lines(), int(OPENSIM if as_opensim else SHORTEST))
+    no_lines = Lines(np.zeros(0, np.intp), np.zeros((0, 0, 3), np.float32), np.zeros((0, 0), np.intp))
+    rules = int(OPENSIM if as_opensim else SHORTEST)
+    out = _run(layout, Poses(position, on, center, rotation), no_lines, rules)
     return PathNodes(out.length, out.position, out.gradient)
 
 
-def _arrays(
-    layout: PathLayout, position: Array, on: Mask, center: Array, rotation: Array
-) -> tuple[Poses, Output, Work]:
-    """What the path engine is given, fills and works in."""
-    frames = len(position)
-    nodes = layout.points + 2 * layout.wraps
+def _run(layout: PathLayout, poses: Poses, lines: Lines, rules: int) -> Output:
+    """What the path engine makes of all muscles in all poses; it fills the lines too."""
+    from musclesolve.muscles.paths.kernel.entry import PATHS
+
+    frames, nodes = len(poses.position), layout.points + 2 * layout.wraps
     out = Output(
         np.empty((frames, layout.muscles)),
         np.empty((frames, nodes, 3)),
         np.empty((frames, nodes, 3)),
         np.empty((frames, layout.wraps)),
     )
-    poses = Poses(contiguous(position), contiguous(on, bool), contiguous(center), contiguous(rotation))
     work = Work(
         chain=np.empty(nodes + 2, dtype=np.intp),
         local=np.empty((2, 3)),
@@ -244,25 +224,22 @@ def _arrays(
         rules=np.zeros(1, dtype=np.intp),
         seen=np.empty((nodes, 3)),
     )
-    return poses, out, work
-
-
-def _no_lines() -> Lines:
-    return Lines(np.zeros(0, np.intp), np.zeros((0, 0, 3), np.float32), np.zeros((0, 0), np.intp))
+    position, on, center, rotation = poses
+    poses = Poses(contiguous(position), contiguous(on, bool), contiguous(center), contiguous(rotation))
+    PATHS.load()(layout.arrays, poses, out, work, lines, rules)
+    return out
 
 
 def trace_paths(layout: PathLayout, position: Array, on: Mask, center: Array, rotation: Array) -> PathLines:
     """Paths as lines through points, for drawing; arguments as in `solve_paths`."""
-    from musclesolve.muscles.paths.kernel.entry import PATHS
     from musclesolve.muscles.paths.kernel.trace import ARC_POINTS
 
-    given, out, work = _arrays(layout, position, on, center, rotation)
     needed = np.bincount(layout.point_muscle, minlength=layout.muscles)
     needed += (2 + ARC_POINTS) * np.bincount(layout.wrap_muscle, minlength=layout.muscles)
     first = np.concatenate([[0], np.cumsum(needed)]).astype(np.intp)
     line = np.empty((len(position), first[-1], 3), dtype=np.float32)
     lines = Lines(first, line, np.empty((len(position), layout.muscles), dtype=np.intp))
-    PATHS.load()(layout.arrays, given, out, work, lines, int(SHORTEST))
+    _run(layout, Poses(position, on, center, rotation), lines, int(SHORTEST))
     return PathLines(np.repeat(np.arange(layout.muscles), needed), lines.position, lines.used)
 
 

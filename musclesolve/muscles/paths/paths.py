@@ -16,7 +16,7 @@ the constraints dtheta/dq = (dg/dq) / (dh/dtheta): the row of the driver over mi
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from itertools import chain
 from typing import Any, NamedTuple
@@ -28,7 +28,7 @@ from musclesolve.dynamics.kinematics.joint_drivers import driver_rows
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.model.model import Model
 from musclesolve.dynamics.model.rigid_body import PLACES, RigidBodies
-from musclesolve.muscles.paths.carriers import Carriers, FrameMotion, MovingFrames, WrapObjects
+from musclesolve.muscles.paths.carriers import FrameMotion, MovingFrames, WrapObjects
 from musclesolve.muscles.paths.engine import (
     PathLayout,
     PathLines,
@@ -40,10 +40,9 @@ from musclesolve.muscles.paths.engine import (
 
 
 class Groups(NamedTuple):
-    """Groups (G) of nodes: that of each node (N,), one node of each, and its muscle, body and moving frame, (G,)."""
+    """Groups (G) of nodes: that of each node (N,), and the muscle, body and moving frame of each group, (G,)."""
 
     of_node: Indices
-    first: Indices
     muscle: Indices
     body: Indices
     frame: Indices
@@ -66,56 +65,108 @@ class Paths:
     switch_dof: Indices
     switch_lower: Array
     switch_upper: Array
-    objects: WrapObjects = field(default_factory=WrapObjects)
-    frames: MovingFrames = field(default_factory=MovingFrames)
-    point_frame: Indices | None = None
-
-    @property
-    def count(self) -> int:
-        """Number n of muscles."""
-        return self.layout.muscles
-
-    @property
-    def muscle(self) -> Indices:
-        """(N,) muscle of each node."""
-        return self.layout.node_muscle
+    objects: WrapObjects
+    frames: MovingFrames
+    point_frame: Indices
 
     @cached_property
     def body(self) -> Indices:
         """(N,) body of each node."""
-        return np.concatenate([self.point_body, self.objects.body[self.layout.node_object]])
-
-    @cached_property
-    def frame(self) -> Indices:
-        """(N,) moving frame of each node, -1 for none."""
-        return np.concatenate([self.carriers.point_frame, self.objects.frame[self.layout.node_object]])
-
-    @cached_property
-    def carriers(self) -> Carriers:
-        """Bodies and frames with what is on them."""
-        frame = np.full(len(self.standing), -1) if self.point_frame is None else self.point_frame
-        return Carriers(self.rigid_bodies, self.frames, self.objects, self.point_body, frame, self.standing)
+        return np.concatenate([self.point_body, np.repeat(self.objects.body[self.layout.wrap_object], 2)])
 
     @cached_property
     def groups(self) -> Groups:
         """Nodes of one muscle on one body or moving frame."""
-        key = np.stack([self.muscle, self.body, self.frame])
-        (muscle, body, frame), first, group = np.unique(key, axis=1, return_index=True, return_inverse=True)
-        return Groups(group.ravel(), first, muscle, body, frame)
+        frame = [self.point_frame, np.repeat(self.objects.frame[self.layout.wrap_object], 2)]
+        key = np.stack([self.layout.node_muscle, self.body, np.concatenate(frame)])
+        (muscle, body, frames), group = np.unique(key, axis=1, return_inverse=True)
+        return Groups(group.ravel(), muscle, body, frames)
 
-    def conditions(self, coordinates: Array) -> Mask:
-        """(T, C) which conditional points are on the path."""
+    @cached_property
+    def _carried(self) -> tuple[RigidBodies, Array, Indices]:
+        """Bodies (b) that carry anything, how they do, and which of them carries each moving frame (F,).
+
+        (4 b, P + 4 O): coefficients of r_i, r_j, u and v of the bodies in points, and in centers and axes of objects.
+        """
+        points, objects = len(self.point_body), len(self.objects.body)
+        every = np.concatenate([self.point_body, self.objects.body, self.frames.body])
+        bodies, place = np.unique(every, return_inverse=True)
+        on = self.rigid_bodies.subset(np.concatenate([self.point_body, np.repeat(self.objects.body, 4)]))
+        stand = self.objects.center[:, None] + np.concatenate(
+            [np.zeros((objects, 1, 3)), np.swapaxes(self.objects.axes, 1, 2)], axis=1
+        )
+        coefficients = on.coordinates(np.concatenate([self.standing, stand.reshape(-1, 3)]))
+        # an axis is the difference of two points
+        of_objects = coefficients[points:].reshape(objects, 4, 4)
+        of_objects[:, 1:] -= of_objects[:, :1]
+        where = np.concatenate([place[:points], np.repeat(place[points : points + objects], 4)])
+        matrix = np.zeros((len(bodies), 4, len(where)))
+        matrix[where, :, np.arange(len(where))] = coefficients
+        return self.rigid_bodies.subset(bodies), matrix.reshape(-1, len(where)), place[points + objects :]
+
+    def place(self, q: Array, coordinates: Array) -> tuple[Array, Array, Array, FrameMotion]:
+        """Points (T, P, 3) [m], centers (T, O, 3) [m] and axes (T, O, 3, 3) of objects, and the frames in space.
+
+        A body or frame moves what stands at s to x = r + R (s - o), o being the standing place of its origin r.
+
+        Args:
+            q: poses (T, N, 3) [m].
+            coordinates: joint coordinates (T, K+6) [rad], with which frames move.
+        """
+        bodies, coefficients, _ = self._carried
+        frames, points, objects = len(q), len(self.point_body), len(self.objects.body)
+        basic = bodies.basic(q)
+        flat = basic.reshape(frames, -1, 3).transpose(2, 0, 1).reshape(3 * frames, -1) @ coefficients
+        placed = flat.reshape(3, frames, -1)
+        position = np.ascontiguousarray(placed[..., :points].transpose(1, 2, 0))
+        rest = placed[..., points:].reshape(3, frames, objects, 4)
+        center = np.ascontiguousarray(rest[..., 0].transpose(1, 2, 0))
+        axes = np.ascontiguousarray(rest[..., 1:].transpose(1, 2, 0, 3))
+        motion = self._frames_in_space(basic, coordinates)
+        if len(self.frames):
+            own = self.objects
+            for x, stand, frame in (
+                (position, self.standing, self.point_frame),
+                (center, own.center, own.frame),
+            ):
+                (on,) = np.nonzero(frame >= 0)
+                carrier = frame[on]
+                lever = stand[on] - self.frames.pivot[carrier]
+                x[:, on] = motion.origin[:, carrier]
+                x[:, on] += np.einsum("tfxy,fy->tfx", motion.rotation[:, carrier], lever)
+            (on,) = np.nonzero(own.frame >= 0)
+            axes[:, on] = motion.rotation[:, own.frame[on]] @ own.axes[on]
+        return position, center, axes, motion
+
+    def _frames_in_space(self, basic: Array, coordinates: Array) -> FrameMotion:
+        """The moving frames, from r_i, r_j, u and v of the bodies that carry anything, (T, b, 4, 3)."""
+        body, basic = self.rigid_bodies.subset(self.frames.body), basic[:, self._carried[2]]
+        columns = np.stack([basic[:, :, 1] - basic[:, :, 0], basic[:, :, 2], basic[:, :, 3]], axis=-1)
+        rotation, local = columns @ body.inverse, self.frames.at(coordinates)
+        origin, velocity, spin = (
+            np.einsum("tfxy,tfy->tfx", rotation, vectors)
+            for vectors in (local.origin - body.origin, local.velocity, local.spin)
+        )
+        return FrameMotion(basic[:, :, 0] + origin, rotation @ local.rotation, velocity, spin)
+
+    def point_rotation(self, q: Array, coordinates: Array) -> Array:
+        """Rotation of what carries each point from standing, (T, P, 3, 3); arguments as in `place`."""
+        rotation = self.rigid_bodies.subset(self.point_body).rotation(q)
+        (on,) = np.nonzero(self.point_frame >= 0)
+        if on.size:
+            motion = self._frames_in_space(self._carried[0].basic(q), coordinates)
+            rotation[:, on] = motion.rotation[:, self.point_frame[on]]
+        return rotation
+
+    def on_path(self, coordinates: Array) -> Mask:
+        """(T, P) which points are on the path at joint coordinates (T, K+6) [rad]."""
         angle = coordinates[:, self.switch_dof]
-        return (angle >= self.switch_lower) & (angle <= self.switch_upper)
-
-    def on_path(self, conditions: Mask) -> Mask:
-        """(T, P) which points are on the path."""
-        on = np.ones((len(conditions), len(self.standing)), dtype=bool)
-        on[:, self.switched] = conditions
+        on = np.ones((len(coordinates), len(self.standing)), dtype=bool)
+        on[:, self.switched] = (angle >= self.switch_lower) & (angle <= self.switch_upper)
         return on
 
     def subset(self, muscles: Indices) -> Paths:
-        """The paths of some muscles (k,), increasing, without conditional points: see `solve`."""
+        """The paths of some muscles (k,), increasing, without conditional points: these are stated to `evaluate`."""
         points = np.isin(self.layout.point_muscle, muscles)
         none = np.zeros(0, dtype=np.intp)
         return replace(
@@ -123,31 +174,26 @@ class Paths:
             layout=self.layout.subset(muscles),
             point_body=self.point_body[points],
             standing=self.standing[points],
-            point_frame=self.carriers.point_frame[points],
+            point_frame=self.point_frame[points],
             switched=none,
             switch_dof=none,
             switch_lower=none.astype(float),
             switch_upper=none.astype(float),
         )
 
-    def lengths(self, q: Array, coordinates: Array, conditions: Mask) -> Array:
-        """Lengths (T, n) [m] with given conditional points (T, C) on the path."""
-        return self.solve(q, coordinates, self.on_path(conditions)).length
+    def evaluate(self, q: Array, coordinates: Array, on: Mask | None = None) -> PathState:
+        """Lengths and gradients in poses q (T, N, 3) [m]; coordinates (T, K+6) [rad] move frames.
 
-    def solve(self, q: Array, coordinates: Array, on: Mask) -> PathState:
-        """Lengths and gradients with given points (T, P) on the path; coordinates (T, K+6) move frames."""
-        position, center, axes, motion = self.carriers.place(q, coordinates)
+        on: points on the path (T, P), those that the coordinates switch on unless given.
+        """
+        position, center, axes, motion = self.place(q, coordinates)
+        on = self.on_path(coordinates) if on is None else on
         return PathState(self, q, *solve_paths(self.layout, position, on, center, axes), motion)
 
     def lines(self, q: Array, coordinates: Array) -> PathLines:
         """The paths as lines through points, arcs on wrap objects included, for drawing."""
-        position, center, axes, _ = self.carriers.place(q, coordinates)
-        on = self.on_path(self.conditions(coordinates))
-        return trace_paths(self.layout, position, on, center, axes).trimmed()
-
-    def evaluate(self, q: Array, coordinates: Array) -> PathState:
-        """Lengths and gradients; coordinates (T, K+6) switch conditional points and move frames."""
-        return self.solve(q, coordinates, self.on_path(self.conditions(coordinates)))
+        position, center, axes, _ = self.place(q, coordinates)
+        return trace_paths(self.layout, position, self.on_path(coordinates), center, axes).trimmed()
 
 
 @dataclass(frozen=True)
@@ -175,7 +221,7 @@ class PathState:
     def explicit(self) -> Array:
         """dL_MT / dtheta (T, n, D) [m] for the bodies at rest."""
         groups = self.paths.groups
-        found = np.zeros((len(self.q), self.paths.count, len(self.moving_dofs)))
+        rate = np.zeros((len(self.q), self.paths.layout.muscles, len(self.moving_dofs)))
         (on,) = np.nonzero(groups.frame >= 0)
         if on.size:
             frame = groups.frame[on]
@@ -183,18 +229,8 @@ class PathState:
             screw = screws(self.frames.spin, self.frames.velocity, self.frames.origin)[:, frame]
             moved = (screw * self.wrench[:, on]).sum(axis=2)
             for k, muscle in enumerate(groups.muscle[on]):
-                found[:, muscle, place[k]] += moved[:, k]
-        return found
-
-    @cached_property
-    def coefficients(self) -> Array:
-        """Coefficients (T, N, 4) of r_i, r_j, u and v of the body of each node in its material point."""
-        paths = self.paths
-        own = paths.rigid_bodies.subset(paths.body)
-        basic = own.basic(self.q)
-        columns = np.stack([basic[:, :, 1] - basic[:, :, 0], basic[:, :, 2], basic[:, :, 3]], axis=-1)
-        c = np.linalg.solve(columns, (self.position - basic[:, :, 0])[..., None])[..., 0]
-        return np.concatenate([1.0 - c[..., :1], c], axis=2)
+                rate[:, muscle, place[k]] += moved[:, k]
+        return rate
 
     @cached_property
     def rows(self) -> Array:
@@ -203,11 +239,15 @@ class PathState:
         Without the explicit part, which belongs to joint angles (`muscle_rows`).
         """
         paths, frames = self.paths, len(self.q)
+        # coefficients of r_i, r_j, u and v of the body of each node in its material point
+        basic = paths.rigid_bodies.subset(paths.body).basic(self.q)
+        columns = np.stack([basic[:, :, 1] - basic[:, :, 0], basic[:, :, 2], basic[:, :, 3]], axis=-1)
+        c = np.linalg.solve(columns, (self.position - basic[:, :, 0])[..., None])[..., 0]
+        on_basic = np.concatenate([1.0 - c[..., :1], c], axis=2)[..., None] * self.gradient[:, :, None, :]
         bodies, place = np.unique(paths.body, return_inverse=True)
-        count, kinds = paths.count, len(bodies)
+        count, kinds = paths.layout.muscles, len(bodies)
         pick = np.zeros((count * kinds, len(place)))
-        pick[paths.muscle * kinds + place, np.arange(len(place))] = 1.0
-        on_basic = self.coefficients[..., None] * self.gradient[:, :, None, :]
+        pick[paths.layout.node_muscle * kinds + place, np.arange(len(place))] = 1.0
         force = (pick @ on_basic.reshape(frames, len(place), 12)).reshape(frames, count * kinds, 4, 3)
         own = paths.rigid_bodies.subset(np.tile(bodies, count))
         forces = own.slot_forces(self.q, force).reshape(frames, count, kinds, PLACES, 3)
@@ -222,9 +262,8 @@ class PathState:
         groups = self.paths.groups
         bodies, own = np.unique(groups.body, return_inverse=True)
         screw = self.paths.rigid_bodies.subset(bodies).twists(self.q, qd)
-        rate = sum_powers(self.wrench, groups.muscle, own == np.arange(len(bodies))[:, None], screw).sum(
-            axis=1
-        )
+        moved = own == np.arange(len(bodies))[:, None]
+        rate = sum_powers(self.wrench, groups.muscle, moved, screw).sum(axis=1)
         return rate + np.einsum("tnd,td->tn", self.explicit, rates[:, self.moving_dofs])
 
     def pull(self, bodies: Indices) -> Array:
@@ -239,12 +278,12 @@ class PathState:
         (T, m, 3).
 
         -dL/dtheta = -sum (a x (r - o)) . dL/dr = -(a . sum r x dL/dr + (o x a) . sum dL/dr): equal to the rows of the
-        Jacobian times the allowed directions, without forming either; and less the explicit part. moved (m, N): one
-        where a rotation moves a node.
+        Jacobian times the allowed directions, without forming either; and less the explicit part. moved (m, G): one
+        where a rotation moves a group of nodes.
         """
         groups = self.paths.groups
         screw = screws(axis, np.zeros(3), pivot)
-        arms = -sum_powers(self.wrench, groups.muscle, moved[:, groups.first] > 0.0, screw)
+        arms = -sum_powers(self.wrench, groups.muscle, moved > 0.0, screw)
         for d, dof in enumerate(self.moving_dofs):
             arms[:, np.asarray(dofs) == dof] -= self.explicit[:, None, :, d]
         return arms
@@ -276,7 +315,7 @@ def joined_paths(parts: Sequence[Paths]) -> Paths:
         switched=_renumbered([part.switched for part in parts], points),
         objects=_joined([part.objects for part in parts], frame=frames),
         frames=_joined([part.frames for part in parts]),
-        point_frame=_renumbered([part.carriers.point_frame for part in parts], frames),
+        point_frame=_renumbered([part.point_frame for part in parts], frames),
         **{name: np.concatenate([getattr(part, name) for part in parts]) for name in once},
     )
 

@@ -27,7 +27,7 @@ import numpy as np
 
 from muscle_db import MuscleDatabase
 from muscle_db.model import FIBER_LENGTHS, standing_length
-from musclesolve._util.arrays import Array, Mask
+from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_choice
 from musclesolve.dynamics.model.model import Model
 from musclesolve.errors import InputError
@@ -46,21 +46,13 @@ def fiber_and_tendon_lengths(
     """
     rule = rule or database.fiber_lengths
     check_choice(rule, "rule for fiber lengths", FIBER_LENGTHS)
-    if rule == "standing":
-        return _by_standing_length(model, database, paths)
-    q, coordinates = sampled_poses(model, side)
-    return operating_range(database).fitted(paths.evaluate(q, coordinates).length)
-
-
-def _by_standing_length(model: Model, database: MuscleDatabase, paths: Paths) -> tuple[Array, Array]:
-    """Optimal fiber and tendon slack lengths (n,) [m] times L_MT(subject) / L_MT(source), both standing.
-
-    Normalised fiber length then does not depend on body size.
-    """
+    if rule == "operating_range":
+        return operating_range(database).fitted(paths.evaluate(*sampled_poses(model, side)).length)
+    # both times L_MT(subject) / L_MT(source), standing: normalised fiber length then does not depend on body size
     coordinates = np.zeros((1, len(model.topology.dof_names)))
     standing = paths.evaluate(model.standing[None], coordinates).length[0]
     if database.frames or database.wrap_objects:  # what `standing_length` leaves out
-        source = _own_paths(database)[1][0]
+        source = _own_lengths(database)[0]
     else:
         source = np.array([standing_length(muscle, database.reference, unscaled=True) for muscle in database])
     scale = standing / source
@@ -84,21 +76,20 @@ def operating_range(database: MuscleDatabase) -> OperatingRange:
             expected="the same muscles in both sets",
             remedy='write fiber_lengths = "standing", or leave operating_range_of out',
         )
-    own = [names.index(muscle.name) for muscle in database]
-    length = _own_paths(source)[1][:, own]
-    chosen = [source.muscles[k] for k in own]
+    order = [names.index(muscle.name) for muscle in database]
+    chosen = [source.muscles[k] for k in order]
     optimal, slack, pennation = np.array(
         [(m.optimal_fiber_length, m.tendon_slack_length, m.pennation_angle) for m in chosen]
     ).T
-    return OperatingRange.of(tuple(m.name for m in chosen), length, optimal, slack, pennation)
+    chosen_names = tuple(muscle.name for muscle in chosen)
+    return OperatingRange.of(chosen_names, _own_lengths(source)[:, order], optimal, slack, pennation)
 
 
-def _own_paths(database: MuscleDatabase) -> tuple[Paths, Array]:
-    """The right leg on the set's own skeleton, and its musculotendon lengths (P, n) [m] over `sampled_poses`."""
+def _own_lengths(database: MuscleDatabase) -> Array:
+    """Musculotendon lengths (P, n) [m] of the right leg on the set's own skeleton over `sampled_poses`."""
     model = reference_model(database.reference)
     paths = placed_paths(model, database, "r", frame_maps(model, database, "r"))
-    q, coordinates = sampled_poses(model, "r")
-    return paths, paths.evaluate(q, coordinates).length
+    return paths.evaluate(*sampled_poses(model, "r")).length
 
 
 USABLE = (0.4, 1.6)
@@ -129,21 +120,16 @@ def sampled_poses(model: Model, side: str) -> tuple[Array, Array]:
     The first is the standing pose; the others are a Kronecker sequence, whose gaps are even for any number of angles.
     """
     low, high = np.radians(list(RANGE_OF_MOTION_DEG.values())).T
-    share = (0.5 + np.arange(1, POSES)[:, None] * _steps(len(low))) % 1.0
+    phi = 2.0  # phi^(angles + 1) = phi + 1: the golden ratio for one angle
+    for _ in range(40):
+        phi = (1.0 + phi) ** (1.0 / (len(low) + 1))
+    share = (0.5 + np.arange(1, POSES)[:, None] * phi ** -np.arange(1.0, len(low) + 1.0)) % 1.0
     coordinates = np.zeros((POSES, len(model.topology.dof_names)))
     coordinates[1:, [model.dof(f"{dof}_{side}") for dof in RANGE_OF_MOTION_DEG]] = low + share * (high - low)
     joints = model.tree.joint_count
     base = np.broadcast_to(np.eye(3), (POSES, 3, 3))
     q = model.tree.pose(coordinates[:, :joints], np.zeros((POSES, 3)), base)
     return q, coordinates
-
-
-def _steps(count: int) -> Array:
-    """Powers of 1 / phi, where phi^(count + 1) = phi + 1 (the golden ratio for one angle)."""
-    phi = 2.0
-    for _ in range(40):
-        phi = (1.0 + phi) ** (1.0 / (count + 1))
-    return np.asarray(phi ** -np.arange(1.0, count + 1.0))
 
 
 @dataclass(frozen=True)
@@ -181,28 +167,26 @@ class OperatingRange:
         trust = (PATH_ERROR / (GROWTH_ERROR * self.optimal_fiber_length)) ** 2
         optimal = ((weight * dx * dy).sum(axis=0) + trust * grown) / ((weight * dx**2).sum(axis=0) + trust)
         slack = y_mean - optimal * x_mean
-        found = (counts.sum(axis=0) >= LEAST_POSES) & (optimal > 0.0) & (slack >= 0.0)
-        if not found.all():
-            self._refuse(int(np.flatnonzero(~found)[0]), counts, optimal, slack)
+        used = counts.sum(axis=0)
+        failed = np.flatnonzero((used < LEAST_POSES) | ~(optimal > 0.0) | ~(slack >= 0.0))
+        if failed.size:
+            k, name = failed[0], self.names[failed[0]]
+            if used[k] < LEAST_POSES:
+                problem = (
+                    f"the fibers of {name} are {USABLE[0]} to {USABLE[1]} optimal lengths long in only {used[k]} of "
+                    f"{len(counts)} poses over the range of motion"
+                )
+            else:
+                problem = (
+                    f"the operating range of {name} would need optimal fiber and tendon slack lengths of "
+                    f"{1e3 * optimal[k]:.0f} mm and {1e3 * slack[k]:.0f} mm"
+                )
+            raise InputError(
+                problem,
+                code="bad_muscle_set",
+                where=name,
+                expected="fiber and tendon lengths that fit the path of the muscle",
+                remedy="check optimal_fiber_length, tendon_slack_length and path of the muscle in its set, or write "
+                'fiber_lengths = "standing"',
+            )
         return optimal, slack
-
-    def _refuse(self, number: int, counts: Mask, optimal: Array, slack: Array) -> None:
-        name, used = self.names[number], int(counts[:, number].sum())
-        if used < LEAST_POSES:
-            problem = (
-                f"the fibers of {name} are {USABLE[0]} to {USABLE[1]} optimal lengths long in only {used} of "
-                f"{len(counts)} poses over the range of motion"
-            )
-        else:
-            sizes = f"{1e3 * optimal[number]:.0f} mm and {1e3 * slack[number]:.0f} mm"
-            problem = (
-                f"the operating range of {name} would need optimal fiber and tendon slack lengths of {sizes}"
-            )
-        raise InputError(
-            problem,
-            code="bad_muscle_set",
-            where=name,
-            expected="fiber and tendon lengths that fit the path of the muscle",
-            remedy="check optimal_fiber_length, tendon_slack_length and path of the muscle in its set, or write "
-            'fiber_lengths = "standing"',
-        )

@@ -22,126 +22,90 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from muscle_db import Muscle, MuscleDatabase, ReferenceSkeleton
-from muscle_db.model import MovingFrame, PathPoint, WrapObject
-from musclesolve._util.arrays import Array, Indices, Mask
+from muscle_db import MuscleDatabase, ReferenceSkeleton
+from muscle_db.model import DEGREES_OF_FREEDOM
+from musclesolve._util.arrays import Array
 from musclesolve.dynamics.model.human_model import human_model
 from musclesolve.dynamics.model.model import Model
 from musclesolve.muscles.paths.carriers import MovingFrames, NaturalSpline, WrapObjects
-from musclesolve.muscles.paths.engine import PathLayout
+from musclesolve.muscles.paths.engine import PathLayout, solve_paths
 from musclesolve.muscles.paths.paths import Paths
-
-AXES = "xyz"
 
 
 def placed_paths(model: Model, database: MuscleDatabase, side: str, maps: Mapping[str, FrameMap]) -> Paths:
-    """Put points, moving frames and wrap objects where the maps have them; ranges as tabulated."""
-    return _PathBuilder(model, database, side, maps).paths()
+    """Paths with points, moving frames and wrap objects where the maps have them; conditional ranges as tabulated.
 
+    The moving frames of the set come first, then one that only shifts for each moving point.
+    """
+    muscles, frames, wraps = database.legs[side], dict(database.frames), dict(database.wrap_objects)
+    if side == "l":
+        frames = {name: frame.mirrored() for name, frame in frames.items()}
+        wraps = {name: wrap.mirrored() for name, wrap in wraps.items()}
+    bone = {frame: frame for frame in maps} | {name: frame.body for name, frame in frames.items()}
+    map_of = {name: maps[bone[name]] for name in bone}
+    body = {name: model.body(body_name(bone[name], side)) for name in bone}
+    dof = {name: model.dof(f"{name}_{side}") for name in DEGREES_OF_FREEDOM}
+    number = {name: k for k, name in enumerate(frames)}
 
-class _PathBuilder:
-    """One leg while its paths are put together; frames that only carry a moving point come after those of the set."""
-
-    def __init__(
-        self, model: Model, database: MuscleDatabase, side: str, maps: Mapping[str, FrameMap]
-    ) -> None:
-        self.model, self.side, self.maps = model, side, maps
-        self.muscles: tuple[Muscle, ...] = database.legs[side]
-        right = side == "r"
-        self.frames = {name: f if right else f.mirrored() for name, f in database.frames.items()}
-        self.wraps = {name: w if right else w.mirrored() for name, w in database.wrap_objects.items()}
-        self.number = {name: k for k, name in enumerate(self.frames)}
-        self.motions = [self._frame(frame) for frame in self.frames.values()]
-
-    def paths(self) -> Paths:
-        points = [(n, point) for n, muscle in enumerate(self.muscles) for point in muscle.path]
-        carried = [self._carrier(point) for _, point in points]
-        ranges = [(p, point.active) for p, (_, point) in enumerate(points) if point.active is not None]
-        return Paths(
-            rigid_bodies=self.model.rigid_bodies,
-            layout=self._layout(np.array([n for n, _ in points])),
-            point_body=np.array([self._body(point.frame) for _, point in points]),
-            standing=np.stack(
-                [self._map(point.frame).place(np.array(point.position)) for _, point in points]
-            ),
-            switched=np.array([p for p, _ in ranges], dtype=int),
-            switch_dof=np.array([self._dof(active.dof) for _, active in ranges], dtype=int),
-            switch_lower=np.array([active.lower for _, active in ranges]),
-            switch_upper=np.array([active.upper for _, active in ranges]),
-            objects=self._objects(),
-            frames=self._moving_frames(),
-            point_frame=np.array(carried),
+    moving = []  # body, coordinate, pivot and motion of each frame
+    for frame in frames.values():  # its pivot is the origin of the frame that it moves in
+        on = maps[frame.body]
+        motion = np.hstack(
+            [np.array(frame.translations) @ on.matrix.T, np.array(frame.rotations) @ on.rotation.T]
         )
+        spline = NaturalSpline(np.array(frame.angles), motion)
+        moving.append((body[frame.body], dof[frame.dof], on.origin, spline))
+    points = [(n, point) for n, muscle in enumerate(muscles) for point in muscle.path]
+    standing = [map_of[point.frame].place(np.array(point.position)) for _, point in points]
+    carrier = [number.get(point.frame, -1) for _, point in points]
+    for p, (_, point) in enumerate(points):
+        if point.moving is not None:
+            shift = map_of[point.frame].place(np.array(point.moving.positions)) - standing[p]
+            spline = NaturalSpline(np.array(point.moving.angles), np.hstack([shift, np.zeros_like(shift)]))
+            carrier[p] = len(moving)
+            moving.append((body[point.frame], dof[point.moving.dof], standing[p], spline))
 
-    def _map(self, frame: str) -> FrameMap:
-        return self.maps[self.frames[frame].body if frame in self.frames else frame]
-
-    def _body(self, frame: str) -> int:
-        bone = self.frames[frame].body if frame in self.frames else frame
-        return self.model.body(body_name(bone, self.side))
-
-    def _dof(self, dof: str) -> int:
-        return self.model.dof(f"{dof}_{self.side}")
-
-    def _frame(self, frame: MovingFrame) -> tuple[int, int, Array, NaturalSpline]:
-        """Body, coordinate, pivot and motion of a frame; the pivot is the origin of the frame that it moves in."""
-        bone = self.maps[frame.body]
-        moved = np.array(frame.translations) @ bone.matrix.T
-        rotation_vectors = np.array(frame.rotations) @ bone.rotation.T
-        motion = NaturalSpline(np.array(frame.angles), np.hstack([moved, rotation_vectors]))
-        return self._body(frame.body), self._dof(frame.dof), bone.origin, motion
-
-    def _carrier(self, point: PathPoint) -> int:
-        """Number of the moving frame that carries a point, -1 for none; a moving point gets one that only shifts."""
-        if point.moving is None:
-            return self.number.get(point.frame, -1)
-        bone = self._map(point.frame)
-        standing = bone.place(np.array(point.position))
-        shift = bone.place(np.array(point.moving.positions)) - standing
-        motion = NaturalSpline(np.array(point.moving.angles), np.hstack([shift, np.zeros_like(shift)]))
-        self.motions.append((self._body(point.frame), self._dof(point.moving.dof), standing, motion))
-        return len(self.motions) - 1
-
-    def _moving_frames(self) -> MovingFrames:
-        if not self.motions:
-            return MovingFrames()
-        body, dof, pivot, motion = zip(*self.motions, strict=True)
-        return MovingFrames(np.array(body), np.array(dof), np.stack(pivot), motion)
-
-    def _layout(self, muscle: Indices) -> PathLayout:
-        number = {name: k for k, name in enumerate(self.wraps)}
-        objects = [
-            (each.kind, self._radii(each), float(self._stretch(each)[2]) * each.length, each.side)
-            for each in self.wraps.values()
-        ]
-        wraps = [
-            (n, number[wrap.object], wrap.first, wrap.last, wrap.method)
-            for n, each in enumerate(self.muscles)
-            for wrap in each.wraps
-        ]
-        return PathLayout.of(muscle, objects, wraps)
-
-    def _radii(self, wrap: WrapObject) -> Array:
-        """Radii (3,) [m]: of a sphere by the mean stretch, of a cylinder by the mean across, as OpenSim does."""
-        stretch = self._stretch(wrap)
+    objects = []
+    for wrap in wraps.values():
+        # how much longer the frame becomes along the axes of the object; sphere and cylinder by the mean, as in OpenSim
+        stretch = np.linalg.norm(map_of[wrap.frame].scale[:, None] * np.array(wrap.axes), axis=0)
         across = {"sphere": stretch.mean(), "cylinder": stretch[:2].mean(), "ellipsoid": stretch}[wrap.kind]
-        return np.asarray(across * np.array(wrap.radii))
-
-    def _stretch(self, wrap: WrapObject) -> Array:
-        """How much longer the frame becomes along the own axes of a wrap object, (3,)."""
-        return np.asarray(np.linalg.norm(self._map(wrap.frame).scale[:, None] * np.array(wrap.axes), axis=0))
-
-    def _objects(self) -> WrapObjects:
-        objects = list(self.wraps.values())
-        if not objects:
-            return WrapObjects()
-        maps = [self._map(each.frame) for each in objects]
-        return WrapObjects(
-            body=np.array([self._body(each.frame) for each in objects]),
-            center=np.stack([m.place(np.array(each.center)) for m, each in zip(maps, objects, strict=True)]),
-            axes=np.stack([m.rotation @ np.array(each.axes) for m, each in zip(maps, objects, strict=True)]),
-            frame=np.array([self.number.get(each.frame, -1) for each in objects]),
+        objects.append((wrap.kind, across * np.array(wrap.radii), float(stretch[2]) * wrap.length, wrap.side))
+    names = list(wraps)
+    over = [
+        (n, names.index(wrap.object), wrap.first, wrap.last, wrap.method)
+        for n, muscle in enumerate(muscles)
+        for wrap in muscle.wraps
+    ]
+    ranges = [(p, point.active) for p, (_, point) in enumerate(points) if point.active is not None]
+    carried = [(wrap, map_of[wrap.frame]) for wrap in wraps.values()]
+    return Paths(
+        rigid_bodies=model.rigid_bodies,
+        layout=PathLayout.of(np.array([n for n, _ in points]), objects, over),
+        point_body=np.array([body[point.frame] for _, point in points]),
+        standing=np.stack(standing),
+        switched=np.array([p for p, _ in ranges], dtype=int),
+        switch_dof=np.array([dof[active.dof] for _, active in ranges], dtype=int),
+        switch_lower=np.array([active.lower for _, active in ranges]),
+        switch_upper=np.array([active.upper for _, active in ranges]),
+        objects=WrapObjects(
+            body=np.array([body[wrap.frame] for wrap, _ in carried]),
+            center=np.stack([on.place(np.array(wrap.center)) for wrap, on in carried]),
+            axes=np.stack([on.rotation @ np.array(wrap.axes) for wrap, on in carried]),
+            frame=np.array([number.get(wrap.frame, -1) for wrap, _ in carried]),
         )
+        if carried
+        else WrapObjects(),
+        frames=MovingFrames(
+            np.array([frame[0] for frame in moving]),
+            np.array([frame[1] for frame in moving]),
+            np.stack([frame[2] for frame in moving]),
+            tuple(frame[3] for frame in moving),
+        )
+        if moving
+        else MovingFrames(),
+        point_frame=np.array(carrier),
+    )
 
 
 _BONES = {"femur": "thigh", "tibia": "shank", "foot": "foot"}
@@ -171,35 +135,7 @@ class FrameMap:
 
 
 def frame_maps(model: Model, database: MuscleDatabase, side: str) -> dict[str, FrameMap]:
-    """The map of each frame of a set onto one leg of a subject."""
-    hip, knee, ankle = (model.standing[model.slot(f"{joint}_{side}")] for joint in ("hip", "knee", "ankle"))
-    reference = database.reference
-    scale = segment_scales(model, database, side)
-    mirror = np.array([1.0, -1.0 if side == "l" else 1.0, 1.0])
-    forward = model.standing[model.slot(f"shank_forward_{side}")]
-    level = np.eye(3)
-    maps = {
-        "pelvis": (level, hip - scale["pelvis"] * mirror * reference.hip_center),
-        "femur": (_onto(reference.knee_center, mirror, knee - hip), hip),
-        "tibia": (_onto(reference.ankle_center, mirror, ankle - knee), knee),
-        "foot": (np.column_stack([forward, np.cross(level[2], forward), level[2]]), ankle),
-    }
-    return {name: FrameMap(rotation, scale[name], origin) for name, (rotation, origin) in maps.items()}
-
-
-def _onto(center: tuple[float, float, float] | None, mirror: Array, target: Array) -> Array:
-    """The smallest rotation of a joint center of the set into the direction where the subject has it."""
-    if center is None:
-        return np.eye(3)
-    a, b = mirror * center, target
-    a, b = a / np.linalg.norm(a), b / np.linalg.norm(b)
-    x, y, z = np.cross(a, b)
-    skew = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
-    return np.asarray(np.eye(3) + skew + skew @ skew / (1.0 + a @ b))
-
-
-def segment_scales(model: Model, database: MuscleDatabase, side: str) -> dict[str, Array]:
-    """How much longer each frame of the database becomes on this subject, (3,) forward, left, up.
+    """The map of each frame of a set onto one leg of a subject.
 
     Stature is compared with that of the skeleton before the table's own scaling, hence the factors of the table. Where
     the set does not know it, pelvis and foot grow with (thigh + shank) of the subject over those of the set.
@@ -207,25 +143,41 @@ def segment_scales(model: Model, database: MuscleDatabase, side: str) -> dict[st
     reference = database.reference
     hip, knee, ankle = (model.standing[model.slot(f"{joint}_{side}")] for joint in ("hip", "knee", "ankle"))
     width = np.linalg.norm(model.standing[model.slot("hip_r")] - model.standing[model.slot("hip_l")])
-    thigh, shank = (float(np.linalg.norm(each)) for each in (knee - hip, ankle - knee))
+    thigh, shank = (float(np.linalg.norm(line)) for line in (knee - hip, ankle - knee))
     if reference.stature is None:
         ratio = (thigh + shank) / (reference.thigh_length + reference.shank_length)
         size = dict.fromkeys(("pelvis", "foot"), ratio)
     else:
         stature = 1.0 if model.stature is None else model.stature / reference.stature
         size = {frame: stature / reference.position_scale[frame] for frame in ("pelvis", "foot")}
+    mirror = np.array([1.0, -1.0 if side == "l" else 1.0, 1.0])
+    pelvis = np.array([size["pelvis"], width / reference.hip_width, size["pelvis"]])
+    forward, up = model.standing[model.slot(f"shank_forward_{side}")], np.array([0.0, 0.0, 1.0])
+    foot = np.column_stack([forward, np.cross(up, forward), up])
+    femur, tibia = (
+        np.eye(3) if center is None else _smallest_rotation(mirror * center, line)
+        for center, line in ((reference.knee_center, knee - hip), (reference.ankle_center, ankle - knee))
+    )
     return {
-        "pelvis": np.array([size["pelvis"], width / reference.hip_width, size["pelvis"]]),
-        "femur": np.full(3, thigh / reference.thigh_length),
-        "tibia": np.full(3, shank / reference.shank_length),
-        "foot": np.full(3, size["foot"]),
+        "pelvis": FrameMap(np.eye(3), pelvis, hip - pelvis * mirror * reference.hip_center),
+        "femur": FrameMap(femur, np.full(3, thigh / reference.thigh_length), hip),
+        "tibia": FrameMap(tibia, np.full(3, shank / reference.shank_length), knee),
+        "foot": FrameMap(foot, np.full(3, size["foot"]), ankle),
     }
+
+
+def _smallest_rotation(start: Array, end: Array) -> Array:
+    """The smallest rotation (3, 3) of the direction of one vector (3,) into that of another."""
+    a, b = start / np.linalg.norm(start), end / np.linalg.norm(end)
+    x, y, z = np.cross(a, b)
+    skew = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+    return np.asarray(np.eye(3) + skew + skew @ skew / (1.0 + a @ b))
 
 
 def reference_model(reference: ReferenceSkeleton) -> Model:
     """A human model with the legs of a set's own skeleton, to which its fiber and tendon lengths belong.
 
-    It is the one before the table's own scaling, so every factor of `segment_scales` is 1 / position_scale.
+    It is the one before the table's own scaling, so every scale of its `frame_maps` is 1 / position_scale.
     """
     scale = reference.position_scale
     leg = {
@@ -254,62 +206,52 @@ _REACHABLE = (np.deg2rad(-60.0), np.deg2rad(130.0))
 def adjust_switches(model: Model, paths: Paths) -> Paths:
     """Paths with every reachable end of a conditional range moved to where the path does not jump."""
     edges = np.stack([paths.switch_lower, paths.switch_upper])
-    adjusted = edges.copy()
+    adjusted, joints = edges.copy(), model.tree.joint_count
+    muscle = paths.layout.point_muscle[paths.switched]
     for dof in np.unique(paths.switch_dof):
-        own = paths.switch_dof == dof
-        angles = search_grid(edges[:, own].ravel())
-        for ends in _one_of_each_muscle(paths, edges, own):
-            gap = _gaps(model, paths, int(dof), angles, *_around(paths, edges, ends))
+        reachable = (paths.switch_dof == dof) & (edges > _REACHABLE[0]) & (edges < _REACHABLE[1])
+        if not reachable.any():
+            continue
+        angles = search_grid(edges[reachable])
+        coordinates = np.zeros((len(angles), joints))
+        coordinates[:, dof] = angles
+        upright = np.broadcast_to(np.eye(3), (len(angles), 3, 3))
+        origin, moving = np.zeros((len(angles), 3)), np.arange(joints) == dof
+        q = model.tree.pose(coordinates, origin, upright, moving=moving)
+        position, center, axes, _ = paths.place(q, coordinates)
+        # of a muscle whose points switch at several angles, one angle after the other
+        rank = np.zeros(edges.shape, dtype=int)
+        for n in np.unique(muscle):
+            mine = reachable & (muscle == n)
+            rank[mine] = np.unique(edges[mine], return_inverse=True)[1]
+        for k in range(int(rank.max()) + 1):
+            ends = reachable & (rank == k)
+            at = np.zeros(paths.layout.muscles)
+            at[np.broadcast_to(muscle, ends.shape)[ends]] = edges[ends]
+            others = (edges[0] <= at[muscle]) & (edges[1] >= at[muscle])
+            switching = ends.any(axis=0)
+            on = np.ones((2, len(angles), len(paths.standing)), dtype=bool)  # through the points, past them
+            on[0][:, paths.switched] = others | switching
+            on[1][:, paths.switched] = others & ~switching
+            through, past = (solve_paths(paths.layout, position, each, center, axes).length for each in on)
             for end, c in np.argwhere(ends):
-                column = gap[:, paths.muscle[paths.switched[c]]]
-                adjusted[end, c] = refined_edge(edges[end, c], angles, column)
+                adjusted[end, c] = refined_edge(edges[end, c], angles, (through - past)[:, muscle[c]])
     return replace(paths, switch_lower=adjusted[0], switch_upper=adjusted[1])
 
 
-def _one_of_each_muscle(paths: Paths, edges: Array, own: Mask) -> list[Mask]:
-    """Reachable ends (2, C) of ranges, so that those of one muscle within a mask are at the same angle."""
-    reachable = own & (edges > _REACHABLE[0]) & (edges < _REACHABLE[1])
-    muscle = paths.muscle[paths.switched]
-    rank = np.zeros(edges.shape, dtype=int)
-    for n in np.unique(muscle):
-        mine = reachable & (muscle == n)
-        rank[mine] = np.unique(edges[mine], return_inverse=True)[1]
-    return [reachable & (rank == k) for k in range(int(rank.max(initial=-1)) + 1)]
-
-
-def _around(paths: Paths, edges: Array, ends: Mask) -> tuple[Mask, Mask]:
-    """Conditional points (C,) on the path with those that switch at some ends (2, C), and without them."""
-    muscle = paths.muscle[paths.switched]
-    at = np.zeros(paths.count)
-    at[np.broadcast_to(muscle, ends.shape)[ends]] = edges[ends]
-    others = (edges[0] <= at[muscle]) & (edges[1] >= at[muscle])
-    switching = ends.any(axis=0)
-    return others | switching, others & ~switching
-
-
 def search_grid(edges: Array) -> Array:
-    """Angles [rad] around all reachable edges."""
+    """Angles (P,) [rad] around all reachable ends (E,) [rad] of ranges."""
     inside = edges[(edges > _REACHABLE[0]) & (edges < _REACHABLE[1])]
     if not inside.size:
         return np.zeros(1)
     return np.arange(inside.min() - SEARCH, inside.max() + SEARCH + _STEP, _STEP)
 
 
-def _gaps(model: Model, paths: Paths, dof: int, angles: Array, through: Mask, past: Mask) -> Array:
-    """Length through some conditional points (C,) less length past them, (P, n) [m], one joint rotated."""
-    joints, size = model.tree.joint_count, len(angles)
-    coordinates = np.zeros((size, joints))
-    coordinates[:, dof] = angles
-    base = np.broadcast_to(np.eye(3), (size, 3, 3))
-    q = model.tree.pose(coordinates, np.zeros((size, 3)), base, moving=np.arange(joints) == dof)
-    longer, shorter = (
-        paths.lengths(q, coordinates, np.broadcast_to(on, (size, len(on)))) for on in (through, past)
-    )
-    return longer - shorter
-
-
 def refined_edge(edge: float, angles: Array, gap: Array) -> float:
-    """Angle of the smallest gap within the search range, by a parabola; the edge itself where there is no minimum."""
+    """Angle [rad] of the smallest gap (P,) [m] within the search range of the angles (P,), by a parabola.
+
+    The end itself where there is no minimum, or where it cannot be reached.
+    """
     near = np.flatnonzero(np.abs(angles - edge) <= SEARCH)
     if not _REACHABLE[0] < edge < _REACHABLE[1] or near.size < 3:
         return edge

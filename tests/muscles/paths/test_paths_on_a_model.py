@@ -88,7 +88,7 @@ def test_pulls_on_all_bodies_balance(model, leg, state):
     assert np.abs(state.path.pull(bodies)).max() < 1e-12
     distal = state.path.pull(model.distal_bodies("knee_flexion_r"))
     nodes = np.isin(leg.paths.body, model.distal_bodies("knee_flexion_r"))
-    own = leg.paths.muscle[:, None] == np.arange(leg.paths.count)
+    own = leg.paths.layout.node_muscle[:, None] == np.arange(leg.paths.layout.muscles)
     np.testing.assert_allclose(
         distal, np.einsum("tpx,pn->tnx", state.path.gradient * nodes[:, None], own), atol=1e-13
     )
@@ -111,7 +111,7 @@ def test_derivatives_by_path_points(model, leg, posed):
     found, step = point_derivatives(model, posed, state), 1e-6
     rng = np.random.default_rng(41)
     shank = model.distal_bodies("knee_flexion_r")
-    of_muscle = np.eye(leg.paths.count)[found.muscle]
+    of_muscle = np.eye(leg.paths.layout.muscles)[found.muscle]
     for _ in range(2):
         direction = rng.normal(size=leg.paths.standing.shape)
         moved = [
@@ -130,7 +130,7 @@ def test_derivatives_by_path_points(model, leg, posed):
 
 def test_subsets_are_the_same_muscles(leg, posed, state):
     some = np.array([1, 3, 5])
-    on = leg.paths.on_path(leg.paths.conditions(posed.coordinates))
+    on = leg.paths.on_path(posed.coordinates)
     points = np.isin(leg.paths.layout.point_muscle, some)
-    found = leg.paths.subset(some).solve(posed.q, posed.coordinates, on[:, points])
+    found = leg.paths.subset(some).evaluate(posed.q, posed.coordinates, on[:, points])
     np.testing.assert_array_equal(found.length, state.musculotendon_length[:, some])

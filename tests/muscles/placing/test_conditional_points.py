@@ -28,7 +28,7 @@ def test_two_points_of_a_muscle_keep_their_own_angles():
     tabulated, adjusted = both(human_model(), database)
     for name in ("vastus_medialis", "vastus_lateralis"):
         muscle = [each.name for each in database].index(name)
-        (own,) = np.nonzero(tabulated.muscle[tabulated.switched] == muscle)
+        (own,) = np.nonzero(tabulated.layout.point_muscle[tabulated.switched] == muscle)
         assert len(own) == 2
         apart = np.diff(adjusted.switch_lower[own]) - np.diff(tabulated.switch_lower[own])
         assert np.degrees(np.abs(apart)) < 5.0

@@ -41,7 +41,7 @@ def test_a_path_jumps_by_less_than_a_millimeter(name, side, stature):
     paths = place_muscles(model, muscle_db.load(name), side).paths
     steps, step = 0, np.radians(0.05)
     for c, point in enumerate(paths.switched):
-        muscle, dof = paths.muscle[point], int(paths.switch_dof[c])
+        muscle, dof = paths.layout.point_muscle[point], int(paths.switch_dof[c])
         for edge in (paths.switch_lower[c], paths.switch_upper[c]):
             if not np.radians(-60) < edge < np.radians(130):
                 continue
@@ -60,7 +60,7 @@ def test_points_of_one_muscle_are_switched_one_by_one():
     paths = place_muscles(model, database, "r").paths
     names = [muscle.name for muscle in database]
     for name, expected in {"vastus_medialis": (69.3, 102.0), "vastus_lateralis": (69.3, 110.0)}.items():
-        own = paths.muscle[paths.switched] == names.index(name)
+        own = paths.layout.point_muscle[paths.switched] == names.index(name)
         found = np.degrees(paths.switch_lower[own])
         np.testing.assert_allclose(sorted(found), expected, atol=5.0)
 

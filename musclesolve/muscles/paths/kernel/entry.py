@@ -12,7 +12,6 @@ from musclesolve.muscles.paths.kernel.arrays import Layout, Lines, Output, Poses
 from musclesolve.muscles.paths.kernel.compile import OPTIONS
 from musclesolve.muscles.paths.kernel.trace import trace_muscle
 from musclesolve.muscles.paths.kernel.wrapping import solve_muscle
-from musclesolve.muscles.paths.kernel.wrenches import gather_wrenches, sum_powers
 
 MESSAGE = "compiling the path engine for this machine, once (ten to twenty seconds)"
 
@@ -41,6 +40,7 @@ _WORK = types.NamedTuple(
     ],
     Work,
 )
+_LINES = types.NamedTuple([_WHOLE[::1], types.float32[:, :, ::1], _WHOLE[:, ::1]], Lines)
 
 
 def paths(layout, poses, out, work, lines, rules):
@@ -52,17 +52,37 @@ def paths(layout, poses, out, work, lines, rules):
                 trace_muscle(layout, poses, out, work, lines, t, muscle, size)
 
 
-def wrenches(position, gradient, group, wrench):
-    """Sums of r x dL/dr and dL/dr (T, G, 6) over the nodes (N) of each group: `gather_wrenches`."""
-    gather_wrenches(position, gradient, group, wrench)
+def gather_wrenches(position, gradient, group, wrench):
+    """Sums of r x dL/dr and dL/dr, (T, G, 6), over the nodes (N) of each group; group (N,)."""
+    for t in range(wrench.shape[0]):
+        for g in range(wrench.shape[1]):
+            for k in range(6):
+                wrench[t, g, k] = 0.0
+        for node in range(group.size):
+            g = group[node]
+            x, y, z = position[t, node, 0], position[t, node, 1], position[t, node, 2]
+            u, v, w = gradient[t, node, 0], gradient[t, node, 1], gradient[t, node, 2]
+            wrench[t, g, 0] += y * w - z * v
+            wrench[t, g, 1] += z * u - x * w
+            wrench[t, g, 2] += x * v - y * u
+            wrench[t, g, 3] += u
+            wrench[t, g, 4] += v
+            wrench[t, g, 5] += w
 
 
-def powers(wrench, muscle, moved, screw, power):
-    """Rates of length (T, m, n) for screw motions (T, m, 6) of groups of nodes: `sum_powers`."""
-    sum_powers(wrench, muscle, moved, screw, power)
+def sum_powers(wrench, muscle, moved, screw, power):
+    """Rates of length (T, m, n) for screw motions (T, m, 6) of the groups that each moves, (m, G)."""
+    for t in range(power.shape[0]):
+        for row in range(power.shape[1]):
+            for n in range(power.shape[2]):
+                power[t, row, n] = 0.0
+            for g in range(muscle.size):
+                if moved[row, g]:
+                    total = 0.0
+                    for k in range(6):
+                        total += wrench[t, g, k] * screw[t, row, k]
+                    power[t, row, muscle[g]] += total
 
-
-_LINES = types.NamedTuple([_WHOLE[::1], types.float32[:, :, ::1], _WHOLE[:, ::1]], Lines)
 
 _VERSION = source_version(Path(__file__).parent)
 
@@ -72,7 +92,12 @@ def _on_disk(function: Any, *signature: Any) -> CompiledFunction:
 
 
 PATHS = _on_disk(paths, _LAYOUT, _POSES, _OUTPUT, _WORK, _LINES, _WHOLE)
-WRENCHES = _on_disk(wrenches, _given(_REAL, 3), _given(_REAL, 3), _given(_WHOLE, 1), _REAL[:, :, ::1])
+WRENCHES = _on_disk(gather_wrenches, _given(_REAL, 3), _given(_REAL, 3), _given(_WHOLE, 1), _REAL[:, :, ::1])
 POWERS = _on_disk(
-    powers, _given(_REAL, 3), _given(_WHOLE, 1), _given(types.boolean, 2), _given(_REAL, 3), _REAL[:, :, ::1]
+    sum_powers,
+    _given(_REAL, 3),
+    _given(_WHOLE, 1),
+    _given(types.boolean, 2),
+    _given(_REAL, 3),
+    _REAL[:, :, ::1],
 )
