@@ -67,7 +67,7 @@ def full_problem(
     muscles = [state.muscles.parameters for state in states]
     fibers = {"fiber_velocity": _joined(states, "fiber_velocity")}
     fibers["optimal_fiber_length"] = _joined(muscles, "optimal_fiber_length")
-    needed = required_force(model, moved, wrenches).reshape(len(moved.q), -1)
+    needed = required_force(model, moved.q, moved.qd, moved.qdd, wrenches).reshape(len(moved.q), -1)
     return FullProblem(
         jacobian=_flat(jacobian),
         muscle_rows=rows,

@@ -21,7 +21,7 @@ def natural_system(model: Model, motion: Motion, wrenches: list[Wrench]) -> tupl
     """C = Phi_q (T, c, n) and h - M qdd (T, n) in natural coordinates; the actuators, as couples, are in h."""
     moments = projected_moments(model, motion, wrenches)
     actuators = np.einsum("tknx,tk->tnx", couple_rows(model, motion), moments)
-    missing = actuators - required_force(model, motion, wrenches)
+    missing = actuators - required_force(model, motion.q, motion.qd, motion.qdd, wrenches)
     frames = len(motion.q)
     constraint = model.constraints.jacobian(motion.q)
     return constraint.reshape(frames, constraint.shape[1], -1), missing.reshape(frames, -1)

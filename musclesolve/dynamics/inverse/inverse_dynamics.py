@@ -12,14 +12,13 @@ from musclesolve.dynamics.model.model import Model
 from musclesolve.dynamics.vectors import blocks
 
 
-def required_force(model: Model, motion: Motion, wrenches: list[Wrench]) -> Array:
-    """Generalized force M qdd - g (T, N, 3) that joints and actuators together must supply."""
-    check_fits(model, motion)
-    return needed_force(model, motion.q, motion.qd, motion.qdd, wrenches)
+def required_force(
+    model: Model, q: Array, qd: Array, qdd: Array, wrenches: list[Wrench]
+) -> Array:
+    """Generalized force M qdd - g (T, N, 3) that joints and actuators together must supply.
 
-
-def needed_force(model: Model, q: Array, qd: Array, qdd: Array, wrenches: list[Wrench]) -> Array:
-    """M qdd - g (T, N, 3) from positions, velocities and accelerations (T, N, 3) [m, m/s, m/s2]."""
+    From positions, velocities and accelerations (T, N, 3) [m, m/s, m/s2].
+    """
     bodies = model.rigid_bodies
     # On the bodies first: what is added up there goes over to the generalized coordinates once.
     force = inertia_on_bodies(bodies, model.basic_mass, q, qd, qdd)
@@ -36,10 +35,11 @@ def projected_moments(model: Model, motion: Motion, wrenches: list[Wrench]) -> A
         (T, K+6): joint moments about their axes [N m], then the residual force [N] and moment [N m] that the base
         would need from outside, global axes, about the origin of the layout (mid-hip).
     """
+    check_fits(model, motion)
     check_frames(wrenches, len(motion.q))
     parts = []
     for block in blocks(len(motion.q)):
-        some = motion.frames(block)
-        needed = required_force(model, some, [wrench.frames(block) for wrench in wrenches])
-        parts.append(model.tree.project(some.q, some.origin, needed))
+        q, acting = motion.q[block], [wrench.frames(block) for wrench in wrenches]
+        force = required_force(model, q, motion.qd[block], motion.qdd[block], acting)
+        parts.append(model.tree.project(q, motion.origin[block], force))
     return np.concatenate(parts)

@@ -23,7 +23,7 @@ from musclesolve.dynamics.inverse.external_wrenches import Wrench
 from musclesolve.dynamics.inverse.inverse_dynamics import required_force
 from musclesolve.dynamics.inverse.joint_couples import Couples
 from musclesolve.dynamics.kinematics.joint_drivers import driver_rows, residual_about_origin
-from musclesolve.dynamics.kinematics.motion_derivatives import Motion
+from musclesolve.dynamics.kinematics.motion_derivatives import Motion, check_fits
 from musclesolve.dynamics.model.model import Model
 from musclesolve.dynamics.vectors import blocks
 from musclesolve.errors import InputError, MuscleSolveError
@@ -46,6 +46,7 @@ def lagrange_multipliers(model: Model, motion: Motion, wrenches: list[Wrench]) -
     The rows are independent and as many as there are coordinates, so lambda is unique. The multipliers of the
     drivers become moments by the factors of correction B3.
     """
+    check_fits(model, motion)
     parts = []
     for block in blocks(len(motion.time), _BLOCK):
         acting = [wrench.frames(block) for wrench in wrenches]
@@ -53,7 +54,7 @@ def lagrange_multipliers(model: Model, motion: Motion, wrenches: list[Wrench]) -
         constraint, drivers = model.constraints.jacobian(some.q), driver_rows(model, some)
         (frames, rows), joints = constraint.shape[:2], model.tree.joint_count
         jacobian = np.concatenate([constraint, drivers.jacobian], axis=1).reshape(frames, -1, some.q[0].size)
-        needed = -required_force(model, some, acting).reshape(frames, -1, 1)
+        needed = -required_force(model, some.q, some.qd, some.qdd, acting).reshape(frames, -1, 1)
         multipliers = np.asarray(np.linalg.solve(np.swapaxes(jacobian, 1, 2), needed)[..., 0])
         moments = drivers.moment_factor * multipliers[:, rows:]
         base = residual_about_origin(model, some, moments[:, joints:])
@@ -76,7 +77,8 @@ def actuated_moments(
         InputError: a name is unknown, or a degree of freedom is in both lists.
         MuscleSolveError: a degree of freedom is in neither; names it.
     """
-    names = model.topology.dof_names
+    check_fits(model, motion)
+    names, joints, (frames, slots) = model.topology.dof_names, model.tree.joint_count, motion.q.shape[:2]
     for name in (*drivers, *(couples or ())):
         if name not in names:
             raise unknown_name(name, "degree of freedom", names)
@@ -90,29 +92,27 @@ def actuated_moments(
             f"nothing drives {', '.join(names[k] for k in np.flatnonzero(free))}: give each degree of freedom a driver "
             "or a couple."
         )
-    parts = [model.constraints.jacobian(motion.q)]
-    unit = couple_rows(model, motion)
+    rows = np.zeros((frames, 0, slots, 3))
     if driven.any():
-        base = bool(driven[model.tree.joint_count :].any())
-        rows, chosen = driver_rows(model, motion, base=base), np.flatnonzero(driven)
-        parts.append(rows.jacobian[:, chosen])
-    parts.append(unit[:, held])
-    stacked = np.concatenate(parts, axis=1).reshape(len(motion.q), -1, 3 * motion.q.shape[1])
-    needed = -required_force(model, motion, wrenches).reshape(len(motion.q), -1)
+        drive = driver_rows(model, motion, base=bool(driven[joints:].any()))
+        chosen = np.flatnonzero(driven)
+        rows = drive.jacobian[:, chosen]
+    parts = model.constraints.jacobian(motion.q), rows, couple_rows(model, motion)[:, held]
+    stacked = np.concatenate(parts, axis=1).reshape(frames, -1, 3 * slots)
+    needed = -required_force(model, motion.q, motion.qd, motion.qdd, wrenches).reshape(frames, -1)
     multipliers = minimum_norm(stacked, needed, "constraints, drivers and couples")
     first, count = len(model.constraints.names), int(driven.sum())
-    moments = np.zeros((len(motion.q), len(names)))
+    moments = np.zeros((frames, len(names)))
     moments[:, held] = -multipliers[:, first + count :]
     if driven.any():
         multiplier = multipliers[:, first : first + count]
-        moments[:, chosen] = rows.moment_factor[:, chosen] * multiplier
-        joints = model.tree.joint_count
-        if base:
-            # Base drivers act along prescribed axes: their force about the global ones, by its power.
-            force = -np.einsum("tanx,ta->tnx", rows.jacobian[:, chosen], multiplier)
-            directions = model.tree.allowed(motion.q, motion.origin)[..., joints:]
-            power = np.einsum("tnxk,tnx->tk", directions, force)
-            moments[:, joints:] = np.where(driven[joints:], 0.0, moments[:, joints:]) + power
+        moments[:, chosen] = drive.moment_factor[:, chosen] * multiplier
+    if driven[joints:].any():
+        # Base drivers act along prescribed axes: their force about the global ones, by its power.
+        force = -np.einsum("tanx,ta->tnx", rows, multiplier)
+        directions = model.tree.allowed(motion.q, motion.origin)[..., joints:]
+        power = np.einsum("tnxk,tnx->tk", directions, force)
+        moments[:, joints:] = np.where(driven[joints:], 0.0, moments[:, joints:]) + power
     return Multipliers(multipliers[:, :first], moments)
 
 

@@ -37,11 +37,9 @@ from musclesolve.dynamics.kinematics.pose_fit import (
     fit_of,
     fit_pose,
     generic_directions,
-    observable_dofs,
-    rest_weights,
 )
 from musclesolve.dynamics.model.model import Model
-from musclesolve.dynamics.vectors import blocks, lines_of
+from musclesolve.dynamics.vectors import lines_of
 from musclesolve.errors import InputError
 
 
@@ -58,22 +56,15 @@ def drive_pose(
     An angle that the measured points of no single body show has the value of the nearest pose; `borrowed` names it.
     Arguments and exceptions are those of `fit_pose`.
     """
-    frames, joints = len(targets.values), model.tree.joint_count
-    free, rest = observable_dofs(model, targets), rest_weights(model, targets)
-    near = Pose.of(fit_pose(model, targets, time, tolerance, max_iterations, start).coordinates)
-    plan = drive_plan(model, targets, free)
-    every = NearestPose(model, targets, free, rest, np.arange(frames) if time is None else time)
-    parts = []
-    for block in blocks(frames):
-        poses = plan.poses(every.frames(block), near.frames(block), tolerance, max_iterations)
-        angles = poses[0].angles.copy()
-        for joint, solve in plan.shown.items():
-            angles[:, joint] = poses[solve].angles[:, joint]
-        parts.append(replace(poses[plan.base], angles=angles))
-    shown = np.zeros_like(free)
-    shown[list(plan.shown)] = True
-    borrowed = np.flatnonzero(free[:joints] & ~shown[:joints]).tolist()
-    return fit_of(model, targets, Pose.joined(parts), np.flatnonzero(~free), borrowed)
+    nearest = NearestPose.of(model, targets, time)
+    near = fit_pose(model, targets, time, tolerance, max_iterations, start).coordinates
+    plan = drive_plan(nearest)
+    poses = plan.poses(nearest, Pose.of(near), tolerance, max_iterations)
+    angles = poses[0].angles.copy()
+    for joint, solve in plan.shown.items():
+        angles[:, joint] = poses[solve].angles[:, joint]
+    borrowed = set(np.flatnonzero(nearest.free[: model.tree.joint_count]).tolist()) - set(plan.shown)
+    return fit_of(nearest, poses[OF_BASE]._replace(angles=angles), sorted(borrowed))
 
 
 def consistent_motion(
@@ -151,6 +142,9 @@ def measured_pose(
     return replace(nearest, q=q, residual=np.zeros_like(nearest.residual))
 
 
+OF_BASE = 1
+"""Number of the pose of a `DrivePlan` that has the place of the base."""
+
 _SEEN = 1e-6
 """A rotation that moves points by less than this share of what the largest moves them is not seen."""
 
@@ -173,25 +167,24 @@ class Solve:
 class DrivePlan:
     """All solves in order; their poses are numbered from 1, pose 0 is the one that they start from.
 
-    shown: joint -> number of the pose that has its angle; base: number of the pose that has the place of the base.
+    shown: joint -> number of the pose that has its angle.
     """
 
     solves: tuple[Solve, ...]
     shown: dict[int, int]
-    base: int
 
-    def poses(self, every: NearestPose, start: Pose, tolerance: float, limit: int) -> list[Pose]:
+    def poses(self, nearest: NearestPose, start: Pose, tolerance: float, limit: int) -> list[Pose]:
         """The start, then the pose that each solve finds.
 
         The whole tree goes with the body in question; nothing but the targets of that body counts.
         """
         poses = [start]
         for solve in self.solves:
-            local = replace(every, targets=every.targets.among(solve.places), free=solve.free)
+            local = replace(nearest, targets=nearest.targets.among(solve.places), free=solve.free)
             before = poses[solve.after]
             after = local.converge(before, tolerance, limit)
             poses.append(
-                after if solve.line is None else _without_twist(every.model, solve.line, before, after)
+                after if solve.line is None else _without_twist(nearest.model, solve.line, before, after)
             )
         return poses
 
@@ -201,106 +194,72 @@ def _without_twist(model: Model, line: tuple[int, int], before: Pose, after: Pos
 
     Nothing measured shows that rotation, so it would depend on the steps of the fit.
     """
-    tree, slots = model.tree, np.array([line])
-    layouts = [pose.q(tree) for pose in (before, after)]
-    a, b = (_units(lines_of(q, slots)[:, 0]) for q in layouts)
-    rotation = _half_turn(_units(a + b)) @ _half_turn(a) @ before.rotation
-    old, new = (q[:, line[1]] for q in layouts)
+
+    def units(vectors: Array) -> Array:
+        return np.asarray(vectors / np.linalg.norm(vectors, axis=-1, keepdims=True))
+
+    def half_turn(axis: Array) -> Array:
+        return np.asarray(2.0 * axis[:, :, None] * axis[:, None] - np.eye(3))
+
+    q_before, q_after = before.q(model.tree), after.q(model.tree)
+    a, b = (units(lines_of(q, np.array([line]))[:, 0]) for q in (q_before, q_after))
+    rotation = half_turn(units(a + b)) @ half_turn(a) @ before.rotation
+    old, new = q_before[:, line[1]], q_after[:, line[1]]
     carried = rotation @ np.swapaxes(before.rotation, 1, 2) @ (old - before.position)[..., None]
-    return replace(after, position=new - carried[..., 0], rotation=rotation)
+    return after._replace(position=new - carried[..., 0], rotation=rotation)
 
 
-def _half_turn(axis: Array) -> Array:
-    """Rotations (T, 3, 3) by 180 degrees about unit axes (T, 3)."""
-    return np.asarray(2.0 * axis[:, :, None] * axis[:, None] - np.eye(3))
-
-
-def _units(vectors: Array) -> Array:
-    return np.asarray(vectors / np.linalg.norm(vectors, axis=-1, keepdims=True))
-
-
-def drive_plan(model: Model, targets: Targets, free: Mask) -> DrivePlan:
-    """The solves that show the joints of a model by what was measured of it; free (K+6,): what any target shows."""
-    joints = model.tree.joint_count
-    base = list(range(joints, joints + 6))
-    solves: list[Solve] = []
-    shown: dict[int, int] = {}
-    lying = {model.tree.root: 0}
-    for step in _plan(model, targets, free):
-        pose = lying[step.before]
-        if step.joints:
-            solves.append(Solve(pose, _only(free, [*step.joints, *base[:3]]), step.places))
-            pose = len(solves)
-            shown |= dict.fromkeys(step.joints, pose)
-        lying |= dict.fromkeys(step.between, pose)
-        solves.append(Solve(pose, _only(free, base), step.places, _line(model, targets, step)))
-        lying[step.body] = len(solves)
-    return DrivePlan(tuple(solves), shown, lying[model.tree.root])
-
-
-def _line(model: Model, targets: Targets, step: _Step) -> tuple[int, int] | None:
-    """The two points between which the measured points of a body lie, if that is all that it shows."""
-    if _seen(generic_directions(model, targets)[step.places], np.array([], int))[1]:
-        return None
-    slots = targets.slots[step.places]
-    points = slots[slots < model.topology.point_count]
-    if len(points) < 2:
-        return None
-    first = model.standing[points[0]]
-    return int(points[0]), int(points[np.argmax(np.linalg.norm(model.standing[points] - first, axis=1))])
-
-
-def _only(free: Mask, chosen: list[int]) -> Mask:
-    """Mask (K+6,) of the chosen degrees of freedom as far as they are free."""
-    mask = np.zeros_like(free)
-    mask[chosen] = True
-    return mask & free
-
-
-@dataclass(frozen=True)
-class _Step:
-    """One body with measured points, `places` among the targets.
-
-    `before` is a proximal frame whose orientation is known by then, `joints` those between that it shows, perhaps
-    none; `between` are the frames on the way, known with it.
-    """
-
-    body: int
-    before: int
-    joints: list[int]
-    between: list[int]
-    places: Indices
-
-
-def _plan(model: Model, targets: Targets, free: Mask) -> list[_Step]:
-    """Which bodies show which joints, from the base outwards, until no further body shows any."""
-    tree = model.tree
-    on_joints = tree.distal_frames.astype(bool)
+def drive_plan(nearest: NearestPose) -> DrivePlan:
+    """The solves that show the joints of a model by what was measured of it, from the base outwards."""
+    model, tree, targets = nearest.model, nearest.model.tree, nearest.targets
+    on_joints, points = tree.distal_frames.astype(bool), model.topology.point_count
     moved = generic_directions(model, targets)
     slots = [[model.topology.slot[name] for name in body.members] for body in model.topology.bodies]
     places = [np.flatnonzero(np.isin(targets.slots, members)) for members in slots]
     outwards = np.argsort(on_joints[: len(places)].sum(axis=1), kind="stable").tolist()
-    plan = [_Step(tree.root, tree.root, [], [], places[tree.root])]
-    known, grown = {tree.root}, True
+    base = list(range(tree.joint_count, tree.joint_count + 6))
+    solves: list[Solve] = []
+    shown: dict[int, int] = {}
+    lying: dict[int, int] = {}  # frames whose orientation is known, with the number of the pose that has it
+
+    def add(body: int, after: int, speeds: list[int], line: tuple[int, int] | None) -> int:
+        free = np.zeros_like(nearest.free)
+        free[speeds] = nearest.free[speeds]
+        solves.append(Solve(after, free, places[body], line))
+        return len(solves)
+
+    def line_of(body: int) -> tuple[int, int] | None:
+        """The two points between which the measured points of a body lie, if that is all that it shows."""
+        seen = targets.slots[places[body]]
+        seen = seen[seen < points]
+        if len(seen) < 2:
+            return None
+        away = np.linalg.norm(model.standing[seen] - model.standing[seen[0]], axis=1)
+        return int(seen[0]), int(seen[np.argmax(away)])
+
+    _, whole = _seen(moved[places[tree.root]], np.array([], int))
+    lying[tree.root] = add(tree.root, 0, base, None if whole else line_of(tree.root))
+    grown = True
     while grown:
         grown = False
         for body in outwards:
-            if body in known or not places[body].size:
+            if body in lying or not places[body].size:
                 continue
             way = [f for f in range(len(on_joints)) if not (on_joints[f] & ~on_joints[body]).any()]
-            before = max((f for f in way if f in known), key=lambda f: int(on_joints[f].sum()))
-            pending = np.flatnonzero(on_joints[body] & ~on_joints[before] & free[: tree.joint_count])
+            before = max((f for f in way if f in lying), key=lambda f: int(on_joints[f].sum()))
+            pending = np.flatnonzero(on_joints[body] & ~on_joints[before] & nearest.free[: tree.joint_count])
             shows, whole = _seen(moved[places[body]], pending)
-            if shows or whole:
-                between = (
-                    [f for f in way if f != body and (on_joints[f] & ~on_joints[before]).any()]
-                    if shows
-                    else []
-                )
-                plan.append(_Step(body, before, pending.tolist() if shows else [], between, places[body]))
-                known |= {body, *between}
-                grown = True
-    return plan
+            if not (shows or whole):
+                continue
+            pose = lying[before]
+            if shows:
+                pose = add(body, pose, [*pending.tolist(), *base[:3]], None)
+                shown |= dict.fromkeys(pending.tolist(), pose)
+                between = [f for f in way if f != body and (on_joints[f] & ~on_joints[before]).any()]
+                lying |= dict.fromkeys(between, pose)
+            lying[body] = add(body, pose, base, None if whole else line_of(body))
+            grown = True
+    return DrivePlan(tuple(solves), shown)
 
 
 def _seen(moved: Array, pending: Indices) -> tuple[bool, bool]:

@@ -219,21 +219,26 @@ def base_rows(model: Model, motion: Motion, q: Array, qd: Array) -> tuple[Array,
     base, joints = BaseDriver.of(model), model.tree.joint_count
     rotation = from_cardan(*motion.coordinates[:, joints + 3 :].T)
     spin, spin_rate = motion.speeds[:, joints + 3 :], motion.speed_rates[:, joints + 3 :]
+
+    def carried(vector: Array) -> Array:
+        """Acceleration of a vector (T, 3) that rotates with the base."""
+        return np.cross(spin_rate, vector) + np.cross(spin, np.cross(spin, vector))
+
     arm = rotation @ model.standing[base.point]
     shift = slice(joints, joints + 3)
     value = [q[:, base.point] - motion.coordinates[:, shift] - arm]
     nu = [motion.speeds[:, shift] + np.cross(spin, arm)]
-    gamma = [motion.speed_rates[:, shift] + _carried(spin, spin_rate, arm)]
+    gamma = [motion.speed_rates[:, shift] + carried(arm)]
     jacobian = np.zeros((len(q), 6, *q.shape[1:]))
     jacobian[:, range(3), base.point, range(3)] = 1.0
     axes = rotation @ base.triad
     for row, (direction, against, sign) in enumerate(((1, 2, 1.0), (0, 2, -1.0), (0, 1, 1.0)), start=3):
         weights, fixed = base.combinations[direction], sign * axes[:, :, against]
         now, rate = (np.einsum("n,tnx->tx", weights, x) for x in (q, qd))
-        moved, moved_twice = np.cross(spin, fixed), _carried(spin, spin_rate, fixed)
-        value.append(_column(now, fixed))
-        nu.append(-_column(now, moved))
-        gamma.append(-2.0 * _column(rate, moved) - _column(now, moved_twice))
+        moved = np.cross(spin, fixed)
+        value.append(_dot(now, fixed)[:, None])
+        nu.append(-_dot(now, moved)[:, None])
+        gamma.append((-2.0 * _dot(rate, moved) - _dot(now, carried(fixed)))[:, None])
         jacobian[:, row] = weights[:, None] * fixed[:, None]
     return np.hstack(value), jacobian, np.hstack(nu), np.hstack(gamma), -np.ones((len(q), 6))
 
@@ -250,7 +255,7 @@ def base_closure_errors(model: Model, motion: Motion, q: Array, largest: float) 
     weights = np.vstack([np.eye(q.shape[1])[base.point], base.combinations])
     now, axes = weights @ q, rotation @ base.triad
     a = now[:, 1] / np.linalg.norm(now[:, 1], axis=1, keepdims=True)
-    b = now[:, 2] - _column(a, now[:, 2]) * a
+    b = now[:, 2] - _dot(a, now[:, 2])[:, None] * a
     b = b / np.linalg.norm(b, axis=1, keepdims=True)
     present = np.stack([a, b, np.cross(a, b)], axis=-1)
     rest = to_vector(axes @ np.swapaxes(present, 1, 2))
@@ -271,12 +276,3 @@ def residual_about_origin(model: Model, motion: Motion, forces: Array) -> Array:
     force, moment = forces[:, :3], np.einsum("txy,ty->tx", rotation @ base.triad, forces[:, 3:])
     return np.hstack([force, moment + np.cross(rotation @ model.standing[base.point], force)])
 
-
-def _carried(spin: Array, spin_rate: Array, vector: Array) -> Array:
-    """Acceleration of a vector that rotates with the base."""
-    return np.cross(spin_rate, vector) + np.cross(spin, np.cross(spin, vector))
-
-
-def _column(a: Array, b: Array) -> Array:
-    """A column (T, 1)."""
-    return np.einsum("tx,tx->t", a, b)[:, None]

@@ -133,24 +133,20 @@ def motion_with(model: Model, time: Array, coordinates: Array, q: Array, qd: Arr
     tree, joints = model.tree, model.tree.joint_count
     shift, rotation = slice(joints, joints + 3), slice(joints + 3, joints + 6)
     angles, origin, cardan = coordinates[:, :joints], coordinates[:, shift], coordinates[:, rotation]
-    directions = tree.allowed(q, origin).reshape(len(q), -1, joints + 6)
-    orthogonal, triangle = np.linalg.qr(directions)
-    speeds = _solve(orthogonal, triangle, qd)
-    bias = tree.acceleration(q, qd, speeds, np.zeros_like(speeds), origin, speeds[:, shift])
-    speed_rates = _solve(orthogonal, triangle, qdd - bias)
+    orthogonal, triangle = np.linalg.qr(tree.allowed(q, origin).reshape(len(q), -1, joints + 6))
+
+    def along(right: Array) -> Array:
+        projected = np.swapaxes(orthogonal, 1, 2) @ right.reshape(len(right), -1, 1)
+        return np.asarray(np.linalg.solve(triangle, projected)[..., 0])
+
+    speeds = along(qd)
+    still = np.zeros_like(speeds)
+    speed_rates = along(qdd - tree.acceleration(q, qd, speeds, still, origin, speeds[:, shift]))
     rates, second = tree.rates(angles, speeds[:, :joints], speed_rates[:, :joints])
     cardan_rate, cardan_second = cardan_derivatives(cardan, speeds[:, rotation], speed_rates[:, rotation])
-    return Motion(
-        time,
-        coordinates,
-        np.column_stack([rates, speeds[:, shift], cardan_rate]),
-        np.column_stack([second, speed_rates[:, shift], cardan_second]),
-        speeds,
-        speed_rates,
-        q,
-        qd,
-        qdd,
-    )
+    rates = np.column_stack([rates, speeds[:, shift], cardan_rate])
+    second = np.column_stack([second, speed_rates[:, shift], cardan_second])
+    return Motion(time, coordinates, rates, second, speeds, speed_rates, q, qd, qdd)
 
 
 def joint_angles(model: Model, rotation: Array) -> Array:
@@ -163,10 +159,15 @@ def joint_angles(model: Model, rotation: Array) -> Array:
         angles[:, joints] = to_vector(relative) @ axes[joints].T
     alone = single_joints(model)
     angles[:, alone] = revolute_angles(model, rotation, alone)
+    # A universal joint about perpendicular axes a and b with a cross between them: R = R_a R_b, so R b = R_a b.
     across = {int(parent): k for k, parent in enumerate(tree.parent) if parent >= bodies}
-    for k in np.flatnonzero(tree.child >= bodies).tolist():
-        second = across[int(tree.child[k])]
-        angles[:, k], angles[:, second] = _universal(model, rotation, axes, k, second)
+    for first in np.flatnonzero(tree.child >= bodies).tolist():
+        second = across[int(tree.child[first])]
+        relative, (a, b) = _relative(rotation, tree.parent[first], tree.child[second]), axes[[first, second]]
+        rotated = relative @ b
+        angles[:, first] = np.arctan2(np.cross(b, rotated) @ a, rotated @ b)
+        rest = np.swapaxes(rotation_about(a, angles[:, first]), 1, 2) @ relative
+        angles[:, second] = _about(b, rest)
     return angles
 
 
@@ -185,16 +186,6 @@ def revolute_angles(model: Model, rotation: Array, joints: Indices) -> Array:
     return _about(axes, _relative(rotation, tree.parent[joints], tree.child[joints]))
 
 
-def _universal(model: Model, rotation: Array, axes: Array, first: int, second: int) -> tuple[Array, Array]:
-    """Both angles about perpendicular axes a, b with a cross between them: R = R_a R_b, so R b = R_a b."""
-    relative = _relative(rotation, model.tree.parent[first], model.tree.child[second])
-    a, b = axes[first], axes[second]
-    rotated = relative @ b
-    angle = np.arctan2(np.cross(b, rotated) @ a, rotated @ b)
-    rest = np.swapaxes(rotation_about(a, angle), 1, 2) @ relative
-    return angle, _about(b, rest)
-
-
 def _relative(rotation: Array, parent: int | Indices, child: int | Indices) -> Array:
     return np.swapaxes(rotation[:, parent], -1, -2) @ rotation[:, child]
 
@@ -204,11 +195,6 @@ def _about(axis: Array, rotation: Array) -> Array:
     odd = rotation - np.swapaxes(rotation, -1, -2)
     sine = axis[..., 0] * odd[..., 2, 1] + axis[..., 1] * odd[..., 0, 2] + axis[..., 2] * odd[..., 1, 0]
     return np.arctan2(sine, np.trace(rotation, axis1=-2, axis2=-1) - 1.0)
-
-
-def _solve(orthogonal: Array, triangle: Array, right: Array) -> Array:
-    projected = np.swapaxes(orthogonal, 1, 2) @ right.reshape(len(right), -1, 1)
-    return np.asarray(np.linalg.solve(triangle, projected)[..., 0])
 
 
 def cardan_derivatives(cardan: Array, spin: Array, twist: Array) -> tuple[Array, Array]:

@@ -26,6 +26,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -93,23 +94,12 @@ def fit_pose(
         InputError: no point of the base body was measured; a start of another shape.
         MuscleSolveError: frames that do not converge; says which, and which target is farthest off.
     """
-    frames, tree = len(targets.values), model.tree
-    free = observable_dofs(model, targets)
-    names = np.arange(frames) if time is None else time
-    every = NearestPose(model, targets, free, rest_weights(model, targets), names)
+    frames, tree, every = len(targets.values), model.tree, NearestPose.of(model, targets, time)
     measured = _measured_base(model, targets)
-    locked = np.flatnonzero(~free)
-
-    def converged(pose: Pose) -> Pose:
-        some = blocks(frames)
-        return Pose.joined(
-            [every.frames(b).converge(pose.frames(b), tolerance, max_iterations) for b in some]
-        )
-
     if start is not None:
-        start = check_array(start, "the start", (frames, len(free)), model.topology.dof_names)
+        start = check_array(start, "the start", (frames, len(every.free)), model.topology.dof_names)
         try:
-            pose = converged(Pose.of(start))
+            pose = every.converge(Pose.of(start), tolerance, max_iterations)
         except MuscleSolveError:
             pass
         else:
@@ -119,39 +109,41 @@ def fit_pose(
             along = pose.q(tree)[:, targets.slots[directions]] * targets.values[:, directions]
             turned = angle_between(pose.rotation, measured.rotation) > 0.5 * np.pi
             if not turned.any() and not (along.sum(axis=2) < 0.0).any():
-                return fit_of(model, targets, pose, locked)
+                return fit_of(every, pose)
 
     chosen = np.unique(np.append(np.arange(0, frames, _KEY_FRAMES), frames - 1))
     keys = every.frames(chosen)
-    few = keys.without_jumps(keys.converge(measured.frames(chosen), 1e-3, max_iterations), max_iterations)
-    spread = replace(few, angles=continuous_branch(model, few.angles)).spread(frames, chosen)
+    few = keys.converge(measured.frames(chosen), 1e-3, max_iterations)
+    for k in range(1, len(chosen)):
+        if np.abs(few.angles[k] - few.angles[k - 1]).max() > _JUMP:  # an arm bent the wrong way
+            here = slice(k, k + 1)
+            before = few.frames(here)._replace(angles=few.angles[k - 1 : k])
+            few.put(here, keys.frames(here).converge(before, 1e-3, max_iterations))
+    spread = few._replace(angles=continuous_branch(model, few.angles)).spread(frames, chosen)
     # A subject who turns around between two of these frames is not where a curve through them leads.
     suspect = np.flatnonzero(angle_between(spread.rotation, measured.rotation) > _SUSPECT)
     if suspect.size:
-        base = replace(measured, angles=spread.angles).frames(suspect)
-        spread.put(suspect, every.frames(suspect).nearer(spread.frames(suspect), base))
-    return fit_of(model, targets, converged(spread), locked)
+        some, between = every.frames(suspect), spread.frames(suspect)
+        as_measured = measured._replace(angles=spread.angles).frames(suspect)
+        nearer = some.misfit(as_measured)[1] < some.misfit(between)[1]
+        spread.put(suspect, between.where(nearer, as_measured))
+    return fit_of(every, every.converge(spread, tolerance, max_iterations))
 
 
-def fit_of(model: Model, targets: Targets, pose: Pose, locked: Indices, borrowed: Sequence[int] = ()) -> Fit:
-    """A pose (T) as the solution for what was measured; `locked` and `borrowed` by their places among the dofs."""
-    base = np.column_stack([pose.position, *to_cardan(pose.rotation)])
-    angles = continuous_branch(model, pose.angles)
-    q = replace(pose, angles=angles).q(model.tree)
+def fit_of(nearest: NearestPose, pose: Pose, borrowed: Sequence[int] = ()) -> Fit:
+    """A pose (T) as the solution for what was measured; `borrowed` by their places among the joints."""
+    model, targets = nearest.model, nearest.targets
+    pose = pose._replace(angles=continuous_branch(model, pose.angles))
+    q = pose.q(model.tree)
     seen = targets.slots < model.topology.point_count
     return Fit(
-        coordinates=np.column_stack([angles, base]),
+        coordinates=np.column_stack([pose.angles, pose.position, *to_cardan(pose.rotation)]),
         q=q,
         residual=np.linalg.norm((q[:, targets.slots] - targets.values)[:, seen], axis=2),
         points=tuple(model.topology.coordinate_names[slot] for slot in targets.slots[seen]),
-        locked=tuple(model.topology.dof_names[k] for k in locked),
+        locked=tuple(model.topology.dof_names[k] for k in np.flatnonzero(~nearest.free)),
         borrowed=tuple(model.topology.dof_names[k] for k in borrowed),
     )
-
-
-def observable_dofs(model: Model, targets: Targets) -> Mask:
-    """(K+6,) which degrees of freedom move any target in a general pose; the others stay locked at zero."""
-    return np.abs(generic_directions(model, targets)).max(axis=(0, 1)) > 1e-6
 
 
 def generic_directions(model: Model, targets: Targets) -> Array:
@@ -160,15 +152,6 @@ def generic_directions(model: Model, targets: Targets) -> Array:
     generic = np.full((1, tree.joint_count), 0.3)
     q = tree.pose(generic, np.zeros((1, 3)), np.eye(3)[None])
     return tree.allowed(q, np.zeros((1, 3)), targets.slots)[0]
-
-
-def rest_weights(model: Model, targets: Targets) -> Array:
-    """(K+6,) weights that draw angles to zero: the model's, but none where the driven direction is measured."""
-    weights = np.zeros(len(model.topology.dof_names))
-    for k, dof in enumerate(model.topology.dofs):
-        measured = dof.follower[0] is None and model.topology.slots_of(dof.follower)[1] in targets.slots
-        weights[k] = 0.0 if measured else dof.rest**2
-    return weights
 
 
 def _measured_base(model: Model, targets: Targets) -> Pose:
@@ -203,8 +186,7 @@ _DAMPING = 1e-9
 """Keeps a step finite in a direction that the targets do not see at the moment [m2]; it does not move the optimum."""
 
 
-@dataclass(frozen=True)
-class Pose:
+class Pose(NamedTuple):
     """Joint angles (T, K), position (T, 3) and rotation (T, 3, 3) of the base."""
 
     angles: Array
@@ -219,43 +201,30 @@ class Pose:
 
     def q(self, tree: Tree, moving: Mask | None = None) -> Array:
         """Natural coordinates (T, N, 3); moving (K,) as in `Tree.frames`."""
-        return tree.pose(self.angles, self.position, self.rotation, moving)
+        return tree.pose(*self, moving)
 
     def moved(self, tree: Tree, step: Array) -> Pose:
         """The pose after a step in the speeds (T, K+6)."""
         joints = self.angles.shape[1]
-        rotation = from_vector(step[:, joints + 3 :])
         return Pose(
             tree.moved(self.angles, step[:, :joints]),
             self.position + step[:, joints : joints + 3],
-            rotation @ self.rotation,
+            from_vector(step[:, joints + 3 :]) @ self.rotation,
         )
 
     def where(self, chosen: Mask, other: Pose) -> Pose:
         """The other pose in the chosen frames (T,), this one in the rest."""
-        pairs = zip(self._arrays(), other._arrays(), strict=True)
+        pairs = zip(self, other, strict=True)
         return Pose(*(np.where(chosen[(..., *[None] * (a.ndim - 1))], b, a) for a, b in pairs))
 
     def frames(self, keep: slice | Indices | Mask) -> Pose:
         """The pose at some frames: a slice, a mask (T,) or indices."""
-        return Pose(*(array[keep] for array in self._arrays()))
+        return Pose(*(array[keep] for array in self))
 
     def put(self, places: Indices | slice, other: Pose) -> None:
         """Write the frames of another pose into some frames of this one."""
-        for old, new in zip(self._arrays(), other._arrays(), strict=True):
+        for old, new in zip(self, other, strict=True):
             old[places] = new
-
-    def copy(self) -> Pose:
-        """A copy of the pose with arrays of its own."""
-        return Pose(*(array.copy() for array in self._arrays()))
-
-    def _arrays(self) -> tuple[Array, Array, Array]:
-        return self.angles, self.position, self.rotation
-
-    @classmethod
-    def joined(cls, parts: list[Pose]) -> Pose:
-        """Stretches of frames, one after the other."""
-        return cls(*(np.concatenate(part) for part in zip(*(p._arrays() for p in parts), strict=True)))
 
     def spread(self, frames: int, keys: Array) -> Pose:
         """From some frames (k,), the first and the last among them, to all between, by cubic splines."""
@@ -264,13 +233,15 @@ class Pose:
         if len(keys) == frames:
             return self
         at, degree = np.arange(frames), min(3, len(keys) - 1)
-        angles, position, rotation = (make_interp_spline(keys, a, k=degree)(at) for a in self._arrays())
+        angles, position, rotation = (make_interp_spline(keys, array, k=degree)(at) for array in self)
         return Pose(angles, position, nearest_rotation(rotation))
 
 
 @dataclass(frozen=True)
 class NearestPose:
-    """Gauss-Newton on some frames: free degrees of freedom, weights that draw angles to zero, names of the frames."""
+    """The fit of some frames: free (K+6,), the degrees of freedom that move; rest (K+6,), weights that draw angles to
+    zero; names (T,) of the frames.
+    """
 
     model: Model
     targets: Targets
@@ -278,42 +249,73 @@ class NearestPose:
     rest: Array
     names: Array | Indices
 
+    @classmethod
+    def of(cls, model: Model, targets: Targets, time: Array | None = None) -> NearestPose:
+        """The fit of all frames, at times (T,) [s].
+
+        Degrees of freedom that move no target in a general pose stay locked at zero. Angles are drawn to zero by the
+        weights of the model, but not where the driven direction is measured.
+        """
+        free = np.abs(generic_directions(model, targets)).max(axis=(0, 1)) > 1e-6
+        rest = np.zeros(len(model.topology.dof_names))
+        for k, dof in enumerate(model.topology.dofs):
+            measured = dof.follower[0] is None and model.topology.slots_of(dof.follower)[1] in targets.slots
+            rest[k] = 0.0 if measured else dof.rest**2
+        return cls(model, targets, free, rest, np.arange(len(targets.values)) if time is None else time)
+
     def frames(self, keep: slice | Indices | Mask) -> NearestPose:
         """The fit of some frames: a slice, a mask (T,) or indices."""
         return replace(self, targets=self.targets.frames(keep), names=self.names[keep])
 
-    def without_jumps(self, pose: Pose, max_iterations: int) -> Pose:
-        """Frames whose angles jump from those before are found again from there: an arm bent the wrong way."""
-        smooth = pose.copy()
-        for frame in range(1, len(smooth.angles)):
-            if np.abs(smooth.angles[frame] - smooth.angles[frame - 1]).max() > _JUMP:
-                here = slice(frame, frame + 1)
-                before = replace(smooth.frames(here), angles=smooth.angles[frame - 1 : frame])
-                smooth.put(here, self.frames(here).converge(before, 1e-3, max_iterations))
-        return smooth
+    def misfit(self, pose: Pose) -> tuple[Array, Array]:
+        """Natural coordinates, and the sum of weighted squares of each frame (T,) [m2]."""
+        # What moves no target is left as it is in standing.
+        tree, slots = self.model.tree, self.targets.slots
+        q = pose.q(tree, tree.distal_slots[slots].any(axis=0))
+        off = (self.targets.values - q[:, slots]) ** 2
+        rest = pose.angles**2 @ self.rest[: pose.angles.shape[1]]
+        return q, np.einsum("tnx,n->t", off, self.targets.weights) + rest
 
     def converge(self, pose: Pose, tolerance: float, max_iterations: int) -> Pose:
         """Steps until no frame moves by more than `tolerance` [rad or m]: Gauss-Newton from afar, Newton when near.
 
         Steps are damped where the fit gets worse.
         """
+        parts = [
+            self.frames(block)._converge(pose.frames(block), tolerance, max_iterations)
+            for block in blocks(len(self.names))
+        ]
+        return Pose(*map(np.concatenate, zip(*parts, strict=True)))
+
+    def _converge(self, pose: Pose, tolerance: float, max_iterations: int) -> Pose:
+        """The steps of one block of frames."""
+        tree, free, rest = self.model.tree, self.free, self.rest
+        slots, weights = self.targets.slots, self.targets.weights
+        joints, diagonal = tree.joint_count, np.arange(int(free.sum()))
+        drawn = free[:joints]
         # From where each frame starts: hundreds of metres into a laboratory the round-off of places would hide what
         # the last steps gain.
         start = pose.position
-        pose = replace(pose, position=np.zeros_like(start))
-        point = self.targets.slots < self.model.topology.point_count
+        pose = pose._replace(position=np.zeros_like(start))
+        point = slots < self.model.topology.point_count
         seen = self.targets.values - point[:, None] * start[:, None]
         some = replace(self, targets=replace(self.targets, values=seen))
-        solution, going = pose.copy(), np.arange(len(self.names))
+        solution, going = Pose(*map(np.copy, pose)), np.arange(len(self.names))
         damping, largest = np.full(len(going), _DAMPING), np.full(len(going), np.inf)
-        # What moves no target is left as it is in standing.
-        ancestors = self.model.tree.ancestor_joints(self.targets.slots)
-        q, misfit = some._misfit(pose, ancestors)
+        q, misfit = some.misfit(pose)
         for _ in range(max_iterations):
             newton = largest < _NEAR
-            step = some._step(q, pose, damping, newton)
-            tried = pose.moved(self.model.tree, step)
-            q_tried, misfit_tried = some._misfit(tried, ancestors)
+            pull = (some.targets.values - q[:, slots]) * weights[:, None]
+            hessian, gradient = normal_equations(tree, q, pose.position, slots, weights, pull, free, newton)
+            hessian[:, diagonal, diagonal] += rest[free] + damping[:, None]
+            gradient[:, : drawn.sum()] -= rest[:joints][drawn] * pose.angles[:, drawn]
+            step = np.zeros((len(q), len(free)))
+            step[:, free] = np.linalg.solve(hessian, gradient[..., None])[..., 0]
+            turned = np.abs(step[:, :joints]).max(axis=1, initial=0.0)
+            step *= np.minimum(1.0, _LARGEST_ROTATION / np.maximum(turned, 1e-12))[:, None]
+
+            tried = pose.moved(tree, step)
+            q_tried, misfit_tried = some.misfit(tried)
             # Near the optimum the misfit no longer falls: what is left is round-off.
             better = misfit_tried <= misfit * (1.0 + 1e-9) + 1e-18
             pose, q = pose.where(better, tried), np.where(better[:, None, None], q_tried, q)
@@ -324,57 +326,24 @@ class NearestPose:
             if (done := newton & (largest < tolerance)).any():
                 solution.put(going[done], pose.frames(done))
                 if done.all():
-                    return replace(solution, position=solution.position + start)
+                    return solution._replace(position=solution.position + start)
                 left = ~done
                 some, going, pose, q = some.frames(left), going[left], pose.frames(left), q[left]
                 misfit, damping, largest = misfit[left], damping[left], largest[left]
-        raise some._failure(q, largest, tolerance)
 
-    def nearer(self, one: Pose, other: Pose) -> Pose:
-        """The pose that fits better in each frame, of two."""
-        ancestors = self.model.tree.ancestor_joints(self.targets.slots)
-        misfits = [self._misfit(pose, ancestors)[1] for pose in (one, other)]
-        return one.where(misfits[1] < misfits[0], other)
-
-    def _misfit(self, pose: Pose, ancestors: Mask) -> tuple[Array, Array]:
-        """Natural coordinates, and the sum of weighted squares of each frame (T,) [m2]."""
-        q = pose.q(self.model.tree, ancestors)
-        off = (self.targets.values - q[:, self.targets.slots]) ** 2
-        rest = pose.angles**2 @ self.rest[: pose.angles.shape[1]]
-        return q, np.einsum("tnx,n->t", off, self.targets.weights) + rest
-
-    def _step(self, q: Array, pose: Pose, damping: Array, near: Mask) -> Array:
-        """One step in the speeds, (T, K+6), zero where locked; with the full curvature in frames that are near (T,)."""
-        targets, count, joints = self.targets, int(self.free.sum()), pose.angles.shape[1]
-        pull = (targets.values - q[:, targets.slots]) * targets.weights[:, None]
-        hessian, gradient = normal_equations(
-            self.model.tree, q, pose.position, targets.slots, targets.weights, pull, self.free, near
-        )
-        diagonal = np.arange(count)
-        hessian[:, diagonal, diagonal] += self.rest[self.free] + damping[:, None]
-        drawn = self.free[:joints]
-        gradient[:, : drawn.sum()] -= self.rest[:joints][drawn] * pose.angles[:, drawn]
-        step = np.zeros((len(q), len(self.free)))
-        step[:, self.free] = np.linalg.solve(hessian, gradient[..., None])[..., 0]
-        largest = np.abs(step[:, :joints]).max(axis=1, initial=0.0)
-        return step * np.minimum(1.0, _LARGEST_ROTATION / np.maximum(largest, 1e-12))[:, None]
-
-    def _failure(self, q: Array, largest: Array, tolerance: float) -> PoseError:
         names, frame = self.model.topology.coordinate_names, int(np.argmax(largest))
-        off = np.linalg.norm(q[frame, self.targets.slots] - self.targets.values[frame], axis=1)
-        off *= np.sqrt(self.targets.weights)
-        worst = tuple((names[self.targets.slots[k]], float(off[k])) for k in np.argsort(-off)[:_WORST])
-        failed = self.names[largest >= tolerance].tolist()
+        off = np.linalg.norm(q[frame, slots] - some.targets.values[frame], axis=1) * np.sqrt(weights)
+        worst = tuple((names[slots[k]], float(off[k])) for k in np.argsort(-off)[:_WORST])
+        failed = some.names[largest >= tolerance].tolist()
         listed = ", ".join(f"{at:.3f} s" if isinstance(at, float) else f"frame {at}" for at in failed[:3])
         more = f" and {len(failed) - 3} more frames" if len(failed) > 3 else ""
-        return PoseError(
+        raise PoseError(
             f"no pose of the body fits the markers at {listed}{more}; there the point farthest from where it was "
             f"measured is {worst[0][0]}, by {1000.0 * worst[0][1]:.0f} mm. Markers that are swapped or mapped to the "
             "wrong landmark are the usual reason.",
             tuple(failed),
             worst,
         )
-
 
 _SYMMETRIC = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
 

@@ -15,7 +15,7 @@ import numpy as np
 from musclesolve._util.arrays import Array, Mask
 from musclesolve._util.names import unknown_name
 from musclesolve.dynamics.inverse.external_wrenches import Wrench
-from musclesolve.dynamics.inverse.inverse_dynamics import needed_force
+from musclesolve.dynamics.inverse.inverse_dynamics import required_force
 from musclesolve.dynamics.inverse.lagrange_multipliers import minimum_norm, rigid_wrench
 from musclesolve.dynamics.mechanism.assembly import consistent_rates
 from musclesolve.dynamics.mechanism.constraint_rows import (
@@ -137,7 +137,7 @@ def mechanism_forces(
     """
     constraints, time = list(constraints), np.asarray(time, dtype=float)
     qd, qdd = consistent_rates(constraints, time, q, model.topology.coordinate_names)
-    needed = -needed_force(model, q, qd, qdd, list(wrenches))
+    needed = -required_force(model, q, qd, qdd, list(wrenches))
     rows = all_rows(constraints, time, q, qd)
     jacobian = rows.jacobian.reshape(*rows.value.shape, -1)
     multipliers = minimum_norm(jacobian, needed.reshape(len(q), -1))

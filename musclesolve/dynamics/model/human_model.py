@@ -73,7 +73,14 @@ def human_model(
     shod = with_shoes(topology, bare, shoe_mass)
     if segments:
         shod = with_stated(topology, standing, shod, segments)
-    return Model(topology, standing, _weighed(topology, shod, mass_factors or {}), stature=stature)
+    # Segments heavier and lighter than in the table, of the same mass together; centers stay where they are.
+    factors = mass_factors or {}
+    for name in sorted(set(factors) - set(segment_names(topology))):
+        raise unknown_name(name, "segment", segment_names(topology))
+    factor = np.array([factors.get(body.segment, 1.0) for body in topology.bodies])
+    factor *= shod.total / float((factor * shod.mass).sum())
+    weighed = replace(shod, mass=factor * shod.mass, inertia=factor[:, None, None] * shod.inertia)
+    return Model(topology, standing, weighed, stature=stature)
 
 
 def check_size(mass: float, stature: float) -> tuple[float, float]:
@@ -85,15 +92,6 @@ def check_size(mass: float, stature: float) -> tuple[float, float]:
 def segment_names(topology: Topology) -> list[str]:
     """Segments in the order of the bodies."""
     return list(dict.fromkeys(body.segment for body in topology.bodies))
-
-
-def _weighed(topology: Topology, mass: MassProperties, factors: Mapping[str, float]) -> MassProperties:
-    """Segments heavier and lighter than in the table, of the same mass together; centers stay where they are."""
-    for name in sorted(set(factors) - set(segment_names(topology))):
-        raise unknown_name(name, "segment", segment_names(topology))
-    factor = np.array([factors.get(body.segment, 1.0) for body in topology.bodies])
-    factor *= mass.total / float((factor * mass.mass).sum())
-    return replace(mass, mass=factor * mass.mass, inertia=factor[:, None, None] * mass.inertia)
 
 
 def with_shoes(topology: Topology, bare: MassProperties, shoe_mass: float) -> MassProperties:
@@ -113,45 +111,41 @@ def forward_human_model(subject: Model | None = None) -> Model:
     models are the same body while wrists, ankles and shoulder girdle do not move, nor the head against the neck.
     """
     subject = human_model() if subject is None else subject
-    topology = load_topology("forward_human")
-    known = dict(zip(subject.topology.coordinate_names, subject.standing, strict=True))
-    known[topology.origin] = np.zeros(3)
-    offsets = {name: known[name] for name in topology.vectors if name in known}
+    topology, mass = load_topology("forward_human"), subject.mass
+    where = dict(zip(subject.topology.coordinate_names, subject.standing, strict=True))
+    offsets = {name: where[name] for name in topology.vectors if name in where}
+    where[topology.origin] = np.zeros(3)
     for point in topology.points:
-        if point.name in known:
-            offsets[point.name] = known[point.name] - known[point.parent]
+        if point.name in where:
+            offsets[point.name] = where[point.name] - where[point.parent]
             continue
         # How much longer than in the file the subject's segment is that scales the point.
         side = point.name[-2:]
         same = next(p for p in subject.topology.points if p.scale == point.scale and p.name.endswith(side))
-        length = np.linalg.norm(known[same.name] - known[same.parent])
+        length = np.linalg.norm(where[same.name] - where[same.parent])
         offsets[point.name] = float(length / np.linalg.norm(same.offset)) * np.array(point.offset)
-    standing = standing_layout(topology, offsets=offsets)
-    return Model(topology, standing, _inertia(topology, subject), subject.gravity, subject.stature)
-
-
-def _inertia(topology: Topology, subject: Model) -> MassProperties:
-    """Inertia of every body: the subject's bodies of the segments that it names, taken together.
-
-    Of a segment that several bodies share each has what the subject's bodies with its points have; where these all
-    have the center of the segment (de Leva's head), each has its part of the segment.
-    """
-    mass, where = subject.mass, dict(zip(subject.topology.coordinate_names, subject.standing, strict=True))
+    # A body has the subject's bodies of the segments that it names, taken together. Of a segment that several bodies
+    # share each has what the subject's bodies with its points have; where these all have the center of the segment
+    # (de Leva's head), each has its part of the segment.
     whole: list[Part] = []
     for body in topology.bodies:
         names, points = body.segment.split(" + "), set(body.points)
         chosen = [k for k, other in enumerate(subject.topology.bodies) if other.segment in names]
-        parts = [(mass.mass[k], mass.center[k], mass.inertia[k]) for k in chosen]
-        if body.share == 1.0:
-            whole.append(compose(parts))
-        elif np.ptp(mass.center[chosen], axis=0).max() < _ONE_CENTER:
-            whole.append(divided(body.segment, points, compose(parts), body.share, where))
-        else:
-            numbered = zip(chosen, parts, strict=True)
-            whole.append(
-                compose([part for k, part in numbered if points <= set(subject.topology.bodies[k].points)])
-            )
-    masses, centers, inertias = zip(*whole, strict=True)
+        one_center = np.ptp(mass.center[chosen], axis=0).max() < _ONE_CENTER
+        if body.share < 1.0 and not one_center:
+            chosen = [k for k in chosen if points <= set(subject.topology.bodies[k].points)]
+        part = compose([(mass.mass[k], mass.center[k], mass.inertia[k]) for k in chosen])
+        if body.share < 1.0 and one_center:
+            part = divided(body.segment, points, part, body.share, where)
+        whole.append(part)
+    arrays = (np.array(values) for values in zip(*whole, strict=True))
     bodies = tuple(body.name for body in topology.bodies)
-    arrays = np.array(masses), np.array(centers), np.array(inertias)
-    return MassProperties(*arrays, subject.mass.allow_impossible, bodies)
+    standing = standing_layout(topology, offsets=offsets)
+    return Model(
+        topology,
+        standing,
+        MassProperties(*arrays, mass.allow_impossible, bodies),
+        subject.gravity,
+        subject.stature,
+    )
+

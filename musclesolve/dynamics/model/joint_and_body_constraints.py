@@ -54,20 +54,39 @@ class Constraints:
     @classmethod
     def build(cls, topology: Topology, standing: Array) -> Constraints:
         """Rows of every body and universal joint, each once though several bodies share points and vectors."""
-        rows: dict[tuple, tuple[Direction, Direction]] = {}
+        # Lengths, angles and unit norms that keep a body rigid (Table 2.1): as many as it has coordinates, less six.
+        pairs: list[tuple[Direction, Direction]] = []
         for body in topology.bodies:
-            for pair in _body_rows(body.points, body.vectors):
-                rows.setdefault(_key(pair), pair)
-        for one, other in topology.universal:
-            pair = ((None, one), (None, other))
-            rows.setdefault(_key(pair), pair)
+            lines: list[Direction] = list(combinations(body.points, 2))
+            axes: list[Direction] = [(None, vector) for vector in body.vectors]
+            pairs += [(line, line) for line in (*lines, *axes)]
+            pairs += combinations(axes, 2)
+            pairs += [(line, axis) for axis in axes for line in lines[: len(body.points) - 1]]
+        pairs += [((None, one), (None, other)) for one, other in topology.universal]
+        once: dict[frozenset, tuple[Direction, Direction]] = {}
+        for pair in pairs:
+            once.setdefault(frozenset(map(frozenset, pair)), pair)
+        rows = scalar_products(topology, standing, once.values())
+
         full = [body for body in topology.bodies if len(body.points) + len(body.vectors) == 4]
         slots = [body_slots(body, topology.slot, len(standing)) for body in full]
         triads = np.array(slots, dtype=int).reshape(-1, 3, 2)
-        filled = scalar_products(topology, standing, rows.values())
-        filled = replace(filled, handed=tuple(body.name for body in full), triads=triads)
-        filled = replace(filled, hand=filled.handedness(standing[None])[0])
-        return filled.with_linear(*_extra_rows(topology, standing))
+        rows = replace(rows, handed=tuple(body.name for body in full), triads=triads)
+        rows = replace(rows, hand=rows.handedness(standing[None])[0])
+
+        # Extra points and vectors are tied to the base of their body (2.19).
+        extra = [(k, name) for k, body in enumerate(topology.bodies) for name in body.extra]
+        if not extra:
+            return rows
+        rigid_bodies, weights = RigidBodies.build(topology, standing), np.zeros((len(extra), len(standing)))
+        for row, (k, name) in zip(weights, extra, strict=True):
+            slot = topology.slot[name]
+            point = slot < topology.point_count
+            c = rigid_bodies.inverse[k] @ (standing[slot] - point * rigid_bodies.origin[k])
+            row[:] = rigid_bodies.combination(topology, k, np.array([point - c[0], *c]))
+            row[slot] -= 1.0
+        names = [f"{name} in {topology.bodies[k].name}" for k, name in extra]
+        return rows.with_linear(names, weights, np.zeros((len(extra), 3)))
 
     def with_linear(self, names: list[str], weights: Array, target: Array) -> Constraints:
         """These rows and three more, sum_n w_n q_n = target, for each name (l,), weights (l, N), target (l, 3)."""
@@ -141,40 +160,6 @@ class Constraints:
         gamma = np.zeros((len(qd), len(self.names)), dtype=qd.dtype)
         gamma[:, : len(self.constant)] = -2.0 * np.einsum("tcx,tcx->tc", a, b)
         return gamma
-
-
-def _body_rows(points: tuple[str, ...], vectors: tuple[str, ...]) -> list[tuple[Direction, Direction]]:
-    """Lengths, angles and unit norms that keep one body rigid (Table 2.1): as many as it has coordinates, less six."""
-    lines: list[Direction] = list(combinations(points, 2))
-    axes: list[Direction] = [(None, vector) for vector in vectors]
-    rows = [(line, line) for line in lines] + [(axis, axis) for axis in axes]
-    rows += list(combinations(axes, 2))
-    rows += [(line, axis) for axis in axes for line in lines[: len(points) - 1]]
-    return rows
-
-
-def _extra_rows(topology: Topology, standing: Array) -> tuple[list[str], Array, Array]:
-    """Names, weights and targets that tie the extra points and vectors of bodies to their bases (2.19)."""
-    names: list[str] = []
-    weights = np.zeros((0, len(standing)))
-    if any(body.extra for body in topology.bodies):
-        rigid_bodies = RigidBodies.build(topology, standing)
-        for index, body in enumerate(topology.bodies):
-            for name in body.extra:
-                slot = topology.slot[name]
-                point = slot < topology.point_count
-                arm = standing[slot] - point * rigid_bodies.origin[index]
-                c = rigid_bodies.inverse[index] @ arm
-                row = rigid_bodies.combination(topology, index, np.array([point - c[0], *c]))
-                row[slot] -= 1.0
-                names.append(f"{name} in {body.name}")
-                weights = np.vstack([weights, row])
-    return names, weights, np.zeros((len(names), 3))
-
-
-def _key(pair: tuple[Direction, Direction]) -> tuple:
-    """Key of a scalar product that depends neither on the order of its two lines nor on which way they point."""
-    return tuple(sorted(tuple(sorted(name or "" for name in direction)) for direction in pair))
 
 
 def direction_text(direction: Direction) -> str:

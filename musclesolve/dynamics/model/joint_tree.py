@@ -60,12 +60,29 @@ class Tree:
         parent = np.array([frames[dof.parent] for dof in dofs], dtype=int)
         child = np.array([frames[dof.child] for dof in dofs], dtype=int)
         axis = np.array([topology.slots_of(dof.axis) for dof in dofs], dtype=int).reshape(-1, 2)
-        padded = np.vstack([standing, np.zeros(3)])
-        length = np.linalg.norm(padded[axis[:, 1]] - padded[axis[:, 0]], axis=1)
-        spherical, fixed_axes, fixed_weights = _spherical(topology, standing)
-        length[spherical] = 1.0
-        distal = _distal(parent, child, len(frames))
-        owner = _owners(topology, distal)
+        length = np.linalg.norm(lines_of(standing[None], axis)[0], axis=1)
+
+        # The axes of spherical joints, fixed in the parent, as combinations of its points and vectors.
+        balls = [k for k, dof in enumerate(dofs) if dof.fixed_axis is not None]
+        fixed_axes = np.array([dofs[k].fixed_axis for k in balls], dtype=float).reshape(-1, 3)
+        fixed_weights = np.zeros((len(balls), len(standing)))
+        if balls:
+            rigid_bodies = RigidBodies.build(topology, standing)
+            for k, fixed_axis, weights in zip(balls, fixed_axes, fixed_weights, strict=True):
+                body = topology.body_index[dofs[k].parent]
+                c = rigid_bodies.inverse[body] @ fixed_axis
+                weights[:] = rigid_bodies.combination(topology, body, np.array([-c[0], *c]))
+            length[balls] = 1.0
+
+        distal = np.zeros((len(frames), len(dofs)))
+        for k, (p, c) in enumerate(zip(parent, child, strict=True)):
+            distal[c] = np.maximum(distal[c], distal[p])
+            distal[c, k] = 1.0
+        # A slot belongs to the body nearest the base among those that hold it.
+        owner: dict[str, int] = {}
+        for body in np.argsort(distal[: len(topology.bodies)].sum(axis=1), kind="stable").tolist():
+            owner = dict.fromkeys(topology.bodies[body].members, body) | owner
+        owners = np.array([owner[name] for name in topology.coordinate_names])
         return cls(
             root=frames[topology.root],
             parent=parent,
@@ -74,14 +91,14 @@ class Tree:
             axis_length=length,
             sign=np.array([dof.sign for dof in dofs], dtype=int),
             pivot=np.array([topology.slot[dof.pivot] for dof in dofs], dtype=int),
-            owner=owner,
-            distal_slots=distal[owner],
+            owner=owners,
+            distal_slots=distal[owners],
             distal_frames=distal,
             standing=standing,
             point_count=topology.point_count,
-            spherical=spherical,
-            fixed_axes=fixed_axes,
-            fixed_weights=fixed_weights,
+            spherical=np.array(balls, dtype=int).reshape(-1, 3),
+            fixed_axes=fixed_axes.reshape(-1, 3, 3),
+            fixed_weights=fixed_weights.reshape(-1, 3, len(standing)),
         )
 
     @property
@@ -105,49 +122,45 @@ class Tree:
         self, angles: Array, base_position: Array, base_rotation: Array, moving: Mask | None
     ) -> tuple[Array, Array]:
         """Frames as (F, 3, 3, T) and (F, 3, T) [m]: sums over three of anything run along the frames of the motion."""
+        pivots, skew, square = self._standing_joints
+        wanted = np.ones(self.joint_count, bool) if moving is None else moving
+        # Rotation (3, 3, T) of the child against the parent: of hinges by Rodrigues' formula, of a spherical joint
+        # under the number of the first of its three.
+        single = wanted.copy()
+        single[self.spherical.ravel()] = False
+        hinges = np.flatnonzero(single)
+        sine, cosine = (x(angles.T[hinges])[:, None, None] for x in (np.sin, np.cos))
+        rotated = sine * skew[hinges] + (1.0 - cosine) * square[hinges] + np.eye(3)[:, :, None]
+        turned = dict(zip(hinges.tolist(), rotated, strict=True))
+        for joints, axes in zip(self.spherical, self.fixed_axes, strict=True):
+            if wanted[joints[0]]:
+                turned[int(joints[0])] = from_vector(angles[:, joints] @ axes).transpose(1, 2, 0)
+
         kind = np.result_type(angles, base_position, base_rotation)
         rotation = np.full((len(self.distal_frames), 3, 3, len(angles)), np.nan, kind)
         rotation[self.root] = base_rotation.transpose(1, 2, 0)
-        wanted = np.ones(self.joint_count, bool) if moving is None else moving
-        rotations = self._joint_rotations(angles, wanted)
         for k, (p, c) in enumerate(zip(self.parent.tolist(), self.child.tolist(), strict=True)):
-            if k in rotations:
-                np.einsum("ijt,jkt->ikt", rotation[p], rotations[k], out=rotation[c])
+            if k in turned:
+                np.einsum("ijt,jkt->ikt", rotation[p], turned[k], out=rotation[c])
             elif not wanted[k]:
                 rotation[c] = rotation[p]
         # A joint holds its pivot: t_child - t_parent = (R_parent - R_child) o, summed on the way to each frame.
-        stays = _applied(rotation[self.parent] - rotation[self.child], self._pivots)
+        stays = _applied(rotation[self.parent] - rotation[self.child], pivots)
         steps = self.distal_frames @ stays.reshape(len(stays), 3 * len(angles))
         shift = base_position.T + steps.reshape(-1, 3, len(angles))
         shift[np.isnan(rotation).all(axis=(1, 2, 3))] = np.nan
         return rotation, shift
 
     @cached_property
-    def _pivots(self) -> Array:
-        """(K, 3) standing pivots; zero but for the first joint of a spherical one, which stands for all three."""
-        pivots: Array = self.standing[self.pivot].copy()
+    def _standing_joints(self) -> tuple[Array, Array, Array]:
+        """Pivots o (K, 3), zero but for the first joint of a spherical one, and S and S^2 (K, 3, 3, 1) of the axes.
+
+        A rotation by x is 1 + sin x S + (1 - cos x) S^2 (Rodrigues).
+        """
+        pivots = self.standing[self.pivot]
         pivots[self.spherical[:, 1:].ravel()] = 0.0
-        return pivots
-
-    @cached_property
-    def _skews(self) -> tuple[Array, Array]:
-        """S and S^2 (K, 3, 3) of the standing axes: a rotation by x is 1 + sin x S + (1 - cos x) S^2 (Rodrigues)."""
         skew = np.cross(np.eye(3), self.axes(self.standing[None])[0][:, None, :])
-        return skew, skew @ skew
-
-    def _joint_rotations(self, angles: Array, wanted: Mask) -> dict[int, Array]:
-        """Rotation (3, 3, T) of the child against the parent by joint, a spherical one by the first of its three."""
-        single = wanted.copy()
-        single[self.spherical.ravel()] = False
-        hinges = np.flatnonzero(single)
-        sine, cosine = (x(angles.T[hinges])[:, None, None] for x in (np.sin, np.cos))
-        skew, square = (x[hinges, :, :, None] for x in self._skews)
-        rotated = sine * skew + (1.0 - cosine) * square + np.eye(3)[:, :, None]
-        rotations = dict(zip(hinges.tolist(), rotated, strict=True))
-        for joints, directions in zip(self.spherical, self.fixed_axes, strict=True):
-            if wanted[joints[0]]:
-                rotations[int(joints[0])] = from_vector(angles[:, joints] @ directions).transpose(1, 2, 0)
-        return rotations
+        return pivots, skew[..., None], (skew @ skew)[..., None]
 
     def speeds(self, angles: Array, rates: Array, second: Array) -> tuple[Array, Array]:
         """Joint speeds and their derivatives (T, K) from joint coordinates and theirs; they differ at spherical joints.
@@ -202,11 +215,6 @@ class Tree:
         q[: self.point_count] += shift[self.owner[: self.point_count]]
         return np.ascontiguousarray(q.transpose(2, 0, 1))
 
-    def ancestor_joints(self, slots: Indices) -> Mask:
-        """(K,) the joints that move any of these slots; their axes and pivots are moved by no others."""
-        moved = np.any(self.distal_slots[slots], axis=0)
-        return np.asarray(moved)
-
     @cached_property
     def share(self) -> Array:
         """(K+6, K+6): 1 where speed i moves all that speed j moves, 1/2 where both move the same, as i = j does.
@@ -227,23 +235,19 @@ class Tree:
             axes[:, self.spherical.ravel()] = self.fixed_weights.reshape(-1, q.shape[1]) @ q
         return axes
 
-    def allowed(
-        self, q: Array, origin: Array, slots: Indices | None = None, speeds: Mask | None = None
-    ) -> Array:
-        """D (T, N, 3, K+6): velocity of every slot (or of `slots`) per unit of each speed (or of the mask `speeds`).
+    def allowed(self, q: Array, origin: Array, slots: Indices | None = None) -> Array:
+        """D (T, N, 3, K+6): velocity of every slot (or of `slots`) per unit of each speed.
 
         The last six speeds are the velocity of `origin` (T, 3), where the origin of the standing layout is [m], and the
         angular velocity of the base, global axes.
         """
         kept = np.arange(q.shape[1]) if slots is None else slots
-        points, joints = kept < self.point_count, self.joint_count
-        wanted = np.ones(joints + 6, bool) if speeds is None else speeds
-        none, one = np.zeros((3, 3)), np.eye(3)
+        points, joints, none, one = kept < self.point_count, self.joint_count, np.zeros((3, 3)), np.eye(3)
         spins = np.broadcast_to(np.concatenate([none, one]), (len(q), 6, 3))
-        rotations = np.concatenate([self.axes(q), spins], axis=1)[:, wanted]
-        pivots = np.concatenate([q[:, self.pivot], np.repeat(origin[:, None], 6, axis=1)], axis=1)[:, wanted]
-        moved = np.column_stack([self.distal_slots[kept], np.ones((len(kept), 6))])[:, wanted]
-        shifts = np.concatenate([np.zeros((joints, 3)), one, none])[wanted]
+        rotations = np.concatenate([self.axes(q), spins], axis=1)
+        pivots = np.concatenate([q[:, self.pivot], np.repeat(origin[:, None], 6, axis=1)], axis=1)
+        moved = np.column_stack([self.distal_slots[kept], np.ones((len(kept), 6))])
+        shifts = np.concatenate([np.zeros((joints, 3)), one, none])
         directions = np.empty((len(q), len(kept), 3, len(shifts)), q.dtype)
         arm = [q[:, kept, x, None] - points[:, None] * pivots[:, None, :, x] for x in range(3)]
         for x, y, z in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
@@ -303,15 +307,15 @@ class Tree:
         d/dt [a x (r - o)] = adot x (r - o) + a x (rdot - odot), with adot = w_parent x a.
         """
         joints = self.joint_count
-        axes, pivot = self.axes(q), q[:, self.pivot]
+        axes = self.axes(q)
         rotations = axes * speeds[:, :joints, None]
         spin = np.cross(self.angular_velocity(q, speeds)[:, self.parent], rotations)
         change = axes * rates[:, :joints, None] + spin
         linear, angular = rates[:, joints : joints + 3], rates[:, joints + 3 :]
-        accelerated = self._moved_by(q, change, pivot, angular, origin, linear)
-        still = np.zeros_like(linear)
+        accelerated = self._moved_by(q, change, q[:, self.pivot], angular, origin, linear)
+        angular, linear = speeds[:, joints + 3 :], np.zeros_like(linear)
         return accelerated + self._moved_by(
-            qd, rotations, qd[:, self.pivot], speeds[:, joints + 3 :], origin_velocity, still
+            qd, rotations, qd[:, self.pivot], angular, origin_velocity, linear
         )
 
     def _moved_by(
@@ -332,36 +336,3 @@ def _applied(matrices: Array, vectors: Array) -> Array:
     x, y, z = (matrices[:, :, k] * vectors[:, k, None, None] for k in range(3))
     return np.asarray(x + y + z)
 
-
-def _distal(parent: Indices, child: Indices, count: int) -> Array:
-    """(F, K): 1 where frame f is distal to joint k."""
-    distal = np.zeros((count, len(child)))
-    for k, (p, c) in enumerate(zip(parent, child, strict=True)):
-        distal[c] = np.maximum(distal[c], distal[p])
-        distal[c, k] = 1.0
-    return distal
-
-
-def _spherical(topology: Topology, standing: Array) -> tuple[Indices, Array, Array]:
-    """Joints (S, 3), axes in the parent (S, 3, 3) and their weights (S, 3, N) of the spherical joints."""
-    fixed = [k for k, dof in enumerate(topology.dofs) if dof.fixed_axis is not None]
-    axes = np.array([topology.dofs[k].fixed_axis for k in fixed], dtype=float).reshape(-1, 3, 3)
-    weights = np.zeros((len(fixed), len(standing)))
-    if fixed:
-        rigid_bodies = RigidBodies.build(topology, standing)
-        for row, (k, axis) in enumerate(zip(fixed, axes.reshape(-1, 3), strict=True)):
-            body = topology.body_index[topology.dofs[k].parent]
-            c = rigid_bodies.inverse[body] @ axis
-            weights[row] = rigid_bodies.combination(topology, body, np.array([-c[0], *c]))
-    return np.array(fixed, dtype=int).reshape(-1, 3), axes, weights.reshape(-1, 3, len(standing))
-
-
-def _owners(topology: Topology, distal: Array) -> Indices:
-    """The body nearest the base among those that hold each slot."""
-    depth = distal.sum(axis=1)
-    owner: dict[str, int] = {}
-    for index in np.argsort(depth[: len(topology.bodies)], kind="stable"):
-        body = topology.bodies[index]
-        for name in body.members:
-            owner.setdefault(name, int(index))
-    return np.array([owner[name] for name in topology.coordinate_names])

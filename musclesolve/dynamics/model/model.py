@@ -34,8 +34,26 @@ class Model:
 
     def __post_init__(self) -> None:
         """Refuse a model that is not in itself consistent."""
-        check_layout(self.topology, self.standing, self.gravity, self.mass)
-        check_joints(self.topology, self.tree, self.constraints)
+        topology, mass = self.topology, self.mass
+        check_topology(topology)
+        names, bodies = topology.coordinate_names, tuple(body.name for body in topology.bodies)
+        standing = check_array(self.standing, "the standing position", (len(names), 3), names, axis=0)
+        check_array(self.gravity, "gravity", (3,), axis=0)
+        length = np.linalg.norm(standing[topology.point_count :], axis=1)
+        if (off := np.abs(length - 1.0) > _UNIT).any():
+            worst = int(np.argmax(off))
+            raise InputError(
+                f"the direction {names[topology.point_count + worst]!r} has the length {length[worst]:g}",
+                code="bad_model",
+                expected="unit vectors",
+            )
+        if len(mass.mass) != len(bodies) or mass.names not in ((), bodies):
+            raise InputError(
+                f"mass properties of {len(mass.mass)} bodies {', '.join(mass.names)}".rstrip(),
+                code="bad_model",
+                expected=f"those of the {len(bodies)} bodies of {topology.name!r}, in order: {', '.join(bodies)}",
+            )
+        check_joints(topology, self.tree, self.constraints)
 
     @cached_property
     def constraints(self) -> Constraints:
@@ -85,40 +103,25 @@ _SHOWN = 4
 _UNIT = 1e-6
 
 
-def check_layout(topology: Topology, standing: Array, gravity: Array, mass: MassProperties) -> None:
-    """Check a topology with the standing positions (N, 3), gravity (3,) and masses given for it."""
-    check_topology(topology)
-    names = topology.coordinate_names
-    standing = check_array(standing, "the standing position", (len(names), 3), names, axis=0)
-    check_array(gravity, "gravity", (3,), axis=0)
-    length = np.linalg.norm(standing[topology.point_count :], axis=1)
-    if (off := np.abs(length - 1.0) > _UNIT).any():
-        worst = int(np.argmax(off))
-        raise InputError(
-            f"the direction {names[topology.point_count + worst]!r} has the length {length[worst]:g}",
-            code="bad_model",
-            expected="unit vectors",
-        )
-    bodies = tuple(body.name for body in topology.bodies)
-    if len(mass.mass) != len(bodies) or mass.names not in ((), bodies):
-        raise InputError(
-            f"mass properties of {len(mass.mass)} bodies {', '.join(mass.names)}".rstrip(),
-            code="bad_model",
-            expected=f"those of the {len(bodies)} bodies of {topology.name!r}, in order: {', '.join(bodies)}",
-        )
-
-
 def check_joints(topology: Topology, tree: Tree, constraints: Constraints) -> None:
     """The allowed directions D must satisfy the constraints and be all that they allow, in a general pose.
 
     Phi_q D = 0, rank D = K + 6 and rank Phi_q = 3 N - (K + 6).
     """
+
+    def unit(rows: Array) -> Array:
+        return np.asarray(rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-300))
+
+    def largest(size: Array, names: tuple[str, ...]) -> str:
+        order = [k for k in np.argsort(-size)[:_SHOWN] if size[k] > 0.1 * size.max()]
+        return ", ".join(names[k] for k in order)
+
     dofs = topology.dof_names
     angles = 0.3 + 0.1 * np.sin(np.arange(tree.joint_count))[None]
     q = tree.pose(angles, np.zeros((1, 3)), np.eye(3)[None])
     size = 3 * q.shape[1]
-    directions = _unit(tree.allowed(q, np.zeros((1, 3))).reshape(size, -1).T)
-    rows = _unit(constraints.jacobian(q).reshape(-1, size))
+    directions = unit(tree.allowed(q, np.zeros((1, 3))).reshape(size, -1).T)
+    rows = unit(constraints.jacobian(q).reshape(-1, size))
     product = np.abs(rows @ directions.T)
     if product.max(initial=0.0) > _MET:
         row, dof = np.unravel_index(int(np.argmax(product)), product.shape)
@@ -132,7 +135,7 @@ def check_joints(topology: Topology, tree: Tree, constraints: Constraints) -> No
     values, vectors = np.linalg.eigh(directions @ directions.T)
     if values[0] <= _RANK * values[-1]:
         raise InputError(
-            f"degrees of freedom that do the same: {_largest(vectors[:, 0], dofs)}",
+            f"degrees of freedom that do the same: {largest(np.abs(vectors[:, 0]), dofs)}",
             code="bad_model",
             where=topology.name,
             expected="independent degrees of freedom",
@@ -143,7 +146,7 @@ def check_joints(topology: Topology, tree: Tree, constraints: Constraints) -> No
         moved = np.linalg.norm(free[-missing:].reshape(missing, -1, 3), axis=(0, 2))
         raise InputError(
             f"{missing} motions are neither held by a constraint nor those of a joint: "
-            f"{_largest(moved, topology.coordinate_names)} can move",
+            f"{largest(moved, topology.coordinate_names)} can move",
             code="bad_model",
             where=topology.name,
             expected="as many constraints as coordinates less degrees of freedom",
@@ -151,12 +154,3 @@ def check_joints(topology: Topology, tree: Tree, constraints: Constraints) -> No
             "joint share a point and are listed under `universal`",
         )
 
-
-def _unit(rows: Array) -> Array:
-    return np.asarray(rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-300))
-
-
-def _largest(size: Array, names: tuple[str, ...]) -> str:
-    size = np.abs(size)
-    order = [k for k in np.argsort(-size)[:_SHOWN] if size[k] > 0.1 * size.max()]
-    return ", ".join(names[k] for k in order)

@@ -64,7 +64,14 @@ class RigidBodies:
         plain = (slots[:, 4] == none) & ~crossed
         length_v = np.where(plain, 1.0, np.linalg.norm(v, axis=1))
         base = np.stack([r_ij, u, v / np.where(length_v > 0.0, length_v, 1.0)[:, None]], axis=2)
-        _check_base(topology, base)
+        scale = np.linalg.norm(base, axis=1).prod(axis=1)
+        if (flat := np.abs(np.linalg.det(base)) < 1e-9 * np.maximum(scale, 1e-30)).any():
+            body = topology.bodies[int(np.argmax(flat))]
+            raise InputError(
+                f"body {body.name!r}: its points {list(body.points)} and vectors {list(body.vectors)} lie in one plane",
+                code="bad_model",
+                expected="a line and two directions that span space",
+            )
         incidence = np.zeros((none + 1, len(slots), PLACES))
         for place in range(PLACES):
             incidence[slots[:, place], np.arange(len(slots)), place] = 1.0
@@ -215,15 +222,3 @@ def body_slots(body: Body, slot: dict[str, int], none: int) -> list[int]:
         case _:
             return [i, j, i, points[2], i, points[3]]
 
-
-def _check_base(topology: Topology, base: Array) -> None:
-    """The three directions of a body must span space (2.46)."""
-    scale = np.linalg.norm(base, axis=1).prod(axis=1)
-    flat = np.abs(np.linalg.det(base)) < 1e-9 * np.maximum(scale, 1e-30)
-    if flat.any():
-        body = topology.bodies[int(np.flatnonzero(flat)[0])]
-        raise InputError(
-            f"body {body.name!r}: its points {list(body.points)} and vectors {list(body.vectors)} lie in one plane",
-            code="bad_model",
-            expected="a line and two directions that span space",
-        )

@@ -55,8 +55,11 @@ def segment_inertia(
     mass = mass / sum(rows[place["source"]]["mass_fraction"] for place in places["segment"])
     parts: dict[str, list[Part]] = {}
     for place in places["segment"]:
-        ends = where[place["start"]], where[place["end"]]
-        part = _part(rows[place["source"]], *ends, place["transverse"], mass)
+        row, start, end = rows[place["source"]], where[place["start"]], where[place["end"]]
+        axes, length = segment_axes(start, end, place["transverse"]), float(np.linalg.norm(end - start))
+        part_mass = mass * row["mass_fraction"]
+        principal = part_mass * (np.array(row["gyration_fraction"]) * length) ** 2
+        part = part_mass, start + row["com_fraction"] * (end - start), axes @ np.diag(principal) @ axes.T
         parts.setdefault(place["name"], []).append(part)
     whole = {name: compose(pieces) for name, pieces in parts.items()}
     chosen = [whole[body.segment] for body in topology.bodies]
@@ -67,14 +70,6 @@ def segment_inertia(
         inertia=share[:, None, None] * np.array([i for _, _, i in chosen]),
         names=tuple(body.name for body in topology.bodies),
     )
-
-
-def _part(row: dict, start: Array, end: Array, transverse: str, mass: float) -> Part:
-    """Mass, center and inertia in global axes of one segment of the table."""
-    axes, length = segment_axes(start, end, transverse), float(np.linalg.norm(end - start))
-    part_mass = mass * row["mass_fraction"]
-    principal = part_mass * (np.array(row["gyration_fraction"]) * length) ** 2
-    return part_mass, start + row["com_fraction"] * (end - start), axes @ np.diag(principal) @ axes.T
 
 
 def segment_axes(start: Array, end: Array, transverse: str) -> Array:
@@ -250,12 +245,28 @@ def with_stated(
             )
     masses, centers, inertias = table.mass.copy(), table.center.copy(), table.inertia.copy()
     others = np.array([body.segment not in segments for body in bodies])
+    where, lengths = named_points(topology, standing), read_table("definitions", "human_lengths.toml")
+    places = read_table("definitions", "human_segments.toml")["segment"]
     for name, stated in segments.items():
         numbers = [k for k, body in enumerate(bodies) if body.segment == name]
-        whole = compose([(table.mass[k], table.center[k], table.inertia[k]) for k in numbers])
-        mass, center, inertia = _stated(name, whole, stated, named_points(topology, standing))
+        whole, center, inertia = compose(
+            [(table.mass[k], table.center[k], table.inertia[k]) for k in numbers]
+        )
+        mass = whole * (1.0 if stated.mass_factor is None else stated.mass_factor)
+        mass = mass if stated.mass is None else stated.mass
+        start, end = (where[point] for point in lengths["segment"][name])
+        if stated.center is not None:
+            line = end - start
+            center = center + (stated.center - (center - start) @ line / (line @ line)) * line
+        if stated.inertia is None:
+            inertia = mass / whole * inertia
+        else:
+            first, last = (where[point] for point in lengths["long_axis"].get(name, lengths["segment"][name]))
+            transverse = next(place["transverse"] for place in places if place["name"] == name)
+            axes = segment_axes(first, last, transverse)
+            inertia = axes @ np.diag(stated.inertia) @ axes.T
         for k in numbers:
-            share = table.mass[k] / whole[0]
+            share = table.mass[k] / whole
             masses[k], centers[k], inertias[k] = share * mass, center, share * inertia
     if not others.any():
         whole_body = replace(table, mass=masses, center=centers, inertia=inertias)
@@ -279,25 +290,6 @@ def with_stated(
     masses[others] *= left
     inertias[others] *= left
     return replace(table, mass=masses, center=centers, inertia=inertias)
-
-
-def _stated(name: str, whole: Part, stated: StatedSegment, where: dict[str, Array]) -> Part:
-    """Mass, center and inertia of one segment, what is stated before what the table gives."""
-    mass, center, inertia = whole
-    stated_mass = mass * (1.0 if stated.mass_factor is None else stated.mass_factor)
-    stated_mass = stated_mass if stated.mass is None else stated.mass
-    lengths = read_table("definitions", "human_lengths.toml")
-    start, end = (where[point] for point in lengths["segment"][name])
-    if stated.center is not None:
-        line = end - start
-        center = center + (stated.center - (center - start) @ line / (line @ line)) * line
-    if stated.inertia is None:
-        return stated_mass, center, stated_mass / mass * inertia
-    first, last = (where[point] for point in lengths["long_axis"].get(name, lengths["segment"][name]))
-    places = read_table("definitions", "human_segments.toml")["segment"]
-    transverse = next(place["transverse"] for place in places if place["name"] == name)
-    axes = segment_axes(first, last, transverse)
-    return stated_mass, center, axes @ np.diag(stated.inertia) @ axes.T
 
 
 _TAKEN = 0.5

@@ -188,36 +188,20 @@ _PERPENDICULAR = 1e-6  # Largest cosine between a joint axis and the directions 
 
 
 def check_topology(topology: Topology, file: Path | None = None) -> None:
-    """Refuse a definition whose parts do not fit together."""
+    """Refuse a definition whose parts do not fit together.
+
+    file: the one that it was read from, whose own layout must also have drivers perpendicular to the axes.
+    """
     try:
-        _check_unique(topology)
-        _check_layout(topology)
-        _check_bodies(topology)
+        _check_parts(topology)
         _check_tree(topology)
+        standing = standing_layout(topology)
         for dof in topology.dofs:
-            _check_joint(topology, dof)
+            _check_joint(topology, dof, None if file is None else np.vstack([standing, np.zeros(3)]))
     except InputError as fault:
-        raise _in_file(fault, file) from None
-
-
-def check_drivers(topology: Topology, standing: Array, file: Path | None = None) -> None:
-    """Check that driver directions are of the body that they are given for, and perpendicular to the axis."""
-    padded = np.vstack([standing, np.zeros(3)])
-    try:
-        for dof in (dof for dof in topology.dofs if dof.fixed_axis is None):
-            axis, where = _line(topology, padded, dof.axis), f"degree of freedom {dof.name!r}"
-            directions = dof.reference, dof.follower
-            for body, direction in zip(bodies_of_joint(topology, dof), directions, strict=True):
-                _check_member(topology, direction, body, f"{where}: its driver's")
-                line = _line(topology, padded, direction)
-                if abs(axis @ line) > _PERPENDICULAR * float(np.linalg.norm(axis) * np.linalg.norm(line)):
-                    raise _wrong(
-                        f"{where}: the direction {'->'.join(n for n in direction if n)} of its driver is not "
-                        "perpendicular to its axis",
-                        "a direction of the parent and one of the child, both perpendicular to the axis",
-                    )
-    except InputError as fault:
-        raise _in_file(fault, file) from None
+        raise InputError(
+            fault.problem, code=fault.code, file=file, expected=fault.expected, remedy=fault.remedy
+        ) from None
 
 
 def bodies_of_joint(topology: Topology, dof: Dof) -> tuple[str, str]:
@@ -230,23 +214,19 @@ def bodies_of_joint(topology: Topology, dof: Dof) -> tuple[str, str]:
     return parent, child
 
 
-def _in_file(fault: InputError, file: Path | None) -> InputError:
-    return InputError(fault.problem, code=fault.code, file=file, expected=fault.expected, remedy=fault.remedy)
-
-
 def _wrong(problem: str, expected: str, remedy: str | None = None) -> InputError:
     return InputError(problem, code="bad_model", expected=expected, remedy=remedy)
 
 
-def _check_unique(topology: Topology) -> None:
+def _check_parts(topology: Topology) -> None:
+    """Names are used once, every point can be placed, and bodies have points and vectors that there are."""
     kinds = {
         "points or vectors": [point.name for point in topology.points] + list(topology.vectors),
         "bodies": [body.name for body in topology.bodies],
         "degrees of freedom": list(topology.dof_names),
     }
     for kind, names in kinds.items():
-        twice = [name for name in dict.fromkeys(names) if names.count(name) > 1]
-        if twice:
+        if twice := [name for name in dict.fromkeys(names) if names.count(name) > 1]:
             taken = f"; {', '.join(BASE_DOFS)} are those of the base" if twice[0] in BASE_DOFS else ""
             raise InputError(
                 f"two {kind} have the name {twice[0]!r}",
@@ -254,8 +234,6 @@ def _check_unique(topology: Topology) -> None:
                 expected=f"one name each{taken}",
             )
 
-
-def _check_layout(topology: Topology) -> None:
     for point in topology.points:
         if not _triple(point.offset):
             raise _wrong(
@@ -270,8 +248,7 @@ def _check_layout(topology: Topology) -> None:
                 f"divide it by its length, {length:.9g}" if length > 0.0 else None,
             )
     placed = {topology.origin, *(point.name for point in topology.layout_order())}
-    missing = [point for point in topology.points if point.name not in placed]
-    if missing:
+    if missing := [point for point in topology.points if point.name not in placed]:
         raise _wrong(
             f"no chain of offsets leads to the points {[point.name for point in missing]} "
             f"({missing[0].name!r} is placed from {missing[0].parent!r})",
@@ -279,8 +256,6 @@ def _check_layout(topology: Topology) -> None:
             suggestion(missing[0].parent, placed - {missing[0].parent}),
         )
 
-
-def _check_bodies(topology: Topology) -> None:
     for body in topology.bodies:
         _check_names(topology, body.members, f"body {body.name!r}")
         if (len(body.points), len(body.vectors)) not in BODY_KINDS:
@@ -297,12 +272,6 @@ def _check_bodies(topology: Topology) -> None:
         )
     for pair in topology.universal:
         _check_names(topology, pair, f"universal joint {list(pair)}")
-
-
-def _check_names(topology: Topology, names: Iterable[str], where: str) -> None:
-    for name in names:
-        if name not in topology.slot:
-            raise unknown_name(name, "point or vector", topology.slot, f", which {where} uses")
 
 
 def _check_tree(topology: Topology) -> None:
@@ -343,7 +312,11 @@ def _check_tree(topology: Topology) -> None:
             )
 
 
-def _check_joint(topology: Topology, dof: Dof) -> None:
+def _check_joint(topology: Topology, dof: Dof, layout: Array | None) -> None:
+    """Both bodies have the pivot and the axis, and each its direction of the driver.
+
+    layout (N+1, 3): where directions lie that must be perpendicular to the axis; they are not looked at without it.
+    """
     where = f"degree of freedom {dof.name!r}"
     lines = [name for pair in (dof.axis, dof.reference, dof.follower) for name in pair if name]
     _check_names(topology, [*lines, dof.pivot], where)
@@ -354,10 +327,32 @@ def _check_joint(topology: Topology, dof: Dof) -> None:
     bodies = bodies_of_joint(topology, dof)
     for body in bodies:
         _check_member(topology, dof.pivot, body, f"{where}: its pivot")
+    if dof.fixed_axis is not None:
+        return
     # Of a universal joint each axis is of one body, the other end is the cross.
     for body, name in zip(bodies, (dof.parent, dof.child), strict=True):
-        if body == name and dof.fixed_axis is None:
+        if body == name:
             _check_member(topology, dof.axis, body, f"{where}: its axis")
+    if layout is None:
+        return
+    axis, *drivers = (
+        layout[end] - layout[start]
+        for start, end in map(topology.slots_of, (dof.axis, dof.reference, dof.follower))
+    )
+    for body, direction, line in zip(bodies, (dof.reference, dof.follower), drivers, strict=True):
+        _check_member(topology, direction, body, f"{where}: its driver's")
+        if abs(axis @ line) > _PERPENDICULAR * float(np.linalg.norm(axis) * np.linalg.norm(line)):
+            raise _wrong(
+                f"{where}: the direction {'->'.join(n for n in direction if n)} of its driver is not "
+                "perpendicular to its axis",
+                "a direction of the parent and one of the child, both perpendicular to the axis",
+            )
+
+
+def _check_names(topology: Topology, names: Iterable[str], where: str) -> None:
+    for name in names:
+        if name not in topology.slot:
+            raise unknown_name(name, "point or vector", topology.slot, f", which {where} uses")
 
 
 def _check_member(topology: Topology, what: str | Direction, body: str, which: str) -> None:
@@ -369,11 +364,6 @@ def _check_member(topology: Topology, what: str | Direction, body: str, which: s
             f"some of {', '.join(members)}",
             "let both bodies have it, as extra if need be",
         )
-
-
-def _line(topology: Topology, padded: Array, direction: Direction) -> Array:
-    start, end = topology.slots_of(direction)
-    return padded[end] - padded[start]
 
 
 def _triple(value: object) -> bool:

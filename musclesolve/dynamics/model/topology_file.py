@@ -23,9 +23,7 @@ from musclesolve.dynamics.model.topology import (
     Dof,
     Point,
     Topology,
-    check_drivers,
     check_topology,
-    standing_layout,
 )
 from musclesolve.errors import InputError
 
@@ -136,7 +134,6 @@ def _parsed(text: str, path: Path) -> Topology:
     raw = tomllib.loads(text)
     topology = from_tables(raw, path)
     check_topology(topology, path)
-    check_drivers(topology, standing_layout(topology), path)
     return topology
 
 

@@ -29,7 +29,7 @@ from musclesolve._util.arrays import Array, Indices, Mask
 from musclesolve._util.names import unknown_name
 from musclesolve.dynamics.inverse.external_wrenches import Wrench
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
-from musclesolve.dynamics.kinematics.consistent_motion import consistent_motion, drive_plan
+from musclesolve.dynamics.kinematics.consistent_motion import OF_BASE, consistent_motion, drive_plan
 from musclesolve.dynamics.kinematics.measured_targets import Targets
 from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
 from musclesolve.dynamics.kinematics.pose_fit import (
@@ -38,8 +38,6 @@ from musclesolve.dynamics.kinematics.pose_fit import (
     Pose,
     fit_pose,
     normal_equations,
-    observable_dofs,
-    rest_weights,
 )
 from musclesolve.dynamics.model.model import Model
 from musclesolve.dynamics.rotations import cardan_rates
@@ -78,17 +76,27 @@ def landmark_sensitivity(
             expected="a pose of fit_pose or drive_pose, which satisfies them",
             remedy="take the fit of one of these",
         )
-    chosen = _chosen(model, targets, names)
-    responses = coordinate_response(model, targets, fit, chosen, method)
     known = model.topology.coordinate_names
-    sources, columns = [], []
-    for column, place in enumerate(chosen):
-        for axis in range(3):
-            along = responses[..., column, axis]
-            columns.append(moment_response(model, time, fit.coordinates, along, wrenches, keep))
-            sources.append(f"{known[targets.slots[place]]} {'xyz'[axis]}")
-    values = np.stack(columns, axis=2)
-    return Sensitivity("measured point", "m", model.topology.dof_names, tuple(sources), values)
+    if names is None:
+        points = targets.slots < model.topology.point_count
+        names = [known[slot] for slot in targets.slots[points]]
+    places = [_place(model, targets, name) for name in names]
+    responses = coordinate_response(model, targets, fit, places, method)
+    values = [
+        moment_response(model, time, fit.coordinates, responses[..., k, axis], wrenches, keep)
+        for k in range(len(places))
+        for axis in range(3)
+    ]
+    sources = tuple(f"{name} {axis}" for name in names for axis in "xyz")
+    return Sensitivity("measured point", "m", model.topology.dof_names, sources, np.stack(values, axis=2))
+
+
+def _place(model: Model, targets: Targets, name: str) -> int:
+    """Place of a measured point or direction among the targets."""
+    measured = [model.topology.coordinate_names[slot] for slot in targets.slots]
+    if name not in measured:
+        raise unknown_name(name, "measured point or direction", measured)
+    return measured.index(name)
 
 
 def moment_response(
@@ -125,7 +133,7 @@ def landmark_difference(
     It differs from `landmark_sensitivity` by what is not linear in so large an error: the source takes 1 cm and 1 dm
     (1 mm at the knee). Other arguments and exceptions are those of `landmark_sensitivity`.
     """
-    place = _chosen(model, targets, [name])[0]
+    place = _place(model, targets, name)
 
     def moments(shift: Array, start: Array | None) -> tuple[Array, Array]:
         values = targets.values.copy()
@@ -138,17 +146,6 @@ def landmark_difference(
     values = np.stack([(moments(by * axis, start)[0] - plain) / by for axis in np.eye(3)], axis=2)
     sources = tuple(f"{name} {axis}" for axis in "xyz")
     return Sensitivity("measured point", "m", model.topology.dof_names, sources, values)
-
-
-def _chosen(model: Model, targets: Targets, names: list[str] | None) -> list[int]:
-    """Places of the named points or directions among the targets; of all points unless named."""
-    measured = {model.topology.coordinate_names[slot]: place for place, slot in enumerate(targets.slots)}
-    if names is None:
-        return [place for place, slot in enumerate(targets.slots) if slot < model.topology.point_count]
-    for name in names:
-        if name not in measured:
-            raise unknown_name(name, "measured point or direction", measured)
-    return [measured[name] for name in names]
 
 
 _BLIND = 1e-11  # A motion that no target sees, by this share of the one seen best, is left where it is
@@ -171,53 +168,72 @@ def coordinate_response(
     if method not in RESPONSES:
         raise unknown_name(method, "way to consistency that can be differentiated", RESPONSES)
     places = list(range(len(targets.slots))) if places is None else places
-    parts = []
+    joints, parts = model.tree.joint_count, []
     for block in blocks(len(fit.q)):
         coordinates = fit.coordinates[block]
-        speeds = RESPONSES[method](model, targets.frames(block), coordinates, places)
-        parts.append(_coordinates_from(model, coordinates, speeds))
+        nearest = NearestPose.of(model, targets.frames(block))
+        speeds, off = RESPONSES[method](nearest, coordinates, places)
+        if not off < _OFF:  # found in another way: the derivative would be that of another pose
+            raise InputError(
+                f'the fit lies {off:.2g} rad or m from the one of method = "{method}"',
+                code="conflict",
+                expected="the fit of the same targets by the same method",
+                remedy="name the method that the fit was found by",
+            )
+        # From speeds to coordinates: rotation vectors and Cardan angles undone.
+        changes, angles, base = speeds.copy(), coordinates[:, :joints], coordinates[:, joints + 3 :]
+        if len(model.tree.spherical):
+            still = np.zeros_like(angles)
+            for source in range(speeds.shape[2]):
+                changes[:, :joints, source] = model.tree.rates(angles, speeds[:, :joints, source], still)[0]
+        unit = np.broadcast_to(np.eye(3)[:, None], (3, *base.shape))
+        spin = np.stack([cardan_rates(base, rates, np.zeros_like(base))[0] for rates in unit], axis=2)
+        changes[:, joints + 3 :] = np.linalg.solve(spin, speeds[:, joints + 3 :])
+        parts.append(changes)
     return np.concatenate(parts).reshape(len(fit.q), -1, len(places), 3)
 
 
-def _nearest_response(model: Model, targets: Targets, coordinates: Array, places: list[int]) -> Array:
-    """Derivative of the speeds (T, K+6, 3 n) of the nearest pose, which has these coordinates (T, K+6)."""
-    pose, free = Pose.of(coordinates), observable_dofs(model, targets)
-    hessian, directions, gradient = _equations(model, targets, pose, np.arange(len(targets.slots)))
-    inverse = _inverse(hessian[:, free][:, :, free])
-    _check_of_method(np.abs(inverse @ gradient[:, free, None]).max(initial=0.0), "nearest")
-    speeds = np.zeros((len(coordinates), len(free), 3 * len(places)))
-    speeds[:, free] = inverse @ _pulls(directions, np.arange(len(targets.slots)), places)[:, free]
-    return speeds
+def _nearest_response(
+    nearest: NearestPose, coordinates: Array, places: list[int]
+) -> tuple[Array, float]:
+    """Derivative of the speeds (T, K+6, 3 n) of the nearest pose, which has these coordinates (T, K+6); how far they
+    are from it.
+    """
+    free, every = nearest.free, np.arange(len(nearest.targets.slots))
+    hessian, gradient, pulls = _equations(nearest, Pose.of(coordinates), every, places)
+    inverse = np.linalg.pinv(hessian[:, free][:, :, free], rcond=_BLIND, hermitian=True)
+    speeds = np.zeros_like(pulls)
+    speeds[:, free] = inverse @ pulls[:, free]
+    return speeds, float(np.abs(inverse @ gradient[:, free, None]).max(initial=0.0))
 
 
-def _driven_response(model: Model, targets: Targets, coordinates: Array, places: list[int]) -> Array:
-    """Derivative of the speeds (T, K+6, 3 n) of the pose driven by joint angles, which has these coordinates."""
-    joints, free = model.tree.joint_count, observable_dofs(model, targets)
+def _driven_response(
+    nearest: NearestPose, coordinates: Array, places: list[int]
+) -> tuple[Array, float]:
+    """The same of the pose that is driven by joint angles."""
+    model, targets, joints = nearest.model, nearest.targets, nearest.model.tree.joint_count
     near = fit_pose(model, targets, None, _TOLERANCE, _MAX_ITERATIONS, coordinates).coordinates
-    start = Pose.of(near)
-    every = NearestPose(model, targets, free, rest_weights(model, targets), np.arange(len(near)))
-    plan = drive_plan(model, targets, free)
-    poses = plan.poses(every, start, _TOLERANCE, _MAX_ITERATIONS)
-    responses = [_nearest_response(model, targets, near, places)]
-    for solve, found in zip(plan.solves, poses[1:], strict=True):
+    plan = drive_plan(nearest)
+    poses = plan.poses(nearest, Pose.of(near), _TOLERANCE, _MAX_ITERATIONS)
+    first, off_nearest = _nearest_response(nearest, near, places)
+    responses = [first]
+    for solve, pose in zip(plan.solves, poses[1:], strict=True):
         before = responses[solve.after]
-        hessian, directions, _ = _equations(model, targets, found, solve.places)
+        hessian, _, pulls = _equations(nearest, pose, solve.places, places)
         rows = hessian[:, solve.free]
-        pulls = _pulls(directions, solve.places, places)[:, solve.free]
-        pulls = pulls - rows[:, :, ~solve.free] @ before[:, ~solve.free]
+        pulls = pulls[:, solve.free] - rows[:, :, ~solve.free] @ before[:, ~solve.free]
         after = before.copy()
-        after[:, solve.free] = _inverse(rows[:, :, solve.free]) @ pulls
+        after[:, solve.free] = np.linalg.pinv(rows[:, :, solve.free], rcond=_BLIND, hermitian=True) @ pulls
         if solve.line is not None:
-            after = _without_twist(model, solve.line, (poses[solve.after], before), (found, after))
+            after = _without_twist(model, solve.line, (poses[solve.after], before), (pose, after))
         responses.append(after)
-    speeds, angles = responses[0].copy(), start.angles.copy()
+    speeds, angles = responses[0].copy(), poses[0].angles.copy()
     for joint, number in plan.shown.items():
         speeds[:, joint] = responses[number][:, joint]
         angles[:, joint] = poses[number].angles[:, joint]
-    speeds[:, joints:] = responses[plan.base][:, joints:]
-    off = np.abs(np.remainder(angles - coordinates[:, :joints] + np.pi, 2.0 * np.pi) - np.pi).max(initial=0.0)
-    _check_of_method(off, "joint_angles")
-    return speeds
+    speeds[:, joints:] = responses[OF_BASE][:, joints:]
+    apart = np.remainder(angles - coordinates[:, :joints] + np.pi, 2.0 * np.pi) - np.pi
+    return speeds, float(np.maximum(off_nearest, np.abs(apart).max(initial=0.0)))
 
 
 def _without_twist(
@@ -248,62 +264,31 @@ def _without_twist(
     return speeds
 
 
-RESPONSES: dict[str, Callable[[Model, Targets, Array, list[int]], Array]] = {
+RESPONSES: dict[str, Callable[[NearestPose, Array, list[int]], tuple[Array, float]]] = {
     "nearest": _nearest_response,
     "joint_angles": _driven_response,
 }
 
 
-def _check_of_method(off: float, method: str) -> None:
-    """Refuse a fit that was found in another way: its derivative would be that of another pose."""
-    if not off < _OFF:
-        raise InputError(
-            f'the fit lies {off:.2g} rad or m from the one of method = "{method}"',
-            code="conflict",
-            expected="the fit of the same targets by the same method",
-            remedy="name the method that the fit was found by",
-        )
+def _equations(
+    nearest: NearestPose, pose: Pose, seen: Indices, places: list[int]
+) -> tuple[Array, Array, Array]:
+    """H (T, K+6, K+6) over all speeds, the gradient (T, K+6), and D^T W by the wanted targets (T, K+6, 3 n) of a fit.
 
-
-def _equations(model: Model, targets: Targets, pose: Pose, places: Indices) -> tuple[Array, Array, Array]:
-    """H (T, K+6, K+6) over all speeds, W D (T, n, 3, K+6) and the gradient (T, K+6) of a fit to some targets."""
-    tree, some, rest = model.tree, targets.among(places), rest_weights(model, targets)
+    seen: numbers of the targets that the fit sees; the others pull at nothing.
+    """
+    tree, some, rest = nearest.model.tree, nearest.targets.among(seen), nearest.rest
     q = pose.q(tree)
     pull = (some.values - q[:, some.slots]) * some.weights[:, None]
-    every: Mask = np.ones(len(rest), bool)
-    near = np.ones(len(q))
+    every, near = np.ones(len(rest), bool), np.ones(len(q))
     hessian, gradient = normal_equations(tree, q, pose.position, some.slots, some.weights, pull, every, near)
     hessian += np.diag(rest)
     gradient[:, : tree.joint_count] -= rest[: tree.joint_count] * pose.angles
-    directions = tree.allowed(q, pose.position, some.slots)
-    return hessian, directions * some.weights[:, None, None], gradient
-
-
-def _inverse(hessian: Array) -> Array:
-    return np.asarray(np.linalg.pinv(hessian, rcond=_BLIND, hermitian=True))
-
-
-def _pulls(directions: Array, seen: Indices, places: list[int]) -> Array:
-    """D^T W by the wanted targets (T, K+6, 3 n), zero for those that the fit does not see."""
-    frames, _, _, speeds = directions.shape
-    pulls = np.zeros((frames, speeds, len(places), 3))
+    directions = tree.allowed(q, pose.position, some.slots) * some.weights[:, None, None]
+    pulls = np.zeros((len(q), len(rest), len(places), 3))
     number = {int(place): k for k, place in enumerate(seen)}
     for column, place in enumerate(places):
         if place in number:
             pulls[:, :, column] = directions[:, number[place]].transpose(0, 2, 1)
-    return pulls.reshape(frames, speeds, -1)
+    return hessian, gradient, pulls.reshape(len(q), len(rest), -1)
 
-
-def _coordinates_from(model: Model, coordinates: Array, speeds: Array) -> Array:
-    """Changes of the coordinates (T, K+6, s) from those of the speeds: rotation vectors and Cardan angles undone."""
-    joints, changes = model.tree.joint_count, speeds.copy()
-    angles = coordinates[:, :joints]
-    if len(model.tree.spherical):
-        still = np.zeros_like(angles)
-        for source in range(speeds.shape[2]):
-            changes[:, :joints, source] = model.tree.rates(angles, speeds[:, :joints, source], still)[0]
-    base = coordinates[:, joints + 3 :]
-    unit = np.broadcast_to(np.eye(3)[:, None], (3, *base.shape))
-    spin = np.stack([cardan_rates(base, rates, np.zeros_like(base))[0] for rates in unit], axis=2)
-    changes[:, joints + 3 :] = np.linalg.solve(spin, speeds[:, joints + 3 :])
-    return changes

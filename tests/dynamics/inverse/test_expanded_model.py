@@ -56,7 +56,7 @@ def test_moments_and_reactions_do_not_depend_on_how_rows_are_scaled_or_repeated(
     jacobian = expanded.constraints.jacobian(copied.q)
     count, rng = jacobian.shape[1], np.random.default_rng(0)
     actuators = couple_rows(expanded, copied)
-    needed = -required_force(expanded, copied, few).reshape(4, -1)
+    needed = -required_force(expanded, copied.q, copied.qd, copied.qdd, few).reshape(4, -1)
     found, split = [], []
     for scale in (np.ones(count), 10.0 ** rng.uniform(-1, 1, count)):
         rows = np.concatenate([jacobian * scale[:, None, None], actuators, 3.0 * jacobian[:, -40:]], axis=1)

@@ -9,7 +9,6 @@ from refusals import refused
 from benchmarks.serial_chains import random_chain
 from musclesolve.data.bundled import reference_stride
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
-from musclesolve.dynamics.kinematics import consistent_motion as consistent_motion_module
 from musclesolve.dynamics.kinematics import pose_fit as fit_module
 from musclesolve.dynamics.kinematics.consistent_motion import (
     DERIVATIVES,
@@ -171,8 +170,7 @@ def test_frames_are_found_together_or_in_blocks_alike(method, monkeypatch):
     motion = swinging(chain)
     targets = measured(chain, noisy(motion.q, 0.003, 10))
     together = method(chain, targets, motion.time)
-    for module in (fit_module, consistent_motion_module):
-        monkeypatch.setattr(module, "blocks", lambda frames: blocks(frames, 7))
+    monkeypatch.setattr(fit_module, "blocks", lambda frames: blocks(frames, 7))
     np.testing.assert_allclose(method(chain, targets, motion.time).q, together.q, atol=1e-12)
 
 
