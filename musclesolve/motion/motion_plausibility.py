@@ -71,9 +71,7 @@ class MotionValidity:
         violation: Array,
     ) -> MotionValidity:
         """Classify the frames; violation (T,): how far the constraints are from being met, largest row."""
-        feet: dict[str, Mask] = {
-            side: foot_residual(points, marker_residual, side) <= FOOT_LIMIT for side in SIDES
-        }
+        feet = {side: foot_residual(points, marker_residual, side) <= FOOT_LIMIT for side in SIDES}
         return cls(steady(rotations, time), feet, balanced(force_residual, limit), violation <= INCONSISTENT)
 
     def of_leg(self, side: str) -> Mask:
@@ -173,15 +171,13 @@ def foot_warnings(points: Sequence[str], residual: Array, time: Array, method: s
         if distance.max() <= FOOT_NOTED:
             continue
         lost = distance > FOOT_LIMIT
+        follows = "the moments of this leg are off accordingly"
+        if lost.any():
+            follows = f"{lost.sum()} of {lost.size} frames are beyond {1000 * FOOT_LIMIT:.0f} mm and not valid"
         what = (
             f"the consistent {SIDE_NAMES[side]} foot lies up to {1000 * distance.max():.0f} mm "
             f"({1000 * np.sqrt(np.mean(distance**2)):.0f} mm rms) from where it was measured, while the force acts "
-            "where the plate measured it: "
-        )
-        what += (
-            f"{lost.sum()} of {lost.size} frames are beyond {1000 * FOOT_LIMIT:.0f} mm and not valid"
-            if lost.any()
-            else "the moments of this leg are off accordingly"
+            f"where the plate measured it: {follows}"
         )
         stretches = _stretches(lost if lost.any() else distance > FOOT_NOTED, time)
         warnings.append(MotionWarning("foot", what, remedy, bool(lost.any()), stretches))

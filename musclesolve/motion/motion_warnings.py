@@ -172,8 +172,7 @@ def weight_notes(recording: Recording, loads: FootLoads, time: Array, moving: Po
     span = recording.balanced_range
     if span is None or span[1] - span[0] < SHORTEST:
         return []
-    share = carried_share(recording, loads, time, moving, span)
-    mass = loads.mass
+    share, mass = carried_share(recording, loads, time, moving, span), loads.mass
     if share > TOO_MUCH:
         raise recording.document.error(
             f"the mean ground force over the range is {share:.3g} times the weight of a subject of {mass:g} kg",

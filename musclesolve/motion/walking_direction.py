@@ -38,7 +38,7 @@ def headings(time: Array, pelvis: Array, facing: Array) -> tuple[Array, bool]:
     if moving.size:
         # Which way the path leads as the pelvis faces, by what was faced while it led there.
         on_the_way = change(_integral(time, face * np.abs(np.gradient(path, time))))
-        nearest = _nearest(moving, time.size)
+        nearest = moving[np.searchsorted(0.5 * (moving[1:] + moving[:-1]), np.arange(time.size))]
         faced = faced * np.conj(on_the_way[nearest]) * travel[nearest]
         faced[moving] = travel[moving]
     unit = _unit(faced)
@@ -63,8 +63,3 @@ def _unit(values: Complex) -> Complex:
     size = np.abs(values)
     return np.asarray(np.where(size > 0.0, values, 1.0) / np.where(size > 0.0, size, 1.0), complex)
 
-
-def _nearest(chosen: NDArray[np.intp], size: int) -> NDArray[np.intp]:
-    """Nearest of the chosen frames, which are in order, for each of `size` frames."""
-    middle = 0.5 * (chosen[1:] + chosen[:-1])
-    return chosen[np.searchsorted(middle, np.arange(size))]

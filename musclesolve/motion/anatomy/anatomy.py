@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -94,8 +94,7 @@ class Measured:
     directions: Points  # as in Anatomy
     offsets: Points  # as in Anatomy
     bodies: dict[str, Poses]  # the groups of markers that were followed as rigid bodies
-    # proportions that are rare; nothing where it was not looked for
-    unusual: list[Unusual] = field(default_factory=list)
+    unusual: list[Unusual]  # proportions that are rare; nothing where it was not looked for
 
 
 def anatomy(trial: Trial, margin: float = 0.0) -> Anatomy:
@@ -108,31 +107,49 @@ def anatomy(trial: Trial, margin: float = 0.0) -> Anatomy:
     """
     subject, chosen, loads = trial.subject, filter_choice(trial, trial.filter), FootLoads.of(trial)
     walk = filtered_markers(trial, chosen, margin)
-    found = measured_body(trial, subject, trial.hip_regression, walk, standing_trial(trial))
+    body = measured_body(trial, subject, trial.hip_regression, walk, standing_trial(trial))
     # A joint does not depend on a cluster that carries no marker, unless the cluster is a body.
     idle = set(trial.clusters) - set(trial.carried.values()) - BODY_CLUSTERS
-    bodies = {name: pose for name, pose in found.bodies.items() if name not in idle}
-    offsets, unusual = found.offsets, found.unusual
-    uncertain = [*loose_notes(bodies), *length_notes(found.points, offsets)]
+    bodies = {name: pose for name, pose in body.bodies.items() if name not in idle}
+    uncertain = [*loose_notes(bodies), *length_notes(body.points, body.offsets)]
     by_cause = {
-        "mass": weight_notes(trial, loads, walk.time, found.moving),
-        "stature": stature_notes(subject.stature, offsets),
+        "mass": weight_notes(trial, loads, walk.time, body.moving),
+        "stature": stature_notes(subject.stature, body.offsets),
         "cutoff": cutoff_notes(trial, chosen.options.cutoff_hz, loads),
     }
     notes = [
         *by_cause["mass"],
         *by_cause["stature"],
-        *map(str, unusual),
+        *map(str, body.unusual),
         *uncertain,
         *filter_notes(trial, chosen, loads),
         *trial.notes,
-        *found.stance.notes,
-        *_landmark_notes(trial),
-        *rigid_note(bodies),
+        *body.stance.notes,
     ]
-    parts = completed(found.moving, found.points)
+    if trial.hip_method == "mapped":
+        notes.append("The hip centers are those mapped in the trial file; the regression is not used.")
+    elif not trial.functional and trial.hip_method != trial.hip_regression:
+        notes.append(f"The hip centers are found in two ways: {trial.hip_method}.")
+    without = [
+        SIDE_NAMES[side]
+        for side in SIDES
+        if f"elbow_medial_{side}" not in trial.mapping and f"elbow_lateral_{side}" in trial.mapping
+    ]
+    if without:
+        notes.append(
+            f"No medial marker at the {' and '.join(without)} elbow: the lateral one is used instead."
+        )
     return Anatomy(
-        walk.time, found.points, found.directions, offsets, parts, notes, uncertain, chosen, unusual, by_cause
+        time=walk.time,
+        points=body.points,
+        directions=body.directions,
+        offsets=body.offsets,
+        completed=completed(body.moving, body.points),
+        notes=notes + rigid_note(bodies),
+        uncertain=uncertain,
+        filter=chosen,
+        unusual=body.unusual,
+        notes_by_cause=by_cause,
     )
 
 
@@ -150,17 +167,39 @@ def measured_body(
     `hip_shift` moves hip centers that are not mapped by (3,) [m] in the neutral axes of the pelvis. `checked` refuses
     what no body can have, and looks for what is unusual.
     """
-    poses = cluster_poses(recording, standing, walk)
-    moving = moving_landmarks(recording, walk, standing, poses)
+    clusters = cluster_poses(recording, standing, walk)
+    moving = moving_landmarks(recording, walk, standing, clusters)
     if checked:
         check_sides(recording, moving)
     if not shows_spines(moving) and (top := trunk_top(moving)) is not None:
         moving["trunk_top"] = top
-    stance = posture(recording, subject, regression, standing, moving).with_hips_moved(hip_shift or {})
-    bodies = _bodies(recording, stance, moving, poses) | poses
+    stance = posture(recording, subject, regression, standing, moving)
+    shifted = {f"hip_{side}": stance.pelvis_axes @ by for side, by in (hip_shift or {}).items()}
+    shifted = {name: stance.pelvis[name] + by for name, by in shifted.items()}
+    stance = replace(stance, pelvis=stance.pelvis | shifted)
+
+    # Pelvis and feet, by their clusters where the trial has them and by their landmarks elsewhere.
+    shapes = {"pelvis": (stance.pelvis, pelvic_landmarks(stance.pelvis))}
+    for side in SIDES:
+        leg, line = stance.legs[side], [f"heel_{side}", f"toe_{side}"]
+        # The first landmark that shows how the foot rotates about the line from heel to toe. The fifth metatarsal does
+        # not where the toe marker sits on its head; where none does, the first is left to be refused.
+        thirds = [f"{part}_{side}" for part in THIRD_OF_FOOT if f"{part}_{side}" in moving]
+        clear = [
+            third for third in thirds if breadth(np.stack([leg[name] for name in (*line, third)])) > CLEAR
+        ]
+        shapes[f"foot_{side}"] = (leg, [*line, (clear or thirds)[0]])
+    bodies = {}
+    for body, (reference, names) in shapes.items():
+        if body not in clusters:
+            shape, seen = (np.stack([of[name] for name in names], axis=-2) for of in (reference, moving))
+            bodies[body] = registered(recording, shape, seen, body)
+    bodies |= clusters
     if checked:
         check_rigid(recording, bodies)
+
     pelvis = bodies["pelvis"]
+    up = pelvis.direction(stance.pelvis_axes[:, 2])
     assumed = {f"hip_{side}": pelvis.point(stance.pelvis[f"hip_{side}"]) for side in SIDES}
     hips = {f"hip_{side}": moving.get(f"hip_center_{side}", assumed[f"hip_{side}"]) for side in SIDES}
     if recording.static is not None:
@@ -168,114 +207,55 @@ def measured_body(
         if checked:
             check_rigid(recording, triangles)
         bodies |= triangles
-    points, directions = _legs(stance, moving, bodies, hips)
-    directions["pelvis_forward"] = pelvis.direction(stance.pelvis_axes[:, 0])
-    points |= hips | upper_body(moving, hips, pelvis.direction(stance.pelvis_axes[:, 2]), subject.stature)
-    directions |= elbow_axes(moving, points)
-    offsets = standing_offsets(recording, stance, points)
-    found = Measured(moving, stance, points, directions, offsets, bodies)
-    if not checked:
-        return found
-    _check_axes(recording, directions)
-    up, stature = pelvis.direction(stance.pelvis_axes[:, 2]), subject.stature
-    unusual = [
-        *unusual_landmarks(recording, stature, moving),
-        *unusual_hips(recording, stature, points, assumed, up, regression),
-        *unusual_segments(recording, stature, offsets),
-    ]
-    return replace(found, unusual=unusual)
-
-
-def _bodies(
-    recording: Recording, stance: Posture, moving: Points, poses: dict[str, Poses]
-) -> dict[str, Poses]:
-    """Register pelvis and feet, by their clusters where the trial has them and by their landmarks elsewhere."""
-    shapes = {"pelvis": (stance.pelvis, pelvic_landmarks(stance.pelvis))}
-    for side in SIDES:
-        shapes[f"foot_{side}"] = (stance.legs[side], _shape_of_foot(stance.legs[side], moving, side))
-    return {
-        body: poses[body]
-        if body in poses
-        else registered(
-            recording,
-            np.stack([reference[name] for name in names]),
-            np.stack([moving[name] for name in names], axis=1),
-            body,
-        )
-        for body, (reference, names) in shapes.items()
-    }
-
-
-def _shape_of_foot(leg: Points, moving: Points, side: Side) -> list[str]:
-    """Return heel, toe and the first landmark that shows how the foot rotates about the line between them.
-
-    The fifth metatarsal does not where the toe marker sits on its head; where none does, the first is left to be
-    refused.
-    """
-    line = [f"heel_{side}", f"toe_{side}"]
-    thirds = [f"{part}_{side}" for part in THIRD_OF_FOOT if f"{part}_{side}" in moving]
-    clear = [third for third in thirds if breadth(np.stack([leg[name] for name in (*line, third)])) > CLEAR]
-    return [*line, (clear or thirds)[0]]
-
-
-def _legs(stance: Posture, moving: Points, bodies: dict[str, Poses], hips: Points) -> tuple[Points, Points]:
     points: Points = {}
     directions: Points = {}
     for side in SIDES:
-        leg, still = leg_centers(moving, side), stance.legs[side]
+        leg = leg_centers(moving, side)
         points |= {f"{joint}_{side}": leg[joint] for joint in ("knee", "ankle")}
         points |= {f"{part}_{side}": moving[f"{part}_{side}"] for part in ("heel", "toe")}
         if shows_axis(leg, "knee", side):
             # Square to the thigh, as in the model: knee markers at unlike heights must not tilt the leg sideways.
             thigh = unit(hips[f"hip_{side}"] - leg["knee"])
             directions[f"knee_axis_{side}"] = across(leftward(leg, "knee", side), thigh)
-        directions[f"ankle_axis_{side}"] = bodies[f"foot_{side}"].direction(foot_left(still, side))
-    return points, directions
+        directions[f"ankle_axis_{side}"] = bodies[f"foot_{side}"].direction(
+            foot_left(stance.legs[side], side)
+        )
+    directions["pelvis_forward"] = pelvis.direction(stance.pelvis_axes[:, 0])
+    points |= hips | upper_body(moving, hips, up, subject.stature)
+    directions |= elbow_axes(moving, points)
+    offsets = standing_offsets(recording, stance, points)
+    unusual: list[Unusual] = []
+    if checked:
+        _check_axes(recording, directions)
+        unusual = [
+            *unusual_landmarks(recording, subject.stature, moving),
+            *unusual_hips(recording, subject.stature, points, assumed, up, regression),
+            *unusual_segments(recording, subject.stature, offsets),
+        ]
+    return Measured(moving, stance, points, directions, offsets, bodies, unusual)
 
 
 def _check_axes(recording: Recording, directions: Points) -> None:
     """Refuse knee and ankle axes that point right: the landmarks that show them are swapped."""
     left = np.cross([0.0, 0.0, 1.0], directions["pelvis_forward"])
     for side in SIDES:
-        for joint in ("knee", "ankle"):
+        for joint, one, other, form in (
+            ("knee", "knee_lateral", "knee_medial", "{0} on the outer side of the leg, {1} on the inner side"),
+            ("ankle", "heel", "toe", "{1} ahead of {0}"),
+        ):
             axis = directions.get(f"{joint}_axis_{side}")
-            if axis is not None and np.mean(np.sum(axis * left, axis=1)) < 0.3:
-                landmark, expected, remedy = _axis_remedy(recording, joint, side)
-                raise recording.document.error(
-                    f"the {SIDE_NAMES[side]} {joint} axis does not point from right to left",
-                    *("mapping", landmark, 0, expected, remedy),
-                    code="sides_swapped",
-                )
+            if axis is None or np.mean(np.sum(axis * left, axis=1)) >= 0.3:
+                continue
+            landmark, other = f"{one}_{side}", f"{other}_{side}"
+            expected = form.format(landmark, other)
+            remedy = f"swap the markers of {landmark} and {other}, or check their names"
+            if joint == "knee" and other not in recording.mapping:
+                landmark = f"thigh_wand_{side}"
+                expected = f"{landmark} on the outer side of the thigh, beside the line from hip to knee"
+                remedy = "check its marker; one in front of the thigh does not show the rotation of the thigh"
+            raise recording.document.error(
+                f"the {SIDE_NAMES[side]} {joint} axis does not point from right to left",
+                *("mapping", landmark, 0, expected, remedy),
+                code="sides_swapped",
+            )
 
-
-def _axis_remedy(recording: Recording, joint: str, side: Side) -> tuple[str, str, str]:
-    """Return the landmark at fault for an axis, what was expected of it, and how to fix it."""
-    if joint == "knee" and f"knee_medial_{side}" not in recording.mapping:
-        wand = f"thigh_wand_{side}"
-        beside = f"{wand} on the outer side of the thigh, beside the line from hip to knee"
-        remedy = "check its marker; one in front of the thigh does not show the rotation of the thigh"
-        return wand, beside, remedy
-    one, other, form = {
-        "knee": ("knee_lateral", "knee_medial", "{0} on the outer side of the leg, {1} on the inner side"),
-        "ankle": ("heel", "toe", "{1} ahead of {0}"),
-    }[joint]
-    one, other = f"{one}_{side}", f"{other}_{side}"
-    return one, form.format(one, other), f"swap the markers of {one} and {other}, or check their names"
-
-
-def _landmark_notes(trial: Trial) -> list[str]:
-    notes = []
-    if trial.hip_method == "mapped":
-        notes.append("The hip centers are those mapped in the trial file; the regression is not used.")
-    elif not trial.functional and trial.hip_method != trial.hip_regression:
-        notes.append(f"The hip centers are found in two ways: {trial.hip_method}.")
-    without = [
-        SIDE_NAMES[side]
-        for side in SIDES
-        if f"elbow_medial_{side}" not in trial.mapping and f"elbow_lateral_{side}" in trial.mapping
-    ]
-    if without:
-        notes.append(
-            f"No medial marker at the {' and '.join(without)} elbow: the lateral one is used instead."
-        )
-    return notes

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, true_runs
+from musclesolve._util.arrays import true_runs
 from musclesolve.motion.anatomy.landmark_positions import Points, registered
 from musclesolve.motion.anatomy.pelvis import pelvic_landmarks
 from musclesolve.motion.anatomy.proportions import FAR_HIP
-from musclesolve.motion.anatomy.score_rotation_center import RotationCenter, rotation_center
+from musclesolve.motion.anatomy.score_rotation_center import rotation_center
 from musclesolve.motion.signals.low_pass import low_pass
-from musclesolve.recording.data import SIDE_NAMES, Markers, Recording, Side
-from musclesolve.recording.gaps.rigid_registration import Poses
+from musclesolve.recording.data import SIDE_NAMES, Recording
 from musclesolve.recording.trial.recording_checks import jumps
 
 # Less motion than this about the second axis does not show the center; with 20 degrees errors of 1 mm of the markers
@@ -35,8 +34,8 @@ def functional_hips(
 ) -> tuple[Points, list[str]]:
     """Find the hip centers of the standing pelvis in the functional trials.
 
-    Markers (`standing`), landmarks (`pelvis`) and hip centers by regression are those of the standing trial, (3,)
-    [m].
+    Markers (`standing`), landmarks (`pelvis`) and hip centers by the regression `name` are those of the standing trial,
+    (3,) [m].
 
     Returns:
         Hip centers "hip_r", "hip_l" (3,) in the standing pelvis [m] and sentences on them; nothing when the trial has
@@ -45,95 +44,72 @@ def functional_hips(
     points: Points = {}
     notes = []
     for side, markers in recording.functional.items():
-        found = rotation_center(*_poses(recording, standing, pelvis, markers, side))
-        apart = float(np.linalg.norm(found.proximal - regression[f"hip_{side}"]))
-        if fault := _fault(found, apart, FAR_HIP * stature, side, name):
-            problem, expected, remedy = fault
-            problem = f"{problem} in {markers.path}"
+        leg, rate, key = SIDE_NAMES[side], markers.rate, f"functional_{side}"
+        # Pelvis and thigh as they stand, and in the motion.
+        thigh, cluster = recording.clusters[f"thigh_{side}"], recording.clusters.get("pelvis")
+        if cluster is not None:
+            shape = np.stack([standing[marker] for marker in cluster])
+            seen = [markers[marker] for marker in cluster]
+        else:
+            landmarks = pelvic_landmarks(pelvis)
+            shape = np.stack([pelvis[landmark] for landmark in landmarks])
+            seen = [markers.weighted(recording.mapping[landmark]) for landmark in landmarks]
+        position = np.stack([*seen, *(markers[marker] for marker in thigh)], axis=1)
+
+        # Smoothed in the stretches in which all markers are seen and none jumps.
+        lost = np.isnan(position).any(axis=(1, 2)) | jumps(position, rate).any(axis=1)
+        stretches = [
+            low_pass(position[start:stop], rate, min(CUTOFF_HZ, 0.4 * rate))
+            for start, stop in true_runs(np.logical_not(lost))
+            if stop - start >= SHORTEST_S * rate
+        ]
+        if not stretches:
             raise recording.document.error(
-                problem, "files", f"functional_{side}", 0, expected, remedy, code="bad_anatomy"
+                f"{markers.path} never shows all markers of the pelvis and the {leg} thigh for {SHORTEST_S:g} s",
+                "files",
+                key,
+                code="missing_samples",
+                expected="stretches without gaps and jumps in these markers",
+                remedy="fill the gaps in the capture software, or take a marker that is often lost out of the cluster",
+            )
+        smooth = np.concatenate(stretches)
+        legs = np.stack([standing[marker] for marker in thigh])
+        found = rotation_center(
+            registered(recording, shape, smooth[:, : len(shape)], "pelvis"),
+            registered(recording, legs, smooth[:, len(shape) :], f"thigh_{side}"),
+        )
+
+        apart = float(np.linalg.norm(found.proximal - regression[f"hip_{side}"]))
+        ranges, too_far, fault = np.rad2deg(found.ranges), FAR_HIP * stature, None
+        if ranges[1] < SMALLEST_RANGE_DEG or found.condition > LARGEST_CONDITION:
+            fault = (
+                f"the {leg} hip moves too little to show its center: {ranges[0]:.0f} degrees about one axis and "
+                f"{ranges[1]:.0f} about the other, condition number {found.condition:.0f}",
+                f"{SMALLEST_RANGE_DEG:g} degrees or more about both, condition number {LARGEST_CONDITION:g} or less",
+                f"check that the {leg} leg is the one that moves; {CIRCLE}; or choose a regression",
+            )
+        elif found.rms > LARGEST_RESIDUAL:
+            fault = (
+                f"pelvis and {leg} thigh do not rotate about one point: it moves by {1000 * found.rms:.0f} mm",
+                f"{1000 * LARGEST_RESIDUAL:.0f} mm or less",
+                f"check the markers of pelvis and thigh_{side}: exchanged labels, or one of another segment",
+            )
+        elif apart > too_far:
+            fault = (
+                f"the {leg} thigh rotates about a point {1000 * apart:.0f} mm from where {name} puts the hip",
+                f"less than {1000 * too_far:.0f} mm",
+                f"check the markers of pelvis and thigh_{side}, and that they are those of the standing trial",
+            )
+        if fault:
+            problem, expected, remedy = fault
+            raise recording.document.error(
+                f"{problem} in {markers.path}", "files", key, 0, expected, remedy, code="bad_anatomy"
             )
         points[f"hip_{side}"] = found.proximal
-        notes.append(_note(found, apart, side, name))
+        notes.append(
+            f"The {leg} hip center is functional: over {len(found.residual)} frames with {ranges[0]:.0f} and "
+            f"{ranges[1]:.0f} degrees of motion it moves by {1000 * found.rms:.1f} mm in pelvis and thigh; "
+            f"{name} puts it {1000 * apart:.0f} mm away{': that is far, check both.' if apart > APART else '.'}"
+        )
     return points, notes
 
-
-def _poses(
-    recording: Recording, standing: Points, pelvis: Points, markers: Markers, side: Side
-) -> tuple[Poses, Poses]:
-    """Register pelvis and thigh from standing to the frames of a functional trial that show both."""
-    thigh = recording.clusters[f"thigh_{side}"]
-    cluster = recording.clusters.get("pelvis")
-    if cluster is not None:
-        shape = np.stack([standing[name] for name in cluster])
-        seen = [markers[name] for name in cluster]
-    else:
-        landmarks = pelvic_landmarks(pelvis)
-        shape = np.stack([pelvis[name] for name in landmarks])
-        seen = [markers.weighted(recording.mapping[name]) for name in landmarks]
-    position = np.stack([*seen, *(markers[name] for name in thigh)], axis=1)
-    smooth = _smooth(recording, position, markers, side)
-    legs = np.stack([standing[name] for name in thigh])
-    return (
-        registered(recording, shape, smooth[:, : len(shape)], "pelvis"),
-        registered(recording, legs, smooth[:, len(shape) :], f"thigh_{side}"),
-    )
-
-
-def _smooth(recording: Recording, position: Array, markers: Markers, side: Side) -> Array:
-    """Return the low-passed positions (T', n, 3) of the stretches in which all markers are seen and none jumps."""
-    rate = markers.rate
-    lost = np.isnan(position).any(axis=(1, 2)) | jumps(position, rate).any(axis=1)
-    stretches = [
-        low_pass(position[start:stop], rate, min(CUTOFF_HZ, 0.4 * rate))
-        for start, stop in true_runs(np.logical_not(lost))
-        if stop - start >= SHORTEST_S * rate
-    ]
-    if not stretches:
-        raise recording.document.error(
-            f"{markers.path} never shows all markers of the pelvis and the {SIDE_NAMES[side]} thigh for "
-            f"{SHORTEST_S:g} s",
-            "files",
-            f"functional_{side}",
-            code="missing_samples",
-            expected="stretches without gaps and jumps in these markers",
-            remedy="fill the gaps in the capture software, or take a marker that is often lost out of the cluster",
-        )
-    return np.concatenate(stretches)
-
-
-def _fault(
-    found: RotationCenter, apart: float, too_far: float, side: Side, regression: str
-) -> tuple[str, str, str] | None:
-    """Return what is wrong with a center, what is expected, and the remedy; None where nothing is."""
-    name, ranges = SIDE_NAMES[side], np.rad2deg(found.ranges)
-    if ranges[1] < SMALLEST_RANGE_DEG or found.condition > LARGEST_CONDITION:
-        return (
-            f"the {name} hip moves too little to show its center: {ranges[0]:.0f} degrees about one axis and "
-            f"{ranges[1]:.0f} about the other, condition number {found.condition:.0f}",
-            f"{SMALLEST_RANGE_DEG:g} degrees or more about both, condition number {LARGEST_CONDITION:g} or less",
-            f"check that the {name} leg is the one that moves; {CIRCLE}; or choose a regression",
-        )
-    if found.rms > LARGEST_RESIDUAL:
-        return (
-            f"pelvis and {name} thigh do not rotate about one point: it moves by {1000 * found.rms:.0f} mm",
-            f"{1000 * LARGEST_RESIDUAL:.0f} mm or less",
-            f"check the markers of pelvis and thigh_{side}: exchanged labels, or one of another segment",
-        )
-    if apart > too_far:
-        return (
-            f"the {name} thigh rotates about a point {1000 * apart:.0f} mm from where {regression} puts the hip",
-            f"less than {1000 * too_far:.0f} mm",
-            f"check the markers of pelvis and thigh_{side}, and that they are those of the standing trial",
-        )
-    return None
-
-
-def _note(found: RotationCenter, apart: float, side: Side, regression: str) -> str:
-    wide, narrow = np.rad2deg(found.ranges[:2])
-    note = (
-        f"The {SIDE_NAMES[side]} hip center is functional: over {len(found.residual)} frames with {wide:.0f} and "
-        f"{narrow:.0f} degrees of motion it moves by {1000 * found.rms:.1f} mm in pelvis and thigh; "
-        f"{regression} puts it {1000 * apart:.0f} mm away"
-    )
-    return note + (": that is far, check both." if apart > APART else ".")

@@ -35,9 +35,22 @@ def filtered_markers(recording: Recording, chosen: FilterChoice, margin: float =
 
 
 def standing_trial(recording: Recording) -> Points:
-    """Return the middle position (3,) of every marker of the standing trial [m]; nothing where there is none."""
+    """Return the middle position (3,) of every marker of the standing trial [m]; nothing where there is none.
+
+    The median is taken along forward, left and up of the subject, as far as the pelvis shows them.
+    """
     static = recording.static
-    return {} if static is None else standing_markers(static, _own_axes(recording, static))
+    if static is None:
+        return {}
+    for part in ("asis", "hip_center"):
+        pair = [recording.mapping.get(f"{part}_{side}", {}) for side in SIDES]
+        if all(weights and all(marker in static for marker in weights) for weights in pair):
+            right, left = (static.weighted(weights) for weights in pair)
+            across = (left - right)[np.isfinite(left - right).all(axis=1)]
+            if len(across) and np.linalg.norm(across.mean(axis=0)[:2]) > 0.0:
+                y = horizontal(across.mean(axis=0))
+                return standing_markers(static, np.stack([np.cross(y, UP), y, UP], axis=1))
+    return standing_markers(static)
 
 
 def standing_markers(static: Markers, axes: Array | None = None) -> Points:
@@ -50,19 +63,6 @@ def standing_markers(static: Markers, axes: Array | None = None) -> Points:
     rotation = np.eye(3) if axes is None else axes
     middle = np.nanmedian(static.position[:, seen] @ rotation, axis=0) @ rotation.T
     return {static.names[k]: place for k, place in zip(seen.tolist(), middle, strict=True)}
-
-
-def _own_axes(recording: Recording, static: Markers) -> Array | None:
-    """Return forward, left and up (3, 3) of the standing subject as columns, None where no pelvis shows them."""
-    for part in ("asis", "hip_center"):
-        pair = [recording.mapping.get(f"{part}_{side}", {}) for side in SIDES]
-        if all(weights and all(marker in static for marker in weights) for weights in pair):
-            right, left = (static.weighted(weights) for weights in pair)
-            across = (left - right)[np.isfinite(left - right).all(axis=1)]
-            if len(across) and np.linalg.norm(across.mean(axis=0)[:2]) > 0.0:
-                y = horizontal(across.mean(axis=0))
-                return np.stack([np.cross(y, UP), y, UP], axis=1)
-    return None
 
 
 def cluster_poses(recording: Recording, standing: Points, walk: Markers) -> dict[str, Poses]:

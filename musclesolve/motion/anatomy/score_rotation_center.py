@@ -40,6 +40,8 @@ def rotation_center(proximal: Poses, distal: Poses) -> RotationCenter:
     The normal matrix is T [[1, -M], [-M^T, 1]] with M the mean over t of R1^T R2, so its eigenvalues are T (1 +- s)
     with s the singular values of M: the condition number is the root of (1 + s) / (1 - s) for the largest s.
     """
+    from scipy.spatial.transform import Rotation
+
     count = len(proximal.rotation)
     rows = np.concatenate([proximal.rotation, -distal.rotation], axis=2).reshape(3 * count, 6)
     apart = (distal.translation - proximal.translation).ravel()
@@ -50,22 +52,17 @@ def rotation_center(proximal: Poses, distal: Poses) -> RotationCenter:
     mean = np.linalg.svd(relative.mean(axis=0), compute_uv=False)[0]
     # Round-off may leave a mean a hair above one.
     spread = max(1.0 - float(mean), 0.0)
-    return RotationCenter(
-        proximal=centers[:3],
-        distal=centers[3:],
-        residual=np.linalg.norm(residual, axis=1),
-        ranges=_ranges(relative),
-        condition=float(np.sqrt((1.0 + mean) / spread)) if spread > 0.0 else np.inf,
-    )
-
-
-def _ranges(rotation: Array) -> Array:
-    """Return how far rotations (T, 3, 3) range about the principal axes of their spread (3,) [rad]."""
-    from scipy.spatial.transform import Rotation
-
-    rotations = Rotation.from_matrix(rotation)
+    # The ranges of motion about the principal axes of the rotations from their mean.
+    rotations = Rotation.from_matrix(relative)
     vectors = (rotations.mean().inv() * rotations).as_rotvec()
     vectors = vectors - vectors.mean(axis=0)
     axes = np.linalg.eigh(vectors.T @ vectors)[1][:, ::-1]
     low, high = np.percentile(vectors @ axes, RANGE_SHARES, axis=0)
-    return np.asarray(high - low)
+    return RotationCenter(
+        proximal=centers[:3],
+        distal=centers[3:],
+        residual=np.linalg.norm(residual, axis=1),
+        ranges=np.asarray(high - low),
+        condition=float(np.sqrt((1.0 + mean) / spread)) if spread > 0.0 else np.inf,
+    )
+

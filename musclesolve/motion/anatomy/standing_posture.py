@@ -6,8 +6,7 @@ the pelvis at a published tilt, and each leg at the instant its foot lies flatte
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -42,14 +41,6 @@ class Posture:
     pelvis_axes: Array  # (3, 3) neutral forward, left, up of the pelvis, as columns
     notes: tuple[str, ...]  # what was assumed
 
-    def with_hips_moved(self, shift: Mapping[Side, Array]) -> Posture:
-        """The posture with hip centers "hip_r", "hip_l" moved by (3,) [m], in the neutral axes of the pelvis."""
-        moved = {
-            f"hip_{side}": self.pelvis[f"hip_{side}"] + self.pelvis_axes @ by for side, by in shift.items()
-        }
-        return replace(self, pelvis={**self.pelvis, **moved})
-
-
 def posture(
     recording: Recording, subject: Subject, regression: str, standing: Points, moving: Points
 ) -> Posture:
@@ -58,6 +49,8 @@ def posture(
     Marker positions (3,) of the standing trial are empty when there is none.
     """
     notes: list[str] = []
+    # The distance from ASIS to medial malleolus [m] by side, where it is known.
+    lengths = {} if subject.leg_length is None else dict.fromkeys(SIDES, subject.leg_length)
     if recording.static is None:
         pelvis = assumed_standing(moving)
         notes += [
@@ -73,8 +66,12 @@ def posture(
             if (top := trunk_top(pelvis)) is not None:
                 pelvis["trunk_top"] = top
             notes.append("The pelvis is determined from hips and shoulders: it tilts with the trunk.")
+        for side in SIDES if subject.leg_length is None else ():
+            ends = f"asis_{side}", f"ankle_medial_{side}"
+            if all(end in pelvis for end in ends):
+                lengths[side] = float(np.linalg.norm(pelvis[ends[0]] - pelvis[ends[1]]))
     try:
-        hips = standing_hips(pelvis, regression, _leg_lengths(recording, subject, pelvis))
+        hips = standing_hips(pelvis, regression, lengths)
     except InputError as error:
         raise recording.document.placed(error, "joint_centers", "hip") from None
     functional, hip_notes = functional_hips(recording, subject.stature, standing, pelvis, hips, regression)
@@ -89,23 +86,9 @@ def posture(
     else:
         pelvis = standing_medials(recording, subject, pelvis, hips)
         legs = {side: leg_centers(pelvis, side) for side in SIDES}
-    if "leg" in hip_needs(regression) and subject.leg_length is None and recording.static is not None:
-        notes.append("The leg length for the hip centers is measured on the standing trial.")
+        if "leg" in hip_needs(regression) and subject.leg_length is None:
+            notes.append("The leg length for the hip centers is measured on the standing trial.")
     return Posture({**pelvis, **hips}, legs, neutral_axes(pelvis), tuple(notes))
-
-
-def _leg_lengths(recording: Recording, subject: Subject, pelvis: Points) -> dict[Side, float]:
-    """Return the distance from ASIS to medial malleolus [m] by side, where it is known."""
-    if subject.leg_length is not None:
-        return dict.fromkeys(SIDES, subject.leg_length)
-    if recording.static is None:
-        return {}
-    ends = {side: (f"asis_{side}", f"ankle_medial_{side}") for side in SIDES}
-    return {
-        side: float(np.linalg.norm(pelvis[one] - pelvis[other]))
-        for side, (one, other) in ends.items()
-        if one in pelvis and other in pelvis
-    }
 
 
 def leg_centers(points: Points, side: Side) -> Points:
@@ -137,15 +120,6 @@ def foot_left(leg: Points, side: Side) -> Array:
     return np.cross(UP, foot_forward(leg, side))
 
 
-def leg_frame(leg: Points, side: Side, left: Array) -> Array:
-    """Return the axes (3, 3) of a standing leg as columns: forward, left, up, with left along the knee axis.
-
-    `left` (3,) stands for a knee axis that is not measured.
-    """
-    left = horizontal(leftward(leg, "knee", side) if shows_axis(leg, "knee", side) else left)
-    return np.stack([np.cross(left, UP), left, UP], axis=-1)
-
-
 def standing_offsets(recording: Recording, stance: Posture, points: Points) -> Points:
     """Return where the points of the standing model lie from their parents, in axes parallel to the global frame.
 
@@ -161,7 +135,11 @@ def standing_offsets(recording: Recording, stance: Posture, points: Points) -> P
         and wrist from elbow (0, 0, -length). All (3,), [m] or unit vectors.
     """
     middle = between(points["hip_r"], points["hip_l"])
-    hips = {side: _standing_hip(recording, stance, side) for side in SIDES}
+    # Hip centers (3,) in the standing trial, None where only the motion shows them.
+    hips: dict[Side, Array | None] = dict.fromkeys(SIDES)
+    for side in SIDES if recording.static is not None else ():
+        mapped = f"hip_center_{side}" in recording.mapping
+        hips[side] = stance.pelvis.get(f"hip_center_{side}" if mapped else f"hip_{side}")
     offsets: Points = {}
     if "neck_base" in points:
         offsets["back"] = _upwards(points["back"] - middle)
@@ -180,7 +158,10 @@ def standing_offsets(recording: Recording, stance: Posture, points: Points) -> P
         else:
             thigh, shank = (hip - leg["knee"])[None], (leg["knee"] - leg["ankle"])[None]
         offsets[f"knee_{side}"], offsets[f"ankle_{side}"] = -_upwards(thigh), -_upwards(shank)
-        to_leg = leg_frame(leg, side, stance.pelvis_axes[:, 1]).T
+        # Forward, left and up of the standing leg, left along the knee axis or, without one, as the pelvis has it.
+        knee = leftward(leg, "knee", side) if shows_axis(leg, "knee", side) else stance.pelvis_axes[:, 1]
+        left = horizontal(knee)
+        to_leg = np.stack([np.cross(left, UP), left, UP], axis=-1).T
         offsets[f"heel_{side}"] = to_leg @ (leg[f"heel_{side}"] - leg["ankle"])
         offsets[f"toe_{side}"] = to_leg @ (leg[f"toe_{side}"] - leg["ankle"])
         offsets[f"ankle_axis_{side}"] = to_leg @ foot_left(leg, side)
@@ -199,10 +180,3 @@ def standing_offsets(recording: Recording, stance: Posture, points: Points) -> P
 def _upwards(vector: Array) -> Array:
     return np.array([0.0, 0.0, mean_length(vector)])
 
-
-def _standing_hip(recording: Recording, stance: Posture, side: Side) -> Array | None:
-    """Return the hip center (3,) in the standing trial, or None where only the motion shows it."""
-    if recording.static is None:
-        return None
-    mapped = f"hip_center_{side}" in recording.mapping
-    return stance.pelvis.get(f"hip_center_{side}" if mapped else f"hip_{side}")

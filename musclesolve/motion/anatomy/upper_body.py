@@ -12,7 +12,7 @@ from musclesolve.motion.anatomy.landmark_positions import Points
 from musclesolve.motion.anatomy.proportions import segment_shares
 from musclesolve.motion.anatomy.standing_posture import BACK_SHARE, leftward, shows_axis
 from musclesolve.motion.anatomy.unit_vectors import UP, mean_length
-from musclesolve.recording.data import SIDE_NAMES, SIDES, Side
+from musclesolve.recording.data import SIDE_NAMES, SIDES
 
 # Points that are the landmarks of the same name, when they are mapped.
 HEAD = ("head_base", "head_low", "head_top")
@@ -23,7 +23,24 @@ def upper_body(moving: Points, hips: Points, pelvis_up: Array, stature: float) -
     """Return the model points (T, 3) of trunk, arms, hands and head that the landmarks show."""
     points = {name: moving[name] for name in HEAD if name in moving}
     for side in SIDES:
-        points |= _arm(moving, side, pelvis_up, stature)
+        lateral = moving.get(f"elbow_lateral_{side}")
+        elbow = None if lateral is None else between(lateral, moving.get(f"elbow_medial_{side}", lateral))
+        if f"shoulder_center_{side}" in moving:
+            points[f"shoulder_{side}"] = moving[f"shoulder_center_{side}"]
+        elif f"shoulder_{side}" in moving:
+            acromion = moving[f"shoulder_{side}"]
+            # An arm that no marker shows hangs straight down from the trunk.
+            hanging = acromion - segment_shares()["upper arm"]["share"] * stature * pelvis_up
+            points[f"shoulder_{side}"] = shoulder_center(acromion, hanging if elbow is None else elbow)
+        else:
+            continue
+        if elbow is None:
+            continue
+        points[f"elbow_{side}"] = elbow
+        names = [name for part in ("wrist", *HAND) if (name := f"{part}_{side}") in moving]
+        # One end of the hand alone does not say how the wrist is bent; both of them do, in place of the wrist.
+        if f"wrist_{side}" in names or len(names) == len(HAND):
+            points |= {name: moving[name] for name in names}
     middle = between(hips["hip_r"], hips["hip_l"])
     neck = _neck(moving, points)
     if neck is None:
@@ -51,55 +68,30 @@ def completed(moving: Points, points: Points) -> list[str]:
         sentences.append("The head: too few markers, completed rigidly with the neck.")
     elif not set(HEAD) <= set(points):
         sentences.append("Head and neck: no markers, completed rigidly with the trunk.")
+    shows = {"shoulder": ("shoulder", "shoulder_center"), "elbow": ("elbow_lateral",)}
     for side in SIDES:
-        for part, shown, carrier in (
+        # Joints of the arm and ends of the hand that landmarks show, followed or not.
+        mapped = [
+            part
+            for part in ("shoulder", "elbow", "wrist", *HAND)
+            if any(f"{landmark}_{side}" in moving for landmark in shows.get(part, (part,)))
+        ]
+        for part, ends, carrier in (
             ("arm", ("elbow",), "trunk"),
             ("forearm", ("wrist",), "upper arm"),
-            ("hand", ("hand_radial", "hand_ulnar"), "forearm"),
+            ("hand", HAND, "forearm"),
         ):
-            if not all(f"{name}_{side}" in points for name in shown):
-                why = _why_not(moving, points, shown, side)
-                name = f"The {SIDE_NAMES[side]} {part}"
-                sentences.append(f"{name}: {why}, completed rigidly with the {carrier}.")
+            lost = [end for end in ends if f"{end}_{side}" not in points]
+            if not lost:
+                continue
+            why = "no markers"
+            if set(lost) & set(mapped):
+                missing = next(joint for joint in ("shoulder", "elbow", "wrist") if joint not in mapped)
+                why = f"no marker of the {missing}, so that those beyond it are left out"
+            sentences.append(
+                f"The {SIDE_NAMES[side]} {part}: {why}, completed rigidly with the {carrier}."
+            )
     return sentences
-
-
-def _why_not(moving: Points, points: Points, shown: tuple[str, ...], side: Side) -> str:
-    """Return why a part of an arm is not followed: without markers, or beyond a joint without them."""
-    if not any(_mapped(moving, name, side) and f"{name}_{side}" not in points for name in shown):
-        return "no markers"
-    missing = next(joint for joint in ("shoulder", "elbow", "wrist") if not _mapped(moving, joint, side))
-    return f"no marker of the {missing}, so that those beyond it are left out"
-
-
-def _mapped(moving: Points, part: str, side: Side) -> bool:
-    """Return whether a landmark shows a joint of the arm or an end of the hand."""
-    forms = {"shoulder": ("shoulder", "shoulder_center"), "elbow": ("elbow_lateral",)}
-    return any(f"{form}_{side}" in moving for form in forms.get(part, (part,)))
-
-
-def _arm(moving: Points, side: Side, pelvis_up: Array, stature: float) -> Points:
-    """Return shoulder, elbow, wrist and ends of the hand, from the shoulder as far as every joint is seen."""
-    lateral = moving.get(f"elbow_lateral_{side}")
-    elbow = None if lateral is None else between(lateral, moving.get(f"elbow_medial_{side}", lateral))
-    if f"shoulder_center_{side}" in moving:
-        shoulder = moving[f"shoulder_center_{side}"]
-    elif f"shoulder_{side}" in moving:
-        acromion = moving[f"shoulder_{side}"]
-        # An arm that no marker shows hangs straight down from the trunk.
-        hanging = acromion - segment_shares()["upper arm"]["share"] * stature * pelvis_up
-        shoulder = shoulder_center(acromion, hanging if elbow is None else elbow)
-    else:
-        return {}
-    arm = {f"shoulder_{side}": shoulder}
-    if elbow is None:
-        return arm
-    arm[f"elbow_{side}"] = elbow
-    beyond = {
-        f"{name}_{side}": moving[f"{name}_{side}"] for name in ("wrist", *HAND) if f"{name}_{side}" in moving
-    }
-    # One end of the hand alone does not say how the wrist is bent; both of them do, in place of the wrist.
-    return arm | beyond if f"wrist_{side}" in beyond or len(beyond) == len(HAND) else arm
 
 
 def _neck(moving: Points, points: Points) -> Array | None:

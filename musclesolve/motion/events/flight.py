@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Mask, true_runs
+from musclesolve._util.arrays import Array, true_runs
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.motion.events.force_events import FootLoads
 from musclesolve.motion.signals.low_pass import low_pass, lowest_carried
@@ -27,21 +27,10 @@ def flights(recording: Recording, loads: FootLoads) -> Array:
 
     Plates alone do not show it: a subject who walks on beside them is not in flight.
     """
-    time = recording.markers.time
-    if time.size < 2:
+    time, seen = recording.markers.time, [name for name in PELVIS if recording.sees(name)]
+    if time.size < 2 or not seen:
         return np.zeros((0, 2))
-    total = np.sum([vertical_force(recording, side) for side in SIDES], axis=0)
-    flying = _falls(recording) & ~(total > loads.level(UNLOADED_WEIGHTS))
-    spans = [(time[first], time[stop - 1]) for first, stop in true_runs(flying)]
-    return np.array([span for span in spans if span[1] - span[0] >= SHORTEST]).reshape(-1, 2)
-
-
-def _falls(recording: Recording) -> Mask:
-    """Whether the pelvis falls, (T,); not where it is not seen."""
-    rate, falls = recording.markers.rate, np.zeros(recording.markers.time.size, bool)
-    seen = [name for name in PELVIS if recording.sees(name)]
-    if not seen:
-        return falls
+    rate, falls = recording.markers.rate, np.zeros(time.size, bool)
     height = np.mean([recording.markers.weighted(recording.mapping[name])[:, 2] for name in seen], axis=0)
     cutoff = min(SMOOTH_HZ, 0.4 * rate)
     for first, stop in true_runs(np.isfinite(height)):
@@ -50,4 +39,8 @@ def _falls(recording: Recording) -> Mask:
             acceleration = np.gradient(np.gradient(smooth, 1.0 / rate), 1.0 / rate)
             # At the ends of a stretch there is no second derivative.
             falls[first + 2 : stop - 2] = acceleration[2:-2] < -FALLS * STANDARD_GRAVITY
-    return falls
+    total = np.sum([vertical_force(recording, side) for side in SIDES], axis=0)
+    flying = falls & ~(total > loads.level(UNLOADED_WEIGHTS))
+    spans = [(time[first], time[stop - 1]) for first, stop in true_runs(flying)]
+    return np.array([span for span in spans if span[1] - span[0] >= SHORTEST]).reshape(-1, 2)
+

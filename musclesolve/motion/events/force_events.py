@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 
@@ -74,34 +73,25 @@ def contacts(time: Array, vertical: Array, threshold: float, firm: float) -> Arr
     of them are dropouts of the plate; contacts shorter than 0.1 s are not steps. -inf stands for a contact that began
     before the first of the samples (S,) of time [s] and vertical force [N], +inf for one that ends after the last.
     """
-    runs = [(a, b) for a, b in true_runs(vertical > threshold) if vertical[a:b].max() > firm]
-    joined = _without_dropouts(runs, time)
-    steps = [(a, b) for a, b in joined if time[b - 1] - time[a] >= SHORTEST_CONTACT]
-    times = [
-        (_crossing(time, vertical, a, threshold, -np.inf), _crossing(time, vertical, b, threshold, np.inf))
-        for a, b in steps
-    ]
-    return np.array(times).reshape(-1, 2)
-
-
-def _without_dropouts(runs: list[tuple[int, int]], time: Array) -> list[tuple[int, int]]:
-    """Runs of samples [a, b) with those joined that only a dropout parts."""
-    joined = runs[:1]
-    for (_, _), (a, b) in pairwise(runs):
-        first, last = joined[-1]
+    joined: list[tuple[int, int]] = []  # samples [a, b)
+    for a, b in true_runs(vertical > threshold):
+        if vertical[a:b].max() <= firm:
+            continue
+        first, last = joined[-1] if joined else (a, a + 1)
         gap = time[a] - time[last - 1]
-        shorter = min(time[last - 1] - time[first], time[b - 1] - time[a])
-        if gap < LONGEST_DROPOUT and gap < shorter:
+        dropout = gap < LONGEST_DROPOUT and gap < min(time[last - 1] - time[first], time[b - 1] - time[a])
+        if joined and dropout:
             joined[-1] = (first, b)
         else:
             joined.append((a, b))
-    return joined
 
+    def crossing(sample: int, outside: float) -> float:
+        if sample in (0, time.size):
+            return outside
+        before, after = vertical[sample - 1], vertical[sample]
+        share = (threshold - before) / (after - before)
+        return float(time[sample - 1] + share * (time[sample] - time[sample - 1]))
 
-def _crossing(time: Array, vertical: Array, sample: int, threshold: float, outside: float) -> float:
-    """Time at which the force crosses the threshold between a sample and the one before it."""
-    if sample in (0, time.size):
-        return outside
-    before, after = vertical[sample - 1], vertical[sample]
-    share = (threshold - before) / (after - before)
-    return float(time[sample - 1] + share * (time[sample] - time[sample - 1]))
+    steps = [(a, b) for a, b in joined if time[b - 1] - time[a] >= SHORTEST_CONTACT]
+    return np.array([(crossing(a, -np.inf), crossing(b, np.inf)) for a, b in steps]).reshape(-1, 2)
+

@@ -23,7 +23,6 @@ from musclesolve.motion.events.marker_events import Walk, walk
 from musclesolve.motion.walking_direction import headings
 from musclesolve.recording.data import SIDES, Event, EventKind, Side, Trial
 
-Times = dict[tuple[EventKind, Side], list[float]]
 
 LONGEST_STRIDE = 1.5
 """A stride that takes so many times the usual one lacks a strike in its middle."""
@@ -119,7 +118,7 @@ def strides(events: Sequence[Event], walking: Walk | None = None) -> list[Stride
 
     Events of the source "periodic" do not count. Without the markers of `walking` lengths and widths are NaN.
     """
-    seen: Times = {}
+    seen: dict[tuple[EventKind, Side], list[float]] = {}
     for event in sorted(events, key=lambda event: event.time):
         if event.source != "periodic":
             seen.setdefault((event.kind, event.side), []).append(event.time)
@@ -128,17 +127,61 @@ def strides(events: Sequence[Event], walking: Walk | None = None) -> list[Stride
     timed = {"heel_strike", "toe_off"} <= {
         event.kind for event in events if event.source in ("stated", "forces")
     }
-    every = [_stride(seen, walking, timed, *pair) for pair in pairs if pair[2] - pair[1] <= longest]
-    return sorted((stride for stride in every if _alternates(seen, stride)), key=lambda stride: stride.start)
+
+    def first(kind: EventKind, side: Side, start: float, end: float) -> float:
+        times = seen.get((kind, side), [])
+        place = bisect(times, start)
+        return times[place] if place < len(times) and times[place] < end else float(np.nan)
+
+    found = []
+    for side, start, end in pairs:
+        other: Side = "l" if side == "r" else "r"
+        # The other foot strikes in between, as far as it was seen; who jumps lands on both feet at once.
+        strikes, near = np.array(seen.get(("heel_strike", other), [])), TOGETHER * (end - start)
+        between = (strikes > start + near) & (strikes < end - near)
+        together = np.minimum(np.abs(strikes - start), np.abs(strikes - end)) <= near
+        if end - start > longest or (together.any() and not between.any()):
+            continue
+        strike = first("heel_strike", other, start, end)
+        sizes = {} if walking is None else _sizes(walking, side, start, strike, end)
+        stride = Stride(
+            side=side,
+            start=start,
+            end=end,
+            opposite_toe_off=first("toe_off", other, start, end),
+            opposite_foot_below_hip=first("foot_below_hip", other, start, end),
+            opposite_heel_strike=strike,
+            toe_off=first("toe_off", side, start, end),
+            foot_below_opposite_hip=first("foot_below_hip", side, start, end),
+            timed=timed,
+            **sizes,
+        )
+        found.append(stride)
+    return sorted(found, key=lambda stride: stride.start)
 
 
-def _alternates(seen: Times, stride: Stride) -> bool:
-    """Whether the other foot strikes in between, as far as it was seen; who jumps lands on both feet at once."""
-    strikes = np.array(seen.get(("heel_strike", "l" if stride.side == "r" else "r"), []))
-    near = TOGETHER * stride.duration
-    between = (strikes > stride.start + near) & (strikes < stride.end - near)
-    together = np.minimum(np.abs(strikes - stride.start), np.abs(strikes - stride.end)) <= near
-    return bool(between.any() or not together.any())
+def _sizes(walking: Walk, side: Side, start: float, middle: float, end: float) -> dict[str, float]:
+    """Stride length, step length and step width [m] from where the heels struck: own, other and own one."""
+
+    def at(path: Array, moment: float) -> Array:
+        # NaN beside a gap and outside of the recording
+        return np.array([np.interp(moment, walking.time, x, left=np.nan, right=np.nan) for x in path.T])
+
+    heel, opposite = walking.feet[f"heel_{side}"], walking.feet[f"heel_{'l' if side == 'r' else 'r'}"]
+    first, second, last = at(heel, start), at(opposite, middle), at(heel, end)
+    forward = at(walking.heading, 0.5 * (start + end))
+    left = np.array([-forward[1], forward[0], 0.0])
+    belt = 0.0
+    if not walking.travels:  # the speed [m/s] at which the belt carries the resting foot back
+        rests = slice(*np.searchsorted(walking.time, np.array(FLAT) * (end - start) + start))
+        time, ahead = walking.time[rests], heel[rests] @ forward
+        seen = np.isfinite(ahead)
+        belt = -np.polyfit(time[seen] - start, ahead[seen], 1)[0] if seen.sum() >= 3 else np.nan
+    return {
+        "length": float((last - first) @ forward + belt * (end - start)),
+        "step_length": float((last - second) @ forward + belt * (end - middle)),
+        "step_width": float((second - 0.5 * (first + last)) @ left * (1.0 if side == "r" else -1.0)),
+    }
 
 
 def hip_passages(time: Array, points: Mapping[str, Array], heading: Array) -> list[Event]:
@@ -156,63 +199,3 @@ def hip_passages(time: Array, points: Mapping[str, Array], heading: Array) -> li
         events += [Event("foot_below_hip", side, float(moment), "markers") for moment in passed]
     return sorted(events, key=lambda event: event.time)
 
-
-def _stride(seen: Times, walking: Walk | None, timed: bool, side: Side, start: float, end: float) -> Stride:
-    def first(kind: EventKind, foot: Side) -> float:
-        times = seen.get((kind, foot), [])
-        place = bisect(times, start)
-        return times[place] if place < len(times) and times[place] < end else float(np.nan)
-
-    other: Side = "l" if side == "r" else "r"
-    strike = first("heel_strike", other)
-    length = step_length = step_width = float(np.nan)
-    if walking is not None:
-        length, step_length, step_width = _size(walking, side, other, start, strike, end)
-    return Stride(
-        side=side,
-        start=start,
-        end=end,
-        opposite_toe_off=first("toe_off", other),
-        opposite_foot_below_hip=first("foot_below_hip", other),
-        opposite_heel_strike=strike,
-        toe_off=first("toe_off", side),
-        foot_below_opposite_hip=first("foot_below_hip", side),
-        length=length,
-        step_length=step_length,
-        step_width=step_width,
-        timed=timed,
-    )
-
-
-def _size(
-    walking: Walk, side: Side, other: Side, start: float, middle: float, end: float
-) -> tuple[float, float, float]:
-    """Stride length, step length and step width [m] from where the heels struck."""
-    own, opposite = walking.feet[f"heel_{side}"], walking.feet[f"heel_{other}"]
-    first, second, last = (
-        _at(walking, path, moment) for path, moment in ((own, start), (opposite, middle), (own, end))
-    )
-    forward = _at(walking, walking.heading, 0.5 * (start + end))
-    left = np.array([-forward[1], forward[0], 0.0])
-    belt = 0.0 if walking.travels else _belt_speed(walking, own, forward, start, end)
-    length = (last - first) @ forward + belt * (end - start)
-    step = (last - second) @ forward + belt * (end - middle)
-    width = (second - 0.5 * (first + last)) @ left * (1.0 if side == "r" else -1.0)
-    return float(length), float(step), float(width)
-
-
-def _at(walking: Walk, path: Array, moment: float) -> Array:
-    """A trajectory (T, 3) between the frames; NaN beside a gap and outside of the recording."""
-    return np.array(
-        [np.interp(moment, walking.time, path[:, k], left=np.nan, right=np.nan) for k in range(3)]
-    )
-
-
-def _belt_speed(walking: Walk, heel: Array, forward: Array, start: float, end: float) -> float:
-    """Speed at which the belt carries the resting foot back [m/s]."""
-    rests = slice(*np.searchsorted(walking.time, np.array(FLAT) * (end - start) + start))
-    time, ahead = walking.time[rests], heel[rests] @ forward
-    seen = np.isfinite(ahead)
-    if seen.sum() < 3:
-        return float(np.nan)
-    return -float(np.polyfit(time[seen] - start, ahead[seen], 1)[0])

@@ -10,6 +10,7 @@ from __future__ import annotations
 from bisect import bisect
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from operator import attrgetter
 
 import numpy as np
 
@@ -79,29 +80,73 @@ def gait_events(trial: Trial) -> GaitEvents:
     if flight:
         # A toe that has left the ground goes on backwards, seen from the pelvis: farthest behind it is in flight.
         seen = [event for event in seen if event.kind == "heel_strike"]
-    plates = force_events(loads)
-    stated = Known(trial.events)
+
+    # Of one event the surest source counts.
+    plates, stated = force_events(loads), EventsByFoot(trial.events)
+    both = [(twin, event) for event in plates if (twin := stated.twin(event)) is not None]
     known = [*trial.events, *(event for event in plates if stated.twin(event) is None)]
-    sure = Known(known)
-    notes = [*_conflicts(stated.pairs(plates)), *_conflicts(sure.pairs(seen))]
-    possible, contradictions = _possible(loads, [event for event in seen if sure.twin(event) is None])
-    filled, shift = _moved(possible, sure.pairs(seen))
+    surer = EventsByFoot(known)
+    pairs = [(twin, event) for event in seen if (twin := surer.twin(event)) is not None]
+    conflicts = [*_conflicts(both), *_conflicts(pairs)]
+    lone = [event for event in seen if surer.twin(event) is None]
+
+    # What markers show while the foot surely stands on a plate is no event.
+    notes: list[str] = []
+    stands = {side: standing(loads, side) for side in SIDES}
+    sure = [_inside(stands[event.side][0], event).any() for event in lone]
+    filled = [event for event, stood in zip(lone, sure, strict=True) if not stood]
+    if any(sure):
+        refused = [event for event, stood in zip(lone, sure, strict=True) if stood]
+        notes.append(f"Contradicted by the forces and left out: {_listed(refused)}.")
+    for side, (_, unclear, lowest) in stands.items():
+        steps = [_inside(unclear, event) for event in filled if event.side == side]
+        # Force that is left on the plate although the foot steps.
+        left = float(lowest[np.any(steps, axis=0)].max(initial=0.0)) if steps else 0.0
+        if left > 0.0:
+            notes.append(
+                f"The plate of the {SIDE_NAMES[side]} foot does not unload where it steps by the markers: {left:.0f} N "
+                f"are left, more than unloaded_below_n ({loads.unloaded_below:g} N). Its zero is off: the markers "
+                "are used there."
+            )
+    notes += conflicts
+
+    # The others are moved by how much markers are late or early in this recording.
+    shift: dict[EventKind, float] = {}
+    for kind in {event.kind for event in filled}:
+        late = [event.time - twin.time for twin, event in pairs if event.kind == kind]
+        if late := [by for by in late if abs(by) <= CONFLICT]:
+            shift[kind] = -float(np.median(late))
+    filled = [replace(event, time=event.time + shift.get(event.kind, 0.0)) for event in filled]
     if known and filled:
-        notes.append(f"Steps that no plate measured, from the markers{shift}: {_listed(filled)}.")
+        moved = " and ".join(
+            f"{name}s by {1000 * shift[kind]:+.0f} ms" for kind, name in _NAMES.items() if kind in shift
+        )
+        how = f" (moved to agree with the other steps: {moved})" if moved else ""
+        notes.append(f"Steps that no plate measured, from the markers{how}: {_listed(filled)}.")
     elif filled:
         notes.append(
             "Heel strikes and toe-offs are those of the markers alone: in walking at usual speed good to about 30 ms, "
             "in slow walking and running to 60 ms. Double support is not computed from them."
         )
-    known = sorted([*known, *filled], key=_time)
-    periodic = [] if flight else _periodic(trial.time_range, known)
+    known += filled
+
+    # A strike one stride before the first and after the last one, where frames of the time range lie beyond.
+    strikes = {
+        side: np.sort([e.time for e in known if (e.kind, e.side) == ("heel_strike", side)]) for side in SIDES
+    }
+    strides = {side: float(np.median(np.diff(times))) for side, times in strikes.items() if times.size > 1}
+    start, end = trial.time_range
+    periodic = []
+    for side, times in strikes.items() if strides and not flight else ():
+        if times.size:
+            stride = strides.get(side, float(np.mean(list(strides.values()))))
+            near = NEAR * stride
+            wanted = (times[0] > start + near, times[0] - stride), (times[-1] < end - near, times[-1] + stride)
+            periodic += [Event("heel_strike", side, float(at), "periodic") for needed, at in wanted if needed]
     if periodic:
+        periodic.sort(key=attrgetter("time"))
         notes.append(f"Not recorded, walking is assumed to be periodic: {_listed(periodic)}.")
-    return GaitEvents(tuple(sorted([*known, *periodic], key=_time)), (*contradictions, *notes))
-
-
-def _time(event: Event) -> float:
-    return event.time
+    return GaitEvents(tuple(sorted([*known, *periodic], key=attrgetter("time"))), tuple(notes))
 
 
 def _conflicts(pairs: Sequence[tuple[Event, Event]]) -> list[str]:
@@ -121,57 +166,6 @@ def _conflicts(pairs: Sequence[tuple[Event, Event]]) -> list[str]:
     ]
 
 
-def _possible(loads: FootLoads, events: list[Event]) -> tuple[list[Event], list[str]]:
-    """Marker events without those that happen while the foot surely stands on a plate, and what to know of both."""
-    feet = {side: standing(loads, side) for side in SIDES}
-    stands = [within(feet[event.side].sure, event.time).any() for event in events]
-    refused = [event for event, sure in zip(events, stands, strict=True) if sure]
-    possible = [event for event, sure in zip(events, stands, strict=True) if not sure]
-    notes = [f"Contradicted by the forces and left out: {_listed(refused)}."] if refused else []
-    for side, foot in feet.items():
-        steps = [within(foot.unclear, event.time) for event in possible if event.side == side]
-        # Force that is left on the plate although the foot steps.
-        left = float(foot.lowest[np.any(steps, axis=0)].max(initial=0.0)) if steps else 0.0
-        if left > 0.0:
-            notes.append(
-                f"The plate of the {SIDE_NAMES[side]} foot does not unload where it steps by the markers: {left:.0f} N "
-                f"are left, more than unloaded_below_n ({loads.unloaded_below:g} N). Its zero is off: the markers "
-                "are used there."
-            )
-    return possible, notes
-
-
-def _moved(events: list[Event], pairs: Sequence[tuple[Event, Event]]) -> tuple[list[Event], str]:
-    """Marker events moved by how much markers are late or early in this recording, and by how much that was."""
-    shift: dict[EventKind, float] = {}
-    for kind in _NAMES:
-        both = [(twin.time, event.time) for twin, event in pairs if event.kind == kind]
-        late = [seen - true for true, seen in both if abs(seen - true) <= CONFLICT]
-        if late and any(event.kind == kind for event in events):
-            shift[kind] = -float(np.median(late))
-    moved = [replace(event, time=event.time + shift.get(event.kind, 0.0)) for event in events]
-    how = " and ".join(f"{_NAMES[kind]}s by {1000 * by:+.0f} ms" for kind, by in shift.items())
-    return moved, f" (moved to agree with the other steps: {how})" if how else ""
-
-
-def _periodic(time_range: tuple[float, float], known: Sequence[Event]) -> list[Event]:
-    """A strike one stride before the first and after the last one, where frames of the time range lie beyond."""
-    strikes = {
-        side: np.array([e.time for e in known if (e.kind, e.side) == ("heel_strike", side)]) for side in SIDES
-    }
-    strides = {side: float(np.median(np.diff(times))) for side, times in strikes.items() if times.size > 1}
-    start, end = time_range
-    added = []
-    for side, times in strikes.items():
-        if times.size == 0 or not strides:
-            continue
-        stride = strides.get(side, float(np.mean(list(strides.values()))))
-        near = NEAR * stride
-        wanted = (times[0] > start + near, times[0] - stride), (times[-1] < end - near, times[-1] + stride)
-        added += [Event("heel_strike", side, float(time), "periodic") for needed, time in wanted if needed]
-    return sorted(added, key=_time)
-
-
 def _listed(events: Sequence[Event]) -> str:
     """Right heel strike at 1.234, 2.345 s; left toe-off at 0.456 s."""
     groups: dict[str, list[str]] = {}
@@ -183,12 +177,12 @@ def _listed(events: Sequence[Event]) -> str:
     )
 
 
-class Known:
+class EventsByFoot:
     """Events by kind and foot, so that the nearest of thousands is found at once."""
 
     def __init__(self, events: Sequence[Event]) -> None:
         self._groups: dict[tuple[EventKind, Side], list[Event]] = {}
-        for event in sorted(events, key=lambda event: event.time):
+        for event in sorted(events, key=attrgetter("time")):
             self._groups.setdefault((event.kind, event.side), []).append(event)
 
     def twin(self, event: Event) -> Event | None:
@@ -200,46 +194,33 @@ class Known:
         ]
         return min(around, key=lambda other: abs(other.time - event.time), default=None)
 
-    def pairs(self, events: Sequence[Event]) -> list[tuple[Event, Event]]:
-        """Each event that has a twin, behind it."""
-        return [(twin, event) for event in events if (twin := self.twin(event)) is not None]
-
-
-@dataclass(frozen=True)
-class Standing:
-    """Times in which the plates of a foot contradict events from other sources."""
-
-    sure: Array  # (k, 2) beginning and end of the times in which the foot neither strikes nor leaves [s]
-    unclear: Array  # (m, 2) the same of contacts that are no steps: the zero of the plate may be off [s]
-    lowest: Array  # (m,) lowest vertical force in each of these [N]
-
-
-def standing(loads: FootLoads, side: Side) -> Standing:
+def standing(loads: FootLoads, side: Side) -> tuple[Array, Array, Array]:
     """When one foot surely stands on its plates, and contacts that leave it open.
 
     A step is a contact with one loading that fills it but for short ramps: the foot stands throughout. Any other
     contact may be the zero of a plate that is off by more than the threshold, with or without steps on top; in it the
     foot surely stands only while it bears the body.
+
+    Returns:
+        Beginning and end (k, 2) [s] of the times in which the foot neither strikes nor leaves, the same (m, 2) of the
+        contacts that are no steps, and the lowest vertical force in each of these (m,) [N].
     """
     time, vertical = loads.vertical(side)
     bearing = loads.level(BEARING_WEIGHTS)
-    loadings = contacts(time, vertical, bearing, bearing)
-    found = foot_contacts(loads, side)
-    step = np.array([_is_step(contact, loadings, time) for contact in found], bool)
-    lowest = [vertical[(a <= time) & (time <= b)].min() for a, b in found[~step]]
-    sure = np.concatenate([found[step], loadings + np.array([EDGE, -EDGE])])
-    return Standing(sure, found[~step], np.array(lowest))
+    loadings, touching = contacts(time, vertical, bearing, bearing), foot_contacts(loads, side)
+    step = np.zeros(len(touching), bool)
+    for k, contact in enumerate(touching):
+        start, end = np.clip(contact, time[0], time[-1])
+        first, last = np.clip(loadings, time[0], time[-1]).T
+        held = (start <= first) & (last <= end)
+        short = (first - start < LONGEST_RAMP) & (end - last < LONGEST_RAMP)
+        step[k] = held.sum() == 1 and short[held].all()
+    lowest = [vertical[(a <= time) & (time <= b)].min() for a, b in touching[~step]]
+    sure = np.concatenate([touching[step], loadings + np.array([EDGE, -EDGE])])
+    return sure, touching[~step], np.array(lowest)
 
 
-def _is_step(contact: Array, loadings: Array, time: Array) -> bool:
-    """Whether one of the loadings (k, 2), and no other one, fills the contact (2,) but for its ramps."""
-    start, end = np.clip(contact, time[0], time[-1])
-    first, last = np.clip(loadings, time[0], time[-1]).T
-    held = (start <= first) & (last <= end)
-    short = (first - start < LONGEST_RAMP) & (end - last < LONGEST_RAMP)
-    return int(held.sum()) == 1 and bool(short[held].all())
+def _inside(spans: Array, event: Event) -> Mask:
+    """Which spans of time (k, 2) [s] an event lies in."""
+    return (spans[:, 0] < event.time) & (event.time < spans[:, 1])
 
-
-def within(spans: Array, time: float) -> Mask:
-    """Which spans of time (k, 2) a moment lies in."""
-    return (spans[:, 0] < time) & (time < spans[:, 1])

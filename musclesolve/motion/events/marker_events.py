@@ -115,7 +115,13 @@ def maxima(signal: Array, rate_hz: float, least_excursion: float) -> Array:
         return np.zeros(0)
     excursion = float(np.ptp(smooth[seen]))
     peaks = [first + _peaks(smooth[first:end], rate_hz, excursion) for first, end in true_runs(seen)]
-    at = _periodic(np.concatenate(peaks), smooth)
+    at = np.concatenate(peaks)
+    while at.size > 2:  # the lower one of two that follow each other too soon for the usual period
+        period = np.diff(at)
+        soon = int(period.argmin())
+        if period[soon] >= PERIOD_SHARE * np.median(period):
+            break
+        at = np.delete(at, soon if smooth[at[soon]] < smooth[at[soon + 1]] else soon + 1)
     before, top, after = smooth[at - 1], smooth[at], smooth[at + 1]
     bend = before - 2.0 * top + after
     # A flat top has no bend: its first sample is the peak.
@@ -163,14 +169,3 @@ def _falls(signal: Array, peak: int) -> tuple[float, float]:
     end = int(higher[higher > peak].min(initial=signal.size))
     return signal[peak] - signal[start : peak + 1].min(), signal[peak] - signal[peak:end].min()
 
-
-def _periodic(peaks: NDArray[np.intp], smooth: Array) -> NDArray[np.intp]:
-    """Drop the lower one of two peaks that follow each other too soon for the usual period."""
-    while peaks.size > 2:
-        period = np.diff(peaks)
-        soon = int(period.argmin())
-        if period[soon] >= PERIOD_SHARE * np.median(period):
-            break
-        lower = soon if smooth[peaks[soon]] < smooth[peaks[soon + 1]] else soon + 1
-        peaks = np.delete(peaks, lower)
-    return peaks

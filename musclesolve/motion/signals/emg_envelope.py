@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from musclesolve._util.arrays import Array, Mask, at_times
 from musclesolve.motion.signals.low_pass import (
     checked_cutoffs,
-    checked_filter_order,
+    checked_order,
     checked_signal,
     harmonics,
     low_pass,
@@ -91,7 +91,7 @@ def band_pass(signal: ArrayLike, rate_hz: float, band_hz: tuple[float, float], o
     from scipy.fft import dst
 
     given = checked_signal(signal, rate_hz)
-    order = checked_filter_order(order)
+    order = checked_order(order)
     low, high = (float(checked_cutoffs(cutoff, given.shape, rate_hz).flat[0]) for cutoff in band_hz)
     line, sines = sine_series(given)
     frequency = harmonics(len(given), rate_hz).reshape(-1, *[1] * (given.ndim - 1))

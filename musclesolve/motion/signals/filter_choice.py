@@ -67,7 +67,13 @@ def filter_choice(recording: Recording, options: FilterOptions) -> FilterChoice:
             cutoff, noise = spline.cutoff_hz, spline.noise
         else:
             analysis = residual_analysis(position, rate, options.order, options.choice)
-            cutoff, noise = _completed(analysis), analysis.noise
+            cutoff, noise = analysis.cutoff_hz.copy(), analysis.noise
+            # Of curves that could not be read: those of the other axes of the marker, or of all markers.
+            known = analysis.verdict == Verdict.FOUND
+            usual = cutoff[known]
+            for marker in np.flatnonzero(~known.all(axis=1)) if usual.size else ():
+                own = cutoff[marker, known[marker]]
+                cutoff[marker, ~known[marker]] = np.median(own if own.size else usual)
     except InputError as error:
         raise recording.document.placed(error, "filter", "cutoff_hz") from None
 
@@ -84,18 +90,6 @@ def filter_choice(recording: Recording, options: FilterOptions) -> FilterChoice:
             error.problem += " of forces"
             raise recording.document.placed(error, "filter", key) from None
     return FilterChoice(options, names, cutoff, force_cutoff, noise, analysis)
-
-
-def _completed(analysis: ResidualAnalysis) -> Array:
-    """Return the cut-offs (n, 3), those of curves that could not be read from the other axes or markers [Hz]."""
-    known, cutoff = analysis.verdict == Verdict.FOUND, analysis.cutoff_hz.copy()
-    if not known.any():
-        return cutoff
-    usual = np.median(cutoff[known])
-    for marker in np.flatnonzero(~known.all(axis=1)):
-        own = cutoff[marker, known[marker]]
-        cutoff[marker, ~known[marker]] = np.median(own) if own.size else usual
-    return cutoff
 
 
 def choice_notes(chosen: FilterChoice) -> list[str]:

@@ -55,7 +55,7 @@ def low_pass(signal: ArrayLike, rate_hz: float, cutoff_hz: ArrayLike, order: int
     from scipy.fft import dst
 
     given = checked_signal(signal, rate_hz)
-    order = checked_filter_order(order)
+    order = checked_order(order)
     cutoffs = checked_cutoffs(cutoff_hz, given.shape, rate_hz)
     filtered, sines = sine_series(given)
     frequency = harmonics(len(given), rate_hz).reshape(-1, *[1] * cutoffs.ndim)
@@ -85,12 +85,6 @@ def harmonics(frames: int, rate_hz: float) -> Array:
     return np.arange(1, frames - 1) * rate_hz / (2 * (frames - 1))
 
 
-def checked_filter_order(order: int) -> int:
-    """Return the order of one pass."""
-    expected = f"a whole number from {ORDERS[0]} to {ORDERS[-1]}"
-    return checked_order(order, ORDERS, "order of a filter", expected, "order 2 is usual")
-
-
 FEWEST_FRAMES = 3
 
 
@@ -113,8 +107,14 @@ def checked_signal(signal: ArrayLike, rate_hz: float) -> Array:
     return numbers
 
 
-def checked_order(order: int, orders: Container[int], what: str, expected: str, remedy: str) -> int:
-    """Return a whole number that is one of some."""
+def checked_order(
+    order: int,
+    orders: Container[int] = ORDERS,
+    what: str = "order of a filter",
+    expected: str = f"a whole number from {ORDERS[0]} to {ORDERS[-1]}",
+    remedy: str = "order 2 is usual",
+) -> int:
+    """Return a whole number that is one of some: the order of one pass of a filter unless said otherwise."""
     number = _real(order, what)
     if number.ndim or float(number) not in orders:
         raise InputError(f"{as_text(order)} as {what}", code="bad_number", expected=expected, remedy=remedy)

@@ -41,7 +41,7 @@ from musclesolve._util.arrays import Array, Indices, Mask
 from musclesolve._util.checks import check_choice, check_number
 from musclesolve.errors import InputError
 from musclesolve.motion.signals.low_pass import (
-    checked_filter_order,
+    checked_order,
     checked_signal,
     harmonics,
     lowest_carried,
@@ -128,21 +128,46 @@ def residual_analysis(
     Raises:
         InputError: the recording has gaps, is too short or sampled too slowly, or the order has no best cut-off.
     """
-    given = checked_signal(signal, rate_hz)
-    order = checked_filter_order(order)
-    threshold = _checked_threshold(given, rate_hz, order, rule, correlation)
-    lowest = max(LOWEST_HZ, lowest_carried(len(given), rate_hz))
+    numbers, order = checked_signal(signal, rate_hz), checked_order(order)
+    check_choice(rule, "rule", RULES)
+    frames, shape, by_number = len(numbers), numbers.shape[1:], "give the cut-off frequency as a number"
+    if rate_hz < LOWEST_RATE_HZ:
+        problem = f"at {rate_hz:g} samples a second motion and noise cannot be separated"
+        expected = f"at least {LOWEST_RATE_HZ:g} samples a second"
+        raise InputError(problem, code="bad_number", expected=expected, remedy=by_number)
+    if frames / rate_hz < SHORTEST_S:
+        problem = f"{frames} frames, {frames / rate_hz:.2g} s, are too few to estimate noise from"
+        expected = f"at least {SHORTEST_S:g} s without gaps"
+        raise InputError(problem, code="too_few_frames", expected=expected, remedy=by_number)
+    if order < 2 and rule == "residual_analysis":
+        raise InputError(
+            "a filter of order 1 has no best cut-off: it lets so much noise through that accelerations never converge",
+            code="conflict",
+            expected="order 2 or higher",
+            remedy="order = 2, the rule residual_analysis_silva_2003, or the cut-off frequency as a number",
+        )
+    threshold = CORRELATION[rule]
+    if correlation is not None:
+        threshold = check_number(correlation, "correlation", "a number between 0 and 1", above=0.0, below=1.0)
+
+    lowest = max(LOWEST_HZ, lowest_carried(frames, rate_hz))
     frequency = np.arange(lowest, min(HIGHEST_HZ, HIGHEST_SHARE * rate_hz), STEP_HZ)
-    flat, shape = given.reshape(len(given), -1), given.shape[1:]
+    flat = numbers.reshape(frames, -1)
     square, passed = _squared_residuals(flat, rate_hz, frequency, order)
-    residual = np.sqrt(square)
+    residual, end = np.sqrt(square), np.full(square.shape[1], len(frequency))
     if rule == "residual_analysis":
-        # White noise of the variance s^2 leaves R^2 = s^2 (1 - share let through).
-        found, end, equal = _consistent_fit(frequency, passed, square, threshold)
+        # White noise of the variance s^2 leaves R^2 = s^2 (1 - share let through). The range of the fit ends at a
+        # multiple of the frequency at which the residual has fallen to the noise: again until it shrinks no more.
+        while True:
+            found = _fit(passed, square, end, threshold)
+            equal = _crossing(frequency, square - found.intercept)
+            wanted = np.searchsorted(frequency, np.maximum(RANGE_FACTOR * equal, SHORTEST_RANGE_HZ))
+            if np.all(wanted >= end):
+                break
+            end = np.minimum(wanted, end)
         line = np.sqrt(np.maximum(found.intercept + found.slope * passed[:, None], 0.0))
         noise = np.sqrt(np.maximum(found.intercept, 0.0))
     else:
-        end = np.full(square.shape[1], len(frequency))
         found = _fit(frequency, residual, end, threshold)
         equal = _crossing(frequency, residual - found.intercept)
         line = found.intercept + found.slope * frequency[:, None]
@@ -223,27 +248,6 @@ def _fit(x: Array, y: Array, end: Indices, threshold: float) -> _Fit:
     return _Fit(start, slope, intercept, reached)
 
 
-def _consistent_fit(
-    frequency: Array, passed: Array, square: Array, threshold: float
-) -> tuple[_Fit, Indices, Array]:
-    """Fit lines to squared residuals (C, k) over the share (C,) of noise let through, each over a range of its own.
-
-    The range ends at a multiple of the frequency at which the residual has fallen to the noise. It is fitted again
-    and again until it shrinks no more.
-
-    Returns:
-        The lines, one past the last point (k,) of each, and the frequency (k,) where residual and noise are equal.
-    """
-    end = np.full(square.shape[1], len(frequency))
-    while True:
-        found = _fit(passed, square, end, threshold)
-        equal = _crossing(frequency, square - found.intercept)
-        wanted = np.searchsorted(frequency, np.maximum(RANGE_FACTOR * equal, SHORTEST_RANGE_HZ))
-        if np.all(wanted >= end):
-            return found, end, equal
-        end = np.minimum(wanted, end)
-
-
 def _crossing(frequency: Array, excess: Array) -> Array:
     """Return the first frequency (k,) at which a curve (C, k) is no longer positive; the last where it always is."""
     below = excess <= 0.0
@@ -309,28 +313,3 @@ def interior_power(signal: Array, rate_hz: float) -> tuple[Array, Array]:
     power: Array = 2.0 / (frames * np.sum(window**2)) * np.abs(spectrum) ** 2 / differencing
     return frequency, power
 
-
-def _checked_threshold(
-    signal: Array, rate_hz: float, order: int, rule: str, correlation: float | None
-) -> float:
-    """Return the correlation of the rule, or the given one; refuse signals and orders that the rule cannot take."""
-    check_choice(rule, "rule", RULES)
-    if rate_hz < LOWEST_RATE_HZ:
-        problem = f"at {rate_hz:g} samples a second motion and noise cannot be separated"
-        expected = f"at least {LOWEST_RATE_HZ:g} samples a second"
-        remedy = "give the cut-off frequency as a number"
-        raise InputError(problem, code="bad_number", expected=expected, remedy=remedy)
-    if len(signal) / rate_hz < SHORTEST_S:
-        problem = f"{len(signal)} frames, {len(signal) / rate_hz:.2g} s, are too few to estimate noise from"
-        expected, remedy = f"at least {SHORTEST_S:g} s without gaps", "give the cut-off frequency as a number"
-        raise InputError(problem, code="too_few_frames", expected=expected, remedy=remedy)
-    if order < 2 and rule == "residual_analysis":
-        raise InputError(
-            "a filter of order 1 has no best cut-off: it lets so much noise through that accelerations never converge",
-            code="conflict",
-            expected="order 2 or higher",
-            remedy="order = 2, the rule residual_analysis_silva_2003, or the cut-off frequency as a number",
-        )
-    if correlation is None:
-        return CORRELATION[rule]
-    return check_number(correlation, "correlation", "a number between 0 and 1", above=0.0, below=1.0)
