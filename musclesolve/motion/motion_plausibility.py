@@ -173,7 +173,9 @@ def foot_warnings(points: Sequence[str], residual: Array, time: Array, method: s
         lost = distance > FOOT_LIMIT
         follows = "the moments of this leg are off accordingly"
         if lost.any():
-            follows = f"{lost.sum()} of {lost.size} frames are beyond {1000 * FOOT_LIMIT:.0f} mm and not valid"
+            follows = (
+                f"{lost.sum()} of {lost.size} frames are beyond {1000 * FOOT_LIMIT:.0f} mm and not valid"
+            )
         what = (
             f"the consistent {SIDE_NAMES[side]} foot lies up to {1000 * distance.max():.0f} mm "
             f"({1000 * np.sqrt(np.mean(distance**2)):.0f} mm rms) from where it was measured, while the force acts "

@@ -62,4 +62,3 @@ def _unit(values: Complex) -> Complex:
     """Numbers of size one; 1 where there is no direction."""
     size = np.abs(values)
     return np.asarray(np.where(size > 0.0, values, 1.0) / np.where(size > 0.0, size, 1.0), complex)
-

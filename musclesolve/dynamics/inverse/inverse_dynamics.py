@@ -12,9 +12,7 @@ from musclesolve.dynamics.model.model import Model
 from musclesolve.dynamics.vectors import blocks
 
 
-def required_force(
-    model: Model, q: Array, qd: Array, qdd: Array, wrenches: list[Wrench]
-) -> Array:
+def required_force(model: Model, q: Array, qd: Array, qdd: Array, wrenches: list[Wrench]) -> Array:
     """Generalized force M qdd - g (T, N, 3) that joints and actuators together must supply.
 
     From positions, velocities and accelerations (T, N, 3) [m, m/s, m/s2].

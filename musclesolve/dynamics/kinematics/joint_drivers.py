@@ -275,4 +275,3 @@ def residual_about_origin(model: Model, motion: Motion, forces: Array) -> Array:
     rotation = from_cardan(*motion.coordinates[:, joints + 3 :].T)
     force, moment = forces[:, :3], np.einsum("txy,ty->tx", rotation @ base.triad, forces[:, 3:])
     return np.hstack([force, moment + np.cross(rotation @ model.standing[base.point], force)])
-

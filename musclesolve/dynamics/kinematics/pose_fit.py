@@ -345,6 +345,7 @@ class NearestPose:
             worst,
         )
 
+
 _SYMMETRIC = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
 
 

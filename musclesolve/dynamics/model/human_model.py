@@ -148,4 +148,3 @@ def forward_human_model(subject: Model | None = None) -> Model:
         subject.gravity,
         subject.stature,
     )
-

@@ -335,4 +335,3 @@ def _applied(matrices: Array, vectors: Array) -> Array:
     """Products (n, 3, T) of matrices (n, 3, 3, T) with vectors (n, 3)."""
     x, y, z = (matrices[:, :, k] * vectors[:, k, None, None] for k in range(3))
     return np.asarray(x + y + z)
-

@@ -153,4 +153,3 @@ def check_joints(topology: Topology, tree: Tree, constraints: Constraints) -> No
             remedy="the two bodies of a revolute joint share a point and a vector, or two points; those of a universal "
             "joint share a point and are listed under `universal`",
         )
-

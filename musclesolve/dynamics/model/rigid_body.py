@@ -221,4 +221,3 @@ def body_slots(body: Body, slot: dict[str, int], none: int) -> list[int]:
             return [i, j, i, points[2], none, none]
         case _:
             return [i, j, i, points[2], i, points[3]]
-

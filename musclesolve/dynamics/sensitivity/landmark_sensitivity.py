@@ -193,9 +193,7 @@ def coordinate_response(
     return np.concatenate(parts).reshape(len(fit.q), -1, len(places), 3)
 
 
-def _nearest_response(
-    nearest: NearestPose, coordinates: Array, places: list[int]
-) -> tuple[Array, float]:
+def _nearest_response(nearest: NearestPose, coordinates: Array, places: list[int]) -> tuple[Array, float]:
     """Derivative of the speeds (T, K+6, 3 n) of the nearest pose, which has these coordinates (T, K+6); how far they
     are from it.
     """
@@ -207,9 +205,7 @@ def _nearest_response(
     return speeds, float(np.abs(inverse @ gradient[:, free, None]).max(initial=0.0))
 
 
-def _driven_response(
-    nearest: NearestPose, coordinates: Array, places: list[int]
-) -> tuple[Array, float]:
+def _driven_response(nearest: NearestPose, coordinates: Array, places: list[int]) -> tuple[Array, float]:
     """The same of the pose that is driven by joint angles."""
     model, targets, joints = nearest.model, nearest.targets, nearest.model.tree.joint_count
     near = fit_pose(model, targets, None, _TOLERANCE, _MAX_ITERATIONS, coordinates).coordinates
@@ -291,4 +287,3 @@ def _equations(
         if place in number:
             pulls[:, :, column] = directions[:, number[place]].transpose(0, 2, 1)
     return hessian, gradient, pulls.reshape(len(q), len(rest), -1)
-

@@ -240,7 +240,12 @@ def _check_axes(recording: Recording, directions: Points) -> None:
     left = np.cross([0.0, 0.0, 1.0], directions["pelvis_forward"])
     for side in SIDES:
         for joint, one, other, form in (
-            ("knee", "knee_lateral", "knee_medial", "{0} on the outer side of the leg, {1} on the inner side"),
+            (
+                "knee",
+                "knee_lateral",
+                "knee_medial",
+                "{0} on the outer side of the leg, {1} on the inner side",
+            ),
             ("ankle", "heel", "toe", "{1} ahead of {0}"),
         ):
             axis = directions.get(f"{joint}_axis_{side}")
@@ -258,4 +263,3 @@ def _check_axes(recording: Recording, directions: Points) -> None:
                 *("mapping", landmark, 0, expected, remedy),
                 code="sides_swapped",
             )
-

@@ -112,4 +112,3 @@ def functional_hips(
             f"{name} puts it {1000 * apart:.0f} mm away{': that is far, check both.' if apart > APART else '.'}"
         )
     return points, notes
-

@@ -65,4 +65,3 @@ def rotation_center(proximal: Poses, distal: Poses) -> RotationCenter:
         ranges=np.asarray(high - low),
         condition=float(np.sqrt((1.0 + mean) / spread)) if spread > 0.0 else np.inf,
     )
-

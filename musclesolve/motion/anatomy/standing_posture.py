@@ -41,6 +41,7 @@ class Posture:
     pelvis_axes: Array  # (3, 3) neutral forward, left, up of the pelvis, as columns
     notes: tuple[str, ...]  # what was assumed
 
+
 def posture(
     recording: Recording, subject: Subject, regression: str, standing: Points, moving: Points
 ) -> Posture:
@@ -179,4 +180,3 @@ def standing_offsets(recording: Recording, stance: Posture, points: Points) -> P
 
 def _upwards(vector: Array) -> Array:
     return np.array([0.0, 0.0, mean_length(vector)])
-

@@ -88,9 +88,7 @@ def completed(moving: Points, points: Points) -> list[str]:
             if set(lost) & set(mapped):
                 missing = next(joint for joint in ("shoulder", "elbow", "wrist") if joint not in mapped)
                 why = f"no marker of the {missing}, so that those beyond it are left out"
-            sentences.append(
-                f"The {SIDE_NAMES[side]} {part}: {why}, completed rigidly with the {carrier}."
-            )
+            sentences.append(f"The {SIDE_NAMES[side]} {part}: {why}, completed rigidly with the {carrier}.")
     return sentences
 
 

@@ -43,4 +43,3 @@ def flights(recording: Recording, loads: FootLoads) -> Array:
     flying = falls & ~(total > loads.level(UNLOADED_WEIGHTS))
     spans = [(time[first], time[stop - 1]) for first, stop in true_runs(flying)]
     return np.array([span for span in spans if span[1] - span[0] >= SHORTEST]).reshape(-1, 2)
-

@@ -94,4 +94,3 @@ def contacts(time: Array, vertical: Array, threshold: float, firm: float) -> Arr
 
     steps = [(a, b) for a, b in joined if time[b - 1] - time[a] >= SHORTEST_CONTACT]
     return np.array([(crossing(a, -np.inf), crossing(b, np.inf)) for a, b in steps]).reshape(-1, 2)
-

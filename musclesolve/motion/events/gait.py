@@ -23,7 +23,6 @@ from musclesolve.motion.events.marker_events import Walk, walk
 from musclesolve.motion.walking_direction import headings
 from musclesolve.recording.data import SIDES, Event, EventKind, Side, Trial
 
-
 LONGEST_STRIDE = 1.5
 """A stride that takes so many times the usual one lacks a strike in its middle."""
 TOGETHER = 0.1
@@ -198,4 +197,3 @@ def hip_passages(time: Array, points: Mapping[str, Array], heading: Array) -> li
         passed = time[before] + share * (time[before + 1] - time[before])
         events += [Event("foot_below_hip", side, float(moment), "markers") for moment in passed]
     return sorted(events, key=lambda event: event.time)
-

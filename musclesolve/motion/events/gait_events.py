@@ -141,7 +141,10 @@ def gait_events(trial: Trial) -> GaitEvents:
         if times.size:
             stride = strides.get(side, float(np.mean(list(strides.values()))))
             near = NEAR * stride
-            wanted = (times[0] > start + near, times[0] - stride), (times[-1] < end - near, times[-1] + stride)
+            wanted = (
+                (times[0] > start + near, times[0] - stride),
+                (times[-1] < end - near, times[-1] + stride),
+            )
             periodic += [Event("heel_strike", side, float(at), "periodic") for needed, at in wanted if needed]
     if periodic:
         periodic.sort(key=attrgetter("time"))
@@ -194,6 +197,7 @@ class EventsByFoot:
         ]
         return min(around, key=lambda other: abs(other.time - event.time), default=None)
 
+
 def standing(loads: FootLoads, side: Side) -> tuple[Array, Array, Array]:
     """When one foot surely stands on its plates, and contacts that leave it open.
 
@@ -223,4 +227,3 @@ def standing(loads: FootLoads, side: Side) -> tuple[Array, Array, Array]:
 def _inside(spans: Array, event: Event) -> Mask:
     """Which spans of time (k, 2) [s] an event lies in."""
     return (spans[:, 0] < event.time) & (event.time < spans[:, 1])
-

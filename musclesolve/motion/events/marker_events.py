@@ -168,4 +168,3 @@ def _falls(signal: Array, peak: int) -> tuple[float, float]:
     start = int(higher[higher < peak].max(initial=-1)) + 1
     end = int(higher[higher > peak].min(initial=signal.size))
     return signal[peak] - signal[start : peak + 1].min(), signal[peak] - signal[peak:end].min()
-

@@ -312,4 +312,3 @@ def interior_power(signal: Array, rate_hz: float) -> tuple[Array, Array]:
     differencing = (2.0 * np.sin(np.pi * frequency / rate_hz))[:, None] ** 4
     power: Array = 2.0 / (frames * np.sum(window**2)) * np.abs(spectrum) ** 2 / differencing
     return frequency, power
-
