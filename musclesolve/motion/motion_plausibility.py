@@ -71,7 +71,9 @@ class MotionValidity:
         violation: Array,
     ) -> MotionValidity:
         """Classify the frames; violation (T,): how far the constraints are from being met, largest row."""
-        feet = {side: foot_residual(points, marker_residual, side) <= FOOT_LIMIT for side in SIDES}
+        feet: dict[str, Mask] = {
+            side: foot_residual(points, marker_residual, side) <= FOOT_LIMIT for side in SIDES
+        }
         return cls(steady(rotations, time), feet, balanced(force_residual, limit), violation <= INCONSISTENT)
 
     def of_leg(self, side: str) -> Mask:

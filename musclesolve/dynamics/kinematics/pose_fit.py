@@ -271,7 +271,7 @@ class NearestPose:
         """Natural coordinates, and the sum of weighted squares of each frame (T,) [m2]."""
         # What moves no target is left as it is in standing.
         tree, slots = self.model.tree, self.targets.slots
-        q = pose.q(tree, tree.distal_slots[slots].any(axis=0))
+        q = pose.q(tree, np.asarray(tree.distal_slots[slots].any(axis=0)))
         off = (self.targets.values - q[:, slots]) ** 2
         rest = pose.angles**2 @ self.rest[: pose.angles.shape[1]]
         return q, np.einsum("tnx,n->t", off, self.targets.weights) + rest

@@ -138,13 +138,13 @@ def forward_human_model(subject: Model | None = None) -> Model:
         if body.share < 1.0 and one_center:
             part = divided(body.segment, points, part, body.share, where)
         whole.append(part)
-    arrays = (np.array(values) for values in zip(*whole, strict=True))
+    masses, centers, inertias = (np.array(values) for values in zip(*whole, strict=True))
     bodies = tuple(body.name for body in topology.bodies)
     standing = standing_layout(topology, offsets=offsets)
     return Model(
         topology,
         standing,
-        MassProperties(*arrays, mass.allow_impossible, bodies),
+        MassProperties(masses, centers, inertias, mass.allow_impossible, bodies),
         subject.gravity,
         subject.stature,
     )
