@@ -241,11 +241,12 @@ def _trial(record: TrialRecord) -> dict[str, Any]:
         "trial": record.trial,
         "folder": record.folder,
         "seconds": record.seconds,
-        "frames": found
+        "leg_frames": found
         and {
             "solved": found.solved,
             "with_reserve": found.with_reserve,
             "without_valid_solution": found.without_solution,
+            "not_analysed": found.not_measured,
         },
         "peak_pelvis_residual_percent_body_weight": found and found.residual_percent,
         "contact_force_peaks_body_weights": found and found.contact,

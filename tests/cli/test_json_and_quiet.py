@@ -151,7 +151,7 @@ def test_compare_and_average_and_many_trials(tmp_path, monkeypatch):
     document = strictly(done.stdout)
     assert done.exit_code == document["exit_code"] == 3
     assert [each["status"] for each in document["trials"]] == ["computed", "refused"]
-    assert document["counts"]["refused"] == 1 and document["trials"][1]["frames"] is None
+    assert document["counts"]["refused"] == 1 and document["trials"][1]["leg_frames"] is None
     assert "bad" in done.stderr
 
 

@@ -17,10 +17,10 @@ LOST = {Outcome.REFUSED: "REFUSED", Outcome.FAILED: "FAILED"}
 
 
 def table(records: Sequence[TrialRecord]) -> Table:
-    """Frames, residual and peak contact forces of every trial; fits on 80 columns."""
+    """Leg-frames, residual and peak contact forces of every trial; fits on 80 columns."""
     rows = Table(
         *words("trial\n"),
-        *numbers("frames\nsolved", "with\nreserve", "without\nsolution", "residual\n[% BW]", whole=True),
+        *numbers("\nsolved", "with\nreserve", "\nfailed", "not\nmeas.", "resid.\n[% BW]", whole=True),
         *numbers(*(f"{joint}\n[BW]" for joint in JOINTS), "\n[s]", whole=True),
         *names("\nstatus"),
         box=box.SIMPLE_HEAD,
@@ -36,8 +36,9 @@ def table(records: Sequence[TrialRecord]) -> Table:
 def _cells(record: TrialRecord) -> list[str]:
     found = record.measures
     if found is None:
-        return ["-"] * (5 + len(JOINTS))
-    counts = [str(count) for count in (found.solved, found.with_reserve, found.without_solution)]
+        return ["-"] * (6 + len(JOINTS))
+    frames = (found.solved, found.with_reserve, found.without_solution, found.not_measured)
+    counts = [str(count) for count in frames]
     contact = [decimal(found.contact[joint], 1) for joint in JOINTS]
     return [*counts, decimal(found.residual_percent, 1), *contact, f"{record.seconds:.1f}"]
 

@@ -81,9 +81,14 @@ class LoadDynamics:
         return carried_by_joints(model, self.dynamics.wrench)[:, model.body_number[GROUND], 3:]
 
     def root_residual(self, model: OpenSimModel) -> Array | None:
-        """Size (T,) [N] of the residual force at the root; None where `root_force` is."""
+        """Size (T,) [N] of the residual force at the root; None where `root_force` is, NaN beside the plates."""
         force = self.root_force(model)
-        return None if force is None else np.asarray(np.linalg.norm(force, axis=1))
+        if force is None:
+            return None
+        size = np.asarray(np.linalg.norm(force, axis=1))
+        for standing in self.unmeasured_feet(model).values():
+            size[standing] = np.nan  # the load that is missing, and no residual
+        return size
 
     def unmeasured_feet(self, model: OpenSimModel) -> dict[str, Mask]:
         """Foot -> frames (T,) in which it stands on the ground and no load acts on it.
@@ -118,7 +123,10 @@ class LoadDynamics:
         if not known.size:
             return []
         rms = np.sqrt(np.mean(known**2))
-        notes = [f"Residual force at the root of the model: {rms:.3g} N rms, at most {known.max():.3g} N."]
+        where = "" if known.size == size.size else f" in the {known.size} frames whose loads are complete"
+        notes = [
+            f"Residual force at the root of the model{where}: {rms:.3g} N rms, at most {known.max():.3g} N."
+        ]
         share = self.mass_share(model)
         if share is not None and abs(share - 1.0) > MASS_DIFFERS:
             mass = sum(body.mass for body in model.masses.values())

@@ -13,7 +13,6 @@ import xarray as xr
 
 from muscle_db.regular_file import RECORDING, open_regular
 from musclesolve.errors import InputError
-from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.facts import Facts
 from musclesolve.results.files.result_netcdf import storable
 from musclesolve.results.tables.lines import csv_text
@@ -40,9 +39,11 @@ class Outcome(StrEnum):
 class Measures:
     """A result in a few numbers."""
 
-    solved: int  # frames in which the muscles of all analysed legs produce the moments
-    with_reserve: int  # frames in which those of a leg fall short, none without valid solution
-    without_solution: int  # frames in which a leg has no valid solution
+    # leg-frames: a frame of two legs counts twice
+    solved: int  # the muscles produce the moments
+    with_reserve: int  # they fall short
+    without_solution: int  # no valid solution
+    not_measured: int  # the forces on the leg were not measured
     residual_percent: float  # peak of the residual force at the pelvis [% of body weight]
     # peak contact force by joint, the larger of the legs, frames with a valid solution [body weights]
     contact: dict[str, float]
@@ -50,16 +51,14 @@ class Measures:
     @classmethod
     def of(cls, result: xr.Dataset) -> Measures:
         """The measures of a result that `run` returns."""
-        legs = frames.sides(result)
-        failed = np.any([frames.unsolved(result, side) for side in legs], axis=0)
-        idle = np.all([frames.not_measured(result, side) for side in legs], axis=0)
-        reserve = np.any([frames.solved_with_reserve(result, side) for side in legs], axis=0) & ~failed
         facts = Facts(result)
+        legs = facts.legs.values()
         size, peaks = facts.pelvis_residual, facts.contact_peaks
         return cls(
-            solved=int((~failed & ~reserve & ~idle).sum()),
-            with_reserve=int(reserve.sum()),
-            without_solution=int(failed.sum()),
+            solved=sum(leg.solved for leg in legs),
+            with_reserve=sum(leg.with_reserve for leg in legs),
+            without_solution=sum(leg.without_solution for leg in legs),
+            not_measured=sum(leg.not_analysed for leg in legs),
             residual_percent=(facts.root_residual_percent or 0.0) if size is None else size.peak_percent,
             contact={
                 # a model may call its knee walker_knee
@@ -102,8 +101,8 @@ class TrialRecord:
 
 CSV = "trials.csv"
 FIRST = (
-    *("name", "status", "frames_solved", "frames_with_reserve", "frames_without_solution"),
-    "peak_pelvis_residual_percent_body_weight",
+    *("name", "status", "leg_frames_solved", "leg_frames_with_reserve", "leg_frames_without_solution"),
+    *("leg_frames_not_measured", "peak_pelvis_residual_percent_body_weight"),
 )
 LAST = ("seconds", "trial", "folder", "message")
 
@@ -115,10 +114,10 @@ def csv_bytes(records: Sequence[TrialRecord]) -> bytes:
     ]
     for record in records:
         found = record.measures
-        numbers: list[object] = [""] * (4 + len(JOINTS))
+        numbers: list[object] = [""] * (5 + len(JOINTS))
         if found is not None:
             forces = [f"{found.contact[joint]:.6g}" for joint in JOINTS]
-            counts = [found.solved, found.with_reserve, found.without_solution]
+            counts = [found.solved, found.with_reserve, found.without_solution, found.not_measured]
             numbers = [*counts, f"{found.residual_percent:.6g}", *forces]
         ends = [f"{record.seconds:.3f}", str(record.trial), str(record.folder), record.message]
         rows.append([record.name, record.outcome.value, *numbers, *ends])
