@@ -28,9 +28,9 @@ from musclesolve.pipeline.run_options import find_options
 from musclesolve.recording.data import SIDE_NAMES
 from musclesolve.recording.plates.plate_checks import check_any_load, plate_error
 from musclesolve.recording.trial.analysed_range import finds_range
-from musclesolve.recording.trial.model_trial import ModelTrial
+from musclesolve.recording.trial.model_trial import read_model_trial
 from musclesolve.recording.trial.recording_checks import check_cutoff, check_heading, check_size
-from musclesolve.recording.trial.trial_file import ranged, read_trial, recorded_range
+from musclesolve.recording.trial.trial_file import ranged, read_recording, recorded_range
 
 # The tests of plates that the analysis makes, and what they find.
 PLATE_CODES = {
@@ -47,14 +47,21 @@ PLATE_CODES = {
 def refusal(path: Path) -> InputError | None:
     """Return why the analysis would refuse a trial, None where it would not."""
     try:
-        trial = read_trial(path)
-        if isinstance(trial, ModelTrial):
-            body_of_trial(trial)
-        else:
-            anatomy(trial, MARGIN)
+        anatomy(read_recording(path, "the analysis"), MARGIN)
     except InputError as error:
         return error
     return None
+
+
+def findings_of_model(path: Path) -> Iterator[Finding]:
+    """Find why the trial of an OpenSim model would be refused, or what its result would note."""
+    try:
+        body = body_of_trial(read_model_trial(path))
+    except InputError as error:
+        yield finding_of("refused", error)
+        return
+    for note in body.notes:
+        yield finding("model", "note", {"note": note}, Where(file=path))
 
 
 @asked_at(Stage.SUPPORT)

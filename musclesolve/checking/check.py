@@ -8,7 +8,7 @@ from pathlib import Path
 
 from musclesolve._util.message_text import as_text
 from musclesolve.checking import files, forces, markers
-from musclesolve.checking.analysis import find_time_range, refusal
+from musclesolve.checking.analysis import find_time_range, findings_of_model, refusal
 from musclesolve.checking.case import Case, contained, finding_of
 from musclesolve.checking.finding import Finding, Report, sorted_findings
 from musclesolve.checking.loading import load
@@ -53,7 +53,12 @@ def check(path: str | Path) -> Report:
         )
     path = Path(path)
     # What is wrong with markers and plates is no question of a model: its trial is analysed, or refused.
-    findings = [] if names_model(path) else findings_of(path, all_checks())
+    if names_model(path):
+        findings: list[Finding] = []
+        with contained(findings, "analysis of the model"):
+            findings += findings_of_model(path)
+        return Report(path, sorted_findings(findings))
+    findings = findings_of(path, all_checks())
     if not any(finding.severity == "error" for finding in findings):
         with contained(findings, "measuring of the recording as it is"):
             refused = refusal(path)

@@ -122,7 +122,10 @@ def share(
     end_s: EndS = None,
     figures: Figures = True,
 ) -> None:
-    """Muscle forces of an OpenSim model from its coordinates and joint moments or loads: result.nc, figures, STO."""
+    """Muscle forces of an OpenSim model from its coordinates and joint moments or loads: result.nc, figures, STO.
+
+    A trial file of a model, with the same inputs, is for `musclesolve run`.
+    """
     from musclesolve.studies.many_trials.one_trial import share_into
 
     options = {

@@ -285,6 +285,7 @@ def _filtered(table: Table, values: Array, cutoff_hz: float) -> Array:
             f"a cut-off of {cutoff_hz:g} Hz at {rate:g} samples a second in {len(values)} frames",
             code=error.code,
             file=_file(table),
+            where="cutoff_hz",
             expected=error.expected,
             remedy=error.remedy,
         ) from error

@@ -54,6 +54,7 @@ from musclesolve.sharing.solver.solver_registry import find_solver
 PASSIVE = ("table", "none")
 COST, SOLVER = "stress_cubed", "batch"
 """How moments are shared unless asked otherwise."""
+TIME_RANGE = "time range"
 
 
 class Choices(TypedDict, total=False):
@@ -295,7 +296,11 @@ def body_of_trial(
     model = read_osim(trial.model)
     _check_names(trial, "sharing", "dofs", "coordinate", stated.dofs, model.coordinates)
     _check_names(trial, "muscles", "names", "muscle", trial.muscles, model.muscles)
-    with _placed(trial, "muscles", "tendon_strain", trial.tendon_strain is not None):
+    with (
+        _placed(trial, "filter", "cutoff_hz", where="cutoff_hz"),
+        _placed(trial, "time", "end_s" if trial.start_s is None else "start_s", where=TIME_RANGE),
+        _placed(trial, "muscles", "tendon_strain", trial.tendon_strain is not None),
+    ):
         body = model_body(model, trial.coordinates, trial.moments, options, sharing)
     body = replace(body, trial=trial, notes=(*trial.notes, *body.notes))
     if trial.emg is None:
@@ -320,12 +325,14 @@ def _check_names(
 
 
 @contextmanager
-def _placed(trial: ModelTrial, table: str, key: str, stated: bool) -> Iterator[None]:
-    """Errors of what the trial file states point at its key."""
+def _placed(
+    trial: ModelTrial, table: str, key: str, stated: bool = True, where: str | None = None
+) -> Iterator[None]:
+    """Errors of what the trial file states, without a file, or with this place in it, point at its key."""
     try:
         yield
     except InputError as error:
-        if not stated or error.file is not None:
+        if not stated or (error.file is not None if where is None else error.where != where):
             raise
         raise trial.document.placed(error, table, key) from error
 
@@ -539,6 +546,7 @@ def _no_frames(motion: CoordinateMotion, moments: CoordinateMoments, options: Mo
         f"no frame with moments lies in the time range {stated}",
         code="bad_range",
         file=motion.file,
+        where=TIME_RANGE,
         expected=f"a range within {time[0]:g} to {time[-1]:g} s",
         remedy="correct the time range",
     )

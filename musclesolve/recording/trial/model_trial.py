@@ -10,7 +10,7 @@ from musclesolve.errors import InputError
 from musclesolve.recording.data import Emg, SharingOptions
 from musclesolve.recording.schema import Document, described_keys, trial_document, trial_keys, validated
 from musclesolve.recording.trial.emg_channels import read_emg
-from musclesolve.recording.trial.settings import check_strain, sharing_of
+from musclesolve.recording.trial.settings import check_strain, errors_of, sharing_of
 
 MODEL_FILES = frozenset({"model", "coordinates", "moments", "loads"})
 """Files that only the trial of a model has."""
@@ -135,7 +135,7 @@ def read_model_trial(path: Path) -> ModelTrial:
         start_s=time["start_s"],
         end_s=time["end_s"],
         emg=emg,
-        uncertainty={key: sd for key, sd in content["uncertainty"].items() if sd is not None},
+        uncertainty=errors_of(document, content["uncertainty"], "loads" if "loads" in files else "moments"),
         files={"trial": document.path, **files},
         notes=tuple(notes),
     )

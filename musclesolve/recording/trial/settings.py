@@ -194,3 +194,37 @@ def sharing_of(table: Values) -> SharingOptions:
     """Return the options of [sharing]."""
     dofs = None if table["dofs"] is None else tuple(table["dofs"])
     return SharingOptions(table["cost"], table["solver"], table["reserve_weight"], dofs)
+
+
+def errors_of(document: Document, table: Values, body: str) -> dict[str, float]:
+    """Return the standard deviations that [uncertainty] states, by key.
+
+    Args:
+        document: the trial file.
+        table: its [uncertainty].
+        body: what the errors are of, "recording", or an OpenSim model with "moments" or "loads".
+
+    Raises:
+        InputError: one of a source that the body does not have, but for 0.
+    """
+    keys = document.tables["uncertainty"]["keys"]
+    known = [key for key, rule in keys.items() if body in rule.get("of", [body])]
+    stated = {key: sd for key, sd in table.items() if sd is not None}
+    for key, sd in stated.items():
+        if sd and key not in known:
+            raise document.error(
+                f"there is no such error here: {keys[key]['about']}",
+                "uncertainty",
+                key,
+                expected=f"errors of {_BODIES[body]}: {', '.join(known)}",
+                remedy="leave it out, or write 0",
+                code="conflict",
+            )
+    return stated
+
+
+_BODIES = {
+    "recording": "a recording",
+    "moments": "an OpenSim model whose moments are given",
+    "loads": "an OpenSim model with loads",
+}

@@ -35,6 +35,7 @@ from musclesolve.recording.trial.model_trial import ModelTrial, check_kind, is_m
 from musclesolve.recording.trial.recording_checks import check_trial
 from musclesolve.recording.trial.settings import (
     consistency_of,
+    errors_of,
     filter_of,
     is_own_set,
     muscles_of,
@@ -171,7 +172,7 @@ def assembled(
         consistency=consistency_of(document, content["consistency"]),
         muscles=muscles_of(document, content["muscles"]),
         sharing=sharing_of(content["sharing"]),
-        uncertainty={key: sd for key, sd in content["uncertainty"].items() if sd is not None},
+        uncertainty=errors_of(document, content["uncertainty"], "recording"),
         files={
             "trial": document.path,
             **files,

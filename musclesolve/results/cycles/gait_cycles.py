@@ -9,6 +9,7 @@ import numpy as np
 import xarray as xr
 
 from musclesolve._util.arrays import Array, Mask, true_runs
+from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.checks import check_integer
 from musclesolve._util.message_text import as_text
 from musclesolve._util.sides import OTHER, SIDE_NAMES, side_of
@@ -193,9 +194,17 @@ def _cycle_coords(result: xr.Dataset, side: str, used: list[frames.Cycle]) -> di
 
 
 def _measures(result: xr.Dataset, side: str, used: list[frames.Cycle]) -> dict[str, xr.Variable]:
-    """Cadence, stance and the like of the strides that are these cycles; NaN where a strike was not recorded."""
+    """Cadence, stance and the like of the strides that are these cycles; NaN where a strike was not recorded.
+
+    Of an OpenSim model only the times of its heel strikes are known.
+    """
     if "stride" not in result.dims:
-        return {}
+        times = np.array([cycle.end - cycle.start for cycle in used])
+        meaning = bundled_toml("musclesolve.results.dataset", "variables.toml")
+        return {
+            name: xr.Variable("cycle", values, meaning[name])
+            for name, values in (("stride_time", times), ("cadence", 120.0 / times))
+        }
     own = np.flatnonzero(result["stride_side"].values == side)
     starts = result["stride_start"].values[own]
     measures = {}

@@ -238,6 +238,10 @@ def _plain(value: float, digits: int) -> str:
     return f"{value:.0f}" if abs(value) >= 10 ** (digits - 1) else f"{value:.{digits}g}"
 
 
+ROUGH = 0.1
+"""Relative standard error of a standard deviation from which the summary says it."""
+
+
 def uncertainty_summary(found: xr.Dataset) -> str:
     """Several lines: samples, peak of every contact force, the least certain muscles, the sources that matter.
 
@@ -283,6 +287,11 @@ def _samples(found: xr.Dataset) -> str:
     parts = [f"{given['samples']} samples, seed {given['seed']}"]
     if given["failed_samples"]:
         parts.append(f"{given['failed_samples']} of them FAILED")
+    error = (
+        2.0 * max(int(given["samples"]) - int(given["failed_samples"]) - 1, 1)
+    ) ** -0.5  # of normal errors
+    if error > ROUGH:
+        parts.append(f"few: standard deviations are known to {100.0 * error:.0f} %")
     shares = {str(side): found["reserve_share"].sel(side=side) for side in found["side"].values}
     helped = [
         f"{_side(side)} {100.0 * float(share.mean()):.0f} %"

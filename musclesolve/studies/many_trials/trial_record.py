@@ -8,7 +8,6 @@ from dataclasses import asdict, dataclass
 from enum import StrEnum
 from pathlib import Path
 
-import numpy as np
 import xarray as xr
 
 from muscle_db.regular_file import RECORDING, open_regular
