@@ -7,13 +7,13 @@ it, is the one nearest to the center of pressure.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
-from musclesolve._util.arrays import Array
+from musclesolve._util.arrays import Array, at_times
 from musclesolve._util.names import unknown_name
 from musclesolve._util.time_holes import HoleLimits
 from musclesolve.errors import InputError
@@ -77,20 +77,27 @@ def load_wrench(model: OpenSimModel, loads: Sequence[ExternalLoad], time: Array,
     Raises:
         InputError: a body is unknown, or a load does not cover the times (T,).
     """
-    total = np.zeros((*pose.position.shape[:2], 6))
-    number = model.body_number
+    total, number = np.zeros((*pose.position.shape[:2], 6)), model.body_number
     for load in loads:
-        _check(model, load, time)
-        force = _turned(pose, number[load.force_frame], at_times(time, load.time, load.force))
-        free = _turned(pose, number[load.force_frame], at_times(time, load.time, load.moment))
-        if load.point_frame == load.force_frame:
-            about = at_times(time, load.time, np.cross(load.point, load.force))
-            lever = _turned(pose, number[load.point_frame], about)
+        for body in (load.body, load.force_frame, load.point_frame):
+            if body not in number:
+                raise unknown_name(body, "body", model.bodies, f" in {model.name!r}", load.file, load.name)
+        if time[0] < load.time[0] - _BEYOND or time[-1] > load.time[-1] + _BEYOND:
+            raise InputError(
+                f"{load.name} is known from {load.time[0]:g} to {load.time[-1]:g} s, "
+                f"the motion lasts from {time[0]:g} to {time[-1]:g} s",
+                code="no_overlap",
+                file=load.file,
+                expected="loads at all times of the motion",
+                remedy="choose a time range that both cover",
+            )
+        axes, at = number[load.force_frame], number[load.point_frame]
+        force, free = (_turned(pose, axes, load, time, values) for values in (load.force, load.moment))
+        if axes == at:
+            lever = _turned(pose, at, load, time, np.cross(load.point, load.force))
         else:
-            arm = _turned(pose, number[load.point_frame], at_times(time, load.time, load.point))
-            lever = np.cross(arm, force)
-        origin = pose.position[:, number[load.point_frame]]
-        moment = free + lever + np.cross(origin, force)
+            lever = np.cross(_turned(pose, at, load, time, load.point), force)
+        moment = free + lever + np.cross(pose.position[:, at], force)
         total[:, number[load.body]] += np.concatenate([moment, force], axis=1)
     return total
 
@@ -99,37 +106,15 @@ def load_in_ground(
     model: OpenSimModel, load: ExternalLoad, time: Array, pose: BodyMotion
 ) -> tuple[Array, Array]:
     """Force [N] and its point [m] of a load in the axes of the ground, (T, 3) each, interpolated linearly."""
-    number = model.body_number
-    force = _turned(pose, number[load.force_frame], at_times(time, load.time, load.force))
-    point = _turned(pose, number[load.point_frame], at_times(time, load.time, load.point))
-    return force, point + pose.position[:, number[load.point_frame]]
+    axes, at = (model.body_number[body] for body in (load.force_frame, load.point_frame))
+    point = _turned(pose, at, load, time, load.point) + pose.position[:, at]
+    return _turned(pose, axes, load, time, load.force), point
 
 
-def at_times(time: Array, known: Array, values: Array) -> Array:
-    """Linear interpolation of values (S, 3) to times (T,)."""
-    return np.stack([np.interp(time, known, column) for column in values.T], axis=1)
-
-
-def _turned(pose: BodyMotion, frame: int, vector: Array) -> Array:
-    return np.asarray((pose.rotation[:, frame] @ vector[..., None])[..., 0])
-
-
-def _check(model: OpenSimModel, load: ExternalLoad, time: Array) -> None:
-    for body in (load.body, load.force_frame, load.point_frame):
-        if body not in model.body_number:
-            raise unknown_name(body, "body", model.bodies, f" in {model.name!r}", load.file, load.name)
-    if time[0] < load.time[0] - _BEYOND or time[-1] > load.time[-1] + _BEYOND:
-        raise InputError(
-            f"{load.name} is known from {load.time[0]:g} to {load.time[-1]:g} s, "
-            f"the motion lasts from {time[0]:g} to {time[-1]:g} s",
-            code="no_overlap",
-            file=load.file,
-            expected="loads at all times of the motion",
-            remedy="choose a time range that both cover",
-        )
-
-
-_KINDS = ("force", "point", "torque")
+def _turned(pose: BodyMotion, frame: int, load: ExternalLoad, time: Array, vector: Array) -> Array:
+    """A vector (S, 3) of a load at times (T,), from the axes of a body into those of the ground, (T, 3)."""
+    vectors = at_times(load.time, vector, time)[..., None]
+    return np.asarray((pose.rotation[:, frame] @ vectors)[..., 0])
 
 
 def read_external_loads(
@@ -158,82 +143,71 @@ def read_external_loads(
     """
     file = Path(path)
     if file.suffix.lower() == ".xml":
-        return _from_xml(read_xml(file, "external loads of OpenSim (.xml)"))
+        return _described_loads(read_xml(file, "external loads of OpenSim (.xml)"))
     table, loads = read_mot(file), []
-    for plate in plate_columns(table):
-        load = _load(table, plate.stem, "", plate.force, plate.point, plate.moment)
-        body = foot_of_plate(model, load, bodies or {}, time, pose)
+    for stem, force, point, moment in list(_plates(table)):
+        load = _load(table, stem, "", force, point, moment)
+        body = _foot_of_plate(model, load, bodies or {}, time, pose)
         if body:
             loads.append(replace(load, body=body))
     return loads
 
 
-def _from_xml(root: Element) -> list[ExternalLoad]:
+def _described_loads(root: Element) -> list[ExternalLoad]:
+    """The forces that an <ExternalLoads> describes, with the columns of its data file beside it."""
     holder = root if root.tag == "ExternalLoads" else root.find("ExternalLoads")
     if holder is None:
         root.fail(
             "there is no <ExternalLoads>", expected="external loads of OpenSim", remedy="name another file"
         )
     name = holder.require("datafile")
-    table = read_mot(_beside(name))
-    return [_external_force(each, table) for each in _objects(holder) if _applies(each)]
-
-
-def _objects(holder: Element) -> list[Element]:
-    objects = holder.find("objects")
-    return objects.children if objects is not None else []
-
-
-def _beside(name: Element) -> Path:
-    """The data file, relative to the folder of the XML file."""
     text = name.text.strip().replace("\\", "/")
     if not text:
         name.fail("no data file is named", expected="a MOT or STO file", remedy="write its name here")
-    found = name.file.parent / text
-    if not found.is_file():
+    file = name.file.parent / text
+    if not file.is_file():
         name.fail(
-            f"there is no file {found}",
+            f"there is no file {file}",
             expected="the file of the ground reactions, relative to the folder of this file",
             remedy="correct the name, or copy the file there",
             code="missing_file",
         )
-    return found
-
-
-def _applies(element: Element) -> bool:
-    if element.tag != "ExternalForce":
-        element.fail(
-            f"a load of the kind {element.tag}",
-            expected="<ExternalForce>",
-            remedy="open the file in OpenSim and save it again",
-            code="unsupported",
+    table, loads, objects = read_mot(file), [], holder.find("objects")
+    for element in objects.children if objects is not None else []:
+        if element.tag != "ExternalForce":
+            element.fail(
+                f"a load of the kind {element.tag}",
+                expected="<ExternalForce>",
+                remedy="open the file in OpenSim and save it again",
+                code="unsupported",
+            )
+        switch, disabled = element.find("appliesForce"), element.find("isDisabled")
+        if switch is not None and switch.words():
+            applies = switch.flag()
+        else:
+            applies = not (disabled is not None and disabled.words() and disabled.flag())
+        if not applies:
+            continue
+        force, point, moment = (
+            _columns(element, f"{kind}_identifier", table) for kind in ("force", "point", "torque")
         )
-    switch, disabled = element.find("appliesForce"), element.find("isDisabled")
-    if switch is not None and switch.words():
-        return switch.flag()
-    return not (disabled is not None and disabled.words() and disabled.flag())
-
-
-def _external_force(element: Element, table: Table) -> ExternalLoad:
-    force, point, moment = (_columns(element, f"{kind}_identifier", table) for kind in _KINDS)
-    if not force and not moment:
-        element.fail(
-            "neither force nor torque is named",
-            expected="<force_identifier> or <torque_identifier>",
-            remedy="name the columns of the data file",
-            code="missing_key",
+        if not force and not moment:
+            element.fail(
+                "neither force nor torque is named",
+                expected="<force_identifier> or <torque_identifier>",
+                remedy="name the columns of the data file",
+                code="missing_key",
+            )
+        body = element.require("applied_to_body").text
+        axes, origin = (
+            last_part(frame.text) if frame is not None and frame.words() else GROUND
+            for frame in map(element.find, ("force_expressed_in_body", "point_expressed_in_body"))
         )
-    body = element.require("applied_to_body")
-    axes, origin = (_body(element, f"{kind}_expressed_in_body") for kind in ("force", "point"))
-    if force and not point:  # the force acts at the origin of the body
-        origin = last_part(body.text)
-    name, on = element.name or body.text.strip(), last_part(body.text)
-    return _load(table, name, on, force, point, moment, (axes, origin))
-
-
-def _body(element: Element, tag: str) -> str:
-    found = element.find(tag)
-    return last_part(found.text) if found is not None and found.words() else GROUND
+        if force and not point:  # the force acts at the origin of the body
+            origin = last_part(body)
+        called = element.name or body.strip()
+        loads.append(_load(table, called, last_part(body), force, point, moment, (axes, origin)))
+    return loads
 
 
 def _columns(element: Element, tag: str, table: Table) -> tuple[str, ...]:
@@ -262,7 +236,11 @@ def _load(
     moment: tuple[str, ...],
     frames: tuple[str, str] = (GROUND, GROUND),
 ) -> ExternalLoad:
-    vectors = [_vector(table, names) for names in (force, point, moment)]
+    vectors = []
+    for names in (force, point, moment):
+        check_used(names, "column", table.repeated, table.path)
+        columns = [table[name] for name in names] or [np.zeros(len(table.time))] * 3
+        vectors.append(np.stack(columns, axis=1))
     loaded = np.abs(vectors[0]).any(axis=1)
     vectors[1][~loaded] = 0.0  # the point of no force is arbitrary, and may be missing
     for names, vector in zip((force, point, moment), vectors, strict=True):
@@ -287,39 +265,20 @@ def _load(
     )
 
 
-def _vector(table: Table, names: tuple[str, ...]) -> Array:
-    if not names:
-        return np.zeros((len(table.time), 3))
-    check_used(names, "column", table.repeated, table.path)
-    return np.stack([table[name] for name in names], axis=1)
-
-
 _FIRST = re.compile(r"(?P<stem>.*)vx$")
-_MOMENTS = ("{torque}{axis}", "{stem}m{axis}", "{stem}t{axis}")
-"""Names of the free moment beside the force {stem}v{axis}; torque: the stem with "torque" for "force"."""
 _AXES = "xyz"
 
 
-@dataclass(frozen=True)
-class PlateColumns:
-    """Columns of one plate: three of the force, of its point, and of the free moment (or none)."""
+def _plates(table: Table) -> Iterator[tuple[str, tuple[str, ...], tuple[str, ...], tuple[str, ...]]]:
+    """Each plate of a file: STEM, columns STEMvx, -y, -z of its force, STEMpx, ... of its point, of its free moment.
 
-    stem: str
-    force: tuple[str, ...]
-    point: tuple[str, ...]
-    moment: tuple[str, ...]
-
-
-def plate_columns(table: Table) -> list[PlateColumns]:
-    """The plates of a file: every STEMvx with STEMvy, STEMvz and STEMpx, STEMpy, STEMpz.
+    The free moment may have none.
 
     Raises:
-        InputError: there is none, or columns of one are missing.
+        InputError: there is no plate, or columns of one are missing.
     """
-    plates = [
-        _plate(table, match["stem"]) for name in table.names if (match := _FIRST.match(name)) is not None
-    ]
-    if not plates:
+    stems = [match["stem"] for name in table.names if (match := _FIRST.match(name)) is not None]
+    if not stems:
         raise InputError(
             f"no column of a force among {', '.join(table.names[:8])}",
             code="missing_column",
@@ -327,34 +286,27 @@ def plate_columns(table: Table) -> list[PlateColumns]:
             expected="names such as ground_force_vx, ground_force_px and ground_torque_x",
             remedy="rename the columns, or describe them in an ExternalLoads file (.xml)",
         )
-    return plates
+    for stem in stems:
+        force, point = (tuple(f"{stem}{kind}{axis}" for axis in _AXES) for kind in "vp")
+        for name in (*force, *point):
+            if name not in table.names:
+                raise InputError(
+                    f"there is no column {name}",
+                    code="missing_column",
+                    file=table.path,
+                    expected=f"force and point beside {force[0]}",
+                    remedy="export all components of force and point",
+                )
+        torque = re.sub("force", "torque", stem, flags=re.IGNORECASE)
+        stems_of_moment = [torque] * (torque != stem) + [f"{stem}m", f"{stem}t"]
+        moments = (tuple(f"{each}{axis}" for axis in _AXES) for each in stems_of_moment)
+        yield stem, force, point, next((m for m in moments if set(m) <= set(table.names)), ())
 
 
 def identified_columns(table: Table, stem: str) -> tuple[str, ...]:
     """The columns that an identifier of an ExternalForce names: those of x, y and z, else all that begin with it."""
     exact = tuple(f"{stem}{axis}" for axis in _AXES)
     return exact if set(exact) <= set(table.names) else tuple(n for n in table.names if n.startswith(stem))
-
-
-def _plate(table: Table, stem: str) -> PlateColumns:
-    force, point = (tuple(f"{stem}{kind}{axis}" for axis in _AXES) for kind in "vp")
-    for name in (*force, *point):
-        if name not in table.names:
-            raise InputError(
-                f"there is no column {name}",
-                code="missing_column",
-                file=table.path,
-                expected=f"force and point beside {force[0]}",
-                remedy="export all components of force and point",
-            )
-    torque = re.sub("force", "torque", stem, flags=re.IGNORECASE)
-    named = [
-        tuple(form.format(torque=torque, stem=stem, axis=axis) for axis in _AXES)
-        for form in _MOMENTS
-        if "torque" not in form or torque != stem
-    ]
-    moment = next((names for names in named if all(name in table.names for name in names)), ())
-    return PlateColumns(stem, force, point, moment)
 
 
 _FEET = ("calcn", "calcaneus", "foot", "hindfoot", "talus", "ankle")
@@ -369,7 +321,7 @@ _MOST = 0.9
 """Share of the loaded time in which the same foot must be the nearest."""
 
 
-def foot_of_plate(
+def _foot_of_plate(
     model: OpenSimModel,
     load: ExternalLoad,
     bodies: Mapping[str, str],
@@ -396,7 +348,20 @@ def foot_of_plate(
     known = [foot for foot in feet.values() if foot]
     if time is None or pose is None or not known:
         raise _unassigned(load, f"its name has no side, and the feet of the model are {known or 'unknown'}")
-    return _nearest(model, load, known, time, pose)
+    loaded = np.linalg.norm(at_times(load.time, load.force, time), axis=1) > LOADED_N
+    if not loaded.any():
+        return ""
+    place = pose.position[loaded][:, [model.body_number[foot] for foot in known]]
+    distance = np.linalg.norm(place - at_times(load.time, load.point, time)[loaded][:, None], axis=2)
+    count = np.bincount(distance.argmin(axis=1), minlength=len(known))
+    nearest = int(count.argmax())
+    if count[nearest] < _MOST * len(distance):
+        raise _unassigned(load, f"both feet are near it: {' and '.join(known)}")
+    if (far := float(np.median(distance[:, nearest]))) > _FARTHEST_M:
+        raise _unassigned(
+            load, f"its center of pressure is {far:.2g} m from {known[nearest]}, the nearest foot"
+        )
+    return known[nearest]
 
 
 def foot_of_side(model: OpenSimModel, side: str) -> str:
@@ -414,7 +379,7 @@ def foot_load_fault(model: OpenSimModel, load: ExternalLoad, time: Array, pose: 
     feet = [foot for side in "rl" if (foot := foot_of_side(model, side))]
     if load.body not in feet or (load.force_frame, load.point_frame) != (GROUND, GROUND):
         return ""
-    force, point = (at_times(time, load.time, values) for values in (load.force, load.point))
+    force, point = (at_times(load.time, values, time) for values in (load.force, load.point))
     loaded = np.linalg.norm(force, axis=1) > LOADED_N
     if not loaded.any():
         return ""
@@ -431,23 +396,6 @@ def foot_load_fault(model: OpenSimModel, load: ExternalLoad, time: Array, pose: 
     if far[load.body] <= _FARTHEST_M:
         return ""
     return "its center of pressure is " + ", ".join(f"{away:.2g} m from {foot}" for foot, away in far.items())
-
-
-def _nearest(model: OpenSimModel, load: ExternalLoad, feet: list[str], time: Array, pose: BodyMotion) -> str:
-    loaded = np.linalg.norm(at_times(time, load.time, load.force), axis=1) > LOADED_N
-    if not loaded.any():
-        return ""
-    point = at_times(time, load.time, load.point)[loaded]
-    place = pose.position[loaded][:, [model.body_number[foot] for foot in feet]]
-    distance = np.linalg.norm(place - point[:, None], axis=2)
-    nearest = distance.argmin(axis=1)
-    count = np.bincount(nearest, minlength=len(feet))
-    foot = int(count.argmax())
-    if count[foot] < _MOST * len(nearest):
-        raise _unassigned(load, f"both feet are near it: {' and '.join(feet)}")
-    if (far := float(np.median(distance[:, foot]))) > _FARTHEST_M:
-        raise _unassigned(load, f"its center of pressure is {far:.2g} m from {feet[foot]}, the nearest foot")
-    return feet[foot]
 
 
 def _unassigned(load: ExternalLoad, problem: str) -> InputError:

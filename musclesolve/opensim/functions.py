@@ -23,12 +23,15 @@ class Function(Protocol):
         ...
 
     def bend(self, x: Array, speed: Array) -> Array:
-        """sum_ij d2f/(dx_i dx_j) xd_i xd_j for speeds xd (T, c), (T,): f'' in time is this and df/dx . xdd."""
-        ...
+        """sum_ij d2f/(dx_i dx_j) xd_i xd_j for speeds xd (T, c), (T,): f'' in time is this and df/dx . xdd.
+
+        Zero unless a function has curvature.
+        """
+        return np.zeros(len(x))
 
 
 @dataclass(frozen=True, eq=False)
-class Constant:
+class Constant(Function):
     """f = value."""
 
     constant: float
@@ -41,13 +44,9 @@ class Constant:
         """Derivative df/dx (T, c) at coordinates x (T, c)."""
         return np.zeros_like(x)
 
-    def bend(self, x: Array, speed: Array) -> Array:
-        """Sum d2f/(dx_i dx_j) xd_i xd_j (T,) at coordinates x (T, c) with speeds xd (T, c)."""
-        return np.zeros(len(x))
-
 
 @dataclass(frozen=True, eq=False)
-class Linear:
+class Linear(Function):
     """f = sum_i slopes_i x_i + intercept."""
 
     slopes: Array
@@ -60,10 +59,6 @@ class Linear:
     def derivative(self, x: Array) -> Array:
         """Derivative df/dx (T, c) at coordinates x (T, c)."""
         return np.broadcast_to(self.slopes, x.shape)
-
-    def bend(self, x: Array, speed: Array) -> Array:
-        """Sum d2f/(dx_i dx_j) xd_i xd_j (T,) at coordinates x (T, c) with speeds xd (T, c)."""
-        return np.zeros(len(x))
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,23 +149,19 @@ class PiecewisePolynomial:
         piece = np.searchsorted(self.knots, x[:, 0], side="right") - 1
         s = x[:, 0] - self.knots[np.maximum(piece, 0)]
         rows = self.coefficients[piece]
-        found = np.zeros(len(x))
+        value = np.zeros(len(x))
         for n in range(rows.shape[1] - 1, order - 1, -1):
-            found = found * s + rows[:, n] * np.prod(np.arange(n, n - order, -1))
-        return found
+            value = value * s + rows[:, n] * np.prod(np.arange(n, n - order, -1))
+        return value
 
 
 def _between_knots(knots: Array, pieces: Array, beyond: int) -> PiecewisePolynomial:
     """Pieces (k - 1, N) between the knots; the first and the last go on with powers up to `beyond`."""
-    first, last = pieces[:1].copy(), _shifted(pieces[-1], knots[-1] - knots[-2])[None]
+    # the last piece about the knot at its end
+    rising = np.polynomial.Polynomial(pieces[-1])(np.polynomial.Polynomial([knots[-1] - knots[-2], 1.0])).coef
+    first, last = pieces[:1].copy(), np.pad(rising, (0, pieces.shape[1] - len(rising)))[None]
     first[:, beyond + 1 :] = last[:, beyond + 1 :] = 0.0
     return PiecewisePolynomial(knots, np.concatenate([pieces, last, first]))
-
-
-def _shifted(coefficients: Array, step: float) -> Array:
-    """Coefficients of a polynomial about a point that lies a step further on."""
-    rising = np.polynomial.Polynomial(coefficients)(np.polynomial.Polynomial([step, 1.0]))
-    return np.pad(rising.coef, (0, len(coefficients) - len(rising.coef)))
 
 
 def simm_spline(knots: Array, values: Array) -> PiecewisePolynomial:
@@ -193,18 +184,12 @@ def simm_spline(knots: Array, values: Array) -> PiecewisePolynomial:
     # sigma = f'' / 6, so its slope is the third divided difference
     matrix[0, :2] = matrix[-1, -2:] = (-1.0, 1.0)
     if count > 3:
-        right[0] = step[0] * _third_difference(knots[:4], rise[:3])
-        right[-1] = step[-1] * _third_difference(knots[-4:], rise[-3:])
+        third = np.diff(np.diff(rise) / (knots[2:] - knots[:-2])) / (knots[3:] - knots[:-3])
+        right[0], right[-1] = step[0] * third[0], step[-1] * third[-1]
     sigma = np.asarray(np.linalg.solve(matrix, right), dtype=float)
     slopes = rise - step * (2.0 * sigma[:-1] + sigma[1:])
     pieces = np.stack([values[:-1], slopes, 3.0 * sigma[:-1], np.diff(sigma) / step], axis=1)
     return _between_knots(knots, pieces, beyond=1)
-
-
-def _third_difference(knots: Array, rise: Array) -> float:
-    """f[x0, x1, x2, x3] from the first divided differences."""
-    second = np.diff(rise) / (knots[2:] - knots[:-2])
-    return float((second[1] - second[0]) / (knots[3] - knots[0]))
 
 
 def piecewise_linear(knots: Array, values: Array) -> PiecewisePolynomial:

@@ -26,6 +26,7 @@ from musclesolve.muscles.paths.engine import (
     PathLayout,
     PathLines,
     PathNodes,
+    gather_wrenches,
     solve_paths,
     trace_paths,
 )
@@ -126,15 +127,14 @@ def path_wrenches(model: OpenSimModel, values: Array, muscles: Sequence[str], te
     Raises:
         InputError: a name is unknown, or a muscle needs something that is not supported.
     """
-    found = np.zeros((len(values), len(model.bodies), 6))
+    total = np.zeros((len(values), len(model.bodies), 6))
     if not muscles:
-        return found
+        return total
     system = path_system(model, model.chosen(muscles))
     for part, _, paths in _blocks(system, values):
-        nodes = solve_paths(*paths)
-        bodies, wrench = _unit_wrenches(system, nodes)
-        found[part, bodies] = -np.einsum("tn,tnbk->tbk", tendon_force[part], wrench)
-    return found
+        bodies, wrench = _unit_wrenches(system, solve_paths(*paths))
+        total[part, bodies] = -np.einsum("tn,tnbk->tbk", tendon_force[part], wrench)
+    return total
 
 
 def path_pulls(model: OpenSimModel, values: Array, muscles: Sequence[str], beyond: Array) -> Array:
@@ -148,8 +148,7 @@ def path_pulls(model: OpenSimModel, values: Array, muscles: Sequence[str], beyon
     system = path_system(model, model.chosen(muscles))
     pulls = np.empty((len(values), len(muscles), len(beyond), 3))
     for part, _, paths in _blocks(system, values):
-        nodes = solve_paths(*paths)
-        bodies, wrench = _unit_wrenches(system, nodes)
+        bodies, wrench = _unit_wrenches(system, solve_paths(*paths))
         pulls[part] = np.einsum("jb,tnbk->tnjk", beyond[:, bodies], wrench[..., 3:])
     return pulls
 
@@ -158,13 +157,9 @@ def _unit_wrenches(system: PathSystem, nodes: PathNodes) -> tuple[Indices, Array
     """Bodies (b) of the nodes, and moment about the origin and force of dL/dr on them, (T, n, b, 6)."""
     bodies, place = np.unique(system.node_body, return_inverse=True)
     count, frames = system.layout.muscles, len(nodes.length)
-    wrench = np.concatenate([np.cross(nodes.position, nodes.gradient), nodes.gradient], axis=2)
     group = system.layout.node_muscle * len(bodies) + place
-    order = np.argsort(group, kind="stable")
-    groups, first = np.unique(group[order], return_index=True)
-    total = np.zeros((frames, count * len(bodies), 6))
-    total[:, groups] = np.add.reduceat(wrench[:, order], first, axis=1)
-    return bodies, total.reshape(frames, count, len(bodies), 6)
+    wrench = gather_wrenches(nodes.position, nodes.gradient, group, count * len(bodies))
+    return bodies, wrench.reshape(frames, count, len(bodies), 6)
 
 
 def _moment_arms(
@@ -175,22 +170,14 @@ def _moment_arms(
     frames, count = wrench.shape[:2]
     by_muscle = wrench.reshape(frames, count, len(bodies) * 6)
     twist = motion.twist[:, :, bodies].reshape(frames, len(names), len(bodies) * 6)
-    arms = -twist @ by_muscle.transpose(0, 2, 1)
-    return arms - _of_moving_points(system, motion, values, nodes, names)
-
-
-def _of_moving_points(
-    system: PathSystem, motion: BodyMotion, values: Array, nodes: PathNodes, names: Sequence[str]
-) -> Array:
-    """dL/dq (T, m, n) from points that move in their bodies."""
-    model = system.model
-    chain = coordinate_chain(model, values, names)
-    found = np.zeros((len(values), len(names), system.layout.muscles))
-    for point, coordinate, slope in system.local_slopes(values):
-        rotated = motion.rotation[:, system.node_body[point]] @ slope[..., None]
-        rate = (nodes.gradient[:, point] * rotated[..., 0]).sum(axis=1)
-        found[:, :, system.layout.point_muscle[point]] += chain[:, coordinate] * rate[:, None]
-    return found
+    rates = np.zeros((frames, len(names), count))  # by points that move in their bodies
+    chain = coordinate_chain(system.model, values, names)
+    for p, axis, coordinate, function in system.moving:
+        slope = function.derivative(values[:, [coordinate]]) * system.points[p].frame.rotation[:, axis]
+        moved = (motion.rotation[:, system.node_body[p]] @ slope[..., None])[..., 0]
+        rate = (nodes.gradient[:, p] * moved).sum(axis=1)
+        rates[:, :, system.layout.point_muscle[p]] += chain[:, coordinate] * rate[:, None]
+    return -twist @ by_muscle.transpose(0, 2, 1) - rates
 
 
 def coordinate_chain(model: OpenSimModel, values: Array, names: Sequence[str]) -> Array:
@@ -210,7 +197,8 @@ class PathSystem:
     """Paths of n muscles with points (P) and wrap objects (O) in frames of bodies; nodes (N) as in `PathNodes`.
 
     node_body (N,) and object_body (O,): index of the body; local (P, 3) [m]: place in it, of fixed points;
-    center (O, 3), axes (O, 3, 3): of the wrap objects in it.
+    center (O, 3), axes (O, 3, 3): of the wrap objects in it. moving: point, axis of its frame, coordinate and function
+    of each component of a moving point.
     """
 
     model: OpenSimModel
@@ -222,33 +210,7 @@ class PathSystem:
     local: Array
     center: Array
     axes: Array
-
-    def local_points(self, values: Array) -> Array:
-        """Places (T, P, 3) in their bodies for values (T, K) of all coordinates."""
-        places = np.broadcast_to(self.local, (len(values), *self.local.shape)).copy()
-        for p, point in enumerate(self.points):
-            if point.moving is not None:
-                parts = [f.value(x) for f, x in self._parts(point, values)]
-                places[:, p] = point.frame.place(np.stack(parts, axis=1))
-        return places
-
-    def local_slopes(self, values: Array) -> list[tuple[int, int, Array]]:
-        """Moving points: point, coordinate and d(place in the body)/d(coordinate), (T, 3)."""
-        found = []
-        for p, point in enumerate(self.points):
-            for axis, (function, x) in enumerate(self._parts(point, values)):
-                slope = function.derivative(x) * point.frame.rotation[:, axis]
-                assert point.moving is not None
-                found.append((p, self.model.coordinate_number[point.moving.coordinates[axis]], slope))
-        return found
-
-    def _parts(self, point: Point, values: Array) -> list[tuple[Function, Array]]:
-        """The functions of a moving point with their coordinate (T, 1)."""
-        moving = point.moving
-        if moving is None:
-            return []
-        columns = [values[:, [self.model.coordinate_number[name]]] for name in moving.coordinates]
-        return list(zip(moving.functions, columns, strict=True))
+    moving: list[tuple[int, int, int, Function]]
 
     def on(self, values: Array) -> Mask:
         """Which points are on the path, (T, P)."""
@@ -271,10 +233,17 @@ class PathSystem:
         return on
 
     def placed(self, motion: BodyMotion, values: Array) -> tuple[Array, Array, Array]:
-        """Points (T, P, 3), centers (T, O, 3) and axes (T, O, 3, 3) of the wrap objects in the ground."""
+        """Points (T, P, 3) [m], centers (T, O, 3) [m] and axes (T, O, 3, 3) of the wrap objects in the ground.
+
+        values: (T, K) [rad or m] of all coordinates.
+        """
+        places = np.broadcast_to(self.local, (len(values), *self.local.shape)).copy()
+        for p, axis, coordinate, function in self.moving:
+            places[:, p, axis] = function.value(values[:, [coordinate]])
+        for p in {p for p, *_ in self.moving}:
+            places[:, p] = self.points[p].frame.place(places[:, p])
         body = self.node_body[: len(self.points)]
-        places = self.local_points(values)[..., None]
-        position = (motion.rotation[:, body] @ places)[..., 0] + motion.position[:, body]
+        position = (motion.rotation[:, body] @ places[..., None])[..., 0] + motion.position[:, body]
         rotation = motion.rotation[:, self.object_body]
         center = (rotation @ self.center[..., None])[..., 0] + motion.position[:, self.object_body]
         return position, center, rotation @ self.axes
@@ -305,14 +274,18 @@ def path_system(model: OpenSimModel, muscles: Sequence[OpenSimMuscle]) -> PathSy
         points=points,
         node_body=np.concatenate([body, np.repeat(object_body[layout.wrap_object], 2)]),
         object_body=object_body,
-        local=np.array([_local(point) for point in points]),
+        local=np.array(
+            [np.zeros(3) if each.location is None else each.frame.place(each.location) for each in points]
+        ),
         center=np.array([each.frame.position for each in surfaces]).reshape(-1, 3),
         axes=np.array([each.frame.rotation for each in surfaces]).reshape(-1, 3, 3),
+        moving=[
+            (p, axis, model.coordinate_number[name], function)
+            for p, point in enumerate(points)
+            if (moving := point.moving) is not None
+            for axis, (name, function) in enumerate(zip(moving.coordinates, moving.functions, strict=True))
+        ],
     )
-
-
-def _local(point: Point) -> Array:
-    return np.zeros(3) if point.location is None else point.frame.place(point.location)
 
 
 NEGLIGIBLE = 1e-3
@@ -370,13 +343,13 @@ def difference_note(found: OpenSimGeometry) -> str:
     )
     parts = []
     for name, dl, dr in zip(found.muscles, length, arm, strict=True):
-        off = [("length", dl), ("moment arm", dr)]
-        if told := [f"{what} {_millimetres(by)}" for what, by in off if by > NEGLIGIBLE]:
-            parts.append(f"{name} ({', '.join(told)})")
+        off = [
+            f"{what} {f'{1e3 * by:.1f} mm' if np.isfinite(by) else 'not found there'}"
+            for what, by in (("length", dl), ("moment arm", dr))
+            if by > NEGLIGIBLE
+        ]
+        if off:
+            parts.append(f"{name} ({', '.join(off)})")
     if not parts:
         return ""
     return f"For wrapped paths OpenSim 4 reports other numbers than those of the path, by up to: {', '.join(parts)}."
-
-
-def _millimetres(value: float) -> str:
-    return f"{1e3 * value:.1f} mm" if np.isfinite(value) else "not found there"

@@ -70,7 +70,13 @@ def inverse_dynamics(
     bodies = body_dynamics(model, motion)
     wrench = inertial_wrench(model, bodies) - load_wrench(model, loads, motion.time, bodies.pose)
     joint_force = joint_forces(model, bodies, wrench)
-    force = _by_couplers(model, motion, joint_force)
+    # of the independent coordinates: tau_i + sum_d tau_d dq_d/dq_i
+    force, number = joint_force.copy(), model.coordinate_number
+    for coupler in reversed(model.couplers):
+        columns = [number[name] for name in coupler.independent]
+        slope = coupler.function.derivative(motion.value[:, columns])
+        force[:, columns] += slope * force[:, [number[coupler.dependent]]]
+        force[:, number[coupler.dependent]] = 0.0
     return InverseDynamics(tuple(model.coordinates), motion.time, force, joint_force, wrench, bodies)
 
 
@@ -94,17 +100,6 @@ def carried_by_joints(model: OpenSimModel, wrench: Array) -> Array:
         inner, outer = joint.inboard.body, joint.outboard.body
         total[:, model.body_number[inner]] += total[:, model.body_number[outer]]
     return total
-
-
-def _by_couplers(model: OpenSimModel, motion: ModelMotion, joint_force: Array) -> Array:
-    """Generalized forces (T, K) of the independent coordinates: tau_i + sum_d tau_d dq_d/dq_i."""
-    force, number = joint_force.copy(), model.coordinate_number
-    for coupler in reversed(model.couplers):
-        columns = [number[name] for name in coupler.independent]
-        slope = coupler.function.derivative(motion.value[:, columns])
-        force[:, columns] += slope * force[:, [number[coupler.dependent]]]
-        force[:, number[coupler.dependent]] = 0.0
-    return force
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,7 +128,13 @@ def body_dynamics(model: OpenSimModel, motion: ModelMotion) -> BodyDynamics:
         base = pose.rotation[:, parent]
         start = pose.position[:, parent] + base @ joint.parent.position
         moved = joint_motion(model, joint, motion.value, base @ joint.parent.rotation, start)
-        rates = [_time_derivatives(model, axis, motion) for axis in moved.axes]
+        rates = []  # first and second time derivative (T,) of the function of each axis
+        for axis in moved.axes:
+            columns = [model.coordinate_number[name] for name in axis.axis.coordinates]
+            function, speed = axis.axis.function, motion.speed[:, columns]
+            slope = function.derivative(axis.x)
+            change = (slope * motion.acceleration[:, columns]).sum(axis=1) + function.bend(axis.x, speed)
+            rates.append(((slope * speed).sum(axis=1), change))
         v = twist[:, child] if joint.is_reversed else twist[:, parent]
         if joint.is_reversed:
             for axis, (rate, _) in zip(moved.axes, rates, strict=True):
@@ -141,7 +142,10 @@ def body_dynamics(model: OpenSimModel, motion: ModelMotion) -> BodyDynamics:
             twist[:, parent] = v
         gained = np.zeros_like(v)
         for axis, (rate, change) in zip(moved.axes, rates, strict=True):
-            gained += axis.unit * change[:, None] + cross_motion(v, axis.unit) * rate[:, None]
+            omega, spin, shift = v[:, :3], axis.unit[:, :3], axis.unit[:, 3:]
+            turned = np.cross(omega, shift) + np.cross(v[:, 3:], spin)
+            bent = np.concatenate([np.cross(omega, spin), turned], axis=1)  # V x s
+            gained += axis.unit * change[:, None] + bent * rate[:, None]
             v = v + axis.unit * rate[:, None]
         if joint.is_reversed:
             acceleration[:, parent] = acceleration[:, child] - gained
@@ -149,22 +153,6 @@ def body_dynamics(model: OpenSimModel, motion: ModelMotion) -> BodyDynamics:
             twist[:, child], acceleration[:, child] = v, acceleration[:, parent] + gained
         axes.append(moved.axes)
     return BodyDynamics(pose, twist, acceleration, tuple(axes))
-
-
-def _time_derivatives(model: OpenSimModel, axis: AxisMotion, motion: ModelMotion) -> tuple[Array, Array]:
-    """First and second time derivative (T,) of the function of an axis."""
-    columns = [model.coordinate_number[name] for name in axis.axis.coordinates]
-    function, speed = axis.axis.function, motion.speed[:, columns]
-    slope = function.derivative(axis.x)
-    change = (slope * motion.acceleration[:, columns]).sum(axis=1) + function.bend(axis.x, speed)
-    return (slope * speed).sum(axis=1), change
-
-
-def cross_motion(twist: Array, moving: Array) -> Array:
-    """V x s: the rate of a motion vector s (..., 6) fixed in a frame with the twist V (..., 6)."""
-    omega, v = twist[..., :3], twist[..., 3:]
-    spin, shift = moving[..., :3], moving[..., 3:]
-    return np.concatenate([np.cross(omega, spin), np.cross(omega, shift) + np.cross(v, spin)], axis=-1)
 
 
 def inertial_wrench(model: OpenSimModel, bodies: BodyDynamics) -> Array:
@@ -176,7 +164,15 @@ def inertial_wrench(model: OpenSimModel, bodies: BodyDynamics) -> Array:
     Raises:
         InputError: no supported joint leads to a body.
     """
-    _require_joints(model)
+    for body in model.bodies:
+        if body not in model.reachable:
+            raise InputError(
+                f"no supported joint leads to body {body}",
+                code="unsupported",
+                file=model.file,
+                expected="joints of supported kinds",
+                remedy="complete the model in OpenSim, or give joint moments instead of loads",
+            )
     none = BodyMass(0.0, np.zeros(3), np.zeros((3, 3)))
     unknown = BodyMass(np.nan, np.zeros(3), np.zeros((3, 3)))
     known = [unknown if body in model.mass_faults else model.masses.get(body, none) for body in model.bodies]
@@ -193,18 +189,6 @@ def inertial_wrench(model: OpenSimModel, bodies: BodyDynamics) -> Array:
     spin = (inertia @ omega[..., None])[..., 0]
     moment = (inertia @ alpha[..., None])[..., 0] + np.cross(omega, spin) + np.cross(center, force)
     return np.concatenate([moment, force], axis=-1)
-
-
-def _require_joints(model: OpenSimModel) -> None:
-    for body in model.bodies:
-        if body not in model.reachable:
-            raise InputError(
-                f"no supported joint leads to body {body}",
-                code="unsupported",
-                file=model.file,
-                expected="joints of supported kinds",
-                remedy="complete the model in OpenSim, or give joint moments instead of loads",
-            )
 
 
 def require_masses(model: OpenSimModel, names: Sequence[str], force: Array) -> None:
@@ -299,23 +283,10 @@ def model_motion(
     Raises:
         InputError: a name is unknown, the motion of a free coordinate is missing, or arrays are of other shapes.
     """
-    _check(model, time, value, speed, acceleration)
-    known = coordinate_values(model, value)
-    whole = np.broadcast_to(known, (len(time), known.shape[1])).copy()
-    motion = ModelMotion(time, whole, np.zeros_like(whole), np.zeros_like(whole))
-    for name in value:
-        column = model.coordinate_number[name]
-        motion.speed[:, column] = speed[name]
-        motion.acceleration[:, column] = acceleration[name]
-    _couple(model, motion)
-    return motion
-
-
-def _check(model: OpenSimModel, time: Array, *given: Mapping[str, Array]) -> None:
     coupled = {coupler.dependent for coupler in model.couplers}
     free = [name for name, each in model.coordinates.items() if not each.locked and name not in coupled]
-    missing = [name for name in free if any(name not in part for part in given)]
-    if missing:
+    parts = (value, speed, acceleration)
+    if missing := [name for name in free if any(name not in part for part in parts)]:
         raise InputError(
             f"the motion of {', '.join(missing[:8])} is not given ({len(missing)} coordinate(s))",
             code="missing_column",
@@ -323,24 +294,25 @@ def _check(model: OpenSimModel, time: Array, *given: Mapping[str, Array]) -> Non
             expected="every coordinate that the model neither locks nor couples",
             remedy="give all coordinates of inverse kinematics, or lock these in the model",
         )
-    for part in given:
-        for name, column in part.items():
-            if np.shape(column) != np.shape(time) or not np.isfinite(column).all():
-                raise InputError(
-                    f"coordinate {name}: shape {np.shape(column)} or gaps, for {len(time)} times",
-                    code="bad_shape" if np.shape(column) != np.shape(time) else "not_finite",
-                    expected="one finite number for each time",
-                    remedy="fill the gaps of this coordinate",
-                )
-
-
-def _couple(model: OpenSimModel, motion: ModelMotion) -> None:
-    """Set speed and acceleration of coupled coordinates, in place."""
-    number = model.coordinate_number
+    for name, column in ((name, column) for part in parts for name, column in part.items()):
+        if np.shape(column) != np.shape(time) or not np.isfinite(column).all():
+            raise InputError(
+                f"coordinate {name}: shape {np.shape(column)} or gaps, for {len(time)} times",
+                code="bad_shape" if np.shape(column) != np.shape(time) else "not_finite",
+                expected="one finite number for each time",
+                remedy="fill the gaps of this coordinate",
+            )
+    known, number = coordinate_values(model, value), model.coordinate_number
+    whole = np.broadcast_to(known, (len(time), known.shape[1])).copy()
+    motion = ModelMotion(time, whole, np.zeros_like(whole), np.zeros_like(whole))
+    for name in value:
+        motion.speed[:, number[name]] = speed[name]
+        motion.acceleration[:, number[name]] = acceleration[name]
     for coupler in model.couplers:
         columns = [number[name] for name in coupler.independent]
-        x, speed = motion.value[:, columns], motion.speed[:, columns]
+        x, rate = motion.value[:, columns], motion.speed[:, columns]
         slope, dependent = coupler.function.derivative(x), number[coupler.dependent]
         change = (slope * motion.acceleration[:, columns]).sum(axis=1)
-        motion.speed[:, dependent] = (slope * speed).sum(axis=1)
-        motion.acceleration[:, dependent] = change + coupler.function.bend(x, speed)
+        motion.speed[:, dependent] = (slope * rate).sum(axis=1)
+        motion.acceleration[:, dependent] = change + coupler.function.bend(x, rate)
+    return motion

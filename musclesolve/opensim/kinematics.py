@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from musclesolve._util.arrays import Array
+from musclesolve.dynamics.rotations import rotation_about
 from musclesolve.opensim.functions import Constant
 from musclesolve.opensim.model import Joint, OpenSimModel, TransformAxis
 
@@ -61,7 +62,11 @@ def body_motion(model: OpenSimModel, values: Array, coordinates: Sequence[str] =
         start = rotation[:, inner] @ joint.inboard.rotation
         origin = position[:, inner] + rotation[:, inner] @ joint.inboard.position
         if joint.is_reversed:
-            start, origin = _parent_frame(model, joint, values, start, origin)
+            # pose of the parent frame from that of the child frame: X_M X(q)^-1
+            upright = np.broadcast_to(np.eye(3), start.shape)
+            moved = joint_motion(model, joint, values, upright, np.zeros_like(origin))
+            start = start @ moved.rotation.swapaxes(1, 2)
+            origin = origin - (start @ moved.position[..., None])[..., 0]
         moved = joint_motion(model, joint, values, start, origin)
         end, place = (start, origin) if joint.is_reversed else (moved.rotation, moved.position)
         rotation[:, outer] = end @ joint.outboard.rotation.T
@@ -80,16 +85,6 @@ def body_motion(model: OpenSimModel, values: Array, coordinates: Sequence[str] =
     return BodyMotion(rotation, position, twist[:, [number[name] for name in coordinates]])
 
 
-def _parent_frame(
-    model: OpenSimModel, joint: Joint, values: Array, rotation: Array, position: Array
-) -> tuple[Array, Array]:
-    """Pose of the parent frame of a joint from that of its child frame: X_M X(q)^-1."""
-    upright = np.broadcast_to(np.eye(3), rotation.shape)
-    moved = joint_motion(model, joint, values, upright, np.zeros_like(position))
-    start = rotation @ moved.rotation.swapaxes(1, 2)
-    return start, position - (start @ moved.position[..., None])[..., 0]
-
-
 @dataclass(frozen=True, eq=False)
 class AxisMotion:
     """One axis of a joint in the ground: x (T, c), the coordinates of its function; unit (T, 6), its unit twist.
@@ -103,8 +98,6 @@ class AxisMotion:
 
     def by_coordinate(self) -> list[tuple[str, Array]]:
         """The twist (T, 6) per unit of each coordinate."""
-        if not self.axis.coordinates:
-            return []
         slope = self.axis.function.derivative(self.x)
         return [(name, slope[:, k, None] * self.unit) for k, name in enumerate(self.axis.coordinates)]
 
@@ -132,16 +125,8 @@ def joint_motion(
         about = rotation @ axis.axis
         x = values[:, [number[name] for name in axis.coordinates]]
         if not (isinstance(axis.function, Constant) and axis.function.constant == 0.0):
-            rotation = rotation @ _rotations(axis.axis, axis.function.value(x))
+            rotation = rotation @ rotation_about(axis.axis, axis.function.value(x))
         spins.append((axis, x, about))
     for axis, x, about in spins:
         axes.append(AxisMotion(axis, x, np.concatenate([about, np.cross(position, about)], axis=1)))
     return JointMotion(rotation, position, axes)
-
-
-def _rotations(axis: Array, angle: Array) -> Array:
-    """Rotations (T, 3, 3) about a unit axis by angles (T,) [rad] (Rodrigues)."""
-    x, y, z = axis
-    cross = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
-    sine, versine = np.sin(angle)[:, None, None], 1.0 - np.cos(angle)[:, None, None]
-    return np.eye(3) + sine * cross + versine * (cross @ cross)

@@ -306,8 +306,16 @@ class OpenSimModel:
         for name in names:
             if name in self._without_path:
                 raise self._lacking(name, [f"path of {name}"])
-            picked.append(list(self.muscles.values())[known[name]])
-            self._require_supported(picked[-1])
+            muscle = list(self.muscles.values())[known[name]]
+            lost = [wrap.surface for wrap in muscle.wraps if wrap.surface not in self.surfaces]
+            lacking = [f"wrap object {surface}" for surface in lost]
+            lacking += [f"path of {muscle.name}"] * (f"path of {muscle.name}" in self.unsupported)
+            lacking += [f"body {body}" for body in sorted(self.bodies_of(muscle) - self.reachable)]
+            crossed = self._crossed(muscle)
+            lacking += [f"constraint {each.name}" for each in self.other_constraints if each.driven & crossed]
+            if lacking:
+                raise self._lacking(muscle.name, lacking)
+            picked.append(muscle)
         return picked
 
     def require_paths(self) -> None:
@@ -324,17 +332,6 @@ class OpenSimModel:
         """Muscles of the file whose path is of another kind."""
         named = [key.removeprefix("path of ") for key in self.unsupported if key.startswith("path of ")]
         return tuple(name for name in named if name not in self.muscles)
-
-    def _require_supported(self, muscle: OpenSimMuscle) -> None:
-        lacking = [
-            f"wrap object {wrap.surface}" for wrap in muscle.wraps if wrap.surface not in self.surfaces
-        ]
-        lacking += [f"path of {muscle.name}"] * (f"path of {muscle.name}" in self.unsupported)
-        lacking += [f"body {body}" for body in sorted(self.bodies_of(muscle) - self.reachable)]
-        crossed = self._crossed(muscle)
-        lacking += [f"constraint {each.name}" for each in self.other_constraints if each.driven & crossed]
-        if lacking:
-            raise self._lacking(muscle.name, lacking)
 
     def _lacking(self, muscle: str, lacking: list[str]) -> InputError:
         kinds = ", ".join(f"{name} ({self.unsupported.get(name, 'not in the file')})" for name in lacking)

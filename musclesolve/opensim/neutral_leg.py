@@ -25,10 +25,7 @@ from musclesolve._util.arrays import Array
 from musclesolve._util.names import unknown_name
 from musclesolve.errors import InputError
 from musclesolve.opensim.kinematics import BodyMotion, body_motion, coordinate_values
-from musclesolve.opensim.model import Joint, OpenSimModel
-
-OURS_FROM_OPENSIM = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]])
-"""Rotation from OpenSim's axes (x forward, y up, z right) to forward, left, up."""
+from musclesolve.opensim.model import TO_GLOBAL, Joint, OpenSimModel
 
 ANATOMICAL = {
     "hip_flexion": (0.0, -1.0, 0.0),
@@ -107,11 +104,11 @@ class NeutralLeg:
     def neutral_place(self, body: str, point: Array) -> Array:
         """Points (..., 3) of a body in the neutral pose, forward, left, up in the ground."""
         b = self.model.body_number[body]
-        return (point @ self._neutral.rotation[0, b].T + self._neutral.position[0, b]) @ OURS_FROM_OPENSIM.T
+        return (point @ self._neutral.rotation[0, b].T + self._neutral.position[0, b]) @ TO_GLOBAL.T
 
     def neutral_rotation(self, body: str) -> Array:
         """Orientation of a body in the neutral pose, (3, 3), in the ground's forward, left, up."""
-        return OURS_FROM_OPENSIM @ self._neutral.rotation[0, self.model.body_number[body]]
+        return TO_GLOBAL @ self._neutral.rotation[0, self.model.body_number[body]]
 
     def joint_center(self, body: str) -> Array:
         """Where the joint that carries a body is in the neutral pose: the origin of its frame on the body."""
@@ -146,7 +143,7 @@ class NeutralLeg:
         for body, prefix in (("femur", "hip"), ("tibia", "knee"), ("talus", "ankle")):
             number = self.model.body_number[getattr(self.bodies, body)]
             for name in self.joint(getattr(self.bodies, body)).coordinates:
-                spin = OURS_FROM_OPENSIM @ self._neutral.twist[0, self._names.index(name), number, :3]
+                spin = TO_GLOBAL @ self._neutral.twist[0, self._names.index(name), number, :3]
                 along = {
                     dof: float(spin @ axis) for dof, axis in ANATOMICAL.items() if dof.startswith(prefix)
                 }
@@ -188,7 +185,7 @@ class NeutralLeg:
         start = self._neutral
         rotation = motion.rotation[:, b] @ start.rotation[0, b].T
         shift = motion.position[:, b] - rotation @ start.position[0, b]
-        return OURS_FROM_OPENSIM @ rotation @ OURS_FROM_OPENSIM.T, shift @ OURS_FROM_OPENSIM.T
+        return TO_GLOBAL @ rotation @ TO_GLOBAL.T, shift @ TO_GLOBAL.T
 
 
 CENTER_RANGE = np.deg2rad(np.arange(0.0, 100.1, 2.5))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import NoReturn
 
 import numpy as np
 
@@ -114,132 +114,95 @@ class Context:
         parent = self.pose(self.connectee(frame, socket), inside + 1)
         if parent is None:
             return None
-        rotation = rotation_xyz(_vector(frame, "orientation"))
-        return Frame(parent.body, parent.rotation @ rotation, parent.place(_vector(frame, "translation")))
-
-
-def _vector(element: Element, tag: str) -> Array:
-    found = element.find(tag)
-    return np.zeros(3) if found is None else found.vector()
+        angles, place = (
+            np.zeros(3) if holder is None else holder.vector()
+            for holder in (frame.find("orientation"), frame.find("translation"))
+        )
+        return Frame(parent.body, parent.rotation @ rotation_xyz(angles), parent.place(place))
 
 
 def read_function(element: Element, count: int = 1) -> Function | None:
     """The function of `count` coordinates that an element is; None for one of another kind."""
+
+    def wrong(where: Element, problem: str, expected: str, remedy: str) -> NoReturn:
+        where.fail(problem, expected=expected, remedy=remedy, code="bad_model")
+
+    def number(tag: str, otherwise: float | None = None) -> float:
+        holder = element.require(tag) if otherwise is None else element.find(tag)
+        return float(otherwise or 0.0) if holder is None else holder.number()
+
+    def knots(fewest: int = 2) -> tuple[Array, Array]:
+        x, y = element.require("x").numbers(), element.require("y").numbers()
+        if x.size < fewest or x.size != y.size or (np.diff(x) <= 0.0).any():
+            expected = f"{fewest} or more, as many y as x, with increasing x"
+            wrong(element, f"{x.size} x and {y.size} y", expected, "correct the knots of the function")
+        return x, y
+
+    if count != 1 and element.tag in _OF_ONE:
+        expected = "one coordinate, which the function depends on"
+        wrong(element, f"{count} coordinates", expected, "correct <coordinates>")
     match element.tag:
         case "Constant":
-            return Constant(element.require("value").number())
+            return Constant(number("value"))
         case "LinearFunction":
-            return _linear(element.require("coefficients"), count)
+            holder = element.require("coefficients")
+            values = holder.numbers()
+            if values.size != count + 1:
+                problem = f"{values.size} coefficients for {count} coordinate(s)"
+                expected = f"{count + 1}: one for each coordinate and the constant"
+                wrong(holder, problem, expected, "correct the coefficients")
+            return Linear(values[:-1], float(values[-1]))
         case "MultiplierFunction":
-            inner, scale = function_in(element.require("function"), count), element.find("scale")
-            return None if inner is None else Scaled(inner, 1.0 if scale is None else scale.number())
+            inner = function_in(element.require("function"), count)
+            return None if inner is None else Scaled(inner, number("scale", 1.0))
         case "MultivariatePolynomialFunction":
-            return _multivariate(element, count)
-    reader = _OF_ONE.get(element.tag)
-    if reader is not None and count != 1:
-        element.fail(
-            f"{count} coordinates",
-            expected="one coordinate, which the function depends on",
-            remedy="correct <coordinates>",
-            code="bad_model",
-        )
-    return None if reader is None else reader(element)
+            holder, dimension = element.require("coefficients"), number("dimension")
+            powers = multivariate_powers(count, int(min(number("order"), _HIGHEST)))
+            values = holder.numbers()
+            if dimension != count or len(values) != len(powers):
+                problem = f"{len(values)} coefficients, dimension {dimension:g}, for {count} coordinate(s)"
+                expected = f"{len(powers)} coefficients, as the order demands, and dimension {count}"
+                wrong(holder, problem, expected, "correct the function")
+            return Polynomial(values, powers)
+        case "PolynomialFunction":
+            holder = element.require("coefficients")
+            values = holder.numbers()
+            if not values.size:
+                wrong(holder, "no coefficients", "one or more", "state them")
+            return polynomial(values)
+        case "SimmSpline" | "NaturalCubicSpline" | "natCubicSpline":  # its names in older files too
+            return simm_spline(*knots())
+        case "PiecewiseLinearFunction":
+            return piecewise_linear(*knots())
+        case "PiecewiseConstantFunction":
+            return piecewise_constant(*knots())
+        case "GCVSpline":
+            half_order = number("half_order")
+            if half_order not in (1, 2, 3, 4):
+                wrong(element, f"half_order {half_order:g}", "1, 2, 3 or 4", "correct <half_order>")
+            if number("error_variance", 0.0) != 0.0:  # one that smooths its knots
+                return None
+            return natural_spline(*knots(2 * int(half_order)), int(half_order))
+        case "StepFunction":
+            names = ("transition_start_time", "transition_end_time", "start_value", "end_value")
+            start, end, before, after = map(number, names)
+            if not end > start:
+                problem = f"a transition from {start:g} to {end:g}"
+                wrong(element, problem, "an end after the start", "correct the function")
+            return smooth_step(start, end, before, after)
+        case "Sine":
+            usual = {"amplitude": 1.0, "omega": 1.0, "phase": 0.0, "offset": 0.0}
+            return Sine(*(number(tag, value) for tag, value in usual.items()))
+    return None
+
+
+_OF_ONE = (
+    *("PolynomialFunction", "SimmSpline", "NaturalCubicSpline", "natCubicSpline", "PiecewiseLinearFunction"),
+    *("PiecewiseConstantFunction", "GCVSpline", "StepFunction", "Sine"),
+)
+"""Functions of one coordinate."""
 
 
 def function_in(holder: Element, count: int = 1) -> Function | None:
     """The function inside an element; None where there is none, or one of another kind."""
     return read_function(holder.children[0], count) if holder.children else None
-
-
-def _linear(coefficients: Element, count: int) -> Function:
-    values = coefficients.numbers()
-    if values.size != count + 1:
-        coefficients.fail(
-            f"{values.size} coefficients for {count} coordinate(s)",
-            expected=f"{count + 1}: one for each coordinate and the constant",
-            remedy="correct the coefficients",
-            code="bad_model",
-        )
-    return Linear(values[:-1], float(values[-1]))
-
-
-def _multivariate(element: Element, count: int) -> Function:
-    coefficients, dimension = element.require("coefficients"), element.require("dimension").number()
-    powers = multivariate_powers(count, int(min(element.require("order").number(), _HIGHEST)))
-    values = coefficients.numbers()
-    if dimension != count or len(values) != len(powers):
-        coefficients.fail(
-            f"{len(values)} coefficients, dimension {dimension:g}, for {count} coordinate(s)",
-            expected=f"{len(powers)} coefficients, as the order demands, and dimension {count}",
-            remedy="correct the function",
-            code="bad_model",
-        )
-    return Polynomial(values, powers)
-
-
-def _polynomial(element: Element) -> Function:
-    coefficients = element.require("coefficients")
-    values = coefficients.numbers()
-    if not values.size:
-        coefficients.fail("no coefficients", expected="one or more", remedy="state them", code="bad_model")
-    return polynomial(values)
-
-
-def _knots(element: Element, fewest: int = 2) -> tuple[Array, Array]:
-    knots, values = element.require("x").numbers(), element.require("y").numbers()
-    if knots.size < fewest or knots.size != values.size or (np.diff(knots) <= 0.0).any():
-        element.fail(
-            f"{knots.size} x and {values.size} y",
-            expected=f"{fewest} or more, as many y as x, with increasing x",
-            remedy="correct the knots of the function",
-            code="bad_model",
-        )
-    return knots, values
-
-
-def _gcv_spline(element: Element) -> Function | None:
-    """A spline through its knots; None for one that smooths them."""
-    variance, half_order = element.find("error_variance"), element.require("half_order").number()
-    if half_order not in (1, 2, 3, 4):
-        element.fail(
-            f"half_order {half_order:g}",
-            expected="1, 2, 3 or 4",
-            remedy="correct <half_order>",
-            code="bad_model",
-        )
-    if variance is not None and variance.number() != 0.0:
-        return None
-    return natural_spline(*_knots(element, 2 * int(half_order)), int(half_order))
-
-
-def _step(element: Element) -> Function:
-    names = ("transition_start_time", "transition_end_time", "start_value", "end_value")
-    start, end, before, after = (element.require(name).number() for name in names)
-    if not end > start:
-        element.fail(
-            f"a transition from {start:g} to {end:g}",
-            expected="an end after the start",
-            remedy="correct the function",
-            code="bad_model",
-        )
-    return smooth_step(start, end, before, after)
-
-
-def _sine(element: Element) -> Function:
-    usual = {"amplitude": 1.0, "omega": 1.0, "phase": 0.0, "offset": 0.0}
-    found = {name: element.find(name) for name in usual}
-    return Sine(*(usual[name] if each is None else each.number() for name, each in found.items()))
-
-
-_OF_ONE: dict[str, Callable[[Element], Function | None]] = {
-    "PolynomialFunction": _polynomial,
-    "SimmSpline": lambda element: simm_spline(*_knots(element)),
-    "NaturalCubicSpline": lambda element: simm_spline(*_knots(element)),
-    "natCubicSpline": lambda element: simm_spline(*_knots(element)),
-    "PiecewiseLinearFunction": lambda element: piecewise_linear(*_knots(element)),
-    "PiecewiseConstantFunction": lambda element: piecewise_constant(*_knots(element)),
-    "GCVSpline": _gcv_spline,
-    "StepFunction": _step,
-    "Sine": _sine,
-}
-"""Functions of one coordinate; the cubic spline by its names in older files too."""

@@ -15,8 +15,7 @@ from muscle_db.model import MovingFrame, PathPoint
 from musclesolve._util.arrays import Array
 from musclesolve.muscles.paths.engine import KINDS, PathLayout, solve_paths
 from musclesolve.opensim.kinematics import body_motion
-from musclesolve.opensim.model import OpenSimModel
-from musclesolve.opensim.neutral_leg import OURS_FROM_OPENSIM
+from musclesolve.opensim.model import TO_GLOBAL, OpenSimModel
 
 Pose = tuple[Array, Array]
 
@@ -42,7 +41,7 @@ def relative(model: OpenSimModel, values: Array, zero: Array, base: str, body: s
         here, there = body_motion(model, values), body_motion(model, zero)
         rotation = here.rotation[:, b] @ there.rotation[0, b].T
         shift = here.position[:, b] - rotation @ there.position[0, b]
-        found.append((OURS_FROM_OPENSIM @ rotation @ OURS_FROM_OPENSIM.T, shift @ OURS_FROM_OPENSIM.T))
+        found.append((TO_GLOBAL @ rotation @ TO_GLOBAL.T, shift @ TO_GLOBAL.T))
     (base_rotation, base_shift), (rotation, shift) = found
     back = base_rotation.transpose(0, 2, 1)
     return back @ rotation, (back @ (shift - base_shift)[..., None])[..., 0]
@@ -59,7 +58,7 @@ def frame_poses(
 ) -> dict[str, Pose]:
     """Poses of all frames of a set."""
     reference = database.reference
-    pelvis = body_motion(model, zero).position[0, model.body_number["pelvis"]] @ OURS_FROM_OPENSIM.T
+    pelvis = body_motion(model, zero).position[0, model.body_number["pelvis"]] @ TO_GLOBAL.T
     hip = pelvis + reference.hip_center
     knee = hip + reference.knee_center
     size = len(values)

@@ -243,11 +243,11 @@ def trace_paths(layout: PathLayout, position: Array, on: Mask, center: Array, ro
     return PathLines(np.repeat(np.arange(layout.muscles), needed), lines.position, lines.used)
 
 
-def gather_wrenches(position: Array, gradient: Array, group: Indices) -> Array:
-    """Sums of r x dL/dr and dL/dr over nodes (T, N, 3) of the same group (N,), (T, G, 6)."""
+def gather_wrenches(position: Array, gradient: Array, group: Indices, count: int) -> Array:
+    """Sums of r x dL/dr and dL/dr over nodes (T, N, 3) of the same of `count` groups (N,), (T, count, 6)."""
     from musclesolve.muscles.paths.kernel.entry import WRENCHES
 
-    wrench = np.empty((len(position), int(group.max()) + 1, 6))
+    wrench = np.empty((len(position), count, 6))
     WRENCHES.load()(position, gradient, contiguous(group, np.intp), wrench)
     return wrench
 

@@ -215,7 +215,8 @@ class PathState:
     @cached_property
     def wrench(self) -> Array:
         """Sums of r x dL/dr and dL/dr over the nodes of each group (`Paths.groups`), (T, G, 6)."""
-        return gather_wrenches(self.position, self.gradient, self.paths.groups.of_node)
+        groups = self.paths.groups
+        return gather_wrenches(self.position, self.gradient, groups.of_node, len(groups.muscle))
 
     @cached_property
     def explicit(self) -> Array:

@@ -13,7 +13,7 @@ from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.names import unknown_name
 from musclesolve.dynamics.rotations import from_cardan, to_cardan
 from musclesolve.errors import InputError
-from musclesolve.opensim.neutral_leg import OURS_FROM_OPENSIM
+from musclesolve.opensim.model import TO_GLOBAL
 from musclesolve.recording.data import Table
 from musclesolve.recording.text.mot_file import mot_text
 from musclesolve.results.export.opensim_names import Naming
@@ -139,11 +139,9 @@ def _pelvis(result: xr.Dataset, naming: Naming) -> tuple[tuple[str, ...], Array]
     rotation = from_cardan(*angles.T)
     forward, _, up = naming.hip_center
     place = position - rotation @ np.array([forward, 0.0, up])
-    about_y, list_, about_z = to_cardan(OURS_FROM_OPENSIM.T @ rotation @ OURS_FROM_OPENSIM)
+    about_y, list_, about_z = to_cardan(TO_GLOBAL.T @ rotation @ TO_GLOBAL)
     rotations_deg = np.degrees(np.stack([about_z, list_, about_y], axis=1))
-    return (*rotations, "pelvis_tx", "pelvis_ty", "pelvis_tz"), np.hstack(
-        [rotations_deg, place @ OURS_FROM_OPENSIM]
-    )
+    return (*rotations, "pelvis_tx", "pelvis_ty", "pelvis_tz"), np.hstack([rotations_deg, place @ TO_GLOBAL])
 
 
 ENDINGS = ("activation", "force", "normalized_fiber_length")
