@@ -33,13 +33,28 @@ _INERTIA = ("xx", "yy", "zz", "xy", "xz", "yz")
 def upgrade(model: Element) -> None:
     """Change the elements of a <Model> in place; they keep their lines."""
     for element in list(model.descendants()):
-        _connect(element)
+        # sockets as the versions between 3 and 4 wrote them: <connectors>, or a longer tag
+        holders = [child for child in element.children if child.tag == "connectors"]
+        for connector in (each for holder in holders for each in holder.children):
+            connectee = connector.find("connectee_name")
+            if connectee is not None:
+                connectee.tag = f"socket_{connector.name}"
+                element.children.append(connectee)
+        for child in element.children:
+            if child.tag.startswith("socket_"):
+                child.tag = child.tag.removesuffix("_connectee_name")
     for body in model.listed("BodySet"):
-        _join_inertia(body)
-    move_joints(model)
+        parts = [body.find(f"inertia_{axes}") for axes in _INERTIA]
+        if body.find("inertia") is None and any(parts):
+            numbers = [0.0 if part is None else part.number() for part in parts]
+            _child(body, "inertia", " ".join(map(repr, numbers)))
+    _move_joints(model)
     for kind, switch in _SWITCHES.items():
         for element in model.listed(kind):
-            _enable(element, switch)
+            disabled = element.find("isDisabled")
+            if disabled is not None and disabled.words() and element.find(switch) is None:
+                disabled.text = "false" if disabled.flag() else "true"
+                disabled.tag = switch
     for muscle in model.listed("ForceSet"):
         _rename(muscle, _MUSCLE)
         for path in (child for child in muscle.children if child.tag == "GeometryPath"):
@@ -52,49 +67,21 @@ def _rename(element: Element, tags: dict[str, str]) -> None:
         child.tag = tags.get(child.tag, child.tag)
 
 
-def _connect(element: Element) -> None:
-    """Sockets as the versions between 3 and 4 wrote them: <connectors>, or a longer tag."""
-    holders = [child for child in element.children if child.tag == "connectors"]
-    for connector in (each for holder in holders for each in holder.children):
-        connectee = connector.find("connectee_name")
-        if connectee is not None:
-            connectee.tag = f"socket_{connector.name}"
-            element.children.append(connectee)
-    for child in element.children:
-        if child.tag.startswith("socket_"):
-            child.tag = child.tag.removesuffix("_connectee_name")
-
-
-def _join_inertia(body: Element) -> None:
-    """<inertia> of six numbers from an element for each of them."""
-    parts = [body.find(f"inertia_{axes}") for axes in _INERTIA]
-    if body.find("inertia") is None and any(parts):
-        numbers = [0.0 if part is None else part.number() for part in parts]
-        require_child(body, "inertia", " ".join(map(repr, numbers)))
-
-
-def _enable(element: Element, switch: str) -> None:
-    disabled = element.find("isDisabled")
-    if disabled is not None and disabled.words() and element.find(switch) is None:
-        disabled.text = "false" if disabled.flag() else "true"
-        disabled.tag = switch
-
-
 _PARENT = ("location_in_parent", "orientation_in_parent")
 _CHILD = (("location_in_child", "orientation_in_child"), ("location", "orientation"))
 _ENDS = ("parent_frame", "child_frame")
 
 
-def require_child(owner: Element, tag: str, text: str = "", name: str = "") -> Element:
+def _child(owner: Element, tag: str, text: str = "", name: str = "") -> Element:
     """The child of this tag; it is made, on the line of its owner, when there is none."""
-    found = owner.find(tag)
-    if found is None:
-        found = Element(tag, name, owner.file, owner.line, text)
-        owner.children.append(found)
-    return found
+    child = owner.find(tag)
+    if child is None:
+        child = Element(tag, name, owner.file, owner.line, text)
+        owner.children.append(child)
+    return child
 
 
-def move_joints(model: Element) -> None:
+def _move_joints(model: Element) -> None:
     """Move each joint from its body into <JointSet>, and the body "ground" into <Ground>, in place."""
     joints, kept = model.listed("JointSet"), []
     bodies = model.find("BodySet")
@@ -103,53 +90,48 @@ def move_joints(model: Element) -> None:
         if holder is not None:
             body.children.remove(holder)
             for joint in holder.children:
-                require_child(joint, "socket_child_frame", body.name)
+                _child(joint, "socket_child_frame", body.name)
                 joints.append(joint)
         if body.name == GROUND:
-            require_child(model, "Ground", name=GROUND).children += body.children
+            _child(model, "Ground", name=GROUND).children += body.children
         else:
             kept.append(body)
     if bodies is not None:
         bodies.children = kept
-    require_child(model, "JointSet").children = joints
+    _child(model, "JointSet").children = joints
     for joint in joints:
         _use_frames(joint)
 
 
 def _use_frames(joint: Element) -> None:
-    """Frames and coordinates of a joint as version 4 has them."""
+    """Give a joint frames and coordinates as version 4 has them."""
     coordinates = joint.find("CoordinateSet")
     if coordinates is not None and joint.find("coordinates") is None:
-        require_child(joint, "coordinates").children = joint.listed("CoordinateSet")
+        _child(joint, "coordinates").children = joint.listed("CoordinateSet")
     parent = joint.find("parent_body")
     if parent is not None:
         parent.tag = "socket_parent_frame"
-    own = next((tags for tags in _CHILD if any(joint.find(tag) for tag in tags)), _CHILD[0])
-    for end, tags in zip(_ENDS, (_PARENT, own), strict=True):
-        if any(joint.find(tag) for tag in tags):
-            _offset(joint, end, *tags)
+    of_child = next((tags for tags in _CHILD if any(joint.find(tag) for tag in tags)), _CHILD[0])
+    for end, tags in zip(_ENDS, (_PARENT, of_child), strict=True):
+        if not any(joint.find(tag) for tag in tags):
+            continue
+        # an offset frame of the joint between the body and the joint
+        socket = joint.require(f"socket_{end}")
+        frame = Element("PhysicalOffsetFrame", f"{joint.name}_{end}", joint.file, joint.line)
+        _child(frame, "socket_parent", socket.text)
+        for tag, old in zip(("translation", "orientation"), tags, strict=True):
+            stated = joint.find(old)
+            if stated is not None:
+                frame.children.append(stated)
+                joint.children.remove(stated)
+                stated.tag = tag
+        _child(joint, "frames").children.append(frame)
+        socket.text = frame.name
     reverse = joint.find("reverse")
     if reverse is not None and reverse.words() and reverse.flag():
-        for end in _ENDS:
-            socket = joint.require(f"socket_{end}")
-            socket.tag = f"socket_{_ENDS[1 - _ENDS.index(end)]}_of_reversed"
-        for child in joint.children:
-            child.tag = child.tag.removesuffix("_of_reversed")
-
-
-def _offset(joint: Element, end: str, location: str, orientation: str) -> None:
-    """Put an offset frame of the joint between a body and the joint."""
-    socket = joint.require(f"socket_{end}")
-    frame = Element("PhysicalOffsetFrame", f"{joint.name}_{end}", joint.file, joint.line)
-    require_child(frame, "socket_parent", socket.text)
-    for tag, old in (("translation", location), ("orientation", orientation)):
-        found = joint.find(old)
-        if found is not None:
-            frame.children.append(found)
-            joint.children.remove(found)
-            found.tag = tag
-    require_child(joint, "frames").children.append(frame)
-    socket.text = frame.name
+        sockets = [joint.require(f"socket_{end}") for end in _ENDS]
+        for socket, end in zip(sockets, reversed(_ENDS), strict=True):
+            socket.tag = f"socket_{end}"
 
 
 _NO_COMPONENTS = ("defaults", "groups", "Appearance", "attached_geometry")

@@ -37,24 +37,20 @@ _LINKED = ("body_1", "body_2", "line_body", "follower_body", "rolling_body", "su
 
 def read_joints(context: Context) -> tuple[tuple[Joint, ...], tuple[Joint, ...]]:
     """The joints from the ground outward, and those that close loops; those of other kinds become `unsupported`."""
-    joints = []
+    left = []
     for element in context.components.of_kind("Joint"):
         joint = _joint(context, element)
         if joint is None:
             context.unsupported[f"joint {element.name}"] = element.tag
         else:
-            joints.append(joint)
-    return _outward(context, joints)
-
-
-def _outward(context: Context, joints: list[Joint]) -> tuple[tuple[Joint, ...], tuple[Joint, ...]]:
-    """The joints in an order in which each starts at a body that is placed already, and those that close loops."""
-    placed, ordered, left = {GROUND}, [], joints
+            left.append(joint)
+    # in an order in which each starts at a body that is placed already
+    placed, ordered = {GROUND}, []
     while ready := [joint for joint in left if (joint.parent.body in placed) != (joint.child.body in placed)]:
-        found = next((joint for joint in ready if joint.parent.body in placed), ready[0])
-        ordered.append(replace(found, is_reversed=found.parent.body not in placed))
-        placed |= {found.parent.body, found.child.body}
-        left = [joint for joint in left if joint is not found]
+        joint = next((joint for joint in ready if joint.parent.body in placed), ready[0])
+        ordered.append(replace(joint, is_reversed=joint.parent.body not in placed))
+        placed |= {joint.parent.body, joint.child.body}
+        left = [other for other in left if other is not joint]
     closing = tuple(joint for joint in left if joint.parent.body in placed)
     for joint in left:
         how = "closing a loop" if joint in closing else "not connected with the ground"
@@ -66,57 +62,45 @@ def _outward(context: Context, joints: list[Joint]) -> tuple[tuple[Joint, ...], 
 
 
 def _joint(context: Context, element: Element) -> Joint | None:
+    """The joint that an element is; None of a kind, or between frames of a kind, that is not supported."""
     parent = context.frame(element, "socket_parent_frame")
     child = context.frame(element, "socket_child_frame")
     names = tuple(each.name for each in element.listed("coordinates"))
+    rotations: list[TransformAxis | None] = []
+    translations: list[TransformAxis | None] = []
     if element.tag == "CustomJoint":
-        axes = _custom(element.require("SpatialTransform"), names)
+        transform = element.require("SpatialTransform")
+        axes = {each.name: each for each in transform.children if each.tag == "TransformAxis"}
+        if set(axes) != set(_NAMED_AXES):  # in whatever order
+            transform.fail(
+                f"its axes are {', '.join(axes) or 'none'}",
+                expected=", ".join(_NAMED_AXES),
+                remedy="correct the joint",
+            )
+        read = [_axis(axes[name], names) for name in _NAMED_AXES]
+        rotations, translations = read[:3], read[3:]
     elif element.tag in _AXES:
-        axes = _standard(element, names)
+        letters = _AXES[element.tag]
+        if len(letters) != len(names):
+            element.fail(
+                f"{len(names)} coordinates",
+                expected=f"{len(letters)}, as a {element.tag} has",
+                remedy="open the model in OpenSim and save it again",
+                code="bad_model",
+            )
+        for letter, name in zip(letters, names, strict=True):
+            along = np.eye(3)["xyz".index(letter.lower())]
+            axis = TransformAxis(along, Linear(np.ones(1), 0.0), (name,))
+            (rotations if letter.islower() else translations).append(axis)
     else:
         return None
-    if axes is None or parent is None or child is None:
+    turns, shifts = (tuple(a for a in part if a is not None) for part in (rotations, translations))
+    if parent is None or child is None or len(turns) + len(shifts) < len(rotations) + len(translations):
         return None
-    rotations, translations = axes
-    return Joint(element.name, element.tag, parent, child, rotations, translations, names)
-
-
-_Axes = tuple[tuple[TransformAxis, ...], tuple[TransformAxis, ...]]
-
-
-def _standard(element: Element, names: tuple[str, ...]) -> _Axes:
-    letters = _AXES[element.tag]
-    if len(letters) != len(names):
-        element.fail(
-            f"{len(names)} coordinates",
-            expected=f"{len(letters)}, as a {element.tag} has",
-            remedy="open the model in OpenSim and save it again",
-            code="bad_model",
-        )
-    axes = [
-        (letter, TransformAxis(np.eye(3)["xyz".index(letter.lower())], Linear(np.ones(1), 0.0), (name,)))
-        for letter, name in zip(letters, names, strict=True)
-    ]
-    return tuple(a for c, a in axes if c.islower()), tuple(a for c, a in axes if c.isupper())
+    return Joint(element.name, element.tag, parent, child, turns, shifts, names)
 
 
 _NAMED_AXES = tuple(f"{kind}{k}" for kind in ("rotation", "translation") for k in (1, 2, 3))
-
-
-def _custom(transform: Element, names: tuple[str, ...]) -> _Axes | None:
-    """The axes by their names, in whatever order they stand."""
-    elements = {child.name: child for child in transform.children if child.tag == "TransformAxis"}
-    if set(elements) != set(_NAMED_AXES):
-        transform.fail(
-            f"its axes are {', '.join(elements) or 'none'}",
-            expected=", ".join(_NAMED_AXES),
-            remedy="correct the joint",
-        )
-    axes = [_axis(elements[name], names) for name in _NAMED_AXES]
-    if None in axes:
-        return None
-    kept = [axis for axis in axes if axis is not None]
-    return tuple(kept[:3]), tuple(kept[3:])
 
 
 def _axis(element: Element, names: tuple[str, ...]) -> TransformAxis | None:
@@ -135,8 +119,8 @@ def _axis(element: Element, names: tuple[str, ...]) -> TransformAxis | None:
     if inner is not None and inner.children:  # layout of older files, <function><Linear...>
         function = function_in(inner, len(used))
     else:
-        given = [child for child in element.children if child.tag not in ("coordinates", "axis", "function")]
-        function = read_function(given[0], len(used)) if given else Constant(0.0)
+        others = [child for child in element.children if child.tag not in ("coordinates", "axis", "function")]
+        function = read_function(others[0], len(used)) if others else Constant(0.0)
     axis = element.require("axis").vector()
     length = float(np.linalg.norm(axis))
     if not length > 0.0:
@@ -146,11 +130,23 @@ def _axis(element: Element, names: tuple[str, ...]) -> TransformAxis | None:
 
 def read_coordinates(context: Context, joints: Iterable[Joint]) -> dict[str, Coordinate]:
     """All coordinates of the joints in the order of the file."""
-    found: dict[str, Coordinate] = {}
-    angles = {name for joint in joints for name in _angles(joint)}
+    coordinates: dict[str, Coordinate] = {}
+    angles = set()  # see Coordinate: by f = q, or -q, plus a constant, as OpenSim decides it
+    for each in joints:
+        rotating, translating = (
+            {
+                name
+                for axis in axes
+                if isinstance(axis.function, Linear)
+                for name, slope in zip(axis.coordinates, np.abs(axis.function.slopes), strict=True)
+                if slope == 1.0
+            }
+            for axes in (each.rotations, each.translations)
+        )
+        angles |= rotating - translating
     for joint in context.components.of_kind("Joint"):
         for element in joint.listed("coordinates"):
-            if element.name in found:
+            if element.name in coordinates:
                 element.fail(
                     f"there are two coordinates '{element.name}'",
                     expected="every name once",
@@ -160,14 +156,14 @@ def read_coordinates(context: Context, joints: Iterable[Joint]) -> dict[str, Coo
             limits = context.property(element, "range")
             lower, upper = (-np.inf, np.inf) if limits is None else limits.pair()
             default = context.number(element, "default_value", 0.0)
-            locked = context.flag(element, "locked", False)
+            locked, clamped = (context.flag(element, tag, False) for tag in ("locked", "clamped"))
             prescribed = _prescribed(context, element)
             if prescribed is not None and prescribed.tag == "Constant":
                 default, locked = prescribed.require("value").number(), True
-            rotational = element.name in angles
-            clamped = context.flag(element, "clamped", False)
-            found[element.name] = Coordinate(element.name, default, lower, upper, locked, rotational, clamped)
-    return found
+            coordinates[element.name] = Coordinate(
+                element.name, default, lower, upper, locked, element.name in angles, clamped
+            )
+    return coordinates
 
 
 def _prescribed(context: Context, coordinate: Element) -> Element | None:
@@ -178,47 +174,51 @@ def _prescribed(context: Context, coordinate: Element) -> Element | None:
     return holder.children[0]
 
 
-def _angles(joint: Joint) -> set[str]:
-    """Coordinates that are angles (see Coordinate): by f = q, or -q, plus a constant, as OpenSim decides it."""
-    rotating, translating = (_by_unit_slope(axes) for axes in (joint.rotations, joint.translations))
-    return rotating - translating
-
-
-def _by_unit_slope(axes: Iterable[TransformAxis]) -> set[str]:
-    linear = [(axis.coordinates, axis.function) for axis in axes if isinstance(axis.function, Linear)]
-    return {
-        name
-        for names, function in linear
-        for name, slope in zip(names, np.abs(function.slopes), strict=True)
-        if slope == 1.0
-    }
-
-
 def read_couplers(
     context: Context, known: Mapping[str, Coordinate]
 ) -> tuple[tuple[Coupler, ...], list[OtherConstraint]]:
     """Couplers in an order in which each depends on earlier ones only, and those that are not supported."""
-    couplers, others = [], []
+    left, others = [], []
     for element in context.components.of_kind("CoordinateCouplerConstraint"):
         if not context.flag(element, "isEnforced", True):
             continue
-        dependent, independent = _coupled(element, known)
+        independent = tuple(element.require("independent_coordinate_names").words())
+        dependent = element.require("dependent_coordinate_name").text.strip()
+        for name in (*independent, dependent):
+            if name not in known:
+                element.fail(
+                    f"there is no coordinate '{name}'",
+                    expected="coordinates of the model",
+                    remedy="correct the constraint",
+                    code="unknown_name",
+                )
         holder = element.require("coupled_coordinates_function")
         function = function_in(holder, len(independent))
         every = frozenset((dependent, *independent))
         if known[dependent].locked:
-            others.append(
-                OtherConstraint(element.name, f"{element.tag} of a locked coordinate", every, every)
-            )
-        elif function is None or isinstance(
-            function, Constant
-        ):  # by a constant, OpenSim holds the independent one
+            kind = f"{element.tag} of a locked coordinate"
+            others.append(OtherConstraint(element.name, kind, every, every))
+        elif function is None or isinstance(function, Constant):
+            # by a constant, OpenSim holds the independent one
             kind = f"{element.tag} by {holder.children[0].tag}" if holder.children else element.tag
             others.append(OtherConstraint(element.name, kind, frozenset((dependent,)), every))
         else:
             scale = context.number(element, "scale_factor", 1.0)
-            couplers.append(Coupler(dependent, independent, Scaled(function, scale)))
-    return tuple(_by_dependence(context.root, couplers)), others
+            left.append(Coupler(dependent, independent, Scaled(function, scale)))
+    ordered: list[Coupler] = []
+    while left:
+        driven = {coupler.dependent for coupler in left}
+        ready = [coupler for coupler in left if not driven & set(coupler.independent)]
+        if not ready or len(driven) < len(left):
+            context.root.fail(
+                f"couplers contradict each other: {', '.join(sorted(driven))}",
+                expected="each coordinate driven by one coupler at most, and no circle",
+                remedy="remove one of them",
+                code="bad_model",
+            )
+        ordered += ready
+        left = [coupler for coupler in left if coupler not in ready]
+    return tuple(ordered), others
 
 
 def read_links(context: Context, model: OpenSimModel, closing: Iterable[Joint]) -> list[OtherConstraint]:
@@ -229,55 +229,21 @@ def read_links(context: Context, model: OpenSimModel, closing: Iterable[Joint]) 
     links = [(joint.name, joint.kind, [joint.parent.body, joint.child.body]) for joint in closing]
     for element in context.components.of_kind("Constraint"):
         if element.tag != "CoordinateCouplerConstraint" and context.flag(element, "isEnforced", True):
-            links.append((element.name, element.tag, _linked_bodies(context, element)))
+            sockets = [
+                each for each in element.children if each.tag.startswith("socket_") or each.tag in _LINKED
+            ]
+            frames = [context.pose(context.connectee(element, each)) for each in sockets if each.words()]
+            # none where it does not say what it joins in a way that is read
+            bodies = [] if None in frames else [frame.body for frame in frames if frame]
+            links.append((element.name, element.tag, bodies))
     locked = {name for name, coordinate in model.coordinates.items() if coordinate.locked}
-    found = []
+    constraints = []
     for element in context.components.of_kind("Coordinate"):
         if _prescribed(context, element) is not None and element.name not in locked:
-            own = frozenset((element.name,))
-            found.append(OtherConstraint(element.name, "a coordinate prescribed over time", own, own))
+            itself, kind = frozenset((element.name,)), "a coordinate prescribed over time"
+            constraints.append(OtherConstraint(element.name, kind, itself, itself))
     for name, kind, bodies in links:
         placed = bodies and model.reachable.issuperset(bodies)
         between = model.coordinates_between(bodies) if placed else frozenset(model.coordinates)
-        found.append(OtherConstraint(name, kind, between - locked, between - locked))
-    return found
-
-
-def _linked_bodies(context: Context, element: Element) -> list[str]:
-    """The bodies that a constraint joins; none where it does not say so in a way that is read."""
-    sockets = [each for each in element.children if each.tag.startswith("socket_") or each.tag in _LINKED]
-    frames = [context.pose(context.connectee(element, socket)) for socket in sockets if socket.words()]
-    return [frame.body for frame in frames if frame] if None not in frames else []
-
-
-def _coupled(element: Element, known: Iterable[str]) -> tuple[str, tuple[str, ...]]:
-    """The dependent coordinate of a coupler and the independent ones."""
-    independent = tuple(element.require("independent_coordinate_names").words())
-    dependent = element.require("dependent_coordinate_name").text.strip()
-    for name in (*independent, dependent):
-        if name not in known:
-            element.fail(
-                f"there is no coordinate '{name}'",
-                expected="coordinates of the model",
-                remedy="correct the constraint",
-                code="unknown_name",
-            )
-    return dependent, independent
-
-
-def _by_dependence(model: Element, couplers: list[Coupler]) -> list[Coupler]:
-    ordered: list[Coupler] = []
-    left = couplers
-    while left:
-        dependent = {coupler.dependent for coupler in left}
-        ready = [coupler for coupler in left if not dependent & set(coupler.independent)]
-        if not ready or len(dependent) < len(left):
-            model.fail(
-                f"couplers contradict each other: {', '.join(sorted(dependent))}",
-                expected="each coordinate driven by one coupler at most, and no circle",
-                remedy="remove one of them",
-                code="bad_model",
-            )
-        ordered += ready
-        left = [coupler for coupler in left if coupler not in ready]
-    return ordered
+        constraints.append(OtherConstraint(name, kind, between - locked, between - locked))
+    return constraints

@@ -33,7 +33,26 @@ def read_osim(path: str | Path) -> OpenSimModel:
     """
     root = read_xml(path)
     model = _model(root)
-    context = _context(root, model)
+    defaults = {
+        each.tag: each
+        for holder in (root, model)
+        if (stated := holder.find("defaults"))
+        for each in stated.children
+    }
+    every = components(model)
+    bodies = every.of_kind("Body")
+    for named in (bodies, model.listed("ForceSet")):
+        known: set[str] = set()
+        for element in named:
+            if element.name in known:
+                element.fail(
+                    f"'{element.name}' stands twice",
+                    expected="every name once",
+                    remedy="rename one of them",
+                    code="duplicate_name",
+                )
+            known.add(element.name)
+    context = Context(root, defaults, every, tuple(body.name for body in bodies))
     joints, closing = read_joints(context)
     coordinates = read_coordinates(context, joints)
     couplers, others = read_couplers(context, coordinates)
@@ -58,7 +77,16 @@ def read_osim(path: str | Path) -> OpenSimModel:
         credits=_text(model, "credits"),
         publications=_text(model, "publications"),
     )
-    _require_known(model, read)
+    for point in (point for muscle in muscles.values() for point in muscle.points):
+        moving, switching = point.moving.coordinates if point.moving else (), (point.condition or ())[:1]
+        for name in (*moving, *switching):
+            if name not in coordinates:
+                model.fail(
+                    f"point {point.name} depends on '{name}'",
+                    expected="a coordinate of the model",
+                    remedy="correct the point",
+                    code="unknown_name",
+                )
     others += read_links(context, read, closing)
     context.unsupported |= {f"constraint {each.name}": each.kind for each in others}
     return replace(read, other_constraints=tuple(others))
@@ -89,12 +117,19 @@ def _masses(context: Context) -> tuple[dict[str, BodyMass], dict[str, str]]:
         if body.find("mass") is None:
             faults[body.name] = f"line {body.line}: body {body.name} has no mass"
             continue
-        masses[body.name] = found = _body_mass(body)
-        principal = np.linalg.eigvalsh(found.inertia)
+        mass, center, tensor = body.require("mass"), body.find("mass_center"), body.find("inertia")
+        inertia = np.zeros(6) if tensor is None else tensor.numbers()
+        if inertia.shape != (6,):
+            body.fail(
+                f"{inertia.size} numbers of inertia", expected="xx yy zz xy xz yz", remedy="correct <inertia>"
+            )
+        at = np.zeros(3) if center is None else center.vector()
+        masses[body.name] = read = BodyMass(mass.number(), at, inertia[_TENSOR])
+        principal = np.linalg.eigvalsh(read.inertia)
         least = float(principal[0])
-        if found.mass < 0.0 or least < -_ROUNDING * np.abs(found.inertia).max():
+        if read.mass < 0.0 or least < -_ROUNDING * np.abs(read.inertia).max():
             faults[body.name] = (
-                f"line {body.line}: body {body.name} has the mass {found.mass:g} kg and the least principal moment of "
+                f"line {body.line}: body {body.name} has the mass {read.mass:g} kg and the least principal moment of "
                 f"inertia {least:g} kg m2"
             )
         elif principal[2] > (principal[0] + principal[1]) * (1.0 + _BEYOND_TRIANGLE):
@@ -107,58 +142,6 @@ def _masses(context: Context) -> tuple[dict[str, BodyMass], dict[str, str]]:
     return masses, faults
 
 
-def _body_mass(body: Element) -> BodyMass:
-    mass, center, inertia = body.require("mass"), body.find("mass_center"), body.find("inertia")
-    found = np.zeros(6) if inertia is None else inertia.numbers()
-    if found.shape != (6,):
-        body.fail(
-            f"{found.size} numbers of inertia", expected="xx yy zz xy xz yz", remedy="correct <inertia>"
-        )
-    return BodyMass(mass.number(), np.zeros(3) if center is None else center.vector(), found[_TENSOR])
-
-
-def _context(root: Element, model: Element) -> Context:
-    defaults = {
-        each.tag: each
-        for holder in (root, model)
-        if (found := holder.find("defaults"))
-        for each in found.children
-    }
-    every = components(model)
-    bodies = every.of_kind("Body")
-    for named in (bodies, model.listed("ForceSet")):
-        _require_names_once(named)
-    return Context(root, defaults, every, tuple(body.name for body in bodies))
-
-
-def _require_names_once(elements: list[Element]) -> None:
-    known: set[str] = set()
-    for element in elements:
-        if element.name in known:
-            element.fail(
-                f"'{element.name}' stands twice",
-                expected="every name once",
-                remedy="rename one of them",
-                code="duplicate_name",
-            )
-        known.add(element.name)
-
-
 def _text(model: Element, tag: str) -> str:
-    found = model.find(tag)
-    return " ".join(found.words()) if found else ""
-
-
-def _require_known(model: Element, read: OpenSimModel) -> None:
-    """Refuse points that depend on a coordinate that does not exist."""
-    for muscle in read.muscles.values():
-        for point in muscle.points:
-            names = point.moving.coordinates if point.moving else ()
-            for name in (*names, *((point.condition[0],) if point.condition else ())):
-                if name not in read.coordinates:
-                    model.fail(
-                        f"point {point.name} depends on '{name}'",
-                        expected="a coordinate of the model",
-                        remedy="correct the point",
-                        code="unknown_name",
-                    )
+    holder = model.find(tag)
+    return " ".join(holder.words()) if holder else ""

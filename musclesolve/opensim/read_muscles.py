@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from musclesolve._util.arrays import Array
 from musclesolve.muscles.paths.engine import METHODS
 from musclesolve.opensim.functions import Constant
 from musclesolve.opensim.model import Frame, MovingLocation, OpenSimMuscle, Point, Surface, Wrap, rotation_xyz
@@ -91,7 +90,8 @@ def read_muscles(context: Context, model: Element) -> dict[str, OpenSimMuscle]:
         is_muscle = (
             element.tag.endswith("Muscle") or context.property(element, "optimal_fiber_length") is not None
         )
-        path = _path(element)
+        holder = element.find("path") or element  # the path is of its own kind, or inside <path>
+        path = next((child for child in holder.children if child.tag.endswith("Path")), None)
         if is_muscle and path is not None and path.tag == "GeometryPath":
             found[element.name] = _muscle(context, element, path)
         elif is_muscle:
@@ -99,12 +99,6 @@ def read_muscles(context: Context, model: Element) -> dict[str, OpenSimMuscle]:
         elif (path or not element.tag.endswith("Actuator")) and context.flag(element, "appliesForce", True):
             context.unsupported[f"force {element.name}"] = element.tag
     return found
-
-
-def _path(muscle: Element) -> Element | None:
-    """The element of a muscle's path, of its own kind or inside <path>; None without one."""
-    holder = muscle.find("path") or muscle
-    return next((child for child in holder.children if child.tag.endswith("Path")), None)
 
 
 def _muscle(context: Context, element: Element, path: Element) -> OpenSimMuscle:
@@ -135,47 +129,37 @@ def _muscle(context: Context, element: Element, path: Element) -> OpenSimMuscle:
 
 
 def _point(context: Context, element: Element, muscle: Element) -> Point | None:
-    """A point of the path of a muscle; None for one of another kind."""
+    """A point of the path of a muscle; None for one of another kind, or on a frame or by a function of another kind."""
     if element.tag not in ("PathPoint", "ConditionalPathPoint", "MovingPathPoint"):
         return None
     frame = context.frame(element, "socket_parent_frame")
     if frame is None:
         return None
     if element.tag == "MovingPathPoint":
-        moving = _moving(element)
-        return None if moving is None else Point(element.name, frame, None, moving)
-    location = _location(element, muscle)
-    if element.tag == "PathPoint":
-        return Point(element.name, frame, location)
-    lower, upper = element.require("range").pair()
-    coordinate = last_part(element.require("socket_coordinate").text)
-    return Point(element.name, frame, location, condition=(coordinate, lower, upper))
-
-
-def _location(point: Element, muscle: Element) -> Array:
-    """The place of a point of a muscle (3,) [m]."""
-    found = point.require("location")
-    place = found.finite_numbers()
+        names, functions = [], []
+        for axis in "xyz":
+            holder = element.find(f"{axis}_location")
+            functions.append(Constant(0.0) if holder is None else function_in(holder))
+            if functions[-1] is not None:
+                names.append(last_part(element.require(f"socket_{axis}_coordinate").text))
+        x, y, z = functions
+        if x is None or y is None or z is None:
+            return None
+        return Point(element.name, frame, None, MovingLocation((names[0], names[1], names[2]), (x, y, z)))
+    stated = element.require("location")
+    place = stated.finite_numbers()
     if place is None or place.shape != (3,) or np.abs(place).max() > _FARTHEST:
-        found.fail(
-            f"a point of the path of {muscle.name} lies at {found.text.strip()[:60]!r}",
+        stated.fail(
+            f"a point of the path of {muscle.name} lies at {stated.text.strip()[:60]!r}",
             expected=f"three numbers [m], within {_FARTHEST:g} m of the origin of its frame",
             remedy="correct them",
             code="not_numbers" if place is None else "bad_model" if place.shape == (3,) else "bad_format",
         )
-    return place
-
-
-def _moving(element: Element) -> MovingLocation | None:
-    names, functions = [], []
-    for axis in "xyz":
-        holder = element.find(f"{axis}_location")
-        function = Constant(0.0) if holder is None else function_in(holder)
-        if function is None:
-            return None
-        functions.append(function)
-        names.append(last_part(element.require(f"socket_{axis}_coordinate").text))
-    return MovingLocation((names[0], names[1], names[2]), (functions[0], functions[1], functions[2]))
+    if element.tag == "PathPoint":
+        return Point(element.name, frame, place)
+    lower, upper = element.require("range").pair()
+    coordinate = last_part(element.require("socket_coordinate").text)
+    return Point(element.name, frame, place, condition=(coordinate, lower, upper))
 
 
 def _wrap(element: Element, points: int) -> Wrap:
