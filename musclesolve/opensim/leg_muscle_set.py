@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from muscle_db import Muscle, MuscleDatabase
+from muscle_db import MuscleDatabase
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve.errors import InputError
 from musclesolve.opensim.geometry import shift_note
@@ -45,34 +45,27 @@ def _made(path: str, sha: str) -> MuscleDatabase:
         stature=None,
         bodies=leg_bodies(model),
     )
-    made, own = muscle_set(model, about), leg_muscles(NeutralLeg(model, about.bodies))
-    # Files that are written for this model need its own spelling.
-    pairs = zip(made, own, strict=True)
-    muscles = tuple(replace(muscle, short_name=other.name.removesuffix("_r")) for muscle, other in pairs)
-    _require_names_once(model, own, muscles)
-    shift = [muscle.tendon_slack_length - muscle.printed().tendon_slack_length for muscle in muscles]
-    longer = shift_note([muscle.name for muscle in own], np.array(shift))
-    return replace(made, muscles=muscles, notes=(*_notes(model, own), *([longer] if longer else [])))
-
-
-def _require_names_once(model: OpenSimModel, own: list[OpenSimMuscle], muscles: tuple[Muscle, ...]) -> None:
+    made, right = muscle_set(model, about), leg_muscles(NeutralLeg(model, about.bodies))
     known: dict[str, str] = {}
-    for muscle, other in zip(muscles, own, strict=True):
-        if known.setdefault(muscle.name, other.name) != other.name:
+    for muscle, source in zip(made, right, strict=True):
+        if known.setdefault(muscle.name, source.name) != source.name:
             raise InputError(
-                f"{known[muscle.name]} and {other.name} are both the {muscle.name.replace('_', ' ')}",
+                f"{known[muscle.name]} and {source.name} are both the {muscle.name.replace('_', ' ')}",
                 code="duplicate_name",
                 file=model.file,
                 expected="every muscle once",
                 remedy="rename one of them in OpenSim",
             )
-
-
-def _notes(model: OpenSimModel, own: list[OpenSimMuscle]) -> tuple[str, ...]:
-    names = [muscle.name for muscle in own]
+    names = [muscle.name for muscle in right]
     others = [name for name in model.muscles if name not in names and not is_left(name)]
     left_out = f"Muscles of {model.file.name} whose path is not on pelvis and leg alone are left out: {listed(others)}."
-    return tuple(note for note in (left_out if others else "", left_leg_note(model, own)) if note)
+    shift = [muscle.tendon_slack_length - muscle.printed().tendon_slack_length for muscle in made]
+    notes = (left_out if others else "", left_leg_note(model, right), shift_note(names, np.array(shift)))
+    # files that are written for this model need its own spelling
+    muscles = tuple(
+        replace(muscle, short_name=name.removesuffix("_r")) for muscle, name in zip(made, names, strict=True)
+    )
+    return replace(made, muscles=muscles, notes=tuple(note for note in notes if note))
 
 
 _RIGHT = ("{}r", "r{}", "{}right", "right{}")
@@ -85,9 +78,25 @@ def leg_bodies(model: OpenSimModel) -> LegBodies:
     Raises:
         InputError: no body has such a name, or another body lies between two of them.
     """
-    found = {segment: _body(model, segment) for segment in _SEGMENTS}
+    bodies = {}
+    known = {_letters(body): body for body in model.bodies if body in model.reachable}
+    for segment, meant in _SEGMENTS.items():
+        words = bundled_toml(__package__, "leg_bodies.toml")[segment]
+        forms = ("{}",) if segment == "pelvis" else _RIGHT
+        usual = [form.format(word) for word in words for form in forms]
+        name = next((name for name in usual if name in known), None)
+        if name is None:
+            shown = words[0] if segment == "pelvis" else f"{words[0]}_r"
+            raise InputError(
+                f"no body is named like the {meant}",
+                code="bad_muscle_set",
+                file=model.file,
+                expected=f"a body {shown}; the bodies are {', '.join(model.bodies[1:]) or 'none'}",
+                remedy=f"rename the body in OpenSim ({', '.join(words)}), or name a model with legs",
+            )
+        bodies[segment] = known[name]
     parents = {joint.outboard.body: joint.inboard.body for joint in model.joints}
-    chain = list(found.values())
+    chain = list(bodies.values())
     for upper, lower in pairwise(chain):
         if parents.get(lower) != upper:
             raise InputError(
@@ -97,27 +106,10 @@ def leg_bodies(model: OpenSimModel) -> LegBodies:
                 expected=f"a leg of {', '.join(chain)}, each jointed to the one before",
                 remedy="take a model without bodies between them, or name a bundled muscle set",
             )
-    return LegBodies(**found)
+    return LegBodies(**bodies)
 
 
-def _body(model: OpenSimModel, segment: str) -> str:
-    words = bundled_toml(__package__, "leg_bodies.toml")[segment]
-    forms = ("{}",) if segment == "pelvis" else _RIGHT
-    known = {_folded(body): body for body in model.bodies if body in model.reachable}
-    for name in (form.format(word) for word in words for form in forms):
-        if name in known:
-            return known[name]
-    shown = words[0] if segment == "pelvis" else f"{words[0]}_r"
-    raise InputError(
-        f"no body is named like the {_SEGMENTS[segment]}",
-        code="bad_muscle_set",
-        file=model.file,
-        expected=f"a body {shown}; the bodies are {', '.join(model.bodies[1:]) or 'none'}",
-        remedy=f"rename the body in OpenSim ({', '.join(words)}), or name a model with legs",
-    )
-
-
-def _folded(name: str) -> str:
+def _letters(name: str) -> str:
     return "".join(letter for letter in name.casefold() if letter.isalnum())
 
 
@@ -170,10 +162,7 @@ def _alike(right: OpenSimMuscle, left: OpenSimMuscle) -> bool:
         return False
     for one, other in zip(right.points, left.points, strict=True):
         if one.location is not None and other.location is not None:
-            places = (
-                point.frame.place(point.location) for point in (one, other) if point.location is not None
-            )
-            here, there = places
+            here, there = one.frame.place(one.location), other.frame.place(other.location)
             if np.abs(here * _MIRROR - there).max() > _PLACE:
                 return False
     return True

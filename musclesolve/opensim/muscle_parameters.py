@@ -12,7 +12,6 @@ from functools import lru_cache
 
 import numpy as np
 
-from musclesolve._util.arrays import Array
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve.errors import InputError
 from musclesolve.muscles.curves.curve_family import CurveFamily, curve_fault
@@ -41,31 +40,26 @@ def muscle_parameters(
     Raises:
         InputError: see `stated_strains`.
     """
+    names = [muscle.name for muscle in muscles]
+    of_stem: dict[str, list[int]] = {}
+    for k, name in enumerate(names):
+        of_stem.setdefault(name.removesuffix("_r").removesuffix("_l"), []).append(k)
+    of_name = {name: [k] for k, name in enumerate(names)}
+    levels = ({ACHILLES: achilles_muscles([(name,) for name in names])}, of_stem, of_name)
+    of_model = np.array([muscle.tendon_strain for muscle in muscles])
     strain = np.array([passive_strains(muscle) for muscle in muscles]).reshape(-1, 2)
     force = np.array([muscle.max_isometric_force for muscle in muscles])
     return MuscleParameters(
-        names=tuple(muscle.name for muscle in muscles),
+        names=tuple(names),
         max_isometric_force=force,
         optimal_fiber_length=np.array([muscle.optimal_fiber_length for muscle in muscles]),
         tendon_slack_length=np.array([muscle.tendon_slack_length for muscle in muscles]),
         pennation_angle=np.array([muscle.pennation_angle for muscle in muscles]),
         max_shortening_velocity=np.array([muscle.max_contraction_velocity for muscle in muscles]),
-        tendon_strain=_tendon_strains(muscles, tendon_strain),
+        tendon_strain=stated_strains(of_model, tendon_strain, levels, "this choice of muscles"),
         families=families_of([curve_family(muscle) for muscle in muscles]),
         passive=PassiveElement(force * float(with_passive), strain[:, 0], strain[:, 1]),
     )
-
-
-def _tendon_strains(muscles: Sequence[OpenSimMuscle], stated: TendonStrain | None) -> Array:
-    """Strains of tendons at one maximum isometric force (n,): of the model, or those stated."""
-    names = [muscle.name for muscle in muscles]
-    of_name: dict[str, list[int]] = {name: [k] for k, name in enumerate(names)}
-    of_stem: dict[str, list[int]] = {}
-    for k, name in enumerate(names):
-        of_stem.setdefault(name.removesuffix("_r").removesuffix("_l"), []).append(k)
-    levels = ({ACHILLES: achilles_muscles([(name,) for name in names])}, of_stem, of_name)
-    of_model = np.array([muscle.tendon_strain for muscle in muscles])
-    return stated_strains(of_model, stated, levels, "this choice of muscles")
 
 
 _PARTS = {
@@ -98,29 +92,61 @@ def curve_parameters(context: Context, muscle: Element) -> dict[str, float]:
     """
     kind = next((kind for kind in ("Thelen", "DeGroote") if muscle.tag.startswith(kind)), "Millard")
     read = {tag: _number(context, muscle, tag, limits) for tag, limits in _table()[kind].items()}
-    found = {tag: value for tag, value in read.items() if value is not None}
-    fault = _fault(kind, tuple(found.items()))
+    stated = {tag: value for tag, value in read.items() if value is not None}
+    fault = _curves(tuple(stated.items()))[2]
     if fault is not None:
         part, sentence = fault
-        own = {tag: value for tag, value in found.items() if tag.startswith(_PARTS[part])} or found
+        of_part = {tag: value for tag, value in stated.items() if tag.startswith(_PARTS[part])} or stated
         muscle.fail(
-            f"{sentence} with {', '.join(f'{tag} {value:g}' for tag, value in own.items())}",
+            f"{sentence} with {', '.join(f'{tag} {value:g}' for tag, value in of_part.items())}",
             expected="active force that rises to 1 at the optimal fiber length and falls beyond it, a force-velocity "
             "curve that rises from 0 at the maximum shortening velocity through 1 at rest, a passive force that rises",
             remedy="correct these parameters of the muscle",
             code="bad_model",
         )
-    return found
+    return stated
 
 
 def curve_family(muscle: OpenSimMuscle) -> CurveFamily:
     """The curves of a muscle."""
-    return _family(_kind(muscle.curve), tuple(muscle.curve.items()))
+    return _curves(tuple(muscle.curve.items()))[0]
 
 
 def passive_strains(muscle: OpenSimMuscle) -> tuple[float, float]:
     """Fiber strains at zero and at one norm force."""
-    return _strains(_kind(muscle.curve), muscle.curve)
+    return _curves(tuple(muscle.curve.items()))[1]
+
+
+@lru_cache(maxsize=256)
+def _curves(
+    parameters: tuple[tuple[str, float], ...],
+) -> tuple[CurveFamily, tuple[float, float], tuple[str, str] | None]:
+    """Family, strains at zero and at one norm force, and fault (see `curve_fault`) of parameters as in the file."""
+    values, tables = dict(parameters), _table()
+    kind = next(kind for kind in tables if kind != "muscle" and next(iter(tables[kind])) in values)
+    family: CurveFamily
+    if kind == "DeGroote":
+        strains = 0.0, values["passive_fiber_strain_at_one_norm_force"]
+        family = DeGrooteFregly2016(values["active_force_width_scale"])
+    elif kind == "Thelen":
+        strains = 0.0, values["FmaxMuscleStrain"]
+        family = Thelen2003(*(values[tag] for tag in ("KshapeActive", "KshapePassive", "Af", "Flen")))
+    else:
+        shape = {
+            part: {
+                str(limits["as"]): values[tag]
+                for tag, limits in tables[kind].items()
+                if tag.startswith(curve) and "as" in limits and tag in values
+            }
+            for part, curve in _PARTS.items()
+        }
+        # OpenSim takes no other least active force where fibers are damped or tendons rigid, whatever the file says.
+        shape["active"]["minimum"] = 0.0
+        zero, one = (
+            values[f"{_PARTS['passive']}.strain_at_{end}"] for end in ("zero_force", "one_norm_force")
+        )
+        strains, family = (zero, one), Millard2013("millard_2013_of_model", shape)
+    return family, strains, curve_fault(family, strains)
 
 
 def curve_notes(muscles: Sequence[OpenSimMuscle]) -> list[str]:
@@ -132,57 +158,26 @@ def curve_notes(muscles: Sequence[OpenSimMuscle]) -> list[str]:
     ] * bool(other)
 
 
-def _kind(curve: Mapping[str, float]) -> str:
-    return next(kind for kind, table in _table().items() if kind != "muscle" and next(iter(table)) in curve)
-
-
-@lru_cache(maxsize=256)
-def _family(kind: str, parameters: tuple[tuple[str, float], ...]) -> CurveFamily:
-    own = dict(parameters)
-    if kind == "DeGroote":
-        return DeGrooteFregly2016(own["active_force_width_scale"])
-    if kind == "Thelen":
-        return Thelen2003(own["KshapeActive"], own["KshapePassive"], own["Af"], own["Flen"])
-    given = {
-        part: {
-            str(limits["as"]): own[tag]
-            for tag, limits in _table()[kind].items()
-            if tag.startswith(curve) and "as" in limits and tag in own
-        }
-        for part, curve in _PARTS.items()
-    }
-    # OpenSim takes no other least active force where fibers are damped or tendons rigid, whatever the file says.
-    given["active"]["minimum"] = 0.0
-    return Millard2013("millard_2013_of_model", given)
-
-
-def _strains(kind: str, own: Mapping[str, float]) -> tuple[float, float]:
-    if kind == "Millard":
-        zero, one = (own[f"{_PARTS['passive']}.strain_at_{end}"] for end in ("zero_force", "one_norm_force"))
-        return zero, one
-    return 0.0, own["FmaxMuscleStrain" if kind == "Thelen" else "passive_fiber_strain_at_one_norm_force"]
-
-
-@lru_cache(maxsize=256)
-def _fault(kind: str, parameters: tuple[tuple[str, float], ...]) -> tuple[str, str] | None:
-    return curve_fault(_family(kind, parameters), _strains(kind, dict(parameters)))
-
-
 def _table() -> Mapping[str, Mapping[str, Range]]:
     return bundled_toml(__package__, "muscle_properties.toml")
+
+
+_WORDS = {"minimum": "of at least", "above": "above", "maximum": "of at most", "below": "below"}
 
 
 def _number(context: Context, muscle: Element, path: str, limits: Range) -> float | None:
     """A number of a muscle, or of one of its curves ("CURVE.PARAMETER"), within its range; None without default."""
     holder, _, tag = path.rpartition(".")
     owner = context.property(muscle, holder) if holder else muscle
-    found = None if owner is None else context.property(owner, tag)
-    if found is None:
+    element = None if owner is None else context.property(owner, tag)
+    if element is None:
         return float(limits["default"]) if "default" in limits else None
-    values = found.finite_numbers()
+    values = element.finite_numbers()
     single = values is not None and values.shape == (1,)
     value = float(values[0]) if values is not None and single else math.nan
-    if _within(value, limits):
+    low, high = float(limits.get("minimum", "-inf")), float(limits.get("maximum", "inf"))
+    above, below = float(limits.get("above", "-inf")), float(limits.get("below", "inf"))
+    if low <= value <= high and above < value < below:
         return value
     bounds = [f"{word} {limits[key]:g}" for key, word in _WORDS.items() if key in limits]
     remedy = f"correct <{tag}>"
@@ -191,19 +186,10 @@ def _number(context: Context, muscle: Element, path: str, limits: Range) -> floa
     elif path.endswith("_length") and value > 0.0:
         remedy = f"if these are millimetres, write {0.001 * value:.6g}"
     raise InputError(
-        f"{path} is {found.text.strip()[:40] or 'empty'}",
+        f"{path} is {element.text.strip()[:40] or 'empty'}",
         code="not_numbers" if values is None else "bad_model" if single else "bad_format",
-        file=found.file,
-        where=f"line {found.line}, {muscle.label}",
+        file=element.file,
+        where=f"line {element.line}, {muscle.label}",
         expected=f"a number {' and '.join(bounds)}: {limits['about']}",
         remedy=remedy,
     )
-
-
-_WORDS = {"minimum": "of at least", "above": "above", "maximum": "of at most", "below": "below"}
-
-
-def _within(value: float, limits: Range) -> bool:
-    low, high = float(limits.get("minimum", "-inf")), float(limits.get("maximum", "inf"))
-    above, below = float(limits.get("above", "-inf")), float(limits.get("below", "inf"))
-    return low <= value <= high and above < value < below

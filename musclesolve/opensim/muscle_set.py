@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import partial
 
 import numpy as np
 
@@ -38,6 +38,8 @@ _BEYOND_DEG = (-90.0, 180.0)
 _SHORTEST = "ActiveForceLengthCurve.min_norm_active_fiber_length"
 _STRAIN = "passive_fiber_strain_at_one_norm_force"
 """A curve parameter of the muscles of De Groote et al. (2016) only."""
+_ENDS = ("zero", "one_norm")
+"""Ends of the passive curve of Millard et al. (2013), by the strain at this force."""
 _MILLARD = {0.4441: "millard_2013", 0.25: "millard_2013_rajagopal"}
 """Curves of Millard et al. (2013) by the shortest length at which fibers are active."""
 
@@ -68,12 +70,12 @@ def muscle_set(model: OpenSimModel, about: SetDescription) -> MuscleDatabase:
 
 def leg_muscles(leg: NeutralLeg) -> list[OpenSimMuscle]:
     """Muscles whose path is all on the leg, and a part of it beyond the pelvis."""
-    found = []
-    for muscle in leg.model.muscles.values():
-        frames = {leg.frame_of_body.get(body) for body in leg.model.bodies_of(muscle)}
-        if None not in frames and frames != {"pelvis"}:
-            found.append(muscle)
-    return found
+    frames = {
+        name: {leg.frame_of_body.get(body) for body in leg.model.bodies_of(muscle)}
+        for name, muscle in leg.model.muscles.items()
+    }
+    on_leg = [name for name, used in frames.items() if None not in used and used != {"pelvis"}]
+    return [leg.model.muscles[name] for name in on_leg]
 
 
 class _Writer:
@@ -85,10 +87,18 @@ class _Writer:
         self.knee = GlidingKnee(self.leg)
         self.frames: dict[str, MovingFrame] = {}
         self.wraps: dict[str, WrapObject] = {}
+        # in the neutral pose; moving frames are given about the knee center, on the shank
+        pelvis = self.leg.neutral_place(about.bodies.pelvis, np.zeros(3))
+        self.origin = {
+            "pelvis": pelvis,
+            "femur": self.leg.hip,
+            "tibia": self.knee.center,
+            "foot": self.leg.ankle,
+        }
 
     def database(self) -> MuscleDatabase:
-        own = leg_muscles(self.leg)
-        if not own:
+        of_leg = leg_muscles(self.leg)
+        if not of_leg:
             raise InputError(
                 "the model has no muscle of the right leg",
                 code="bad_muscle_set",
@@ -96,16 +106,27 @@ class _Writer:
                 expected=f"muscles between {', '.join(self.leg.frame_of_body)}",
                 remedy="name the bodies of the leg, or another model",
             )
-        own_names = [each.name for each in own]
-        chosen, shifts = self.model.chosen(own_names), tendon_shifts(self.model, own_names)
+        names = [muscle.name for muscle in of_leg]
+        chosen, shifts = self.model.chosen(names), tendon_shifts(self.model, names)
         muscles = tuple(self._muscle(each, shift) for each, shift in zip(chosen, shifts, strict=True))
         used = {point.frame for each in muscles for point in each.path}
         used |= {each.frame for each in self.wraps.values()}
-        families = [_family(each) for each in own]
+        families = [_family(each) for each in of_leg]
+        pelvis, hip, knee, ankle = (self.origin[frame] for frame in ("pelvis", "femur", "tibia", "foot"))
+        named = {dof: (name, sense) for name, (dof, sense) in self.leg.degrees_of_freedom.items()}
         return MuscleDatabase(
             name=self.about.name,
             source=self.about.source,
-            reference=self._reference(),
+            reference=ReferenceSkeleton(
+                thigh_length=round(float(np.linalg.norm(knee - hip)), DIGITS),
+                shank_length=round(float(np.linalg.norm(ankle - knee)), DIGITS),
+                hip_width=round(2.0 * abs(float((hip - pelvis)[1])), DIGITS),
+                stature=self.about.stature,
+                hip_center=_vector(hip - pelvis),
+                position_scale=dict.fromkeys(self.origin, 1.0),
+                knee_center=_vector(knee - hip),
+                ankle_center=_vector(ankle - knee),
+            ),
             muscles=muscles,
             groups={group: "" for group in dict.fromkeys(muscle.group for muscle in muscles)},
             frames={name: frame for name, frame in self.frames.items() if name in used},
@@ -113,45 +134,36 @@ class _Writer:
             curves=max(families, key=families.count),
             fiber_lengths="operating_range",
             license=self.about.license,
-            coordinates=self._coordinates(),
+            # not of ankle inversion and adduction: the axes of models within the foot are oblique
+            coordinates={
+                dof: ("-" if named[dof][1] < 0.0 else "") + named[dof][0].removesuffix("_r")
+                for dof in DEGREES_OF_FREEDOM
+                if dof in named and dof not in ("ankle_inversion", "ankle_adduction")
+            },
         )
-
-    def _coordinates(self) -> dict[str, str]:
-        """Coordinate of each degree of freedom, without side; "-" before it where its sense is opposite.
-
-        Not of ankle inversion and adduction: the axes of models within the foot are oblique.
-        """
-        named = {dof: (name, sense) for name, (dof, sense) in self.leg.degrees_of_freedom.items()}
-        return {
-            dof: ("-" if named[dof][1] < 0.0 else "") + named[dof][0].removesuffix("_r")
-            for dof in DEGREES_OF_FREEDOM
-            if dof in named and dof not in ("ankle_inversion", "ankle_adduction")
-        }
-
-    def _reference(self) -> ReferenceSkeleton:
-        hip, knee, ankle = self.leg.hip, self.knee.center, self.leg.ankle
-        return ReferenceSkeleton(
-            thigh_length=round(float(np.linalg.norm(knee - hip)), DIGITS),
-            shank_length=round(float(np.linalg.norm(ankle - knee)), DIGITS),
-            hip_width=round(2.0 * abs(float((hip - self._origin["pelvis"])[1])), DIGITS),
-            stature=self.about.stature,
-            hip_center=vector(hip - self._origin["pelvis"]),
-            position_scale=dict.fromkeys(("pelvis", "femur", "tibia", "foot"), 1.0),
-            knee_center=vector(knee - hip),
-            ankle_center=vector(ankle - knee),
-        )
-
-    @cached_property
-    def _origin(self) -> dict[str, Array]:
-        """Origins of the frames in the neutral pose; moving frames are given about the knee center, on the shank."""
-        pelvis = self.leg.neutral_place(self.about.bodies.pelvis, np.zeros(3))
-        return {"pelvis": pelvis, "femur": self.leg.hip, "tibia": self.knee.center, "foot": self.leg.ankle}
 
     def _muscle(self, muscle: OpenSimMuscle, shift: float) -> Muscle:
         carrier = self._carriers(muscle)
         name, group, texts = _names(muscle.name)
-        printed = _digits(muscle.tendon_slack_length, DIGITS)
-        slack, deviations = _shifted(muscle, printed, shift) if shift else (printed, ())
+        slack = printed = _digits(muscle.tendon_slack_length, DIGITS)
+        deviations: tuple[Deviation, ...] = ()
+        if shift:
+            slack = _digits(printed + shift, DIGITS)
+            reason = (
+                f"OpenSim 4 reports a length that is {1e3 * shift:.1f} mm less than that of the path, all coordinates "
+                "zero: it adds straight parts between the tangent points of the first round of its iteration over "
+                "several wrap objects to arcs of the last one. Here the length is that of the path, and the tendon is "
+                "longer by the difference, so that fibers there are as long as in OpenSim: a difference of "
+                f"{shift / muscle.optimal_fiber_length:.2f} optimal lengths."
+            )
+            deviations = (Deviation("tendon_slack_length", printed, slack, reason),)
+        if "FmaxMuscleStrain" in muscle.curve:
+            strains = 0.0, muscle.curve["FmaxMuscleStrain"]
+        elif _STRAIN in muscle.curve:
+            strains = 0.0, muscle.curve[_STRAIN]
+        else:
+            zero, one = (muscle.curve[f"FiberForceLengthCurve.strain_at_{end}_force"] for end in _ENDS)
+            strains = _digits(zero, 4), _digits(one, 4)
         return Muscle(
             name=name,
             short_name=_plain(muscle.name),
@@ -165,7 +177,7 @@ class _Writer:
             wraps=tuple(
                 self._wrap(wrap, carrier) for wrap in muscle.wraps if self.model.surfaces[wrap.surface].active
             ),
-            passive=_passive(muscle),
+            passive=PassiveStrain(*strains),
             tendon_strain=_digits(muscle.tendon_strain, DIGITS),
             origin=texts.get("origin", ""),
             insertion=texts.get("insertion", ""),
@@ -202,16 +214,14 @@ class _Writer:
             body=body,
             dof="knee_flexion",
             angles=tuple(map(math.radians, degrees.tolist())),
-            translations=tuple(vector(row, 7) for row in shift),
+            translations=tuple(_vector(row, 7) for row in shift),
             rotations=tuple((math.radians(x), math.radians(y), math.radians(z)) for x, y, z in turn.tolist()),
         )
 
     def _place(self, body: str, points: Array) -> Array:
         """Points (..., 3) of a body in the frame of the set that is parallel to the ground in the neutral pose."""
         frame = self.leg.frame_of_body[body]
-        return (
-            self.leg.neutral_place(body, points) - self._origin[frame if frame in self._origin else "tibia"]
-        )
+        return self.leg.neutral_place(body, points) - self.origin[frame if frame in self.origin else "tibia"]
 
     def _point(self, point: Point, carrier: dict[str, str]) -> PathPoint:
         frame = carrier[self.leg.frame_of_body[point.frame.body]]
@@ -219,7 +229,7 @@ class _Writer:
             return self._moving_point(point, frame)
         assert point.location is not None
         place = self._place(point.frame.body, point.frame.place(point.location))
-        return PathPoint(frame, vector(place), self._active(point))
+        return PathPoint(frame, _vector(place), self._active(point))
 
     def _active(self, point: Point) -> ActiveRange | None:
         """The range of a point in the sense of this project; an end at the limit of the coordinate is left open."""
@@ -253,7 +263,13 @@ class _Writer:
         (dof,) = dofs
 
         def place(angle: Array) -> Array:
-            here = self._place(point.frame.body, point.frame.place(self._location(point, dof, angle)))
+            assert point.moving is not None
+            values, number = self.leg.values_at(dof, angle), self.model.coordinate_number
+            components = [
+                function.value(values[:, [number[name]]])
+                for function, name in zip(point.moving.functions, point.moving.coordinates, strict=True)
+            ]
+            here = self._place(point.frame.body, point.frame.place(np.stack(components, axis=1)))
             if moved is None:
                 return here
             body = self.about.bodies.tibia
@@ -264,16 +280,9 @@ class _Writer:
 
         degrees, places = sample(place, DIGITS)
         angles = tuple(map(math.radians, degrees.tolist()))
-        moving = MovingPosition(dof, angles, tuple(vector(each) for each in places))
+        moving = MovingPosition(dof, angles, tuple(_vector(each) for each in places))
         standing = moving.positions[angles.index(0.0)]
         return PathPoint(moved.body if moved else frame, standing, self._active(point), moving)
-
-    def _location(self, point: Point, dof: str, angle: Array) -> Array:
-        assert point.moving is not None
-        values = self.leg.values_at(dof, angle)
-        columns = [self.model.coordinate_number[name] for name in point.moving.coordinates]
-        parts = [f.value(values[:, [k]]) for f, k in zip(point.moving.functions, columns, strict=True)]
-        return np.stack(parts, axis=1)
 
     def _wrap(self, wrap: Wrap, carrier: dict[str, str]) -> PathWrap:
         surface = self.model.surfaces[wrap.surface]
@@ -288,26 +297,13 @@ class _Writer:
             name=name,
             kind=surface.kind,
             frame=frame,
-            center=vector(center),
-            axes=(vector(axes[0], 9), vector(axes[1], 9), vector(axes[2], 9)),
-            radii=vector(surface.radii),
+            center=_vector(center),
+            axes=(_vector(axes[0], 9), _vector(axes[1], 9), _vector(axes[2], 9)),
+            radii=_vector(surface.radii),
             length=_digits(surface.length, DIGITS),
             side=surface.side,
         )
         return PathWrap(name, wrap.first, wrap.last, wrap.method)
-
-
-def _shifted(muscle: OpenSimMuscle, printed: float, shift: float) -> tuple[float, tuple[Deviation, ...]]:
-    """Tendon slack length for the length of the path, and why it is not the printed one."""
-    reason = (
-        f"OpenSim 4 reports a length that is {1e3 * shift:.1f} mm less than that of the path, all coordinates zero: it "
-        "adds straight parts between the tangent points of the first round of its iteration over several wrap objects "
-        "to arcs of the last one. Here the length is that of the path, and the tendon is longer by the difference, so "
-        "that fibers there are as long as in OpenSim: a difference of "
-        f"{shift / muscle.optimal_fiber_length:.2f} optimal lengths."
-    )
-    slack = _digits(printed + shift, DIGITS)
-    return slack, (Deviation("tendon_slack_length", printed, slack, reason),)
 
 
 def _family(muscle: OpenSimMuscle) -> str:
@@ -316,16 +312,6 @@ def _family(muscle: OpenSimMuscle) -> str:
         return "de_groote_2016"
     shortest = muscle.curve.get(_SHORTEST, next(iter(_MILLARD)))
     return _MILLARD[min(_MILLARD, key=lambda length: abs(length - shortest))]
-
-
-def _passive(muscle: OpenSimMuscle) -> PassiveStrain:
-    if "FmaxMuscleStrain" in muscle.curve:
-        return PassiveStrain(0.0, muscle.curve["FmaxMuscleStrain"])
-    if _STRAIN in muscle.curve:
-        return PassiveStrain(0.0, muscle.curve[_STRAIN])
-    ends = ("strain_at_zero_force", "strain_at_one_norm_force")
-    zero, one = (_digits(muscle.curve[f"FiberForceLengthCurve.{end}"], 4) for end in ends)
-    return PassiveStrain(zero, one)
 
 
 def _names(model_name: str) -> tuple[str, str, dict[str, str]]:
@@ -352,7 +338,7 @@ def _digits(value: float, decimals: int) -> float:
     return round(float(value), decimals) + 0.0
 
 
-def vector(values: Array, decimals: int = DIGITS) -> Vector:
+def _vector(values: Array, decimals: int = DIGITS) -> Vector:
     """A vector (3,) as three rounded numbers."""
     x, y, z = (_digits(value, decimals) for value in values)
     return x, y, z

@@ -78,28 +78,25 @@ class NeutralLeg:
             self.bodies.tibia: "tibia",
             self.bodies.talus: "foot",
         }
-        found = dict(named)
+        frames = dict(named)
         for joint in self.model.joints:
-            body, parent = joint.outboard.body, found.get(joint.inboard.body)
+            body, parent = joint.outboard.body, frames.get(joint.inboard.body)
             if body not in named and parent in ("femur", "tibia", "foot"):
-                found[body] = "foot" if parent == "foot" else body.removesuffix("_r")
-        return found
+                frames[body] = "foot" if parent == "foot" else body.removesuffix("_r")
+        return frames
 
     def joint(self, body: str) -> Joint:
         """The joint that carries a body."""
         return next(joint for joint in self.model.joints if joint.outboard.body == body)
 
-    @cached_property
-    def _names(self) -> tuple[str, ...]:
-        return tuple(self.model.coordinates)
-
-    def _moved(self, angles: dict[str, Array], twists: tuple[str, ...] = ()) -> BodyMotion:
-        zero = {name: np.zeros(1) for name in self._names}
-        return body_motion(self.model, coordinate_values(self.model, {**zero, **angles}), twists)
+    def _values(self, coordinates: dict[str, Array]) -> Array:
+        """Values (T, K) [rad or m] of all coordinates where some have these (T,), and the others are zero."""
+        zero = {name: np.zeros(1) for name in self.model.coordinates}
+        return coordinate_values(self.model, {**zero, **coordinates})
 
     @cached_property
     def _neutral(self) -> BodyMotion:
-        return self._moved({}, self._names)
+        return body_motion(self.model, self._values({}), tuple(self.model.coordinates))
 
     def neutral_place(self, body: str, point: Array) -> Array:
         """Points (..., 3) of a body in the neutral pose, forward, left, up in the ground."""
@@ -139,48 +136,40 @@ class NeutralLeg:
     @cached_property
     def degrees_of_freedom(self) -> dict[str, tuple[str, float]]:
         """Degree of freedom, and its sign +1 or -1, of each coordinate that is one."""
-        found = {}
+        named = {}
         for body, prefix in (("femur", "hip"), ("tibia", "knee"), ("talus", "ankle")):
             number = self.model.body_number[getattr(self.bodies, body)]
             for name in self.joint(getattr(self.bodies, body)).coordinates:
-                spin = TO_GLOBAL @ self._neutral.twist[0, self._names.index(name), number, :3]
+                spin = TO_GLOBAL @ self._neutral.twist[0, self.model.coordinate_number[name], number, :3]
                 along = {
                     dof: float(spin @ axis) for dof, axis in ANATOMICAL.items() if dof.startswith(prefix)
                 }
                 best = max(along, key=lambda dof: abs(along[dof]))
                 if abs(along[best]) > _ALONG:
-                    found[name] = best, float(np.sign(along[best]))
-        return found
-
-    @cached_property
-    def _knee(self) -> tuple[str, float]:
-        """The coordinate that flexes the knee, and its sense."""
-        for name, (dof, sense) in self.degrees_of_freedom.items():
-            if dof == "knee_flexion":
-                return name, sense
-        raise InputError(
-            "the knee has no coordinate of flexion",
-            code="unsupported",
-            file=self.model.file,
-            expected="a joint between femur and tibia with a flexion angle",
-            remedy="name the bodies of the leg",
-        )
+                    named[name] = best, float(np.sign(along[best]))
+        return named
 
     def values_at(self, dof: str, angles: Array) -> Array:
         """Values (T, K) of all coordinates where one degree of freedom has these angles [rad], the others zero."""
         name, sense = next(
             (name, sense) for name, (each, sense) in self.degrees_of_freedom.items() if each == dof
         )
-        zero = {other: np.zeros(1) for other in self._names}
-        return coordinate_values(self.model, {**zero, name: sense * angles})
+        return self._values({name: sense * angles})
 
     def displacement(self, body: str, flexion: Array) -> tuple[Array, Array]:
         """D(theta) of a body relative to the femur for knee flexion (T,) [rad]: rotation (T, 3, 3), shift (T, 3) [m].
 
         A point that is at x in the neutral pose goes to rotation x + shift, seen from the femur.
         """
-        name, sense = self._knee
-        motion = self._moved({name: sense * flexion})
+        if all(dof != "knee_flexion" for dof, _ in self.degrees_of_freedom.values()):
+            raise InputError(
+                "the knee has no coordinate of flexion",
+                code="unsupported",
+                file=self.model.file,
+                expected="a joint between femur and tibia with a flexion angle",
+                remedy="name the bodies of the leg",
+            )
+        motion = body_motion(self.model, self.values_at("knee_flexion", flexion))
         b = self.model.body_number[body]
         start = self._neutral
         rotation = motion.rotation[:, b] @ start.rotation[0, b].T

@@ -50,12 +50,12 @@ class Element:
 
     def require(self, tag: str) -> Element:
         """The first child of this tag; the file is refused when there is none."""
-        found = self.find(tag)
-        if found is None:
+        child = self.find(tag)
+        if child is None:
             self.fail(
                 f"<{tag}> is missing", expected=f"<{tag}> in it", remedy="save the model again in OpenSim"
             )
-        return found
+        return child
 
     def listed(self, tag: str) -> list[Element]:
         """The objects of a set: children of <tag><objects>, or of <tag> itself."""
@@ -83,8 +83,8 @@ class Element:
             return None
         return values if np.isfinite(values).all() else None
 
-    def numbers(self) -> Array:
-        """The text as finite numbers."""
+    def numbers(self, count: int | None = None) -> Array:
+        """The text as finite numbers, as many as `count` says."""
         values = self.finite_numbers()
         if values is None:
             self.fail(
@@ -93,28 +93,23 @@ class Element:
                 remedy="correct the text of the element",
                 code="not_numbers",
             )
+        if count is not None and values.size != count:
+            expected = {1: "one number", 2: "two numbers", 3: "three numbers"}[count]
+            self.fail(f"{values.size} numbers", expected=expected, remedy="correct the element")
         return values
 
     def vector(self) -> Array:
         """The text as a vector of three numbers (3,)."""
-        values = self.numbers()
-        if values.shape != (3,):
-            self.fail(f"{values.size} numbers", expected="three numbers", remedy="correct the element")
-        return values
+        return self.numbers(3)
 
     def number(self) -> float:
         """The text as one number."""
-        values = self.numbers()
-        if values.shape != (1,):
-            self.fail(f"{values.size} numbers", expected="one number", remedy="correct the element")
-        return float(values[0])
+        return float(self.numbers(1)[0])
 
     def pair(self) -> tuple[float, float]:
         """The text as two numbers."""
-        values = self.numbers()
-        if values.shape != (2,):
-            self.fail(f"{values.size} numbers", expected="two numbers", remedy="correct the element")
-        return float(values[0]), float(values[1])
+        first, second = self.numbers(2).tolist()
+        return first, second
 
     def flag(self) -> bool:
         """The text as true or false."""
@@ -176,8 +171,23 @@ def read_xml(path: str | Path, expected: str = "an OpenSim model (.osim)") -> El
         InputError: there is no such file, it cannot be read, or it is not well-formed XML.
     """
     file = Path(path)
+    remedy = "check the name and the folder"
+    try:
+        raw = read_regular(file, RECORDING)
+    except FileNotFoundError as fault:
+        raise InputError(
+            "there is no such file", code="missing_file", file=file, expected=expected, remedy=remedy
+        ) from fault
+    except UnsuitableFileError as fault:
+        raise InputError(
+            fault.problem, code="unreadable_file", file=file, expected=fault.expected, remedy=fault.remedy
+        ) from fault
+    except (OSError, ValueError) as fault:
+        problem = f"the file cannot be read ({fault})"
+        raise InputError(
+            problem, code="unreadable_file", file=file, expected=expected, remedy=remedy
+        ) from fault
     builder = _Builder(file)
-    raw = _read(file, expected)
     try:
         builder.parser.Parse(raw, True)
     except expat.ExpatError as fault:
@@ -200,22 +210,3 @@ def read_xml(path: str | Path, expected: str = "an OpenSim model (.osim)") -> El
         ) from fault
     assert builder.root is not None  # expat refuses a file without an element
     return builder.root
-
-
-def _read(file: Path, expected: str) -> bytes:
-    remedy = "check the name and the folder"
-    try:
-        return read_regular(file, RECORDING)
-    except FileNotFoundError as fault:
-        raise InputError(
-            "there is no such file", code="missing_file", file=file, expected=expected, remedy=remedy
-        ) from fault
-    except UnsuitableFileError as fault:
-        raise InputError(
-            fault.problem, code="unreadable_file", file=file, expected=fault.expected, remedy=fault.remedy
-        ) from fault
-    except (OSError, ValueError) as fault:
-        problem = f"the file cannot be read ({fault})"
-        raise InputError(
-            problem, code="unreadable_file", file=file, expected=expected, remedy=remedy
-        ) from fault
