@@ -62,35 +62,27 @@ def muscle_change(
     rotated = sine * (sine * along - cosine * across) / size * taut
     rate = np.asarray(musculotendon_velocity) * cosine + state.musculotendon_velocity * rotated
 
-    def force(size: Array, stronger: ArrayLike, share: Array, change: Array) -> Array:
-        """Change d(F share cos) [N] of the force of an element at the tendon."""
-        grown = np.asarray(stronger) * share * cosine
-        return np.asarray(grown + size * (change * cosine + share * rotated))
-
-    active, passive = _curve_changes(state, fiber, rate, longer)
-    fiber, rate = np.broadcast_arrays(fiber, rate)
-    capacity = force(muscles.max_isometric_force, max_isometric_force, *active)
-    return MuscleChange(fiber, rate, capacity, force(muscles.passive.force, 0.0, *passive))
-
-
-def _curve_changes(
-    state: MuscleState, fiber: Array, rate: Array, longer: Array
-) -> tuple[tuple[Array, Array], tuple[Array, Array]]:
-    """Forces f and changes df (T, n) of both elements, over F0, for changes of fiber length, velocity and L0."""
-    muscles = state.parameters
-    optimal = muscles.optimal_fiber_length
+    # forces over F0, and their changes with fiber length, velocity and L0
     fastest = muscles.max_shortening_velocity * optimal
-    normal, velocity = state.fiber_length / optimal, state.fiber_velocity / fastest
+    normal, speed = length / optimal, state.fiber_velocity / fastest
     normal_change = (fiber - normal * longer) / optimal
-    velocity_change = rate / fastest - velocity * longer / optimal
+    speed_change = rate / fastest - speed * longer / optimal
     active, active_slope, by_velocity, velocity_slope, passive, passive_slope = np.empty((6, *normal.shape))
     for curves, own in muscles.families:
-        at, speed, strains = normal[:, own], velocity[:, own], [part[own] for part in muscles.passive[1:]]
+        at, v, strains = normal[:, own], speed[:, own], [part[own] for part in muscles.passive[1:]]
         active[:, own], active_slope[:, own] = curves.active(at), curves.active_slope(at)
-        by_velocity[:, own], velocity_slope[:, own] = curves.velocity(speed), curves.velocity_slope(speed)
+        by_velocity[:, own], velocity_slope[:, own] = curves.velocity(v), curves.velocity_slope(v)
         passive[:, own], passive_slope[:, own] = (
             curves.passive(at, *strains),
             curves.passive_slope(at, *strains),
         )
-    active_change = active_slope * by_velocity * normal_change + active * velocity_slope * velocity_change
-    return (active * by_velocity, active_change), (passive, passive_slope * normal_change)
+    active_change = active_slope * by_velocity * normal_change + active * velocity_slope * speed_change
+    active, passive_change = active * by_velocity, passive_slope * normal_change
+
+    # d(F f cos) of both elements
+    strength, element = muscles.max_isometric_force, muscles.passive.force
+    capacity = np.asarray(max_isometric_force) * active * cosine
+    capacity = capacity + strength * (active_change * cosine + active * rotated)
+    resisting = element * (passive_change * cosine + passive * rotated)
+    fiber, rate = np.broadcast_arrays(fiber, rate)
+    return MuscleChange(fiber, rate, capacity, resisting)

@@ -22,7 +22,6 @@ derivative.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
@@ -49,17 +48,18 @@ class PointDerivatives:
     _body: Indices
     _segments: _Segments
     _rotation: Array
-    _curved: _Curved | None
+    _curved: Mask
+    _differences: GradientDifferences | None
 
     def pull(self, bodies: Indices) -> Array:
         """Derivatives (T, 3, P, 3) [1/m] of `PathState.pull` on some bodies, of the muscle of each point."""
         on = np.isin(self._body, bodies).astype(float)[:, None]
         shape = self.musculotendon_length.shape
         bent = [self._segments.bend(np.broadcast_to(on * axis, shape)) for axis in np.eye(3)]
-        found = np.stack([on_standing(each, self._rotation) for each in bent], axis=1)
-        if self._curved is not None:
-            found[:, :, self._curved.points] = self._curved.differences.of_pull(bodies)
-        return found
+        pulls = np.stack([on_standing(each, self._rotation) for each in bent], axis=1)
+        if self._differences is not None:
+            pulls[:, :, self._curved] = self._differences.of_pull(bodies)
+        return pulls
 
 
 def point_derivatives(model: Model, motion: Motion, state: LegState) -> PointDerivatives:
@@ -74,71 +74,41 @@ def point_derivatives(model: Model, motion: Motion, state: LegState) -> PointDer
     segments = _Segments.of(paths.layout.point_muscle, position, on)
     rotation = paths.point_rotation(motion.q, motion.coordinates)
     length = on_standing(places.gradient[:, :points], rotation)
-    rate = _straight_rate(paths, motion, segments, rotation)
+    pull = segments.pull()
+
+    # dV_MT of straight paths; the rotation is made of the columns of the basic body, and so is its rate
+    bodies = paths.rigid_bodies.subset(paths.point_body)
+    basic = bodies.basic_velocity(motion.q, motion.qd)
+    columns = np.stack([basic[:, :, 1] - basic[:, :, 0], basic[:, :, 2], basic[:, :, 3]], -1)
+    velocity = np.einsum("pc,tpcx->tpx", bodies.coordinates(paths.standing), basic)
+    rate = on_standing(segments.bend(velocity), rotation) + on_standing(pull, columns @ bodies.inverse)
+
+    # dr of straight paths
     dofs = np.array([model.dof(dof) for dof in state.muscles.dof_names])
-    arms = _straight_arms(model, motion, paths, segments, (position, rotation), dofs)
-    curved = _Curved.of(paths, motion, on)
-    if curved is not None:
-        rate[:, curved.points] = curved.differences.along(motion.qd, motion.rates)
+    axes, arms = model.tree.axes(motion.q), np.empty((len(on), len(dofs), points, 3))
+    for row, dof in enumerate(dofs):
+        distal = model.tree.distal_frames[paths.point_body, dof][:, None]
+        axis, pivot = axes[:, dof, None], motion.q[:, model.tree.pivot[dof]][:, None]
+        rotated = segments.bend(distal * np.cross(axis, position - pivot))
+        arms[:, row] = -on_standing(rotated + distal * np.cross(pull, axis), rotation)
+
+    # muscles that wrap or move on their bodies
+    muscles = np.concatenate([paths.layout.wrap_muscle, paths.groups.muscle[paths.groups.frame >= 0]])
+    curved = np.isin(paths.layout.point_muscle, muscles)
+    differences = None
+    if muscles.size:
+        some = paths.subset(np.unique(muscles))
+        differences = GradientDifferences(some, motion.q, motion.coordinates, on[:, curved])
+        rate[:, curved] = differences.along(motion.qd, motion.rates)
         directions = model.tree.allowed(motion.q, motion.origin)
         for row, dof in enumerate(dofs):
             unit = np.zeros_like(motion.rates)
             unit[:, dof] = 1.0
-            arms[:, row, curved.points] = -curved.differences.along(directions[..., dof], unit)
+            arms[:, row, curved] = -differences.along(directions[..., dof], unit)
+    muscle = paths.layout.point_muscle
     return PointDerivatives(
-        paths.layout.point_muscle, length, rate, arms, paths.point_body, segments, rotation, curved
+        muscle, length, rate, arms, paths.point_body, segments, rotation, curved, differences
     )
-
-
-def _straight_rate(paths: Paths, motion: Motion, segments: _Segments, rotation: Array) -> Array:
-    """dV_MT (T, P, 3) of straight paths between points on bodies."""
-    own = paths.rigid_bodies.subset(paths.point_body)
-    # the rotation is made of the columns of the basic body, and so is its rate
-    rates = own.basic_velocity(motion.q, motion.qd)
-    rotation_rate = (
-        np.stack([rates[:, :, 1] - rates[:, :, 0], rates[:, :, 2], rates[:, :, 3]], -1) @ own.inverse
-    )
-    velocity = np.einsum("pc,tpcx->tpx", own.coordinates(paths.standing), rates)
-    return on_standing(segments.bend(velocity), rotation) + on_standing(segments.pull(), rotation_rate)
-
-
-def _straight_arms(
-    model: Model,
-    motion: Motion,
-    paths: Paths,
-    segments: _Segments,
-    placed: tuple[Array, Array],
-    dofs: Indices,
-) -> Array:
-    """Dr (T, m, P, 3) of straight paths between points on bodies; placed: position and rotation of the points."""
-    position, rotation = placed
-    pull, arms = segments.pull(), []
-    axes = model.tree.axes(motion.q)
-    for k in dofs:
-        distal = model.tree.distal_frames[paths.point_body, k][:, None]
-        axis, pivot = axes[:, k, None], motion.q[:, model.tree.pivot[k]][:, None]
-        rotated = segments.bend(distal * np.cross(axis, position - pivot))
-        arms.append(-on_standing(rotated + distal * np.cross(pull, axis), rotation))
-    return np.stack(arms, axis=1)
-
-
-@dataclass(frozen=True, eq=False)
-class _Curved:
-    """Muscles that wrap or move on their bodies: mask of their points (P,), and differences of their paths."""
-
-    points: Mask
-    differences: GradientDifferences
-
-    @classmethod
-    def of(cls, paths: Paths, motion: Motion, on: Mask) -> _Curved | None:
-        muscles = np.unique(
-            np.concatenate([paths.layout.wrap_muscle, paths.groups.muscle[paths.groups.frame >= 0]])
-        )
-        if not muscles.size:
-            return None
-        points = np.isin(paths.layout.point_muscle, muscles)
-        some = paths.subset(muscles)
-        return cls(points, GradientDifferences(some, motion.q, motion.coordinates, on[:, points]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -214,32 +184,23 @@ class GradientDifferences:
         gradient = self.paths.evaluate(q, coordinates, self.on).gradient[:, : len(self.paths.standing)]
         return on_standing(gradient, self.paths.point_rotation(q, coordinates))
 
-    @cached_property
-    def _placed(self) -> tuple[Array, Array, Array]:
-        return self.paths.place(self.q, self.coordinates)[:3]
-
     def of_pull(self, bodies: Indices) -> Array:
         """Derivative by s of the sum of dL_MT/dr over the nodes on some bodies, (T, 3, P, 3) [1/m]."""
-        position, center, axes = self._placed
+        position, center, axes, _ = self.paths.place(self.q, self.coordinates)
+        rotation = self.paths.point_rotation(self.q, self.coordinates)
         points, objects = (
             np.isin(each, bodies)[:, None] for each in (self.paths.point_body, self.paths.objects.body)
         )
-        rotation = self.paths.point_rotation(self.q, self.coordinates)
-        found = []
+        pulls = []
         for axis in np.eye(3):
+            shifted = [(position + h * points * axis, center + h * objects * axis) for h in (STEP, -STEP)]
             ahead, behind = (
-                solve_paths(
-                    self.paths.layout,
-                    position + h * points * axis,
-                    self.on,
-                    center + h * objects * axis,
-                    axes,
-                ).gradient
-                for h in (STEP, -STEP)
+                solve_paths(self.paths.layout, place, self.on, middle, axes).gradient
+                for place, middle in shifted
             )
             change = (ahead - behind)[:, : position.shape[1]] / (2.0 * STEP)
-            found.append(on_standing(change, rotation))
-        return np.stack(found, axis=1)
+            pulls.append(on_standing(change, rotation))
+        return np.stack(pulls, axis=1)
 
 
 def on_standing(force: Array, rotation: Array) -> Array:

@@ -18,7 +18,7 @@ from musclesolve.dynamics.model.human_model import human_model
 from musclesolve.dynamics.model.model import Model
 from musclesolve.errors import InputError
 from musclesolve.muscles.muscle_set import load_muscle_set
-from musclesolve.muscles.muscle_state import LegState, muscle_state
+from musclesolve.muscles.muscle_state import muscle_state
 from musclesolve.muscles.placing.place_muscles import place_muscles
 
 if TYPE_CHECKING:
@@ -48,50 +48,11 @@ def muscle_geometry(
         InputError: an unknown or faulty muscle set, an unknown angle, angles of different lengths, not finite or of
             more than 360 degrees.
     """
+    import xarray as xr
+
     model = human_model() if subject is None else subject
     if not isinstance(database, muscle_db.MuscleDatabase):
         database = muscle_db.load() if database is None else load_muscle_set(database)
-    coordinates = _poses(model, angles)
-    still = np.zeros_like(coordinates)
-    motion = motion_from(model, np.arange(len(coordinates), dtype=float), coordinates, still, still)
-    states = [muscle_state(model, place_muscles(model, database, side), motion) for side in "rl"]
-    at = {name: ("pose", coordinates[:, model.dof(name)], {"units": "rad"}) for name in angles}
-    return _dataset(states, at)
-
-
-def _dataset(states: list[LegState], angles: dict[str, tuple]) -> xr.Dataset:
-    """The states of both legs side by side."""
-    import xarray as xr
-
-    def join(name: str) -> Array:
-        return np.concatenate([getattr(state, name) for state in states], axis=1)
-
-    right, left = (state.moment_arm for state in states)
-    arm = np.zeros((len(right), right.shape[1] + left.shape[1], right.shape[2] + left.shape[2]))
-    arm[:, : right.shape[1], : right.shape[2]] = right  # muscles of one leg do not act on the other
-    arm[:, right.shape[1] :, right.shape[2] :] = left
-    optimal = np.concatenate([state.muscles.parameters.optimal_fiber_length for state in states])
-    values = {
-        "musculotendon_length": (join("musculotendon_length"), "m"),
-        "fiber_length": (join("fiber_length"), "m"),
-        "normalized_fiber_length": (join("fiber_length") / optimal, "1"),
-        "moment_arm": (arm, "m"),
-        "force_capacity": (join("force_capacity"), "N"),
-        "passive_force": (join("passive_force"), "N"),
-    }
-    dims = {3: ("pose", "dof", "muscle"), 2: ("pose", "muscle")}
-    return xr.Dataset(
-        {name: (dims[array.ndim], array, {"units": unit}) for name, (array, unit) in values.items()},
-        coords={
-            "dof": [name for state in states for name in state.muscles.dof_names],
-            "muscle": [name for state in states for name in state.muscles.names],
-        }
-        | angles,
-    )
-
-
-def _poses(model: Model, angles: Mapping[str, ArrayLike]) -> Array:
-    """Joint coordinates (P, K+6) of the poses."""
     known = model.topology.dof_names[: model.tree.joint_count]
     values = {name: _radians(name, value, known) for name, value in angles.items()}
     sizes = {value.size for value in values.values()} - {1} or {1}
@@ -104,7 +65,35 @@ def _poses(model: Model, angles: Mapping[str, ArrayLike]) -> Array:
     coordinates = np.zeros((sizes.pop(), len(model.topology.dof_names)))
     for name, value in values.items():
         coordinates[:, model.dof(name)] = value
-    return coordinates
+    still = np.zeros_like(coordinates)
+    motion = motion_from(model, np.arange(len(coordinates), dtype=float), coordinates, still, still)
+    states = [muscle_state(model, place_muscles(model, database, side), motion) for side in "rl"]
+
+    def join(name: str) -> Array:
+        return np.concatenate([getattr(state, name) for state in states], axis=1)
+
+    right, left = (state.moment_arm for state in states)
+    arm = np.zeros((len(right), right.shape[1] + left.shape[1], right.shape[2] + left.shape[2]))
+    arm[:, : right.shape[1], : right.shape[2]] = right  # muscles of one leg do not act on the other
+    arm[:, right.shape[1] :, right.shape[2] :] = left
+    optimal = np.concatenate([state.muscles.parameters.optimal_fiber_length for state in states])
+    quantities = {
+        "musculotendon_length": (join("musculotendon_length"), "m"),
+        "fiber_length": (join("fiber_length"), "m"),
+        "normalized_fiber_length": (join("fiber_length") / optimal, "1"),
+        "moment_arm": (arm, "m"),
+        "force_capacity": (join("force_capacity"), "N"),
+        "passive_force": (join("passive_force"), "N"),
+    }
+    dims = {3: ("pose", "dof", "muscle"), 2: ("pose", "muscle")}
+    return xr.Dataset(
+        {name: (dims[array.ndim], array, {"units": unit}) for name, (array, unit) in quantities.items()},
+        coords={
+            "dof": [name for state in states for name in state.muscles.dof_names],
+            "muscle": [name for state in states for name in state.muscles.names],
+        }
+        | {name: ("pose", coordinates[:, model.dof(name)], {"units": "rad"}) for name in angles},
+    )
 
 
 def _radians(name: str, value: ArrayLike, known: Sequence[str]) -> Array:

@@ -10,7 +10,7 @@ from refusals import refused
 
 import muscle_db
 from musclesolve.dynamics.model.human_model import human_model
-from musclesolve.muscles.driving.muscle_forces import DrivenMuscles
+from musclesolve.muscles.driving.muscle_forces import muscle_forces
 from musclesolve.muscles.muscle_state import muscle_state
 from musclesolve.muscles.placing.place_muscles import place_muscles
 from musclesolve.muscles.tendon_strain import (
@@ -148,5 +148,5 @@ def test_driven_muscles_carry_the_strains_of_both_legs():
         for side, strain in (("r", 0.05), ("l", 0.06))
     ]
     np.testing.assert_array_equal(
-        DrivenMuscles.of_legs(legs).parameters.tendon_strain, np.repeat([0.05, 0.06], len(database))
+        muscle_forces(person, legs, 0.5).parameters.tendon_strain, np.repeat([0.05, 0.06], len(database))
     )

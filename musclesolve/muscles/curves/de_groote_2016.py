@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from musclesolve._util.arrays import Array
+from musclesolve.muscles.curves.thelen_2003 import Thelen2003, passive_share
 
 # Height, center, width and growth of the width with the length, of three Gaussians.
 _GAUSSIANS = np.array(
@@ -23,6 +24,7 @@ _GAUSSIANS = np.array(
 )
 _D1, _D2, _D3, _D4 = -0.3211346127989808, -8.149, -0.374, 0.8825327733249912
 _STIFFNESS = 4.0  # kpe of Thelen (2003) too
+_THELEN = Thelen2003(passive_shape=_STIFFNESS)
 
 
 @dataclass(frozen=True)
@@ -38,16 +40,20 @@ class DeGroote2016:
 
     def active(self, l_norm: ArrayLike) -> Array:
         """Force sum_k b1 exp(-(x - b2)^2 / (2 (b3 + b4 x)^2)) at x = 1 + (l - 1) / s."""
-        height, _ = _gaussians(self._narrowed(l_norm))
-        return np.asarray(height.sum(axis=-1))
+        return np.asarray(self._gaussians(l_norm)[0].sum(axis=-1))
 
     def active_slope(self, l_norm: ArrayLike) -> Array:
         """Derivative of `active` by the length over L0."""
-        height, rate = _gaussians(self._narrowed(l_norm))
+        height, rate = self._gaussians(l_norm)
         return np.asarray((height * rate).sum(axis=-1) / self.active_width)
 
-    def _narrowed(self, l_norm: ArrayLike) -> Array:
-        return np.asarray(1.0 + (np.asarray(l_norm, dtype=float) - 1.0) / self.active_width)
+    def _gaussians(self, l_norm: ArrayLike) -> tuple[Array, Array]:
+        """Each Gaussian (..., 3) and the derivative of its exponent by x."""
+        height, center, width, growth = _GAUSSIANS.T
+        x = 1.0 + (np.asarray(l_norm, dtype=float)[..., None] - 1.0) / self.active_width
+        spread = width + growth * x
+        z = (x - center) / spread
+        return height * np.exp(-0.5 * z**2), -z * (1.0 - growth * z) / spread
 
     def velocity(self, v_norm: ArrayLike) -> Array:
         """Force d1 asinh(d2 v + d3) + d4 for -1 <= v <= 1; constant beyond."""
@@ -64,15 +70,11 @@ class DeGroote2016:
 
         0 below, and a straight line above, as in OpenSim's Thelen2003Muscle.
         """
-        share, _ = _share(l_norm, at_zero, at_one)
-        rising = np.expm1(_STIFFNESS * np.clip(share, 0.0, 1.0)) / np.expm1(_STIFFNESS)
-        return np.asarray(rising + _END_SLOPE * np.maximum(share - 1.0, 0.0))
+        return _THELEN.passive(l_norm, at_zero, at_one)
 
     def passive_slope(self, l_norm: ArrayLike, at_zero: ArrayLike = 0.0, at_one: ArrayLike = 0.6) -> Array:
         """Derivative of `passive` by the length."""
-        share, span = _share(l_norm, at_zero, at_one)
-        rising = _STIFFNESS * np.exp(_STIFFNESS * np.clip(share, 0.0, 1.0)) / np.expm1(_STIFFNESS)
-        return np.where(share > 0.0, rising, 0.0) / span
+        return _THELEN.passive_slope(l_norm, at_zero, at_one)
 
 
 @dataclass(frozen=True)
@@ -85,34 +87,17 @@ class DeGrooteFregly2016(DeGroote2016):
         s = (l / L0 - 1 - e0) / (e1 - e0) for strains e0 and e1, s0 the same at 0.2 L0: a force of 1.7 % at the
         optimal length where e1 is 0.6 (De Groote et al. 2016 with the offset of OpenSim's class).
         """
-        share, _ = _share(np.maximum(l_norm, _SHORTEST), at_zero, at_one)
-        start = np.exp(_STIFFNESS * _share(_SHORTEST, at_zero, at_one)[0])
+        share, _ = passive_share(np.maximum(l_norm, _SHORTEST), at_zero, at_one)
+        start = np.exp(_STIFFNESS * passive_share(_SHORTEST, at_zero, at_one)[0])
         return np.asarray((np.exp(_STIFFNESS * share) - start) / (np.exp(_STIFFNESS) - start))
 
     def passive_slope(self, l_norm: ArrayLike, at_zero: ArrayLike = 0.0, at_one: ArrayLike = 0.6) -> Array:
         """Derivative of `passive` by the length."""
-        share, span = _share(l_norm, at_zero, at_one)
-        start = np.exp(_STIFFNESS * _share(_SHORTEST, at_zero, at_one)[0])
+        share, span = passive_share(l_norm, at_zero, at_one)
+        start = np.exp(_STIFFNESS * passive_share(_SHORTEST, at_zero, at_one)[0])
         rising = _STIFFNESS * np.exp(_STIFFNESS * share) / (np.exp(_STIFFNESS) - start) / span
         return np.where(np.asarray(l_norm) > _SHORTEST, rising, 0.0)
 
 
 _SHORTEST = 0.2
 """Length of a fiber, in optimal lengths, below which it has no passive force."""
-_END_SLOPE = _STIFFNESS * np.exp(_STIFFNESS) / np.expm1(_STIFFNESS)
-
-
-def _gaussians(l_norm: ArrayLike) -> tuple[Array, Array]:
-    """Each Gaussian (..., 3) and the derivative of its exponent."""
-    height, center, width, growth = _GAUSSIANS.T
-    length = np.asarray(l_norm, dtype=float)[..., None]
-    spread = width + growth * length
-    z = (length - center) / spread
-    return height * np.exp(-0.5 * z**2), -z * (1.0 - growth * z) / spread
-
-
-def _share(l_norm: ArrayLike, at_zero: ArrayLike, at_one: ArrayLike) -> tuple[Array, Array]:
-    """(l / L0 - 1 - e0) / (e1 - e0), and e1 - e0."""
-    zero = np.asarray(at_zero, dtype=float)
-    span = np.asarray(at_one, dtype=float) - zero
-    return (np.asarray(l_norm, dtype=float) - 1.0 - zero) / span, span

@@ -66,13 +66,13 @@ class Thelen2003:
 
         Straight beyond s = 1, where OpenSim continues the exponential: no fiber gets there.
         """
-        s, _ = self._stretch(l_norm, at_zero, at_one)
+        s, _ = passive_share(l_norm, at_zero, at_one)
         k, within = self.passive_shape, np.clip(s, 0.0, 1.0)
         return np.asarray(np.expm1(k * within) / np.expm1(k) + self._end * np.maximum(s - 1.0, 0.0))
 
     def passive_slope(self, l_norm: ArrayLike, at_zero: ArrayLike = 0.0, at_one: ArrayLike = 0.6) -> Array:
         """Derivative of `passive` by the length."""
-        s, span = self._stretch(l_norm, at_zero, at_one)
+        s, span = passive_share(l_norm, at_zero, at_one)
         k = self.passive_shape
         inside = k * np.exp(k * np.clip(s, 0.0, 1.0)) / np.expm1(k)
         return np.where(s > 1.0, self._end, np.where(s > 0.0, inside, 0.0)) / span
@@ -82,8 +82,9 @@ class Thelen2003:
         """Slope by s where the force is one maximum isometric force."""
         return float(self.passive_shape * np.exp(self.passive_shape) / np.expm1(self.passive_shape))
 
-    @staticmethod
-    def _stretch(l_norm: ArrayLike, at_zero: ArrayLike, at_one: ArrayLike) -> tuple[Array, Array]:
-        zero = np.asarray(at_zero, dtype=float)
-        span = np.asarray(at_one, dtype=float) - zero
-        return (np.asarray(l_norm, dtype=float) - 1.0 - zero) / span, span
+
+def passive_share(l_norm: ArrayLike, at_zero: ArrayLike, at_one: ArrayLike) -> tuple[Array, Array]:
+    """Share s = (l / L0 - 1 - e0) / (e1 - e0) of the passive strain at l / L0 for strains e0 and e1, and e1 - e0."""
+    zero = np.asarray(at_zero, dtype=float)
+    span = np.asarray(at_one, dtype=float) - zero
+    return (np.asarray(l_norm, dtype=float) - 1.0 - zero) / span, span

@@ -86,7 +86,7 @@ class ActivationDynamics:
             )
         first = excitation(time[:1])[0] if self.start is None else self.start
         start = muscle_course(names, first, Sampling(), ACTIVATION)(time[:1])[0]
-        found = solve_ivp(
+        solved = solve_ivp(
             lambda t, a: self.rate(excitation(np.array([t]))[0], a),
             (time[0], time[-1]),
             start,
@@ -96,22 +96,24 @@ class ActivationDynamics:
             max_step=min(self.activation_time, self.deactivation_time),
             dense_output=True,
         )
-        return muscle_course(names, _within(found.sol, time), Sampling(), ACTIVATION)
+        course = _within(
+            lambda at: solved.sol(at).T,
+            time,
+            "the excitation is given from {:g} to {:g} s, but its activation wanted at {:g} s",
+            "simulate within these times, or give later ones",
+        )
+        return muscle_course(names, course, Sampling(), ACTIVATION)
 
 
-def _within(solution: Callable[[Array], Array], time: Array) -> Course:
-    """The solution (n, T) of a solver as a course (T, n), within the times for which it was found."""
+def _within(curve: Course, time: Array, problem: str, remedy: str) -> Course:
+    """A course within the times (T,) [s] for which it is known; the problem has places for first, last and other."""
     first, last = float(time[0]), float(time[-1])
 
     def values(at: Array) -> Array:
         if at.min() < first - 1e-12 or at.max() > last + 1e-12:
-            raise InputError(
-                f"the excitation is given from {first:g} to {last:g} s, but its activation wanted at "
-                f"{float(at.min() if at.min() < first else at.max()):g} s",
-                code="bad_range",
-                remedy="simulate within these times, or give later ones",
-            )
-        return np.asarray(solution(np.clip(at, first, last)).T)
+            outside = float(at.min() if at.min() < first else at.max())
+            raise InputError(problem.format(first, last, outside), code="bad_range", remedy=remedy)
+        return np.asarray(curve(np.clip(at, first, last)))
 
     return values
 
@@ -166,90 +168,60 @@ def muscle_course(names: Sequence[str], given: Given, sampling: Sampling, kind: 
         InputError: numbers that are not finite or outside of their range, unknown muscles, samples without times; and
             when the course is called, times that the samples do not cover.
     """
+    names, what = tuple(names), f"the {kind.name}"
     if isinstance(given, Mapping):
-        return _by_name(tuple(names), given, sampling, kind)
+        courses = {}
+        for name, value in given.items():
+            if name not in names:
+                raise unknown_name(name, "muscle", names, " among those that act")
+            courses[names.index(name)] = muscle_course((name,), _column(value), sampling, kind)
+
+        def stacked(time: Array) -> Array:
+            values = np.zeros((len(time), len(names)))
+            for k, course in courses.items():
+                values[:, k] = course(time)[:, 0]
+            return values
+
+        return stacked
     if callable(given):
-        return _function(tuple(names), given, kind)
-    values = check_array(
-        given, f"the {kind.name}", _shape(np.ndim(given), len(names)), real=True, finite=False
-    )
-    checked = _checked(values, tuple(names), kind, sampling.time)
-    if values.ndim == 2:
-        return _sampled(checked, sampling, kind)
-    constant = np.broadcast_to(checked, len(names))
-    return lambda time: np.tile(constant, (len(time), 1))
 
+        def checked(time: Array) -> Array:
+            shape = (len(time), len(names))
+            return _checked(check_array(given(time), what, shape, real=True, finite=False), names, kind, time)
 
-def _shape(axes: int, count: int) -> tuple[int | str, ...]:
-    return () if axes == 0 else (count,) if axes == 1 else ("T", count)
-
-
-def _by_name(names: tuple[str, ...], given: Mapping[str, object], sampling: Sampling, kind: Kind) -> Course:
-    """The columns of a mapping, each a number, samples (T,) or a function."""
-    courses = {}
-    for name, value in given.items():
-        if name not in names:
-            raise unknown_name(name, "muscle", names, " among those that act")
-        if not callable(value):
-            value = np.asarray(value)
-            value = value[:, None] if value.ndim == 1 else value
-        else:
-            value = _column(value)
-        courses[names.index(name)] = muscle_course((name,), value, sampling, kind)
-
-    def stacked(time: Array) -> Array:
-        values = np.zeros((len(time), len(names)))
-        for k, course in courses.items():
-            values[:, k] = course(time)[:, 0]
-        return values
-
-    return stacked
-
-
-def _column(function: Callable[[Array], Array]) -> Course:
-    """A function for one muscle, whose values are (T,), as one with a column."""
-    return lambda time: np.broadcast_to(np.asarray(function(time), dtype=float), len(time))[:, None]
-
-
-def _function(names: tuple[str, ...], function: Course, kind: Kind) -> Course:
-    """A function of the user, whose values are checked whenever it is called."""
-
-    def checked(time: Array) -> Array:
-        values = check_array(
-            function(time), f"the {kind.name}", (len(time), len(names)), real=True, finite=False
-        )
-        return _checked(values, names, kind, time)
-
-    return checked
-
-
-def _sampled(values: Array, sampling: Sampling, kind: Kind) -> Course:
-    """Samples (T, n) with straight lines or a cubic spline between them; a spline is kept within the range."""
-    from scipy.interpolate import CubicSpline, make_interp_spline
-
+        return checked
+    shapes: dict[int, tuple[int | str, ...]] = {0: (), 1: (len(names),)}
+    shape = shapes.get(np.ndim(given), ("T", len(names)))
     time = sampling.time
+    values = _checked(check_array(given, what, shape, real=True, finite=False), names, kind, time)
+    if values.ndim < 2:
+        constant = np.broadcast_to(values, len(names))
+        return lambda at: np.tile(constant, (len(at), 1))
     if time is None or len(time) != len(values):
         raise InputError(
             f"{len(values)} samples of {kind.name}, but {0 if time is None else len(time)} times",
             code="bad_shape",
             remedy="pass time= with as many entries as there are samples",
         )
-    curve = (
-        CubicSpline(time, values) if sampling.between == "spline" else make_interp_spline(time, values, k=1)
+    from scipy.interpolate import CubicSpline, make_interp_spline
+
+    spline = sampling.between == "spline"
+    curve = CubicSpline(time, values) if spline else make_interp_spline(time, values, k=1)
+    return _within(
+        lambda at: np.clip(curve(at), 0.0, kind.most),  # a spline is kept within the range
+        time,
+        f"{what} is sampled from {{:g}} to {{:g}} s, but wanted at {{:g}} s",
+        "simulate within the samples",
     )
-    first, last = float(time[0]), float(time[-1])
 
-    def within(at: Array) -> Array:
-        if at.min() < first - 1e-12 or at.max() > last + 1e-12:
-            outside = at.min() if at.min() < first else at.max()
-            raise InputError(
-                f"the {kind.name} is sampled from {first:g} to {last:g} s, but wanted at {float(outside):g} s",
-                code="bad_range",
-                remedy="simulate within the samples",
-            )
-        return np.clip(curve(np.clip(at, first, last)), 0.0, kind.most)
 
-    return within
+def _column(value: float | Array | Course) -> float | Array | Course:
+    """What is given for one muscle, samples (T,) or a function with values (T,), as what has one column."""
+    if callable(value):
+        function = value
+        return lambda time: np.broadcast_to(np.asarray(function(time), dtype=float), len(time))[:, None]
+    value = np.asarray(value)
+    return value[:, None] if value.ndim == 1 else value
 
 
 def _checked(values: Array, names: tuple[str, ...], kind: Kind, time: Array | None) -> Array:

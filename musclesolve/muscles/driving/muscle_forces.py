@@ -44,14 +44,15 @@ class MuscleForces:
     """
 
     model: Model
-    muscles: DrivenMuscles
+    parameters: MuscleParameters
+    paths: Paths
     course: Course
     prescribed: bool = False
 
     @property
     def names(self) -> tuple[str, ...]:
         """Names of the n muscles."""
-        return self.muscles.parameters.names
+        return self.parameters.names
 
     def __call__(self, time: Array, q: Array, qd: Array) -> Array:
         """Generalized force (T, N, 3)."""
@@ -64,11 +65,11 @@ class MuscleForces:
 
     def path(self, q: Array) -> PathState:
         """The paths in poses (T, N, 3)."""
-        return self.muscles.paths.evaluate(q, self._coordinates(q))
+        return self.paths.evaluate(q, self._coordinates(q))
 
     def lines(self, q: Array) -> PathLines:
         """The paths in poses (T, N, 3) as lines through points, for drawing."""
-        return self.muscles.paths.lines(q, self._coordinates(q))
+        return self.paths.lines(q, self._coordinates(q))
 
     def rate(self, path: PathState, qd: Array) -> Array:
         """dL_MT/dt (T, n) [m/s] of paths for velocities (T, N, 3)."""
@@ -85,7 +86,7 @@ class MuscleForces:
         """Generalized force (T, N, 3) of tendon forces (T, n) [N]."""
         bodies, own = self._bodies
         of_groups = -tension[:, path.paths.groups.muscle, None] * path.wrench
-        wrench = self._gather @ of_groups
+        wrench = (bodies[:, None] == path.paths.groups.body).astype(float) @ of_groups
         if path.moving_dofs.size:
             moment = -np.einsum("tnd,tn->td", path.explicit, tension)
             couple = self._axes(path.q, path.moving_dofs) * moment[..., None]
@@ -96,8 +97,8 @@ class MuscleForces:
         if self.prescribed:
             return self.course(time)
         # Behind a rigid tendon path and rate determine the fiber; behind an elastic one fiber length would be a state.
-        parameters = self.muscles.parameters
-        capacity, passive = parameters.forces(parameters.fibers(path.length, self.rate(path, qd)))
+        fibers = self.parameters.fibers(path.length, self.rate(path, qd))
+        capacity, passive = self.parameters.forces(fibers)
         return self.course(time) * capacity + passive
 
     def _axes(self, q: Array, dofs: Indices) -> Array:
@@ -107,7 +108,7 @@ class MuscleForces:
     @cached_property
     def _crossed(self) -> bool:
         """Whether L_MT depends on an angle of a joint with a massless cross."""
-        return any(np.isin(self.muscles.paths.frames.dof, group).any() for group in self._couples.groups)
+        return any(np.isin(self.paths.frames.dof, group).any() for group in self._couples.groups)
 
     @cached_property
     def _couples(self) -> Couples:
@@ -116,21 +117,15 @@ class MuscleForces:
     @cached_property
     def _bodies(self) -> tuple[Indices, RigidBodies]:
         """The bodies that muscles pull at, or that are joined where L_MT depends on the angle."""
-        dofs, couples = self.muscles.paths.frames.dof, self._couples
-        every = [self.muscles.paths.groups.body, couples.distal[dofs], couples.proximal[dofs]]
+        dofs, couples = self.paths.frames.dof, self._couples
+        every = [self.paths.groups.body, couples.distal[dofs], couples.proximal[dofs]]
         bodies = np.unique(np.concatenate(every))
         return bodies, self.model.rigid_bodies.subset(bodies)
 
     @cached_property
-    def _gather(self) -> Array:
-        """Matrix (b, G): one where a group of nodes is on a body."""
-        return (self._bodies[0][:, None] == self.muscles.paths.groups.body).astype(float)
-
-    @cached_property
     def _angles(self) -> tuple[Indices, bool]:
         """The joints whose angles paths depend on, and whether each of them is between two bodies about one axis."""
-        paths = self.muscles.paths
-        needed = np.unique(np.concatenate([paths.frames.dof, paths.switch_dof])).astype(np.intp)
+        needed = np.unique(np.concatenate([self.paths.frames.dof, self.paths.switch_dof])).astype(np.intp)
         return needed, bool(np.isin(needed, single_joints(self.model)).all())
 
     def _coordinates(self, q: Array) -> Array:
@@ -174,26 +169,9 @@ def muscle_forces(
 
     Raises:
         InputError: none or more than one of the three; dynamics without an excitation; muscles that are not those of
-            `place_muscles`, or of joints that the model lacks; what `muscle_course` refuses.
+            `place_muscles`, or of joints that the model lacks; no leg, a leg twice, or legs with different families of
+            Hill curves; what `muscle_course` refuses.
     """
-    legs = _legs(model, muscles)
-    driven, sampling = DrivenMuscles.of_legs(legs), Sampling(time, between)
-    _check_one({"activation": activation, "excitation": excitation, "force": force}, dynamics)
-    if excitation is not None:
-        course = muscle_course(driven.parameters.names, excitation, sampling, EXCITATION)
-        how = ActivationDynamics() if dynamics is None else dynamics
-        return MuscleForces(model, driven, how.activation(driven.parameters.names, course, sampling.time))
-    if force is not None:
-        course = muscle_course(driven.parameters.names, force, sampling, FORCE)
-        return MuscleForces(model, driven, course, prescribed=True)
-    assert activation is not None
-    return MuscleForces(
-        model, driven, muscle_course(driven.parameters.names, activation, sampling, ACTIVATION)
-    )
-
-
-def _legs(model: Model, muscles: LegMuscles | Sequence[LegMuscles]) -> list[LegMuscles]:
-    """The legs, whose joints the model must have."""
     legs = [muscles] if isinstance(muscles, LegMuscles) else muscles
     if not isinstance(legs, Sequence) or not all(isinstance(leg, LegMuscles) for leg in legs):
         raise InputError(
@@ -203,55 +181,44 @@ def _legs(model: Model, muscles: LegMuscles | Sequence[LegMuscles]) -> list[LegM
             expected="the muscles of a leg from place_muscles (model, set, side), or a list of these",
         )
     for name in [name for leg in legs for name in leg.dof_names]:
-        model.dof(name)
-    return list(legs)
-
-
-def _check_one(given: dict[str, Given | None], dynamics: ActivationDynamics | None) -> None:
-    """Refuse none, or more than one, of what can drive muscles, and dynamics without an excitation."""
-    named = [name for name, value in given.items() if value is not None]
-    if len(named) != 1:
+        model.dof(name)  # the model has the joints of the legs
+    sides = [leg.side for leg in legs]
+    if not legs or len(set(sides)) < len(sides):
         raise InputError(
-            f"{' and '.join(named) or 'no activation'} given for the muscles",
-            code="conflict" if named else "missing_argument",
+            f"muscles of {len(sides)} legs ({', '.join(sides)})",
+            code="duplicate_name" if legs else "missing_argument",
+            expected="the muscles of one leg, or of the right and the left one",
+        )
+    if len(curves := {family.name for leg in legs for family, _ in leg.parameters.families}) > 1:
+        raise InputError(
+            f"legs with different Hill curves: {', '.join(sorted(curves))}",
+            code="conflict",
+            expected="muscles of one set",
+        )
+    parameters = joined_muscles([leg.parameters for leg in legs])
+    paths = joined_paths([leg.paths for leg in legs])
+    sampling, names = Sampling(time, between), parameters.names
+    driving = {"activation": activation, "excitation": excitation, "force": force}
+    stated = [name for name, value in driving.items() if value is not None]
+    if len(stated) != 1:
+        raise InputError(
+            f"{' and '.join(stated) or 'no activation'} given for the muscles",
+            code="conflict" if stated else "missing_argument",
             expected="one of activation, excitation and force",
         )
-    if dynamics is not None and given["excitation"] is None:
+    if dynamics is not None and excitation is None:
         raise InputError(
             "dynamics of activation are given, but no excitation",
             code="conflict",
             where="dynamics",
             remedy="pass excitation= instead of activation= or force=, or leave dynamics out",
         )
-
-
-@dataclass(frozen=True, eq=False)
-class DrivenMuscles:
-    """Parameters and paths of n muscles."""
-
-    parameters: MuscleParameters
-    paths: Paths
-
-    @classmethod
-    def of_legs(cls, legs: Sequence[LegMuscles]) -> DrivenMuscles:
-        """The muscles of some legs, leg after leg.
-
-        Raises:
-            InputError: no leg, a leg twice, or legs with different families of Hill curves.
-        """
-        sides = [leg.side for leg in legs]
-        if not legs or len(set(sides)) < len(sides):
-            raise InputError(
-                f"muscles of {len(sides)} legs ({', '.join(sides)})",
-                code="duplicate_name" if legs else "missing_argument",
-                expected="the muscles of one leg, or of the right and the left one",
-            )
-        if len(names := {family.name for leg in legs for family, _ in leg.parameters.families}) > 1:
-            raise InputError(
-                f"legs with different Hill curves: {', '.join(sorted(names))}",
-                code="conflict",
-                expected="muscles of one set",
-            )
-        return cls(
-            joined_muscles([leg.parameters for leg in legs]), joined_paths([leg.paths for leg in legs])
-        )
+    if excitation is not None:
+        excited = muscle_course(names, excitation, sampling, EXCITATION)
+        course = (dynamics or ActivationDynamics()).activation(names, excited, sampling.time)
+    elif force is not None:
+        course = muscle_course(names, force, sampling, FORCE)
+    else:
+        assert activation is not None
+        course = muscle_course(names, activation, sampling, ACTIVATION)
+    return MuscleForces(model, parameters, paths, course, prescribed=force is not None)

@@ -69,34 +69,41 @@ def simulate_muscles(
             shapes that do not fit; a function of length without one of its rate.
         MuscleSolveError: steps that become too small; says when.
     """
+    from scipy.integrate import solve_ivp
+
     time = check_increasing(time, 2)
     fibers = FiberDynamics(muscles, damping)
     path = path_course(muscles.names, time, length, velocity)
-    course = _activation(muscles.names, time, activation, excitation, dynamics)
-    equations = _Equations(fibers, path, course)
-    return equations.motion(time, _integrate(equations, time))
-
-
-def _activation(
-    names: tuple[str, ...],
-    time: Array,
-    activation: Given | None,
-    excitation: Given | None,
-    dynamics: ActivationDynamics | None,
-) -> Course:
     if (activation is None) == (excitation is None) or (dynamics is not None and excitation is None):
-        pairs = {"activation": activation, "excitation": excitation, "dynamics": dynamics}
-        given = [name for name, value in pairs.items() if value is not None]
+        driving = {"activation": activation, "excitation": excitation, "dynamics": dynamics}
+        stated = [name for name, value in driving.items() if value is not None]
         raise InputError(
-            f"{' and '.join(given) or 'no activation'} given for the muscles",
-            code="conflict" if given else "missing_argument",
+            f"{' and '.join(stated) or 'no activation'} given for the muscles",
+            code="conflict" if stated else "missing_argument",
             expected="either activation, or excitation with or without dynamics",
         )
-    if activation is not None:
-        return muscle_course(names, activation, Sampling(time), ACTIVATION)
-    how = ActivationDynamics() if dynamics is None else dynamics
-    assert excitation is not None
-    return how.activation(names, muscle_course(names, excitation, Sampling(time), EXCITATION), time)
+    if excitation is not None:
+        excited = muscle_course(muscles.names, excitation, Sampling(time), EXCITATION)
+        course = (dynamics or ActivationDynamics()).activation(muscles.names, excited, time)
+    else:
+        assert activation is not None
+        course = muscle_course(muscles.names, activation, Sampling(time), ACTIVATION)
+    equations = _Equations(fibers, path, course)
+    solved = solve_ivp(
+        equations.derivative,
+        (time[0], time[-1]),
+        equations.start(time[:1]),
+        method="Radau",
+        t_eval=time,
+        rtol=TOLERANCE,
+        atol=TOLERANCE,
+        max_step=LARGEST_STEP,
+        jac=equations.jacobian,
+    )
+    if not solved.success:
+        reached = solved.t[-1] if solved.t.size else time[0]
+        raise MuscleSolveError(f"the simulation of the muscles stops after {reached:.4f} s: {solved.message}")
+    return equations.motion(time, solved.y.T.reshape(len(time), 3, -1))
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,27 +172,6 @@ class _Equations:
         if not rigid.any():
             return z
         return np.where(rigid, self.fibers.fiber_force(length, velocity, z, activation), z)
-
-
-def _integrate(equations: _Equations, time: Array) -> Array:
-    """States (T, 3, n) at times (T,)."""
-    from scipy.integrate import solve_ivp
-
-    found = solve_ivp(
-        equations.derivative,
-        (time[0], time[-1]),
-        equations.start(time[:1]),
-        method="Radau",
-        t_eval=time,
-        rtol=TOLERANCE,
-        atol=TOLERANCE,
-        max_step=LARGEST_STEP,
-        jac=equations.jacobian,
-    )
-    if not found.success:
-        reached = found.t[-1] if found.t.size else time[0]
-        raise MuscleSolveError(f"the simulation of the muscles stops after {reached:.4f} s: {found.message}")
-    return np.asarray(found.y.T.reshape(len(time), 3, -1))
 
 
 GivenLength = Array | Course

@@ -18,7 +18,6 @@ by less than 1e-10.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -72,14 +71,11 @@ class SampledCurves:
     column: Indices
 
     @classmethod
-    def of(cls, grid: Grid, curves: Sequence[Callable[[Array], Array]], column: Indices) -> SampledCurves:
-        """Splines through samples of some functions; column: the function of each muscle, by number."""
-        samples = np.stack([np.asarray(curve(grid.points), dtype=float) for curve in curves], axis=1)
-        return cls.through(grid, samples, column)
+    def of(cls, grid: Grid, samples: Array, column: Indices) -> SampledCurves:
+        """Splines through samples (steps + 1, k), with the third derivative continuous next to the ends.
 
-    @classmethod
-    def through(cls, grid: Grid, samples: Array, column: Indices) -> SampledCurves:
-        """Splines through samples (steps + 1, k), with the third derivative continuous next to the ends."""
+        column: the curve (n,) of each muscle, by number.
+        """
         from scipy.interpolate import CubicSpline
 
         coefficient = np.ascontiguousarray(CubicSpline(grid.points, samples).c[::-1])
@@ -154,11 +150,18 @@ def smooth_curves(families: Families, passive: PassiveElement, elastic: Mask) ->
         column[own] = number
     tendons = [tendon_of_family(family.name) for family, _ in families]
     of_tendon = np.where(elastic, column, len(tendons))
+    lengths, stretches = _LENGTH.points, positive_part(_STRETCH.points, PASSIVE_BEND)[:, None]
+    active = [positive_part(family.active(lengths), LEAST_FACTOR) for family, _ in families]
+    stretched = np.empty((len(stretches), count))
+    for family, own in families:
+        zero, one = passive.at_zero[own], passive.at_one[own]
+        stretched[:, own] = family.passive(1.0 + zero + stretches * (one - zero), zero, one)
+    pulled = [curve.force(_TENDON.points) for curve in (*tendons, RIGID)]
     return SmoothCurves(
-        SampledCurves.of(_LENGTH, [_active(family) for family, _ in families], column),
-        SampledCurves.of(_VELOCITY, [_velocity(family) for family, _ in families], column),
-        SampledCurves.through(_STRETCH, _passive(families, passive), np.arange(count)),
-        SampledCurves.of(_TENDON, [curve.force for curve in (*tendons, RIGID)], of_tendon),
+        SampledCurves.of(_LENGTH, np.stack(active, axis=1), column),
+        SampledCurves.of(_VELOCITY, np.stack([_velocity(family) for family, _ in families], axis=1), column),
+        SampledCurves.of(_STRETCH, stretched, np.arange(count)),
+        SampledCurves.of(_TENDON, np.stack(pulled, axis=1), of_tendon),
     )
 
 
@@ -171,42 +174,21 @@ def tendons_of(families: Families, elastic: Mask) -> list[TendonCurve]:
     return found
 
 
-def _active(family: CurveFamily) -> Callable[[Array], Array]:
-    return lambda length: positive_part(family.active(length), LEAST_FACTOR)
-
-
-def _velocity(family: CurveFamily) -> Callable[[Array], Array]:
-    """Straight below -1 and above 1 with the slope next to it."""
+def _velocity(family: CurveFamily) -> Array:
+    """Samples (steps + 1,) of a force-velocity curve; straight below -1 and above 1 with the slope next to it."""
+    velocity = _VELOCITY.points
     low, high = (float(family.velocity_slope(np.array(end))) for end in (-1.0 + 1e-9, 1.0 - 1e-9))
-
-    def factor(velocity: Array) -> Array:
-        beyond = low * np.minimum(velocity + 1.0, 0.0) + high * np.maximum(velocity - 1.0, 0.0)
-        bent = family.velocity(np.clip(velocity, -1.0, 1.0)) + _plateau_bend(family, velocity)
-        return positive_part(bent + beyond, LEAST_FACTOR)
-
-    return factor
-
-
-def _plateau_bend(family: CurveFamily, velocity: Array) -> Array:
-    """What rounds the corner where a force-velocity curve becomes flat while the fiber lengthens, if it has one."""
-    inner = _VELOCITY.points[(_VELOCITY.points > 0.0) & (_VELOCITY.points < 1.0)]
+    beyond = low * np.minimum(velocity + 1.0, 0.0) + high * np.maximum(velocity - 1.0, 0.0)
+    factor = family.velocity(np.clip(velocity, -1.0, 1.0))
+    # round the corner where the curve becomes flat while the fiber lengthens, if it has one
+    inner = velocity[(velocity > 0.0) & (velocity < 1.0)]
     slope = family.velocity_slope(inner)
     corner = np.flatnonzero((slope[1:] == 0.0) & (slope[:-1] > CORNER))
-    if not corner.size:
-        return np.zeros_like(velocity)
-    rising, flat = inner[int(corner[0])], inner[int(corner[0]) + 1]
-    for _ in range(40):  # bisection
-        middle = 0.5 * (rising + flat)
-        rising, flat = (rising, middle) if family.velocity_slope(middle) == 0.0 else (middle, flat)
-    last, x = float(family.velocity_slope(rising)), velocity - flat
-    return np.asarray(-last * (positive_part(x, PLATEAU_BEND) - np.maximum(x, 0.0)))
-
-
-def _passive(families: Families, passive: PassiveElement) -> Array:
-    """Samples (steps + 1, n) of the passive force over the share of the strain."""
-    share = positive_part(_STRETCH.points, PASSIVE_BEND)[:, None]
-    samples = np.empty((len(share), len(passive.force)))
-    for family, own in families:
-        zero, one = passive.at_zero[own], passive.at_one[own]
-        samples[:, own] = family.passive(1.0 + zero + share * (one - zero), zero, one)
-    return samples
+    if corner.size:
+        rising, flat = inner[int(corner[0])], inner[int(corner[0]) + 1]
+        for _ in range(40):  # bisection
+            middle = 0.5 * (rising + flat)
+            rising, flat = (rising, middle) if family.velocity_slope(middle) == 0.0 else (middle, flat)
+        last, x = float(family.velocity_slope(rising)), velocity - flat
+        factor = factor - last * (positive_part(x, PLATEAU_BEND) - np.maximum(x, 0.0))
+    return positive_part(factor + beyond, LEAST_FACTOR)

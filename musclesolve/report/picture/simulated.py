@@ -115,7 +115,7 @@ def _muscles(
         course = muscles.course(motion.time)
         activation.append(np.full(course.shape, np.nan) if muscles.prescribed else course)
         tension.append(muscles.tension(motion.time, motion.q, motion.qd))
-        strength.append(muscles.muscles.parameters.max_isometric_force)
+        strength.append(muscles.parameters.max_isometric_force)
     if not names:
         return {}, {"muscle": np.zeros(0, np.str_)}
     paths, over = MusclePaths.of(lines), ("time", "muscle")

@@ -96,7 +96,8 @@ def test_slopes_and_curvatures_are_the_derivatives_of_the_values(family):
 
 
 def test_beyond_the_grid_curves_go_on_straight():
-    curve = SampledCurves.of(Grid(0.0, 1.0, 100), [np.exp], np.zeros(1, dtype=int))
+    grid = Grid(0.0, 1.0, 100)
+    curve = SampledCurves.of(grid, np.exp(grid.points)[:, None], np.zeros(1, dtype=int))
     for end, outside in ((1.0, 1.7), (0.0, -0.4)):
         at, found = curve(np.array([end])), curve(np.array([outside]))
         np.testing.assert_allclose(found.value, at.value + at.slope * (outside - end), rtol=1e-14)
