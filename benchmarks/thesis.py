@@ -45,7 +45,7 @@ from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.full_formulation import FullProblem, solve_full
 from musclesolve.sharing.kernel.constants import TOLERANCE
 from musclesolve.sharing.problem import Problem
-from musclesolve.sharing.solver.frame_programme import Programme, least_squares_multiplier
+from musclesolve.sharing.solver.frame_programme import FrameProgramme, least_squares_multiplier
 from musclesolve.studies.benchmark.measure import machine
 
 COST = find_cost("stress_cubed")
@@ -87,7 +87,7 @@ def leg(file: Path) -> tuple[Problem, FullProblem]:
 
 
 def reduced_form(problem: Problem, full: FullProblem, t: int) -> Form:
-    programme = Programme(problem.frames(np.array([t])), COST)
+    programme = FrameProgramme(problem.frames(np.array([t])), COST)
     return Form(programme, programme.matrix, programme.moment)
 
 
@@ -99,7 +99,9 @@ def full_form(problem: Problem, full: FullProblem, t: int) -> Form:
     muscles = full.muscle_rows[t] * full.force_capacity[t][:, None] / force
     rows = np.concatenate([held, muscles]).T
     return Form(
-        Programme(problem.frames(np.array([t])), COST), np.ascontiguousarray(rows), -full.needed[t] / force
+        FrameProgramme(problem.frames(np.array([t])), COST),
+        np.ascontiguousarray(rows),
+        -full.needed[t] / force,
     )
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.optimize import LinearConstraint, OptimizeResult, differential_evolution, linprog, minimize
 
 from musclesolve._util.arrays import Array
-from musclesolve.sharing.solver.frame_programme import Programme
+from musclesolve.sharing.solver.frame_programme import FrameProgramme
 
 ALONE = 5.0  # seconds for one frame, for methods that may never end by themselves
 SLACK = 1e-8  # of the equations, in their scale, as pairs of inequalities; 1e-2 to 1e-6 did no better in two frames
@@ -24,7 +24,7 @@ class Form:
     Unknowns before them are forces of constraint, in units that make their columns of length one.
     """
 
-    programme: Programme
+    programme: FrameProgramme
     rows: Array  # (r, k)
     right: Array  # (r,)
 

@@ -19,7 +19,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
 
 import casadi
 import numpy as np
@@ -42,7 +41,7 @@ from musclesolve.sharing.kernel.constants import HUGE
 from musclesolve.sharing.problem import OPTIONAL, Problem, misshapen
 from musclesolve.sharing.problem_scale import load, slope_size
 from musclesolve.sharing.solver.frame_programme import ipopt_options
-from musclesolve.sharing.solver.ipopt_casadi import CLAIMS, casadi_ipopt, columns_first
+from musclesolve.sharing.solver.ipopt_casadi import CLAIMS, casadi_ipopt, cost_expression, cost_parameters
 from musclesolve.sharing.solving import fix_idle_muscles, label_frames
 from musclesolve.sharing.status import Status
 
@@ -112,7 +111,7 @@ class FullProblem:
 
     @cached_property
     def valid(self) -> Mask:
-        """(T,) which frames consist of finite numbers."""
+        """Which frames, (T,), consist of finite numbers."""
         usable = np.ones(len(self.needed), dtype=bool)
         for array in (self.jacobian, self.muscle_rows, self.moment_rows, self.needed, self.force_capacity):
             usable &= (np.abs(array) < HUGE).reshape(len(usable), -1).all(axis=1)
@@ -120,17 +119,30 @@ class FullProblem:
 
     @cached_property
     def directions(self) -> Array:
-        """D, (T, N, m): unit motion of each shared degree of freedom, Phi_q D = 0 and U D = 1; NaN where not valid.
+        """The directions D, (T, N, m): unit motion of each shared degree of freedom, Phi_q D = 0 and U D = 1.
+
+        NaN in frames that are not valid.
 
         Raises:
             InputError: there is no such motion, or more than one; says in which frame and why.
         """
-        frames, size = self.needed.shape
-        dofs = self.moment_rows.shape[1]
-        found = np.full((frames, size, dofs), np.nan)
+        motions = np.full((*self.needed.shape, self.moment_rows.shape[1]), np.nan)
         for t in np.flatnonzero(self.valid):
-            found[t] = _directions(_unit(self.jacobian[t]), self.moment_rows[t], int(t))
-        return found
+            constraint, moment = _unit(self.jacobian[t]), self.moment_rows[t]
+            stacked, where = np.vstack([constraint, _unit(moment)]), f"FullProblem, frame {t}"
+            sizes = np.linalg.svd(stacked, compute_uv=False)
+            if len(sizes) < stacked.shape[1] or sizes[-1] <= _RANK * sizes[0]:
+                fault = "some motion is neither held by a constraint row nor moved by a shared moment"
+                remedy = "add the driver row of every degree of freedom that is not shared"
+                raise InputError(fault, code="bad_model", where=where, remedy=remedy)
+            right = np.zeros((len(stacked), len(moment)))
+            right[len(constraint) :] = np.diag(1.0 / np.linalg.norm(moment, axis=1))
+            motions[t] = np.linalg.lstsq(stacked, right, rcond=_RANK)[0]
+            if np.abs(stacked @ motions[t] - right).max() > _ERROR * np.abs(right).max():
+                fault = "constraint rows hold a motion whose moment is shared"
+                remedy = "leave out the driver rows of the shared degrees of freedom"
+                raise InputError(fault, code="bad_model", where=where, remedy=remedy)
+        return motions
 
     @cached_property
     def reduced(self) -> Problem:
@@ -151,16 +163,16 @@ class FullProblem:
 
     @cached_property
     def redundant(self) -> Mask:
-        """(T, c) rows of the Jacobian that follow from others: their multipliers add nothing and are held at zero."""
+        """Rows of the Jacobian, (T, c), that follow from others: their multipliers add nothing and are held at zero."""
         from scipy.linalg import qr
 
-        found = np.zeros(self.jacobian.shape[:2], dtype=bool)
+        follow = np.zeros(self.jacobian.shape[:2], dtype=bool)
         for t in np.flatnonzero(self.valid):
             triangle, order = qr(_unit(self.jacobian[t]).T, mode="r", pivoting=True)
             pivots = np.abs(np.diagonal(triangle))
             rank = int((pivots > _RANK * pivots[:1]).sum())
-            found[t, order[rank:]] = True
-        return found
+            follow[t, order[rank:]] = True
+        return follow
 
     def equation_error(self, multiplier: Array, force: Array, reserve: Array) -> Array:
         """Left-hand side of the equations of motion for lambda (T, c), C a (T, n) [N] and s (T, m) [N m], (T, N)."""
@@ -168,120 +180,9 @@ class FullProblem:
         return self.needed + sum(np.matmul(factor[:, None, :], rows)[:, 0, :] for rows, factor in terms)
 
 
-def _directions(constraint: Array, moment: Array, frame: int) -> Array:
-    stacked = np.vstack([constraint, _unit(moment)])
-    sizes = np.linalg.svd(stacked, compute_uv=False)
-    if len(sizes) < stacked.shape[1] or sizes[-1] <= _RANK * sizes[0]:
-        fault = "some motion is neither held by a constraint row nor moved by a shared moment"
-        remedy = "add the driver row of every degree of freedom that is not shared"
-        raise InputError(fault, code="bad_model", where=f"FullProblem, frame {frame}", remedy=remedy)
-    right = np.zeros((len(stacked), len(moment)))
-    right[len(constraint) :] = np.diag(1.0 / np.linalg.norm(moment, axis=1))
-    found = np.linalg.lstsq(stacked, right, rcond=_RANK)[0]
-    if np.abs(stacked @ found - right).max() > _ERROR * np.abs(right).max():
-        fault = "constraint rows hold a motion whose moment is shared"
-        remedy = "leave out the driver rows of the shared degrees of freedom"
-        raise InputError(fault, code="bad_model", where=f"FullProblem, frame {frame}", remedy=remedy)
-    return np.asarray(found, dtype=np.float64)
-
-
 def _unit(rows: Array) -> Array:
     size = np.linalg.norm(rows, axis=-1, keepdims=True)
     return np.asarray(rows / np.where(size > 0, size, 1.0), dtype=np.float64)
-
-
-@dataclass(frozen=True)
-class Scaled:
-    """The numbers of t frames: equations over the largest force, each multiplier and reserve by the length of its row.
-
-    The unknowns are c multipliers, n activations, and m reserves if there are any.
-    """
-
-    which: NDArray[np.intp]
-    force: Array  # (t,) [N]
-    cost: Array  # (t,)
-    column: Array  # (t, c + m): multiplier or reserve per scaled unknown
-    free: Array  # (t, c): infinite, zero where a row is redundant
-    weight: Array  # (t, m or 0)
-    pattern: Any  # casadi.Sparsity (N, unknowns)
-    sizes: tuple[int, int]  # parameters of the cost for each muscle, soft rows
-    parameters: Array  # (t, everything), in the order of `programme`
-
-    @classmethod
-    def of(cls, full: FullProblem, problem: Problem, cost: Cost, which: NDArray[np.intp]) -> Scaled:
-        """Scale some frames of a problem; `problem` is the reduced one of these frames."""
-        rows = full.jacobian.shape[1]
-        force = np.maximum(1.0, np.abs(full.needed[which]).max(axis=1))
-        sides = np.concatenate([full.jacobian[which], -full.moment_rows[which]], axis=1)
-        length = np.linalg.norm(sides, axis=2)
-        column = force[:, None] / np.where(length > 0, length, 1.0)
-        sides = sides * (column / force[:, None])[..., None]
-        muscles = full.muscle_rows[which] * (problem.force_capacity / force[:, None])[..., None]
-        steepest = _steepest(problem, cost)
-        kinds, weight = [sides[:, :rows], muscles], np.zeros((len(which), 0))
-        if problem.reserve_weight is not None:
-            kinds.append(sides[:, rows:])
-            weight = problem.reserve_weight * column[:, rows:] ** 2 / steepest[:, None]
-        # pattern of G over all frames, and its entries column by column
-        rows_of_g = np.concatenate(kinds, axis=1)  # G transposed, (t, unknowns, N)
-        unknown, equation = np.nonzero((rows_of_g != 0).any(axis=0))
-        shape = rows_of_g.shape[2], rows_of_g.shape[1]
-        pattern = casadi.Sparsity.triplet(*shape, equation.tolist(), unknown.tolist())
-        entries = rows_of_g[:, unknown, equation]
-        numbers, soft = cost.parameters(problem), cost.soft_rows(problem)
-        parts = [columns_first(numbers), 1.0 / steepest[:, None], entries]
-        parts += [full.needed[which] / force[:, None], weight]
-        if soft is not None:
-            parts += [columns_first(soft.matrix), soft.target, soft.weight / steepest[:, None]]
-        return cls(
-            which=which,
-            force=force,
-            cost=steepest,
-            column=column,
-            free=np.where(full.redundant[which], 0.0, np.inf),
-            weight=weight,
-            pattern=pattern,
-            sizes=(numbers.shape[1], 0 if soft is None else soft.target.shape[1]),
-            parameters=np.concatenate(parts, axis=1),
-        )
-
-
-def _steepest(problem: Problem, cost: Cost) -> Array:
-    """The largest marginal cost that muscles are likely to reach, (t,); the cost of soft reserves limits it."""
-    steepest = slope_size(problem, cost, load(problem)).max(axis=1)
-    if problem.reserve_weight is not None:
-        multiplier = problem.reserve_weight * np.abs(problem.moment)
-        limit = np.einsum("tk,tkn->tn", multiplier, np.abs(problem.moment_matrix)).max(axis=1)
-        steepest = np.where(limit > 0, np.minimum(steepest, limit), steepest)
-    return np.where(steepest > 0, steepest, 1.0)
-
-
-def programme(scaled: Scaled, muscles: int, cost: Cost, tolerance: float, limit: int) -> Any:
-    """Minimise f(a) / scale + 1/2 s.W s such that all equations of motion hold, with exact sparse derivatives.
-
-    Soft rows of the cost add 1/2 (t - B a).V (t - B a).
-    """
-    soft, (count, n_soft_rows) = scaled.weight.shape[1], scaled.sizes
-    size, unknowns = scaled.pattern.shape
-    x, first = casadi.SX.sym("x", unknowns), unknowns - muscles - soft
-    a, s = x[first : first + muscles], x[first + muscles :]
-    numbers, scale = casadi.SX.sym("numbers", count, muscles), casadi.SX.sym("scale")
-    matrix, right = casadi.SX.sym("G", scaled.pattern), casadi.SX.sym("r", size)
-    weight, combination = casadi.SX.sym("w", soft), casadi.SX.sym("B", n_soft_rows, muscles)
-    target, importance = casadi.SX.sym("t", n_soft_rows), casadi.SX.sym("V", n_soft_rows)
-    objective = scale * cost.expression(casadi, a, numbers) + 0.5 * casadi.dot(weight, s**2)
-    if n_soft_rows:
-        objective = objective + 0.5 * casadi.dot(importance, (target - combination @ a) ** 2)
-    symbols = (numbers, scale, matrix.nz[:], right, weight, combination, target, importance)
-    problem = {
-        "x": x,
-        "p": casadi.vertcat(*(casadi.vec(symbol) for symbol in symbols)),
-        "f": objective,
-        "g": matrix @ x + right,
-    }
-    # a cubed cost is so flat at rest that the usual barrier of 1e-13 leaves activations of 1e-5 where there are none
-    barrier = {"mu_strategy": "adaptive", "mu_min": 1e-22, "acceptable_iter": 0}
-    return casadi_ipopt("full_sharing", problem, ipopt_options(tolerance, limit) | barrier)
 
 
 CAN = frozenset({"separable", "coupled", "rows", "nonconvex"})
@@ -318,29 +219,9 @@ class FullSolution:
     iterations: NDArray[np.int64]
     cost_name: str
 
-    @classmethod
-    def empty(cls, full: FullProblem, cost: Cost) -> FullSolution:
-        """Every frame an invalid input, to be filled in."""
-
-        def unknown(*shape: int) -> Array:
-            return np.full((len(full.needed), *shape), np.nan)
-
-        return cls(
-            activation=unknown(full.muscle_rows.shape[1]),
-            force=unknown(full.muscle_rows.shape[1]),
-            reserve=unknown(full.moment_rows.shape[1]),
-            multiplier=unknown(full.jacobian.shape[1]),
-            equation_multiplier=unknown(full.needed.shape[1]),
-            status=np.full(len(full.needed), Status.INVALID_INPUT, np.int8),
-            kkt_residual=unknown(),
-            cost=unknown(),
-            iterations=np.zeros(len(full.needed), np.int64),
-            cost_name=cost.label,
-        )
-
     @property
     def solved(self) -> Mask:
-        """(T,) which frames have a solution, with or without reserve."""
+        """Which frames have a solution, with or without reserve, (T,)."""
         return np.isin(self.status, (Status.SOLVED, Status.SOLVED_WITH_RESERVE))
 
 
@@ -367,16 +248,32 @@ def solve_full(
         raise InputError(fault, code="unfit_solver", expected=expected, remedy=remedy)
     chosen.require(full.reduced)
     problem = within_domain(full.reduced, chosen)
-    able = full.valid & problem.valid
-    nowhere = able & empty_box(problem)
-    found = FullSolution.empty(full, chosen)
-    found.status[nowhere] = Status.INFEASIBLE
-    which = np.flatnonzero(able & ~nowhere)
+    frames, (rows, size) = len(full.needed), full.jacobian.shape[1:]
+    muscles, dofs = problem.n_muscles, problem.n_dof
+
+    def unknown(*shape: int) -> Array:
+        return np.full((frames, *shape), np.nan)
+
+    found = FullSolution(
+        activation=unknown(muscles),
+        force=unknown(muscles),
+        reserve=unknown(dofs),
+        multiplier=unknown(rows),
+        equation_multiplier=unknown(size),
+        status=np.full(frames, Status.INVALID_INPUT, np.int8),
+        kkt_residual=unknown(),
+        cost=unknown(),
+        iterations=np.zeros(frames, np.int64),
+        cost_name=chosen.label,
+    )
+    able, empty = full.valid & problem.valid, empty_box(problem)
+    found.status[able & empty] = Status.INFEASIBLE
+    which = np.flatnonzero(able & ~empty)
     if which.size:
         part = fix_idle_muscles(problem.frames(which), chosen)
         with CASADI:
-            _run(Scaled.of(full, part, chosen, which), found, part, chosen, tolerance, max_iterations)
-        _certify(full, problem, chosen, found, which)
+            _minimise(full, part, chosen, which, found, tolerance, max_iterations)
+        _certify(full, problem.frames(which), chosen, found, which)
     solved = found.solved
     for array in (found.activation, found.reserve, found.multiplier, found.equation_multiplier):
         array[~solved] = np.nan
@@ -384,47 +281,99 @@ def solve_full(
     return replace(found, force=found.activation * full.force_capacity)
 
 
-def _run(
-    scaled: Scaled, found: FullSolution, problem: Problem, cost: Cost, tolerance: float, limit: int
+def _minimise(
+    full: FullProblem,
+    problem: Problem,
+    cost: Cost,
+    which: NDArray[np.intp],
+    found: FullSolution,
+    tolerance: float,
+    limit: int,
 ) -> None:
-    """Ipopt on every frame, from the previous solution; stores its claims, unscaled."""
-    ipopt = programme(scaled, problem.n_muscles, cost, tolerance, limit)
-    muscles, soft = problem.n_muscles, scaled.weight.shape[1]
-    rows = scaled.column.shape[1] - problem.n_dof
-    reserves = np.full(soft, np.inf)
+    """Ipopt on some frames, each from the one before, with exact sparse derivatives; stores its claims, unscaled.
+
+    The unknowns x are c multipliers, n activations, and m reserves if there are any; G x + r = 0 are the equations over
+    the largest force, each multiplier and reserve scaled by the length of its row. The problem is
+    the reduced one of these frames.
+    """
+    muscles, rows, reserved = problem.n_muscles, full.jacobian.shape[1], problem.reserve_weight is not None
+    force = np.maximum(1.0, np.abs(full.needed[which]).max(axis=1))
+    sides = np.concatenate([full.jacobian[which], -full.moment_rows[which]], axis=1)
+    length = np.linalg.norm(sides, axis=2)
+    column = force[:, None] / np.where(
+        length > 0, length, 1.0
+    )  # (t, c + m): multiplier or reserve per scaled unknown
+    sides = sides * (column / force[:, None])[..., None]
+    kinds = [sides[:, :rows], full.muscle_rows[which] * (problem.force_capacity / force[:, None])[..., None]]
+
+    # the largest marginal cost that muscles are likely to reach; the cost of soft reserves limits it
+    steepest, weight = slope_size(problem, cost, load(problem)).max(axis=1), np.zeros((len(which), 0))
+    if problem.reserve_weight is not None:
+        kinds.append(sides[:, rows:])
+        multiplier = problem.reserve_weight * np.abs(problem.moment)
+        most = np.einsum("tk,tkn->tn", multiplier, np.abs(problem.moment_matrix)).max(axis=1)
+        steepest = np.where(most > 0, np.minimum(steepest, most), steepest)
+    steepest = np.where(steepest > 0, steepest, 1.0)
+    if problem.reserve_weight is not None:
+        weight = problem.reserve_weight * column[:, rows:] ** 2 / steepest[:, None]
+
+    # the pattern of G over all frames, and its entries column by column
+    transposed = np.concatenate(kinds, axis=1)  # (t, unknowns, N)
+    unknown, equation = np.nonzero((transposed != 0).any(axis=0))
+    shape = transposed.shape[2], transposed.shape[1]
+    pattern = casadi.Sparsity.triplet(*shape, equation.tolist(), unknown.tolist())
+    parameters, sizes = cost_parameters(problem, cost, steepest, weight)
+    entries, right = transposed[:, unknown, equation], full.needed[which] / force[:, None]
+    parameters = np.concatenate([parameters, entries, right], axis=1)
+
+    x, matrix, needed = (
+        casadi.SX.sym("x", shape[1]),
+        casadi.SX.sym("G", pattern),
+        casadi.SX.sym("r", shape[0]),
+    )
+    objective, symbols = cost_expression(cost, x[rows : rows + muscles], x[rows + muscles :], sizes)
+    programme = {
+        "x": x,
+        "p": casadi.vertcat(symbols, matrix.nz[:], needed),
+        "f": objective,
+        "g": matrix @ x + needed,
+    }
+    # a cubed cost is so flat at rest that the usual barrier of 1e-13 leaves activations of 1e-5 where there are none
+    barrier = {"mu_strategy": "adaptive", "mu_min": 1e-22, "acceptable_iter": 0}
+    ipopt = casadi_ipopt("full_sharing", programme, ipopt_options(tolerance, limit) | barrier)
+    reserves = np.full(weight.shape[1], np.inf)
     middle = 0.5 * (problem.lower + problem.upper)[0]
-    start = np.concatenate([np.zeros(rows), middle, np.zeros(soft)])
-    for k, t in enumerate(scaled.which):
-        lower, upper, free = problem.lower[k], problem.upper[k], scaled.free[k]
+    start = np.concatenate([np.zeros(rows), middle, np.zeros(reserves.size)])
+    for k, t in enumerate(which):
+        lower, upper = problem.lower[k], problem.upper[k]
+        free = np.where(full.redundant[t], 0.0, np.inf)  # a redundant row has no multiplier
         start[rows : rows + muscles] = np.clip(start[rows : rows + muscles], lower, upper)
         claimed = ipopt(
             x0=start,
-            p=scaled.parameters[k],
+            p=parameters[k],
             lbx=np.concatenate([-free, lower, -reserves]),
             ubx=np.concatenate([free, upper, reserves]),
             lbg=0.0,
             ubg=0.0,
         )
-        stats = ipopt.stats()
-        x = np.asarray(claimed["x"])[:, 0]
+        stats, values = ipopt.stats(), np.asarray(claimed["x"])[:, 0]
         found.status[t] = CLAIMS.get(stats["return_status"], Status.SOLVER_FAILED)
         found.iterations[t] = stats.get("iter_count", 0)
-        found.multiplier[t] = x[:rows] * scaled.column[k, :rows]
-        found.activation[t] = np.clip(x[rows : rows + muscles], lower, upper)
-        found.reserve[t] = x[rows + muscles :] * scaled.column[k, rows:] if soft else 0.0
-        found.equation_multiplier[t] = np.asarray(claimed["lam_g"])[:, 0] * scaled.cost[k] / scaled.force[k]
+        found.multiplier[t] = values[:rows] * column[k, :rows]
+        found.activation[t] = np.clip(values[rows : rows + muscles], lower, upper)
+        found.reserve[t] = values[rows + muscles :] * column[k, rows:] if reserved else 0.0
+        found.equation_multiplier[t] = np.asarray(claimed["lam_g"])[:, 0] * steepest[k] / force[k]
         if found.status[t] == Status.SOLVED:
-            start = x
+            start = values
 
 
 def _certify(
     full: FullProblem, problem: Problem, cost: Cost, found: FullSolution, which: NDArray[np.intp]
 ) -> None:
-    """Certify what was claimed, or prove that the moments are out of reach."""
-    part = problem.frames(which)
+    """Certify what was claimed for some frames, those of the problem, or prove that the moments are out of reach."""
     activation, reserve, y = found.activation[which], found.reserve[which], found.equation_multiplier[which]
     multiplier = np.matmul(full.moment_rows[which], y[..., None])[..., 0]
-    reduced = kkt_residual(part, cost, activation, reserve, multiplier)
+    reduced = kkt_residual(problem, cost, activation, reserve, multiplier)
     force = found.activation * full.force_capacity
     error = np.abs(full.equation_error(found.multiplier, force, found.reserve)[which]).max(axis=1)
     needed = np.maximum(1.0, np.abs(full.needed[which]).max(axis=1))
@@ -433,6 +382,6 @@ def _certify(
     broken = np.divide(constraint, size, out=np.zeros_like(size), where=size > 0).max(axis=1)
     residual = np.maximum(reduced, np.maximum(error / needed, broken))
     residual = np.where(np.isfinite(residual), residual, np.inf)
-    status, _ = label_frames(part, reserve, multiplier, residual, found.status[which])
+    status, _ = label_frames(problem, reserve, multiplier, residual, found.status[which])
     residual[status == Status.INFEASIBLE] = np.nan
     found.status[which], found.kkt_residual[which] = status, residual

@@ -54,7 +54,7 @@ class Solution:
 
     @property
     def solved(self) -> Mask:
-        """(T,) which frames have a solution, with or without reserve."""
+        """Which frames have a solution, with or without reserve, (T,)."""
         return np.isin(self.status, (Status.SOLVED, Status.SOLVED_WITH_RESERVE))
 
     def __repr__(self) -> str:
@@ -74,9 +74,8 @@ class Solution:
     def summary(self) -> str:
         """How many frames ended how, one line for each status that occurs."""
         codes, counts = np.unique(np.atleast_1d(self.status), return_counts=True)
-        found = [status for status in Status if status in codes]
-        lines = [f"{n} x {s.name}: {s.sentence}" for s, n in zip(found, counts, strict=True)]
-        return "\n".join(lines)
+        ends = [status for status in Status if status in codes]
+        return "\n".join(f"{n} x {s.name}: {s.sentence}" for s, n in zip(ends, counts, strict=True))
 
     def drop_frame_axis(self) -> Solution:
         """The same for a single frame, without the first axis of every array."""
@@ -113,17 +112,17 @@ class SolutionArrays:
     @classmethod
     def empty(cls, problem: Problem) -> SolutionArrays:
         """Every frame INVALID_INPUT, after no iterations, and NaN."""
-        found = cls.unfilled(*problem.moment_arm.shape)
-        for each in fields(found)[:-1]:
-            getattr(found, each.name).fill(np.nan if each.type == "Array" else 0)
-        found.status.fill(Status.INVALID_INPUT)
-        found.reserve_weight[:] = np.inf if problem.reserve_weight is None else problem.reserve_weight
-        return found
+        arrays = cls.unfilled(*problem.moment_arm.shape)
+        for array in fields(arrays)[:-1]:
+            getattr(arrays, array.name).fill(np.nan if array.type == "Array" else 0)
+        arrays.status.fill(Status.INVALID_INPUT)
+        arrays.reserve_weight[:] = np.inf if problem.reserve_weight is None else problem.reserve_weight
+        return arrays
 
     @classmethod
     def of(cls, solution: Solution) -> SolutionArrays:
         """The arrays of a solution that has a frame axis."""
-        return cls(*(getattr(solution, each.name) for each in fields(cls)))
+        return cls(*(getattr(solution, array.name) for array in fields(cls)))
 
     def to_solution(self, cost: Cost, solver: Solver) -> Solution:
         """The Solution with these arrays."""
@@ -131,18 +130,18 @@ class SolutionArrays:
 
     @property
     def solved(self) -> Mask:
-        """(T,) which frames are solved."""
+        """Which frames are solved, (T,)."""
         return (self.status == Status.SOLVED) | (self.status == Status.SOLVED_WITH_RESERVE)
 
     def store(self, which: Mask, other: SolutionArrays) -> None:
-        """Store the arrays of some frames among those of all."""
-        for each in fields(self)[:-1]:
-            getattr(self, each.name)[which] = getattr(other, each.name)
+        """Store the arrays of some frames (T,) among those of all."""
+        for array in fields(self)[:-1]:
+            getattr(self, array.name)[which] = getattr(other, array.name)
         if other.level_multiplier is not None:
             self.store_levels(which, other.level_multiplier)
 
     def store_levels(self, which: Mask, levels: Array) -> None:
-        """Store the level multipliers of some frames, (T, L, m), with L as large as needed."""
+        """Store the level multipliers of some frames (T,), (T', L, m), with L as large as needed."""
         before = self.level_multiplier
         depth = max(levels.shape[1], 0 if before is None else before.shape[1])
         table = np.full((len(self.status), depth, levels.shape[2]), np.nan)

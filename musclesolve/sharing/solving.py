@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -28,7 +28,7 @@ from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.problem_scale import edge_weight, fallback_weight
 from musclesolve.sharing.solution import Solution, SolutionArrays
 from musclesolve.sharing.solver.interior_point import nearest_moments
-from musclesolve.sharing.solver.solver_base import Attempt, Solver
+from musclesolve.sharing.solver.solver_base import Solver
 from musclesolve.sharing.solver.solver_registry import find_solver, fits, refuse_unfit
 from musclesolve.sharing.status import Status
 
@@ -75,50 +75,93 @@ def solve(
             fault, expected = "the warm start does not fit the problem", f"activations, {shape}"
             raise InputError(fault, code="bad_shape", expected=expected) from error
         start = np.clip(np.nan_to_num(array), problem.lower, problem.upper)
-    certify, found = getattr(method, "solve_certified", None), None
+    certify, arrays = getattr(method, "solve_certified", None), None
     if certify is not None and problem.n_frames:
-        found = certify(problem, chosen, on_infeasible == "reserve")
-    if found is None:
-        found, unresolved = SolutionArrays.empty(problem), np.ones(problem.n_frames, np.bool_)
+        arrays = certify(problem, chosen, on_infeasible == "reserve")
+    if arrays is None:
+        arrays, unresolved = SolutionArrays.empty(problem), np.ones(problem.n_frames, np.bool_)
     else:
-        unresolved = found.status == UNRESOLVED
+        unresolved = arrays.status == UNRESOLVED
     if unresolved.any():
         other = method if certify is None else getattr(method, "fallback", method)
         part = problem if unresolved.all() else problem.frames(unresolved)
-        slow = _solved(part, chosen, other, on_infeasible, None if start is None else start[unresolved])
+        rest = _solved(part, chosen, other, on_infeasible, None if start is None else start[unresolved])
         if unresolved.all():
-            found = slow
+            arrays = rest
         else:
-            found.store(unresolved, slow)
-    solution = found.to_solution(chosen, method)
+            arrays.store(unresolved, rest)
+    solution = arrays.to_solution(chosen, method)
     return solution.drop_frame_axis() if problem.single_frame else solution
 
 
 def _solved(
     problem: Problem, cost: Cost, method: Solver, on_infeasible: str, start: Array | None
 ) -> SolutionArrays:
-    """Attempts, certificates and proofs with any solver."""
+    """Attempts, certificates and proofs with any solver, from activations (T, n) if there is a start."""
     problem = within_domain(problem, cost)
-    found = SolutionArrays.empty(problem)
+    arrays = SolutionArrays.empty(problem)
     empty = problem.valid & empty_box(problem)
-    found.status[empty] = Status.INFEASIBLE
+    arrays.status[empty] = Status.INFEASIBLE
     check_cost(problem, cost, problem.valid & ~empty)
-    _attempt(found, problem, cost, method, problem.valid & ~empty, start)
-    sloped = "linear_programme" not in cost.needs
-    if problem.reserve_weight is None and sloped and fits(method, cost, reserves=True):
-        for stiffness in AT_EDGE:
-            _attempt(found, problem, cost, AtEdge(method, stiffness), np.isin(found.status, OPEN), start)
-    if problem.reserve_weight is None and on_infeasible == "reserve":
-        again = np.isin(found.status, (Status.INFEASIBLE, *OPEN)) & ~empty
-        weight = np.full_like(problem.moment, np.nan)
-        weight[again] = fallback_weight(problem.frames(again), cost)
-        _attempt(found, problem.with_arrays(reserve_weight=weight), cost, method, again, start)
-    solved = found.solved
+    _attempt(arrays, problem, cost, method, problem.valid & ~empty, start)
+    if problem.reserve_weight is None:
+        if "linear_programme" not in cost.needs and fits(method, cost, reserves=True):
+            for stiffness in AT_EDGE:
+                _attempt(arrays, problem, cost, method, np.isin(arrays.status, OPEN), start, stiffness)
+        if on_infeasible == "reserve":
+            again = np.isin(arrays.status, (Status.INFEASIBLE, *OPEN)) & ~empty
+            weight = np.full_like(problem.moment, np.nan)
+            weight[again] = fallback_weight(problem.frames(again), cost)
+            _attempt(arrays, problem.with_arrays(reserve_weight=weight), cost, method, again, start)
+    solved = arrays.solved
     there = problem.frames(solved)
-    check_convexity(there, cost, found.activation[solved])
-    found.cost[solved] = cost.total_value(there, found.activation[solved])
-    found.force = found.activation * problem.force_capacity
-    return found
+    check_convexity(there, cost, arrays.activation[solved])
+    arrays.cost[solved] = cost.total_value(there, arrays.activation[solved])
+    arrays.force = arrays.activation * problem.force_capacity
+    return arrays
+
+
+def _attempt(
+    arrays: SolutionArrays,
+    problem: Problem,
+    cost: Cost,
+    solver: Solver,
+    which: Mask,
+    start: Array | None,
+    stiffness: float | None = None,
+) -> None:
+    """Solve some frames (T,) from activations (T, n), and store what can be certified.
+
+    `stiffness`, one of AT_EDGE, is for frames at the edge of reach. A moment may lie beyond reach by less than the
+    tolerance of the certificate. Then there is neither a proof nor are there multipliers: those of a solver that meets
+    the moment exactly grow without bound, until round-off hides the marginal costs of other muscles. With reserves so
+    stiff that they bear less than the tolerance multipliers stay finite. The certificate is that without reserves.
+    """
+    if not which.any():
+        return
+    part = problem.frames(which)
+    programme = fix_idle_muscles(part, cost)
+    if stiffness is not None:
+        programme = programme.with_arrays(reserve_weight=edge_weight(programme, cost, stiffness))
+    attempt = solver.solve(programme, cost, None if start is None else start[which])
+    if stiffness is not None:
+        attempt = replace(attempt, reserve=np.zeros_like(part.moment))
+    residual = kkt_residual(
+        part, cost, attempt.activation, attempt.reserve, attempt.multiplier, attempt.level_multiplier
+    )
+    status, proof = label_frames(part, attempt.reserve, attempt.multiplier, residual, attempt.claim)
+    residual[status == Status.INFEASIBLE] = np.nan
+    if part.reserve_weight is None:
+        arrays.infeasibility_proof[which] = proof
+    else:
+        arrays.reserve_weight[which] = part.reserve_weight
+    solved = np.isin(status, (Status.SOLVED, Status.SOLVED_WITH_RESERVE))[:, None]
+    for name in ("activation", "reserve", "multiplier"):
+        getattr(arrays, name)[which] = np.where(solved, getattr(attempt, name), np.nan)
+    if attempt.level_multiplier is not None:
+        arrays.store_levels(which, np.where(solved[:, :, None], attempt.level_multiplier, np.nan))
+    arrays.status[which], arrays.kkt_residual[which] = status, residual
+    arrays.iterations[which] += attempt.iterations
 
 
 def fix_idle_muscles(problem: Problem, cost: Cost) -> Problem:
@@ -136,59 +179,6 @@ def fix_idle_muscles(problem: Problem, cost: Cost) -> Problem:
     return problem.with_arrays(upper=np.where(idle, problem.lower, problem.upper))
 
 
-def _attempt(
-    found: SolutionArrays, problem: Problem, cost: Cost, solver: Solver, which: Mask, start: Array | None
-) -> None:
-    """Solve some frames and store what can be certified."""
-    if not which.any():
-        return
-    part = problem.frames(which)
-    attempt = solver.solve(fix_idle_muscles(part, cost), cost, None if start is None else start[which])
-    residual = kkt_residual(
-        part, cost, attempt.activation, attempt.reserve, attempt.multiplier, attempt.level_multiplier
-    )
-    status, proof = label_frames(part, attempt.reserve, attempt.multiplier, residual, attempt.claim)
-    residual[status == Status.INFEASIBLE] = np.nan
-    if part.reserve_weight is None:
-        found.infeasibility_proof[which] = proof
-    else:
-        found.reserve_weight[which] = part.reserve_weight
-    solved = np.isin(status, (Status.SOLVED, Status.SOLVED_WITH_RESERVE))[:, None]
-    found.activation[which] = np.where(solved, attempt.activation, np.nan)
-    found.reserve[which] = np.where(solved, attempt.reserve, np.nan)
-    found.multiplier[which] = np.where(solved, attempt.multiplier, np.nan)
-    if attempt.level_multiplier is not None:
-        levels = np.where(solved[:, :, None], attempt.level_multiplier, np.nan)
-        found.store_levels(which, levels)
-    found.status[which], found.kkt_residual[which] = status, residual
-    found.iterations[which] += attempt.iterations
-
-
-@dataclass(frozen=True)
-class AtEdge:
-    """A solver for frames at the edge of reach.
-
-    A moment may lie beyond reach by less than the tolerance of the certificate. Then there is neither a proof nor are
-    there multipliers: those of a solver that meets the moment exactly grow without bound, until round-off hides the
-    marginal costs of other muscles. With reserves so stiff that they bear less than the tolerance multipliers stay
-    finite. The certificate is that of the problem without reserves.
-    """
-
-    solver: Solver  # one that can take reserves
-    stiffness: float  # one of AT_EDGE
-
-    @property
-    def name(self) -> str:
-        """The name of the solver."""
-        return self.solver.name
-
-    def solve(self, problem: Problem, cost: Cost, warm_start: Array | None = None) -> Attempt:
-        """See Solver."""
-        stiff = problem.with_arrays(reserve_weight=edge_weight(problem, cost, self.stiffness))
-        attempt = self.solver.solve(stiff, cost, warm_start)
-        return replace(attempt, reserve=np.zeros_like(problem.moment))
-
-
 def label_frames(
     problem: Problem, reserve: Array, multiplier: Array, residual: Array, claim: NDArray[Any]
 ) -> tuple[NDArray[np.int8], Array]:
@@ -198,9 +188,8 @@ def label_frames(
     prove it. Of what the solver claims only that it ran out of iterations counts. Reserves are (T, m) [N m]; proofs are
     NaN for the other frames, and where the problem has weights of reserves.
     """
-    status = np.where(claim == Status.MAX_ITERATIONS, Status.MAX_ITERATIONS, Status.SOLVER_FAILED).astype(
-        np.int8
-    )
+    status = np.full(len(claim), Status.SOLVER_FAILED, np.int8)
+    status[claim == Status.MAX_ITERATIONS] = Status.MAX_ITERATIONS
     certified = residual <= TOLERANCE
     helped = needs_reserve(reserve, problem.moment).any(axis=1)
     status[certified] = np.where(helped, Status.SOLVED_WITH_RESERVE, Status.SOLVED)[certified]

@@ -76,25 +76,24 @@ class Cost(ABC):
     def label(self) -> str:
         """The name, with whatever differs from the defaults."""
         options: tuple[Field[Any], ...] = fields(self) if is_dataclass(self) else ()
-        values = {option.name: getattr(self, option.name) for option in options if option.repr}
         changed = [
-            f"{option.name}={values[option.name]!r}"
+            f"{option.name}={value!r}"
             for option in options
-            if option.repr and values[option.name] != option.default
+            if option.repr and (value := getattr(self, option.name)) != option.default
         ]
         return self.name + (f"({', '.join(changed)})" if changed else "")
 
     @abstractmethod
     def value(self, problem: Problem, activation: Array) -> Array:
-        """sum_i f_i(a_i), (T,), for activations (T, n)."""
+        """The value sum_i f_i(a_i), (T,), at activations (T, n)."""
 
     @abstractmethod
     def gradient(self, problem: Problem, activation: Array) -> Array:
-        """df_i/da_i, (T, n)."""
+        """The slopes df_i/da_i, (T, n), at activations (T, n)."""
 
     @abstractmethod
     def hessian_diagonal(self, problem: Problem, activation: Array) -> Array:
-        """d2f_i/da_i2, (T, n), never negative if the cost is convex."""
+        """The curvatures d2f_i/da_i2, (T, n), at activations (T, n); never negative if the cost is convex."""
 
     @abstractmethod
     def parameters(self, problem: Problem) -> Array:
@@ -119,33 +118,33 @@ class Cost(ABC):
         return None
 
     def term_hessian(self, problem: Problem, activation: Array) -> Array:
-        """The second derivatives of the terms, (T, n, n)."""
+        """The second derivatives of the terms, (T, n, n), at activations (T, n)."""
         hessian = np.zeros((*activation.shape, activation.shape[1]))
         # not times a unit matrix: some curvatures are infinite at rest
         np.einsum("tii->ti", hessian)[...] = self.hessian_diagonal(problem, activation)
         return hessian
 
     def largest_activation(self, problem: Problem) -> Array:
-        """(T, n) where the domain of the cost ends; infinite for most costs."""
+        """The activations (T, n) where the domain of the cost ends; infinite for most costs."""
         return np.full_like(problem.force_capacity, np.inf)
 
     def total_value(self, problem: Problem, activation: Array) -> Array:
-        """Terms and soft rows, (T,)."""
+        """The value of terms and soft rows, (T,), at activations (T, n)."""
         rows, value = self.soft_rows(problem), self.value(problem, activation)
         return value if rows is None else value + rows.value(activation)
 
     def total_gradient(self, problem: Problem, activation: Array) -> Array:
-        """Of terms and soft rows, (T, n)."""
+        """The gradient of terms and soft rows, (T, n), at activations (T, n)."""
         rows, slope = self.soft_rows(problem), self.gradient(problem, activation)
         return slope if rows is None else slope + rows.gradient(activation)
 
     def hessian(self, problem: Problem, activation: Array) -> Array:
-        """Of terms and soft rows, (T, n, n)."""
+        """The Hessian of terms and soft rows, (T, n, n), at activations (T, n)."""
         rows, curvature = self.soft_rows(problem), self.term_hessian(problem, activation)
         return curvature if rows is None else curvature + rows.hessian()
 
     def gradient_change(self, problem: Problem, activation: Array, change: ProblemChange) -> Array:
-        """The derivative of `total_gradient` at fixed activations along changes of the problem, (K, T, n).
+        """The derivative of `total_gradient` at fixed activations (T, n) along changes of the problem, (K, T, n).
 
         Exact for costs of the library; for those of users by differences, good to about eight digits.
         """
@@ -197,7 +196,7 @@ class Cost(ABC):
 
 @dataclass(frozen=True)
 class WeightedSum(Cost):
-    """sum_j w_j f_j of costs f_j with w_j > 0."""
+    """The sum sum_j w_j f_j of costs f_j with weights w_j > 0."""
 
     summands: tuple[tuple[float, Cost], ...]  # the pairs (w_j, f_j)
 
@@ -233,7 +232,7 @@ class WeightedSum(Cost):
 
     @property
     def label(self) -> str:
-        """The name."""
+        """The name of the sum, which has no options of its own."""
         return self.name
 
     @property
@@ -263,7 +262,7 @@ class WeightedSum(Cost):
 
     @property
     def parameter_rows(self) -> int:  # type: ignore[override]
-        """The rows of all costs."""
+        """The parameter rows of all costs."""
         return sum(cost.parameter_rows for cost in self.costs)
 
     def _total(self, problem: Problem, of: Callable[[Cost], Array], before: int = 0) -> Array:
@@ -293,14 +292,14 @@ class WeightedSum(Cost):
         return self._total(problem, lambda cost: cost.gradient_change(problem, activation, change), before=1)
 
     def terms(self, problem: Problem) -> tuple[Term, ...] | None:
-        """Those of the costs, one after the other."""
-        terms: list[Term] = []
-        for factor, cost in zip(self.factors(problem), self.costs, strict=True):
-            part = cost.terms(problem)
-            if part is None:
+        """The terms of the costs, one after the other."""
+        parts = [cost.terms(problem) for cost in self.costs]
+        scaled: list[Term] = []
+        for factor, terms in zip(self.factors(problem), parts, strict=True):
+            if terms is None:
                 return None
-            terms += [term.scaled(factor) for term in part]
-        return tuple(terms)
+            scaled += [term.scaled(factor) for term in terms]
+        return tuple(scaled)
 
     def soft_rows(self, problem: Problem) -> SoftRows | None:
         """The rows of the costs, one after the other, with the factors in their weights."""
@@ -309,17 +308,17 @@ class WeightedSum(Cost):
         return joined_rows([None if part is None else part.scaled(w) for part, w in parts])
 
     def largest_activation(self, problem: Problem) -> Array:
-        """The smallest of all costs."""
+        """Where the first domain of all costs ends, (T, n)."""
         return np.minimum.reduce([cost.largest_activation(problem) for cost in self.costs])
 
     def largest_activation_change(self, problem: Problem, change: ProblemChange) -> Array:
-        """That of the cost whose domain ends first."""
+        """The change for the cost whose domain ends first, (K, T, n)."""
         first = np.stack([cost.largest_activation(problem) for cost in self.costs]).argmin(axis=0)
         changes = [cost.largest_activation_change(problem, change) for cost in self.costs]
         return np.asarray(sum(np.where(first == number, moved, 0.0) for number, moved in enumerate(changes)))
 
     def parameters(self, problem: Problem) -> Array:
-        """Those of the costs, one after the other."""
+        """The parameters of the costs, one after the other, (T, p, n)."""
         parts = [cost.parameters(problem) for cost in self.costs]
         for cost, part in zip(self.costs, parts, strict=True):
             if part.shape[1] != cost.parameter_rows:

@@ -26,34 +26,34 @@ TINY = 1e-300
 
 @dataclass(frozen=True)
 class Power:
-    """x^p with p >= 1."""
+    """The power x^p with p >= 1."""
 
     exponent: float  # p
     end: float = np.inf  # largest x of its domain
     kind: ClassVar[int] = TERM_POWER
 
     def value(self, x: Array) -> Array:
-        """x^p."""
+        """The power x^p of numbers x, without unit, of any shape."""
         return power(x, self.exponent)
 
     def slope(self, x: Array) -> Array:
-        """P x^(p-1)."""
+        """The slope p x^(p-1), of the shape of x."""
         return self.exponent * power(x, self.exponent - 1.0)
 
     def curvature(self, x: Array) -> Array:
-        """P (p-1) x^(p-2)."""
+        """The curvature p (p-1) x^(p-2), of the shape of x."""
         if self.exponent == 1:
             return np.zeros_like(x)
         return self.exponent * (self.exponent - 1.0) * power(x, self.exponent - 2.0)
 
     def symbolic(self, x: Any) -> Any:
-        """x^p of CasADi symbols."""
+        """The power x^p of CasADi symbols."""
         return x**self.exponent
 
 
 @dataclass(frozen=True)
 class Saturation:
-    """1 - (1 - x^p)^(1/p) with p > 1, infinitely steep at x = 1.
+    """The function 1 - (1 - x^p)^(1/p) with p > 1, infinitely steep at x = 1.
 
     Its domain ends a billionth before: nearer to 1 a floating-point activation no longer determines the slope.
     """
@@ -63,36 +63,36 @@ class Saturation:
     end: ClassVar[float] = 1.0 - 1e-9  # largest x of its domain
 
     def value(self, x: Array) -> Array:
-        """1 - (1 - x^p)^(1/p), without the cancellation at rest."""
+        """The value 1 - (1 - x^p)^(1/p), without the cancellation at rest, for numbers x of any shape."""
         if self.exponent == 2:
             return x * x / (1.0 + np.sqrt(self._remainder(x)))
         with np.errstate(divide="ignore"):
             return -np.expm1(np.log1p(-np.minimum(np.power(x, self.exponent), 1.0)) / self.exponent)
 
     def slope(self, x: Array) -> Array:
-        """x^(p-1) (1 - x^p)^(1/p - 1)."""
+        """The slope x^(p-1) (1 - x^p)^(1/p - 1), of the shape of x."""
         p = self.exponent
         with np.errstate(divide="ignore"):
             return np.power(x, p - 1.0) * np.power(self._remainder(x), 1.0 / p - 1.0)
 
     def curvature(self, x: Array) -> Array:
-        """(p - 1) x^(p-2) (1 - x^p)^(1/p - 2)."""
+        """The curvature (p - 1) x^(p-2) (1 - x^p)^(1/p - 2), of the shape of x."""
         p = self.exponent
         return (p - 1.0) * np.power(x, p - 2.0) * np.power(self._remainder(x), 1.0 / p - 2.0)
 
     def symbolic(self, x: Any) -> Any:
-        """The same of CasADi symbols."""
+        """The value 1 - (1 - x^p)^(1/p) of CasADi symbols."""
         return 1.0 - (1.0 - x**self.exponent) ** (1.0 / self.exponent)
 
     def _remainder(self, x: Array) -> Array:
-        """1 - x^p, with its digits near saturation."""
+        """The remainder 1 - x^p, with its digits near saturation."""
         if self.exponent == 2:
             return np.maximum((1.0 - x) * (1.0 + x), 0.0)
         return np.maximum(-np.expm1(self.exponent * np.log(np.maximum(x, TINY))), 0.0)
 
 
 def power(base: Array, exponent: float) -> Array:
-    """base^exponent, by products for exponents up to 3, which are faster and round less."""
+    """The base (any shape) to an exponent, by products up to the third power: they are faster and round less."""
     if exponent in (1, 2, 3):
         return np.asarray(base if exponent == 1 else base * base if exponent == 2 else base * base * base)
     return np.power(base, exponent)
@@ -100,7 +100,7 @@ def power(base: Array, exponent: float) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class Term:
-    """f_t sum_i phi(c_i (a_i - e_i)) in every frame t."""
+    """The term f_t sum_i phi(c_i (a_i - e_i)) of every frame t."""
 
     form: Power | Saturation  # phi
     coefficient: Array  # c, (T, n)
@@ -108,17 +108,17 @@ class Term:
     factor: float | Array = 1.0  # f, a number or (T,)
 
     def value(self, activation: Array) -> Array:
-        """(T,) at activations (T, n)."""
+        """The value f sum_i phi(x_i), (T,), at activations (T, n)."""
         return self.factor * self.form.value(self._load(activation)).sum(axis=-1)
 
     def slope(self, activation: Array) -> Array:
-        """F c phi'(x), (T, n)."""
-        return self._each * self.form.slope(self._load(activation))
+        """The slope f c phi'(x), (T, n), at activations (T, n)."""
+        return self._steepness * self.form.slope(self._load(activation))
 
     def curvature(self, activation: Array) -> Array:
-        """F c^2 phi''(x), (T, n); zero, not 0 times infinity, for a muscle without any coefficient."""
-        with np.errstate(divide="ignore", invalid="ignore"):
-            bent = self._each * self.coefficient * self.form.curvature(self._load(activation))
+        """The curvature f c^2 phi''(x), (T, n), at activations (T, n); zero for a muscle without any coefficient."""
+        with np.errstate(divide="ignore", invalid="ignore"):  # not 0 times infinity
+            bent = self._steepness * self.coefficient * self.form.curvature(self._load(activation))
         return np.where(self.coefficient > 0, bent, 0.0)
 
     def scaled(self, factor: float | Array) -> Term:
@@ -126,8 +126,8 @@ class Term:
         return Term(self.form, self.coefficient, self.target, factor * self.factor)
 
     @property
-    def _each(self) -> Array:
-        """F c, (T, n)."""
+    def _steepness(self) -> Array:
+        """The product f c, (T, n)."""
         return np.reshape(self.factor, (-1, 1)) * self.coefficient
 
     def _load(self, activation: Array) -> Array:
@@ -155,7 +155,7 @@ def kernel_arrays(terms: Sequence[Term], frames: int, muscles: int) -> tuple[Any
 
 @dataclass(frozen=True, eq=False)
 class SoftRows:
-    """1/2 sum_k w_k (t_k - (G a)_k)^2 in every frame, such as the squares of joint reactions.
+    """The sum 1/2 sum_k w_k (t_k - (G a)_k)^2 of every frame, such as the squares of joint reactions.
 
     Attributes:
         matrix: G, (T, k, n).
@@ -168,23 +168,23 @@ class SoftRows:
     weight: Array
 
     def residual(self, activation: Array) -> Array:
-        """T - G a, (T, k)."""
+        """The residual t - G a, (T, k), at activations (T, n)."""
         return self.target - np.matmul(self.matrix, activation[:, :, None])[:, :, 0]
 
     def value(self, activation: Array) -> Array:
-        """(T,)."""
+        """The value 1/2 sum_k w_k (t_k - (G a)_k)^2, (T,), at activations (T, n)."""
         return 0.5 * (self.weight * np.square(self.residual(activation))).sum(axis=1)
 
     def gradient(self, activation: Array) -> Array:
-        """-G^T w (t - G a), (T, n)."""
+        """The gradient -G^T w (t - G a), (T, n), at activations (T, n)."""
         return -np.matmul((self.weight * self.residual(activation))[:, None, :], self.matrix)[:, 0, :]
 
     def hessian(self) -> Array:
-        """G^T w G, (T, n, n)."""
+        """The Hessian G^T w G, (T, n, n)."""
         return np.matmul(self.matrix.transpose(0, 2, 1) * self.weight[:, None, :], self.matrix)
 
     def hessian_diagonal(self) -> Array:
-        """Its diagonal, (T, n)."""
+        """The diagonal of the Hessian, (T, n)."""
         return np.einsum("tk,tkn->tn", self.weight, np.square(self.matrix))
 
     def scaled(self, factor: Array | float) -> SoftRows:

@@ -93,18 +93,8 @@ def residual_of(
 
 @compiled
 def stationarity(
-    at: int,
-    slope: int,
-    pull: int,
-    own: int,
-    low: int,
-    high: int,
-    work: int,
-    count: int,
-    n: int,
-    padded: int,
-    w: Any,
-) -> float:
+    at: int, slope: int, pull: int, own: int, low: int, high: int, work: int, count: int, n: int, padded: int, w: Any
+) -> float:  # fmt: skip
     """The largest miss of the first line in rows of w, for theta in `own`, where S is left; infinite for NaN.
 
     The first `count` of a row are numbers, n of them belong to muscles.
@@ -159,7 +149,10 @@ def change_of_slopes(data: Any, t: int, reach: float, w: Any) -> None:
 def farkas_ratio(
     direction: Any, moment: Any, scale: Any, pull: int, low: int, high: int, n: int, w: Any
 ) -> float:
-    """certificate.farkas_ratio of a direction y (m,), for A^T y in the row `pull`, bounds in low and high."""
+    """The Farkas ratio of a direction y (m,), for A^T y in the row `pull`, bounds in low and high (certificate.py).
+
+    The moment (m,) [N m] comes with its scale max(1 N m, |b_k|), (m,).
+    """
     asked, size, reach = 0.0, 0.0, 0.0
     for r in range(moment.size):
         asked += direction[r] * moment[r]

@@ -65,7 +65,7 @@ LEAST_FIRST, MOST_FIRST = FIRST
 MARGIN = 1e-15
 
 
-class Programme(NamedTuple):
+class FreeProgramme(NamedTuple):
     """One frame as the interior point takes it: its n free muscles; rows of the moments, and below them soft rows."""
 
     terms: Terms
@@ -96,9 +96,7 @@ def gather_terms(terms: Terms, count: int, t: int, free: Any, n: int, w: Any) ->
     """
     curved = False
     for j in range(n):
-        w[P0 + j] = 0.0
-        w[P1 + j] = 0.0
-        w[P2 + j] = 0.0
+        w[P0 + j], w[P1 + j], w[P2 + j] = 0.0, 0.0, 0.0
     for k in range(count):
         kind, p, f = terms.kind[k], terms.exponent[k], terms.factor[k, t]
         row = terms.row[k]
@@ -122,25 +120,21 @@ def gather_terms(terms: Terms, count: int, t: int, free: Any, n: int, w: Any) ->
 
 
 @compiled
-def slopes(x: Programme, at: int, out: int) -> None:
-    """f'(a) for a row of activations."""
+def slopes(x: FreeProgramme, at: int, out: int) -> None:
+    """The marginal costs f'(a) for a row of activations, into the row `out`."""
     w, n = x.w, x.n
     for i in range(x.padded):
         w[out + i] = w[P0 + i] + w[at + i] * (w[P1 + i] + w[at + i] * w[P2 + i])
     if x.curved:
         for k in range(x.terms_used):
-            kind, p, f, c = (
-                x.terms.kind[k],
-                x.terms.exponent[k],
-                x.terms.factor[k, x.t],
-                OTHER_TERMS + k * STRIDE,
-            )
+            kind, p, f = x.terms.kind[k], x.terms.exponent[k], x.terms.factor[k, x.t]
+            c = OTHER_TERMS + k * STRIDE
             if not is_polynomial(kind, p):
                 add_slopes(kind, p, f, w[c : c + n], w[at : at + n], n, w[out : out + n])
 
 
 @compiled
-def change_of_slope(x: Programme, reach: float) -> None:
+def change_of_slope(x: FreeProgramme, reach: float) -> None:
     """OWN: theta of the certificate for one reach (problem_scale.slope_scale); leaves f' half-way there in MIDDLE."""
     w = x.w
     for i in range(x.padded):
@@ -153,7 +147,7 @@ def change_of_slope(x: Programme, reach: float) -> None:
 
 
 @compiled
-def start(x: Programme) -> None:
+def start(x: FreeProgramme) -> None:
     """The first iterate: activations according to the load, z to mu; MULTIPLIER holds a guess of the multiplier."""
     matrix, hard, rows, n, padded, w, s = x.matrix, x.hard, x.rows, x.n, x.padded, x.w, x.s
     # problem_scale.load
@@ -212,7 +206,7 @@ def start(x: Programme) -> None:
 
 
 @compiled
-def minimise(x: Programme, tolerance: float, max_iterations: int, seek_proof: bool) -> tuple[int, int]:
+def minimise(x: FreeProgramme, tolerance: float, max_iterations: int, seek_proof: bool) -> tuple[int, int]:
     """Minimise the cost of a frame; returns the claim (a Status) and the iterations.
 
     The frame is done at the tolerance, after PATIENCE iterations at a hundred times as much, or, with `seek_proof`,

@@ -63,7 +63,7 @@ def value_of(terms: Terms, t: int, a: Any) -> float:
 
 @compiled
 def slopes_of(terms: Terms, t: int, a: Any, out: Any) -> None:
-    """The marginal costs of frame t, (n,)."""
+    """The marginal costs of frame t at its activations a, both (n,)."""
     for i in range(a.size):
         out[i] = 0.0
     for k in range(terms.kind.size):
@@ -88,7 +88,7 @@ def slopes_of(terms: Terms, t: int, a: Any, out: Any) -> None:
 
 @compiled
 def add_slopes(kind: int, p: float, f: float, c: Any, a: Any, n: int, out: Any) -> None:
-    """Those of a term that is neither quadratic nor cubic, for its row c, (n,)."""
+    """Add the marginal costs, (n,), of a term that is neither quadratic nor cubic, for its row c and activations a."""
     if kind == TERM_POWER:
         for i in range(n):
             out[i] += f * p * c[i] * (c[i] * a[i]) ** (p - 1.0)
@@ -107,7 +107,7 @@ def add_slopes(kind: int, p: float, f: float, c: Any, a: Any, n: int, out: Any) 
 def add_slopes_and_curvatures(
     kind: int, p: float, f: float, c: Any, a: Any, n: int, slope: Any, curvature: Any
 ) -> None:
-    """Both for activations that are not zero."""
+    """Add slopes and curvatures, (n,) each, of such a term at activations a (n,) that are not zero."""
     if kind == TERM_POWER:
         for i in range(n):
             x = c[i] * a[i]

@@ -45,7 +45,7 @@ LEAST_OMEGA = 1e-12
 DIVERGED = 1e9
 """Size of A^T lambda, in the largest omega, beyond which the moments will never be met exactly.
 
-Round-off then hides the marginal costs of other muscles (certificate.py); `solving.AtEdge` is for such frames.
+Round-off then hides the marginal costs of other muscles (certificate.py); solving.py gives such frames stiff reserves.
 """
 
 # Cholesky factors of matrices with unit diagonal

@@ -79,7 +79,7 @@ HELD = 1e-6
 FLAT = 1e-4
 SECANT_SHARE = 0.3
 HELD_POWER, FLAT_POWER, SECANT_SHARE_POWER = 1e-8, 1e-3, 1.0
-"""The same for a SINGLE_POWER above the second, which may be much flatter at rest."""
+"""HELD, FLAT and SECANT_SHARE of a SINGLE_POWER above the second, which may be much flatter at rest."""
 PROOF_FROM = 3
 STIFF = 1e100  # marginal cost of the activation of a fixed muscle
 
@@ -229,7 +229,7 @@ def first_inverse_curvatures(form: int, q: float, n: int, padded: int, w: Any) -
 
 @compiled
 def inverse_curvatures(form: int, q: float, miss: float, padded: int, w: Any) -> None:
-    """INVERSE: H of the module docstring."""
+    """INVERSE: 1/f'' in H, by the module docstring, where `miss` is the relative residual."""
     flat = form == SINGLE_POWER and q > 2.0
     held = min(miss, 1.0) * (HELD_POWER if flat else HELD)
     if form == QUADRATIC:
@@ -247,22 +247,9 @@ def inverse_curvatures(form: int, q: float, miss: float, padded: int, w: Any) ->
 
 @compiled
 def solve_dual(
-    form: int,
-    q: float,
-    matrix: Any,
-    hard: int,
-    rows: int,
-    n: int,
-    padded: int,
-    cold: bool,
-    tolerance: float,
-    best: float,
-    max_steps: int,
-    seek_proof: bool,
-    w: Any,
-    s: Any,
-    schur: Any,
-) -> tuple[int, int]:
+    form: int, q: float, matrix: Any, hard: int, rows: int, n: int, padded: int, cold: bool, tolerance: float,
+    best: float, max_steps: int, seek_proof: bool, w: Any, s: Any, schur: Any,
+) -> tuple[int, int]:  # fmt: skip
     """Newton's method on the dual of a frame; returns the claim (a Status) and the steps.
 
     For the form and its exponent q see dual_form. The matrix (R, padded) has the `hard` rows of the moments and below

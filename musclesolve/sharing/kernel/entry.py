@@ -14,7 +14,7 @@ from musclesolve.sharing.kernel.constants import CERTIFY, CHAIN, IN_ORDER
 from musclesolve.sharing.kernel.dual_newton import dual_form
 from musclesolve.sharing.kernel.solve_frame import (
     Data,
-    Output,
+    FrameOutput,
     Workspace,
     bounds_of,
     process_frame,
@@ -25,17 +25,17 @@ from musclesolve.sharing.kernel.workspace_layout import RESERVE_WEIGHT, RateBoun
 MESSAGE = "compiling the force-sharing kernel for this machine, once (ten to twenty seconds)"
 
 
-def _given(kind: Any, axes: int) -> types.Array:
+def _read_only(kind: Any, axes: int) -> types.Array:
     return types.Array(kind, axes, "C", readonly=True)
 
 
 _REAL, _WHOLE = types.float64, types.int64
-_TABLE, _CUBE, _ROW = _given(_REAL, 2), _given(_REAL, 3), _given(_REAL, 1)
+_TABLE, _CUBE, _ROW = _read_only(_REAL, 2), _read_only(_REAL, 3), _read_only(_REAL, 1)
 SIGNATURE = (
     *(_WHOLE, _WHOLE, _WHOLE),
-    *(_CUBE, _TABLE, _TABLE, _TABLE, _TABLE, _TABLE, _given(types.boolean, 1), _TABLE),
+    *(_CUBE, _TABLE, _TABLE, _TABLE, _TABLE, _TABLE, _read_only(types.boolean, 1), _TABLE),
     *(_CUBE, _TABLE, _TABLE),
-    *(_given(_WHOLE, 1), _ROW, _TABLE, _given(_WHOLE, 1), _CUBE),
+    *(_read_only(_WHOLE, 1), _ROW, _TABLE, _read_only(_WHOLE, 1), _CUBE),
     *(_REAL, _WHOLE, types.boolean),
     *(_ROW, _REAL, _REAL, _REAL[::1], _REAL[::1]),
     *(_REAL[:, ::1], _REAL[:, ::1], _REAL[:, ::1], _REAL[:, ::1]),
@@ -62,7 +62,7 @@ def build_run(version: str) -> CompiledFunction:
             moment_arm, moment, force_capacity, lower, upper, domain, usable, reserve_weight,
             soft_matrix, soft_target, soft_weight, terms, dual_form(terms),
         )  # fmt: skip
-        output = Output(
+        output = FrameOutput(
             activation, force, reserve, multiplier, status, residual, cost, iterations, proof, weight
         )
         rate = RateBounds(time, activation_time, deactivation_time, before, since)
@@ -76,11 +76,11 @@ def build_run(version: str) -> CompiledFunction:
                     return t
             else:
                 bounds_of(data, t, rate, work.w)
-                given = data.reserve_weight.size > 0
+                reserved = data.reserve_weight.size > 0
                 for r in range(moment.shape[1]):
-                    work.s[RESERVE_WEIGHT, r] = data.reserve_weight[t, r] if given else 0.0
+                    work.s[RESERVE_WEIGHT, r] = data.reserve_weight[t, r] if reserved else 0.0
                 numbers = activation[t], reserve[t], multiplier[t]
-                residual[t] = residual_of(data, t, given, s[RESERVE_WEIGHT], *numbers, w)
+                residual[t] = residual_of(data, t, reserved, s[RESERVE_WEIGHT], *numbers, w)
         return last
 
     return CompiledFunction(run, SIGNATURE, OPTIONS, version, MESSAGE)

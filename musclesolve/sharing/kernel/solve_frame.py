@@ -3,7 +3,7 @@
 The stages are those of sharing/solving.py: bounds within the domain of the cost; idle muscles fixed at rest; Newton's
 method on the dual; if that does not converge the interior point, after the nearest moments where there are reserves;
 the certificate from the problem's own arrays; where it fails, a proof of infeasibility; where there is none, the
-interior point at the edge of reach (solving.AtEdge); where reserves are allowed for an infeasible frame, a
+interior point at the edge of reach, with stiff reserves; where reserves are allowed for an infeasible frame, a
 second time with them. A frame without certificate or proof is UNRESOLVED; the numpy method takes it.
 """
 
@@ -20,7 +20,7 @@ from musclesolve.sharing.kernel.compiled_interior_point import (
     INFEASIBLE,
     MAX_ITERATIONS,
     SOLVED,
-    Programme,
+    FreeProgramme,
     gather_terms,
     minimise,
 )
@@ -69,7 +69,7 @@ class Data(NamedTuple):
     form: int  # by which activations follow from multipliers, see dual_newton.py
 
 
-class Output(NamedTuple):
+class FrameOutput(NamedTuple):
     """The arrays of a solution."""
 
     activation: Any
@@ -170,14 +170,8 @@ def fix_idle_muscles(data: Data, t: int, work: Workspace) -> None:
 
 @compiled
 def run_interior_point(
-    data: Data,
-    t: int,
-    work: Workspace,
-    with_cost: bool,
-    reserved: bool,
-    tolerance: float,
-    max_iterations: int,
-) -> tuple[int, int, int]:
+    data: Data, t: int, work: Workspace, with_cost: bool, reserved: bool, tolerance: float, max_iterations: int
+) -> tuple[int, int, int]:  # fmt: skip
     """The interior point on one frame, with the cost, or with none and reserves of weight one.
 
     The weights of reserves are in RESERVE_WEIGHT where there are some, a guess of the multiplier in GUESS; the result
@@ -219,7 +213,7 @@ def run_interior_point(
         w[P0 + j], w[P1 + j], w[P2 + j] = 0.0, 1.0, 0.0
         for r in range(rows):
             work.matrix[r, j] = 0.0
-    programme = Programme(
+    programme = FreeProgramme(
         data.terms, count, t, curved, work.matrix, hard, rows, n, padded, w, s, work.schur
     )  # fmt: skip
     claim, steps = minimise(programme, tolerance, max_iterations, not (with_cost and reserved))
@@ -289,7 +283,7 @@ def reset_warm_start(s: Any) -> None:
 
 @compiled
 def full_cost(data: Data, t: int, w: Any) -> float:
-    """problem_scale.full_cost of one frame."""
+    """The cost of one frame at full activation, less that at rest, as in problem_scale.full_cost."""
     muscles, total = data.lower.shape[1], 0.0
     lower, upper = w[ALL_LOWER : ALL_LOWER + muscles], w[ALL_UPPER : ALL_UPPER + muscles]
     change = value_of(data.terms, t, upper) - value_of(data.terms, t, lower)
@@ -307,7 +301,7 @@ def full_cost(data: Data, t: int, w: Any) -> float:
 
 
 @compiled
-def accept(data: Data, t: int, output: Output) -> int:
+def accept(data: Data, t: int, output: FrameOutput) -> int:
     """Complete the output of a frame whose certificate holds; returns its status."""
     activation, capacity, status = output.activation[t], data.force_capacity[t], SOLVED
     for i in range(activation.size):
@@ -326,7 +320,7 @@ def accept(data: Data, t: int, output: Output) -> int:
 
 
 @compiled
-def record_proof(data: Data, t: int, direction: Any, output: Output, w: Any) -> bool:
+def record_proof(data: Data, t: int, direction: Any, output: FrameOutput, w: Any) -> bool:
     """Whether a direction proves infeasibility, by the problem's own arrays; records it if so."""
     arm, capacity, moment = data.moment_arm[t], data.force_capacity[t], data.moment[t]
     hard, muscles = arm.shape
@@ -346,23 +340,17 @@ def record_proof(data: Data, t: int, direction: Any, output: Output, w: Any) -> 
 
 @inlined
 def solve_frame(
-    data: Data,
-    t: int,
-    work: Workspace,
-    output: Output,
-    tolerance: float,
-    max_iterations: int,
-    allow_reserve: bool,
-) -> int:
+    data: Data, t: int, work: Workspace, output: FrameOutput, tolerance: float, max_iterations: int, allow_reserve: bool
+) -> int:  # fmt: skip
     """Solve frame t, whose bounds are in ALL_LOWER and ALL_UPPER, into the output; returns its status."""
     w, s, hard, muscles = work.w, work.s, data.moment.shape[1], data.lower.shape[1]
     if not load_frame(data, t, work):
         return INVALID_INPUT
     fix_idle_muscles(data, t, work)
-    given = data.reserve_weight.size > 0
-    reserved = given
+    weighted = data.reserve_weight.size > 0
+    reserved = weighted
     for r in range(hard):
-        s[RESERVE_WEIGHT, r] = data.reserve_weight[t, r] if given else 0.0
+        s[RESERVE_WEIGHT, r] = data.reserve_weight[t, r] if weighted else 0.0
     stage = DUAL if data.form != UNKNOWN else _first_interior_stage(reserved)
     while True:
         at_edge = stage >= EDGE
@@ -398,7 +386,7 @@ def solve_frame(
             numbers = output.activation[t], output.reserve[t], output.multiplier[t]
             output.residual[t] = residual_of(data, t, reserved, s[RESERVE_WEIGHT], *numbers, w)
             if output.residual[t] <= (ENOUGH * tolerance if stage == DUAL else TOLERANCE):
-                if reserved == given:
+                if reserved == weighted:
                     store_multipliers(s, hard)
                 return accept(data, t, output)
             if stage == DUAL:
@@ -439,15 +427,9 @@ def _first_interior_stage(reserved: bool) -> int:
 
 @inlined
 def process_frame(
-    data: Data,
-    t: int,
-    rate: RateBounds,
-    work: Workspace,
-    output: Output,
-    tolerance: float,
-    max_iterations: int,
+    data: Data, t: int, rate: RateBounds, work: Workspace, output: FrameOutput, tolerance: float, max_iterations: int,
     allow_reserve: bool,
-) -> bool:
+) -> bool:  # fmt: skip
     """Solve frame t within its rate limits; whether it is resolved."""
     output.iterations[t] = 0
     for r in range(data.moment.shape[1]):

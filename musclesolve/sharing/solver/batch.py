@@ -12,12 +12,12 @@ import numpy as np
 from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_integer
 from musclesolve.sharing.cost.cost_base import Cost
-from musclesolve.sharing.kernel.compiled_solver import KernelProblem, Options
+from musclesolve.sharing.kernel.compiled_solver import KernelOptions, KernelProblem
 from musclesolve.sharing.kernel.constants import UNRESOLVED
 from musclesolve.sharing.kernel.workspace_layout import RateBounds
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solution import SolutionArrays
-from musclesolve.sharing.solver.interior_point import InteriorPoint, nearest_moments
+from musclesolve.sharing.solver.interior_point import FramesInteriorPoint, nearest_moments
 from musclesolve.sharing.solver.solver_base import Attempt
 from musclesolve.sharing.status import Status
 
@@ -35,7 +35,7 @@ class Vectorised:
     def solve(self, problem: Problem, cost: Cost, warm_start: Array | None = None) -> Attempt:
         """See Solver. A warm start is of no use to an interior-point method and is ignored."""
         attempt, weight = Attempt.blank(problem), problem.reserve_weight
-        method = InteriorPoint(self.tolerance, self.max_iterations, seek_proof=weight is None)
+        method = FramesInteriorPoint(self.tolerance, self.max_iterations, seek_proof=weight is None)
         for first in range(0, problem.n_frames, self.block):
             block = np.arange(first, min(first + self.block, problem.n_frames))
             part = problem.frames(block)
@@ -44,8 +44,8 @@ class Vectorised:
                 continue
             # stiff reserves make A^T lambda orders of magnitude larger than the marginal costs
             missing = nearest_moments(part)
-            found = method.solve(part, cost, weight[block] * missing.reserve)
-            attempt.store(block, replace(found, iterations=found.iterations + missing.iterations))
+            there = method.solve(part, cost, weight[block] * missing.reserve)
+            attempt.store(block, replace(there, iterations=there.iterations + missing.iterations))
         return attempt
 
 
@@ -78,28 +78,27 @@ class Batch:
 
     def solve_certified(self, problem: Problem, cost: Cost, allow_reserve: bool) -> SolutionArrays | None:
         """See Solver; None for a cost that cannot be described as data."""
-        kernel, options = KernelProblem.of(problem, cost), self._options(allow_reserve)
+        kernel = KernelProblem.of(problem, cost)
+        options = KernelOptions(self.tolerance, self.max_iterations, allow_reserve)
         return None if kernel is None else kernel.solve(options, self.block, self.threads)
 
     def sequence(
         self, problem: Problem, cost: Cost, rate: RateBounds, allow_reserve: bool
     ) -> Callable[[int, SolutionArrays], int] | None:
         """See Solver; None for a cost that cannot be described as data."""
-        kernel, options = KernelProblem.of(problem, cost), self._options(allow_reserve)
+        kernel = KernelProblem.of(problem, cost)
+        options = KernelOptions(self.tolerance, self.max_iterations, allow_reserve)
         return None if kernel is None else partial(kernel.solve_in_order, rate=rate, options=options)
-
-    def _options(self, allow_reserve: bool) -> Options:
-        return Options(self.tolerance, self.max_iterations, allow_reserve)
 
     def solve(self, problem: Problem, cost: Cost, warm_start: Array | None = None) -> Attempt:
         """See Solver. A warm start is of no use to an interior-point method and is ignored."""
-        found = self.solve_certified(problem, cost, allow_reserve=False)
-        if found is None:
+        arrays = self.solve_certified(problem, cost, allow_reserve=False)
+        if arrays is None:
             return self.fallback.solve(problem, cost)
-        proved = found.status == Status.INFEASIBLE
+        proved = arrays.status == Status.INFEASIBLE
         claim = np.where(proved, Status.INFEASIBLE, Status.SOLVED).astype(np.int8)
-        direction = np.where(proved[:, None], found.infeasibility_proof, found.multiplier)
-        attempt = Attempt(found.activation, found.reserve, direction, found.iterations, claim)
-        if (left := found.status == UNRESOLVED).any():
+        direction = np.where(proved[:, None], arrays.infeasibility_proof, arrays.multiplier)
+        attempt = Attempt(arrays.activation, arrays.reserve, direction, arrays.iterations, claim)
+        if (left := arrays.status == UNRESOLVED).any():
             attempt.store(left, self.fallback.solve(problem.frames(left), cost))
         return attempt

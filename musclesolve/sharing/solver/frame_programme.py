@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -32,16 +32,16 @@ STEPS, LAST = 4, 1e-13
 
 
 @dataclass(frozen=True)
-class Outcome:
-    """What a backend claims for one frame: x, the multipliers of its rows (None: to be found), and a status."""
+class Claim:
+    """What a backend claims for one frame: unknowns, multipliers of the rows (None: to be estimated), and a status."""
 
-    x: Array
-    multiplier: Array | None
+    x: Array  # (k,)
+    multiplier: Array | None  # (r,)
     iterations: int
     claim: Status
 
 
-class Programme:
+class FrameProgramme:
     """The functions of one frame and their exact derivatives."""
 
     def __init__(self, problem: Problem, cost: Cost) -> None:
@@ -73,18 +73,18 @@ class Programme:
         return slope
 
     def value(self, x: Array) -> float:
-        """The scaled cost with that of the reserves."""
+        """The scaled cost with that of the reserves, at scaled unknowns x (n,), or (n + m,) with reserves."""
         a, s = x[: self.muscles], x[self.muscles :]
         total = float(self.cost.total_value(self.problem, a[None])[0])
         return total / self.scale + 0.5 * float(self.weight @ np.square(s))
 
     def gradient(self, x: Array) -> Array:
-        """(n,), or (n + m,) with reserves."""
+        """The gradient by the scaled unknowns x, both (n,), or (n + m,) with reserves."""
         a, s = x[: self.muscles], x[self.muscles :]
         return np.concatenate([self._slope(a) / self.scale, self.weight * s])
 
     def hessian(self, x: Array) -> Array:
-        """The whole matrix."""
+        """The whole matrix of second derivatives by the scaled unknowns x."""
         full = np.diag(np.concatenate([np.zeros(self.muscles), self.weight]))
         curvature = self.cost.hessian(self.problem, x[None, : self.muscles])[0]
         full[: self.muscles, : self.muscles] = curvature / self.scale
@@ -113,21 +113,21 @@ class Reduced:
         return bool(self.programme.coupled)
 
     def whole(self, y: Array) -> Array:
-        """The free unknowns among all."""
+        """The free unknowns y (k,) among all."""
         x = np.array(self.programme.lower)
         x[self.free] = y
         return x
 
     def value(self, y: Array) -> float:
-        """See Programme."""
+        """The value at free unknowns y (k,)."""
         return float(self.programme.value(self.whole(y)))
 
     def gradient(self, y: Array) -> Array:
-        """Along the free unknowns."""
+        """The gradient by the free unknowns y, both (k,)."""
         return np.asarray(self.programme.gradient(self.whole(y))[self.free])
 
     def hessian(self, y: Array) -> Array:
-        """Among the free unknowns."""
+        """The second derivatives by the free unknowns y (k,), (k, k)."""
         return np.asarray(self.programme.hessian(self.whole(y))[np.ix_(self.free, self.free)])
 
 
@@ -138,26 +138,24 @@ def independent_rows(matrix: Array) -> Array:
     return independent
 
 
-def solve_reduced(
-    programme: Any, free: Mask, guess: Array, call: Callable[[Reduced, Array], Outcome]
-) -> Outcome:
+def solve_reduced(programme: Any, free: Mask, guess: Array, call: Callable[[Reduced, Array], Claim]) -> Claim:
     """What `call` claims for a programme (lower, upper, matrix, moment) without what is fixed or repeated.
 
-    `free` are the unknowns that their bounds leave free, `guess` is what is left of a frame whose rows contradict
-    each other.
+    `free` (k,) are the unknowns that their bounds leave free, `guess` (k,) is what is left of a frame whose rows
+    contradict each other.
     """
     if not free.any():
-        return Outcome(np.array(programme.lower), None, 0, Status.SOLVED)
+        return Claim(np.array(programme.lower), None, 0, Status.SOLVED)
     reduced = Reduced(programme, free)
     if not reduced.consistent:
-        return Outcome(guess, None, 0, Status.INFEASIBLE)
+        return Claim(guess, None, 0, Status.INFEASIBLE)
     claimed = call(reduced, guess[free])
     multiplier = None if claimed.multiplier is None else reduced.combination @ claimed.multiplier
-    return Outcome(reduced.whole(claimed.x), multiplier, claimed.iterations, claimed.claim)
+    return Claim(reduced.whole(claimed.x), multiplier, claimed.iterations, claimed.claim)
 
 
 def frame_by_frame(
-    problem: Problem, cost: Cost, warm_start: Array | None, call: Callable[[Reduced, Array], Outcome]
+    problem: Problem, cost: Cost, warm_start: Array | None, call: Callable[[Reduced, Array], Claim]
 ) -> Attempt:
     """Every frame by `call(programme, first guess)`, the last digits by Newton's method (`polished`).
 
@@ -166,26 +164,26 @@ def frame_by_frame(
     attempt, muscles = Attempt.blank(problem), problem.n_muscles
     previous = 0.5 * (problem.lower[:1] + problem.upper[:1])
     for t in range(problem.n_frames):
-        programme = Programme(problem.frames(np.array([t])), cost)
+        programme = FrameProgramme(problem.frames(np.array([t])), cost)
         guess = previous[0] if warm_start is None else warm_start[t]
         guess = np.append(np.clip(guess, problem.lower[t], problem.upper[t]), np.zeros_like(programme.unit))
         free = programme.upper - programme.lower > NO_ROOM
-        outcome = solve_reduced(programme, free, guess, call)
+        claimed = solve_reduced(programme, free, guess, call)
 
-        x, multiplier = np.clip(outcome.x, programme.lower, programme.upper), outcome.multiplier
+        x, multiplier = np.clip(claimed.x, programme.lower, programme.upper), claimed.multiplier
         if multiplier is None:
             slope = programme.gradient(x)
             multiplier = least_squares_multiplier(
                 programme.matrix, slope, x, programme.lower, programme.upper
             )
-        if outcome.claim != Status.MAX_ITERATIONS and np.isfinite(multiplier).all():
+        if claimed.claim != Status.MAX_ITERATIONS and np.isfinite(multiplier).all():
             x, multiplier = polished(programme, x, multiplier)
         attempt.activation[t] = x[:muscles]
         if programme.unit.size:
             attempt.reserve[t] = x[muscles:] * programme.unit * programme.row
         attempt.multiplier[t] = multiplier * programme.scale / programme.row
-        attempt.iterations[t], attempt.claim[t] = outcome.iterations, outcome.claim
-        if outcome.claim == Status.SOLVED:
+        attempt.iterations[t], attempt.claim[t] = claimed.iterations, claimed.claim
+        if claimed.claim == Status.SOLVED:
             previous = attempt.activation[t : t + 1]
     return attempt
 
@@ -214,33 +212,15 @@ def least_squares_multiplier(matrix: Array, slope: Array, x: Array, lower: Array
     unit = np.eye(len(x))
     columns = np.hstack([matrix.T, unit[:, low], -unit[:, high]]) / size[:, None]
     floor = np.concatenate([np.full(len(matrix), -np.inf), np.zeros(low.sum() + high.sum())])
-    found = lsq_linear(columns, slope / size, (floor, np.inf), method="bvls", tol=1e-14, max_iter=500)
-    multiplier: Array = found.x[: len(matrix)]
-    return multiplier
+    result = lsq_linear(columns, slope / size, (floor, np.inf), method="bvls", tol=1e-14, max_iter=500)
+    return np.asarray(result.x[: len(matrix)])
 
 
-class _Smooth(Protocol):
-    """A cost with bounds lower and upper, (n,), on its unknowns x, and rows (m, n) of which matrix x = moment."""
-
-    @property
-    def lower(self) -> Array: ...
-
-    @property
-    def upper(self) -> Array: ...
-
-    @property
-    def matrix(self) -> Array: ...
-
-    @property
-    def moment(self) -> Array: ...
-
-    def gradient(self, x: Array, /) -> Array: ...
-
-    def hessian(self, x: Array, /) -> Array: ...
-
-
-def polished(programme: _Smooth, x: Array, multiplier: Array) -> tuple[Array, Array]:
+def polished(programme: Any, x: Array, multiplier: Array) -> tuple[Array, Array]:
     """The result and its multipliers after some steps of Newton's method, or as they were if these leave the bounds.
+
+    The programme has bounds `lower` and `upper` (n,) on its unknowns x (n,), rows `matrix` (m, n) of which
+    matrix x = moment, with multipliers (m,), and the methods `gradient` and `hessian`.
 
     An unknown is held at a bound if the force that presses it there, |g - A^T lambda|, exceeds its distance. On the
     others each step solves H dx - A^T lambda = -g together with A (x + dx) = b.
@@ -252,9 +232,8 @@ def polished(programme: _Smooth, x: Array, multiplier: Array) -> tuple[Array, Ar
         best = np.where(low, programme.lower, np.where(high, programme.upper, best))
         free = ~(low | high)
         matrix, rows = programme.matrix[:, free], len(programme.moment)
-        system = np.block(
-            [[programme.hessian(best)[np.ix_(free, free)], -matrix.T], [matrix, np.zeros((rows, rows))]]
-        )
+        hessian = programme.hessian(best)[np.ix_(free, free)]
+        system = np.block([[hessian, -matrix.T], [matrix, np.zeros((rows, rows))]])
         right = np.concatenate([-programme.gradient(best)[free], programme.moment - programme.matrix @ best])
         if not (np.isfinite(system).all() and np.isfinite(right).all()):
             return first
@@ -265,7 +244,6 @@ def polished(programme: _Smooth, x: Array, multiplier: Array) -> tuple[Array, Ar
             best = np.clip(best, programme.lower, programme.upper)
         elif np.abs(step[: free.sum()]).max(initial=0.0) <= LAST:
             break
-    met = np.abs(programme.matrix @ best - programme.moment).max() <= 1e-9 * (
-        1.0 + np.abs(programme.moment).max()
-    )
+    missed, largest = np.abs(programme.matrix @ best - programme.moment).max(), np.abs(programme.moment).max()
+    met = missed <= 1e-9 * (1.0 + largest)
     return (best, multiplier) if met and np.isfinite(multiplier).all() else first

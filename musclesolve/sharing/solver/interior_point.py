@@ -80,12 +80,12 @@ class _Frames:
         return _Frames(**parts, low=self.low.select(which), high=self.high.select(which))
 
     def short(self) -> Array:
-        """The rest b - A a - C lambda, (T, m + k)."""
+        """The residual b - A a - C lambda of the moments and soft rows, (T, m + k)."""
         return self.target - _product(self.matrix, self.a) - self.compliance * self.multiplier
 
 
 @dataclass(frozen=True)
-class InteriorPoint:
+class FramesInteriorPoint:
     """The iteration on one block of frames."""
 
     tolerance: float  # certificate at which a frame is done; a hundred times as much after 40 iterations
@@ -108,9 +108,9 @@ class InteriorPoint:
                 miss, claim = self._examine(here, cost, x, iteration)
                 better = (miss < least[x.number]) | (claim == Status.INFEASIBLE) | (iteration == 0)
                 least[x.number] = np.fmin(miss, least[x.number])
-                where, found = x.number[better], x.multiplier[better, :hard]
-                best.activation[where], best.multiplier[where] = x.a[better], found
-                best.reserve[where] = x.compliance[better, :hard] * found
+                where, multiplier = x.number[better], x.multiplier[better, :hard]
+                best.activation[where], best.multiplier[where] = x.a[better], multiplier
+                best.reserve[where] = x.compliance[better, :hard] * multiplier
                 best.iterations[x.number], best.claim[x.number] = iteration, claim
                 going = claim == Status.MAX_ITERATIONS
                 if not going.any() or iteration == self.max_iterations:
@@ -136,17 +136,14 @@ class InteriorPoint:
         if near.any():
             slope = cost.gradient(problem, x.a)
             if x.matrix.shape[1] > hard:
-                soft = x.matrix[:, hard:]
-                slope = slope - _pull(
-                    soft, (x.target[:, hard:] - _product(soft, x.a)) / x.compliance[:, hard:]
-                )
+                soft, compliance_of_soft = x.matrix[:, hard:], x.compliance[:, hard:]
+                slope = slope - _pull(soft, (x.target[:, hard:] - _product(soft, x.a)) / compliance_of_soft)
             # no activation costs anything: multipliers are zero, however small they were
             free_of_charge = (slope == 0).all(axis=1) & near & exact
             x.multiplier[free_of_charge, :hard] = pull[free_of_charge] = 0.0
-            own = slope_scale(
-                problem, cost, np.maximum(LEAST_REACH, (x.a - lower).max(axis=1)), x.row_curvature
-            )
-            miss = np.maximum(miss, stationarity_miss(problem, x.a, slope, pull, own))
+            reach = np.maximum(LEAST_REACH, (x.a - lower).max(axis=1))
+            theta = slope_scale(problem, cost, reach, x.row_curvature)
+            miss = np.maximum(miss, stationarity_miss(problem, x.a, slope, pull, theta))
             enough = self.tolerance if iteration < PATIENCE else 100.0 * self.tolerance
             claim[near & (miss <= enough)] = Status.SOLVED
         claim[~np.isfinite(miss)] = Status.SOLVER_FAILED
@@ -225,12 +222,12 @@ def _step(problem: Problem, cost: Cost, x: _Frames, share: float) -> None:
 
 
 def _pull(matrix: Array, multiplier: Array) -> Array:
-    """A^T lambda, (T, n)."""
+    """The pull A^T lambda, (T, n), of multipliers (T, m + k)."""
     return np.matmul(multiplier[:, None, :], matrix)[:, 0, :]
 
 
 def _product(matrix: Array, activation: Array) -> Array:
-    """A a, (T, m + k)."""
+    """The product A a, (T, m + k), of activations (T, n)."""
     return np.matmul(matrix, activation[:, :, None])[:, :, 0]
 
 
@@ -248,9 +245,8 @@ class BatchCholesky:
         diagonal = np.einsum("kkt->kt", rows)
         largest = diagonal.max(axis=0)
         # a row without muscles: any pivot will do; a small one shows at once that its moment is out of reach
-        diagonal = np.where(
-            diagonal > EMPTY_ROW * largest, diagonal, np.where(largest > 0, EMPTY_PIVOT * largest, 1.0)
-        )
+        pivot = np.where(largest > 0, EMPTY_PIVOT * largest, 1.0)
+        diagonal = np.where(diagonal > EMPTY_ROW * largest, diagonal, pivot)
         self.scale = 1.0 / np.sqrt(diagonal)
         factor = rows * self.scale[:, None] * self.scale[None]
         for j in range(self.size):
@@ -262,7 +258,7 @@ class BatchCholesky:
         self.factor = factor
 
     def solve(self, right: Array) -> Array:
-        """x, (T, m), for right-hand sides (T, m)."""
+        """The solution x, (T, m), for right-hand sides (T, m)."""
         x = right.T * self.scale
         for j in range(self.size):
             x[j] /= self.factor[j, j]
@@ -280,7 +276,7 @@ class NoCost(SumOfTerms):
     name = "no_cost"
 
     def coefficient(self, problem: Problem) -> Array:
-        """Zeros, (T, n)."""
+        """The coefficients: zeros, (T, n)."""
         return np.zeros_like(problem.force_capacity)
 
     def terms(self, problem: Problem) -> tuple[Term, ...]:
@@ -295,5 +291,5 @@ def nearest_moments(problem: Problem) -> Attempt:
     excludes b. Such a frame ends as soon as its residual is a proof, before it is the smallest one.
     """
     soft = problem.with_arrays(reserve_weight=np.ones_like(problem.moment))
-    method = InteriorPoint(tolerance=1e-9, max_iterations=250, seek_proof=True)
+    method = FramesInteriorPoint(tolerance=1e-9, max_iterations=250, seek_proof=True)
     return method.solve(soft, NoCost())

@@ -46,37 +46,33 @@ class Ipopt:
             return self._solve(problem, cost, warm_start)
 
     def _solve(self, problem: Problem, cost: Cost, warm_start: Array | None) -> Attempt:
-        weight, rows = problem.reserve_weight, cost.soft_rows(problem)
-        muscles, attempt = problem.n_muscles, Attempt.blank(problem)
+        muscles, dofs, reserved = problem.n_muscles, problem.n_dof, problem.reserve_weight is not None
+        attempt, soft = Attempt.blank(problem), dofs if reserved else 0
         row = np.abs(problem.moment_matrix).max(axis=2)
         row = np.where(row > 0, row, 1.0)
-        steepest = slope_size(problem, cost, load(problem)).max(axis=1, keepdims=True)
+        steepest = slope_size(problem, cost, load(problem)).max(axis=1)
         steepest = np.where(steepest > 0, steepest, 1.0)
         matrices, moments = problem.moment_matrix / row[:, :, None], problem.moment / row
-        numbers = cost.parameters(problem)
-        last = [1.0 / steepest]  # what follows the rows in the order of the symbols of the programme
-        if weight is not None:
-            last.append(weight * row**2 / steepest)
-        if rows is not None:
-            last += [columns_first(rows.matrix), rows.target, rows.weight / steepest]
-        first, rest = columns_first(numbers), np.concatenate(last, axis=1)
-        free = np.full(0 if weight is None else problem.n_dof, np.inf)
+        weight = problem.reserve_weight * row**2 if reserved else np.zeros((len(row), 0))  # type: ignore[operator]
+        parameters, sizes = cost_parameters(problem, cost, steepest, weight / steepest[:, None])
+        free = np.full(soft, np.inf)
 
         start = 0.5 * (problem.lower + problem.upper)[:1]
         for t in range(problem.n_frames):
             lower, upper = problem.lower[t], problem.upper[t]
-            combination = np.eye(problem.n_dof)
-            if weight is None:
+            combination = np.eye(dofs)
+            if not reserved:
                 # Ipopt wants no more rows than unknowns to be found; reserves make the rows independent
                 independent = independent_rows(matrices[t] * (upper > lower))
-                combination = combination if independent.shape[1] == problem.n_dof else independent
+                combination = combination if independent.shape[1] == dofs else independent
             matrix, moment = combination.T @ matrices[t], combination.T @ moments[t]
-            sizes = (len(moment), muscles, numbers.shape[1], 0 if rows is None else rows.target.shape[1])
-            programme = _programme(cost, sizes, weight is not None, self.tolerance, self.max_iterations)
+            programme = _programme(
+                cost, len(moment), muscles, soft, sizes, self.tolerance, self.max_iterations
+            )
             guess = np.clip(start[0] if warm_start is None else warm_start[t], lower, upper)
-            found = programme(
-                x0=np.concatenate([guess, np.zeros_like(free)]),
-                p=np.concatenate([first[t], matrix.ravel(order="F"), moment, rest[t]]),
+            claimed = programme(
+                x0=np.concatenate([guess, np.zeros(soft)]),
+                p=np.concatenate([parameters[t], matrix.ravel(order="F"), moment]),
                 lbx=np.concatenate([lower, -free]),
                 ubx=np.concatenate([upper, free]),
                 lbg=0.0,
@@ -85,16 +81,33 @@ class Ipopt:
             status = programme.stats()
             attempt.claim[t] = CLAIMS.get(status["return_status"], Status.SOLVER_FAILED)
             attempt.iterations[t] = status.get("iter_count", 0)
-            x = np.asarray(found["x"])[:, 0]
+            x = np.asarray(claimed["x"])[:, 0]
             attempt.activation[t] = np.clip(x[:muscles], lower, upper)
-            if weight is not None:
+            if reserved:
                 attempt.reserve[t] = x[muscles:] * row[t]
             # Ipopt adds multiplier times constraint to the cost; here it is subtracted
-            multiplier = -combination @ np.asarray(found["lam_g"])[:, 0]
+            multiplier = -combination @ np.asarray(claimed["lam_g"])[:, 0]
             attempt.multiplier[t] = multiplier * steepest[t] / row[t]
             if attempt.claim[t] == Status.SOLVED:
                 start = attempt.activation[t : t + 1]
         return attempt
+
+
+@lru_cache(maxsize=32)
+def _programme(
+    cost: Cost, rows: int, muscles: int, soft: int, sizes: tuple[int, int], tolerance: float, limit: int
+) -> Any:
+    """Minimise the scaled cost of n muscles subject to A a + s = b of some rows, s if there are reserves."""
+    a, s = casadi.SX.sym("a", muscles), casadi.SX.sym("s", soft)
+    matrix, moment = casadi.SX.sym("A", rows, muscles), casadi.SX.sym("b", rows)
+    objective, parameters = cost_expression(cost, a, s, sizes)
+    problem = {
+        "x": casadi.vertcat(a, s),
+        "p": casadi.vertcat(parameters, casadi.vec(matrix), moment),
+        "f": objective,
+        "g": matrix @ a - moment + (s if soft else 0.0),
+    }
+    return casadi_ipopt("sharing", problem, ipopt_options(tolerance, limit))
 
 
 def columns_first(matrices: Array) -> Array:
@@ -102,31 +115,39 @@ def columns_first(matrices: Array) -> Array:
     return matrices.transpose(0, 2, 1).reshape(len(matrices), -1)
 
 
-@lru_cache(maxsize=32)
-def _programme(cost: Cost, sizes: tuple[int, int, int, int], soft: bool, tolerance: float, limit: int) -> Any:
-    """Minimise f(a)/scale + 1/2 s.W s + 1/2 (t - G a).V (t - G a) subject to A a + s = b, with its derivatives."""
-    dofs, muscles, count, n_soft_rows = sizes  # of which dofs counts the rows that are left
-    a = casadi.SX.sym("a", muscles)
-    s = casadi.SX.sym("s", dofs if soft else 0)
-    numbers = casadi.SX.sym("numbers", count, muscles)
-    matrix, moment = casadi.SX.sym("A", dofs, muscles), casadi.SX.sym("b", dofs)
-    scale, weight = casadi.SX.sym("scale"), casadi.SX.sym("w", dofs if soft else 0)
+def cost_parameters(
+    problem: Problem, cost: Cost, steepest: Array, weight: Array
+) -> tuple[Array, tuple[int, int]]:
+    """What `cost_expression` has parameters for, (T, P), and its sizes.
+
+    The slope by which the cost is divided is (T,), the weights of scaled reserves are (T, m), or (T, 0) without any.
+    """
+    numbers, rows = cost.parameters(problem), cost.soft_rows(problem)
+    parts = [columns_first(numbers), 1.0 / steepest[:, None], weight]
+    if rows is not None:
+        parts += [columns_first(rows.matrix), rows.target, rows.weight / steepest[:, None]]
+    return np.concatenate(parts, axis=1), (numbers.shape[1], 0 if rows is None else rows.target.shape[1])
+
+
+def cost_expression(cost: Cost, a: Any, s: Any, sizes: tuple[int, int]) -> tuple[Any, Any]:
+    """The scaled cost f(a) / scale + 1/2 s.W s + 1/2 (t - G a).V (t - G a) of a frame, and its parameters.
+
+    Activations and reserves are symbols of CasADi; the sizes are the parameters per muscle and the soft rows.
+    """
+    (count, rows), muscles, soft = sizes, a.numel(), s.numel()
+    numbers, scale, weight = (
+        casadi.SX.sym(*symbol) for symbol in (("numbers", count, muscles), ("scale",), ("w", soft))
+    )
+    combination, target, importance = (
+        casadi.SX.sym(*symbol) for symbol in (("G", rows, muscles), ("t", rows), ("V", rows))
+    )
     objective = scale * cost.expression(casadi, a, numbers)
-    rows = matrix @ a - moment
     if soft:
-        objective, rows = objective + 0.5 * casadi.dot(weight, s**2), rows + s
-    combination, target = casadi.SX.sym("G", n_soft_rows, muscles), casadi.SX.sym("t", n_soft_rows)
-    importance = casadi.SX.sym("V", n_soft_rows)
-    if n_soft_rows:
+        objective = objective + 0.5 * casadi.dot(weight, s**2)
+    if rows:
         objective = objective + 0.5 * casadi.dot(importance, (target - combination @ a) ** 2)
-    symbols = (numbers, matrix, moment, scale, weight, combination, target, importance)
-    problem = {
-        "x": casadi.vertcat(a, s),
-        "p": casadi.vertcat(*(casadi.vec(symbol) for symbol in symbols)),
-        "f": objective,
-        "g": rows,
-    }
-    return casadi_ipopt("sharing", problem, ipopt_options(tolerance, limit))
+    symbols = (numbers, scale, weight, combination, target, importance)
+    return objective, casadi.vertcat(*(casadi.vec(symbol) for symbol in symbols))
 
 
 def casadi_ipopt(name: str, problem: dict[str, Any], options: dict[str, Any]) -> Any:

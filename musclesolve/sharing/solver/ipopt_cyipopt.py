@@ -12,7 +12,7 @@ from musclesolve._util.arrays import Array
 from musclesolve._util.locks import CASADI
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.problem import Problem
-from musclesolve.sharing.solver.frame_programme import Outcome, Reduced, frame_by_frame, ipopt_options
+from musclesolve.sharing.solver.frame_programme import Claim, Reduced, frame_by_frame, ipopt_options
 from musclesolve.sharing.solver.solver_base import Attempt
 from musclesolve.sharing.status import Status
 
@@ -37,7 +37,7 @@ class Cyipopt:
         with CASADI:
             return frame_by_frame(problem, cost, warm_start, self._call)
 
-    def _call(self, programme: Reduced, guess: Array) -> Outcome:
+    def _call(self, programme: Reduced, guess: Array) -> Claim:
         # the lower triangle of the Hessian, or the diagonal alone where muscles do not meet in the cost
         diagonal, iterations = np.arange(guess.size), [0]
         places = np.tril_indices(guess.size) if programme.coupled else (diagonal, diagonal)
@@ -79,4 +79,4 @@ class Cyipopt:
         x, report = ipopt.solve(guess)
         claim = CLAIMS.get(report["status"], Status.SOLVER_FAILED)
         # Ipopt adds multiplier times constraint to the cost; here it is subtracted
-        return Outcome(np.asarray(x), -np.asarray(report["mult_g"]), iterations[0], claim)
+        return Claim(np.asarray(x), -np.asarray(report["mult_g"]), iterations[0], claim)

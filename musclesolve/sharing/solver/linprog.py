@@ -9,13 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from musclesolve._util.arrays import Array, Mask
-from musclesolve.sharing.certificate import (
-    DECIDED,
-    bound_of_level,
-    relative_load,
-    reserve_pull,
-    weight_of,
-)
+from musclesolve.sharing.certificate import DECIDED, bound_of_level, relative_load, reserve_pull, weight_of
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solver.batch import Batch
@@ -35,12 +29,15 @@ def minimise(
     bounds: Sequence[tuple[float, float | None]],
     limits: Array | None = None,
 ) -> tuple[Array, Array] | None:
-    """Solution and multipliers of minimise cost . x, rows x = right, limits x <= 0; None if there is none."""
+    """The x of least cost . x with rows x = right and limits x <= 0, and the multipliers of the rows; None if none.
+
+    The cost is (k,), the rows are (r, k), the right-hand side is (r,), the limits are (l, k), in any consistent units.
+    """
     from scipy.optimize import linprog
 
     at_most = None if limits is None else np.zeros(len(limits))
-    found = linprog(cost, A_ub=limits, b_ub=at_most, A_eq=rows, b_eq=right, bounds=bounds)
-    return (found.x, found.eqlin.marginals) if found.status == 0 else None
+    result = linprog(cost, A_ub=limits, b_ub=at_most, A_eq=rows, b_eq=right, bounds=bounds)
+    return (result.x, result.eqlin.marginals) if result.status == 0 else None
 
 
 @dataclass(frozen=True)
@@ -69,12 +66,12 @@ class Linprog:
         for t, slope in enumerate(slopes):
             scale = np.abs(slope).max() or 1.0
             bounds = np.stack([problem.lower[t], problem.upper[t]], axis=1)
-            found = self._call(slope / scale, problem.moment_matrix[t], problem.moment[t], bounds)
-            attempt.claim[t] = CLAIMS.get(found.status, Status.SOLVER_FAILED)
-            if found.x is not None:
-                attempt.activation[t] = np.clip(found.x, *bounds.T)
-                attempt.multiplier[t] = found.multiplier * scale
-                attempt.iterations[t] = found.nit
+            result = self._call(slope / scale, problem.moment_matrix[t], problem.moment[t], bounds)
+            attempt.claim[t] = CLAIMS.get(result.status, Status.SOLVER_FAILED)
+            if result.x is not None:
+                attempt.activation[t] = np.clip(result.x, *bounds.T)
+                attempt.multiplier[t] = result.multiplier * scale
+                attempt.iterations[t] = result.nit
         return attempt
 
     def _levels(self, problem: Problem, cost: Cost) -> Attempt:
@@ -86,34 +83,23 @@ class Linprog:
             open_, start = ~held, np.where(held, goal, problem.lower)
             attempt.reserve[:] = _missing(problem, np.where(held, goal, soft.activation))
             attempt.iterations[:] = soft.iterations
-        levels = []
-        for t in range(problem.n_frames):
-            frame = problem.frames(np.array([t]))
-            multipliers = self._frame(frame, load[t], attempt.reserve[t], start[t], open_[t], attempt, t)
-            attempt.multiplier[t] = multipliers[0] if multipliers else 0.0
-            levels.append(multipliers)
-        table = np.full((problem.n_frames, max(map(len, levels), default=0), problem.n_dof), np.nan)
+        levels = [self._frame(problem, t, load[t], start[t], open_[t], attempt) for t in range(len(load))]
+        table = np.full((len(load), max(map(len, levels), default=0), problem.n_dof), np.nan)
         for t, multipliers in enumerate(levels):
+            attempt.multiplier[t] = multipliers[0] if multipliers else 0.0
             table[t, : len(multipliers)] = np.reshape(multipliers, (-1, problem.n_dof))
         return replace(attempt, level_multiplier=table)
 
     def _frame(
-        self,
-        problem: Problem,
-        load: Array,
-        reserve: Array,
-        start: Array,
-        open_: Mask,
-        attempt: Attempt,
-        t: int,
+        self, problem: Problem, t: int, load: Array, start: Array, open_: Mask, attempt: Attempt
     ) -> list[Array]:
-        """All levels of one frame, stored as frame t of the attempt; returns the multipliers of each.
+        """All levels of frame t, stored in the attempt, which has the reserves; returns the multipliers of each, (m,).
 
-        Muscles that are not open have their final activation. The unknowns of a level are the loads of the open ones
-        and the largest of these.
+        Loads at activation 1 are (n,). Muscles that are not open have their final activation in the start, (n,). The
+        unknowns of a level are the loads of the open ones and the largest of these.
         """
-        whole, moment = problem.moment_matrix[0], problem.moment[0] - reserve
-        lower, upper, activation = problem.lower[0], problem.upper[0], np.array(start)
+        whole, moment = problem.moment_matrix[t], problem.moment[t] - attempt.reserve[t]
+        lower, upper, activation = problem.lower[t], problem.upper[t], np.array(start)
         by_load = np.divide(whole, load, out=np.zeros_like(whole), where=load > 0)
         size = np.abs(by_load).max(axis=1)
         size = np.where(size > 0, size, 1.0)
@@ -131,28 +117,26 @@ class Linprog:
                 np.hstack([matrix, np.zeros((len(rest), 1))]),
                 rest,
                 np.vstack([bounds, [0.0, np.inf]]),
-                (
-                    np.hstack([np.eye(count), -np.ones((count, 1))]),
-                    np.zeros(count),
-                ),  # no load above the largest
+                # no load above the largest
+                (np.hstack([np.eye(count), -np.ones((count, 1))]), np.zeros(count)),
             )
-            found = self._call(*programme)
-            if multipliers and found.x is None:
+            result = self._call(*programme)
+            if multipliers and result.x is None:
                 # what is held leaves the others no room but that of rounding
-                found = replace(self, tolerance=LOOSE)._call(*programme)
-            attempt.iterations[t] += found.nit
-            if found.x is None:
-                claim = CLAIMS.get(found.status, Status.SOLVER_FAILED)
+                result = replace(self, tolerance=LOOSE)._call(*programme)
+            attempt.iterations[t] += result.nit
+            if result.x is None:
+                claim = CLAIMS.get(result.status, Status.SOLVER_FAILED)
                 if claim == Status.INFEASIBLE and multipliers:  # by rounding
                     claim = Status.SOLVER_FAILED
                 break
-            level = found.x[-1]
-            activation[open_] = np.clip(found.x[:-1] / load[open_], lower[open_], upper[open_])
+            level = result.x[-1]
+            activation[open_] = np.clip(result.x[:-1] / load[open_], lower[open_], upper[open_])
             if level <= NOTHING * load.max():  # all others rest
                 activation[open_] = lower[open_]
                 break
             # which open muscles this level decides, and where it holds them
-            multiplier = basis @ found.multiplier
+            multiplier = basis @ result.multiplier
             pull = multiplier @ whole
             limited = open_ & (pull > DECIDED * load) & (load * upper >= level)
             if limited.any():
@@ -165,7 +149,9 @@ class Linprog:
             activation = np.where(decided, goal, activation)
             multipliers.append(multiplier)
             open_ = open_ & ~decided
-            basis = _independent(by_load[:, open_], size)
+            # combinations of the rows that stand for all; what is left of a row beside its size may be rounding
+            left, value, _ = np.linalg.svd(by_load[:, open_] / size[:, None], full_matrices=False)
+            basis = left[:, value > RANK] / size[:, None]
         attempt.activation[t], attempt.claim[t] = activation, claim
         return multipliers
 
@@ -177,13 +163,16 @@ class Linprog:
         bounds: Array,
         rows: tuple[Array, Array] | None = None,
     ) -> Any:
-        """SciPy's linprog with rows of order one; `multiplier` is d cost / d moment."""
+        """The result of SciPy's linprog with rows of order one; its `multiplier` is d cost / d moment, (r,).
+
+        The slope is (k,), the matrix (r, k), the moment (r,), the bounds are (k, 2); rows are limits A x <= b.
+        """
         from scipy.optimize import linprog
 
         size = np.abs(matrix).max(axis=1, initial=0.0)
         size = np.where(size > 0, size, 1.0)
         limits = dict.fromkeys(("primal_feasibility_tolerance", "dual_feasibility_tolerance"), self.tolerance)
-        found = linprog(
+        result = linprog(
             slope,
             *(rows or (None, None)),
             A_eq=matrix / size[:, None],
@@ -192,23 +181,13 @@ class Linprog:
             method="highs",
             options=limits | {"maxiter": self.max_iterations},
         )
-        if found.x is not None:
-            found.multiplier = found.eqlin.marginals / size
-        return found
+        if result.x is not None:
+            result.multiplier = result.eqlin.marginals / size
+        return result
 
 
 def _missing(problem: Problem, activation: Array) -> Array:
-    """What is left of the moments, b - A a, and exactly nothing in frames where it is negligible, (T, m)."""
+    """What activations (T, n) leave of the moments, b - A a, (T, m) [N m]; zero in frames where it is negligible."""
     short = problem.moment - problem.produced(activation)
     small = np.abs(short) <= NEGLIGIBLE * np.maximum(1.0, np.abs(problem.moment))
     return np.where(small.all(axis=1, keepdims=True), 0.0, short)
-
-
-def _independent(matrix: Array, size: Array) -> Array:
-    """Combinations of the rows that are independent of each other and stand for all, (m, rank).
-
-    A row is nothing if it is so beside its size with all muscles, (m,): what is left of it may be rounding.
-    """
-    left, value, _ = np.linalg.svd(matrix / size[:, None], full_matrices=False)
-    kept: Array = left[:, value > RANK] / size[:, None]
-    return kept

@@ -50,7 +50,7 @@ class Barrier(NamedTuple):
         return Barrier(self.x[which], self.k[which])
 
 
-class Step(NamedTuple):
+class MehrotraStep(NamedTuple):
     """A corrector step: what the programme calls its move, the barriers after it, its length and sigma."""
 
     move: Any
@@ -67,7 +67,7 @@ def mehrotra_step(
     least: float = 0.0,
     free: Array | float = 1.0,
     axis: int | None = None,
-) -> Step:
+) -> MehrotraStep:
     """One step that goes at most a share of the way to the nearest bound.
 
     Args:
@@ -109,4 +109,4 @@ def mehrotra_step(
     pairs = zip(barriers, guess, strict=True)
     move, changes = direction(*((target - bent * dx * dk) / x for (x, _), (dx, dk) in pairs))
     length = longest(changes, share)
-    return Step(move, moved(length, changes), length, sigma)
+    return MehrotraStep(move, moved(length, changes), length, sigma)

@@ -25,7 +25,7 @@ from musclesolve.sharing.certificate import kkt_residual
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.kernel.constants import NO_ROOM
 from musclesolve.sharing.problem import Problem
-from musclesolve.sharing.solver.frame_programme import Outcome, Reduced, polished, solve_reduced
+from musclesolve.sharing.solver.frame_programme import Claim, Reduced, polished, solve_reduced
 from musclesolve.sharing.solver.solver_base import Attempt
 from musclesolve.sharing.status import Status
 
@@ -36,7 +36,7 @@ BOUNDS_AS_ROWS = ("quadprog", "clarabel")
 """Backends for which qpsolvers turns infinite bounds into rows: they get the finite ones only."""
 
 
-class Frame(NamedTuple):
+class QuadraticFrame(NamedTuple):
     """1/2 sum_j P_j y_j^2 + q.y is to be minimised with A y = b and lower <= y <= upper, infinite for no bound."""
 
     curvature: Array  # P, (k,), positive
@@ -47,22 +47,22 @@ class Frame(NamedTuple):
     upper: Array  # (k,)
 
     @classmethod
-    def of(cls, part: Reduced) -> Frame:
+    def of(cls, part: Reduced) -> QuadraticFrame:
         """What is left of a frame without the unknowns that are fixed and the rows that are repeated."""
         whole, matrix = part.programme, np.ascontiguousarray(part.matrix)
         terms = whole.curvature[part.free], whole.slope[part.free]
         return cls(*terms, matrix, part.moment, part.lower, part.upper)
 
-    def at(self, t: int) -> Frame:
-        """One of many frames."""
-        return Frame(*(array[t] for array in self))
+    def at(self, t: int) -> QuadraticFrame:
+        """Frame t, where the arrays have the frame axis first."""
+        return QuadraticFrame(*(array[t] for array in self))
 
     def gradient(self, y: Array) -> Array:
-        """P y + q."""
+        """The gradient P y + q at scaled unknowns y, both (k,)."""
         return self.curvature * y + self.slope
 
     def hessian(self, y: Array) -> Array:
-        """The whole matrix."""
+        """The second derivatives diag(P), (k, k), whatever y is."""
         return np.diag(self.curvature)
 
 
@@ -102,14 +102,14 @@ class QuadraticProgramme:
             for t in range(problem.n_frames):
                 frame = frames.at(t)
                 if clean[t]:
-                    outcome = self.call(frame)
+                    claimed = self.call(frame)
                 else:
-                    nearest = np.clip(0.0, frame.lower, frame.upper)
-                    outcome = solve_reduced(
-                        frame, free[t], nearest, lambda part, _: self.call(Frame.of(part))
+                    rest = np.clip(0.0, frame.lower, frame.upper)
+                    claimed = solve_reduced(
+                        frame, free[t], rest, lambda part, _: self.call(QuadraticFrame.of(part))
                     )
-                x[t], attempt.iterations[t], attempt.claim[t] = outcome.x, outcome.iterations, outcome.claim
-                multiplier[t] = 0.0 if outcome.multiplier is None else outcome.multiplier
+                x[t], attempt.iterations[t], attempt.claim[t] = claimed.x, claimed.iterations, claimed.claim
+                multiplier[t] = 0.0 if claimed.multiplier is None else claimed.multiplier
         store()
         residual = kkt_residual(problem, cost, attempt.activation, attempt.reserve, attempt.multiplier)
         rough = np.flatnonzero((residual > GOOD_ENOUGH) & (residual <= NEAR))
@@ -119,38 +119,29 @@ class QuadraticProgramme:
             store()
         return attempt
 
-    def call(self, frame: Frame) -> Outcome:
+    def call(self, frame: QuadraticFrame) -> Claim:
         """The result of the backend for one frame: y, and the multipliers of its rows."""
         import qpsolvers
 
         rows, size = frame.matrix.shape
-        given: dict[str, Any] = {"A": frame.matrix, "b": frame.moment} if rows else {}
+        parts: dict[str, Any] = {"A": frame.matrix, "b": frame.moment} if rows else {}
         if self.name in BOUNDS_AS_ROWS:
             one, low, high = np.eye(size), np.isfinite(frame.lower), np.isfinite(frame.upper)
-            given["G"] = np.vstack([-one[low], one[high]])
-            given["h"] = np.concatenate([-frame.lower[low], frame.upper[high]])
+            parts["G"] = np.vstack([-one[low], one[high]])
+            parts["h"] = np.concatenate([-frame.lower[low], frame.upper[high]])
         else:
-            given |= {"lb": frame.lower, "ub": frame.upper}
+            parts |= {"lb": frame.lower, "ub": frame.upper}
         if self.name in qpsolvers.dense_solvers:
             hessian: Any = np.diag(frame.curvature)
         else:
             hessian = csc_matrix((frame.curvature, np.arange(size), np.arange(size + 1)))
-            given |= {name: csc_matrix(given[name]) for name in ("A", "G") if name in given}
-        programme = qpsolvers.Problem(hessian, frame.slope, **given)
-        result = qpsolvers.solve_problem(programme, self.name, **self._options())
-        x = np.full(size, np.nan) if result.x is None else np.array(result.x)
-        # qpsolvers adds multiplier times constraint to the cost; here it is subtracted
-        multiplier = np.full(rows, np.nan) if result.y is None else -np.array(result.y)
-        extras = result.extras  # some backends report their iterations
-        count = extras["iterations"][0] if "iterations" in extras else getattr(extras.get("info"), "iter", 0)
-        return Outcome(x, multiplier, int(count), Status.SOLVED if result.found else Status.SOLVER_FAILED)
-
-    def _options(self) -> dict[str, Any]:
-        """Tolerance and iterations by the names of the backend; quadprog has neither."""
+            parts |= {name: csc_matrix(parts[name]) for name in ("A", "G") if name in parts}
+        programme = qpsolvers.Problem(hessian, frame.slope, **parts)
+        # tolerance and iterations by the names of the backend; quadprog has neither
         both = {"eps_abs": self.tolerance, "eps_rel": self.tolerance, "max_iter": self.max_iterations}
         gap = {"eps_duality_gap_abs": self.tolerance, "eps_duality_gap_rel": self.tolerance}
         least = max(self.tolerance, 1e-10)  # HiGHS refuses smaller ones
-        return {
+        options: dict[str, dict[str, Any]] = {
             "daqp": {"primal_tol": self.tolerance, "iter_limit": self.max_iterations},
             "osqp": both | {"polishing": True, "raise_error": False},
             "piqp": both | gap,
@@ -166,15 +157,22 @@ class QuadraticProgramme:
                 "qp_regularization_value": 0.0,
                 "qp_iteration_limit": self.max_iterations,
             },
-        }.get(self.name, {})
+        }
+        result = qpsolvers.solve_problem(programme, self.name, **options.get(self.name, {}))
+        x = np.full(size, np.nan) if result.x is None else np.array(result.x)
+        # qpsolvers adds multiplier times constraint to the cost; here it is subtracted
+        multiplier = np.full(rows, np.nan) if result.y is None else -np.array(result.y)
+        extras = result.extras  # some backends report their iterations
+        count = extras["iterations"][0] if "iterations" in extras else getattr(extras.get("info"), "iter", 0)
+        return Claim(x, multiplier, int(count), Status.SOLVED if result.found else Status.SOLVER_FAILED)
 
 
-def scaled_frames(problem: Problem, cost: Cost) -> tuple[Frame, Array, Array, Array]:
+def scaled_frames(problem: Problem, cost: Cost) -> tuple[QuadraticFrame, Array, Array, Array]:
     """Every frame under a quadratic cost in the scale of this file, with every unknown and every row.
 
     Returns:
-        the frames as one Frame, whose arrays have the frame axis first; c, (T, 1); the units of the unknowns, (T, k);
-        the largest entries of the rows, (T, r), of which the first m are those of the moments.
+        the frames as one QuadraticFrame, whose arrays have the frame axis first; c, (T, 1); the units of the unknowns,
+        (T, k); the largest entries of the rows, (T, r), of which the first m are those of the moments.
     """
     rows, muscles, zero = cost.soft_rows(problem), problem.n_muscles, problem.lower
     bent = cost.hessian_diagonal(problem, zero)
@@ -197,7 +195,7 @@ def scaled_frames(problem: Problem, cost: Cost) -> tuple[Frame, Array, Array, Ar
     row = np.abs(matrix).max(axis=2, initial=0.0)
     row = np.where(row > 0, row, 1.0)
     no_bound = np.full((len(matrix), residuals), np.inf)
-    frames = Frame(
+    frames = QuadraticFrame(
         curvature=np.concatenate([np.maximum(bent / whole, FLAT), np.ones_like(no_bound)], axis=1),
         slope=np.concatenate([slope / size, np.zeros_like(no_bound)], axis=1) * unit,
         matrix=matrix / row[:, :, None],

@@ -12,7 +12,7 @@ from scipy.optimize import Bounds, LinearConstraint, linprog, minimize
 from musclesolve._util.arrays import Array
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.problem import Problem
-from musclesolve.sharing.solver.frame_programme import LARGE, Outcome, Reduced, frame_by_frame
+from musclesolve.sharing.solver.frame_programme import LARGE, Claim, Reduced, frame_by_frame
 from musclesolve.sharing.solver.solver_base import Attempt
 from musclesolve.sharing.status import Status
 
@@ -38,7 +38,7 @@ class Slsqp:
         """See Solver."""
         return frame_by_frame(problem, cost, warm_start, self._call)
 
-    def _call(self, programme: Reduced, guess: Array) -> Outcome:
+    def _call(self, programme: Reduced, guess: Array) -> Claim:
         matrix, moment = programme.matrix, programme.moment
         bounds = np.stack([programme.lower, programme.upper], axis=1)
         bounds[programme.upper >= LARGE] = (-np.inf, np.inf)
@@ -52,7 +52,7 @@ class Slsqp:
             options={"ftol": self.tolerance, "maxiter": self.max_iterations},
         )
         claims = {0: Status.SOLVED, ITERATION_LIMIT: Status.MAX_ITERATIONS, INCOMPATIBLE: Status.INFEASIBLE}
-        return Outcome(result.x, None, result.nit, claims.get(result.status, Status.SOLVER_FAILED))
+        return Claim(result.x, None, result.nit, claims.get(result.status, Status.SOLVER_FAILED))
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class TrustConstr:
             warnings.filterwarnings("ignore", "Singular Jacobian matrix")
             return frame_by_frame(problem, cost, warm_start, self._call)
 
-    def _call(self, programme: Reduced, guess: Array) -> Outcome:
+    def _call(self, programme: Reduced, guess: Array) -> Claim:
         reserves, moment = programme.upper >= LARGE, programme.moment
         bounds = Bounds(
             np.where(reserves, -np.inf, programme.lower),
@@ -107,7 +107,7 @@ class TrustConstr:
                 break
             barrier = DECAY * result.barrier_parameter
         claim = Status.SOLVED if result.status in (SLOPE_MET, NO_WAY_LEFT) else Status.MAX_ITERATIONS
-        return Outcome(x, -result.v[0] if moment.size else np.zeros(0), iterations, claim)
+        return Claim(x, -result.v[0] if moment.size else np.zeros(0), iterations, claim)
 
 
 def _inner(programme: Reduced) -> Array:

@@ -12,7 +12,7 @@ from sharing_cases import SMOOTH
 from musclesolve.sharing.certificate import kkt_residual
 from musclesolve.sharing.cost.cost_registry import REGISTRY
 from musclesolve.sharing.cost.named.power_costs import ActivationPower, ForceSquared, StressCubed
-from musclesolve.sharing.solver.frame_programme import Outcome
+from musclesolve.sharing.solver.frame_programme import Claim
 from musclesolve.sharing.solver.qp_solvers import QuadraticProgramme
 from musclesolve.sharing.solver.solver_registry import UnfitSolverError, solvers
 from musclesolve.sharing.solving import solve
@@ -77,7 +77,7 @@ class Wrong(QuadraticProgramme):
     can = frozenset({"quadratic_programme"})
 
     def call(self, frame):
-        return Outcome(frame.upper.copy(), np.zeros(len(frame.moment)), 1, Status.SOLVED)
+        return Claim(frame.upper.copy(), np.zeros(len(frame.moment)), 1, Status.SOLVED)
 
 
 def test_the_certificate_is_recomputed_whatever_a_backend_claims(make_leg):
