@@ -18,7 +18,7 @@ from musclesolve.checking.case import Case
 from musclesolve.drafting.column_triples import SIDE_WORDS
 from musclesolve.drafting.draft_text import DraftTable, Line
 from musclesolve.motion.signals.emg_envelope import linear_envelope
-from musclesolve.recording.data import SIDE_NAMES, SIDES, EmgOptions, Side, Table, sampling_rate
+from musclesolve.recording.data import SIDE_NAMES, SIDES, EmgOptions, Side, Table
 from musclesolve.recording.plates.foot_contacts import vertical_force
 from musclesolve.recording.trial.emg_channels import is_flat, is_one_sided
 
@@ -163,7 +163,7 @@ def emg_tables(file: EmgFile, name: str, in_markers: bool, case: Case | None) ->
     found = None if sided else _side_by_signals(file, kept, processed, case)
     lines = []
     if not in_markers:
-        lines.append(Line("file", name, f"{len(kept)} channels at {sampling_rate(table.time):g} Hz"))
+        lines.append(Line("file", name, f"{len(kept)} channels at {table.rate:g} Hz"))
     source = (
         "no sample is negative: envelopes already"
         if processed
@@ -206,7 +206,7 @@ def _side_by_signals(file: EmgFile, kept: list[str], processed: bool, case: Case
         for channel in kept
         if channel not in file.channels.sides and set(file.channels.muscles[channel]) <= stance_muscles()
     ]
-    rate = sampling_rate(file.table.time)
+    rate = file.table.rate
     if case is None or not own or (not processed and rate < SLOWEST_RAW_HZ):
         return FoundSide(None, "no muscle of the stance shows it")
     time = case.trial.markers.time

@@ -14,7 +14,6 @@ from musclesolve.drafting.laboratory_axes import both, middle_path
 from musclesolve.errors import MuscleSolveError
 from musclesolve.motion.events.flight import flights
 from musclesolve.motion.events.force_events import FootLoads
-from musclesolve.recording.data import sampling_rate
 
 WALK_HZ, RUN_HZ = 6.0, 15.0
 """Usual cut-off frequencies: walking has little above 6 Hz, the first peak of the ground force in running has."""
@@ -50,7 +49,7 @@ def description(case: Case | None) -> str:
         return ""
     first, last = int(known[0]), int(known[-1])
     way = float(np.linalg.norm((pelvis[last] - pelvis[first])[:2]))
-    duration = (last - first) / sampling_rate(markers.time)
+    duration = (last - first) / markers.rate
     kind = "running" if runs(case) else "no flight: walking or the like"
     return f"{kind}, {way / duration:.2f} m/s over {way:.1f} m"
 

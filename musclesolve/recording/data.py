@@ -21,13 +21,31 @@ EventKind = Literal["heel_strike", "toe_off", "foot_below_hip"]
 BODY_CLUSTERS = frozenset({"pelvis", "foot_r", "foot_l"})
 
 
-def sampling_rate(time: Array) -> float:
-    """Return how many samples a second there are at evenly spaced times (T,) [Hz]."""
-    return (time.size - 1) / float(time[-1] - time[0])
+class Sampled:
+    """What has evenly spaced times (T,) [s]."""
+
+    time: Array
+
+    @property
+    def rate(self) -> float:
+        """Samples a second [Hz], from the times."""
+        return (self.time.size - 1) / float(self.time[-1] - self.time[0])
+
+
+class FromFile(Sampled):
+    """What was read from a file of rows, with what a reader of the results should know of it."""
+
+    notes: tuple[str, ...]
+    row_warning: str
+
+    @property
+    def sentences(self) -> list[str]:
+        """The warning on the rows, if there is one, and the notes."""
+        return [sentence for sentence in (self.row_warning, *self.notes) if sentence]
 
 
 @dataclass(frozen=True)
-class Markers:
+class Markers(FromFile):
     """Trajectories of n markers over T frames.
 
     Args:
@@ -51,16 +69,6 @@ class Markers:
     repeated: Mapping[str, str] = field(default_factory=dict)
     row_warning: str = ""
 
-    @property
-    def sentences(self) -> list[str]:
-        """The warning on the rows, if there is one, and the notes."""
-        return [sentence for sentence in (self.row_warning, *self.notes) if sentence]
-
-    @property
-    def rate(self) -> float:
-        """Sampling rate [Hz], from the time column."""
-        return sampling_rate(self.time)
-
     def __contains__(self, name: object) -> bool:
         return name in self.names
 
@@ -70,8 +78,7 @@ class Markers:
 
     def weighted(self, weights: Mapping[str, float]) -> Array:
         """Return the (T, 3) weighted sum of markers [m]."""
-        parts = [weight * self[name] for name, weight in weights.items()]
-        return np.sum(parts, axis=0)
+        return np.sum([weight * self[name] for name, weight in weights.items()], axis=0)
 
     def rotated(self, rotation: Array) -> Markers:
         """Return the markers in other axes: p' = R p, with R (3, 3)."""
@@ -79,7 +86,7 @@ class Markers:
 
 
 @dataclass(frozen=True)
-class Table:
+class Table(FromFile):
     """Columns over time, as MOT and STO files hold them.
 
     Args:
@@ -108,18 +115,13 @@ class Table:
     repeated: Mapping[str, str] = field(default_factory=dict)
     row_warning: str = ""
 
-    @property
-    def sentences(self) -> list[str]:
-        """The warning on the rows, if there is one, and the notes."""
-        return [sentence for sentence in (self.row_warning, *self.notes) if sentence]
-
     def __getitem__(self, name: str) -> Array:
         """Return the (T,) values of one column."""
         return self.values[:, self.names.index(name)]
 
 
 @dataclass(frozen=True)
-class PlateForce:
+class PlateForce(Sampled):
     """Force of one plate on one foot, in the global frame, S samples at the plate's own rate."""
 
     side: Side
@@ -129,11 +131,6 @@ class PlateForce:
     moment: Array  # (S, 3) [N m], about that point (the free moment when the point is the center of pressure)
     path: Path
     number: int | None = None  # of the plate in that file; None where [[force]] names columns
-
-    @property
-    def rate(self) -> float:
-        """Sampling rate [Hz], from the times."""
-        return sampling_rate(self.time)
 
 
 @dataclass(frozen=True)
@@ -257,7 +254,7 @@ class EmgOptions:
 
 
 @dataclass(frozen=True)
-class Emg:
+class Emg(Sampled):
     """Signals of k channels of EMG and the muscles that the trial file gives them, S samples at their own rate.
 
     muscles: names as the trial file has them, to be looked up in the muscle set. maximum: the envelope that counts as
@@ -271,11 +268,6 @@ class Emg:
     maximum: tuple[float | None, ...]
     path: Path
     options: EmgOptions = field(default_factory=EmgOptions)
-
-    @property
-    def rate(self) -> float:
-        """Sampling rate [Hz], from the times."""
-        return sampling_rate(self.time)
 
 
 @dataclass(frozen=True)
@@ -340,12 +332,10 @@ class Recording:
     def used_markers(self) -> tuple[str, ...]:
         """Names of the markers of the motion that the analysis needs, in the order of the file."""
         mapped = {marker for weights in self.mapping.values() for marker in weights}
-        direct = mapped - set(self.carried)
-        needed = {self.carried[marker] for marker in mapped & set(self.carried)} | (
-            set(self.clusters) & BODY_CLUSTERS
-        )
-        direct.update(marker for cluster in needed for marker in self.clusters[cluster])
-        return tuple(name for name in self.markers.names if name in direct)
+        clusters = {self.carried[marker] for marker in mapped if marker in self.carried}
+        clusters |= self.clusters.keys() & BODY_CLUSTERS
+        needed = mapped.difference(self.carried).union(*(self.clusters[cluster] for cluster in clusters))
+        return tuple(name for name in self.markers.names if name in needed)
 
     def sees(self, landmark: str) -> bool:
         """Return whether the markers of the motion show a landmark without a cluster that carries it."""
@@ -360,10 +350,8 @@ class Recording:
     def frames(self) -> slice:
         """Return the frames of the motion that lie in the time range."""
         half = 0.5 / self.markers.rate
-        first, last = np.searchsorted(
-            self.markers.time, (self.time_range[0] - half, self.time_range[1] + half)
-        )
-        return slice(int(first), int(last))
+        ends = self.time_range[0] - half, self.time_range[1] + half
+        return slice(*(int(k) for k in np.searchsorted(self.markers.time, ends)))
 
     @property
     def balanced_range(self) -> tuple[float, float] | None:

@@ -8,7 +8,7 @@ megabytes at a time, so that memory holds what is asked for and little more.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -20,7 +20,6 @@ from musclesolve._util.arrays import Array
 from musclesolve.recording.c3d.description import (
     FULL,
     LONGEST,
-    Coding,
     Description,
     Layout,
     corrupted,
@@ -29,7 +28,7 @@ from musclesolve.recording.c3d.description import (
 )
 from musclesolve.recording.data import Event, EventKind, Markers, Side, Table
 from musclesolve.recording.place_errors import error_at
-from musclesolve.recording.text.repeated_names import blanked, distinct_names, numbered, repeated_notes
+from musclesolve.recording.text.repeated_names import blanked, distinct_names, repeated_notes
 from musclesolve.recording.text.text_file import file_path, open_input, opening
 from musclesolve.recording.units import LARGEST, metres_in, plain_unit
 
@@ -107,28 +106,20 @@ class C3D:
     @property
     def labels(self) -> dict[str, int]:
         """The name of every labelled marker -> its place among the points, the first one of several."""
-        return {name: places[0] for name, places in self._places.items()}
+        return self._named[0]
 
     @property
     def repeated(self) -> dict[str, str]:
         """The name of every marker that stands more than once -> where."""
-        return {
-            name: numbered("POINT:LABELS, points", [place + 1 for place in places])
-            for name, places in self._places.items()
-            if len(places) > 1
-        }
+        return self._named[1]
 
     @cached_property
-    def _places(self) -> dict[str, list[int]]:
-        names = self.description.texts("POINT:LABELS")[: self.layout.points]
+    def _named(self) -> tuple[dict[str, int], dict[str, str]]:
         computed = {name for group in _COMPUTED for name in self.description.texts(f"POINT:{group}")}
-        places: dict[str, list[int]] = {}
-        for place, name in enumerate(names):
-            # Trajectories without a name: no label, or *12 and the like.
-            if not name or name.startswith("*") or name in computed:
-                continue
-            places.setdefault(name, []).append(place)
-        return places
+        labels = enumerate(self.description.texts("POINT:LABELS")[: self.layout.points])
+        # Trajectories without a name: no label, or *12 and the like.
+        named = [(k, label) for k, label in labels if label and label[0] != "*" and label not in computed]
+        return distinct_names(named, "POINT:LABELS, points")
 
     @property
     def time(self) -> Array:
@@ -148,26 +139,86 @@ class C3D:
     def markers(self) -> Markers:
         """Return the labelled markers in metres, in the axes of the file.
 
+        A negative residual marks a point that was not seen; so does a coordinate that is no number.
+
         Raises:
             InputError: there are none.
         """
-        if not self.labels:
+        names, places, layout = tuple(self.labels), list(self.labels.values()), self.layout
+        if not names:
             problem, remedy = "the file has no labelled markers", "label the markers in the capture software"
             raise error_at(self.path, "POINT:LABELS", problem, "a label", remedy, code="missing_marker")
-        places = list(self.labels.values())
-        position = read_points(self.path, self.layout, self.description.coding, places)
+        position = np.empty((layout.frames, len(places), 3))
+        scale = layout.scale if layout.width == 2 else 1.0
+        for rows, numbers in self._chunks():
+            stored = numbers[:, : 4 * layout.points].reshape(-1, layout.points, 4)[:, places]
+            # A signalling NaN is a gap like any other.
+            with np.errstate(invalid="ignore"):
+                points = stored.astype(np.float64)
+            seen = (points[..., 3] >= 0.0) & (np.abs(points[..., :3]) < LARGEST).all(axis=-1)
+            position[rows] = np.where(seen[..., None], points[..., :3] * scale, np.nan)
         # Some programs store a lost marker as (0, 0, 0) with a good residual. In place: a file may be large.
         position[(position == 0.0).all(axis=-1)] = np.nan
         position *= self.metres
-        names, repeated = tuple(self.labels), self.repeated
-        blanked(position, names, repeated)
-        notes = (*self.notes, *repeated_notes("marker", repeated, self.path))
-        return Markers(self.time, names, position, self.path, notes, repeated=repeated)
+        blanked(position, names, self.repeated)
+        notes = (*self.notes, *repeated_notes("marker", self.repeated, self.path))
+        return Markers(self.time, names, position, self.path, notes, repeated=self.repeated)
 
     def analog(self, channels: list[int]) -> Array:
-        """Return analog channels by their place, as they are calibrated in the file, (F x s, len(channels))."""
-        calibration = read_calibration(self.description, self.layout.channels)
-        return read_analog(self.path, self.layout, self.description.coding, calibration, channels)
+        """Return analog channels by their place, as they are calibrated in the file, (F x s, len(channels)).
+
+        (stored - ANALOG:OFFSET) x ANALOG:SCALE x ANALOG:GEN_SCALE, stored with or without a sign (ANALOG:FORMAT).
+        """
+        description, layout = self.description, self.layout
+        general = description.number("ANALOG:GEN_SCALE")
+        # Zero times infinity is refused below.
+        with np.errstate(invalid="ignore"):
+            scale = description.joined("ANALOG:SCALE")[: layout.channels] * (
+                1.0 if general is None else general
+            )
+        if scale.size < layout.channels or not (np.abs(scale) < LARGEST).all():
+            problem = "a scale is no number"
+            if scale.size < layout.channels:
+                problem = f"{scale.size} scales for {layout.channels} analog channels"
+            raise corrupted(self.path, problem, "ANALOG:SCALE", "a number for every channel", "bad_number")
+        offset = np.zeros(layout.channels)
+        stated = description.joined("ANALOG:OFFSET")[: layout.channels]
+        unsigned = description.texts("ANALOG:FORMAT")[:1] == ["UNSIGNED"]
+        offset[: stated.size] = stated % 0x10000 if unsigned else stated
+        values = np.empty((layout.frames, layout.samples, len(channels)))
+        for rows, numbers in self._chunks():
+            stored = numbers[:, 4 * layout.points :].reshape(-1, layout.samples, layout.channels)
+            stored = stored[..., channels]
+            if layout.width == 2 and unsigned:
+                stored = stored.view(stored.dtype.str.replace("i", "u"))
+            # Signalling NaNs are refused below, like all that is no number.
+            with np.errstate(invalid="ignore"):
+                values[rows] = (stored.astype(np.float64) - offset[channels]) * scale[channels]
+        beyond = ~(np.abs(values) < LARGEST)
+        if beyond.any():
+            frame, sample, column = np.argwhere(beyond)[0]
+            time = layout.start_time + (frame + sample / layout.samples) / layout.rate
+            where = f"channel {channels[column] + 1}, {time:g} s"
+            problem = f"the analog value is {values[frame, sample, column]:g}"
+            raise error_at(self.path, where, problem, "a number that was measured", code="not_finite")
+        return values.reshape(-1, len(channels))
+
+    def _chunks(self) -> Iterator[tuple[slice, NDArray[np.generic]]]:
+        """Yield which frames, and their stored numbers (frames, numbers)."""
+        layout, coding = self.layout, self.description.coding
+        frame_bytes = layout.width * layout.numbers
+        step = max(1, CHUNK // frame_bytes)
+        with open_input(self.path) as file:
+            file.seek(layout.start)
+            for first in range(0, layout.frames, step):
+                count = min(step, layout.frames - first)
+                raw = file.read(count * frame_bytes)
+                if len(raw) < count * frame_bytes:
+                    raise corrupted(self.path, "the file became shorter while it was read")
+                numbers: NDArray[np.generic] = (
+                    coding.reals(raw) if layout.width == 4 else coding.integers(raw)
+                )
+                yield slice(first, first + count), numbers.reshape(count, layout.numbers)
 
     def channels(self) -> Table:
         """Return every labelled analog channel over time, in the unit it is calibrated in.
@@ -175,15 +226,13 @@ class C3D:
         Raises:
             InputError: there are none.
         """
-        labels = self.description.texts("ANALOG:LABELS")[: self.layout.channels]
-        named = [k for k, label in enumerate(labels) if label]
+        labels = enumerate(self.description.texts("ANALOG:LABELS")[: self.layout.channels])
+        named = [(k, label) for k, label in labels if label]
         if not named:
             problem, remedy = "the file has no labelled analog channels", "export the analog channels with it"
             raise error_at(self.path, "ANALOG:LABELS", problem, "a label", remedy, code="missing_column")
-        places, repeated = distinct_names(
-            [labels[k] for k in named], "ANALOG:LABELS, channels", [k + 1 for k in named]
-        )
-        values = self.analog([named[place] for place in places.values()])
+        places, repeated = distinct_names(named, "ANALOG:LABELS, channels")
+        values = self.analog(list(places.values()))
         blanked(values, tuple(places), repeated)
         return Table(self.analog_time, tuple(places), values, None, self.path, repeated=repeated)
 
@@ -207,91 +256,6 @@ def read_c3d(path: str | Path) -> C3D:
         size = file.seek(0, 2)
     description = read_description(raw, path)
     return C3D(path, description, read_layout(description, size))
-
-
-@dataclass(frozen=True)
-class Calibration:
-    """What turns stored analog numbers into measured ones: (stored - offset) x scale, for every channel (k,)."""
-
-    offset: Array
-    scale: Array
-    unsigned: bool
-
-
-def read_calibration(description: Description, channels: int) -> Calibration:
-    """Return the calibration of the analog channels: ANALOG:OFFSET, SCALE, GEN_SCALE and FORMAT."""
-    general = description.number("ANALOG:GEN_SCALE")
-    # Zero times infinity is refused below.
-    with np.errstate(invalid="ignore"):
-        scale = description.joined("ANALOG:SCALE")[:channels] * (1.0 if general is None else general)
-    offset = description.joined("ANALOG:OFFSET")[:channels]
-    if scale.size < channels or not (np.abs(scale) < LARGEST).all():
-        problem = "a scale is no number"
-        if scale.size < channels:
-            problem = f"{scale.size} scales for {channels} analog channels"
-        raise corrupted(description.path, problem, "ANALOG:SCALE", "a number for every channel", "bad_number")
-    unsigned = description.texts("ANALOG:FORMAT")[:1] == ["UNSIGNED"]
-    if unsigned:
-        offset = offset % 0x10000
-    return Calibration(np.concatenate([offset, np.zeros(channels - offset.size)]), scale, unsigned)
-
-
-def read_points(path: Path, layout: Layout, coding: Coding, points: Sequence[int]) -> Array:
-    """Return some of the points, (F, len(points), 3) in the unit of the file; NaN where they were not seen.
-
-    A negative residual marks a point that was not seen; so does a coordinate that is no number.
-    """
-    position = np.empty((layout.frames, len(points), 3))
-    scale = layout.scale if layout.width == 2 else 1.0
-    columns = list(points)
-    for rows, numbers in _chunks(path, layout, coding):
-        # A signalling NaN is a gap like any other.
-        with np.errstate(invalid="ignore"):
-            stored = (
-                numbers[:, : 4 * layout.points].reshape(-1, layout.points, 4)[:, columns].astype(np.float64)
-            )
-        seen = (stored[..., 3] >= 0.0) & (np.abs(stored[..., :3]) < LARGEST).all(axis=-1)
-        position[rows] = np.where(seen[..., None], stored[..., :3] * scale, np.nan)
-    return position
-
-
-def read_analog(
-    path: Path, layout: Layout, coding: Coding, calibration: Calibration, channels: Sequence[int]
-) -> Array:
-    """Return some of the analog channels in the units they are calibrated in, (F x s, len(channels))."""
-    values = np.empty((layout.frames, layout.samples, len(channels)))
-    columns = list(channels)
-    offset, scale = calibration.offset[columns], calibration.scale[columns]
-    for rows, numbers in _chunks(path, layout, coding):
-        stored = numbers[:, 4 * layout.points :].reshape(-1, layout.samples, layout.channels)[..., columns]
-        if layout.width == 2 and calibration.unsigned:
-            stored = stored.view(stored.dtype.str.replace("i", "u"))
-        # Signalling NaNs are refused below, like all that is no number.
-        with np.errstate(invalid="ignore"):
-            values[rows] = (stored.astype(np.float64) - offset) * scale
-    beyond = ~(np.abs(values) < LARGEST)
-    if beyond.any():
-        frame, sample, column = np.argwhere(beyond)[0]
-        time = layout.start_time + (frame + sample / layout.samples) / layout.rate
-        where = f"channel {columns[column] + 1}, {time:g} s"
-        problem = f"the analog value is {values[frame, sample, column]:g}"
-        raise error_at(path, where, problem, "a number that was measured", code="not_finite")
-    return values.reshape(-1, len(channels))
-
-
-def _chunks(path: Path, layout: Layout, coding: Coding) -> Iterator[tuple[slice, NDArray[np.generic]]]:
-    """Yield which frames, and their stored numbers (frames, numbers)."""
-    frame_bytes = layout.width * layout.numbers
-    step = max(1, CHUNK // frame_bytes)
-    with open_input(path) as file:
-        file.seek(layout.start)
-        for first in range(0, layout.frames, step):
-            count = min(step, layout.frames - first)
-            raw = file.read(count * frame_bytes)
-            if len(raw) < count * frame_bytes:
-                raise corrupted(path, "the file became shorter while it was read")
-            numbers: NDArray[np.generic] = coding.reals(raw) if layout.width == 4 else coding.integers(raw)
-            yield slice(first, first + count), numbers.reshape(count, layout.numbers)
 
 
 def stated_events(files: Mapping[str, Path]) -> tuple[Event, ...]:

@@ -12,6 +12,7 @@ is refused, because which bytes are a marker is unknown.
 from __future__ import annotations
 
 import math
+import struct
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +23,7 @@ from numpy.typing import NDArray
 from musclesolve._util.arrays import Array
 from musclesolve.errors import InputError
 from musclesolve.recording.place_errors import EXPORT_AGAIN, error_at
+from musclesolve.recording.text.text_file import decoded
 
 Value = Array | list[str]
 BLOCK = 512
@@ -154,119 +156,90 @@ def read_description(raw: bytes, path: Path) -> Description:
         problem, expected = f"the processor is {processor}", "84 (Intel), 85 (DEC) or 86 (MIPS)"
         raise corrupted(path, problem, f"byte {start + 3}", expected, "bad_format")
     coding = Coding(ORDERS[processor], processor == DEC)
-    header = _header(raw, coding)
+    # Word n of the documentation is words[n - 1].
+    words, reals = struct.unpack_from(coding.order + "12H", raw), coding.reals(raw[12:16] + raw[20:24])
+    header = Header(
+        points=words[1],
+        measurements=words[2],
+        first_frame=words[3],
+        last_frame=words[4],
+        scale=float(reals[0]),
+        data_block=words[8],
+        samples=words[9],
+        rate=float(reals[1]),
+    )
     end = BLOCK * (header.data_block - 1)
     end = end if start < end <= len(raw) else len(raw)
     following = raw[0] + raw[start + 2] if raw[start + 2] else 0
     return Description(header, coding, _parameters(raw[:end], start + 4, coding, path), path, following)
 
 
-def _header(raw: bytes, coding: Coding) -> Header:
-    """Return the header; word n of the documentation is words[n - 1]."""
-    words = coding.integers(raw[:24]).view(coding.order + "u2").astype(int)
-    reals = coding.reals(raw[12:16] + raw[20:24])
-    return Header(
-        points=int(words[1]),
-        measurements=int(words[2]),
-        first_frame=int(words[3]),
-        last_frame=int(words[4]),
-        scale=float(reals[0]),
-        data_block=int(words[8]),
-        samples=int(words[9]),
-        rate=float(reals[1]),
-    )
-
-
 def _parameters(raw: bytes, position: int, coding: Coding, path: Path) -> dict[str, Value]:
     """Walk the records from one to the next; each lies wholly before the next one."""
     groups: dict[int, str] = {}
-    found: list[tuple[int, str, Value]] = []
-    while position + 2 <= len(raw) and raw[position] != 0:
-        record = _Record(raw, position, coding, path)
-        if record.group < 0:
-            groups[-record.group] = record.name
-        elif record.group > 0:
-            found.append((record.group, record.name, record.value()))
-        if record.next is None:
-            break
-        position = record.next
-    return {f"{groups[group]}:{name}": value for group, name, value in found if group in groups}
+    parameters: list[tuple[int, str, Value]] = []
+    place: int | None = position
+    while place is not None and place + 2 <= len(raw) and raw[place] != 0:
+        group, name, value, place = _record(raw, place, coding, path)
+        if group < 0:
+            groups[-group] = name
+        elif value is not None:
+            parameters.append((group, name, value))
+    return {f"{groups[group]}:{name}": value for group, name, value in parameters if group in groups}
 
 
-class _Record:
-    """One group or parameter at a byte of the parameter section."""
+def _record(raw: bytes, start: int, coding: Coding, path: Path) -> tuple[int, str, Value | None, int | None]:
+    """Read the group or parameter at a byte of the parameter section.
 
-    def __init__(self, raw: bytes, position: int, coding: Coding, path: Path) -> None:
-        self._raw, self._coding, self._path, self._start = raw, coding, path, position
-        length = abs(_signed(raw[position]))
-        self.group = _signed(raw[position + 1])
-        name_end = position + 2 + length
-        self.name = _text(self._bytes(position + 2, name_end)).upper()
-        offset = int(coding.integers(self._bytes(name_end, name_end + 2)).view(coding.order + "u2")[0])
-        # The last record may say 0.
-        self.next = name_end + offset if offset else None
-        self._body = name_end + 2
-        self._end = len(raw) if self.next is None else self.next
-        if self._end > len(raw) or self._end < self._body:
-            raise self._broken("points beyond the parameter section")
+    Returns:
+        The number of its group, negative for the group itself; its name; the numbers or texts of a parameter; and the
+        byte of the next record, None behind the last one.
+    """
+    name = ""
 
-    def value(self) -> Value:
-        """Return the numbers or texts of a parameter."""
-        kind = _signed(self._bytes(self._body, self._body + 1)[0])
-        count = self._bytes(self._body + 1, self._body + 2)[0]
-        if kind not in (_CHARACTERS, 1, 2, 4) or count > _MOST_DIMENSIONS:
-            raise self._broken(f"has type {kind} and {count} dimensions")
-        shape = tuple(self._bytes(self._body + 2, self._body + 2 + count))
-        data = self._body + 2 + count
-        size = abs(kind) * math.prod(shape)
-        if data + size > self._end:
-            raise self._broken(f"holds {size} bytes where there is room for {max(self._end - data, 0)}")
-        raw = self._bytes(data, data + size)
-        if kind == _CHARACTERS:
-            return _texts(raw, shape)
-        if kind == 4:
-            # A signalling NaN is no number either.
-            with np.errstate(invalid="ignore"):
-                numbers = self._coding.reals(raw).astype(np.float64)
-        elif kind == 2:
-            numbers = self._coding.integers(raw).astype(np.float64)
-        else:
-            numbers = np.frombuffer(raw, np.int8).astype(np.float64)
-        return numbers.reshape(shape, order="F")
+    def broken(what: str) -> InputError:
+        problem = f"the parameter section is corrupted: the record {name!r} {what}"
+        return corrupted(path, problem, f"byte {start}", "records, one after the other", "bad_format")
 
-    def _bytes(self, first: int, last: int) -> bytes:
-        if last > len(self._raw):
-            raise self._broken("ends beyond the parameter section")
-        return self._raw[first:last]
+    def part(first: int, last: int) -> bytes:
+        if last > len(raw):
+            raise broken("ends beyond the parameter section")
+        return raw[first:last]
 
-    def _broken(self, what: str) -> InputError:
-        problem = f"the parameter section is corrupted: the record {getattr(self, 'name', '')!r} {what}"
-        expected = "records, one after the other"
-        return corrupted(self._path, problem, f"byte {self._start}", expected, "bad_format")
-
-
-def _signed(byte: int) -> int:
-    return byte - 256 if byte > 127 else byte
-
-
-def _texts(raw: bytes, shape: tuple[int, ...]) -> list[str]:
-    """Return the texts of a parameter: the first dimension is their length."""
-    if len(shape) < 2:
-        return [_text(raw)] if raw else []
-    length = shape[0]
-    if length == 0:
-        return []
-    return [_text(raw[length * k : length * (k + 1)]) for k in range(math.prod(shape[1:]))]
+    length, group = struct.unpack_from("bb", raw, start)
+    name_end = start + 2 + abs(length)
+    name = _text(part(start + 2, name_end)).upper()
+    (offset,) = struct.unpack(coding.order + "H", part(name_end, name_end + 2))
+    following = name_end + offset if offset else None  # the last record may say 0
+    body, end = name_end + 2, len(raw) if following is None else following
+    if not body <= end <= len(raw):
+        raise broken("points beyond the parameter section")
+    if group <= 0:
+        return group, name, None, following
+    kind, dimensions = struct.unpack("bB", part(body, body + 2))
+    if kind not in (_CHARACTERS, 1, 2, 4) or dimensions > _MOST_DIMENSIONS:
+        raise broken(f"has type {kind} and {dimensions} dimensions")
+    data = body + 2 + dimensions
+    shape = tuple(part(body + 2, data))
+    size = abs(kind) * math.prod(shape)
+    if data + size > end:
+        raise broken(f"holds {size} bytes where there is room for {max(end - data, 0)}")
+    stored = part(data, data + size)
+    if kind == _CHARACTERS:
+        # The first dimension is the length of a text.
+        texts = [stored] if len(shape) < 2 and stored else []
+        if len(shape) > 1 and shape[0]:
+            texts = [stored[k : k + shape[0]] for k in range(0, size, shape[0])]
+        return group, name, [_text(text) for text in texts], following
+    # A signalling NaN is no number either.
+    with np.errstate(invalid="ignore"):
+        numbers = coding.reals(stored) if kind == 4 else np.frombuffer(stored, coding.order + f"i{kind}")
+        return group, name, numbers.astype(np.float64).reshape(shape, order="F"), following
 
 
 def _text(raw: bytes) -> str:
-    raw = raw.split(b"\0", 1)[0]
-    try:
-        text = raw.decode("utf-8")
-    except UnicodeDecodeError:
-        # Every byte is a character in the local code page of the laboratory.
-        text = raw.decode("latin-1")
-    return text.strip()
+    # Every byte is a character in the local code page of the laboratory, where a text is not UTF-8.
+    return decoded(raw.split(b"\0", 1)[0].decode("latin-1")).strip()
 
 
 @dataclass(frozen=True)
@@ -307,7 +280,22 @@ def read_layout(description: Description, size: int) -> Layout:
     """Return the layout of the data in a file of `size` bytes; contradicting counts are refused."""
     path, header = description.path, description.header
     points = _agreed(description, "POINT:USED", "points", header.points)
-    channels, samples = _analog(description)
+    stated_rate, samples = header.rate, max(header.samples, 1)
+    rate = description.number("POINT:RATE") or stated_rate
+    plausible = math.isfinite(rate) and RATES[0] <= rate <= RATES[1]
+    if not plausible or (stated_rate != 0.0 and not math.isclose(rate, stated_rate, rel_tol=0.01)):
+        problem = f"the frame rate is {stated_rate:g} Hz in the header and {rate:g} Hz in the parameters"
+        raise corrupted(path, problem, "POINT:RATE", "one rate above 0", "bad_number")
+    channels = _agreed(description, "ANALOG:USED", "analog channels", header.measurements // samples)
+    if channels * samples != header.measurements:
+        problem = (
+            f"{header.measurements} analog values in a frame, but {channels} channels of {samples} samples"
+        )
+        raise corrupted(path, problem, "header, words 3 and 10", "as many values as samples", "conflict")
+    samples, analog_rate = samples if channels else 0, description.number("ANALOG:RATE")
+    if channels and analog_rate and not math.isclose(analog_rate, samples * rate, rel_tol=1e-3):
+        problem = f"the analog rate is {analog_rate:g} Hz, the frame rate {rate:g} Hz, with {samples} samples a frame"
+        raise corrupted(path, problem, "ANALOG:RATE", f"{samples * rate:g} Hz", "conflict")
     # Header and POINT:DATA_START both state the block at which the data begin; programs leave 0 in one of them, or in
     # both, and the data then follow the blocks of the parameters.
     stated = description.count("POINT:DATA_START")
@@ -333,7 +321,7 @@ def read_layout(description: Description, size: int) -> Layout:
     if frames <= room - padding and not (header.data_block or stated):
         problem = f"the start of the data is not stated, and {frames} frames do not fill the file"
         raise corrupted(path, problem, "POINT:DATA_START", "the number of the block at which the data begin")
-    return Layout(start, width, abs(scale), points, channels, samples, frames, first, _rate(description))
+    return Layout(start, width, abs(scale), points, channels, samples, frames, first, rate)
 
 
 def _agreed(description: Description, name: str, what: str, stated: int) -> int:
@@ -345,44 +333,21 @@ def _agreed(description: Description, name: str, what: str, stated: int) -> int:
     raise corrupted(description.path, problem, name, "one number in both", "conflict")
 
 
-def _analog(description: Description) -> tuple[int, int]:
-    """Return channels and samples of each of them in a frame."""
-    header, path = description.header, description.path
-    samples = max(header.samples, 1)
-    channels = _agreed(description, "ANALOG:USED", "analog channels", header.measurements // samples)
-    if channels * samples != header.measurements:
-        problem = (
-            f"{header.measurements} analog values in a frame, but {channels} channels of {samples} samples"
-        )
-        raise corrupted(path, problem, "header, words 3 and 10", "as many values as samples", "conflict")
-    if channels == 0:
-        return 0, 0
-    rate, analog_rate = _rate(description), description.number("ANALOG:RATE")
-    if analog_rate and not math.isclose(analog_rate, samples * rate, rel_tol=1e-3):
-        problem = f"the analog rate is {analog_rate:g} Hz, the frame rate {rate:g} Hz, with {samples} samples a frame"
-        raise corrupted(path, problem, "ANALOG:RATE", f"{samples * rate:g} Hz", "conflict")
-    return channels, samples
-
-
-def _rate(description: Description) -> float:
-    stated = description.header.rate
-    rate = description.number("POINT:RATE") or stated
-    plausible = math.isfinite(rate) and RATES[0] <= rate <= RATES[1]
-    if not plausible or (stated != 0.0 and not math.isclose(rate, stated, rel_tol=0.01)):
-        problem = f"the frame rate is {stated:g} Hz in the header and {rate:g} Hz in the parameters"
-        raise corrupted(description.path, problem, "POINT:RATE", "one rate above 0", "bad_number")
-    return rate
-
-
 def _frames(description: Description, room: int, padding: int) -> tuple[int, int]:
     """Return the number of the first frame and how many frames there are.
 
     Sixteen bits end at 65535, so longer recordings state it elsewhere: in TRIAL:ACTUAL_START_FIELD and ACTUAL_END_FIELD
-    (two 16-bit halves each), in POINT:LONG_FRAMES, or in POINT:FRAMES as a real number. `room` frames fit between the
-    start of the data and the end of the file, `padding` into the block that ends the data.
+    (two 16-bit halves each, the lower one first), in POINT:LONG_FRAMES, or in POINT:FRAMES as a real number. `room`
+    frames fit between the start of the data and the end of the file, `padding` into the block that ends the data.
     """
     header = description.header
-    first, last = (_long(description, f"TRIAL:ACTUAL_{end}_FIELD") for end in ("START", "END"))
+    halves = (description.numbers(f"TRIAL:ACTUAL_{end}_FIELD").ravel() for end in ("START", "END"))
+    first, last = (
+        int(pair[0]) % 0x10000 + 0x10000 * (int(pair[1]) % 0x10000)
+        if pair.size == 2 and np.isfinite(pair).all()
+        else None
+        for pair in halves
+    )
     start = first if first else max(header.first_frame, 1)
     parameters = [description.count(f"POINT:{name}") for name in ("LONG_FRAMES", "FRAMES")]
     stated = None if header.last_frame == FULL else header.last_frame - header.first_frame + 1
@@ -403,12 +368,3 @@ def _frames(description: Description, room: int, padding: int) -> tuple[int, int
     if problem:
         raise corrupted(description.path, problem, "POINT:FRAMES", expected)
     return start, frames
-
-
-def _long(description: Description, name: str) -> int | None:
-    """Return a number of 32 bits that is stored as two halves of 16, the lower one first."""
-    halves = description.numbers(name).ravel()
-    if halves.size != 2 or not np.isfinite(halves).all():
-        return None
-    low, high = (int(half) % 0x10000 for half in halves)
-    return low + 0x10000 * high

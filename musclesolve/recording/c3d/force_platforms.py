@@ -50,8 +50,6 @@ _MOST_PLATES = 64
 # A transducer is so far from the middle of a plate of type 3 at least, and at most so far beyond its edge [m].
 _SHORTEST_ARM, _BEYOND_EDGE = 0.02, 0.05
 _DOWN = np.array([0.0, 0.0, -1.0])
-CHANNELS = {1: 6, 2: 6, 3: 8, 4: 6}
-"""Type of a plate -> number of its channels."""
 # Below this vertical force the point is a quotient of noise [N].
 _NO_LOAD = 1.0
 # Samples that are converted together: their vectors stay in the fast memory of the processor.
@@ -122,6 +120,7 @@ def read_plates(file: C3D, rotation: Array) -> tuple[list[PlateRecording], list[
         problem = f"{count} plates and {file.layout.channels} analog channels"
         raise _fault(file, problem, "USED", "plates with channels")
     recordings, notes = [], []
+    # All plates are read before any channel: what is wrong with one needs no numbers.
     for plate, channels, factors in [_plate(file, index, rotation) for index in range(count)]:
         values = file.analog(channels)
         values *= factors
@@ -149,20 +148,45 @@ def read_plates(file: C3D, rotation: Array) -> tuple[list[PlateRecording], list[
 def _plate(file: C3D, index: int, rotation: Array) -> tuple[Plate, list[int], Array]:
     """Return a plate, the places of its channels, and what turns them into SI units; its matrix for type 4."""
     kinds = file.description.numbers("FORCE_PLATFORM:TYPE").ravel()
-    kind = next((known for known in CHANNELS if index < kinds.size and kinds[index] == known), None)
+    kind = next((known for known in _CHANNELS if index < kinds.size and kinds[index] == known), None)
     if kind is None:
         problem = f"is of type {kinds[index]:g}" if index < kinds.size else "has no type"
         remedy = "export the forces as MOT or STO and name that file under forces in [files]"
         raise _fault(file, f"plate {index + 1} {problem}", "TYPE", "a plate of type 1, 2, 3 or 4", remedy)
-    channels = _channels(file, index, CHANNELS[kind])
-    factors = si_factors(file, index + 1, kind, channels)
+    needed, table = len(_CHANNELS[kind]), file.description.numbers("FORCE_PLATFORM:CHANNEL")
+    table = table.reshape(-1, 1) if table.ndim == 1 and index == 0 else table
+    if table.ndim != 2 or table.shape[0] < needed or table.shape[1] <= index:
+        problem, expected = f"plate {index + 1} has no list of {needed} channels", "its channels, from 1"
+        raise _fault(file, problem, "CHANNEL", expected)
+    # A missing number is no channel.
+    channels = [int(number) - 1 for number in np.nan_to_num(table[:needed, index])]
+    if min(channels) < 0 or max(channels) >= file.layout.channels or len(set(channels)) < needed:
+        problem = (
+            f"the channels of plate {index + 1} are {', '.join(str(channel + 1) for channel in channels)}"
+        )
+        expected = f"{needed} different ones of the {file.layout.channels} analog channels"
+        raise _fault(file, problem, "CHANNEL", expected)
+    factors, matrix = si_factors(file, index + 1, kind, channels), np.eye(6)
+    if kind == 4:
+        matrices = file.description.numbers("FORCE_PLATFORM:CAL_MATRIX")
+        if matrices.ndim == 2 and index == 0:
+            matrices = matrices[..., None]
+        if matrices.ndim != 3 or min(matrices.shape[:2]) < 6 or matrices.shape[2] <= index:
+            problem, expected = f"plate {index + 1} has no calibration matrix", "6 x 6 numbers for type 4"
+            raise _fault(file, problem, "CAL_MATRIX", expected)
+        matrix = matrices[:6, :6, index]
+        if not (np.abs(matrix) < 1e9).all() or not matrix.any(axis=1).all():
+            problem, expected = f"the calibration matrix of plate {index + 1} has a zero row", "6 x 6 numbers"
+            raise _fault(file, problem, "CAL_MATRIX", expected)
+        # Channels are calibrated by the matrix, and are in SI units behind it.
+        matrix, factors = factors[:, None] * matrix, np.ones(6)
     plate = Plate(
         number=index + 1,
         kind=kind,
         corners=_part(file, "CORNERS", index, 12).reshape(4, 3) * file.metres @ rotation.T,
         # The point of type 1 lies on the surface.
         origin=np.zeros(3) if kind == 1 else _part(file, "ORIGIN", index, 3) * file.metres,
-        matrix=factors[:, None] * _matrix(file, index) if kind == 4 else np.eye(6),
+        matrix=matrix,
     )
     edges = np.linalg.norm(plate.corners - np.roll(plate.corners, 1, axis=0), axis=1)
     area = np.linalg.norm(np.cross(plate.corners[0] - plate.corners[2], plate.corners[1] - plate.corners[3]))
@@ -180,24 +204,7 @@ def _plate(file: C3D, index: int, rotation: Array) -> tuple[Plate, list[int], Ar
             )
             expected = f"{_SHORTEST_ARM:g} m to half an edge, {half[0]:.3g} and {half[1]:.3g} m"
             raise _fault(file, problem, "ORIGIN", expected)
-    return plate, channels, np.ones(6) if kind == 4 else factors
-
-
-def _channels(file: C3D, index: int, needed: int) -> list[int]:
-    table = file.description.numbers("FORCE_PLATFORM:CHANNEL")
-    table = table.reshape(-1, 1) if table.ndim == 1 and index == 0 else table
-    if table.ndim != 2 or table.shape[0] < needed or table.shape[1] <= index:
-        problem, expected = f"plate {index + 1} has no list of {needed} channels", "its channels, from 1"
-        raise _fault(file, problem, "CHANNEL", expected)
-    # A missing number is no channel.
-    channels = [int(number) - 1 for number in np.nan_to_num(table[:needed, index])]
-    if min(channels) < 0 or max(channels) >= file.layout.channels or len(set(channels)) < needed:
-        problem = (
-            f"the channels of plate {index + 1} are {', '.join(str(channel + 1) for channel in channels)}"
-        )
-        expected = f"{needed} different ones of the {file.layout.channels} analog channels"
-        raise _fault(file, problem, "CHANNEL", expected)
-    return channels
+    return plate, channels, factors
 
 
 def _part(file: C3D, name: str, index: int, size: int) -> Array:
@@ -207,20 +214,6 @@ def _part(file: C3D, name: str, index: int, size: int) -> Array:
     if part.size < size or not (np.abs(part) < 1e6).all():
         raise _fault(file, f"plate {index + 1} has no {name}", name, f"{size} numbers for every plate")
     return part
-
-
-def _matrix(file: C3D, index: int) -> Array:
-    matrix = file.description.numbers("FORCE_PLATFORM:CAL_MATRIX")
-    if matrix.ndim == 2 and index == 0:
-        matrix = matrix[..., None]
-    if matrix.ndim != 3 or min(matrix.shape[:2]) < 6 or matrix.shape[2] <= index:
-        problem, expected = f"plate {index + 1} has no calibration matrix", "6 x 6 numbers for type 4"
-        raise _fault(file, problem, "CAL_MATRIX", expected)
-    own = matrix[:6, :6, index]
-    if not (np.abs(own) < 1e9).all() or not own.any(axis=1).all():
-        problem, expected = f"the calibration matrix of plate {index + 1} has a zero row", "6 x 6 numbers"
-        raise _fault(file, problem, "CAL_MATRIX", expected)
-    return own
 
 
 def si_factors(file: C3D, number: int, kind: int, channels: list[int]) -> Array:
@@ -285,47 +278,31 @@ def measured(plate: Plate, channels: Array, down: Array | None = None) -> tuple[
     downward direction, the z of the plate unless given.
     """
     force, point, moment = np.empty((3, len(channels), 3))
-    surface, axes = _surface(plate, down), plate.axes
+    axes = plate.axes
+    # The transducers lie below the surface, so that the middle of it, seen from them, is negative where z points down;
+    # some programs store the opposite vector.
+    upward = -1.0 if down is None else -float(np.sign(axes[:, 2] @ down) or 1.0)
+    surface = plate.origin if plate.origin[2] * upward >= 0.0 else -plate.origin
     for first in range(0, len(channels), _BLOCK):
         rows = slice(first, first + _BLOCK)
-        f, r, free = _at_point(plate, channels[rows], surface)
+        loads = channels[rows]
+        zero = np.zeros(len(loads))
+        if plate.kind == 1:
+            f, r = loads[:, :3], np.stack([loads[:, 3], loads[:, 4], zero], axis=1)
+            free = np.stack([zero, zero, loads[:, 5]], axis=1)
+        else:
+            if plate.kind == 3:  # a transducer under each corner
+                x12, x34, y14, y23, z1, z2, z3, z4 = loads.T
+                a, b, height = *np.abs(plate.origin[:2]), upward * abs(plate.origin[2])
+                f = np.stack([x12 + x34, y14 + y23, z1 + z2 + z3 + z4], axis=1)
+                m = [b * (z1 + z2 - z3 - z4), a * (z2 + z3 - z1 - z4), b * (x34 - x12) + a * (y14 - y23)]
+                m_middle = np.stack(m, axis=1) + np.cross(f, [0.0, 0.0, height])
+            else:
+                loads = loads @ plate.matrix.T
+                f = loads[:, :3]
+                m_middle = loads[:, 3:] + np.cross(f, surface)
+            vertical = np.where(np.abs(f[:, 2]) > _NO_LOAD, f[:, 2], np.inf)
+            r = np.stack([-m_middle[:, 1], m_middle[:, 0], zero], axis=1) / vertical[:, None]
+            free = m_middle - np.cross(r, f)
         force[rows], point[rows], moment[rows] = f @ axes.T, r @ axes.T + plate.center, free @ axes.T
     return force, point, moment
-
-
-def _at_point(plate: Plate, channels: Array, surface: Array) -> tuple[Array, Array, Array]:
-    """Return force (S, 3) [N], point seen from the middle of the surface (S, 3) [m], and the moment about it [N m].
-
-    All in plate axes; `surface` (3,) [m] is the middle of the surface seen from the transducers, or their arms.
-    """
-    zero = np.zeros(len(channels))
-    if plate.kind == 1:
-        point = np.stack([channels[:, 3], channels[:, 4], zero], axis=1)
-        return channels[:, :3], point, np.stack([zero, zero, channels[:, 5]], axis=1)
-    if plate.kind == 3:  # a transducer under each corner
-        x12, x34, y14, y23, z1, z2, z3, z4 = channels.T
-        a, b = surface[:2]
-        force = np.stack([x12 + x34, y14 + y23, z1 + z2 + z3 + z4], axis=1)
-        moment = np.stack(
-            [b * (z1 + z2 - z3 - z4), a * (z2 + z3 - z1 - z4), b * (x34 - x12) + a * (y14 - y23)], axis=1
-        )
-        moment = moment + np.cross(force, [0.0, 0.0, surface[2]])
-    else:
-        loads = channels @ plate.matrix.T
-        force = loads[:, :3]
-        moment = loads[:, 3:] + np.cross(force, surface)
-    vertical = np.where(np.abs(force[:, 2]) > _NO_LOAD, force[:, 2], np.inf)
-    point = np.stack([-moment[:, 1], moment[:, 0], zero], axis=1) / vertical[:, None]
-    return force, point, moment - np.cross(point, force)
-
-
-def _surface(plate: Plate, down: Array | None) -> Array:
-    """Return the middle of the surface seen from the transducers, in plate axes; arms a and b for type 3.
-
-    The transducers lie below the surface, so that the third component is negative where z points down; some
-    programs store the opposite vector.
-    """
-    upward = -1.0 if down is None else -float(np.sign(plate.axes[:, 2] @ down) or 1.0)
-    if plate.kind == 3:
-        return np.array([*np.abs(plate.origin[:2]), upward * abs(plate.origin[2])])
-    return plate.origin if plate.origin[2] * upward >= 0.0 else -plate.origin

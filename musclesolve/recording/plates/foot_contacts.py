@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Mask, long_enough, true_runs
+from musclesolve._util.arrays import Array, Mask, at_times, long_enough, true_runs
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.recording.data import SIDES, Recording, Side, Trial
 
@@ -60,20 +60,22 @@ def foot_path(trial: Trial, side: Side) -> FootPath | None:
     time, rate = trial.markers.time, trial.markers.rate
     floor, air = np.zeros(time.size, bool), np.ones(time.size, bool)
     paths = [trial.markers.weighted(trial.mapping[name]) for name in parts]
-    pelvis = _pelvis(trial)
-    ground = (
-        np.zeros(3) if pelvis is None else ground_velocity(time, pelvis, paths[0], velocity(paths[0], rate))
-    )
+    pelvis, ground = _pelvis(trial), np.zeros(3)
+    if pelvis is not None:
+        ground = ground_velocity(time, pelvis, paths[0], velocity(paths[0], rate))
     for path in paths:
-        speed = np.linalg.norm(velocity(path, rate) - ground, axis=1)
-        above = path[:, 2] - _floor_level(path[:, 2], speed)
+        height, speed = path[:, 2], np.linalg.norm(velocity(path, rate) - ground, axis=1)
+        # The floor is where the marker is while its foot stands: the lower quartile of where it rests.
+        seen = np.isfinite(height) & np.isfinite(speed)
+        slow = seen & (speed < SLOW)
+        resting = height[slow if slow.sum() > 5 else seen]
+        above = height - (float(np.quantile(resting, 0.25)) if resting.size else np.nan)
         # Comparisons with what was not seen are false: then the foot is neither on the floor nor in the air.
         floor |= (above < LOW) & (speed < SLOW)
         air &= (above > HIGH) | (speed > FAST)
     vertical = vertical_force(trial, side)
-    return FootPath(
-        long_enough(floor, round(SHORTEST * rate)), air & ~floor, vertical > touch(trial), vertical
-    )
+    contact = long_enough(floor, round(SHORTEST * rate))
+    return FootPath(contact, air & ~floor, vertical > touch(trial), vertical)
 
 
 def velocity(path: Array, rate_hz: float) -> Array:
@@ -108,23 +110,11 @@ def ground_velocity(time: Array, pelvis: Array, heel: Array, rate: Array) -> Arr
     if np.linalg.norm(np.median(rate[low, :2], axis=0)) < SLOW:
         return belt
     centers = np.arange(time[low[0]], time[low[-1]] + 0.25 * BELT_WINDOW, 0.25 * BELT_WINDOW)
-    starts, ends = (
-        np.searchsorted(time[low], centers + half) for half in (-0.5 * BELT_WINDOW, 0.5 * BELT_WINDOW)
-    )
-    filled = ends > starts
-    windows = [slice(*pair) for pair in zip(starts[filled], ends[filled], strict=True)]
-    medians = np.array([np.median(rate[low[around], :2], axis=0) for around in windows])
-    for axis in range(2):
-        belt[:, axis] = np.interp(time, centers[filled], medians[:, axis])
+    ends = np.searchsorted(time[low], centers + np.array([[-0.5], [0.5]]) * BELT_WINDOW)
+    filled = ends[1] > ends[0]
+    medians = [np.median(rate[low[first:stop], :2], axis=0) for first, stop in ends[:, filled].T]
+    belt[:, :2] = at_times(centers[filled], np.array(medians), time)
     return belt
-
-
-def _floor_level(height: Array, speed: Array) -> float:
-    """Return the height (T,) of a marker while its foot stands [m]: the lower quartile of where it rests."""
-    seen = np.isfinite(height) & np.isfinite(speed)
-    slow = seen & (speed < SLOW)
-    resting = height[slow] if slow.sum() > 5 else height[seen]
-    return float(np.quantile(resting, 0.25)) if resting.size else np.nan
 
 
 def vertical_force(trial: Recording, side: Side) -> Array:
@@ -142,7 +132,7 @@ def touch(trial: Trial) -> float:
 
 def unmeasured_contacts(trial: Trial) -> dict[Side, Mask]:
     """Return the frames (T,) of contacts that no plate measures whole, by foot, of those that the motion shows."""
-    return unmeasured(trial, _feet(trial))
+    return unmeasured(trial, seen_feet(trial))
 
 
 def support_shares(trial: Trial) -> dict[Side, list[float]]:
@@ -150,7 +140,7 @@ def support_shares(trial: Trial) -> dict[Side, list[float]]:
 
     Of the contacts in the time range that plates measure whole, as far as the motion shows it.
     """
-    feet, frames = _feet(trial), trial.frames()
+    feet, frames = seen_feet(trial), trial.frames()
     lost, shares = unmeasured(trial, feet), {side: _shares(trial, feet, side) for side in feet}
     return {
         side: [
@@ -162,51 +152,39 @@ def support_shares(trial: Trial) -> dict[Side, list[float]]:
     }
 
 
-def _feet(trial: Trial) -> dict[Side, FootPath]:
+def seen_feet(trial: Trial) -> dict[Side, FootPath]:
+    """Return what the markers and plates show of the feet that the motion shows."""
     return {side: foot for side in SIDES if (foot := foot_path(trial, side)) is not None}
 
 
 def unmeasured(trial: Trial, feet: dict[Side, FootPath]) -> dict[Side, Mask]:
     """Return the frames (T,) in which a foot is on the floor, or may be, in a contact that no plate measures whole."""
-    shares = {side: _shares(trial, feet, side) for side in feet}
+    rate, shares = trial.markers.rate, {side: _shares(trial, feet, side) for side in feet}
     some_whole = any(share >= WHOLE for of_side in shares.values() for share in of_side.values())
-    found = {}
+    edge, shortest, reach = round(EDGE * rate), max(1, round(SHORTEST * rate)), round(ROLL * rate)
+    lost: dict[Side, Mask] = {side: np.zeros(foot.floor.size, bool) for side, foot in feet.items()}
     for side, foot in feet.items():
-        lost = np.zeros(trial.markers.time.size, bool)
-        for contact in true_runs(foot.floor):
-            partial = some_whole and shares[side].get(contact, 1.0) < PARTIAL
-            if partial or _lacks_force(foot, contact, trial.markers.rate):
-                lost[_whole_contact(foot, contact, trial.markers.rate)] = True
-        found[side] = lost
-    return found
-
-
-def _lacks_force(foot: FootPath, contact: tuple[int, int], rate: float) -> bool:
-    """Return whether no plate carries a foot during its contact, or for a while between its ends."""
-    edge, (first, stop) = round(EDGE * rate), contact
-    between = slice(first + edge * (first > 0), stop - edge * (stop < foot.floor.size))
-    lacking = true_runs(~foot.loaded[between])
-    longest = max((b - a for a, b in lacking), default=0)
-    return longest >= max(1, round(SHORTEST * rate)) or not foot.loaded[first:stop].any()
-
-
-def _whole_contact(foot: FootPath, contact: tuple[int, int], rate: float) -> slice:
-    """Return the frames of a contact with those before and after it in which the foot is not yet in the air."""
-    (first, stop), reach = contact, round(ROLL * rate)
-    before, after = foot.air[max(first - reach, 0) : first], foot.air[stop : stop + reach]
-    landed = before.size - int(np.argmax(before[::-1])) if before.any() else 0
-    left = int(np.argmax(after)) if after.any() else after.size
-    return slice(first - before.size + landed, stop + left)
+        for first, stop in true_runs(foot.floor):
+            partial = some_whole and shares[side].get((first, stop), 1.0) < PARTIAL
+            # No plate carries the foot during its contact, or for a while between its ends.
+            between = slice(first + edge * (first > 0), stop - edge * (stop < foot.floor.size))
+            lacking = max((b - a for a, b in true_runs(~foot.loaded[between])), default=0) >= shortest
+            if partial or lacking or not foot.loaded[first:stop].any():
+                # With the frames before and after it in which the foot is not yet in the air.
+                before, after = foot.air[max(first - reach, 0) : first], foot.air[stop : stop + reach]
+                early = int(np.argmax(before[::-1])) if before.any() else before.size
+                late = int(np.argmax(after)) if after.any() else after.size
+                lost[side][first - early : stop + late] = True
+    return lost
 
 
 def _shares(trial: Trial, feet: dict[Side, FootPath], side: Side) -> dict[tuple[int, int], float]:
     """Return contact -> the impulse of its plates in single support over what moved the body, m (g T + dv)."""
-    other = feet.get("l" if side == "r" else "r")
-    rising = _pelvis_velocity(trial)
-    mass = trial.subject.mass
-    if other is None or rising is None or not np.isfinite(mass):
+    other, pelvis, mass = feet.get("l" if side == "r" else "r"), _pelvis(trial), trial.subject.mass
+    if other is None or pelvis is None or not np.isfinite(mass):
         return {}
     rate, shares = trial.markers.rate, {}
+    rising = velocity(pelvis[:, 2:], rate)[:, 0]
     alone = feet[side].floor & feet[side].loaded & other.air & np.isfinite(rising)
     for first, stop in true_runs(feet[side].floor):
         runs = [(first + a, first + b - 1) for a, b in true_runs(alone[first:stop])]
@@ -217,12 +195,6 @@ def _shares(trial: Trial, feet: dict[Side, FootPath], side: Side) -> dict[tuple[
             needed = mass * (STANDARD_GRAVITY * duration + float(rising[end] - rising[start]))
             shares[first, stop] = impulse / needed
     return shares
-
-
-def _pelvis_velocity(trial: Trial) -> Array | None:
-    """Return how fast the markers of the pelvis rise, (T,) [m/s]; None where none of its landmarks is seen."""
-    pelvis = _pelvis(trial)
-    return None if pelvis is None else velocity(pelvis[:, 2:], trial.markers.rate)[:, 0]
 
 
 def _pelvis(trial: Trial) -> Array | None:

@@ -10,7 +10,6 @@ unit than stated shows a center of pressure that rests near its middle.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -55,20 +54,6 @@ ROLES = ("force", "point", "moment")
 LARGEST = 1e5
 
 
-@dataclass(frozen=True)
-class Step:
-    """What a plate shows of one step.
-
-    How far the center of pressure spreads, the longer way [m]; how far it travels along the path of the subject and to
-    the left of it (2,) [m]; the change of the force along that path, in vertical peaks.
-    """
-
-    contact: Contact
-    extent: float
-    travel: Array
-    drive: float
-
-
 def is_stated(entry: Mapping[str, Any]) -> bool:
     """Return whether a [[force]] of a trial file has what a plate needs: a foot, and columns or a number."""
     source = [entry["force"], entry["point"]] if entry["plate"] is None else [entry["plate"]]
@@ -85,7 +70,10 @@ def plate_of(
     """
     entries: list[dict[str, Any]] = content["force"]
     entry = entries[index]
-    columns = {role: _column_names(entry[role]) for role in ROLES if entry[role] is not None}
+    columns, *earlier = (
+        {role: _column_names(one[role]) for role in ROLES if one[role] is not None}
+        for one in (entry, *entries[:index])
+    )
     for role, names in columns.items():
         for name in names:
             if name not in table.names:
@@ -93,13 +81,7 @@ def plate_of(
                 remedy = suggestion(name, table.names) or f"its columns are {few(table.names, 24)}"
                 raise document.error(problem, "force", role, index, expected, remedy, code="missing_column")
         check_used(names, "column", table.repeated, table.path)
-    taken = {
-        name: k
-        for k, earlier in enumerate(entries[:index])
-        for role in ROLES
-        if earlier[role] is not None
-        for name in _column_names(earlier[role])
-    }
+    taken = {name: k for k, vectors in enumerate(earlier) for names in vectors.values() for name in names}
     for role, name in [(role, name) for role, names in columns.items() for name in names]:
         stated = table.roles[table.names.index(name)] if table.roles else ""
         if stated not in ("", role):
@@ -159,7 +141,8 @@ def c3d_forces(
     """Return the force on each foot in the global frame, and notes on how it was derived.
 
     The [[force]] tables of the trial file name plates; without any the contacts decide. `walk` and `mapping` show the
-    feet, global frame; `rotation` (3, 3) leads there from the axes of the file.
+    feet, global frame; `rotation` (3, 3) leads there from the axes of the file. Refused is a plate that stands upright
+    (another axis of the file points up), and one whose force acts beside it.
     """
     recordings, notes = read_plates(file, rotation)
     if not recordings:
@@ -170,7 +153,21 @@ def c3d_forces(
     if walk.path != file.path:
         notes += file.notes
     for recording in recordings:
-        _check_plate(document, recording)
+        plate, name = recording.plate, f"plate {recording.plate.number}"
+        if abs(plate.axes[2, 2]) < _LEVEL:
+            problem = f"{name} of {file.path.name} is not horizontal: its surface is vertical"
+            expected = "the axis of the files that points up, square to the plates"
+            remedy = "look up in the capture software which axis points up"
+            raise document.error(problem, "laboratory", "up", 0, expected, remedy, code="bad_axes")
+        sure = recording.force[:, 2] > SURE
+        if sure.any() and np.mean(plate.contains(recording.point[sure], _BESIDE)) < 0.5:
+            away = np.median(np.linalg.norm((recording.point[sure] - plate.center)[:, :2], axis=1))
+            problem = f"the center of pressure of {name} lies beside it, {away:.3g} m from its middle"
+            expected = "a center of pressure between CORNERS"
+            remedy = (
+                "correct CORNERS, ORIGIN, or the unit of the moments (ANALOG:UNITS) in the capture software"
+            )
+            raise error_at(file.path, "FORCE_PLATFORM", problem, expected, remedy, code="bad_plate")
     feet, threshold = feet_of(walk, mapping), content["filter"]["unloaded_below_n"]
     steps = {r.plate.number: contacts(r, walk, feet, threshold) for r in recordings}
     if finds_range(content):
@@ -181,26 +178,6 @@ def c3d_forces(
     divide = _named if content["force"] else _assigned
     forces, more = divide(document, content, recordings, steps)
     return forces, notes + more
-
-
-def _check_plate(document: Document, recording: PlateRecording) -> None:
-    """Refuse a plate that stands upright, and one whose force acts beside it.
-
-    Another axis of the file points up, or corners, origin or the unit of moments are wrong.
-    """
-    name = f"plate {recording.plate.number}"
-    if abs(recording.plate.axes[2, 2]) < _LEVEL:
-        problem = f"{name} of {recording.path.name} is not horizontal: its surface is vertical"
-        expected = "the axis of the files that points up, square to the plates"
-        remedy = "look up in the capture software which axis points up"
-        raise document.error(problem, "laboratory", "up", 0, expected, remedy, code="bad_axes")
-    sure = recording.force[:, 2] > SURE
-    if sure.any() and np.mean(recording.plate.contains(recording.point[sure], _BESIDE)) < 0.5:
-        away = np.median(np.linalg.norm((recording.point[sure] - recording.plate.center)[:, :2], axis=1))
-        problem = f"the center of pressure of {name} lies beside it, {away:.3g} m from its middle"
-        expected = "a center of pressure between CORNERS"
-        remedy = "correct CORNERS, ORIGIN, or the unit of the moments (ANALOG:UNITS) in the capture software"
-        raise error_at(recording.path, "FORCE_PLATFORM", problem, expected, remedy, code="bad_plate")
 
 
 def _named(
@@ -290,59 +267,55 @@ def _in_range(content: Mapping[str, Any], contact: Contact) -> bool:
     return (end is None or contact.start <= end) and (start is None or contact.end >= start)
 
 
-def check_steps(recording: PlateRecording, found: list[Contact], feet: Feet) -> None:
-    """Refuse a plate, global frame, on which every step runs the wrong way, or nowhere: wrong corners or units."""
-    steps = [step for contact in found if (step := _step(recording, contact, feet)) is not None]
-    for problem, expected, remedy, wrong in (
+def check_steps(recording: PlateRecording, touches: list[Contact], feet: Feet) -> None:
+    """Refuse a plate, global frame, on which every step runs the wrong way, or nowhere: wrong corners or units.
+
+    A step is a whole contact that goes straight ahead or back. Along the path of the subject and to the left of it,
+    what shows a fault is how far the center of pressure spreads and travels [m], and the change of the force from its
+    first to its last two fifths, in vertical peaks.
+    """
+    steps, rests, strays, inverted = [], [], [], []
+    for contact in touches:
+        whole = 0 < contact.first and contact.last < recording.time.size
+        lasts = contact.significant and contact.end - contact.start >= _LONG
+        samples = np.arange(contact.first, contact.last)
+        samples = samples[recording.force[samples, 2] > SURE]
+        way = _way(feet[contact.side], contact) if contact.side is not None and whole and lasts else None
+        if way is None or samples.size < 10:
+            continue
+        axes = np.stack([way, [-way[1], way[0]]], axis=1)
+        point, force = recording.point[samples, :2] @ axes, recording.force[samples, :2] @ axes
+        fifth, part = samples.size // 5, 2 * samples.size // 5
+        spread = (np.quantile(point, 0.95, axis=0) - np.quantile(point, 0.05, axis=0)).max()
+        travel = point[-fifth:].mean(axis=0) - point[:fifth].mean(axis=0)
+        steps.append(contact)
+        rests.append(spread < _RESTS)
+        length = np.linalg.norm(travel)
+        strays.append(length > _TRAVELS and travel[0] < 0.5 * length)
+        inverted.append((force[-part:, 0].mean() - force[:part, 0].mean()) / contact.peak < _INVERTED)
+    for wrong, problem, expected, remedy in (
         (
+            rests,
             "the center of pressure rests in one place while a foot steps on the plate and walks on",
             "a center of pressure that travels under the foot",
             "correct ORIGIN, or the unit of the moments (ANALOG:UNITS), in the capture software",
-            lambda step: step.extent < _RESTS,
         ),
         (
+            strays,
             "the center of pressure does not travel the way that the foot goes",
             "travel from where the foot lands to where it leaves",
             "correct CORNERS in the capture software: they begin in the quadrant of +x and +y of the plate, then -x +y",
-            _strays,
         ),
         (
+            inverted,
             "the force propels first and brakes then",
             "braking first, then propulsion",
             "correct CORNERS, their order and sense, or the signs of the horizontal channels in the capture software",
-            lambda step: step.drive < _INVERTED,
         ),
     ):
-        if steps and all(wrong(step) for step in steps):
-            raise error_at(
-                recording.path, str(steps[0].contact), problem, expected, remedy, code="unassigned_plate"
-            )
-
-
-def _strays(step: Step) -> bool:
-    length = float(np.linalg.norm(step.travel))
-    return length > _TRAVELS and float(step.travel[0]) < 0.5 * length
-
-
-def _step(recording: PlateRecording, contact: Contact, feet: Feet) -> Step | None:
-    """Return what a contact shows, None where it is no whole step straight ahead or back."""
-    whole = 0 < contact.first and contact.last < recording.time.size
-    if contact.side is None or not contact.significant or not whole or contact.end - contact.start < _LONG:
-        return None
-    way = _way(feet[contact.side], contact)
-    samples = np.arange(contact.first, contact.last)
-    samples = samples[recording.force[samples, 2] > SURE]
-    if way is None or samples.size < 10:
-        return None
-    axes = np.stack([way, [-way[1], way[0]]], axis=1)
-    point, force = recording.point[samples, :2] @ axes, recording.force[samples, :2] @ axes
-    fifth, part = samples.size // 5, 2 * samples.size // 5
-    return Step(
-        contact,
-        float((np.quantile(point, 0.95, axis=0) - np.quantile(point, 0.05, axis=0)).max()),
-        point[-fifth:].mean(axis=0) - point[:fifth].mean(axis=0),
-        float(force[-part:, 0].mean() - force[:part, 0].mean()) / contact.peak,
-    )
+        if wrong and all(wrong):
+            place = str(steps[0])
+            raise error_at(recording.path, place, problem, expected, remedy, code="unassigned_plate")
 
 
 def _way(foot: Foot, contact: Contact) -> Array | None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -112,43 +111,51 @@ class Contact:
 
 def contacts(recording: PlateRecording, walk: Markers, feet: Feet, threshold: float) -> list[Contact]:
     """Return the contacts of a plate, global frame, loaded from `threshold` [N] on, and the foot of each."""
-    found = []
-    for first, last in _stretches(recording, threshold):
-        side, reason = _foot_of(recording, slice(first, last), feet, walk.rate)
-        times = float(recording.time[first]), float(recording.time[last - 1])
-        peak = float(recording.force[first:last, 2].max())
-        found.append(Contact(recording.plate.number, first, last, *times, peak, side, reason))
-    return found
+    time, vertical = recording.time, recording.force[:, 2]
+    starts, stops = np.array(true_runs((vertical >= threshold) & (vertical > 0.0)), int).reshape(-1, 2).T
+    if not starts.size:
+        return []
+    # A foot does not leave and return within a moment.
+    apart = (starts[1:] - stops[:-1]) * ((time[-1] - time[0]) / (time.size - 1)) > _BRIEF
+    ends = zip(starts[np.append(True, apart)], stops[np.append(apart, True)], strict=True)
+    return [
+        Contact(
+            recording.plate.number,
+            int(first),
+            int(stop),
+            float(time[first]),
+            float(time[stop - 1]),
+            float(vertical[first:stop].max()),
+            *_foot_of(recording, slice(first, stop), feet, walk.rate),
+        )
+        for first, stop in ends
+    ]
 
 
-def on_plates_whole(found: list[Contact], feet: Feet, plates: Sequence[Plate]) -> list[Contact]:
+def on_plates_whole(steps: list[Contact], feet: Feet, plates: Sequence[Plate]) -> list[Contact]:
     """Return contacts (of one plate), without the foot where it stands partly beside all plates."""
-    return [replace(contact, **_beside(contact, feet, plates)) for contact in found]
+    whole = []
+    for contact in steps:
+        if contact.side is not None and contact.significant:
+            foot = feet[contact.side]
+            frames = slice(*np.searchsorted(foot.time, (contact.start, contact.end)))
+            for part, path in (("heel", foot.heel), ("toe", foot.toe)):
+                points = path[frames][foot.still[frames]]
+                points = points[np.isfinite(points).all(axis=1)]
+                if len(points) and max(plate.contains(points, _OVERHANG).mean() for plate in plates) < 0.5:
+                    reason = f"the {part} of the {SIDE_NAMES[contact.side]} foot stands beside the plates"
+                    contact = replace(contact, side=None, reason=reason)
+                    break
+        whole.append(contact)
+    return whole
 
 
-def _beside(contact: Contact, feet: Feet, plates: Sequence[Plate]) -> dict[str, Any]:
-    """Return the changes of a contact whose foot stands partly beside the plates; none where it does not."""
-    if contact.side is None or not contact.significant:
-        return {}
-    foot = feet[contact.side]
-    frames = slice(*np.searchsorted(foot.time, (contact.start, contact.end)))
-    still = foot.still[frames]
-    for part, path in (("heel", foot.heel), ("toe", foot.toe)):
-        points = path[frames][still]
-        points = points[np.isfinite(points).all(axis=1)]
-        over = [plate.contains(points, _OVERHANG).mean() for plate in plates] if len(points) else [1.0]
-        if max(over) < 0.5:
-            reason = f"the {part} of the {SIDE_NAMES[contact.side]} foot stands beside the plates"
-            return {"side": None, "reason": reason}
-    return {}
-
-
-def on_feet(recording: PlateRecording, own: list[Contact]) -> list[PlateForce]:
+def on_feet(recording: PlateRecording, steps: list[Contact]) -> list[PlateForce]:
     """Return the force of a plate on each foot that stood on it: zero outside of its own contacts."""
     forces = []
     for side in SIDES:
         under = np.zeros(recording.time.size, bool)
-        for contact in own:
+        for contact in steps:
             if contact.side == side:
                 under[contact.first : contact.last] = True
         if under.any():
@@ -161,19 +168,6 @@ def force_on_foot(recording: PlateRecording, side: Side, under: Mask) -> PlateFo
     force, moment = (np.where(under[:, None], v, 0.0) for v in (recording.force, recording.moment))
     number = recording.plate.number
     return PlateForce(side, recording.time, force, recording.point, moment, recording.path, number)
-
-
-def _stretches(recording: PlateRecording, threshold: float) -> list[tuple[int, int]]:
-    """Return first and last sample of every contact; a foot does not leave and return within a moment."""
-    loaded = (recording.force[:, 2] >= threshold) & (recording.force[:, 2] > 0.0)
-    first, last = np.array(true_runs(loaded), int).reshape(-1, 2).T
-    if not first.size:
-        return []
-    step = (recording.time[-1] - recording.time[0]) / (recording.time.size - 1)
-    apart = (first[1:] - last[:-1]) * step > _BRIEF
-    return list(
-        zip(first[np.append(True, apart)].tolist(), last[np.append(apart, True)].tolist(), strict=True)
-    )
 
 
 def _foot_of(recording: PlateRecording, samples: slice, feet: Feet, rate: float) -> tuple[Side | None, str]:
@@ -189,13 +183,9 @@ def _foot_of(recording: PlateRecording, samples: slice, feet: Feet, rate: float)
     away = float(np.median(distance[SIDES.index(side)]))
     if away > _FAR:
         return None, f"no foot is near, the {SIDE_NAMES[side]} one is {away:.2f} m away"
-    if max(share, 1.0 - share) < _CLEAR or all(_stands(recording, time, feet[s], rate) for s in SIDES):
-        return None, "both feet stand on it"
-    return side, ""
-
-
-def _stands(recording: PlateRecording, time: Array, foot: Foot, rate: float) -> bool:
-    """Return whether a foot stands still on the plate for a while."""
-    frames = slice(*np.searchsorted(foot.time, (time[0], time[-1])))
-    still = foot.still[frames] & recording.plate.contains(foot.middle[frames], 0.0)
-    return bool(still.sum() >= max(1.0, _STANDING_TIME * rate))
+    stands = []
+    for foot in feet.values():
+        frames = slice(*np.searchsorted(foot.time, (time[0], time[-1])))
+        still = foot.still[frames] & recording.plate.contains(foot.middle[frames], 0.0)
+        stands.append(still.sum() >= max(1.0, _STANDING_TIME * rate))
+    return (None, "both feet stand on it") if max(share, 1.0 - share) < _CLEAR or all(stands) else (side, "")

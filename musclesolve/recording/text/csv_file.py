@@ -14,7 +14,7 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -57,24 +57,16 @@ _TRAJECTORIES = "export the trajectories alone, without velocities and accelerat
 class Coordinates:
     """The columns of n markers in a row.
 
-    The columns (n, 3) of their coordinates and the factors (n, 3) to metres; the column of the time and its factor to
-    seconds, None where the rate [Hz] gives it; markers that stand twice (name -> where), whose first columns count.
+    Titles of all columns, for messages; the columns (n, 3) of the coordinates and the factors (n, 3) to metres; what
+    gives the times (r,) [s] of rows (r, k); markers that stand twice (name -> where), whose first columns count.
     """
 
-    columns: tuple[str, ...]
+    titles: Sequence[str]
     markers: tuple[str, ...]
-    index: NDArray[np.intp]
+    columns: NDArray[np.intp]
     metres: Array
-    time: tuple[int, float] | None
-    rate: float = 1.0
-    repeated: Mapping[str, str] = field(default_factory=dict)
-
-    def times(self, values: Array) -> Array:
-        """Return the times (r,) [s] of rows of numbers (r, k)."""
-        if self.time is None:  # the first column of Vicon counts frames from one
-            return np.asarray((values[:, 0] - 1.0) / self.rate)
-        column, seconds = self.time
-        return np.asarray(values[:, column] * seconds)
+    times: Callable[[Array], Array]
+    repeated: Mapping[str, str]
 
 
 def read_csv_markers(path: str | Path) -> Markers:
@@ -82,13 +74,15 @@ def read_csv_markers(path: str | Path) -> Markers:
     path = file_path(path)
     with RowReader(path) as reader:
         separator, header = _markers_header(reader)
-
-        def parts(block: Array) -> tuple[Array, Array]:
-            return header.times(block), without_lost(block[:, header.index] * header.metres)
-
-        blocks = _blocks(reader, header.columns, separator)
-        rows = timed_rows(reader, blocks, parts, "marker", header.markers, header.repeated)
-    return Markers(rows.time, header.markers, rows.values, path, rows.notes, repeated=header.repeated)
+        time, position, _, notes, _ = timed_rows(
+            reader,
+            _blocks(reader, header.titles, separator),
+            lambda rows: (header.times(rows), without_lost(rows[:, header.columns] * header.metres)),
+            "marker",
+            header.markers,
+            header.repeated,
+        )
+    return Markers(time, header.markers, position, path, notes, repeated=header.repeated)
 
 
 def read_csv_forces(path: str | Path) -> Table:
@@ -110,24 +104,32 @@ def _read_columns(path: Path, size_of: Callable[[str], float | None]) -> Table:
     with RowReader(path) as reader:
         line = reader.line() or ""
         separator = separator_of(line)
-        columns = cells_of(line, separator)
-        clock, seconds = find_time(columns, path, 1)
-        kept = [k for k, cell in enumerate(named_columns(columns)) if k != clock and not is_counter(k, cell)]
-        titles = [named_and_unit(columns[k])[0] for k in kept]
-        places, repeated = distinct_names(titles, "line 1, columns", [k + 1 for k in kept])
-        names, kept = tuple(places), [kept[place] for place in places.values()]
-        units = [named_and_unit(columns[k])[1] for k in kept]
-        factors = [
-            1.0 if unit is None else factor(unit, size_of, FORCES, columns[k], path, 1)
-            for k, unit in zip(kept, units, strict=True)
+        titles = cells_of(line, separator)
+        clock, seconds = find_time(titles, path, 1)
+        named = [
+            (k, named_and_unit(title)[0])
+            for k, title in enumerate(named_columns(titles))
+            if k != clock and not is_counter(k, title)
         ]
-
-        def parts(block: Array) -> tuple[Array, Array]:
-            return block[:, clock] * seconds, block[:, kept] * np.array(factors)
-
-        rows = timed_rows(reader, _blocks(reader, columns, separator), parts, "column", names, repeated)
-    roles = tuple(_role_and_size(unit)[0] if unit is not None else "" for unit in units)
-    return Table(rows.time, names, rows.values, None, path, rows.lines, roles, rows.notes, repeated)
+        columns, repeated = distinct_names(named, "line 1, columns")
+        names, kept = tuple(columns), list(columns.values())
+        units = [named_and_unit(titles[k])[1] for k in kept]
+        factors = np.array(
+            [
+                1.0 if unit is None else factor(unit, size_of, FORCES, titles[k], path, 1)
+                for k, unit in zip(kept, units, strict=True)
+            ]
+        )
+        time, values, lines, notes, _ = timed_rows(
+            reader,
+            _blocks(reader, titles, separator),
+            lambda rows: (rows[:, clock] * seconds, rows[:, kept] * factors),
+            "column",
+            names,
+            repeated,
+        )
+    roles = tuple("" if unit is None else _role_and_size(unit)[0] for unit in units)
+    return Table(time, names, values, None, path, lines, roles, notes, repeated)
 
 
 def _role_and_size(unit: str) -> tuple[str, float | None]:
@@ -136,7 +138,7 @@ def _role_and_size(unit: str) -> tuple[str, float | None]:
     return next(((role, size) for role, size in sizes if size is not None), ("", None))
 
 
-def _blocks(reader: RowReader, columns: Sequence[str], separator: str) -> Iterator[Block]:
+def _blocks(reader: RowReader, titles: Sequence[str], separator: str) -> Iterator[Block]:
     """Read the rows; columns without a name at the end of all lines, as spreadsheets write them, must be empty.
 
     Their decimal sign is a comma where one stands in the first of them, and no point does.
@@ -146,8 +148,8 @@ def _blocks(reader: RowReader, columns: Sequence[str], separator: str) -> Iterat
         raise error_at(reader.path, None, problem, expected, code="truncated_file")
     commas = separator != "," and any("," in line for line in reader.ahead)
     decimal = "," if commas and not any("." in line for line in reader.ahead) else "."
-    split, width = partial(cells_of, separator=separator), len(named_columns(columns))
-    for block in reader.blocks(columns, split, separator, decimal):
+    split, width = partial(cells_of, separator=separator), len(named_columns(titles))
+    for block in reader.blocks(titles, split, separator, decimal):
         if len(beyond := np.argwhere(~np.isnan(block.values[:, width:]))):
             line = block.lines[beyond[0, 0]]
             problem, expected = "a number stands beyond the last named column", "a name over every number"
@@ -176,8 +178,8 @@ def _markers_header(reader: RowReader) -> tuple[str, Coordinates]:
     if not 0.0 < rate < np.inf:
         remedy = decimal_point(rate_cell) or EXPORT_AGAIN
         raise error_at(path, 2, f"the rate is '{rate_cell}'", "frames a second", remedy, code="bad_number")
-    over, columns, below = (cells_of(row, separator) for row in (names, axes, units))
-    return separator, vicon_coordinates(rate, over, columns, below, path, 4)
+    over, titles, below = (cells_of(row, separator) for row in (names, axes, units))
+    return separator, vicon_coordinates(rate, over, titles, below, path, 4)
 
 
 def separator_of(line: str) -> str:
@@ -243,12 +245,12 @@ def plain_coordinates(columns: Sequence[str], path: Path, line: int) -> Coordina
     A marker one of whose coordinates stands twice is repeated. Refused is such a coordinate where another one of its
     marker is missing: a slip of the pen.
     """
-    time = find_time(columns, path, line)
+    clock, seconds = find_time(columns, path, line)
     axes_of: dict[str, dict[str, tuple[int, str | None]]] = {}  # marker -> axis -> its column and its unit
-    twice: dict[str, tuple[str, list[int]]] = {}  # marker -> the axis that stands twice, in which columns
+    twice: dict[str, tuple[str, list[int]]] = {}  # marker -> the axis that stands twice, and its columns
     for k, cell in enumerate(named_columns(columns)):
         name, unit = named_and_unit(cell)
-        if k == time[0] or is_counter(k, name):
+        if k == clock or is_counter(k, name):
             continue
         match = _COORDINATE.fullmatch(name)
         if match is None:
@@ -256,9 +258,9 @@ def plain_coordinates(columns: Sequence[str], path: Path, line: int) -> Coordina
             raise error_at(path, line, problem, _PLAIN, "rename or remove the column")
         axes, axis = axes_of.setdefault(match["marker"], {}), match["axis"].lower()
         if axis in axes:
-            first, places = twice.setdefault(match["marker"], (axis, [axes[axis][0] + 1]))
+            first, places = twice.setdefault(match["marker"], (axis, [axes[axis][0]]))
             if axis == first:
-                places.append(k + 1)
+                places.append(k)
         else:
             axes[axis] = (k, unit or match["unit"])
     for marker, (axis, _) in twice.items():
@@ -280,9 +282,14 @@ def plain_coordinates(columns: Sequence[str], path: Path, line: int) -> Coordina
         [factor(unit or stated[0], metres_in, LENGTHS, columns[k], path, line) for k, unit in triple]
         for triple in triples
     ]
-    index = np.array([[k for k, _ in triple] for triple in triples])
-    repeated = {marker: numbered(f"line {line}, columns", places) for marker, (_, places) in twice.items()}
-    return Coordinates(tuple(columns), tuple(axes_of), index, np.array(metres), time, repeated=repeated)
+    return Coordinates(
+        columns,
+        tuple(axes_of),
+        np.array([[k for k, _ in triple] for triple in triples]),
+        np.array(metres),
+        lambda rows: rows[:, clock] * seconds,
+        {marker: numbered(f"line {line}, columns", places) for marker, (_, places) in twice.items()},
+    )
 
 
 def _no_unit(marker: str, path: Path, line: int) -> InputError:
@@ -301,24 +308,29 @@ def vicon_coordinates(
     Y, Z, ... (number `line`), `units` the line below it; `rate` is in frames a second.
     """
     every = [k for k, name in enumerate(names) if name]
-    numbers = [k + 1 for k in every]
-    places, repeated = distinct_names([names[k] for k in every], f"line {line - 1}, columns", numbers)
+    firsts, repeated = distinct_names([(k, names[k]) for k in every], f"line {line - 1}, columns")
     for k in every:
         if [axis.casefold() for axis in axes[k : k + 3]] != ["x", "y", "z"]:
             problem = f"under the marker '{names[k]}' stands {', '.join(axes[k : k + 3]) or 'nothing'}"
             raise error_at(path, line, problem, _TRIPLE, _TRAJECTORIES)
-    triples = [range(every[place], every[place] + 3) for place in places.values()]
+    triples = [[first, first + 1, first + 2] for first in firsts.values()]
     if not triples or not all(k < len(units) and units[k] for triple in triples for k in triple):
-        raise _no_unit(next(iter(places), "NAME"), path, line + 1)
+        raise _no_unit(next(iter(firsts), "NAME"), path, line + 1)
     metres = [
         [factor(units[k], metres_in, LENGTHS, units[k], path, line + 1) for k in triple] for triple in triples
     ]
     if extra := [axes[k] for k in range(2, len(axes)) if axes[k] and not any(j <= k < j + 3 for j in every)]:
         raise error_at(path, line, f"the column '{extra[0]}' belongs to no marker", _TRIPLE, _TRAJECTORIES)
-    columns, marker = [], ""
+    titles, marker = [], ""
     for k, axis in enumerate(axes):
         marker = names[k] if k < len(names) and names[k] else marker
-        columns.append(f"{marker} {axis}".strip())  # for messages
+        titles.append(f"{marker} {axis}".strip())
+    # The first column counts frames from one.
     return Coordinates(
-        tuple(columns), tuple(places), np.array(triples), np.array(metres), None, rate, repeated
+        titles,
+        tuple(firsts),
+        np.array(triples),
+        np.array(metres),
+        lambda rows: (rows[:, 0] - 1.0) / rate,
+        repeated,
     )

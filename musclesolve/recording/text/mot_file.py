@@ -11,7 +11,6 @@ from collections.abc import Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 
-from musclesolve._util.arrays import Array
 from musclesolve.recording.data import Table
 from musclesolve.recording.place_errors import EXPORT_AGAIN, error_at
 from musclesolve.recording.text.number_rows import RowReader, timed_rows
@@ -33,51 +32,39 @@ def read_mot(path: str | Path) -> Table:
     path = file_path(path)
     with RowReader(path) as reader:
         header = _header(reader, path)
-        names = _column_names(reader, path)
-        if (given := _stated_count(header, _COLUMNS)) not in ("", str(len(names))):
-            problem = f"{len(names)} column names, but {_COLUMNS[0]} is {given}"
+        end, line = reader.line_number, reader.filled_line()
+        if line is None:
+            problem, expected = "nothing follows the header", "column names and rows"
+            raise error_at(path, end, problem, expected, code="truncated_file")
+        names, number = [cell for cell in split_cells(line) if cell], reader.line_number
+        if names[0].casefold() != "time":
+            problem = f"the first column is '{names[0]}'"
+            remedy = "export the time as the first column, and name it time"
+            raise error_at(path, number, problem, "time", remedy, code="missing_column")
+        check_unique([name for name in names if name.casefold() == "time"], "column", path, number)
+        if len(names) < 2:
+            problem, expected = "the file has no column but the time", "one or more"
+            raise error_at(path, number, problem, expected, code="missing_column")
+        if (stated := _stated_count(header, _COLUMNS)) not in ("", str(len(names))):
+            problem = f"{len(names)} column names, but {_COLUMNS[0]} is {stated}"
             remedy = f"the header is of another file; {EXPORT_AGAIN}"
             raise error_at(path, None, problem, "as many as the header says", remedy, code="truncated_file")
-        places, repeated = distinct_names(
-            names[1:], f"line {reader.line_number}, columns", range(2, len(names) + 1)
+        columns, repeated = distinct_names(list(enumerate(names))[1:], f"line {number}, columns")
+        kept = slice(1, None) if not repeated else list(columns.values())
+        time, values, lines, notes, warning = timed_rows(
+            reader,
+            reader.blocks(names, str.split),
+            lambda rows: (rows[:, 0], rows[:, kept]),
+            "column",
+            tuple(columns),
+            repeated,
+            _stated_count(header, _ROWS),
         )
-
-        def parts(block: Array) -> tuple[Array, Array]:
-            values = block[:, 1:] if not repeated else block[:, 1:][:, list(places.values())]
-            return block[:, 0], values
-
-        blocks, count = reader.blocks(names, str.split), _stated_count(header, _ROWS)
-        rows = timed_rows(reader, blocks, parts, "column", tuple(places), repeated, count)
-    degrees = _in_degrees(header, path)
-    return Table(
-        rows.time,
-        tuple(places),
-        rows.values,
-        degrees,
-        path,
-        rows.lines,
-        notes=rows.notes,
-        repeated=repeated,
-        row_warning=rows.warning,
-    )
-
-
-def _column_names(reader: RowReader, path: Path) -> list[str]:
-    end = reader.line_number
-    line = reader.filled_line()
-    if line is None:
-        problem, expected = "nothing follows the header", "column names and rows"
-        raise error_at(path, end, problem, expected, code="truncated_file")
-    names = [cell for cell in split_cells(line) if cell]
-    if names[0].casefold() != "time":
-        problem = f"the first column is '{names[0]}'"
-        remedy = "export the time as the first column, and name it time"
-        raise error_at(path, reader.line_number, problem, "time", remedy, code="missing_column")
-    check_unique([name for name in names if name.casefold() == "time"], "column", path, reader.line_number)
-    if len(names) < 2:
-        problem, expected = "the file has no column but the time", "one or more"
-        raise error_at(path, reader.line_number, problem, expected, code="missing_column")
-    return names
+    degrees = header["indegrees"].casefold() if "indegrees" in header else None
+    if degrees not in (None, "yes", "no"):
+        raise error_at(path, None, f"inDegrees is '{degrees}'", "yes or no", "write inDegrees=no for forces")
+    in_degrees = None if degrees is None else degrees == "yes"
+    return Table(time, tuple(columns), values, in_degrees, path, lines, (), notes, repeated, warning)
 
 
 def _header(reader: RowReader, path: Path) -> dict[str, str]:
@@ -97,16 +84,6 @@ def _header(reader: RowReader, path: Path) -> dict[str, str]:
 def _stated_count(header: dict[str, str], keys: tuple[str, str]) -> str:
     """Return a count as the header states it; "" where it states none."""
     return next((header[key.casefold()] or "nothing" for key in keys if key.casefold() in header), "")
-
-
-def _in_degrees(header: dict[str, str], path: Path) -> bool | None:
-    """Return whether the header says that angles are in degrees; None where it says nothing."""
-    if "indegrees" not in header:
-        return None
-    given = header["indegrees"].casefold()
-    if given not in ("yes", "no"):
-        raise error_at(path, None, f"inDegrees is '{given}'", "yes or no", "write inDegrees=no for forces")
-    return given == "yes"
 
 
 def write_mot(path: str | Path, table: Table, *, decimals: int = 6) -> None:
@@ -146,26 +123,18 @@ def mot_text(
     if bad := [name for name in table.names if name == "time" or name.split() != [name] or "\0" in name]:
         problem = f"a MOT file cannot hold the column name {bad[0]!r}"
         raise error_at(path, None, problem, "no blanks, and not time", "rename the column", code="bad_value")
-    rows, columns = table.values.shape
     header = [
         title or path.stem,
         "version=1",
-        f"nRows={rows}",
-        f"nColumns={columns + 1}",
+        f"nRows={len(table.values)}",
+        f"nColumns={len(table.names) + 1}",
         *([] if table.in_degrees is None else [f"inDegrees={'yes' if table.in_degrees else 'no'}"]),
         *remarks,
         "endheader",
         "\t".join(("time", *table.names)) + "\n",
     ]
-    return chain(["\n".join(header)], _rows(table, decimals))
-
-
-def _rows(table: Table, decimals: int | None) -> Iterator[str]:
-    """Yield the line of every row."""
+    rows = ((time, *row.tolist()) for time, row in zip(table.time.tolist(), table.values, strict=True))
     if decimals is None:
-        for time, row in zip(table.time.tolist(), table.values, strict=True):
-            yield "\t".join(map(repr, (time, *row.tolist()))) + "\n"
-        return
+        return chain(["\n".join(header)], ("\t".join(map(repr, row)) + "\n" for row in rows))
     form = "%.8f" + f"\t%.{decimals}f" * len(table.names) + "\n"
-    for time, row in zip(table.time, table.values, strict=True):
-        yield form % (time, *row.tolist())
+    return chain(["\n".join(header)], (form % row for row in rows))

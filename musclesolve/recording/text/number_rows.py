@@ -42,6 +42,7 @@ PIECE = 1 << 18
 LONGEST_LINE = 1 << 24
 """Characters after which a line without an end is no row of a recording: a million numbers."""
 
+_NO_NUMBERS = ("nan", "inf", "infinity")
 _CORRECT_CELL = f"correct the cell, write nan where nothing was measured, or {EXPORT_AGAIN}"
 
 
@@ -90,20 +91,18 @@ class RowReader:
 
     def line(self) -> str | None:
         """Return the next line without its end; None at the end of the file."""
-        if not self._lines:
-            self._lines.extend(self._more())
-        if not self._lines:
+        if not self.ahead:
             return None
         self.line_number += 1
         text = decoded(self._lines.popleft())
         return text.removeprefix("\ufeff") if self.line_number == 1 else text
 
     @property
-    def ahead(self) -> list[str]:
+    def ahead(self) -> Sequence[str]:
         """The lines that have been read from the file already and not been handed out; some, unless it ends here."""
         if not self._lines:
             self._lines.extend(self._more())
-        return list(self._lines)
+        return self._lines
 
     def put_back(self, line: str) -> None:
         """Let the line that came last come again."""
@@ -132,7 +131,7 @@ class RowReader:
         decimal comma could be taken for a separator: it would move the numbers behind it by a cell, and a gap at the
         end hide that.
         """
-        while lines := (list(self._lines) or self._more()):
+        while lines := list(self.ahead):
             self._lines.clear()
             first = self.line_number + 1
             self.line_number += len(lines)
@@ -147,8 +146,8 @@ class RowReader:
                 rows = [split(decoded(line)) for line in lines]
                 if blank_end:
                     rows = [_without_blank_end(row, len(names)) for row in rows]
-                values = _cell_by_cell(rows, numbers, names, decimal, self.path)
-            _check_finite(values, numbers, names, self.path)
+                values = number_table(rows, numbers, names, self.path, decimal)
+            check_measured(values, numbers, names, self.path)
             yield Block(values, numbers)
 
     def _more(self) -> list[str]:
@@ -199,21 +198,6 @@ class Stack(Generic[Number]):
         return self._array
 
 
-@dataclass(frozen=True)
-class TimedRows:
-    """The rows of a recording that count.
-
-    Times (T,) [s], values (T, n, ...) of n names, NaN where a name stands twice, the line of every row (T,), notes for
-    the results, and a warning where the header states another number of rows.
-    """
-
-    time: Array
-    values: Array
-    lines: NDArray[np.int64]
-    notes: tuple[str, ...]
-    warning: str
-
-
 def timed_rows(
     reader: RowReader,
     blocks: Iterable[Block],
@@ -223,8 +207,11 @@ def timed_rows(
     repeated: Mapping[str, str],
     count: str | None = None,
     rate_hz: float | None = None,
-) -> TimedRows:
-    """Return all rows of a recording, its times checked and put on their even grid.
+) -> tuple[Array, Array, NDArray[np.int64], tuple[str, ...], str]:
+    """Read all rows of a recording, its times checked and put on their even grid.
+
+    The last row of a file that ends without the end of a line may be cut short within a number: it does not count
+    where the header states more rows, or none.
 
     Args:
         reader: the file, whose header has been read.
@@ -235,6 +222,10 @@ def timed_rows(
         repeated: name -> where in the file, of those that stand twice.
         count: the number of rows as the header states it, "" where it states none; None where the format has none.
         rate_hz: the rate that the header states [Hz].
+
+    Returns:
+        Times (T,) [s], values (T, n, ...), NaN where a name stands twice, the line of every row (T,), notes for the
+        results, and a warning where the header states another number of rows, else "".
 
     Raises:
         InputError: fewer than two rows, or times that are missing or do not increase.
@@ -247,29 +238,20 @@ def timed_rows(
         values.append(of_block, reader.share_read)
         lines.append(block.lines, reader.share_read)
     printed, numbers, every = times.finished(), values.finished(), lines.finished()
-    kept, warning = (printed.size, "") if count is None else counted_rows(count, printed.size, reader)
+    kept, warning, name = printed.size, "", reader.path.name
+    if count == "" and reader.open_end:
+        warning = f"The header of {name} states no number of rows, and its last line has no end: it may be cut short"
+        warning, kept = f"{warning}; the last row is left out.", kept - 1
+    elif count and count != str(kept):
+        warning = f"{name} holds {kept} rows of data, its header says {count[:40]}: it may be cut short"
+        cut = reader.open_end and count.isdecimal() and int(count) > kept
+        warning, kept = (
+            f"{warning}; the last row is left out." if cut else f"{warning}, or edited.",
+            kept - cut,
+        )
     even, notes = checked_times(printed[:kept], every[:kept], reader.path, rate_hz)
     notes = (*repeated_notes(kind, repeated, reader.path), *notes)
-    return TimedRows(even, numbers[:kept], every[:kept], notes, warning)
-
-
-def counted_rows(stated: str, found: int, reader: RowReader) -> tuple[int, str]:
-    """Return how many of the rows that were found count, and a warning where the header states another number.
-
-    The last row of a file that ends without the end of a line may be cut short within a number: it does not count
-    where the header states more rows, or ("") none.
-    """
-    name = reader.path.name
-    if stated == str(found) or (not stated and not reader.open_end):
-        return found, ""
-    if not stated:
-        return found - 1, (
-            f"The header of {name} states no number of rows, and its last line has no end: it may be cut short; the "
-            "last row is left out."
-        )
-    cut = reader.open_end and stated.isdecimal() and int(stated) > found
-    warning = f"{name} holds {found} rows of data, its header says {stated[:40]}: it may be cut short"
-    return found - cut, f"{warning}; the last row is left out." if cut else f"{warning}, or edited."
+    return even, numbers[:kept], every[:kept], notes, warning
 
 
 def _all_at_once(
@@ -323,22 +305,14 @@ def without_lost(position: Array) -> Array:
 
 
 def number_table(
-    rows: list[list[str]], line_numbers: NDArray[np.int64], names: Sequence[str], path: Path
+    rows: list[list[str]], lines: NDArray[np.int64], names: Sequence[str], path: Path, decimal: str = "."
 ) -> Array:
-    """Return the numbers (r, k) of rows of k cells; an empty cell is a gap (NaN)."""
-    values = _cell_by_cell(rows, line_numbers, names, ".", path)
-    _check_finite(values, line_numbers, names, path)
-    return values
-
-
-def _cell_by_cell(
-    rows: list[list[str]], line_numbers: NDArray[np.int64], names: Sequence[str], decimal: str, path: Path
-) -> Array:
+    """Return the numbers (r, k) of rows of k cells in lines (r,) of a file; an empty cell is a gap (NaN)."""
     values = np.empty((len(rows), len(names)))
-    for k, (cells, line) in enumerate(zip(rows, line_numbers, strict=True)):
-        if heading := _lone_word(cells):
+    for k, (cells, line) in enumerate(zip(rows, lines, strict=True)):
+        if cells and cells[0][:1].isalpha() and cells[0].casefold() not in _NO_NUMBERS and not any(cells[1:]):
             # Capture software exports several tables into one file.
-            problem = f"after the rows of numbers another table begins, '{_short(heading)}'"
+            problem = f"after the rows of numbers another table begins, '{_short(cells[0])}'"
             remedy = "export the trajectories, or the forces, alone; or remove this line and all below it"
             raise error_at(path, line, problem, "one table in a file", remedy)
         if len(cells) != len(names):
@@ -350,17 +324,6 @@ def _cell_by_cell(
             _number(cell, decimal, path, line, name) for cell, name in zip(cells, names, strict=True)
         ]
     return values
-
-
-def _lone_word(cells: list[str]) -> str:
-    """Return the word that a row consists of, beside cells that are empty; "" for any other row."""
-    if not cells or not cells[0][:1].isalpha() or any(cells[1:]):
-        return ""
-    try:
-        float(cells[0])
-    except ValueError:
-        return cells[0]
-    return ""
 
 
 def _number(cell: str, decimal: str, path: Path, line: int, name: str) -> float:
@@ -384,11 +347,11 @@ def _short(cell: str) -> str:
     return cell if len(cell) <= 40 else cell[:40] + "..."
 
 
-def _check_finite(values: Array, line_numbers: NDArray[np.int64], names: Sequence[str], path: Path) -> None:
-    """Refuse numbers that were not measured; empty cells (NaN) are none."""
+def check_measured(values: Array, lines: NDArray[np.int64], names: Sequence[str], path: Path) -> None:
+    """Refuse numbers (r, k) in lines (r,) that were not measured; empty cells (NaN) are none."""
     beyond = np.abs(values) > LARGEST
     if beyond.any():
         row, column = np.argwhere(beyond)[0]
-        where = f"line {line_numbers[row]}, column '{names[column]}'"
+        where = f"line {lines[row]}, column '{names[column]}'"
         problem, expected = f"the number is {values[row, column]:g}", f"a number of at most {LARGEST:g}"
         raise error_at(path, where, problem, expected, _CORRECT_CELL, code="not_finite")

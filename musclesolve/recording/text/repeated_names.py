@@ -18,26 +18,23 @@ _MOST_NAMED = 5
 
 
 def distinct_names(
-    names: Sequence[str], where: str, numbers: Sequence[int] = ()
+    columns: Iterable[tuple[int, str]], where: str = ""
 ) -> tuple[dict[str, int], dict[str, str]]:
-    """Return every name and its first place, and every name that stands more than once with the places where it does.
+    """Return the first column of every name, and where the names stand that do so more than once.
 
-    where: of all names in the file; numbers: of their columns, from one, which then follow it ("line 9, columns").
+    columns: numbers, from zero, and names. where: what the numbers of a file, from one, follow: "line 9, columns".
     """
     places: dict[str, list[int]] = {}
-    for place, name in enumerate(names):
-        places.setdefault(name, []).append(place)
-    repeated = {
-        name: numbered(where, [numbers[place] for place in own]) if numbers else where
-        for name, own in places.items()
-        if len(own) > 1
-    }
-    return {name: own[0] for name, own in places.items()}, repeated
+    for column, name in columns:
+        places.setdefault(name, []).append(column)
+    repeated = {name: numbered(where, columns) for name, columns in places.items() if len(columns) > 1}
+    return {name: columns[0] for name, columns in places.items()}, repeated
 
 
-def numbered(where: str, numbers: Sequence[int]) -> str:
-    """Return the place of columns with these numbers: "line 9, columns 3 and 7"."""
-    return f"{where} {', '.join(map(str, numbers[:-1]))} and {numbers[-1]}"
+def numbered(where: str, columns: Sequence[int]) -> str:
+    """Return the place of columns, counted from zero, as a file numbers them: "line 9, columns 3 and 7"."""
+    *numbers, last = [str(column + 1) for column in columns]
+    return f"{where} {', '.join(numbers)} and {last}"
 
 
 def blanked(values: Array, names: Sequence[str], repeated: Mapping[str, str]) -> None:
@@ -64,7 +61,7 @@ def repeated_name(kind: str, name: str, where: object, path: Path) -> InputError
 
 def check_unique(names: Sequence[str], kind: str, path: Path, line: int) -> None:
     """Refuse a name that stands twice among the names of markers or columns."""
-    for name in distinct_names(names, "")[1]:
+    for name in distinct_names(enumerate(names))[1]:
         raise repeated_name(kind, name, line, path)
 
 

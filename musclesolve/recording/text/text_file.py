@@ -176,32 +176,26 @@ def split_cells(line: str) -> list[str]:
 
 
 def write_text(path: Path, text: str | Iterable[str]) -> None:
-    """Write a file so that a reader never sees half of it: written beside, then renamed."""
-    with writing(path), _part_of(path) as part:
-        os.ftruncate(part.number, 0)  # what a killed run left
-        with os.fdopen(part.number, "w", encoding="utf-8", newline="\n", closefd=False) as stream:
-            stream.writelines([text] if isinstance(text, str) else text)
-        # A lock is private; a recording is as readable as any other file.
-        os.chmod(part.path, 0o666 & ~_umask())
-        with ignore_interrupts():
-            part.move(path)
-            note([path])
-
-
-def _part_of(path: Path) -> Lock:
-    """Return the locked temporary file beside a file that is being written."""
-    name = hashlib.sha256(os.fsencode(path.name)).hexdigest()[:16]
-    lock = Lock.acquire(path.with_name(f"{HIDDEN}{name}{PART}"))
-    if lock is None:
-        problem, remedy = "another run is writing this file", "wait until it has ended, or name another file"
-        raise error_at(path, None, problem, "one run at a time", remedy, code="busy")
-    return lock
-
-
-def _umask() -> int:
-    current = os.umask(0)
-    os.umask(current)
-    return current
+    """Write a file so that a reader never sees half of it: into a locked file beside it, which is then renamed."""
+    with writing(path):
+        name = hashlib.sha256(os.fsencode(path.name)).hexdigest()[:16]
+        lock = Lock.acquire(path.with_name(f"{HIDDEN}{name}{PART}"))
+        if lock is None:
+            problem, remedy = (
+                "another run is writing this file",
+                "wait until it has ended, or name another file",
+            )
+            raise error_at(path, None, problem, "one run at a time", remedy, code="busy")
+        with lock as part:
+            os.ftruncate(part.number, 0)  # what a killed run left
+            with os.fdopen(part.number, "w", encoding="utf-8", newline="\n", closefd=False) as stream:
+                stream.writelines([text] if isinstance(text, str) else text)
+            # A lock is private; a recording is as readable as any other file.
+            os.umask(mask := os.umask(0))
+            os.chmod(part.path, 0o666 & ~mask)
+            with ignore_interrupts():
+                part.move(path)
+                note([path])
 
 
 def check_writable(
@@ -225,7 +219,7 @@ def check_writable(
         problem = f"{time.size} frames and {len(names)} names for values of the shape {values.shape}"
         expected = f"as many rows as frames, and one {kind} for every name"
         raise error_at(path, None, problem, expected, "give matching names and times", code="bad_shape")
-    for name in distinct_names(names, "")[1]:
+    for name in distinct_names(enumerate(names))[1]:
         problem, expected = f"the {kind} '{name}' stands twice", f"every {kind} once"
         raise error_at(path, None, problem, expected, "rename one of them", code="duplicate_name")
     if not (np.abs(time) <= LARGEST).all() or (np.diff(time) <= 0.0).any():

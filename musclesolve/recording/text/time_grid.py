@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -53,33 +54,21 @@ def checked_times(
         raise error_at(path, None, f"{printed.size} row(s) of data", "at least two", code="too_few_frames")
     grid = even_grid(printed, stated_hz)
     if grid is None:
-        _check_time(printed, lines, path)
+        for k in np.flatnonzero(np.isnan(printed)):
+            raise error_at(path, lines[k], "the time is missing", "a time in seconds", code="missing_samples")
+        for k in np.flatnonzero(np.diff(printed) <= 0):
+            problem = f"the time goes from {printed[k]:g} s to {printed[k + 1]:g} s"
+            expected = "times that increase from row to row"
+            remedy = f"{EXPORT_AGAIN}, with more decimals of the time if two rows have the same"
+            raise error_at(path, lines[k + 1], problem, expected, remedy, code="time_not_increasing")
         return printed, ()
-    return grid.time, _notes(printed, grid, path, stated_hz)
-
-
-def _check_time(time: Array, lines: NDArray[np.int64], path: Path) -> None:
-    """Refuse a time column with gaps or one that does not increase."""
-    if np.isnan(time).any():
-        line = lines[int(np.argmax(np.isnan(time)))]
-        raise error_at(path, line, "the time is missing", "a time in seconds", code="missing_samples")
-    late = np.flatnonzero(np.diff(time) <= 0)
-    if late.size:
-        k = int(late[0])
-        problem = f"the time goes from {time[k]:g} s to {time[k + 1]:g} s"
-        expected = "times that increase from row to row"
-        remedy = f"{EXPORT_AGAIN}, with more decimals of the time if two rows have the same"
-        raise error_at(path, lines[k + 1], problem, expected, remedy, code="time_not_increasing")
-
-
-def _notes(printed: Array, grid: Grid, path: Path, stated_hz: float | None) -> tuple[str, ...]:
     moved = float(np.abs(grid.time - printed).max())
     if moved < NOTED_S:
-        return ()
+        return grid.time, ()
     source = "of its header" if grid.stated else "that fit them"
     if stated_hz and not grid.stated:
         source += f", not the {stated_hz:g} Hz of its header"
-    return (
+    return grid.time, (
         f"The times of {path.name} are rounded: they are taken as the even {grid.rate:.6g} Hz {source}, up to "
         f"{1000 * moved:.2g} ms away from what is printed.",
     )
@@ -90,30 +79,18 @@ def even_grid(printed: Array, stated_hz: float | None = None) -> Grid | None:
 
     None where no grid agrees with every time to the digits printed, and where the times are even.
     """
-    steps = np.diff(printed)
-    if printed.size < 3 or not (steps >= 0.0).all() or printed[-1] == printed[0] or _even(printed):
+    if printed.size < 3 or not (np.diff(printed) >= 0.0).all() or printed[-1] == printed[0]:
         return None
-    for half in _half_units(printed):
-        if (grid := _grid_within(printed, half, stated_hz)) is not None:
-            return grid
-    return None
-
-
-def _grid_within(printed: Array, half: Array, stated_hz: float | None) -> Grid | None:
-    """Return the even grid that agrees with times (T,) [s] to within half a unit (T,) [s] of each, None without one."""
+    even, step = np.linspace(printed[0], printed[-1], printed.size), np.ptp(printed) / (printed.size - 1)
+    if np.abs(printed - even).max() <= EVEN * step:
+        return None
     stated = [stated_hz] if stated_hz and SLOWEST_HZ <= stated_hz < np.inf else []
-    for rate in stated:
-        if (time := _agreeing(printed, half, rate)) is not None:
-            return Grid(time, rate, True)
-    for rate in _fitted(printed, half) if printed.size >= FEWEST else ():
-        if (time := _agreeing(printed, half, rate)) is not None:
-            return Grid(time, rate, False)
+    for half in _half_units(printed):
+        fitted = _fitted(printed, half) if printed.size >= FEWEST else ()
+        for rate, is_stated in chain(((rate, True) for rate in stated), ((rate, False) for rate in fitted)):
+            if (time := _agreeing(printed, half, rate)) is not None:
+                return Grid(time, rate, is_stated)
     return None
-
-
-def _even(time: Array) -> bool:
-    step = (time[-1] - time[0]) / (time.size - 1)
-    return bool(np.abs(time - np.linspace(time[0], time[-1], time.size)).max() <= EVEN * step)
 
 
 def _half_units(printed: Array) -> Iterator[Array]:
@@ -123,36 +100,26 @@ def _half_units(printed: Array) -> Iterator[Array]:
     1 ms. The second grows with the time, as where a number of significant digits is printed: 0.0166667 and 10.0167 both
     have six.
     """
-    decimals = _decimals(printed)
-    if decimals is None:
-        return
-    whole = np.rint(np.abs(printed) * 10.0**decimals).astype(np.int64)
-    common = 10.0**-decimals * float(np.gcd.reduce(whole))
-    yield np.full(printed.size, 0.5 * common)
-    size = np.floor(np.log10(np.maximum(whole, 1)) + 1e-12) - decimals
-    growing = np.maximum(common, 10.0 ** (size + 1.0 - _significant(whole)))
-    if growing.max() > common:
-        yield 0.5 * growing
-
-
-def _decimals(printed: Array) -> int | None:
-    """Return the decimals of the time that has the most of them."""
-    for decimals in range(_MOST_DECIMALS):
+    for decimals in range(_MOST_DECIMALS):  # of the time that has the most of them
         scaled = printed * 10.0**decimals
         slack = 8.0 * _EPS * np.abs(scaled)
         if slack.max() > 0.01:
-            return None
+            return
         if (np.abs(scaled - np.rint(scaled)) <= slack).all():
-            return decimals
-    return None
-
-
-def _significant(whole: NDArray[np.int64]) -> int:
-    """Return the digits of the number (T,) that has the most of them, trailing zeros left out."""
+            break
+    else:
+        return
+    whole = np.rint(np.abs(scaled)).astype(np.int64)
+    common = 10.0**-decimals * float(np.gcd.reduce(whole))
+    yield np.full(printed.size, 0.5 * common)
     rest = whole.copy()
     while (ends := (rest > 0) & (rest % 10 == 0)).any():
         rest[ends] //= 10
-    return len(str(rest.max()))
+    significant = len(str(rest.max()))
+    size = np.floor(np.log10(np.maximum(whole, 1)) + 1e-12) - decimals
+    growing = np.maximum(common, 10.0 ** (size + 1.0 - significant))
+    if growing.max() > common:
+        yield 0.5 * growing
 
 
 def _fitted(printed: Array, half: Array) -> Iterator[float]:
@@ -169,28 +136,20 @@ def _fitted(printed: Array, half: Array) -> Iterator[float]:
         # Times that are multiples of the step are even, or have a hole that a lower rate would hide.
         if rate > 0.0 and not VERY_COARSE < unit * rate <= 1.0 + EVEN:
             yield float(rate)
-    if unit / period < COARSE:
-        yield 1.0 / period
-        yield 1.0 / _narrowest(printed, half, index, period)
+    if unit / period >= COARSE:
+        return
+    yield 1.0 / period
 
+    def strip(period: float) -> float:
+        residual = printed - period * index
+        return float((residual - half).max() - (residual + half).min())
 
-def _narrowest(printed: Array, half: Array, index: Array, period: float) -> float:
-    """Return the period of the line from which no time deviates by more than need be, relative to its digits.
-
-    The width of the strip that holds all times is a convex function of the period: halved by thirds.
-    """
+    # The width of the strip that holds all times, to their digits, is a convex function of the period: thirds of it.
     low, high = (period + sign * 4.0 * half.max() / printed.size for sign in (-1.0, 1.0))
     for _ in range(60):
         one, other = low + (high - low) / 3.0, high - (high - low) / 3.0
-        if _misfit(printed - one * index, half) < _misfit(printed - other * index, half):
-            high = other
-        else:
-            low = one
-    return 0.5 * (low + high)
-
-
-def _misfit(residual: Array, half: Array) -> float:
-    return float((residual - half).max() - (residual + half).min())
+        low, high = (low, other) if strip(one) < strip(other) else (one, high)
+    yield 1.0 / (0.5 * (low + high))
 
 
 def _agreeing(printed: Array, half: Array, rate: float) -> Array | None:

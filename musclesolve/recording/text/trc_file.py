@@ -8,11 +8,9 @@ files hold other numbers of rows than their header says: what is there is read, 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
 
-from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_choice
 from musclesolve.recording.data import Markers
 from musclesolve.recording.place_errors import EXPORT_AGAIN, error_at
@@ -27,7 +25,7 @@ from musclesolve.recording.text.text_file import (
 )
 from musclesolve.recording.units import METRES, metres_in
 
-_NAME_LINE, _FIRST_COLUMN = 4, 3
+_NAME_LINE = 4
 RATE_TOLERANCE = 0.01
 """Share of the rate by which header and times may differ."""
 
@@ -40,40 +38,44 @@ def read_trc(path: str | Path) -> Markers:
     """
     path = file_path(path)
     with RowReader(path) as reader:
-        header = _header(_first_lines(reader, path), path)
-        names = _marker_names(reader.line() or "", header, path)
+        header = _header(reader, path)
+        names = tuple(cell for cell in split_cells(reader.line() or "")[2:] if cell)
+        if len(names) != header["NumMarkers"]:
+            problem = f"{len(names)} marker names, but NumMarkers is {header['NumMarkers']:g}"
+            remedy = f"correct NumMarkers in line 3 or the names, or {EXPORT_AGAIN}"
+            raise error_at(path, _NAME_LINE, problem, "as many names as the header says", remedy)
+        if not names:
+            problem, expected = "the file has no markers", "at least one"
+            raise error_at(path, _NAME_LINE, problem, expected, code="missing_marker")
         axes = reader.filled_line()
         if axes is not None and "X1" not in axes.split():
             reader.put_back(axes)
-        firsts = range(_FIRST_COLUMN, _FIRST_COLUMN + 3 * len(names), 3)
-        places, repeated = distinct_names(names, f"line {_NAME_LINE}, columns", firsts)
-        columns = ["Frame#", "Time", *(f"{name} {axis}" for name in names for axis in "xyz")]
-
-        def parts(block: Array) -> tuple[Array, Array]:
-            position = block[:, 2:].reshape(-1, len(names), 3)[:, list(places.values())]
-            return block[:, 1], without_lost(position * header["metres"])
-
-        blocks = reader.blocks(columns, split_cells, separator="\t", blank_end=True)
-        count, rate = f"{header['NumFrames']:.15g}", header["DataRate"]
-        rows = timed_rows(reader, blocks, parts, "marker", tuple(places), repeated, count, rate)
-    measured = (rows.time.size - 1) / (rows.time[-1] - rows.time[0])
-    if abs(measured - rate) > RATE_TOLERANCE * rate:
-        problem = f"DataRate is {rate:g} Hz, but the Time column has {measured:g} rows a second"
+        columns, repeated = distinct_names(
+            [(2 + 3 * k, name) for k, name in enumerate(names)], f"line {_NAME_LINE}, columns"
+        )
+        triples = [[column, column + 1, column + 2] for column in columns.values()]
+        titles = ["Frame#", "Time", *(f"{name} {axis}" for name in names for axis in "xyz")]
+        rate = header["DataRate"]
+        time, position, _, notes, warning = timed_rows(
+            reader,
+            reader.blocks(titles, split_cells, separator="\t", blank_end=True),
+            lambda rows: (rows[:, 1], without_lost(rows[:, triples] * header["metres"])),
+            "marker",
+            tuple(columns),
+            repeated,
+            f"{header['NumFrames']:.15g}",
+            rate,
+        )
+    markers = Markers(time, tuple(columns), position, path, notes, (), repeated, warning)
+    if abs(markers.rate - rate) > RATE_TOLERANCE * rate:
+        problem = f"DataRate is {rate:g} Hz, but the Time column has {markers.rate:g} rows a second"
         remedy = "find out which one is right and correct the other"
         raise error_at(path, 3, problem, "one rate in both", remedy, code="bad_units")
-    return Markers(
-        rows.time,
-        tuple(places),
-        rows.values,
-        path,
-        rows.notes,
-        repeated=repeated,
-        row_warning=rows.warning,
-    )
+    return markers
 
 
-def _first_lines(reader: RowReader, path: Path) -> list[str]:
-    """Return the three lines before the names of the markers."""
+def _header(reader: RowReader, path: Path) -> dict[str, float]:
+    """Read the three lines before the names of the markers: their numbers, and the size of the unit of length [m]."""
     lines = [line for line in (reader.line() for _ in range(_NAME_LINE - 1)) if line is not None]
     if not lines[0].lstrip().startswith("PathFileType"):
         expected = "a first line that begins with PathFileType"
@@ -83,40 +85,23 @@ def _first_lines(reader: RowReader, path: Path) -> list[str]:
     if len(lines) < _NAME_LINE - 1 or not any(line.strip() for line in lines[1:]):
         problem = f"the file ends after {filled} lines"
         raise error_at(path, None, problem, "five header lines and rows", code="truncated_file")
-    return lines
-
-
-def _header(lines: list[str], path: Path) -> dict[str, float]:
-    """Return the numbers of the header, and the size of its unit of length [m]."""
     fields = dict(zip(lines[1].split(), lines[2].split(), strict=False))
     values: dict[str, float] = {}
     for name in ("DataRate", "NumFrames", "NumMarkers"):
-        given = fields.get(name)
-        if given is None:
+        if name not in fields:
             expected = f"{name} in line 2, its value in line 3"
             raise error_at(path, "lines 2 and 3", f"the header has no {name}", expected)
         try:
-            values[name] = float(given)
+            values[name] = float(fields[name])
         except ValueError:
-            remedy = decimal_point(given) or EXPORT_AGAIN
-            raise error_at(path, 3, f"{name} is '{given}'", "a number", remedy) from None
+            remedy = decimal_point(fields[name]) or EXPORT_AGAIN
+            raise error_at(path, 3, f"{name} is '{fields[name]}'", "a number", remedy) from None
     unit = fields.get("Units", "")
     metres = metres_in(unit)
     if metres is None:
         problem = f"the unit of length is '{unit}'"
         raise error_at(path, "line 3, Units", problem, "mm, cm or m", code="unknown_unit")
     return values | {"metres": metres}
-
-
-def _marker_names(line: str, header: dict[str, float], path: Path) -> tuple[str, ...]:
-    names = tuple(cell for cell in split_cells(line)[2:] if cell)
-    if len(names) != header["NumMarkers"]:
-        problem = f"{len(names)} marker names, but NumMarkers is {header['NumMarkers']:g}"
-        remedy = f"correct NumMarkers in line 3 or the names, or {EXPORT_AGAIN}"
-        raise error_at(path, _NAME_LINE, problem, "as many names as the header says", remedy)
-    if not names:
-        raise error_at(path, _NAME_LINE, "the file has no markers", "at least one", code="missing_marker")
-    return names
 
 
 def write_trc(path: str | Path, markers: Markers, *, units: str = "mm", decimals: int = 5) -> None:
@@ -144,14 +129,8 @@ def write_trc(path: str | Path, markers: Markers, *, units: str = "mm", decimals
             expected = "a name without tabs, line ends and outer blanks"
             remedy = "rename the marker before writing"
             raise error_at(path, None, problem, expected, remedy, code="bad_value")
-    write_text(path, chain([_heading(markers, units, path)], _frames(markers, written, decimals)))
-
-
-def _heading(markers: Markers, units: str, path: Path) -> str:
-    """Return the five lines of the header and the blank line below them."""
-    frames, count = markers.position.shape[:2]
-    rate = f"{markers.rate:.6f}"
-    lines = [
+    frames, count, rate = markers.time.size, len(markers.names), f"{markers.rate:.6f}"
+    header = [
         f"PathFileType\t4\t(X/Y/Z)\t{path.name}",
         "DataRate\tCameraRate\tNumFrames\tNumMarkers\tUnits\tOrigDataRate\tOrigDataStartFrame\tOrigNumFrames",
         f"{rate}\t{rate}\t{frames}\t{count}\t{units}\t{rate}\t1\t{frames}",
@@ -159,13 +138,10 @@ def _heading(markers: Markers, units: str, path: Path) -> str:
         "\t\t" + "\t".join(f"{axis}{k}" for k in range(1, count + 1) for axis in "XYZ"),
         "\n",
     ]
-    return "\n".join(lines)
-
-
-def _frames(markers: Markers, written: Array, decimals: int) -> Iterator[str]:
-    """Yield the line of every frame, with positions (T, n, 3) in the unit of the file."""
-    form = "%d\t%.8f" + f"\t%.{decimals}f" * (3 * len(markers.names)) + "\n"
-    for k, (time, frame) in enumerate(zip(markers.time, written, strict=True), start=1):
-        line = (form % (k, time, *frame.ravel().tolist())).replace("nan", "")
-        # OpenSim does not count an empty cell that ends a line: a tab behind it makes it count.
-        yield line.replace("\t\n", "\t\t\n")
+    form = "%d\t%.8f" + f"\t%.{decimals}f" * (3 * count) + "\n"
+    # OpenSim does not count an empty cell that ends a line: a tab behind it makes it count.
+    rows = (
+        (form % (k, time, *frame.ravel().tolist())).replace("nan", "").replace("\t\n", "\t\t\n")
+        for k, (time, frame) in enumerate(zip(markers.time, written, strict=True), start=1)
+    )
+    write_text(path, chain(["\n".join(header)], rows))
