@@ -112,8 +112,22 @@ def gap_notes(gaps: Sequence[Gap]) -> list[str]:
     for gap in gaps:
         if gap.filled:
             by_marker.setdefault(gap.marker, []).append(gap)
-    if len(by_marker) <= _MOST_SENTENCES:
-        return [_sentence(marker, filled) for marker, filled in by_marker.items()]
+    notes = []
+    for marker, filled in by_marker.items():
+        worst, frames = max(filled, key=lambda gap: gap.error), sum(gap.frames for gap in filled)
+        by, certain = (
+            " and ".join(dict.fromkeys(gap.account for gap in filled)),
+            f"{1000 * worst.error:.1f} mm",
+        )
+        seen, least = (
+            f"in {len(filled)} gaps",
+            f", the least certain {_when(worst)} to within about {certain}.",
+        )
+        if len(filled) == 1:
+            seen, least = _when(worst), f", to within about {certain}."
+        notes.append(f"'{marker}' was not seen {seen} ({frames} frames): filled by {by}{least}")
+    if len(notes) <= _MOST_SENTENCES:
+        return notes
     filled = [gap for gaps_of_one in by_marker.values() for gap in gaps_of_one]
     longest, worst = max(filled, key=lambda gap: gap.frames), max(filled, key=lambda gap: gap.error)
     return [
@@ -123,136 +137,92 @@ def gap_notes(gaps: Sequence[Gap]) -> list[str]:
     ]
 
 
-def _sentence(marker: str, gaps: list[Gap]) -> str:
-    worst = max(gaps, key=lambda gap: gap.error)
-    if len(gaps) == 1:
-        return (
-            f"'{marker}' was not seen {_when(worst)} ({worst.frames} frames): filled by {worst.account}, "
-            f"to within about {1000 * worst.error:.1f} mm."
-        )
-    return (
-        f"'{marker}' was not seen in {len(gaps)} gaps ({sum(gap.frames for gap in gaps)} frames): filled by "
-        f"{' and '.join(dict.fromkeys(gap.account for gap in gaps))}, the least certain {_when(worst)} to within about "
-        f"{1000 * worst.error:.1f} mm."
-    )
-
-
 def _when(gap: Gap) -> str:
     return f"at {gap.first:g} s" if gap.frames == 1 else f"from {gap.first:g} to {gap.last:g} s"
 
 
 class GapFiller:
-    """Markers that are being filled."""
+    """Markers that are being filled; a place is a marker, the first and one past the last frame of a gap."""
 
     def __init__(self, markers: Markers, together: Mapping[str, Sequence[str]]) -> None:
         self.markers = replace(markers, position=markers.position.copy())
-        self._given = markers
+        self._recorded = markers
         self._together = together
         self._carried: dict[tuple[str, ...], Array | None] = {}
 
     def fill_by_spline(self, place: Place, longest_s: float) -> Gap:
         """Fill the gap by a cubic spline through the nearest samples on both sides."""
-        (name, start, stop), longest = place, _frames(longest_s, self.markers)
+        (name, start, stop), longest = place, self._frames(longest_s)
         if stop - start > longest:
-            return self._unfilled(place, "")
-        path = self._given[name]
+            return self._gap(place, "")
+        path = self._recorded[name]
         seen = np.flatnonzero(np.isfinite(path).all(axis=1))
         nodes = np.concatenate([seen[seen < start][-BESIDE:], seen[seen >= stop][:BESIDE]]) - start
         if nodes.size < 2 * BESIDE or nodes[-1] - nodes[0] > 2 * longest + 2 * BESIDE:
-            return self._unfilled(place, "too little of it is seen around the gap for a spline")
-        interpolant = spline_interpolant(nodes, stop - start)
-        return self._fill_well(place, interpolant, path, np.zeros_like(path), "a spline")
+            return self._gap(place, "too little of it is seen around the gap for a spline")
+        return self._fill(place, spline_interpolant(nodes, stop - start), np.zeros_like(path), "a spline")
 
     def fill_by_body(self, place: Place, longest_s: float, before: str) -> Gap:
-        """Fill the gap by the body whose markers predict this one best; ``before`` is why the spline did not."""
-        name, start, stop = place
-        if stop - start > _frames(longest_s, self.markers):
-            return self._unfilled(place, before or f"gaps of more than {longest_s:g} s are not filled")
-        found = self._best_body(place)
-        if found is None:
-            return self._unfilled(place, f"{before}, and {_TOO_FEW}" if before else _TOO_FEW)
-        interpolant, group, predicted = found
-        return self._fill_well(place, interpolant, self._given[name] - predicted, predicted, group)
+        """Fill the gap by the body whose markers predict this one best; `before` is why the spline did not."""
+        _, start, stop = place
+        if stop - start > self._frames(longest_s):
+            return self._gap(place, before or f"gaps of more than {longest_s:g} s are not filled")
+        best = self._best_body(place)
+        return (
+            self._fill(place, *best)
+            if best
+            else self._gap(place, ", and ".join(filter(None, (before, _TOO_FEW))))
+        )
 
     def fill_by_neighbors(self, place: Place) -> Gap:
         """Fill a gap of any length by the body whose markers predict this one best, however well that is."""
-        found = self._best_body(place)
-        if found is None:
-            return self._unfilled(place, _TOO_FEW)
-        interpolant, group, predicted = found
-        path = self._given[place[0]]
-        error, _ = expected_error(interpolant, path - predicted, path, place[1])
-        return self._fill(place, interpolant, path - predicted, predicted, (group, error))
+        best = self._best_body(place)
+        return self._fill(place, *best, well=False) if best else self._gap(place, _TOO_FEW)
 
-    def _best_body(self, place: Place) -> tuple[GapInterpolant, str, Array] | None:
-        """Return the interpolant, the body that predicts the marker best, and the predicted path (T, 3)."""
+    def _best_body(self, place: Place) -> tuple[GapInterpolant, Array, str] | None:
+        """Return the interpolant, the path (T, 3) that the best body predicts, and that body.
+
+        A body predicts a marker by three or more others that are seen throughout the gap and at its ends.
+        """
         name, start, stop = place
-        path = self._given[name]
-        ends = [frame for frame in (start - 1, stop) if 0 <= frame < self.markers.time.size]
+        path = self._recorded[name]
+        ends = [frame for frame in (start - 1, stop) if 0 <= frame < len(path)]
         ends = [frame for frame in ends if np.isfinite(path[frame]).all()]
         interpolant = line_interpolant(stop - start, start - 1 in ends, stop in ends)
-        best: tuple[float, str, Array] | None = None
+        best, least = None, np.nan
         for group, members in self._together.items():
-            predicted = self._predicted(name, members, range(start, stop), ends) if name in members else None
-            if predicted is not None:
+            donors = tuple(
+                other
+                for other in members
+                if other != name
+                and other in self.markers
+                and np.isfinite(self.markers[other][[*range(start, stop), *ends]]).all()
+            )
+            if name not in members or len(donors) < _FEWEST_DONORS or not ends:
+                continue
+            if (name, *donors) not in self._carried:
+                self._carried[name, *donors] = self._carry((name, *donors))
+            if (predicted := self._carried[name, *donors]) is not None:
                 error, _ = expected_error(interpolant, path - predicted, path, start)
-                if best is None or not best[0] <= error:
-                    best = (error, group, predicted)
-        return None if best is None else (interpolant, *best[1:])
-
-    def _fill_well(
-        self, place: Place, interpolant: GapInterpolant, samples: Array, base: Array, by: str
-    ) -> Gap:
-        """Fill the gap with base + interpolant over the samples, unless it cannot be done well."""
-        name, start, _ = place
-        error, usual = expected_error(interpolant, samples, self._given[name], start)
-        if np.isnan(error):
-            return self._unfilled(place, f"the marker is not seen long enough to try how well {by} fills it")
-        apart = interpolant.disagreement(samples, start)
-        if apart > max(DISAGREEMENT, 2.0 * usual):
-            why = f"it comes back {1000 * apart:.0f} mm beside its path: under another marker's name?"
-            return self._unfilled(place, why)
-        if error > WORST:
-            return self._unfilled(place, f"{by} would fill it only to {1000 * error:.0f} mm")
-        return self._fill(place, interpolant, samples, base, (by, error))
-
-    def _fill(
-        self, place: Place, interpolant: GapInterpolant, samples: Array, base: Array, how: tuple[str, float]
-    ) -> Gap:
-        """Write base + interpolant into the gap; `how` is by what it was filled and the error to expect [m]."""
-        name, start, stop = place
-        filled = base[start:stop] + interpolant.fill(samples, start)
-        self.markers.position[start:stop, self.markers.names.index(name)] = filled
-        return self._gap(place, True, *how)
-
-    def _predicted(self, name: str, members: Sequence[str], gap: range, ends: Sequence[int]) -> Array | None:
-        """Return the path of a marker that the other members predict, (T, 3), NaN where they are not all seen.
-
-        None where they cannot: fewer than three are seen throughout the gap and at its ends, or they lie on a
-        line, or are never seen together with the marker.
-        """
-        frames = [*gap, *ends]
-        donors = tuple(
-            other
-            for other in members
-            if other != name and other in self.markers and np.isfinite(self.markers[other][frames]).all()
-        )
-        if len(donors) < _FEWEST_DONORS or not ends:
-            return None
-        key = (name, *donors)
-        if key not in self._carried:
-            self._carried[key] = self._carry(key)
-        return self._carried[key]
+                if best is None or not least <= error:
+                    best, least = (interpolant, predicted, group), error
+        return best
 
     def _carry(self, names: tuple[str, ...]) -> Array | None:
-        """Return where the body of the other names carries the first one, (T, 3)."""
+        """Return where the body of the other names carries the first one, (T, 3), NaN where they are not all seen.
+
+        The shape of the body is the mean of its frames, each rotated back into the middle one of them by the others.
+        None where these lie on a line, or are never seen together with the first one.
+        """
         path = np.stack([self.markers[name] for name in names], axis=1)
-        seen = np.isfinite(path[:, 1:]).all(axis=(1, 2))
-        whole = np.isfinite(path).all(axis=(1, 2))
+        seen, whole = (np.isfinite(some).all(axis=(1, 2)) for some in (path[:, 1:], path))
         if not whole.any():
             return None
+        some = path[whole][:: -(-int(whole.sum()) // _MOST_FRAMES)]
         try:
-            shape = _shape(path[whole])
+            poses = register(some[len(some) // 2, 1:], some[:, 1:])
+            back = np.einsum("tji,tnj->tni", poses.rotation, some - poses.translation[:, None])
+            shape = back.mean(axis=0)
             poses = register(shape[1:], path[seen, 1:])
         except InputError:
             # On a line: the rotation about it is unknown.
@@ -261,28 +231,36 @@ class GapFiller:
         predicted[seen] = poses.point(shape[0])
         return predicted
 
-    def _unfilled(self, place: Place, why: str) -> Gap:
-        return self._gap(place, False, why, np.nan)
+    def _fill(
+        self, place: Place, interpolant: GapInterpolant, base: Array, by: str, well: bool = True
+    ) -> Gap:
+        """Write base (T, 3) plus what the interpolant makes of the path beside it into the gap.
 
-    def _gap(self, place: Place, filled: bool, account: str, error: float) -> Gap:
+        `well`: not where the marker comes back beside its path, or the error to expect is large or not known.
+        """
+        name, start, stop = place
+        path = self._recorded[name]
+        samples = path - base
+        error, usual = expected_error(interpolant, samples, path, start)
+        apart = interpolant.disagreement(samples, start)
+        if well and np.isnan(error):
+            return self._gap(place, f"the marker is not seen long enough to try how well {by} fills it")
+        if well and apart > max(DISAGREEMENT, 2.0 * usual):
+            why = f"it comes back {1000 * apart:.0f} mm beside its path: under another marker's name?"
+            return self._gap(place, why)
+        if well and error > WORST:
+            return self._gap(place, f"{by} would fill it only to {1000 * error:.0f} mm")
+        filled = base[start:stop] + interpolant.fill(samples, start)
+        self.markers.position[start:stop, self.markers.names.index(name)] = filled
+        return replace(self._gap(place, by), filled=True, error=error)
+
+    def _gap(self, place: Place, account: str) -> Gap:
         (name, start, stop), time = place, self.markers.time
-        return Gap(name, float(time[start]), float(time[stop - 1]), stop - start, filled, account, error)
+        return Gap(name, float(time[start]), float(time[stop - 1]), stop - start, False, account)
 
-
-def _shape(path: Array) -> Array:
-    """Return the mean shape (n, 3) of a body from frames (T, n, 3), each rotated back into the middle one of them.
-
-    The first point is the one to be carried: it takes no part in the registration.
-    """
-    some = path[:: -(-len(path) // _MOST_FRAMES)]
-    poses = register(some[len(some) // 2, 1:], some[:, 1:])
-    back = np.einsum("tji,tnj->tni", poses.rotation, some - poses.translation[:, None])
-    return np.asarray(back.mean(axis=0))
-
-
-def _frames(longest_s: float, markers: Markers) -> int:
-    # A hundredth of a frame: 0.1 s at 100 Hz are ten frames, whatever the rounding of the division.
-    return int(longest_s * markers.rate + 0.01)
+    def _frames(self, longest_s: float) -> int:
+        # A hundredth of a frame: 0.1 s at 100 Hz are ten frames, whatever the rounding of the division.
+        return int(longest_s * self.markers.rate + 0.01)
 
 
 @dataclass(frozen=True)
@@ -308,47 +286,32 @@ def complete_upper_body(trial: Trial) -> tuple[Trial, tuple[Completed, ...]]:
         lost = missing(trial.markers[name])
         if not lost[near].any():
             continue
-        carried = _carried(trial, name, together, near)
+        filler = GapFiller(trial.markers, together)
+        gaps = [
+            filler.fill_by_neighbors((name, max(start, near.start), min(stop, near.stop)))
+            for start, stop in true_runs(lost)
+            if start < near.stop and stop > near.start
+        ]
         inside = np.flatnonzero(lost[frames]) + frames.start
-        if carried is not None:
-            trial, how = carried
+        if all(gap.filled for gap in gaps):
+            trial = replace(trial, markers=filler.markers)
+            errors = [gap.error for gap in gaps if not np.isnan(gap.error)]
+            within = f", to within about {1000 * max(errors):.0f} mm" if errors else ""
+            how = f"completed from {' and '.join(dict.fromkeys(gap.account for gap in gaps))}{within}"
         elif inside.size:
-            trial, landmarks = _without(trial, name)
-            how = f"{' and '.join(landmarks)} left out, its segments completed rigidly with their neighbor"
+            carried = {marker for marker, cluster in trial.carried.items() if name in trial.clusters[cluster]}
+            above = set(upper_markers(trial)) | set(trial.carried)
+            gone = [
+                landmark
+                for landmark, weights in trial.mapping.items()
+                if (name in weights or carried & set(weights)) and set(weights) <= above
+            ]
+            kept = {landmark: weights for landmark, weights in trial.mapping.items() if landmark not in gone}
+            trial = replace(trial, mapping=kept)
+            how = f"{' and '.join(gone)} left out, its segments completed rigidly with their neighbor"
         if inside.size:
             first, last = trial.markers.time[inside[[0, -1]]].tolist()
             when = f"missing from {first:g} to {last:g} s ({inside.size} frames)"
             when = "never seen" if lost.all() else when
             done.append(Completed(name, first, last, f"'{name}' is {when}: {how}."))
     return trial, tuple(done)
-
-
-def _carried(
-    trial: Trial, name: str, together: dict[str, tuple[str, ...]], near: slice
-) -> tuple[Trial, str] | None:
-    """Return the trial with every gap of a marker near the time range filled by its neighbors, and how well."""
-    filler = GapFiller(trial.markers, together)
-    gaps = [
-        filler.fill_by_neighbors((name, max(start, near.start), min(stop, near.stop)))
-        for start, stop in true_runs(missing(trial.markers[name]))
-        if start < near.stop and stop > near.start
-    ]
-    if not all(gap.filled for gap in gaps):
-        return None
-    errors = [gap.error for gap in gaps if not np.isnan(gap.error)]
-    within = f", to within about {1000 * max(errors):.0f} mm" if errors else ""
-    how = f"completed from {' and '.join(dict.fromkeys(gap.account for gap in gaps))}{within}"
-    return replace(trial, markers=filler.markers), how
-
-
-def _without(trial: Trial, name: str) -> tuple[Trial, list[str]]:
-    """Return the trial without the landmarks that a marker shows, or carries, and their names."""
-    carried = {marker for marker, cluster in trial.carried.items() if name in trial.clusters[cluster]}
-    above = set(upper_markers(trial)) | set(trial.carried)
-    gone = [
-        landmark
-        for landmark, weights in trial.mapping.items()
-        if (name in weights or carried & set(weights)) and set(weights) <= above
-    ]
-    mapping = {landmark: weights for landmark, weights in trial.mapping.items() if landmark not in gone}
-    return replace(trial, mapping=mapping), gone

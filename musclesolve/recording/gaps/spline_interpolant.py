@@ -80,41 +80,26 @@ def expected_error(
     of 20 gaps stay below. NaN where there is no place for such a gap. `samples` (T, 3) are to be filled, `path` (T, 3)
     is the marker [m], both NaN where unknown.
     """
-    places = _whole(interpolant, samples)
+    length = len(interpolant.weights)
+    needed = np.concatenate([interpolant.nodes, np.arange(length)])
+    first = np.arange(max(-needed.min(), 0), len(samples) - max(needed.max(), 0))
+    missing = np.concatenate([[0], np.cumsum(~np.isfinite(samples).all(axis=1))])
+    places = first[missing[first + needed.max() + 1] == missing[first + needed.min()]]
     if places.size == 0:
         return np.nan, np.nan
-    around = samples[_spread(places)[:, None] + interpolant.nodes]
+    count = min(places.size, _MOST_PLACES)
+    spread = places[np.unique(np.linspace(0, places.size - 1, count).round().astype(int))]
+    around = samples[spread[:, None] + interpolant.nodes]
     usual = np.linalg.norm(np.einsum("n,pnk->pk", interpolant.mismatch, around), axis=1).max()
-    alike = _alike(interpolant, places, path, start)
-    nodes = samples[alike[:, None] + interpolant.nodes]
-    truth = samples[alike[:, None] + np.arange(len(interpolant.weights))]
+    alike = spread
+    if -1 in interpolant.nodes and length in interpolant.nodes:
+        across, here = (
+            np.linalg.norm(path[first + length] - path[np.subtract(first, 1)], axis=-1)
+            for first in (places, start)
+        )
+        count = min(max(places.size // 3, _FEWEST_PLACES), _MOST_PLACES)
+        alike = places[np.argsort(np.abs(across - here), kind="stable")[:count]]
+    nodes, truth = samples[alike[:, None] + interpolant.nodes], samples[alike[:, None] + np.arange(length)]
     miss = np.einsum("ln,pnk->plk", interpolant.weights, nodes) - truth
     distance = np.sqrt(np.mean(np.sum(miss**2, axis=-1), axis=-1))
     return float(np.quantile(distance, LIKELY, method="higher")), float(usual)
-
-
-def _whole(interpolant: GapInterpolant, samples: Array) -> Frames:
-    """Return the first frames of all gaps of this form that could be made where nothing is missing."""
-    needed = np.concatenate([interpolant.nodes, np.arange(len(interpolant.weights))])
-    first = np.arange(max(-needed.min(), 0), len(samples) - max(needed.max(), 0))
-    missing = np.concatenate([[0], np.cumsum(~np.isfinite(samples).all(axis=1))])
-    return np.asarray(first[missing[first + needed.max() + 1] == missing[first + needed.min()]])
-
-
-def _spread(places: Frames) -> Frames:
-    """Return a bounded number of places, spread over all of them."""
-    count = min(places.size, _MOST_PLACES)
-    return places[np.unique(np.linspace(0, places.size - 1, count).round().astype(int))]
-
-
-def _alike(interpolant: GapInterpolant, places: Frames, path: Array, start: int) -> Frames:
-    """Return the third of the places where the marker gets about as far across the gap as it does at ``start``."""
-    length = len(interpolant.weights)
-    if -1 not in interpolant.nodes or length not in interpolant.nodes:
-        return _spread(places)
-
-    def across(first: Frames | int) -> Array:
-        return np.asarray(np.linalg.norm(path[first + length] - path[np.subtract(first, 1)], axis=-1))
-
-    count = min(max(places.size // 3, _FEWEST_PLACES), _MOST_PLACES)
-    return places[np.argsort(np.abs(across(places) - across(start)), kind="stable")[:count]]

@@ -11,7 +11,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Mask, long_enough, true_runs
 from musclesolve.recording.c3d.c3d_file import is_c3d
-from musclesolve.recording.data import Emg, EmgOptions, Recording, Table
+from musclesolve.recording.data import Emg, EmgOptions, Recording
 from musclesolve.recording.formats import read_channels
 from musclesolve.recording.place_errors import error_at
 from musclesolve.recording.schema import Document
@@ -44,16 +44,54 @@ def read_emg(
         InputError: a file, channel or number that cannot be right, with its place.
     """
     stated = content["emg"]
-    if stated["channels"] is None:
+    channels = stated["channels"]
+    if channels is None:
         return None, []
-    path = _path(document, stated["file"], markers)
-    names, muscles = _muscles(document, stated["channels"])
+    path = markers
+    if stated["file"] is not None:
+        path = document.input_file("emg", "file", stated["file"])
+    elif not is_c3d(markers):
+        problem, expected = (
+            "'file' is missing",
+            "the file with the signals; only a C3D of markers may hold them",
+        )
+        raise document.error(problem, "emg", None, 0, expected, 'add a line file = "..."', code="missing_key")
+    if not channels:
+        problem, expected = "no channel is named", 'channel = "muscle", one line for each'
+        remedy = 'add a line such as SOL = "soleus_r", or remove [emg]'
+        raise document.error(problem, CHANNELS, None, 0, expected, remedy, code="missing_key")
+    muscles = {name: (m,) if isinstance(m, str) else tuple(m) for name, m in channels.items()}
+    for name, listed in muscles.items():
+        if len(set(listed)) < len(listed):
+            problem, remedy = f"a muscle of the channel '{name}' stands twice", "remove one of them"
+            raise document.error(
+                problem, CHANNELS, name, 0, "every muscle once", remedy, code="duplicate_name"
+            )
     table = read_channels(path)
-    values = np.stack([_signal(document, table, name) for name in names], axis=-1)
+    for name in muscles:
+        if name not in table.names:
+            problem, expected = f"the channel '{name}' is not in {path}", "a channel of this file"
+            raise document.unknown(
+                problem, name, table.names, CHANNELS, name, code="missing_column", expected=expected
+            )
+        check_used([name], "channel", table.repeated, path)
     check_sampling(table.time, path)
-    emg = Emg(table.time, names, values, muscles, _maximum(document, stated["maximum"], names), path)
-    options, notes = _options(document, stated, emg)
-    emg = replace(emg, options=options)
+    # The envelope that counts as activation 1; a word stands for the largest of the recording.
+    maximum: dict[str, float] = {} if isinstance(stated["maximum"], str) else stated["maximum"]
+    for name in maximum:
+        if name not in muscles:
+            problem = f"'{name}' is no channel of [{CHANNELS}]"
+            raise document.unknown(problem, name, muscles, "emg", "maximum")
+    options, notes = _options(document, stated, table.rate)
+    emg = Emg(
+        table.time,
+        tuple(muscles),
+        np.stack([table[name] for name in muscles], axis=-1),
+        tuple(muscles.values()),
+        tuple(maximum.get(name) for name in muscles),
+        path,
+        options,
+    )
     if checked:
         check_signals(document, emg)
     return emg, [*table.sentences, *notes, *_notes(emg)]
@@ -69,60 +107,8 @@ def check_overlap(recording: Recording, emg: Emg) -> None:
         raise recording.document.error(problem, "emg", "file", 0, expected, remedy, code="no_overlap")
 
 
-def _path(document: Document, name: str | None, markers: Path) -> Path:
-    if name is not None:
-        return document.input_file("emg", "file", name)
-    if is_c3d(markers):
-        return markers
-    problem, expected = "'file' is missing", "the file with the signals; only a C3D of markers may hold them"
-    raise document.error(problem, "emg", None, 0, expected, 'add a line file = "..."', code="missing_key")
-
-
-def _muscles(
-    document: Document, channels: dict[str, str | list[str]]
-) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
-    """Return the channels and the names of the muscles of each."""
-    if not channels:
-        problem, expected = "no channel is named", 'channel = "muscle", one line for each'
-        remedy = 'add a line such as SOL = "soleus_r", or remove [emg]'
-        raise document.error(problem, CHANNELS, None, 0, expected, remedy, code="missing_key")
-    listed = {name: (m,) if isinstance(m, str) else tuple(m) for name, m in channels.items()}
-    for name, muscles in listed.items():
-        if len(set(muscles)) < len(muscles):
-            problem = f"a muscle of the channel '{name}' stands twice"
-            remedy = "remove one of them"
-            raise document.error(
-                problem, CHANNELS, name, 0, "every muscle once", remedy, code="duplicate_name"
-            )
-    return tuple(listed), tuple(listed.values())
-
-
-def _signal(document: Document, table: Table, name: str) -> Array:
-    """Return one channel of a file of EMG (S,), by its name."""
-    if name not in table.names:
-        problem, expected = f"the channel '{name}' is not in {table.path}", "a channel of this file"
-        raise document.unknown(
-            problem, name, table.names, CHANNELS, name, code="missing_column", expected=expected
-        )
-    check_used([name], "channel", table.repeated, table.path)
-    return table[name]
-
-
-def _maximum(
-    document: Document, stated: str | dict[str, float], names: tuple[str, ...]
-) -> tuple[float | None, ...]:
-    """Return the envelope of every channel that counts as activation 1, None for the largest of the recording."""
-    if isinstance(stated, str):
-        return (None,) * len(names)
-    for name in stated:
-        if name not in names:
-            problem = f"'{name}' is no channel of [{CHANNELS}]"
-            raise document.unknown(problem, name, names, "emg", "maximum")
-    return tuple(stated.get(name) for name in names)
-
-
-def _options(document: Document, stated: dict[str, Any], emg: Emg) -> tuple[EmgOptions, list[str]]:
-    """Return the options, with an upper cut-off that the rate can hold, and a note where it was lowered."""
+def _options(document: Document, stated: dict[str, Any], rate: float) -> tuple[EmgOptions, list[str]]:
+    """Return the options, with an upper cut-off that the rate [Hz] can hold, and a note where it was lowered."""
     options = EmgOptions(
         processed=stated["processed"],
         highpass_hz=stated["highpass_hz"],
@@ -140,10 +126,10 @@ def _options(document: Document, stated: dict[str, Any], emg: Emg) -> tuple[EmgO
         remedy = "20 and 400 Hz are usual for surface EMG"
         expected = "lowpass_hz above highpass_hz"
         raise document.error(problem, "emg", "lowpass_hz", 0, expected, remedy, code="conflict")
-    highest = OF_NYQUIST * 0.5 * emg.rate
+    highest = OF_NYQUIST * 0.5 * rate
     for key, cutoff in (("highpass_hz", options.highpass_hz), ("envelope_hz", options.envelope_hz)):
         if cutoff >= highest:
-            problem = f"EMG of {emg.rate:.4g} samples a second cannot be filtered at {cutoff:g} Hz"
+            problem = f"EMG of {rate:.4g} samples a second cannot be filtered at {cutoff:g} Hz"
             expected = f"{key} below {highest:.4g} Hz, or a rate above {2.0 * cutoff / OF_NYQUIST:.4g} Hz"
             remedy = (
                 "processed = true if these are envelopes already; else export at the rate of the recording"
@@ -152,7 +138,7 @@ def _options(document: Document, stated: dict[str, Any], emg: Emg) -> tuple[EmgO
     if options.lowpass_hz <= highest:
         return options, []
     note = (
-        f"EMG was recorded at {emg.rate:.4g} Hz: the band-pass filter ends at {highest:.4g} Hz instead of "
+        f"EMG was recorded at {rate:.4g} Hz: the band-pass filter ends at {highest:.4g} Hz instead of "
         f"{options.lowpass_hz:g} Hz."
     )
     return replace(options, lowpass_hz=highest), [note]
@@ -169,7 +155,7 @@ def check_signals(document: Document, emg: Emg) -> None:
     for name, signal in zip(emg.names, emg.values.T, strict=True):
         if is_flat(signal):
             texts = ("is flat: nothing was recorded", "a signal", "remove its line, or name another channel")
-        elif options.processed and is_negative(signal):
+        elif options.processed and np.nanmin(signal) < -NEGATIVE * np.nanmax(np.abs(signal)):
             low, expected = f"goes down to {np.nanmin(signal):.3g}", "zero or more where processed = true"
             texts = (low, expected, "remove processed = true if the signal is raw")
         else:
@@ -189,7 +175,7 @@ def _notes(emg: Emg) -> Iterator[str]:
                 f"EMG channel {name} is clipped in {100.0 * share:.2g} % of its samples: the amplifier saturated, "
                 "peaks of its envelope are too low."
             )
-        if gap := longest_gap(signal):
+        if gap := max((stop - first for first, stop in true_runs(~np.isfinite(signal))), default=0):
             yield (
                 f"EMG channel {name} lacks {np.isnan(signal).mean():.1%} of its samples, up to "
                 f"{1000.0 * gap / emg.rate:.0f} ms at once: its envelope is not known there."
@@ -211,19 +197,9 @@ def saturated(signal: Array) -> Mask:
     return sum((long_enough(signal == end, SATURATED_RUN) for end in (known.min(), known.max())), none)
 
 
-def is_negative(envelope: Array) -> bool:
-    """Return whether a signal (S,) lies so far below zero that it is no envelope."""
-    return bool(np.nanmin(envelope) < -NEGATIVE * np.nanmax(np.abs(envelope)))
-
-
 def is_one_sided(signal: Array) -> bool:
     """Return whether a signal (S,) seems to be rectified: never negative, and mostly near its least value."""
     known = signal[np.isfinite(signal)]
     if is_flat(signal) or known.min() < 0.0:
         return False
     return bool(np.median(known) - known.min() < ONE_SIDED * np.ptp(known))
-
-
-def longest_gap(signal: Array) -> int:
-    """Return the number of samples of the longest gap (NaN) in a signal (S,)."""
-    return max((stop - first for first, stop in true_runs(~np.isfinite(signal))), default=0)

@@ -38,38 +38,15 @@ def read_functional(
     document: Document, content: Mapping[str, Any], rotation: Array, marker_mapping: MarkerMapping
 ) -> dict[Side, Markers]:
     """Return side -> the recording in which that hip moves, in the global frame; empty when none is asked for."""
-    given = {side: content["files"][f"functional_{side}"] for side in SIDES}
+    named = {side: content["files"][f"functional_{side}"] for side in SIDES}
     if content["joint_centers"]["hip"] != METHOD:
-        for side in [side for side in SIDES if given[side] is not None]:
+        for side in [side for side in SIDES if named[side] is not None]:
             problem = "a functional trial is named, but the hip centers are found otherwise"
             expected, key = f'hip = "{METHOD}" in [joint_centers]', f"functional_{side}"
             remedy = f'write hip = "{METHOD}", or remove the functional trials'
             raise document.error(problem, "files", key, 0, expected, remedy, code="conflict")
         return {}
-    _check_needs(document, given, marker_mapping)
-    recordings: dict[Side, Markers] = {}
-    for side, name in given.items():
-        path = document.input_file("files", f"functional_{side}", name)
-        recordings[side] = marker_mapping.names.checked(document, read_markers(path)).rotated(rotation)
-        check_sampling(recordings[side].time, path)
-        _check_thigh(document, marker_mapping, recordings[side], side)
-        _check_markers(document, marker_mapping, recordings[side], side)
-    return recordings
-
-
-def pelvis_markers(marker_mapping: MarkerMapping) -> tuple[str, ...]:
-    """Return the markers that show the pelvis: its cluster, or those of its landmarks."""
-    if "pelvis" in marker_mapping.clusters:
-        return marker_mapping.clusters["pelvis"]
-    landmarks = ["asis_r", "asis_l", *back_landmarks(marker_mapping.mapping)]
-    return tuple(
-        dict.fromkeys(marker for name in landmarks for marker in marker_mapping.mapping.get(name, ()))
-    )
-
-
-def _check_needs(document: Document, given: Mapping[Side, Any], marker_mapping: MarkerMapping) -> None:
-    """Refuse a trial file that asks for functional hips without what they need, or for other hips as well."""
-    for side, name in given.items():
+    for side, name in named.items():
         if name is None:
             problem = f'the hip centers are to be "{METHOD}", but no trial moves the {SIDE_NAMES[side]} hip'
             expected = f"functional_{side} in [files]: a trial in which that hip moves in all directions"
@@ -84,29 +61,63 @@ def _check_needs(document: Document, given: Mapping[Side, Any], marker_mapping: 
         problem = "functional hip centers need a standing trial"
         expected = "static in [files]: the shape of pelvis and thighs is measured there"
         raise document.error(problem, "joint_centers", "hip", 0, expected, _REGRESSION, code="missing_key")
+    recordings: dict[Side, Markers] = {}
+    for side, name in named.items():
+        key, thigh = f"functional_{side}", f"thigh_{side}"
+        path = document.input_file("files", key, name)
+        recording = marker_mapping.names.checked(document, read_markers(path)).rotated(rotation)
+        check_sampling(recording.time, path)
+        if thigh not in marker_mapping.clusters:
+            shown = _thigh_candidates(marker_mapping, recording, side)
+            problem = f"no cluster shows how the {SIDE_NAMES[side]} thigh moves"
+            expected = f"{thigh}: three or more markers of that thigh, away from one line"
+            listed, else_one = ", ".join(f'"{name}"' for name in shown), ""
+            if len(shown) < 3:
+                listed, else_one = '"...", "...", "..."', "; the lateral knee marker may be one of them"
+            remedy = f"add to [clusters]: {thigh} = [{listed}]{else_one}"
+            raise document.error(problem, "clusters", None, 0, expected, remedy, code="missing_marker")
+        expected = f"every marker of the pelvis and of the cluster {thigh}"
+        for marker in (*marker_mapping.clusters[thigh], *pelvis_markers(marker_mapping)):
+            if marker not in recording:
+                problem = f"the marker '{marker}' is not in {recording.path}"
+                raise document.unknown(
+                    problem, marker, recording.names, "files", key, code="missing_marker", expected=expected
+                )
+            check_used([marker], "marker", recording.repeated, recording.path)
+            if not _is_seen(recording, marker):
+                problem, remedy = f"the marker '{marker}' is never seen", "label it in the capture software"
+                raise error_at(recording.path, None, problem, expected, remedy, code="missing_samples")
+        recordings[side] = recording
+    return recordings
 
 
-def _check_thigh(document: Document, marker_mapping: MarkerMapping, recording: Markers, side: Side) -> None:
-    if f"thigh_{side}" in marker_mapping.clusters:
-        return
-    shown = _thigh_candidates(marker_mapping, recording, side)
-    listed = ", ".join(f'"{name}"' for name in shown) if len(shown) > 2 else '"...", "...", "..."'
-    problem = f"no cluster shows how the {SIDE_NAMES[side]} thigh moves"
-    expected = f"thigh_{side}: three or more markers of that thigh, away from one line"
-    remedy = f"add to [clusters]: thigh_{side} = [{listed}]" + (
-        "" if len(shown) > 2 else "; the lateral knee marker may be one of them"
+def pelvis_markers(marker_mapping: MarkerMapping) -> tuple[str, ...]:
+    """Return the markers that show the pelvis: its cluster, or those of its landmarks."""
+    if "pelvis" in marker_mapping.clusters:
+        return marker_mapping.clusters["pelvis"]
+    landmarks = ["asis_r", "asis_l", *back_landmarks(marker_mapping.mapping)]
+    return tuple(
+        dict.fromkeys(marker for name in landmarks for marker in marker_mapping.mapping.get(name, ()))
     )
-    raise document.error(problem, "clusters", None, 0, expected, remedy, code="missing_marker")
 
 
 def _thigh_candidates(marker_mapping: MarkerMapping, recording: Markers, side: Side) -> list[str]:
     """Return the markers that lie along the thigh of the standing subject and keep their distance from the knee."""
-    static, knee = marker_mapping.static, marker_mapping.mapping.get(f"knee_lateral_{side}", {})
-    lines = {own: None if static is None else _thigh_line(marker_mapping, static, own) for own in SIDES}
-    line, other = lines[side], lines["l" if side == "r" else "r"]
-    if static is None or line is None or other is None or not set(knee) <= set(recording.names):
+    static, mapping = marker_mapping.static, marker_mapping.mapping
+    if static is None:
         return []
-    elsewhere = {m for name, weights in marker_mapping.mapping.items() if "knee" not in name for m in weights}
+    knee = mapping.get(f"knee_lateral_{side}", {})
+    lines: dict[Side, list[Array]] = {}  # anterior spine and lateral knee (3,) of the standing subject
+    for of_side in SIDES:
+        ends = [mapping.get(f"{end}_{of_side}", {}) for end in ("asis", "knee_lateral")]
+        if all(
+            weights and all(name in static and _is_seen(static, name) for name in weights) for weights in ends
+        ):
+            lines[of_side] = [np.nanmedian(static.weighted(weights), axis=0) for weights in ends]
+    if len(lines) < 2 or not set(knee) <= set(recording.names):
+        return []
+    line, other = lines[side], lines["l" if side == "r" else "r"]
+    elsewhere = {m for name, weights in mapping.items() if "knee" not in name for m in weights}
     shown = []
     for name in static.names:
         everywhere = name in marker_mapping.walk and name in recording and _is_seen(static, name)
@@ -121,17 +132,6 @@ def _thigh_candidates(marker_mapping: MarkerMapping, recording: Markers, side: S
     return shown
 
 
-def _thigh_line(marker_mapping: MarkerMapping, static: Markers, side: Side) -> tuple[Array, Array] | None:
-    """Return anterior spine and lateral knee (3,) of the standing subject; None where they are not seen."""
-    mapped = [marker_mapping.mapping.get(f"{end}_{side}", {}) for end in ("asis", "knee_lateral")]
-    if not all(
-        weights and all(name in static and _is_seen(static, name) for name in weights) for weights in mapped
-    ):
-        return None
-    start, end = (np.nanmedian(static.weighted(weights), axis=0) for weights in mapped)
-    return start, end
-
-
 def _is_seen(markers: Markers, name: str) -> bool:
     return bool(np.isfinite(markers[name]).all(axis=1).any())
 
@@ -142,17 +142,3 @@ def _beside(point: Array, start: Array, end: Array) -> tuple[float, float]:
     length = float(np.linalg.norm(line))
     share = float((point - start) @ line) / length**2
     return share, float(np.linalg.norm(point - start - share * line)) / length
-
-
-def _check_markers(document: Document, marker_mapping: MarkerMapping, recording: Markers, side: Side) -> None:
-    expected = f"every marker of the pelvis and of the cluster thigh_{side}"
-    for marker in (*marker_mapping.clusters[f"thigh_{side}"], *pelvis_markers(marker_mapping)):
-        if marker not in recording:
-            problem, key = f"the marker '{marker}' is not in {recording.path}", f"functional_{side}"
-            raise document.unknown(
-                problem, marker, recording.names, "files", key, code="missing_marker", expected=expected
-            )
-        check_used([marker], "marker", recording.repeated, recording.path)
-        if not _is_seen(recording, marker):
-            problem, remedy = f"the marker '{marker}' is never seen", "label it in the capture software"
-            raise error_at(recording.path, None, problem, expected, remedy, code="missing_samples")

@@ -54,10 +54,10 @@ def segments_of(document: Document, subject: Values) -> dict[str, SegmentValues]
     rules = described_keys("segment_keys.toml")
     segments = {}
     for name, values in (subject["segments"] or {}).items():
-        table = f"subject.segments.{name}"
         if name not in rules["segments"]:
-            raise document.unknown("there is no such segment", name, rules["segments"], table)
-        segments[name] = _segment(document, table, values, rules["keys"])
+            problem, known = "there is no such segment", rules["segments"]
+            raise document.unknown(problem, name, known, f"subject.segments.{name}")
+        segments[name] = _segment(document, f"subject.segments.{name}", values, rules["keys"])
     stated = sum(segment.mass or 0.0 for segment in segments.values())
     if stated > 0.9 * subject["mass_kg"] and set(segments) != set(rules["segments"]):
         problem = f"the stated segments weigh {stated:g} kg together, the body {subject['mass_kg']:g} kg"
@@ -84,9 +84,10 @@ def _segment(document: Document, table: str, values: Values, keys: Values) -> Se
     )
     if "inertia_kg_m2" not in values:
         return SegmentValues(mass, factor, center)
-    inertia, problem = values["inertia_kg_m2"], ""
+    front, side, long = inertia = [float(moment) for moment in values["inertia_kg_m2"]]
+    problem = ""
     if not all(0.0 < moment < 100.0 for moment in inertia) and not (mass == 0.0 and not any(inertia)):
-        problem = f"the moments of inertia are {inertia}"
+        problem = f"the moments of inertia are {values['inertia_kg_m2']}"
     elif 2.0 * max(inertia) > sum(inertia) * (1.0 + 1e-9):
         problem = f"the moment of inertia {max(inertia):g} exceeds the sum of the others"
     elif mass == 0.0 and any(inertia):
@@ -96,8 +97,7 @@ def _segment(document: Document, table: str, values: Values, keys: Values) -> Se
             "three moments above 0 [kg m2], each at most the sum of the other two, and none without mass"
         )
         raise document.error(problem, table, "inertia_kg_m2", 0, expected, "check the values and their unit")
-    about_front, about_side, about_long = map(float, inertia)
-    return SegmentValues(mass, factor, center, (about_front, about_side, about_long))
+    return SegmentValues(mass, factor, center, (front, side, long))
 
 
 def subject_notes(subject: Subject) -> list[str]:
@@ -137,13 +137,8 @@ def filter_of(document: Document, table: Values) -> FilterOptions:
         remedy = 'order = 2, or cutoff_hz = "residual_analysis_silva_2003"'
         raise document.error(problem, "filter", "order", 0, expected, remedy)
     chosen = {"cutoff_hz": None, "choice": cutoff} if isinstance(cutoff, str) else {"cutoff_hz": cutoff}
-    return FilterOptions(
-        method,
-        order,
-        **chosen,
-        unloaded_below=table["unloaded_below_n"],
-        force_cutoff_hz=table["force_cutoff_hz"],
-    )
+    unloaded, force_cutoff = table["unloaded_below_n"], table["force_cutoff_hz"]
+    return FilterOptions(method, order, **chosen, unloaded_below=unloaded, force_cutoff_hz=force_cutoff)
 
 
 def consistency_of(document: Document, table: Values) -> ConsistencyOptions:
@@ -170,15 +165,8 @@ def muscles_of(document: Document, table: Values) -> MuscleOptions:
     check_strain(document, table["tendon_strain"])
     # A path is relative to the trial file, like every other path in it.
     database = table["database"]
-    return MuscleOptions(
-        database=str(document.path.parent / database) if is_own_set(database) else database,
-        passive=table["passive"],
-        strength=table["strength"],
-        fiber_lengths=table["fiber_lengths"],
-        tendon=table["tendon"],
-        curves=table["curves"],
-        tendon_strain=table["tendon_strain"],
-    )
+    path = str(document.path.parent / database) if is_own_set(database) else database
+    return MuscleOptions(**{**table, "database": path})
 
 
 def check_strain(document: Document, strain: object) -> None:
@@ -192,8 +180,7 @@ def check_strain(document: Document, strain: object) -> None:
 
 def sharing_of(table: Values) -> SharingOptions:
     """Return the options of [sharing]."""
-    dofs = None if table["dofs"] is None else tuple(table["dofs"])
-    return SharingOptions(table["cost"], table["solver"], table["reserve_weight"], dofs)
+    return SharingOptions(**{**table, "dofs": None if table["dofs"] is None else tuple(table["dofs"])})
 
 
 def errors_of(document: Document, table: Values, body: str) -> dict[str, float]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -156,11 +156,22 @@ def assembled(
     time_range: tuple[float, float],
 ) -> Trial:
     """Return the trial made of its parts, not checked yet."""
+    walk, static = marker_mapping.walk, marker_mapping.static
+    marker_set, database = content["markers"]["set"], content["muscles"]["database"]
+    files = {"trial": document.path, **files}
+    # What the files of markers were put together from, such as the pixels of cameras.
+    recordings = (markers for markers in (walk, static, *functional.values()) if markers is not None)
+    sources = dict.fromkeys(source for markers in recordings for source in markers.sources)
+    files |= {f"markers part {k}": source for k, source in enumerate(sources, start=1)}
+    if marker_set is not None and marker_set not in marker_sets():
+        files["marker set"] = document.path.parent / marker_set
+    if is_own_set(database):
+        files["muscles"] = document.path.parent / database
     return Trial(
         document=document,
         subject=subject,
-        markers=marker_mapping.walk,
-        static=marker_mapping.static,
+        markers=walk,
+        static=static,
         forces=forces,
         mapping=marker_mapping.mapping,
         clusters=marker_mapping.clusters,
@@ -173,18 +184,9 @@ def assembled(
         muscles=muscles_of(document, content["muscles"]),
         sharing=sharing_of(content["sharing"]),
         uncertainty=errors_of(document, content["uncertainty"], "recording"),
-        files={
-            "trial": document.path,
-            **files,
-            **further_files(marker_mapping.walk, marker_mapping.static, *functional.values()),
-            **own_tables(document, content),
-        },
         events=stated_events(files),
-        notes=(
-            *subject_notes(subject),
-            *marker_mapping.notes,
-            *notes_of(content, forces),
-        ),
+        files=files,
+        notes=(*subject_notes(subject), *marker_mapping.notes, *_notes(content, forces)),
     )
 
 
@@ -251,23 +253,6 @@ def time_range_of(
     return start, end
 
 
-def further_files(*recordings: Markers | None) -> dict[str, Path]:
-    """Return the files that the named files of markers were put together from, such as the pixels of cameras."""
-    sources = dict.fromkeys(path for markers in recordings if markers is not None for path in markers.sources)
-    return {f"markers part {k}": path for k, path in enumerate(sources, start=1)}
-
-
-def own_tables(document: Document, content: dict[str, Any]) -> dict[str, Path]:
-    """Return the marker set and the muscle database where they are the user's files, not names of bundled ones."""
-    marker_set, database = content["markers"]["set"], content["muscles"]["database"]
-    found = {}
-    if marker_set is not None and marker_set not in marker_sets():
-        found["marker set"] = document.path.parent / marker_set
-    if is_own_set(database):
-        found["muscles"] = document.path.parent / database
-    return found
-
-
 def marker_notes(
     walk: Markers, static: Markers | None, functional: Mapping[Side, Markers]
 ) -> tuple[str, ...]:
@@ -277,26 +262,20 @@ def marker_notes(
     return (*walk.sentences, *standing, *dict.fromkeys(f"Functional trial: {note}" for note in hips))
 
 
-def notes_of(content: dict[str, Any], forces: tuple[PlateForce, ...]) -> tuple[str, ...]:
-    """Return notes on what the trial file leaves out."""
-    notes = []
+def _notes(content: dict[str, Any], forces: tuple[PlateForce, ...]) -> Iterator[str]:
+    """Yield notes on what the trial file leaves out."""
+    swings = "only swings of its leg are analysed"
+    without = swings if finds_range(content) else "it is taken as unloaded all the time"
     for side in SIDES:
         if all(map(is_stated, content["force"])) and not any(plate.side == side for plate in forces):
-            without = (
-                "only swings of its leg are analysed"
-                if finds_range(content)
-                else "it is taken as unloaded all the time"
-            )
-            notes.append(f"No plate is given for the {SIDE_NAMES[side]} foot: {without}.")
+            yield f"No plate is given for the {SIDE_NAMES[side]} foot: {without}."
     for entry in content["force"]:
         if entry["moment"] is None and entry["plate"] is None and entry["side"] is not None:
-            notes.append(
-                f"No moment is given for the plate of the {SIDE_NAMES[entry['side']]} foot: it is taken as zero."
-            )
+            foot = f"{SIDE_NAMES[entry['side']]} foot"
+            yield f"No moment is given for the plate of the {foot}: it is taken as zero."
     laboratory = content["laboratory"]
     if content["files"]["static"] is None:
-        notes.append("There is no standing trial: segments are measured on the motion itself.")
+        yield "There is no standing trial: segments are measured on the motion itself."
     elif standing_axes(laboratory) != (laboratory["forward"], laboratory["up"]):
         forward, up = standing_axes(laboratory)
-        notes.append(f"The standing trial is read in axes of its own: forward {forward}, up {up}.")
-    return tuple(notes)
+        yield f"The standing trial is read in axes of its own: forward {forward}, up {up}."
