@@ -51,8 +51,30 @@ def convert(
         remedy = f"musclesolve export {source} --format sto (or mot, csv, mat, parquet)"
         raise error_at(source, None, problem, expected, remedy, code="conflict")
     for number, target in enumerate(targets):
-        _check_target(target, source, targets[:number])
-    to_global, to_target = _rotations(forward, up or "+z")
+        if target.suffix.casefold() not in (*MARKERS, *FORCES):
+            problem = f"files that end in '{target.suffix}' are not written"
+            expected = "a name that ends in .trc for markers, in .mot or .sto for forces"
+            raise error_at(target, None, problem, expected, f"-o {target.stem or 'markers'}.trc")
+        if not target.absolute().parent.is_dir():
+            problem, remedy = "there is no such folder", "make the folder first, or correct its name"
+            raise error_at(
+                target.parent, None, problem, "a folder to write into", remedy, code="missing_file"
+            )
+        if _same_file(target, source):
+            problem = "this is the recording that is to be read: it would be lost"
+            remedy = f"-o {target.with_stem(target.stem + '_converted').name}"
+            raise error_at(target, None, problem, "another file to write", remedy, code="conflict")
+        if any(_same_file(target, other) for other in targets[:number]):
+            problem, remedy = "this file is to be written twice", "leave out one -o, or give it another name"
+            raise error_at(target, None, problem, "every file once", remedy, code="conflict")
+    for option, axis in (("--forward", forward), ("--up", up)):
+        if axis is not None and axis not in AXES:
+            raise unknown_name(axis, "axis", AXES, where=option)
+    # In the axes of the source unless turned forward: back to where it came from, over any frame whose z is up.
+    upward = up or "+z"
+    across = forward or next(axis for axis in AXES if axis[1] != upward[1])
+    to_global = global_from_laboratory(across, upward)
+    to_target = to_global.T if forward is None else _OPENSIM_FROM_GLOBAL
     plates = is_c3d(source) and any(target.suffix.casefold() in FORCES for target in targets)
     if up is not None and forward is None and not plates:
         # Only plates need the ground.
@@ -80,24 +102,6 @@ def convert(
     return list(dict.fromkeys(notes))
 
 
-def _check_target(target: Path, source: Path, others: Sequence[Path]) -> None:
-    """Refuse a file of another format, and to write over the recording that is read, or what has just been written."""
-    if target.suffix.casefold() not in (*MARKERS, *FORCES):
-        problem = f"files that end in '{target.suffix}' are not written"
-        expected = "a name that ends in .trc for markers, in .mot or .sto for forces"
-        raise error_at(target, None, problem, expected, f"-o {target.stem or 'markers'}.trc")
-    if not target.absolute().parent.is_dir():
-        problem, remedy = "there is no such folder", "make the folder first, or correct its name"
-        raise error_at(target.parent, None, problem, "a folder to write into", remedy, code="missing_file")
-    if _same_file(target, source):
-        problem = "this is the recording that is to be read: it would be lost"
-        remedy = f"-o {target.with_stem(target.stem + '_converted').name}"
-        raise error_at(target, None, problem, "another file to write", remedy, code="conflict")
-    if any(_same_file(target, other) for other in others):
-        problem, remedy = "this file is to be written twice", "leave out one -o, or give it another name"
-        raise error_at(target, None, problem, "every file once", remedy, code="conflict")
-
-
 def _same_file(one: Path, other: Path) -> bool:
     """Whether two paths are one file, by whatever links."""
     try:
@@ -106,23 +110,28 @@ def _same_file(one: Path, other: Path) -> bool:
         return os.path.realpath(one) == os.path.realpath(other)
 
 
-def _rotations(forward: str | None, up: str) -> tuple[Array, Array]:
-    """Return the rotations from the source to the global frame, and from there to the target."""
-    for option, axis in (("--forward", forward), ("--up", up)):
-        if axis is not None and axis not in AXES:
-            raise unknown_name(axis, "axis", AXES, where=option)
-    if forward is not None:
-        return global_from_laboratory(forward, up), _OPENSIM_FROM_GLOBAL
-    # Back to where it came from, over any frame whose z is up.
-    across = next(axis for axis in AXES if axis[1] != up[1])
-    to_global = global_from_laboratory(across, up)
-    return to_global, to_global.T
-
-
 def _forces(source: Path, forward: str | None, to_global: Array, to_target: Array) -> tuple[Table, list[str]]:
     """Return the forces of a recording as named columns, and notes on what was assumed."""
     if is_c3d(source):
-        table, notes = _plates(source, to_global, to_target)
+        recordings, notes = read_plates(read_c3d(source), to_global)
+        if not recordings:
+            problem, remedy = (
+                "the file has no force plates",
+                "convert its markers alone: -o with a name in .trc",
+            )
+            raise error_at(source, None, problem, "ground reaction forces", remedy, code="bad_plate")
+        columns = {
+            name.format(recording.plate.number): values @ to_target.T
+            for recording in recordings
+            for name, values in (
+                ("ground_force_{}_v", recording.force),
+                ("ground_force_{}_p", recording.point),
+                ("ground_torque_{}_", recording.moment),
+            )
+        }
+        names = tuple(name + axis for name in columns for axis in "xyz")
+        values = np.concatenate(list(columns.values()), axis=1)
+        table = Table(recordings[0].time, names, values, False, source)
     elif forward is not None:
         problem = "columns of forces are not rotated: the file does not say which three of them are a vector"
         expected = "a C3D file, whose plates are, or forces in the axes they are to be in"
@@ -136,22 +145,3 @@ def _forces(source: Path, forward: str | None, to_global: Array, to_target: Arra
             "Storage ends before the first of them."
         )
     return table, notes
-
-
-def _plates(source: Path, to_global: Array, to_target: Array) -> tuple[Table, list[str]]:
-    recordings, notes = read_plates(read_c3d(source), to_global)
-    if not recordings:
-        problem, remedy = "the file has no force plates", "convert its markers alone: -o with a name in .trc"
-        raise error_at(source, None, problem, "ground reaction forces", remedy, code="bad_plate")
-    names: list[str] = []
-    columns: list[Array] = []
-    for recording in recordings:
-        number = recording.plate.number
-        for what, values in (
-            (f"ground_force_{number}_v", recording.force),
-            (f"ground_force_{number}_p", recording.point),
-            (f"ground_torque_{number}_", recording.moment),
-        ):
-            names += [what + axis for axis in "xyz"]
-            columns.append(values @ to_target.T)
-    return Table(recordings[0].time, tuple(names), np.concatenate(columns, axis=1), False, source), notes

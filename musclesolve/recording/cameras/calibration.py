@@ -106,7 +106,10 @@ def calibrate(
     place = f"calibration of camera '{name}'"
     world, pixels, names = checked_pairs(points, image, labels, place)
     to_world, to_image = normalisation(world), normalisation(pixels)
-    near, seen = _apply(to_world, world), _apply(to_image, pixels)
+    near, seen = (
+        points @ transform[:-1, :-1].T + transform[:-1, -1]
+        for points, transform in ((world, to_world), (pixels, to_image))
+    )
     coefficients = _refined(_linear(near, seen, place), near, seen, names, place)
     matrix = np.linalg.inv(to_image) @ np.append(coefficients, 1.0).reshape(3, 4) @ to_world
     camera = Camera.from_matrix(name, matrix, world.mean(axis=0))
@@ -117,21 +120,17 @@ def calibrate(
         problem = f"the control points fit their pixels only to {rms:.3g} px, worst {worst}"
         expected = f"less than {LARGEST_MISFIT * spread:.3g} px"
         raise error_at(None, place, problem, expected, f"{_PAIRS}, and their unit", code="bad_camera")
-    slopes = _slopes(coefficients, near)
+    _, misfit, slopes = _expanded(coefficients, near, seen)
     distance, error = distance_and_error(coefficients, slopes)
     return Calibration(
         camera=camera,
         labels=names,
         residual=residual,
-        outlying=_outlying(_residual(coefficients, near, seen), slopes, names),
+        outlying=_outlying(misfit, slopes, names),
         # A pixel and a metre are so many units of the normalised coordinates.
         center_per_pixel=error * to_image[0, 0] / to_world[0, 0],
         distance_to_points=distance / to_world[0, 0],
     )
-
-
-def _apply(transform: Array, points: Array) -> Array:
-    return np.asarray(points @ transform[:-1, :-1].T + transform[:-1, -1])
 
 
 def _linear(world: Array, image: Array, place: str) -> Array:
@@ -154,51 +153,37 @@ def _linear(world: Array, image: Array, place: str) -> Array:
 
 def _refined(coefficients: Array, world: Array, image: Array, names: Sequence[str], place: str) -> Array:
     """Return the coefficients (11,) with the smallest residual in the image."""
-    behind = _depth(coefficients, world) <= 0.0
-    if behind.any():
+    depth, misfit, slopes = _expanded(coefficients, world, image)
+    if (behind := depth <= 0.0).any():
         wrong = ", ".join(f"'{name}'" for name, is_so in zip(names, behind, strict=True) if is_so)
         problem = f"the pixels put the control points {wrong} behind the camera and the others before it"
         raise error_at(None, place, problem, "all of them before the camera", _PAIRS, code="bad_camera")
-    misfit = _residual(coefficients, world, image)
     for _ in range(ROUNDS):
-        step = np.linalg.lstsq(_slopes(coefficients, world), misfit, rcond=None)[0]
+        step = np.linalg.lstsq(slopes, misfit, rcond=None)[0]
         for _ in range(30):
-            tried = coefficients + step
-            found = _residual(tried, world, image)
-            if (_depth(tried, world) > 0.0).all() and found @ found <= misfit @ misfit:
+            depth, tried, slopes = _expanded(coefficients + step, world, image)
+            if (depth > 0.0).all() and tried @ tried <= misfit @ misfit:
                 break
             step = 0.5 * step
         else:
             # No step along the descent direction improves: the minimum is met to the last digit.
             return coefficients
-        coefficients, misfit = tried, found
+        coefficients, misfit = coefficients + step, tried
         if np.abs(step).max() < 1e-14 * np.abs(coefficients).max():
             break
     return coefficients
 
 
-def _depth(coefficients: Array, world: Array) -> Array:
-    return np.asarray(world @ coefficients[8:] + 1.0)
-
-
-def _projected(coefficients: Array, world: Array) -> Array:
+def _expanded(coefficients: Array, world: Array, image: Array) -> tuple[Array, Array, Array]:
+    """Return depth (n,), measured minus projected coordinates (2n,), and the derivatives (2n, 11) of the latter."""
+    depth = world @ coefficients[8:] + 1.0
     numerators = world @ coefficients[[0, 1, 2, 4, 5, 6]].reshape(2, 3).T + coefficients[[3, 7]]
-    return np.asarray(numerators / _depth(coefficients, world)[:, None])
-
-
-def _residual(coefficients: Array, world: Array, image: Array) -> Array:
-    """Return measured minus projected coordinates (2n,)."""
-    return (image - _projected(coefficients, world)).ravel()
-
-
-def _slopes(coefficients: Array, world: Array) -> Array:
-    """Return the derivatives (2n, 11) of the projected coordinates by the coefficients."""
-    padded = np.column_stack([world, np.ones(len(world))])
+    projected = numerators / depth[:, None]
     rows = np.zeros((len(world), 2, UNKNOWNS))
-    rows[:, 0, :4] = rows[:, 1, 4:8] = padded
-    rows[:, :, 8:] = -_projected(coefficients, world)[:, :, None] * world[:, None]
-    rows /= _depth(coefficients, world)[:, None, None]
-    return rows.reshape(-1, UNKNOWNS)
+    rows[:, 0, :4] = rows[:, 1, 4:8] = np.column_stack([world, np.ones(len(world))])
+    rows[:, :, 8:] = -projected[:, :, None] * world[:, None]
+    rows /= depth[:, None, None]
+    return depth, (image - projected).ravel(), rows.reshape(-1, UNKNOWNS)
 
 
 def _outlying(misfit: Array, slopes: Array, names: Sequence[str]) -> tuple[str, ...]:
@@ -263,28 +248,10 @@ def checked_pairs(
         expected = "finite coordinates"
         remedy = "leave out points that the camera does not see"
         raise error_at(None, place, problem, expected, remedy, code="not_finite")
-    _check_places(world, names, place)
-    _check_image(pixels, place)
-    return world, pixels, names
-
-
-def normalisation(points: Array) -> Array:
-    """Return the (d + 1, d + 1) transform of points (n, d) to mean zero and unit mean square of a coordinate.
-
-    Without it the columns of the linear equations differ by orders of magnitude (Hartley 1997, IEEE Trans Pattern Anal
-    Mach Intell 19:580-93).
-    """
-    dimension = points.shape[1]
-    center = points.mean(axis=0)
-    scale = np.sqrt(np.mean((points - center) ** 2))
-    transform = np.eye(dimension + 1)
-    transform[:dimension, :dimension] /= scale
-    transform[:dimension, dimension] = -center / scale
-    return transform
-
-
-def _check_places(world: Array, names: Sequence[str], place: str) -> None:
-    different = _different(world)
+    # A point counts when no earlier one is at its place.
+    apart = np.linalg.norm(world[:, None] - world, axis=-1)
+    near = apart <= SAME * apart.max(initial=0.0)
+    different = int(np.sum(~np.tril(near, k=-1).any(axis=1)))
     if different < FEWEST:
         places = f" at {different} different places" if different < len(world) else ""
         problem = f"{len(world)} control points{places} do not determine the eleven coefficients"
@@ -301,22 +268,27 @@ def _check_places(world: Array, names: Sequence[str], place: str) -> None:
             problem = f"all control points but '{name}' lie in one plane"
             remedy = f"add points away from that plane, and not on the line from the camera through '{name}'"
             raise error_at(None, place, problem, _SOLID, remedy, code="bad_camera")
-
-
-def _check_image(pixels: Array, place: str) -> None:
     spread = np.linalg.svd(pixels - pixels.mean(axis=0), compute_uv=False)
     if not spread[1] > SAME * max(spread[0], np.abs(pixels).max()):
         problem = f"the image points {'lie on one line' if spread[0] > 0.0 else 'coincide'}"
         remedy = "check the columns of the pixels: one of them is a copy, or constant"
         raise error_at(None, place, problem, "points spread over the image", remedy, code="bad_camera")
+    return world, pixels, names
 
 
-def _different(world: Array) -> int:
-    """Return how many of the points (n, 3) are at different places."""
-    apart = np.linalg.norm(world[:, None] - world, axis=-1)
-    near = apart <= SAME * apart.max(initial=0.0)
-    # A point counts when no earlier one is at its place.
-    return int(np.sum(~np.tril(near, k=-1).any(axis=1)))
+def normalisation(points: Array) -> Array:
+    """Return the (d + 1, d + 1) transform of points (n, d) to mean zero and unit mean square of a coordinate.
+
+    Without it the columns of the linear equations differ by orders of magnitude (Hartley 1997, IEEE Trans Pattern Anal
+    Mach Intell 19:580-93).
+    """
+    dimension = points.shape[1]
+    center = points.mean(axis=0)
+    scale = np.sqrt(np.mean((points - center) ** 2))
+    transform = np.eye(dimension + 1)
+    transform[:dimension, :dimension] /= scale
+    transform[:dimension, dimension] = -center / scale
+    return transform
 
 
 def _flatness(world: Array) -> str | None:

@@ -23,7 +23,7 @@ from musclesolve.errors import InputError
 from musclesolve.recording.cameras.calibration import Calibration, calibrate
 from musclesolve.recording.place_errors import error_at
 from musclesolve.recording.schema import Document, validated
-from musclesolve.recording.text.number_rows import RowReader, number_table
+from musclesolve.recording.text.number_rows import RowReader, check_measured, number_table
 from musclesolve.recording.text.repeated_names import check_unique
 from musclesolve.recording.text.text_file import file_path
 from musclesolve.recording.units import METRES
@@ -86,13 +86,25 @@ def read_camera_file(path: str | Path) -> CameraFile:
             remedy = "rename one of them"
             raise document.error(problem, "camera", "name", index, expected, remedy, code="duplicate_name")
     sources = [document.input_file("recording", "control_points", recording["control_points"])]
-    known = read_control_points(sources[0])
+    known, places = read_control_points(sources[0])
     calibrations, digitised = [], []
     for index, entry in enumerate(entries):
         control, markers = (
             document.input_file("camera", key, entry[key], index) for key in ("control_points", "markers")
         )
-        calibrations.append(_calibration(document, index, entry["name"], control, *known))
+        name, (points, pixels) = entry["name"], read_control_image(control)
+        for point in points:
+            if point not in known:
+                problem = f"there is no control point '{point}'"
+                expected = "a name of the file of control points"
+                remedy = suggestion(point, known) or f"its points are {few(known, 24)}"
+                raise error_at(control, None, problem, expected, remedy, code="unknown_name")
+        try:
+            fit = calibrate(places[[known.index(point) for point in points]], pixels, name, points)
+        except InputError as error:
+            error.problem = f"camera '{name}', {control.name}: {error.problem}"
+            raise document.placed(error, "camera", "control_points", index) from None
+        calibrations.append(fit)
         seen, offset = read_digitised(markers, recording["rate_hz"]), entry["offset_frames"]
         if offset != int(offset):
             problem, remedy = f"the offset is {offset:g} frames", "synchronise the cameras to the frame"
@@ -114,23 +126,6 @@ def read_camera_file(path: str | Path) -> CameraFile:
         largest_residual=np.inf if limit is None else limit,
         sources=tuple(sources),
     )
-
-
-def _calibration(
-    document: Document, index: int, name: str, file: Path, known: tuple[str, ...], places: Array
-) -> Calibration:
-    """Calibrate one camera on the control points it saw."""
-    names, image = read_control_image(file)
-    for point in names:
-        if point not in known:
-            problem, expected = f"there is no control point '{point}'", "a name of the file of control points"
-            remedy = suggestion(point, known) or f"its points are {few(known, 24)}"
-            raise error_at(file, None, problem, expected, remedy, code="unknown_name")
-    try:
-        return calibrate(places[[known.index(point) for point in names]], image, name, names)
-    except InputError as error:
-        error.problem = f"camera '{name}', {file.name}: {error.problem}"
-        raise document.placed(error, "camera", "control_points", index) from None
 
 
 def _together(document: Document, digitised: Sequence[Digitised]) -> tuple[int, tuple[str, ...], Array]:
@@ -235,13 +230,33 @@ def read_digitised(path: Path, rate: float) -> Digitised:
     """
     with RowReader(path) as reader:
         heading = _heading(reader, path)
-        names = _marker_names(heading)
+        clock, *columns = heading.columns
+        if clock not in ("frame", "time", "time_s"):
+            problem, expected = f"the first column is '{clock}'", "frame, or time in seconds"
+            raise heading.error(problem, expected, code="missing_column")
+        for column in columns:
+            name, axis = column[:-2], column[-2:]
+            if not name or axis not in ("_u", "_v") or not {f"{name}_u", f"{name}_v"} <= set(columns):
+                problem = f"the column '{column}' is not one of a pair"
+                expected = "NAME_u and NAME_v for every marker"
+                raise heading.error(problem, expected, code="missing_column")
+        names = tuple(dict.fromkeys(column[:-2] for column in columns))
         blocks = list(reader.blocks(heading.columns, heading.split, heading.separator))
     if not blocks:
         raise heading.error("no rows follow the column names", "one row per frame", code="truncated_file")
     table = np.concatenate([block.values for block in blocks])
     lines = np.concatenate([block.lines for block in blocks])
-    frames = _frames(heading, table[:, 0], lines, rate)
+    exact = table[:, 0] if clock == "frame" else table[:, 0] * rate
+    near = np.abs(exact - np.round(exact)) <= (1e-6 if clock == "frame" else OFF_GRID)
+    for row in np.flatnonzero(~(near & (np.abs(exact) < LAST_FRAME))):
+        problem, expected = f"the {clock} is {table[row, 0]:.10g}", "a whole number"
+        if clock != "frame":
+            expected = f"a multiple of 1/{rate:g} s (rate_hz of the camera file)"
+        raise heading.error(problem, expected, line=lines[row], code="bad_value")
+    frames = np.round(exact).astype(np.int64)
+    for row in np.flatnonzero(np.diff(frames) <= 0):
+        problem, expected = f"frame {frames[row + 1]} follows frame {frames[row]}", "increasing frames"
+        raise heading.error(problem, expected, line=lines[row + 1], code="time_not_increasing")
     image = table[:, [[heading.columns.index(f"{name}_{axis}") for axis in "uv"] for name in names]]
     for row, column in np.argwhere(np.isnan(image).sum(axis=-1) == 1):
         raise heading.half_seen(names[column], lines[row])
@@ -282,36 +297,7 @@ def _named_rows(path: Path) -> tuple[Heading, tuple[str, ...], Array, NDArray[np
             problem = f"the point '{name}' stands twice" if name else "a point has no name"
             expected = "a name of its own for every point"
             raise heading.error(problem, expected, line=numbers[k], code="duplicate_name")
-    lines = np.array(numbers, dtype=np.int64)
-    return heading, names, number_table([row[1:] for row in rows], lines, heading.columns[1:], path), lines
-
-
-def _marker_names(heading: Heading) -> tuple[str, ...]:
-    """Return the markers of columns such as HEEL_u, HEEL_v, in the order of the file."""
-    if heading.columns[0] not in ("frame", "time", "time_s"):
-        problem, expected = f"the first column is '{heading.columns[0]}'", "frame, or time in seconds"
-        raise heading.error(problem, expected, code="missing_column")
-    for name in heading.columns[1:]:
-        stem, axis = name[:-2], name[-2:]
-        other = stem + ("_v" if axis == "_u" else "_u")
-        if axis not in ("_u", "_v") or not stem or other not in heading.columns:
-            problem = f"the column '{name}' is not one of a pair"
-            expected = "NAME_u and NAME_v for every marker"
-            raise heading.error(problem, expected, code="missing_column")
-    return tuple(dict.fromkeys(name[:-2] for name in heading.columns[1:]))
-
-
-def _frames(heading: Heading, column: Array, lines: NDArray[np.int64], rate: float) -> NDArray[np.int64]:
-    """Return the whole numbers of the frames, which increase from row to row."""
-    counted = heading.columns[0] == "frame"
-    exact = column if counted else column * rate
-    near = np.abs(exact - np.round(exact)) <= (1e-6 if counted else OFF_GRID)
-    for k in np.flatnonzero(~(near & (np.abs(exact) < LAST_FRAME))):
-        problem = f"the {heading.columns[0]} is {column[k]:.10g}"
-        expected = "a whole number" if counted else f"a multiple of 1/{rate:g} s (rate_hz of the camera file)"
-        raise heading.error(problem, expected, line=lines[k], code="bad_value")
-    frames = np.round(exact).astype(np.int64)
-    for k in np.flatnonzero(np.diff(frames) <= 0):
-        problem, expected = f"frame {frames[k + 1]} follows frame {frames[k]}", "increasing frames"
-        raise heading.error(problem, expected, line=lines[k + 1], code="time_not_increasing")
-    return frames
+    lines, columns = np.array(numbers, dtype=np.int64), heading.columns[1:]
+    values = number_table([row[1:] for row in rows], lines, columns, path)
+    check_measured(values, lines, columns, path)
+    return heading, names, values, lines

@@ -66,7 +66,23 @@ def calibration_notes(calibrations: Sequence[Calibration]) -> list[str]:
                 f"Camera '{fit.camera.name}': the control points {', '.join(fit.outlying)} fit far worse than the "
                 "others; look at their pixels and places."
             )
-    return notes + _loose(calibrations)
+    noise = largest_noise(calibrations)
+    loose = [
+        fit
+        for fit in calibrations
+        if noise * fit.center_per_pixel > LARGEST_CENTER_SHARE * fit.distance_to_points
+    ]
+    if loose:
+        worst = max(loose, key=lambda fit: fit.center_per_pixel / fit.distance_to_points)
+        place, distance = _length(noise * worst.center_per_pixel), _length(worst.distance_to_points)
+        notes.append(
+            f"Poorly determined, however well the control points fit: {', '.join(fit.camera.name for fit in loose)}. "
+            f"With digitising errors of {noise:.2g} px, compatible with the residuals, the position of camera "
+            f"'{worst.camera.name}' is known to {place} (standard deviation) at a distance of {distance}, and markers "
+            "may be wrong by more than their residuals show. Add control points, as far apart in height, width and "
+            "depth as the volume is large."
+        )
+    return notes
 
 
 def largest_noise(calibrations: Sequence[Calibration]) -> float:
@@ -82,27 +98,6 @@ def largest_noise(calibrations: Sequence[Calibration]) -> float:
     return float(np.sqrt(total / chdtri(sum(fit.spare for fit in calibrations), CONFIDENCE)))
 
 
-def _loose(calibrations: Sequence[Calibration]) -> list[str]:
-    """Return a sentence on the cameras of which the control points do not say well enough where they stand."""
-    noise = largest_noise(calibrations)
-    loose = [
-        fit
-        for fit in calibrations
-        if noise * fit.center_per_pixel > LARGEST_CENTER_SHARE * fit.distance_to_points
-    ]
-    if not loose:
-        return []
-    worst = max(loose, key=lambda fit: fit.center_per_pixel / fit.distance_to_points)
-    place, distance = _length(noise * worst.center_per_pixel), _length(worst.distance_to_points)
-    return [
-        f"Poorly determined, however well the control points fit: {', '.join(fit.camera.name for fit in loose)}. With "
-        f"digitising errors of {noise:.2g} px, compatible with the residuals, the position of camera "
-        f"'{worst.camera.name}' is known to {place} (standard deviation) at a distance of {distance}, and markers may "
-        "be wrong by more than their residuals show. Add control points, as far apart in height, width and depth as "
-        "the volume is large."
-    ]
-
-
 def _length(metres: float) -> str:
     return f"{metres:.2g} m" if metres >= 0.1 else f"{1000 * metres:.2g} mm"
 
@@ -112,7 +107,7 @@ def reconstruction_notes(recording: CameraFile, found: Reconstruction, dropped: 
     error = np.where(dropped | found.bad_view, np.nan, found.reprojection)
     kept = np.isfinite(error)
     rms = np.sqrt(np.mean(error[kept] ** 2) / 2.0)
-    camera, frame, marker = np.unravel_index(np.nanargmax(error), error.shape)
+    camera, frame, marker = map(int, np.unravel_index(np.nanargmax(error), error.shape))
     expected = found.expected_error[np.isfinite(found.position[..., 0]) & ~dropped]
     worst = f"'{recording.names[marker]}' at {recording.time[frame]:.4g} s, camera '{found.cameras[camera]}'"
     notes = [
@@ -127,12 +122,8 @@ def reconstruction_notes(recording: CameraFile, found: Reconstruction, dropped: 
             f"The markers fit far worse ({noise:.2g} px) than the control points ({control:.2g} px): check that "
             "the cameras are synchronised (offset_frames), were not moved, and that markers have the same names."
         )
-    return notes + _suspect(recording.names, found, dropped) + _left_out(recording.names, found, dropped)
-
-
-def _suspect(names: Sequence[str], found: Reconstruction, dropped: Mask) -> list[str]:
-    """Return sentences on views that cannot be of the marker, and on rays of which one must be wrong."""
-    notes = []
+    # Views that cannot be of the marker, and rays of which one must be wrong.
+    names = recording.names
     bad = found.bad_view & ~dropped
     if bad.any():
         camera, marker = (int(np.argmax(bad.sum(axis=axes))) for axes in ((1, 2), (0, 1)))
@@ -152,10 +143,6 @@ def _suspect(names: Sequence[str], found: Reconstruction, dropped: Mask) -> list
             "noise explains, and the wrong camera cannot be identified: they are kept, and wrong. largest_residual_px "
             "in the camera file leaves them out."
         )
-    return notes
-
-
-def _left_out(names: Sequence[str], found: Reconstruction, dropped: Mask) -> list[str]:
     reasons = {
         "seen by fewer than two cameras": found.views < 2,
         "seen along nearly parallel rays": found.nearly_parallel,
@@ -163,11 +150,11 @@ def _left_out(names: Sequence[str], found: Reconstruction, dropped: Mask) -> lis
         "beyond largest_residual_px": dropped,
     }
     lost = np.logical_or.reduce(list(reasons.values()))
-    if not lost.any():
-        return []
-    counts = ", ".join(f"{int(mask.sum())} {reason}" for reason, mask in reasons.items() if mask.any())
-    most = int(np.argmax(lost.sum(axis=0)))
-    return [
-        f"Of {lost.size} marker positions {int(lost.sum())} are left out: {counts}; most of them of "
-        f"'{names[most]}' ({int(lost[:, most].sum())} of {len(lost)} frames)."
-    ]
+    if lost.any():
+        counts = ", ".join(f"{int(mask.sum())} {reason}" for reason, mask in reasons.items() if mask.any())
+        most = int(np.argmax(lost.sum(axis=0)))
+        notes.append(
+            f"Of {lost.size} marker positions {int(lost.sum())} are left out: {counts}; most of them of "
+            f"'{names[most]}' ({int(lost[:, most].sum())} of {len(lost)} frames)."
+        )
+    return notes

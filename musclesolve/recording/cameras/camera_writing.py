@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from musclesolve._util.arrays import Array
 from musclesolve.recording.cameras.camera import Camera
@@ -44,45 +44,27 @@ def write_camera_file(
     Raises:
         InputError: a name that the files cannot hold, unevenly sampled markers, or noise without a generator.
     """
-    folder = file_path(folder)
+    folder, place = file_path(folder), "write_camera_file"
     control_noise = noise_px if control_noise_px is None else control_noise_px
-    _check_generator(rng, noise_px, control_noise)
-    check_writable(folder, "marker", markers.names, markers.time, markers.position, PIXEL_DECIMALS)
-    for text in (name, *markers.names, *(camera.name for camera in cameras)):
-        _check_name(text)
-    known = np.asarray(control_points, dtype=np.float64)
-    points, frames = [f"P{k}" for k in range(1, len(known) + 1)], [str(frame) for frame in _frames(markers)]
-    _write_csv(folder / f"{name}_points.csv", ["name", "x_m", "y_m", "z_m"], points, known, PLACE_DECIMALS)
-    columns = ["frame", *(f"{marker}_{axis}" for marker in markers.names for axis in "uv")]
-    for camera in cameras:
-        control, seen = _tables(name, camera)
-        image = _noisy(camera.project(known), control_noise, rng)
-        _write_csv(folder / control, ["name", "u", "v"], points, image, PIXEL_DECIMALS)
-        image = _noisy(camera.project(markers.position), noise_px, rng).reshape(len(frames), -1)
-        _write_csv(folder / seen, columns, frames, image, PIXEL_DECIMALS)
-    # Last: a camera file that is there names tables that are complete.
-    write_text(folder / f"{name}.toml", _camera_file(name, cameras, markers))
-    return folder / f"{name}.toml"
-
-
-def _tables(name: str, camera: Camera) -> tuple[str, str]:
-    """Return the files of the control points and of the markers that a camera saw."""
-    return f"{name}_{camera.name}_points.csv", f"{name}_{camera.name}_markers.csv"
-
-
-def _check_generator(rng: np.random.Generator | None, *noises: float) -> None:
-    if rng is None and any(noises):
+    if rng is None and (noise_px or control_noise):
         problem, expected = "noise needs a generator", "rng: a numpy.random.Generator"
         remedy = "give rng=numpy.random.default_rng(1)"
-        raise error_at(None, "write_camera_file", problem, expected, remedy, code="missing_argument")
-
-
-def _noisy(image: Array, scale: float, rng: np.random.Generator | None) -> Array:
-    return image if rng is None or not scale else image + scale * rng.normal(size=image.shape)
-
-
-def _camera_file(name: str, cameras: Sequence[Camera], markers: Markers) -> str:
-    """Return the text of the camera file."""
+        raise error_at(None, place, problem, expected, remedy, code="missing_argument")
+    check_writable(folder, "marker", markers.names, markers.time, markers.position, PIXEL_DECIMALS)
+    for text in (name, *markers.names, *(camera.name for camera in cameras)):
+        if not text or text != text.strip() or any(letter in text for letter in ',;\t\n\r"\\/#'):
+            problem = f"the files of cameras cannot hold the name {text!r}"
+            expected = "a name without separators, quotes, slashes, # and surrounding blanks"
+            raise error_at(None, place, problem, expected, "rename it before writing", code="bad_value")
+    known = np.asarray(control_points, dtype=np.float64)
+    points = [f"P{k}" for k in range(1, len(known) + 1)]
+    exact = (markers.time - markers.time[0]) * markers.rate
+    if np.abs(exact - np.round(exact)).max() > 0.01:
+        problem = "the markers are unevenly sampled"
+        raise error_at(None, place, problem, "even samples", "resample them", code="uneven_sampling")
+    frames = [str(int(frame)) for frame in np.round(exact)]
+    _write_csv(folder / f"{name}_points.csv", ["name", "x_m", "y_m", "z_m"], points, known, PLACE_DECIMALS)
+    columns = ["frame", *(f"{marker}_{axis}" for marker in markers.names for axis in "uv")]
     lines = [
         "[recording]",
         f"rate_hz = {markers.rate:.12g}",
@@ -90,33 +72,20 @@ def _camera_file(name: str, cameras: Sequence[Camera], markers: Markers) -> str:
         f'control_points = "{name}_points.csv"',
     ]
     for camera in cameras:
-        control, seen = _tables(name, camera)
-        lines += [
-            "",
-            "[[camera]]",
-            f'name = "{camera.name}"',
-            f'control_points = "{control}"',
-            f'markers = "{seen}"',
-        ]
-    return "\n".join(lines) + "\n"
+        control, seen = (f"{name}_{camera.name}_{what}.csv" for what in ("points", "markers"))
+        image = _noisy(camera.project(known), control_noise, rng)
+        _write_csv(folder / control, ["name", "u", "v"], points, image, PIXEL_DECIMALS)
+        image = _noisy(camera.project(markers.position), noise_px, rng).reshape(len(frames), -1)
+        _write_csv(folder / seen, columns, frames, image, PIXEL_DECIMALS)
+        lines += ["", "[[camera]]", f'name = "{camera.name}"']
+        lines += [f'control_points = "{control}"', f'markers = "{seen}"']
+    # Last: a camera file that is there names tables that are complete.
+    write_text(folder / f"{name}.toml", "\n".join(lines) + "\n")
+    return folder / f"{name}.toml"
 
 
-def _frames(markers: Markers) -> NDArray[np.int64]:
-    """Return the frame numbers (T,), 0 for the first."""
-    exact = (markers.time - markers.time[0]) * markers.rate
-    frames = np.round(exact)
-    if np.abs(exact - frames).max() > 0.01:
-        where, problem = "write_camera_file", "the markers are unevenly sampled"
-        raise error_at(None, where, problem, "even samples", "resample them", code="uneven_sampling")
-    return frames.astype(np.int64)
-
-
-def _check_name(name: str) -> None:
-    if not name or name != name.strip() or any(letter in name for letter in ',;\t\n\r"\\/#'):
-        problem = f"the files of cameras cannot hold the name {name!r}"
-        expected = "a name without separators, quotes, slashes, # and surrounding blanks"
-        remedy = "rename it before writing"
-        raise error_at(None, "write_camera_file", problem, expected, remedy, code="bad_value")
+def _noisy(image: Array, scale: float, rng: np.random.Generator | None) -> Array:
+    return image if rng is None or not scale else image + scale * rng.normal(size=image.shape)
 
 
 def _write_csv(path: Path, columns: list[str], labels: list[str], values: Array, decimals: int) -> None:

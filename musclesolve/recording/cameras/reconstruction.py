@@ -117,40 +117,37 @@ def reconstruct(cameras: Sequence[Camera], image: ArrayLike, noise: float | None
     enough = seen.sum(axis=0) >= FEWEST_VIEWS
     flat, there = pixels[:, enough], seen[:, enough]
     kept = reject_outlier_views(cameras, flat, there, solve_points(cameras, flat, there), noise)
-    found = kept.found
-    condition = _condition(found.normal)
+    found, doubtful = kept.found, kept.doubtful
+    # The condition numbers (P,) of the least-squares problems, from their normal matrices.
+    values = np.linalg.eigvalsh(found.normal)
+    least = np.maximum(values[:, 0], 0.0)
+    ratio = np.divide(values[:, 2], least, out=np.full(len(least), np.inf), where=least > 0.0)
+    condition = np.sqrt(ratio)
     firm = condition <= LARGEST_CONDITION
     good = found.in_front & firm
     position = _placed(np.where(good[:, None], found.points, np.nan), enough)
     projected = [camera.project(position) for camera in cameras]
-    noise, covariance = _uncertainty(kept, there, good, noise)
-    spread = np.full((*enough.shape, 3, 3), np.nan)
-    spread[_placed(good, enough)] = covariance
+    # Every point has three unknowns of its own.
+    spare = 2.0 * (there & ~kept.bad).sum(axis=0) - 3.0
+    if noise is None:
+        sure = good & ~doubtful
+        noise = float(np.sqrt(found.misfit[sure].sum() / spare[sure].sum())) if sure.any() else np.nan
+    variance = np.where(doubtful, np.maximum(noise**2, found.misfit / spare), noise**2)
+    covariance = np.full((*enough.shape, 3, 3), np.nan)
+    covariance[_placed(good, enough)] = variance[good, None, None] * np.linalg.inv(found.normal[good])
     return Reconstruction(
         cameras=tuple(camera.name for camera in cameras),
         position=position,
         residual=pixels - np.stack(projected),
         views=seen.sum(axis=0),
         bad_view=np.stack([_placed(bad, enough) for bad in kept.bad]),
-        doubtful=_placed(good & kept.doubtful, enough),
+        doubtful=_placed(good & doubtful, enough),
         condition=_placed(condition, enough),
         nearly_parallel=_placed(found.in_front & ~firm, enough),
         behind=_placed(~found.in_front, enough),
         noise=noise,
-        covariance=spread,
+        covariance=covariance,
     )
-
-
-def _uncertainty(kept: ViewRejection, seen: Mask, good: Mask, noise: float | None) -> tuple[float, Array]:
-    """Return the noise of a coordinate [px], and the covariances (N, 3, 3) of the good ones of P points [m^2]."""
-    found = kept.found
-    # Every point has three unknowns of its own.
-    spare = 2.0 * (seen & ~kept.bad).sum(axis=0) - 3.0
-    if noise is None:
-        sure = good & ~kept.doubtful
-        noise = np.sqrt(found.misfit[sure].sum() / spare[sure].sum()) if sure.any() else np.nan
-    variance = np.where(kept.doubtful, np.maximum(noise**2, found.misfit / spare), noise**2)
-    return float(noise), np.asarray(variance[good, None, None] * np.linalg.inv(found.normal[good]))
 
 
 def _checked(cameras: Sequence[Camera], image: ArrayLike) -> Array:
@@ -178,13 +175,6 @@ def _placed(values: Array | Mask, where: Mask) -> Any:
     whole = np.full((*where.shape, *values.shape[1:]), False if values.dtype == bool else np.nan)
     whole[where] = values
     return whole
-
-
-def _condition(normal: Array) -> Array:
-    """Return the condition numbers (P,) of least-squares problems from their normal matrices (P, 3, 3)."""
-    values = np.linalg.eigvalsh(normal)
-    least = np.maximum(values[:, 0], 0.0)
-    return np.sqrt(np.divide(values[:, 2], least, out=np.full(len(least), np.inf), where=least > 0.0))
 
 
 @dataclass
@@ -310,14 +300,6 @@ def _solve(normal: Array, right: Array) -> Array:
 
 
 @dataclass(frozen=True)
-class Noise:
-    """Variance of a digitised coordinate of good points [px^2], and the spare equations from which it is known."""
-
-    variance: float
-    spare: float
-
-
-@dataclass(frozen=True)
 class ViewRejection:
     """Points and the views that are rejected.
 
@@ -344,74 +326,44 @@ def reject_outlier_views(
     and the standard deviation of a digitised coordinate [px]; None: from the median of all misfits, which stays the
     same as long as most points are good.
     """
+    from scipy.special import chdtri, fdtri
+
     views = seen.sum(axis=0)
     bad, doubtful = np.zeros(seen.shape, bool), np.zeros(len(views), bool)
-    good = _noise_of_good(image, seen, solved, views, noise)
-    if good is None:
-        return ViewRejection(solved, bad, doubtful)
-    suspect = solved.misfit > _limits(len(cameras), FALSE_ALARM / len(views), good)[views]
-    doubtful[suspect & solved.in_front] = True
-    asked = np.flatnonzero(suspect & (views >= FEWEST_FOR_OUTLIERS))
-    named, view, without = _without_one(cameras, image[:, asked], seen[:, asked], views[asked], good)
-    found = asked[named]
-    solved.put(found, without)
-    bad[view, found] = True
-    doubtful[found] = False
-    return ViewRejection(solved, bad, doubtful)
-
-
-def _noise_of_good(
-    image: Array, seen: Mask, solved: Triangulation, views: NDArray[np.int64], given: float | None
-) -> Noise | None:
-    """Return the noise of good points; None where no point has spare equations."""
-    from scipy.special import chdtri
-
+    # The variance of a digitised coordinate of good points [px^2], and the spare equations from which it is known.
     # Below the steps of the solution residuals are round-off, without a distribution.
     least = (SMALLEST_STEP * np.abs(image[seen]).max(initial=0.0)) ** 2
-    if given is not None:
-        return Noise(max(given**2, least), KNOWN)
-    spare = 2.0 * views[solved.in_front] - 3.0
-    if not spare.size:
-        return None
-    middles = chdtri(np.maximum(2.0 * np.arange(len(seen) + 1) - 3.0, 1.0), 0.5)
-    middle = float(np.median(solved.misfit[solved.in_front] / middles[views[solved.in_front]]))
-    # The median of a sample is as precise as the mean of a third or more of it.
-    return Noise(max(middle, least), spare.sum() / 3.0)
+    by_views = np.maximum(2.0 * np.arange(len(cameras) + 1) - 3.0, 1.0)  # spare equations of 0 to C views
+    if noise is not None:
+        variance, known = max(noise**2, least), KNOWN
+    elif solved.in_front.any():
+        middles = chdtri(by_views, 0.5)[views[solved.in_front]]
+        variance = max(float(np.median(solved.misfit[solved.in_front] / middles)), least)
+        # The median of a sample is as precise as the mean of a third or more of it.
+        known = (2.0 * views[solved.in_front] - 3.0).sum() / 3.0
+    else:
+        return ViewRejection(solved, bad, doubtful)
 
+    def limits(chance: float) -> Array:
+        """Return by number of views, 0 to C, the misfit [px^2] that a good point exceeds with a probability."""
+        return np.asarray(variance * by_views * fdtri(by_views, known, 1.0 - chance))
 
-def _limits(cameras: int, chance: float, noise: Noise) -> Array:
-    """Return by number of views, 0 to C, the misfit [px^2] that a good point exceeds with a probability."""
-    from scipy.special import fdtri
-
-    spare = np.maximum(2.0 * np.arange(cameras + 1) - 3.0, 1.0)
-    return np.asarray(noise.variance * spare * fdtri(spare, noise.spare, 1.0 - chance))
-
-
-def _without_one(
-    cameras: Sequence[Camera], image: Array, seen: Mask, views: NDArray[np.int64], noise: Noise
-) -> tuple[Mask, NDArray[np.int64], Triangulation]:
-    """Leave out each view in turn.
-
-    Returns:
-        For which of the points (P,) one view is the outlier; which one (N,), and the N points from the other views.
-    """
-    limit = _limits(len(cameras), IMPLAUSIBLE, noise)[views - 1]
-    fits, rests = np.zeros(seen.shape, bool), []
+    suspect = solved.misfit > limits(FALSE_ALARM / len(views))[views]
+    doubtful[suspect & solved.in_front] = True
+    asked = np.flatnonzero(suspect & (views >= FEWEST_FOR_OUTLIERS))
+    # Each view is left out in turn.
+    limit, fits, rests = limits(IMPLAUSIBLE)[views[asked] - 1], np.zeros((len(cameras), asked.size), bool), []
     for k in range(len(cameras)):
-        own = np.flatnonzero(seen[k])
-        others = seen[:, own]
+        seeing = np.flatnonzero(seen[k, asked])
+        others = seen[:, asked[seeing]]
         others[k] = False
-        rest = Triangulation.empty(seen.shape[1])
-        rest.put(own, solve_points(cameras, image[:, own], others))
+        rest = Triangulation.empty(asked.size)
+        rest.put(seeing, solve_points(cameras, image[:, asked[seeing]], others))
         fits[k] = rest.misfit <= limit
         rests.append(rest)
-    named = fits.sum(axis=0) == 1
-    view = np.argmax(fits[:, named], axis=0)
-    picked = Triangulation.empty(int(named.sum()))
     for k, rest in enumerate(rests):
-        chosen = np.flatnonzero(named)[view == k]
-        picked.put(
-            np.flatnonzero(view == k),
-            Triangulation(rest.points[chosen], rest.normal[chosen], rest.misfit[chosen]),
-        )
-    return named, view, picked
+        named = np.flatnonzero(fits[k] & (fits.sum(axis=0) == 1))
+        solved.put(asked[named], Triangulation(rest.points[named], rest.normal[named], rest.misfit[named]))
+        bad[k, asked[named]] = True
+        doubtful[asked[named]] = False
+    return ViewRejection(solved, bad, doubtful)

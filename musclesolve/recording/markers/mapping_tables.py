@@ -136,58 +136,44 @@ def absences(
         without = document.error(problem, "clusters", None, 0, expected, remedy, code="missing_key")
         return {("clusters", name): without for name in clusters}
     errors: dict[tuple[str, str], InputError] = {}
+
+    def lacking(table: str, key: str, marker: str, *files: Markers | None) -> None:
+        """Note that one of the files does not show a marker: it is absent, or stands twice."""
+        for file in files:
+            if file is not None and marker not in file:
+                problem = f"the marker '{marker}' is not in {file.path}"
+                error = document.unknown(problem, marker, file.names, table, key, code="missing_marker")
+                errors.setdefault((table, key), error)
+            elif file is not None and marker in file.repeated:
+                error = repeated_name("marker", marker, file.repeated[marker], file.path)
+                errors.setdefault((table, key), error)
+
     for name, markers in clusters.items():
         for file in (walk, static):
             for marker in markers:
-                if file is not None and (error := _lacks(document, "clusters", name, marker, file)):
-                    errors.setdefault(("clusters", name), error)
+                lacking("clusters", name, marker, file)
     for marker in carried:
-        if static is not None and (error := _lacks(document, "carried", marker, marker, static)):
-            errors["carried", marker] = error
+        lacking("carried", marker, marker, static)
     for landmark, weights in mapping.items():
         for marker in weights:
-            led = marker not in walk and follows_segment(mapping, landmark)
-            if led and static is not None and marker in static:
-                error = _lacks(document, "mapping", landmark, marker, static)
-            else:
-                error = None if marker in carried else _unmapped(document, landmark, marker, walk, static)
-            if error is not None:
+            standing = static is not None and marker in static
+            if marker not in walk and standing and follows_segment(mapping, landmark):
+                lacking("mapping", landmark, marker, static)
+            elif marker in carried:
+                continue
+            elif marker not in walk and standing:
+                problem = f"only the standing trial has the marker '{marker}'"
+                expected = "a marker of the motion, or one that a cluster carries"
+                remedy = f'add to [carried]: "{marker}" = "<cluster>"'
+                error = document.error(
+                    problem, "mapping", landmark, 0, expected, remedy, code="missing_marker"
+                )
                 errors.setdefault(("mapping", landmark), error)
+            else:
+                # The legs and the pelvis are measured on the standing trial; the rest of the body on the motion.
+                needed = static if landmarks()[landmark].standing else None
+                lacking("mapping", landmark, marker, walk, needed)
     return errors
-
-
-def _lacks(document: Document, table: str, key: str, marker: str, file: Markers) -> InputError | None:
-    """Return why a file does not show a marker: it is absent, or stands twice; None where it does."""
-    if marker not in file:
-        return _absent(document, table, key, marker, file)
-    return _repeated(marker, file) if marker in file.repeated else None
-
-
-def _unmapped(
-    document: Document, landmark: str, marker: str, walk: Markers, static: Markers | None
-) -> InputError | None:
-    """Return why a landmark cannot be followed by a marker, None where it can."""
-    if marker not in walk:
-        if static is not None and marker in static:
-            problem = f"only the standing trial has the marker '{marker}'"
-            expected = "a marker of the motion, or one that a cluster carries"
-            remedy = f'add to [carried]: "{marker}" = "<cluster>"'
-            return document.error(problem, "mapping", landmark, 0, expected, remedy, code="missing_marker")
-        return _absent(document, "mapping", landmark, marker, walk)
-    # The legs and the pelvis are measured on the standing trial; the rest of the body on the motion.
-    if static is not None and landmarks()[landmark].standing and marker not in static:
-        return _absent(document, "mapping", landmark, marker, static)
-    read = (walk, static) if static is not None and landmarks()[landmark].standing else (walk,)
-    return next((_repeated(marker, file) for file in read if marker in file.repeated), None)
-
-
-def _repeated(marker: str, file: Markers) -> InputError:
-    return repeated_name("marker", marker, file.repeated[marker], file.path)
-
-
-def _absent(document: Document, table: str, key: str, marker: str, file: Markers) -> InputError:
-    problem = f"the marker '{marker}' is not in {file.path}"
-    return document.unknown(problem, marker, file.names, table, key, code="missing_marker")
 
 
 def needs_chord(mapping: Mapping[str, Weights], joint: str, side: str) -> bool:
@@ -197,8 +183,8 @@ def needs_chord(mapping: Mapping[str, Weights], joint: str, side: str) -> bool:
 
 def follows_segment(mapping: Mapping[str, Weights], landmark: str) -> bool:
     """Return whether a landmark is a medial one that the marker on the side of its segment leads into the motion."""
-    joint, end, side = landmark[:-2].partition("_")[0], landmark[:-2].partition("_")[2], landmark[-1]
-    return end == "medial" and joint in WANDS and f"{WANDS[joint]}_{side}" in mapping
+    joint, _, way = landmark[:-2].partition("_")
+    return way == "medial" and joint in WANDS and f"{WANDS[joint]}_{landmark[-1]}" in mapping
 
 
 def joint_errors(
@@ -209,7 +195,14 @@ def joint_errors(
     Required landmarks or their substitutes are there; `subject` is the table [subject], `static` whether there is a
     standing trial.
     """
-    errors = _pelvis_errors(document, mapping)
+    errors = []
+    pairs = [[f"{name}_{side}" for side in SIDES] for name in ("hip_center", "shoulder", "shoulder_center")]
+    hips, *shoulders = (all(name in mapping for name in pair) for pair in pairs)
+    if not shows_spines(mapping) and not (hips and (any(shoulders) or "neck_base" in mapping)):
+        spines, others = "asis_r, asis_l and psis_r, psis_l or sacrum", "both shoulders or neck_base"
+        problem, expected = "the pelvis is not shown", f"{spines}; or both hip_center and {others}"
+        remedy = "map the markers of the pelvis"
+        errors.append(document.error(problem, "mapping", None, 0, expected, remedy, code="missing_marker"))
     without_static: list[InputError] = []
     for joint, ends in (("knee", "epicondyles"), ("ankle", "malleoli")):
         sides = [side for side in SIDES if needs_chord(mapping, joint, side)]
@@ -227,16 +220,3 @@ def joint_errors(
                 document.error(reason, "files", None, 0, expected, remedy, code="missing_key")
             )
     return errors + without_static[:1]
-
-
-def _pelvis_errors(document: Document, mapping: Mapping[str, Weights]) -> list[InputError]:
-    if shows_spines(mapping):
-        return []
-    pairs = [[f"{name}_{side}" for side in SIDES] for name in ("hip_center", "shoulder", "shoulder_center")]
-    hips, *shoulders = (all(name in mapping for name in pair) for pair in pairs)
-    if hips and (any(shoulders) or "neck_base" in mapping):
-        return []
-    spines, others = "asis_r, asis_l and psis_r, psis_l or sacrum", "both shoulders or neck_base"
-    problem, expected = "the pelvis is not shown", f"{spines}; or both hip_center and {others}"
-    remedy = "map the markers of the pelvis"
-    return [document.error(problem, "mapping", None, 0, expected, remedy, code="missing_marker")]

@@ -57,7 +57,12 @@ def read_marker_mapping(
     """
     asked = requested_mapping(document, content, walk, static)
     if not asked.tables["mapping"] and asked.chosen is None:
-        raise _no_mapping(document, walk)
+        remedy = "add [mapping] with a line for every landmark, or [markers] with the name of a marker set"
+        if (best := best_marker_set(walk)) is not None:
+            shown = f"the recording has the markers of {best[1]} of its landmarks"
+            remedy = f'add [markers] with set = "{best[0]}": {shown}'
+        problem = "the markers have no mapping"
+        raise document.error(problem, "mapping", None, 0, "[mapping]", remedy, code="missing_key")
     walk, static = asked.walk, asked.static
     mapping = read_mapping(document, asked.tables["mapping"])
     clusters = read_clusters(document, asked.tables["clusters"])
@@ -65,8 +70,12 @@ def read_marker_mapping(
     lacking = joint_errors(document, mapping, content["subject"], static is not None)
     for error in (*lacking, *absences(document, mapping, clusters, carried, walk, static).values()):
         raise error
-    notes = (*asked.notes, *_carried_notes(carried, walk))
-    return MarkerMapping(walk, static, mapping, clusters, carried, notes, asked.names)
+    notes = [
+        f"The motion shows the marker '{marker}', but by [carried] it follows the cluster {cluster}."
+        for marker, cluster in carried.items()
+        if marker in walk and np.isfinite(walk[marker]).all(axis=1).any()
+    ]
+    return MarkerMapping(walk, static, mapping, clusters, carried, (*asked.notes, *notes), asked.names)
 
 
 @dataclass(frozen=True)
@@ -88,70 +97,36 @@ def requested_mapping(
     tables: dict[str, dict[str, Any]] = {
         name: dict(content[name]) for name in ("mapping", "clusters", "carried")
     }
-    own, person = _written(tables), content["markers"]["person"]
-    chosen = None
-    names = MarkerNames(own, person=person)
-    if asked := content["markers"]["set"]:
-        chosen = find_marker_set(document, asked)
-        names = marker_names_of(chosen, own, person)
-    notes = _person_notes(names, walk, static)
-    walk, static = names.checked(document, walk), None if static is None else names.checked(document, static)
+    mapped = (marker for way in tables["mapping"].values() for marker in markers_of(way))
+    listed = (marker for names in tables["clusters"].values() if isinstance(names, list) for marker in names)
+    written = frozenset(m for m in (*mapped, *listed, *tables["carried"]) if isinstance(m, str))
+    person, asked = content["markers"]["person"], content["markers"]["set"]
+    chosen = find_marker_set(document, asked) if asked else None
+    names = MarkerNames(written, person=person)
     if chosen is not None:
-        walk = _without_empty(walk, static)
-        tables, left_out = apply_marker_set(chosen, tables, walk, static)
-        notes += [_read_as(chosen, walk, static), *left_out]
-    return RequestedMapping(walk, static, tables, names, chosen, tuple(notes))
-
-
-def _read_as(chosen: MarkerSet, walk: Markers, static: Markers | None) -> str:
-    """Return a note on the marker set; all is in [mapping] where the recordings have none of its markers."""
-    if not {*walk.names, *(() if static is None else static.names)} & set(chosen.markers):
-        return (
+        names = marker_names_of(chosen, written, person)
+    notes = []
+    one, other = names.persons(walk), [] if static is None else names.persons(static)
+    if person is None and len(one) == len(other) == 1 and one != other:
+        notes.append(
+            f"The motion is of {one[0]}, the standing trial of {other[0]}, by the labels of the markers."
+        )
+    walk, static = names.checked(document, walk), None if static is None else names.checked(document, static)
+    if chosen is None:
+        return RequestedMapping(walk, static, tables, names, chosen, tuple(notes))
+    if static is not None:
+        # Some programs list in the motion what only the standing trial sees.
+        seen: Mask = np.asarray((~np.isnan(walk.position).any(axis=2)).any(axis=0))
+        kept = [
+            k for k, name in enumerate(walk.names) if seen[k] or name not in static or name in walk.repeated
+        ]
+        walk = replace(walk, names=tuple(walk.names[k] for k in kept), position=walk.position[:, kept])
+    tables, left_out = apply_marker_set(chosen, tables, walk, static)
+    if {*walk.names, *(() if static is None else static.names)} & set(chosen.markers):
+        notes.append(f"The markers are read as {chosen.name}: {chosen.description}.")
+    else:
+        notes.append(
             f"None of the markers of the set {chosen.name} is in the recordings: the mapping is taken from "
             "[mapping] alone, leave the set out."
         )
-    return f"The markers are read as {chosen.name}: {chosen.description}."
-
-
-def _written(tables: Mapping[str, Mapping[str, Any]]) -> frozenset[str]:
-    """Return the markers that the tables of a trial file name."""
-    mapped = (marker for way in tables["mapping"].values() for marker in markers_of(way))
-    listed = (marker for names in tables["clusters"].values() if isinstance(names, list) for marker in names)
-    return frozenset(name for name in (*mapped, *listed, *tables["carried"]) if isinstance(name, str))
-
-
-def _without_empty(walk: Markers, static: Markers | None) -> Markers:
-    """Return the markers of the motion without those that only the standing trial sees: some programs list them all."""
-    if static is None:
-        return walk
-    lost: Mask = np.asarray(np.isnan(walk.position).any(axis=2).all(axis=0))
-    kept = [
-        k
-        for k, (name, never) in enumerate(zip(walk.names, lost, strict=True))
-        if not never or name not in static or name in walk.repeated
-    ]
-    return replace(walk, names=tuple(walk.names[k] for k in kept), position=walk.position[:, kept])
-
-
-def _person_notes(names: MarkerNames, walk: Markers, static: Markers | None) -> list[str]:
-    one, other = names.persons(walk), [] if static is None else names.persons(static)
-    if names.person is not None or len(one) != 1 or len(other) != 1 or one == other:
-        return []
-    return [f"The motion is of {one[0]}, the standing trial of {other[0]}, by the labels of the markers."]
-
-
-def _carried_notes(carried: Mapping[str, str], walk: Markers) -> list[str]:
-    return [
-        f"The motion shows the marker '{marker}', but by [carried] it follows the cluster {cluster}."
-        for marker, cluster in carried.items()
-        if marker in walk and np.isfinite(walk[marker]).all(axis=1).any()
-    ]
-
-
-def _no_mapping(document: Document, walk: Markers) -> Exception:
-    best = best_marker_set(walk)
-    remedy = "add [mapping] with a line for every landmark, or [markers] with the name of a marker set"
-    if best is not None:
-        remedy = f'add [markers] with set = "{best[0]}": the recording has the markers of {best[1]} of its landmarks'
-    problem = "the markers have no mapping"
-    return document.error(problem, "mapping", None, 0, "[mapping]", remedy, code="missing_key")
+    return RequestedMapping(walk, static, tables, names, chosen, (*notes, *left_out))

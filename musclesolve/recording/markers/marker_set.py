@@ -16,7 +16,7 @@ from typing import Any
 from musclesolve._util.message_text import as_text
 from musclesolve.errors import InputError
 from musclesolve.recording.data import SIDES, Markers
-from musclesolve.recording.markers.landmark_names import Landmark, landmarks
+from musclesolve.recording.markers.landmark_names import landmarks
 from musclesolve.recording.markers.mapping_tables import follows_segment, read_clusters, read_weights
 from musclesolve.recording.markers.marker_names import MarkerNames
 from musclesolve.recording.schema import Document
@@ -68,20 +68,17 @@ def find_marker_set(document: Document, name: str) -> MarkerSet:
     known = marker_sets()
     if name in known:
         return known[name]
-    if not name.endswith(".toml") and not _is_beside(document, name):
+    try:
+        beside = name.endswith(".toml") or is_file(document.path.parent / name)
+    except InputError as error:
+        raise document.placed(error, "markers", "set") from None
+    if not beside:
         expected = f"one of {', '.join(known)}, or the path of your own (.toml)"
         problem = f"there is no marker set {name!r}"
         raise document.unknown(problem, name, known, "markers", "set", expected=expected)
     own = Document(document.input_file("markers", "set", name))
     check_own_set(own)
     return _marker_set(own.path.stem, own.content)
-
-
-def _is_beside(document: Document, name: str) -> bool:
-    try:
-        return is_file(document.path.parent / name)
-    except InputError as error:
-        raise document.placed(error, "markers", "set") from None
 
 
 def _marker_set(name: str, content: Mapping[str, Any]) -> MarkerSet:
@@ -173,7 +170,14 @@ def check_own_set(own: Document) -> None:
     for key in content:
         if key not in KEYS:
             raise own.unknown(f"there is no such key: {key!r}", key, KEYS, key, code="unknown_key")
-    _check_letters(own, content.get("letters"))
+    letters = content.get("letters", {"r": "R", "l": "L"})
+    right = isinstance(letters, dict) and set(letters) == set(SIDES)
+    if not right or not all(isinstance(letter, str) and letter for letter in letters.values()):
+        problem, expected = f"the value is {as_text(letters)}", 'r = "R" and l = "L", or others'
+        raise own.error(problem, "letters", None, 0, expected, _SHOW)
+    if letters["r"] == letters["l"]:
+        problem, remedy = "right and left have one letter", "correct one of them"
+        raise own.error(problem, "letters", "l", 0, "two letters", remedy, code="conflict")
     sided = _table(own, "sided", content.get("sided", {}))
     for key in sided:
         if key not in TABLES:
@@ -186,28 +190,24 @@ def check_own_set(own: Document) -> None:
     }
     for tables, prefix, suffix in ((content, "", ""), (sided, "sided.", "_r")):
         for kind in TABLES:
-            for key, value in _table(own, prefix + kind, tables.get(kind, {})).items():
-                _check_line(own, prefix + kind, key, value, suffix, clusters)
-
-
-def _check_line(own: Document, table: str, key: str, value: Any, suffix: str, clusters: set[str]) -> None:
-    """Refuse a line of a table; `suffix` is what the names of a sided one lack."""
-    kind = table.removeprefix("sided.")
-    if kind == "mapping":
-        if key + suffix not in landmarks():
-            raise own.unknown("there is no such landmark", key, _stems(landmarks(), suffix), table, key)
-        ways = value if isinstance(value, list) else [value]
-        for way in ways or [None]:
-            read_weights(own, key, way, table)
-    elif kind == "clusters":
-        read_clusters(own, {key: value}, table)
-    elif kind == "carried":
-        if not isinstance(value, str) or value + suffix not in clusters:
-            problem = f"there is no cluster {as_text(value)}"
-            raise own.unknown(problem, value, _stems(sorted(clusters), suffix), table, key)
-    elif not isinstance(value, list) or not all(isinstance(name, str) and name for name in value):
-        problem, expected = f"the value is {as_text(value)}", "a list of marker names"
-        raise own.error(problem, table, key, 0, expected, _SHOW)
+            table = prefix + kind
+            for key, value in _table(own, table, tables.get(kind, {})).items():
+                if kind == "mapping":
+                    if key + suffix not in landmarks():
+                        known = _stems(landmarks(), suffix)
+                        raise own.unknown("there is no such landmark", key, known, table, key)
+                    ways = value if isinstance(value, list) else [value]
+                    for way in ways or [None]:
+                        read_weights(own, key, way, table)
+                elif kind == "clusters":
+                    read_clusters(own, {key: value}, table)
+                elif kind == "carried":
+                    if not isinstance(value, str) or value + suffix not in clusters:
+                        problem = f"there is no cluster {as_text(value)}"
+                        raise own.unknown(problem, value, _stems(sorted(clusters), suffix), table, key)
+                elif not isinstance(value, list) or not all(isinstance(name, str) and name for name in value):
+                    problem, expected = f"the value is {as_text(value)}", "a list of marker names"
+                    raise own.error(problem, table, key, 0, expected, _SHOW)
 
 
 def _stems(names: Iterable[str], suffix: str) -> list[str]:
@@ -218,18 +218,6 @@ def _table(own: Document, name: str, value: Any) -> Mapping[str, Any]:
     if not isinstance(value, dict):
         raise own.error("this is not a table", name, expected=f"[{name}] and its keys below", remedy=_SHOW)
     return value
-
-
-def _check_letters(own: Document, letters: Any) -> None:
-    if letters is None:
-        return
-    right = isinstance(letters, dict) and set(letters) == set(SIDES)
-    if not right or not all(isinstance(letter, str) and letter for letter in letters.values()):
-        problem, expected = f"the value is {as_text(letters)}", 'r = "R" and l = "L", or others'
-        raise own.error(problem, "letters", None, 0, expected, _SHOW)
-    if letters["r"] == letters["l"]:
-        problem, remedy = "right and left have one letter", "correct one of them"
-        raise own.error(problem, "letters", "l", 0, "two letters", remedy, code="conflict")
 
 
 def markers_of(way: Any) -> list[str]:
@@ -276,19 +264,16 @@ def resolve_landmarks(
             mapping[name] = way
     notes = []
     for name, ways in offered.items():
-        way = None if name in mapping else first_way(ways, everywhere)
-        if way is not None and _wanted(known[name], {*mapping, *own}):
+        way, there = None if name in mapping else first_way(ways, everywhere), {*mapping, *own}
+        # Required, or instead of a required one for which there is nothing else.
+        wanted = known[name].required or any(
+            other.required and name in other.instead and not {other.name, *other.instead} & there
+            for other in known.values()
+        )
+        if way is not None and wanted:
             mapping[name] = way
         elif way is not None:
             lacking = sorted(set(markers_of(way)) - moving) or sorted(set(markers_of(way)) - standing)
             which = "motion" if lacking[0] not in moving else "standing trial"
             notes.append(f"{name} is left out: the {which} has no marker '{lacking[0]}'.")
     return {name: mapping[name] for name in offered if name in mapping} | dict(own), notes
-
-
-def _wanted(landmark: Landmark, there: set[str]) -> bool:
-    """Return whether a landmark is required, or serves instead of a required one for which there is nothing else."""
-    return landmark.required or any(
-        other.required and landmark.name in other.instead and not {other.name, *other.instead} & there
-        for other in landmarks().values()
-    )
