@@ -56,14 +56,6 @@ def _is_name_list(value: Any) -> bool:
     return isinstance(value, list) and bool(value) and all(isinstance(part, str) and part for part in value)
 
 
-def _is_columns(value: Any) -> bool:
-    return (isinstance(value, str) and bool(value)) or (_is_name_list(value) and len(value) == 3)
-
-
-def _is_triple(value: Any) -> bool:
-    return isinstance(value, list) and len(value) == 3 and all(map(is_number, value))
-
-
 def _is_text_or_names(value: Any) -> bool:
     return _is_text(value) or _is_name_list(value)
 
@@ -83,9 +75,13 @@ KINDS = {
     "columns": Kind(
         "a list of three column names, or their common beginning",
         '["...x", "...y", "...z"] or their common beginning "..."',
-        _is_columns,
+        lambda value: (isinstance(value, str) and bool(value)) or (_is_name_list(value) and len(value) == 3),
     ),
-    "triple": Kind("a list of three numbers", "[0.01, 0.01, 0.002]", _is_triple),
+    "triple": Kind(
+        "a list of three numbers",
+        "[0.01, 0.01, 0.002]",
+        lambda value: isinstance(value, list) and len(value) == 3 and all(map(is_number, value)),
+    ),
     "weights": Kind("names with a number each", "{ heel_r = 2.0 }", _is_weights, is_number),
     "number_or_weights": Kind(
         "a number, or names with a number each",
@@ -120,25 +116,22 @@ class Document:
         try:
             self.content: dict[str, Any] = tomllib.loads("\n".join(self.lines))
         except tomllib.TOMLDecodeError as reason:
-            raise self._not_toml(str(reason)) from None
+            place = re.search(r"\s*\(at line (\d+), column \d+\)", str(reason))
+            text = self.lines[int(place[1]) - 1].strip() if place else ""
+            remedy = f"correct {text!r}" if text else "close every quote and bracket"
+            raise error_at(
+                path,
+                int(place[1]) if place else None,
+                f"the file is not valid TOML: {str(reason).replace(place[0], '') if place else reason}",
+                "key = value, each on a line of its own, below the [table] it belongs to; each of them once",
+                decimal_point(text.partition("=")[2].partition("#")[0].strip()) or remedy,
+            ) from None
         except (ValueError, RecursionError):
             worst = max(range(len(self.lines)), key=lambda k: len(self.lines[k]))
             problem = "a number has thousands of digits, or brackets are nested too deep"
             raise error_at(
                 path, worst + 1, problem, "the description of a trial", "correct the line"
             ) from None
-
-    def _not_toml(self, reason: str) -> InputError:
-        place = re.search(r"\s*\(at line (\d+), column \d+\)", reason)
-        text = self.lines[int(place[1]) - 1] if place else ""
-        remedy = f"correct {text.strip()!r}" if text.strip() else "close every quote and bracket"
-        return error_at(
-            self.path,
-            int(place[1]) if place else None,
-            "the file is not valid TOML: " + (reason.replace(place[0], "") if place else reason),
-            "key = value, each on a line of its own, below the [table] it belongs to; each of them once",
-            decimal_point(text.partition("=")[2].partition("#")[0].strip()) or remedy,
-        )
 
     def error(
         self,
@@ -263,59 +256,52 @@ def examined(document: Document) -> tuple[dict[str, Any], list[InputError]]:
 
     A table or key that is at fault is left out: it has its default, or None where there is none.
     """
-    examination = _Examination(document)
-    return examination.content(), examination.errors
+    files = document.content.get("files")
+    forces = files.get("forces", files.get("markers")) if isinstance(files, dict) else None
+    # A C3D file has plates by number; a file of text has columns.
+    c3d = isinstance(forces, str) and forces.casefold().endswith(".c3d")
+    examination = _Examination(document, "plates" if c3d else "columns", [])
+    for name in document.content:
+        if name not in document.tables:
+            examination.unknown("there is no such table", name, document.tables, name)
+    return {
+        name: examination.table(name, rules) for name, rules in document.tables.items()
+    }, examination.errors
 
 
+@dataclass(frozen=True)
 class _Examination:
-    """The examination of one file, with the errors found so far."""
+    """The examination of one file, with the errors so far; the source of forces is "plates" or "columns"."""
 
-    def __init__(self, document: Document) -> None:
-        self.document = document
-        self.errors: list[InputError] = []
-        files = document.content.get("files")
-        forces = files.get("forces", files.get("markers")) if isinstance(files, dict) else None
-        # A C3D file has plates by number; a file of text has columns.
-        c3d = isinstance(forces, str) and forces.casefold().endswith(".c3d")
-        self.source = "plates" if c3d else "columns"
+    document: Document
+    source: str
+    errors: list[InputError]
 
-    def content(self) -> dict[str, Any]:
-        """Return the content with defaults; what is wrong is noted in `errors`."""
-        tables = self.document.tables
-        for name in self.document.content:
-            if name not in tables:
-                self._unknown("there is no such table", name, tables, name)
-        return {name: self._table(name, rules) for name, rules in tables.items()}
-
-    def _required(self, rule: Fields) -> bool:
-        return bool(rule.get("required")) or rule.get("needed_with") == self.source
-
-    def _barred(self, rule: Fields) -> bool:
-        """Return whether a key is of use with forces from the other kind of file only."""
-        return bool(rule.get("only_with", self.source) != self.source)
-
-    def _refuse(
+    def refuse(
         self, problem: str, place: tuple[Any, ...], expected: str, remedy: str, code: str = "bad_value"
     ) -> None:
         """Note an error of a place: table, key and index, as in ``Document.error``."""
         table, key, index = (*place, None, 0)[:3]
         self.errors.append(self.document.error(problem, table, key, index, expected, remedy, code=code))
 
-    def _unknown(self, problem: str, name: str, known: Iterable[str], *place: Any) -> None:
+    def unknown(self, problem: str, name: str, known: Iterable[str], *place: Any) -> None:
+        """Note an unknown name at a place: table, key and index."""
         self.errors.append(self.document.unknown(problem, name, known, *place, code="unknown_key"))
 
-    def _table(self, name: str, rules: Fields) -> Any:
+    def required(self, rule: Fields) -> bool:
+        """Return whether a table or key must be there, with forces from this kind of file."""
+        return bool(rule.get("required")) or rule.get("needed_with") == self.source
+
+    def table(self, name: str, rules: Fields) -> Any:
         """Return the values of a table, of a list of tables those of each; of one with free keys as they are."""
         header, keys = self.document.header(name), rules.get("keys", {})
         value = self.document.content.get(name)
-        if value in (None, []) and self._required(rules):
-            needed = _list(key for key, rule in keys.items() if self._required(rule))
+        if value in (None, []) and self.required(rules):
+            needed = _list(key for key, rule in keys.items() if self.required(rule))
             expected = "one line for every landmark" if rules.get("free") else needed and f"it needs {needed}"
-            problem = f"the table {header} is missing"
+            problem, path = f"the table {header} is missing", self.document.path
             remedy = f"add {header} with these keys, each on its own line"
-            self.errors.append(
-                error_at(self.document.path, None, problem, expected or None, remedy, code="missing_key")
-            )
+            self.errors.append(error_at(path, None, problem, expected or None, remedy, code="missing_key"))
         if rules.get("list"):
             right = isinstance(value, list) and all(isinstance(part, dict) for part in value)
             wrong, article = "this is not a list of tables", rules.get("one_per", "entry")
@@ -324,49 +310,49 @@ class _Examination:
             right, wrong = isinstance(value, dict), "this is not a table"
             expected = f"[{name}] on a line of its own, with its keys below"
         if value is not None and not right:
-            self._refuse(wrong, (name,), expected, f"write the heading {header}")
+            self.refuse(wrong, (name,), expected, f"write the heading {header}")
             value = None
         if rules.get("list"):
-            return [self._fields(name, part, keys, k) for k, part in enumerate(value or [])]
+            return [self.fields(name, part, keys, k) for k, part in enumerate(value or [])]
         if rules.get("free"):
             return dict(value or {})
         # An absent table lacks nothing, or its one error names the keys that it lacks.
-        return self._fields(name, value or {}, keys, 0, lacking=value is not None)
+        return self.fields(name, value or {}, keys, 0, lacking=value is not None)
 
-    def _fields(
+    def fields(
         self, table: str, values: Fields, keys: Fields, index: int, lacking: bool = True
     ) -> dict[str, Any]:
         """Return the values of a table with defaults; `lacking` says whether keys that are missing are errors."""
         for key in values:
             if key not in keys:
-                self._unknown("there is no such key", key, keys, table, key, index)
-            elif self._barred(keys[key]):
-                self._bar(table, key, index, keys)
+                self.unknown("there is no such key", key, keys, table, key, index)
+            elif (only := keys[key].get("only_with", self.source)) != self.source:
+                # Of use with forces from the other kind of file only.
+                useful = [name for name, rule in keys.items() if rule.get("only_with") == self.source]
+                source, remedy = "columns", "name the columns of force and point instead"
+                if only == "columns":
+                    source, example = "a C3D file, which has no columns", _example(useful[0], keys[useful[0]])
+                    remedy = f"write {example} instead, the number of the plate in the file"
+                problem = f"'{key}' is of no use with forces that come from {source}"
+                self.refuse(problem, (table, key, index), _list(useful), remedy, "conflict")
         content: dict[str, Any] = {}
         for key, rule in keys.items():
             content[key] = _as_float(rule.get("default"), rule)
             if key not in values:
-                if lacking and self._required(rule):
+                if lacking and self.required(rule):
                     expected, remedy = f"{key}: {rule['about']}", f"add a line {_example(key, rule)}"
-                    self._refuse(f"'{key}' is missing", (table, None, index), expected, remedy, "missing_key")
+                    self.refuse(f"'{key}' is missing", (table, None, index), expected, remedy, "missing_key")
             elif wrong := value_problem(values[key], rule):
                 problem, expected = wrong
-                self._refuse(problem, (table, key, index), expected, _remedy(key, values[key], rule))
+                remedy, known = f"write {_example(key, rule)}", rule.get("choices", rule.get("words"))
+                if "choices" not in rule and KINDS[rule["type"]].holds(values[key]):
+                    remedy = "check the value and its unit"
+                elif isinstance(values[key], str) and known:
+                    remedy = suggestion(values[key], known) or remedy
+                self.refuse(problem, (table, key, index), expected, remedy)
             else:
                 content[key] = _as_float(values[key], rule)
         return content
-
-    def _bar(self, table: str, key: str, index: int, keys: Fields) -> None:
-        """Note an error: a key that is of use with the other kind of force file only."""
-        useful = [name for name, rule in keys.items() if rule.get("only_with") == self.source]
-        source, remedy = "columns", "name the columns of force and point instead"
-        if keys[key]["only_with"] == "columns":
-            source = "a C3D file, which has no columns"
-            remedy = (
-                f"write {_example(useful[0], keys[useful[0]])} instead, the number of the plate in the file"
-            )
-        problem = f"'{key}' is of no use with forces that come from {source}"
-        self._refuse(problem, (table, key, index), _list(useful), remedy, "conflict")
 
 
 def value_problem(value: Any, rule: Fields) -> tuple[str, str] | None:
@@ -414,14 +400,6 @@ def _range(rule: Fields) -> str:
     limits = (("minimum", "at least"), ("above", "above"), ("maximum", "at most"))
     number = "a whole number" if rule["type"] == "whole" else "a finite number"
     return f"{number} {' and '.join(f'{word} {rule[key]:g}' for key, word in limits if key in rule)}".strip()
-
-
-def _remedy(key: str, value: Any, rule: Fields) -> str:
-    if "choices" not in rule and KINDS[rule["type"]].holds(value):
-        return "check the value and its unit"
-    known = rule.get("choices", rule.get("words"))
-    near = suggestion(value, known) if isinstance(value, str) and known else None
-    return near or f"write {_example(key, rule)}"
 
 
 def _example(key: str, rule: Fields) -> str:
