@@ -78,28 +78,31 @@ class MarkerChoice:
 
 def choose_mapping(walk: Markers, static: Markers | None) -> MarkerChoice:
     """Choose what the markers mean: what leaves least open; a set before names, of sets the one that shows most."""
-    persons = _persons(walk)
+    # Who has markers of the same name in the file, those with most markers first.
+    labels = [split_label(label) for label in walk.names]
+    count = Counter(person for person, _ in labels if person)
+    twice = {plain for plain, times in Counter(plain for _, plain in labels).items() if times > 1}
+    persons = tuple(who for who, _ in count.most_common() if any((who, plain) in labels for plain in twice))
     person = persons[0] if len(persons) > 1 else None
     own = names_of(walk, person), None if static is None else names_of(static, person)
     named = named_markers(dict.fromkeys((*own[0], *(own[1] or ()))))
+    open_choice = MarkerChoice(walk, static, person=person, persons=persons)
     choices = []
     for name, chosen in marker_sets().items():
-        choice = _with_clusters(
-            _resolved(MarkerChoice(walk, static, name, person=person, persons=persons)), named
-        )
+        choice = _with_clusters(_resolved(replace(open_choice, set=name)), named)
         if len(choice.resolved) < LEAST_SHARE * len(chosen.mapping):
             continue
         extra = {key: way for key, way in named.mapping.items() if key in choice.missing}
         completed = _with_clusters(_resolved(replace(choice, mapping=extra)), named) if extra else choice
         choices.append(completed if len(completed.missing) < len(choice.missing) else choice)
-    choices.append(_by_names(walk, static, named, person, persons))
-    return min(choices, key=_rank)
+    choices.append(_by_names(open_choice, named))
 
+    def rank(choice: MarkerChoice) -> tuple[int, bool, int, bool]:
+        """What is open counts most; then a set that fits as it is; then how much is shown."""
+        alone = choice.set is not None and not choice.mapping and not choice.clusters.markers
+        return len(choice.missing), not alone, -len(choice.resolved), choice.set is None
 
-def _rank(choice: MarkerChoice) -> tuple[int, bool, int, bool]:
-    """What is open counts most; then a set that fits as it is; then how much is shown."""
-    alone = choice.set is not None and not choice.mapping and not choice.clusters.markers
-    return len(choice.missing), not alone, -len(choice.resolved), choice.set is None
+    return min(choices, key=rank)
 
 
 def _with_clusters(choice: MarkerChoice, named: NamedMarkers) -> MarkerChoice:
@@ -118,40 +121,26 @@ def names_of(markers: Markers, person: str | None) -> list[str]:
     return [plain for own, plain in split if person is None or own in ("", person)]
 
 
-def _persons(walk: Markers) -> tuple[str, ...]:
-    """Who has markers of the same name in a file, those with most markers first."""
-    labels = [split_label(label) for label in walk.names]
-    count = Counter(person for person, _ in labels if person)
-    twice = {plain for plain, times in Counter(plain for _, plain in labels).items() if times > 1}
-    return tuple(person for person, _ in count.most_common() if any((person, p) in labels for p in twice))
+def _by_names(choice: MarkerChoice, named: NamedMarkers) -> MarkerChoice:
+    """The choice with the landmarks that the names of the markers mean, as far as the recordings show them."""
+    walk, static, person = choice.walk, choice.static, choice.person
+    moving = set(names_of(walk, person))
+    standing = moving if static is None else set(names_of(static, person))
 
+    def is_shown(landmark: str, way: Any) -> bool:
+        if stem(landmark) in CARRIERS:  # a cluster may carry it on from the standing trial
+            return set(markers_of(way)) <= standing
+        return set(markers_of(way)) <= (moving & standing if landmarks()[landmark].standing else moving)
 
-def _by_names(
-    walk: Markers, static: Markers | None, named: NamedMarkers, person: str | None, persons: tuple[str, ...]
-) -> MarkerChoice:
-    moving, standing = (set(names_of(each, person)) if each is not None else set() for each in (walk, static))
-    shown = {
-        name: way
-        for name, way in named.mapping.items()
-        if _shown(name, way, moving, standing if static is not None else moving)
-    }
-    seldom = [name for name in shown if _seldom_seen(name, shown, walk, person)]
+    shown = {name: way for name, way in named.mapping.items() if is_shown(name, way)}
+    seldom = tuple(name for name in shown if _seldom_seen(name, shown, walk, person))
     needed = {name: way for name, way in shown.items() if name not in seldom}
-    choice = MarkerChoice(walk, static, None, needed, person=person, persons=persons)
-    choice = _with_clusters(_resolved(choice), named)
+    choice = _with_clusters(_resolved(replace(choice, mapping=needed)), named)
     # What is not carried after all is asked for where it is needed, and left out else.
     kept = {name: way for name, way in needed.items() if name in choice.resolved or name in choice.missing}
     clustered = {marker for markers in choice.clusters.markers.values() for marker in markers}
     left = tuple(name for name in named.unknown if name not in clustered)
-    return replace(choice, mapping=kept, leftover=left, seldom=tuple(seldom))
-
-
-def _shown(landmark: str, way: Any, moving: set[str], standing: set[str]) -> bool:
-    """Whether recordings show a landmark as far as needed; a cluster may carry it on from the standing trial."""
-    markers = set(markers_of(way))
-    if stem(landmark) in CARRIERS:
-        return markers <= standing
-    return markers <= (moving & standing if landmarks()[landmark].standing else moving)
+    return replace(choice, mapping=kept, leftover=left, seldom=seldom)
 
 
 def _seldom_seen(landmark: str, mapping: Mapping[str, Any], walk: Markers, person: str | None) -> bool:
@@ -159,25 +148,25 @@ def _seldom_seen(landmark: str, mapping: Mapping[str, Any], walk: Markers, perso
 
     Its gaps would end the time range. One that stands in for a required landmark is kept.
     """
-    needed = {other for each in landmarks().values() if each.required and each.name not in mapping
-              for other in (each.name, *each.instead)}  # fmt: skip
+    lacking = [other for other in landmarks().values() if other.required and other.name not in mapping]
+    needed = {name for other in lacking for name in (other.name, *other.instead)}
     if landmarks()[landmark].required or landmark in needed | ARMS_AND_HEAD | TRUNK:
         return False
     sides = {f"{stem(landmark)}{suffix}" for suffix in ("", "_r", "_l")} & set(mapping)
-    own = {marker for name in sides for marker in markers_of(mapping[name])}
-    shown = [path for marker, path in paths_of(walk, person).items() if marker in own]
+    markers = {marker for name in sides for marker in markers_of(mapping[name])}
+    shown = [path for marker, path in paths_of(walk, person).items() if marker in markers]
     return any(0.0 < np.isfinite(path).all(axis=1).mean() < SEEN for path in shown)
 
 
 def _resolved(choice: MarkerChoice) -> MarkerChoice:
     """The choice with what the readers of trial files make of it."""
-    text = _WIDTHS + draft_text((), choice.tables)
-    document, content = scratch(text)
+    required = [name for name, landmark in landmarks().items() if landmark.required]
+    document, content, _ = scratch(_WIDTHS + draft_text((), choice.tables))
     try:
         asked = requested_mapping(document, content, choice.walk, choice.static)
         clusters = read_clusters(document, asked.tables["clusters"])
     except InputError as error:
-        return replace(choice, missing=dict.fromkeys(_required(), error.problem))
+        return replace(choice, missing=dict.fromkeys(required, error.problem))
     mapping, _ = examined_mapping(document, asked.tables["mapping"])
     carried = {m: c for m, c in asked.tables["carried"].items() if c in clusters}
     lost = absences(document, mapping, clusters, carried, asked.walk, asked.static)
@@ -186,7 +175,7 @@ def _resolved(choice: MarkerChoice) -> MarkerChoice:
     alone = ", and there is no standing trial" if choice.static is None else ""
     missing = {
         name: reasons.get(name, "no marker of a known name shows it" + alone)
-        for name in _required()
+        for name in required
         if not any(other in kept for other in (name, *landmarks()[name].instead))
     }
     widths = [
@@ -205,45 +194,24 @@ def _resolved(choice: MarkerChoice) -> MarkerChoice:
     )
 
 
-def _required() -> list[str]:
-    return [name for name, landmark in landmarks().items() if landmark.required]
-
-
 def marker_tables(choice: MarkerChoice) -> tuple[DraftTable, ...]:
     """The tables that state what the markers mean."""
-    return tuple(
-        table
-        for table in (_markers(choice), _mapping(choice), *_clusters(choice))
-        if table.lines or table.about or table.todos
-    )
-
-
-def _markers(choice: MarkerChoice) -> DraftTable:
-    lines: list[Line] = []
-    about: tuple[str, ...] = ()
+    by_set: list[Line] = []
+    described: tuple[str, ...] = ()
     if choice.set is not None:
         chosen = marker_sets()[choice.set]
         count = sum(name in choice.resolved for name in chosen.mapping)
-        comment = (
-            f"{count} of its {len(chosen.mapping)} landmarks are there: musclesolve markers {choice.set}"
-        )
-        lines.append(Line("set", choice.set, comment))
-        about = (f"By the names of the markers: {chosen.description}.",)
+        known = f"{count} of its {len(chosen.mapping)} landmarks are there: musclesolve markers {choice.set}"
+        by_set.append(Line("set", choice.set, known))
+        described = (f"By the names of the markers: {chosen.description}.",)
     if choice.person is not None:
-        others = ", ".join(choice.persons[1:])
-        todo = f"check whose markers are meant: the file also has those of {others}"
-        lines.append(Line("person", choice.person, "most markers", todo))
-    return DraftTable("markers", tuple(lines), about)
-
-
-def _mapping(choice: MarkerChoice) -> DraftTable:
-    lines = [Line(name, way) for name, way in choice.mapping.items()]
-    left = ", ".join(choice.leftover[:MOST_NAMES]) + (", ..." if len(choice.leftover) > MOST_NAMES else "")
+        todo = f"check whose markers are meant: the file also has those of {', '.join(choice.persons[1:])}"
+        by_set.append(Line("person", choice.person, "most markers", todo))
+    lines = [Line(name, way) for name, way in choice.mapping.items() if name not in choice.missing]
     for name, reason in choice.missing.items():
         landmark = landmarks()[name]
         other = f" (or map {' or '.join(landmark.instead)})" if landmark.instead else ""
         todo = f"enter the marker of {name}, {landmark.description}{other}: {reason}"
-        lines = [line for line in lines if line.key != name]
         lines.append(Line(name, "MARKER", "", todo, open=True))
     about = []
     if choice.set is None:
@@ -252,29 +220,23 @@ def _mapping(choice: MarkerChoice) -> DraftTable:
         )
     elif lines:
         about.append("What the set does not know, by the words in the names of the markers.")
-    if left and choice.set is None:
-        about.append(f"Markers that no name explains: {left}.")
+    if choice.leftover and choice.set is None:
+        left, more = ", ".join(choice.leftover[:MOST_NAMES]), len(choice.leftover) > MOST_NAMES
+        about.append(f"Markers that no name explains: {left}{', ...' if more else ''}.")
     if choice.seldom:
         about.append(
             f"Left out, because the motion shows their markers in too few frames: {', '.join(choice.seldom)}."
         )
-    return DraftTable("mapping", tuple(lines), tuple(about) if lines or choice.set is None else ())
-
-
-def _clusters(choice: MarkerChoice) -> tuple[DraftTable, ...]:
-    if not choice.clusters.markers:
-        return ()
-    clusters = tuple(Line(name, list(markers)) for name, markers in choice.clusters.markers.items())
-    carried = tuple(Line(marker, cluster) for marker, cluster in choice.clusters.carried.items())
-    return (
-        DraftTable(
-            "clusters",
-            clusters,
-            (
-                "Markers that keep their distances in the motion, and those that they have in the standing trial.",
-            ),
-        ),
-        DraftTable(
-            "carried", carried, ("Only the standing trial shows these; the cluster carries them on.",)
-        ),
-    )
+    tables = [
+        DraftTable("markers", tuple(by_set), described),
+        DraftTable("mapping", tuple(lines), tuple(about) if lines or choice.set is None else ()),
+    ]
+    if choice.clusters.markers:
+        distances = (
+            "Markers that keep their distances in the motion, and those that they have in the standing trial."
+        )
+        carries = "Only the standing trial shows these; the cluster carries them on."
+        clusters = tuple(Line(name, list(markers)) for name, markers in choice.clusters.markers.items())
+        carried = tuple(Line(marker, cluster) for marker, cluster in choice.clusters.carried.items())
+        tables += [DraftTable("clusters", clusters, (distances,)), DraftTable("carried", carried, (carries,))]
+    return tuple(table for table in tables if table.lines or table.about or table.todos)

@@ -50,9 +50,14 @@ def draft_folder(
         raise _no_motion(contents, roles)
     target = folder / NAME if output is None else output
     target = target / NAME if target.is_dir() else target
+    paths, recordings = [target], [files.motion.path for files in roles.motions]
+    if len(recordings) > 1:
+        stems = [path.stem for path in recordings]
+        names = [f"{p.stem}_{p.suffix[1:]}" if stems.count(p.stem) > 1 else p.stem for p in recordings]
+        paths = [target.with_name(f"{target.stem}_{name}.toml") for name in names]
     trials = tuple(
         draft_trial(contents, roles, files, path, given)
-        for files, path in zip(roles.motions, _targets(target, roles), strict=True)
+        for files, path in zip(roles.motions, paths, strict=True)
     )
     own = {trial.path.absolute() for trial in trials}
     others = tuple(
@@ -69,30 +74,13 @@ def write_drafts(draft: FolderDraft, force: bool = False) -> list[Path]:
     """
     there = [trial.path for trial in draft.trials if trial.path.exists()]
     if there and not force:
-        raise occupied(there)
+        problem = f"there is a trial file already: {', '.join(path.name for path in there)}"
+        expected = "a folder without a trial file"
+        remedy = "write to another file with -o, or replace it with --force"
+        folder = there[0].parent
+        raise InputError(problem, code="occupied_folder", file=folder, expected=expected, remedy=remedy)
     folder = draft.trials[0].path.parent
     return write_files(folder, {trial.path.name: trial.text.encode("utf-8") for trial in draft.trials})
-
-
-def occupied(there: list[Path]) -> InputError:
-    """The refusal to replace trial files."""
-    problem = f"there is a trial file already: {', '.join(path.name for path in there)}"
-    expected = "a folder without a trial file"
-    remedy = "write to another file with -o, or replace it with --force"
-    return InputError(problem, code="occupied_folder", file=there[0].parent, expected=expected, remedy=remedy)
-
-
-def _targets(target: Path, roles: FileRoles) -> list[Path]:
-    """The trial file of every motion."""
-    if len(roles.motions) == 1:
-        return [target]
-    stems = [files.motion.path.stem for files in roles.motions]
-    twice = {stem for stem in stems if stems.count(stem) > 1}
-    names = [
-        f"{files.motion.path.stem}_{files.motion.path.suffix[1:]}" if stem in twice else stem
-        for files, stem in zip(roles.motions, stems, strict=True)
-    ]
-    return [target.with_name(f"{target.stem}_{name}.toml") for name in names]
 
 
 def _no_motion(contents: FolderContents, roles: FileRoles) -> InputError:

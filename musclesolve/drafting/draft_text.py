@@ -145,10 +145,10 @@ def read_back(title: tuple[str, ...], tables: tuple[DraftTable, ...]) -> tuple[D
     A key that is missing because its line is open is what a draft leaves to its reader.
     """
     for _ in range(sum(len(table.lines) for table in tables) + 1):
-        errors = [error for error in scratch_errors(draft_text(title, tables)) if error.code != "missing_key"]
-        changed = tables
+        changed, (_, _, errors) = tables, scratch(draft_text(title, tables))
         for error in errors:
-            changed = tuple(_opened(table, error) for table in changed)
+            if error.code != "missing_key":
+                changed = tuple(_opened(table, error) for table in changed)
         if changed == tables:
             return tables
         tables = changed
@@ -161,10 +161,9 @@ def _opened(table: DraftTable, error: InputError) -> DraftTable:
     header = f"[[{table.name}]]" if table.listed else f"[{table.name}]"
     if f"{header} " not in where:
         return table
+    todo = f"{error.problem}, expected {error.expected}"
     lines = tuple(
-        replace(
-            line, open=True, todo=line.todo or f"enter {line.key}: {error.problem}, expected {error.expected}"
-        )
+        replace(line, open=True, todo=line.todo or f"enter {line.key}: {todo}")
         if f"{header} {line.key} " in where
         else line
         for line in table.lines
@@ -172,19 +171,10 @@ def _opened(table: DraftTable, error: InputError) -> DraftTable:
     return replace(table, lines=lines)
 
 
-def scratch(text: str) -> tuple[Document, dict[str, Any]]:
-    """The document of a text, and its content with defaults, as far as it is right."""
-    document = _document(text)
-    return document, examined(document)[0]
-
-
-def scratch_errors(text: str) -> list[InputError]:
-    """What the schema of trial files finds wrong with a text."""
-    return examined(_document(text))[1]
-
-
-def _document(text: str) -> Document:
+def scratch(text: str) -> tuple[Document, dict[str, Any], list[InputError]]:
+    """The document of a text, its content with defaults, as far as it is right, and all that is wrong with it."""
     with tempfile.TemporaryDirectory(prefix="musclesolve-") as folder:
         path = Path(folder) / NAME
         path.write_text(text, encoding="utf-8")
-        return Document(path)
+        document = Document(path)
+    return document, *examined(document)

@@ -14,7 +14,7 @@ from musclesolve.checking.case import Case
 from musclesolve.checking.forces.newtons_law import law, measured, total_force
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.drafting.choose_mapping import MarkerChoice
-from musclesolve.drafting.draft_text import DraftTable, Line, draft_text, scratch_errors
+from musclesolve.drafting.draft_text import DraftTable, Line, draft_text, scratch
 from musclesolve.drafting.file_roles import MotionFiles
 from musclesolve.drafting.laboratory_axes import both, middle_path, path_of, seen
 from musclesolve.drafting.name_landmarks import folded
@@ -71,7 +71,7 @@ def check_given(given: GivenSubject) -> None:
     """Refuse what the schema of trial files refuses of the subject."""
     stated = [Line(key, value) for key, value in vars(given).items() if value is not None]
     text = draft_text(("The subject as stated.",), (DraftTable("subject", tuple(stated)),))
-    for error in scratch_errors(text):
+    for error in scratch(text)[2]:
         key = next((line.key for line in stated if (error.where or "").endswith(f" {line.key}")), None)
         if key is not None:
             option = f"--{key.replace('_', '-')}"
