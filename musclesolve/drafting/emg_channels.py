@@ -6,7 +6,7 @@ The side is what the name states, else what the signals show.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -72,15 +72,12 @@ def emg_channels(names: Iterable[str]) -> EmgChannels:
     if len(names) > _MOST_CHANNELS:
         return EmgChannels(muscles, sides, computed=len(muscles) > 0)
     in_name = [name for name in names if "emg" in name.casefold()]
-    if len(muscles) < _SHARE * len(names) and not in_name and not _telling(muscles):
+    # Two letters may mean anything among other channels.
+    telling = sum(len(re.sub(r"[^a-z]", "", name.casefold())) > 3 for name in muscles) >= 2
+    if len(muscles) < _SHARE * len(names) and not in_name and not telling:
         return EmgChannels()
     others = names if muscles else in_name
     return EmgChannels(muscles, sides, tuple(name for name in others if name not in muscles))
-
-
-def _telling(muscles: dict[str, tuple[str, ...]]) -> bool:
-    """Whether names are certainly those of muscles: two letters may mean anything among other channels."""
-    return sum(len(re.sub(r"[^a-z]", "", name.casefold())) > 3 for name in muscles) >= 2
 
 
 def _muscle_and_side(name: str, names: list[str]) -> tuple[tuple[str, ...], Side | None]:
@@ -95,10 +92,15 @@ def _muscle_and_side(name: str, names: list[str]) -> tuple[tuple[str, ...], Side
     split = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", " ".join(parts)).casefold()
     words = [word for word in split.split() if word not in idle]
     whole = "".join(words)
-    for side, rest in _parted(parts):
-        if rest in known:
-            return known[rest], side
-    if whole in known and not (_has_twin(plain, names) and _lettered(whole)[0]):
+    # A side at either end, parted by a sign.
+    for end, others in ((parts[-1:], parts[:-1]), (parts[:1], parts[1:])):
+        rest = "".join(others).casefold()
+        if rest in known and end[0].casefold() in SIDE_WORDS:
+            return known[rest], SIDE_WORDS[end[0].casefold()]
+    letters = str.maketrans("rlRL", "lrLR")
+    twins = {plain[:-1] + plain[-1:].translate(letters), plain[:1].translate(letters) + plain[1:]} - {plain}
+    has_twin = any(other.rpartition(":")[2] in twins for other in names)
+    if whole in known and not (has_twin and _lettered(whole)[0]):
         return known[whole], None
     sides: set[Side] = {SIDE_WORDS[word] for word in words if word in SIDE_WORDS}
     stem = "".join(word for word in words if word not in SIDE_WORDS)
@@ -117,20 +119,6 @@ def _lettered(whole: str) -> tuple[tuple[str, ...], Side | None]:
     return (), None
 
 
-def _parted(parts: list[str]) -> Iterator[tuple[Side, str]]:
-    """The side at either end of a name, parted from it by a sign, and the rest in small letters."""
-    for side, rest in ((parts[-1:], parts[:-1]), (parts[:1], parts[1:])):
-        if rest and side[0].casefold() in SIDE_WORDS:
-            yield SIDE_WORDS[side[0].casefold()], "".join(rest).casefold()
-
-
-def _has_twin(name: str, names: list[str]) -> bool:
-    """Whether a file has a channel of the same name with the other letter of a side at its beginning or end."""
-    other = str.maketrans("rlRL", "lrLR")
-    twins = {name[:-1] + name[-1:].translate(other), name[:1].translate(other) + name[1:]} - {name}
-    return any(each.rpartition(":")[2] in twins for each in names)
-
-
 @dataclass(frozen=True)
 class EmgFile:
     """A file with channels of EMG."""
@@ -138,14 +126,6 @@ class EmgFile:
     path: Path
     table: Table
     channels: EmgChannels
-
-
-@dataclass(frozen=True)
-class FoundSide:
-    """The leg that channels without a side belong to, and how it was found; None where it was not."""
-
-    side: Side | None
-    source: str
 
 
 def emg_tables(file: EmgFile, name: str, in_markers: bool, case: Case | None) -> tuple[DraftTable, ...]:
@@ -157,67 +137,61 @@ def emg_tables(file: EmgFile, name: str, in_markers: bool, case: Case | None) ->
     flat = [c for c in channels.muscles if c not in kept]
     unknown = (*channels.unknown, *flat)
     if not kept:
-        return _nameless(unknown)
+        todo = (
+            "enter what each channel of the EMG shows, such as soleus_r, or leave the tables out: no name means a "
+            f"muscle ({', '.join(unknown)})"
+        )
+        line = Line("processed", False, "raw; true: linear envelopes")
+        left = tuple(Line(channel, "MUSCLE_r") for channel in unknown)
+        return DraftTable("emg", (line,), todo=todo, open=True), DraftTable("emg.channels", left, open=True)
     processed = all(is_one_sided(table[c]) for c in kept)
-    sided = all(channel in channels.sides for channel in kept)
-    found = None if sided else _side_by_signals(file, kept, processed, case)
+    side, todo = None, ""
+    if not all(channel in channels.sides for channel in kept):
+        side, how = _side_by_signals(file, kept, processed, case)
+        todo = f"check the side: the names of the channels state none, and {how}"
+        if side is None:
+            todo = f"enter the side of every channel behind its muscle, _r or _l: the names state none, and {how}"
     lines = []
     if not in_markers:
         lines.append(Line("file", name, f"{len(kept)} channels at {table.rate:g} Hz"))
-    source = (
-        "no sample is negative: envelopes already"
-        if processed
-        else "raw: the samples are on both sides of zero"
-    )
+    raw = "raw: the samples are on both sides of zero"
+    source = "no sample is negative: envelopes already" if processed else raw
     lines.append(Line("processed", processed, source))
     about = (f"Left out, flat or of a name that means no muscle: {', '.join(unknown)}.",) if unknown else ()
-    todo = ""
-    if found is not None and found.side is None:
-        todo = f"enter the side of every channel behind its muscle, _r or _l: the names state none, and {found.source}"
-    elif found is not None:
-        todo = f"check the side: the names of the channels state none, and {found.source}"
-    own = tuple(_channel(file, channel, found) for channel in kept)
-    opened = all(line.open for line in own)
+    shown = []
+    for channel in kept:
+        leg = channels.sides.get(channel) or side
+        muscles = [f"{muscle}_{leg or 'r'}" for muscle in channels.muscles[channel]]
+        shown.append(Line(channel, muscles[0] if len(muscles) == 1 else muscles, open=leg is None))
+    opened = all(line.open for line in shown)
     table_emg = DraftTable("emg", tuple(lines), about, todo, open=opened)
-    return table_emg, DraftTable("emg.channels", own, open=opened)
+    return table_emg, DraftTable("emg.channels", tuple(shown), open=opened)
 
 
-def _nameless(channels: tuple[str, ...]) -> tuple[DraftTable, ...]:
-    """The tables of channels none of which means a muscle: left open."""
-    todo = (
-        "enter what each channel of the EMG shows, such as soleus_r, or leave the tables out: no name means a muscle "
-        f"({', '.join(channels)})"
-    )
-    lines = tuple(Line(channel, "MUSCLE_r") for channel in channels)
-    table = Line("processed", False, "raw; true: linear envelopes")
-    return DraftTable("emg", (table,), todo=todo, open=True), DraftTable("emg.channels", lines, open=True)
+def _side_by_signals(
+    file: EmgFile, kept: list[str], processed: bool, case: Case | None
+) -> tuple[Side | None, str]:
+    """The leg that channels without a side belong to, and how it was found; None where it was not.
 
-
-def _channel(file: EmgFile, channel: str, found: FoundSide | None) -> Line:
-    side = file.channels.sides.get(channel) or (found.side if found is not None else None)
-    muscles = [f"{muscle}_{side or 'r'}" for muscle in file.channels.muscles[channel]]
-    return Line(channel, muscles[0] if len(muscles) == 1 else muscles, open=side is None)
-
-
-def _side_by_signals(file: EmgFile, kept: list[str], processed: bool, case: Case | None) -> FoundSide:
-    """The leg whose stance the stance muscles show: how active they are while either foot is loaded alone."""
-    own = [
+    That leg whose stance the stance muscles show: how active they are while either foot is loaded alone.
+    """
+    bearing = [
         channel
         for channel in kept
         if channel not in file.channels.sides and set(file.channels.muscles[channel]) <= stance_muscles()
     ]
     rate = file.table.rate
-    if case is None or not own or (not processed and rate < SLOWEST_RAW_HZ):
-        return FoundSide(None, "no muscle of the stance shows it")
+    if case is None or not bearing or (not processed and rate < SLOWEST_RAW_HZ):
+        return None, "no muscle of the stance shows it"
     time = case.trial.markers.time
     right, left = (vertical_force(case.trial, side) > LOADED_N for side in SIDES)
     inside = (time >= file.table.time[0]) & (time <= file.table.time[-1])
     alone = {"r": right & ~left & inside, "l": left & ~right & inside}
     if not all(mask.any() for mask in alone.values()):
-        return FoundSide(None, "the plates do not show both feet")
+        return None, "the plates do not show both feet"
     options = EmgOptions(processed=processed, lowpass_hz=min(400.0, 0.45 * rate))
     ratios = []
-    for channel in own:
+    for channel in bearing:
         signal = np.nan_to_num(file.table[channel])[:, None]
         whole = signal if processed else linear_envelope(signal, rate, options)
         envelope = np.interp(time, file.table.time, whole[:, 0])
@@ -226,10 +200,9 @@ def _side_by_signals(file: EmgFile, kept: list[str], processed: bool, case: Case
             ratios.append(means[0] / means[1])
     ratio = float(np.exp(np.mean(np.log(ratios)))) if ratios else 1.0
     if max(ratio, 1.0 / ratio) < CLEAR:
-        return FoundSide(None, "the signals do not show it")
+        return None, "the signals do not show it"
     side: Side = "r" if ratio > 1.0 else "l"
-    return FoundSide(
-        side,
-        f"{', '.join(own)} are {max(ratio, 1.0 / ratio):.1f} times as active while the {SIDE_NAMES[side]} foot alone "
-        "is on its plate as while the other one is",
+    return side, (
+        f"{', '.join(bearing)} are {max(ratio, 1.0 / ratio):.1f} times as active while the {SIDE_NAMES[side]} foot "
+        "alone is on its plate as while the other one is"
     )

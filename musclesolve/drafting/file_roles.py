@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
@@ -85,12 +84,24 @@ def file_roles(contents: FolderContents) -> FileRoles:
     for short in [file for file in motions if file.markers.time.size < SHORTEST]:
         motions.remove(short)
         left_out.append(f"{short.path.name} has {short.markers.time.size} frames, too few for a motion")
-    static, unclear = _standing_trial(standing, moves)
+    # Of several standing trials the one that says so, with most markers.
+    named = sorted(
+        [file for file in standing if says_static(file.path.stem)] or standing,
+        key=lambda file: (-len(file.markers.names), moves[file.path], file.path.name),
+    )
+    static, unclear = next(iter(named), None), ""
+    if static is not None and len(named) > 1:
+        others = ", ".join(file.path.name for file in named[1:])
+        more = len(static.markers.names) > len(named[1].markers.names)
+        unclear = (
+            f"the subject also stands in {others}; {static.path.name} has "
+            f"{'most markers' if more else 'the least motion'}: name the one of this recording"
+        )
     left_out += [f"{file.path.name}: another standing trial" for file in standing if file is not static]
-    found = [_with_tables(contents, motion, static, motions) for motion in motions]
+    trials = [_with_tables(contents, motion, static, motions) for motion in motions]
     if unclear:
-        found = [replace(each, unclear={"static": unclear, **each.unclear}) for each in found]
-    return FileRoles(tuple(found), static, tuple(functional), tuple(left_out))
+        trials = [replace(trial, unclear={"static": unclear, **trial.unclear}) for trial in trials]
+    return FileRoles(tuple(trials), static, tuple(functional), tuple(left_out))
 
 
 def _once(files: Sequence[MarkerFile]) -> tuple[list[MarkerFile], list[str]]:
@@ -107,21 +118,6 @@ def _once(files: Sequence[MarkerFile]) -> tuple[list[MarkerFile], list[str]]:
     return sorted((file for own in kept.values() for file in own), key=lambda file: file.path.name), left_out
 
 
-def _standing_trial(files: list[MarkerFile], moves: dict[Path, float]) -> tuple[MarkerFile | None, str]:
-    """The standing trial, and what is unclear about it: of several the one that says so, with most markers."""
-    named = [file for file in files if says_static(file.path.stem)] or files
-    ranked = sorted(named, key=lambda file: (-len(file.markers.names), moves[file.path], file.path.name))
-    if len(ranked) < 2:
-        return next(iter(ranked), None), ""
-    first, second = ranked[:2]
-    others = ", ".join(file.path.name for file in ranked[1:])
-    more = len(first.markers.names) > len(second.markers.names)
-    return first, (
-        f"the subject also stands in {others}; {first.path.name} has "
-        f"{'most markers' if more else 'the least motion'}: name the one of this recording"
-    )
-
-
 def _with_tables(
     contents: FolderContents, motion: MarkerFile, static: MarkerFile | None, motions: list[MarkerFile]
 ) -> MotionFiles:
@@ -130,8 +126,14 @@ def _with_tables(
     forces = loads = None
     plates = PlateFile(motion.path, motion.plates) if motion.plates else None
     if plates is None:
-        stated = [each for each in contents.loads if _names_motion(each, motion, motions)]
-        loads = max(stated, key=lambda each: kinship(each.path.stem, motion.path.stem), default=None)
+        stem = motion.path.stem
+        stated = [
+            file
+            for file in contents.loads
+            if len(motions) == 1
+            or max(kinship(name, stem) for name in (file.data_file.rpartition(".")[0], file.path.stem)) > 1
+        ]
+        loads = max(stated, key=lambda file: kinship(file.path.stem, stem), default=None)
         data = None if loads is None else loads.data_file.casefold()
         forces = next((file for file in contents.forces if file.path.name.casefold() == data), None)
         loads = loads if forces is not None else None
@@ -150,14 +152,6 @@ def _with_tables(
     return MotionFiles(motion, static, forces, plates, loads, emg, standing, unclear)
 
 
-def _names_motion(loads: LoadsFile, motion: MarkerFile, motions: list[MarkerFile]) -> bool:
-    own = max(
-        kinship(loads.data_file.rpartition(".")[0], motion.path.stem),
-        kinship(loads.path.stem, motion.path.stem),
-    )
-    return own > 1 or len(motions) == 1
-
-
 def _belonging(
     files: Sequence[TableFile],
     motion: MarkerFile,
@@ -167,7 +161,7 @@ def _belonging(
     role: str,
 ) -> TableFile | None:
     """The file of a kind that belongs to a motion: by its name, else by how long it is; None where none does."""
-    rivals = [each for each in (*motions, static) if each is not None and each is not motion]
+    rivals = [file for file in (*motions, static) if file is not None and file is not motion]
     kin = []
     for file in files:
         near = kinship(file.path.stem, motion.path.stem)

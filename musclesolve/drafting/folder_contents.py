@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from musclesolve.drafting.column_triples import PlateNames, plates_of
 from musclesolve.drafting.emg_channels import EmgFile, emg_channels
@@ -69,13 +67,42 @@ def folder_contents(folder: Path) -> FolderContents:
     Raises:
         InputError: there is no such folder, or it cannot be read.
     """
-    contents, tables = FolderContents(folder), _settings(files := _files(folder))
-    parts = {name for content in tables.values() for name in _camera_parts(content)}
+    expected, remedy = "a folder with the recordings of one subject", "name that folder"
+    try:
+        if not folder.is_dir():
+            problem = "this is a file, not a folder" if folder.exists() else "there is no such folder"
+            remedy = f"name the folder it is in: {folder.parent}" if folder.exists() else remedy
+            raise InputError(problem, code="missing_file", file=folder, expected=expected, remedy=remedy)
+        files = sorted(path for path in folder.iterdir() if path.is_file() and path.name[0] != ".")
+    except (OSError, ValueError) as reason:
+        problem = f"the folder cannot be read ({getattr(reason, 'strerror', None) or reason})"
+        raise InputError(
+            problem, code="unreadable_file", file=folder, expected=expected, remedy=remedy
+        ) from reason
+    # The files that a camera file names are no recordings of their own.
+    cameras: set[str] = set()
+    parts: set[str] = set()
+    for path in files:
+        if path.suffix.casefold() == ".toml":
+            try:
+                settings = tomllib.loads("\n".join(read_lines(path)))
+            except (InputError, ValueError, RecursionError):
+                continue
+            if "camera" in settings:
+                cameras.add(path.name)
+            entries = settings.get("camera")
+            tables = [settings.get("recording"), *(entries if isinstance(entries, list) else ())]
+            named = (table.values() for table in tables if entries and isinstance(table, dict))
+            parts |= {Path(text).name for texts in named for text in texts if isinstance(text, str)}
+    contents = FolderContents(folder)
     for path in files:
         if path.name in parts:
             continue
         try:
-            _sort_in(path, contents, tables.get(path.name, {}))
+            if path.suffix.casefold() == ".toml" and path.name not in cameras:
+                contents.others.append(f"{path.name} (settings, no recording)")
+            else:
+                _sort_in(path, contents)
         except InputError as error:
             place = f", {error.where}" if error.where else ""
             remedy = f" ({error.remedy})" if error.remedy else ""
@@ -83,51 +110,11 @@ def folder_contents(folder: Path) -> FolderContents:
     return contents
 
 
-def _files(folder: Path) -> list[Path]:
-    expected, remedy = "a folder with the recordings of one subject", "name that folder"
-    try:
-        if folder.is_dir():
-            return sorted(
-                path for path in folder.iterdir() if path.is_file() and not path.name.startswith(".")
-            )
-        problem = "this is a file, not a folder" if folder.exists() else "there is no such folder"
-        remedy = f"name the folder it is in: {folder.parent}" if folder.exists() else remedy
-        raise InputError(problem, code="missing_file", file=folder, expected=expected, remedy=remedy)
-    except (OSError, ValueError) as reason:
-        problem = f"the folder cannot be read ({getattr(reason, 'strerror', None) or reason})"
-        raise InputError(
-            problem, code="unreadable_file", file=folder, expected=expected, remedy=remedy
-        ) from reason
-
-
-def _settings(files: list[Path]) -> dict[str, dict[str, Any]]:
-    """The content of every TOML file that can be read, by its name."""
-    found = {}
-    for path in files:
-        if path.suffix.casefold() == ".toml":
-            try:
-                found[path.name] = tomllib.loads("\n".join(read_lines(path)))
-            except (InputError, ValueError, RecursionError):
-                continue
-    return found
-
-
-def _camera_parts(content: dict[str, Any]) -> Iterator[str]:
-    """The files that a camera file names: they are no recordings of their own."""
-    entries = content.get("camera")
-    tables = [content.get("recording"), *(entries if isinstance(entries, list) else ())]
-    for table in tables if entries else ():
-        if isinstance(table, dict):
-            yield from (Path(text).name for text in table.values() if isinstance(text, str))
-
-
-def _sort_in(path: Path, contents: FolderContents, settings: dict[str, Any]) -> None:
+def _sort_in(path: Path, contents: FolderContents) -> None:
     """Put one file where it belongs."""
     suffix = path.suffix.casefold()
     if suffix == ".c3d":
         _c3d(path, contents)
-    elif suffix == ".toml" and "camera" not in settings:
-        contents.others.append(f"{path.name} (settings, no recording)")
     elif suffix == ".csv":
         _csv(path, contents)
     elif suffix in MARKERS:

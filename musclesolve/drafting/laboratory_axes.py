@@ -78,21 +78,19 @@ def laboratory_axes(
             "axes of the markers, as the force on the foot"
         )
     forward, forward_from = _forward(choice, axis_vector(up))
-    return LaboratoryAxes(forward, up, forward_from, source, todo, _standing(choice, standing, up))
-
-
-def _standing(choice: MarkerChoice, direction: Array | None, up: str) -> tuple[Line, ...]:
-    """The axes of a standing trial whose file has another axis up than the motion: no other rotation matters."""
-    name = None if direction is None else nearest_axis(direction)
-    if choice.static is None or name is None or name == up:
-        return ()
-    faced = facing(choice.static, choice, axis_vector(name))
-    sideways = [axis for axis in AXES if axis[1] != name[1]]
-    forward = max(sideways, key=lambda axis: 0.0 if faced is None else float(axis_vector(axis) @ faced))
-    return (
-        Line("static_forward", forward, f"{choice.static.path.name}: the way the subject faces"),
-        Line("static_up", name, f"{choice.static.path.name} has other axes: from the feet to the pelvis"),
-    )
+    # A standing trial whose file has another axis up than the motion: no other rotation matters.
+    lines: tuple[Line, ...] = ()
+    static_up = None if standing is None else nearest_axis(standing)
+    if choice.static is not None and static_up is not None and static_up != up:
+        faced = facing(choice.static, choice, axis_vector(static_up))
+        sideways = [axis for axis in AXES if axis[1] != static_up[1]]
+        ahead = max(sideways, key=lambda axis: 0.0 if faced is None else float(axis_vector(axis) @ faced))
+        name = choice.static.path.name
+        lines = (
+            Line("static_forward", ahead, f"{name}: the way the subject faces"),
+            Line("static_up", static_up, f"{name} has other axes: from the feet to the pelvis"),
+        )
+    return LaboratoryAxes(forward, up, forward_from, source, todo, lines)
 
 
 def nearest_axis(direction: Array) -> str | None:
@@ -114,7 +112,9 @@ def _push(forces: tuple[Table, tuple[PlateNames, ...]] | None) -> Array | None:
 
 def _forward(choice: MarkerChoice, up: Array) -> tuple[str | None, str]:
     """The axis nearest to the way the subject goes, or faces, and which of both."""
-    way, source = _way(choice.walk, choice), "the way the pelvis goes"
+    pelvis = middle_path(choice.walk, choice.resolved, [*both("asis", "psis", "hip_center"), "sacrum"])
+    points = seen(pelvis)
+    way, source = points[-1] - points[0] if len(points) > 1 else None, "the way the pelvis goes"
     faced = facing(choice.walk, choice, up)
     if way is None or np.linalg.norm(level(way, up)) < TRAVEL:
         way, source = faced, "the way the subject faces: the pelvis stays in its place"
@@ -135,12 +135,6 @@ def _forward(choice: MarkerChoice, up: Array) -> tuple[str | None, str]:
 def level(vector: Array, up: Array) -> Array:
     """The horizontal part of a vector (3,)."""
     return np.asarray(vector - (vector @ up) * up)
-
-
-def _way(walk: Markers, choice: MarkerChoice) -> Array | None:
-    """Way of the pelvis over the whole recording (3,) [m]; None where it is seen less than twice."""
-    points = seen(middle_path(walk, choice.resolved, [*both("asis", "psis", "hip_center"), "sacrum"]))
-    return points[-1] - points[0] if len(points) > 1 else None
 
 
 def facing(markers: Markers, choice: MarkerChoice, up: Array) -> Array | None:

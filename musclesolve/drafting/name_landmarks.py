@@ -71,7 +71,19 @@ def named_markers(names: Iterable[str]) -> NamedMarkers:
             tracking.setdefault(segment, []).append(plain)
         else:
             unknown.append(plain)
-    return NamedMarkers(_combined(found), tracking, tuple(unknown))
+    # Two markers beside a wrist show it between them, and so do those at the neck.
+    mapping: dict[str, Any] = dict(found)
+    pairs = [(f"wrist_{s}", f"wrist_thumb_{s}", f"wrist_finger_{s}") for s in SIDES]
+    for between, one, other in [*pairs, ("neck_base", "neck_back", "neck_front")]:
+        first, second = mapping.pop(one, None), mapping.pop(other, None)
+        if between in mapping:
+            continue
+        if first is not None and second is not None:
+            mapping[between] = {"midpoint": [first, second]}
+        elif (single := first or second) and between != "neck_base":
+            mapping[between] = single
+    known = {name: mapping[name] for name in landmarks() if name in mapping}
+    return NamedMarkers(known, tracking, tuple(unknown))
 
 
 def _splits(name: str) -> list[tuple[str, Side]]:
@@ -106,24 +118,9 @@ def _landmark(name: str) -> str | None:
 
 def _segment(name: str) -> str | None:
     """The segment that a marker tracks, with its side: a usual beginning, then a number or a letter."""
-    _, _, tracking = _words()
+    tracking = _words()[2]
     for rest, side in _splits(name):
         stem = _PART.sub("", rest)
         if stem in tracking:
             return f"{tracking[stem]}_{side}"
     return None
-
-
-def _combined(found: dict[str, str]) -> dict[str, Any]:
-    """The mapping: two markers beside a wrist show it between them, and so do those at the neck."""
-    mapping: dict[str, Any] = dict(found)
-    pairs = [(f"wrist_{s}", f"wrist_thumb_{s}", f"wrist_finger_{s}") for s in SIDES]
-    for landmark, one, other in [*pairs, ("neck_base", "neck_back", "neck_front")]:
-        first, second = mapping.pop(one, None), mapping.pop(other, None)
-        if landmark in mapping or (first is None and second is None):
-            continue
-        if first is not None and second is not None:
-            mapping[landmark] = {"midpoint": [first, second]}
-        elif landmark != "neck_base":
-            mapping[landmark] = first or second
-    return {name: mapping[name] for name in landmarks() if name in mapping}

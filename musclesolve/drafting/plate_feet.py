@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
@@ -12,10 +11,10 @@ from musclesolve.drafting.choose_mapping import MarkerChoice
 from musclesolve.drafting.column_triples import ROLES, PlateNames, common_beginning
 from musclesolve.drafting.draft_text import DraftTable, Line
 from musclesolve.drafting.folder_contents import ForceFile
-from musclesolve.drafting.opensim_files import LoadsFile, StatedLoad, columns_of
+from musclesolve.drafting.opensim_files import LoadsFile, columns_of
 from musclesolve.recording.c3d.force_platforms import Plate, PlateRecording
-from musclesolve.recording.data import SIDE_NAMES, Side, Table
-from musclesolve.recording.plates.plate_assignment import Contact, Feet, contacts, feet_of
+from musclesolve.recording.data import SIDE_NAMES, Side
+from musclesolve.recording.plates.plate_assignment import Feet, contacts, feet_of
 
 UNLOADED_N = 20.0
 # Columns state no corners; these lie where no foot is.
@@ -54,52 +53,60 @@ class PlateFoot:
 
 def stated_feet(file: ForceFile, loads: LoadsFile) -> list[PlateFoot]:
     """The plates and feet of an ExternalLoads file."""
-    return [_stated_foot(load, file.table, loads.path) for load in loads.loads]
-
-
-def _stated_foot(load: StatedLoad, table: Table, path: Path) -> PlateFoot:
-    columns = columns_of(load, table)
-    plate = PlateNames((load.body,), columns)
-    source = f"{path.name}: acts on {load.body}"
-    if "force" not in columns:
-        todo = f"{path.name} names columns that {table.path.name} does not have: {', '.join(load.identifiers.values())}"
-        return PlateFoot(plate, load.side, source, todo, idle=True)
-    if not load.in_ground:
-        return PlateFoot(
-            plate, load.side, source, f"{path.name} has this force in the axes of a body: export it again"
-        )
-    todo = "" if load.side else f"enter the foot, r or l: {path.name} lets it act on {load.body}"
-    return PlateFoot(plate, load.side, source, todo)
+    feet = []
+    for load in loads.loads:
+        columns, name, todo = columns_of(load, file.table), loads.path.name, ""
+        if "force" not in columns:
+            listed = ", ".join(load.identifiers.values())
+            todo = f"{name} names columns that {file.table.path.name} does not have: {listed}"
+        elif not load.in_ground:
+            todo = f"{name} has this force in the axes of a body: export it again"
+        elif load.side is None:
+            todo = f"enter the foot, r or l: {name} lets it act on {load.body}"
+        plate, source = PlateNames((load.body,), columns), f"{name}: acts on {load.body}"
+        feet.append(PlateFoot(plate, load.side, source, todo, idle="force" not in columns))
+    return feet
 
 
 def found_feet(file: ForceFile, choice: MarkerChoice, rotation: Array | None) -> list[PlateFoot]:
     """The foot of every plate by its contacts, where the axes are known and the feet are seen; else by its names."""
-    feet = {} if rotation is None else _feet(choice, rotation)
-    found = [_foot_found(file, plate, choice, feet, rotation) for plate in file.plates]
-    if found and all(each.idle for each in found):
+    feet: Feet = {}
+    if rotation is not None:
+        feet = feet_of(choice.walk.rotated(rotation), choice.resolved)
+        if not all(np.isfinite(foot.middle).all(axis=1).any() for foot in feet.values()):
+            feet = {}  # heel and toe of one of them are never seen together
+    plates = [_foot_found(file, plate, choice, feet, rotation) for plate in file.plates]
+    if plates and all(plate.idle for plate in plates):
         # Forces in other axes, or those on the plate: only the names are left.
-        return [_by_name(each.plate, "no contact of a foot with a plate was found") for each in found]
-    return found
+        return [_by_name(plate.plate, "no contact of a foot with a plate was found") for plate in plates]
+    return plates
 
 
 def _foot_found(
     file: ForceFile, plate: PlateNames, choice: MarkerChoice, feet: Feet, rotation: Array | None
 ) -> PlateFoot:
-    named = plate.side
+    named, table = plate.side, file.table
     if rotation is None or not feet or "point" not in plate.columns:
         return _by_name(plate, "neither heel and toe nor the ankles are known")
-    steps = _steps(file.table, plate, choice, feet, rotation)
+    force, point = (
+        np.nan_to_num(np.stack([table[name] for name in plate.columns[role]], axis=1)) @ rotation.T
+        for role in ("force", "point")
+    )
+    recording = PlateRecording(_NOWHERE, table.time, force, point, np.zeros_like(force), table.path)
+    steps = [step for step in contacts(recording, choice.walk, feet, UNLOADED_N) if step.significant]
     if not steps:
         return PlateFoot(plate, named, "nobody steps on it", idle=True)
-    sides = {step.side for step in steps} - {None}
+    sides = {step.side for step in steps if step.side is not None}
     if len(sides) == 1:
-        side = sides.pop()
-        assert side is not None
+        (side,) = sides
         spans = ", ".join(f"{step.start:.2f} to {step.end:.2f} s" for step in steps if step.side == side)
-        source = f"by its contacts, {spans}"
-        against = f"; its columns name the {SIDE_NAMES[named]} foot" if named not in (None, side) else ""
-        todo = f"check the foot: it is nearest to the {SIDE_NAMES[side]} one{against}" if against else ""
-        return PlateFoot(plate, side, source, todo)
+        todo = ""
+        if named is not None and named != side:
+            todo = (
+                f"check the foot: it is nearest to the {SIDE_NAMES[side]} one; its columns name the "
+                f"{SIDE_NAMES[named]} foot"
+            )
+        return PlateFoot(plate, side, f"by its contacts, {spans}", todo)
     if len(sides) == 2:
         todo = (
             "both feet step on this plate, and columns cannot be divided: name the C3D file of the recording under "
@@ -114,22 +121,3 @@ def _by_name(plate: PlateNames, why: str) -> PlateFoot:
     if plate.side is not None:
         return PlateFoot(plate, plate.side, "by the names of its columns")
     return PlateFoot(plate, None, "", f"enter the foot on this plate, r or l: {why}")
-
-
-def _feet(choice: MarkerChoice, rotation: Array) -> Feet:
-    """Heel and toe of both feet in the global frame; nothing where one of them is never seen."""
-    feet = feet_of(choice.walk.rotated(rotation), choice.resolved)
-    seen = [np.isfinite(foot.middle).all(axis=1).any() for foot in feet.values()]
-    return feet if all(seen) else {}
-
-
-def _steps(
-    table: Table, plate: PlateNames, choice: MarkerChoice, feet: Feet, rotation: Array
-) -> list[Contact]:
-    """The contacts of a plate that are more than noise."""
-    force, point = (
-        np.nan_to_num(np.stack([table[name] for name in plate.columns[role]], axis=1)) @ rotation.T
-        for role in ("force", "point")
-    )
-    recording = PlateRecording(_NOWHERE, table.time, force, point, np.zeros_like(force), table.path)
-    return [step for step in contacts(recording, choice.walk, feet, UNLOADED_N) if step.significant]

@@ -45,8 +45,11 @@ LOW_FLOOR = 0.15
 SHOE_ANKLE = 0.095
 """The lateral malleolus of bare feet is not so high [m]."""
 _CROWN = ("tophead", "headtop", "head", "vertex", "crown", "tohe", "thead", "htop")
-# Keys of the group PROCESSING of Vicon, by what follows the side, in mm.
-_WIDTHS = {"knee": "KNEEWIDTH", "ankle": "ANKLEWIDTH"}
+# Joint -> key of the width, between what it is, an example [m], and what Vicon's PROCESSING calls it behind the side.
+_WIDTHS = {
+    "knee": ("knee_width_m", "epicondyles", 0.105, "KNEEWIDTH"),
+    "ankle": ("ankle_width_m", "malleoli", 0.07, "ANKLEWIDTH"),
+}
 
 
 @dataclass(frozen=True)
@@ -83,12 +86,40 @@ def subject_table(
     files: MotionFiles, setups: list[ScaleSetup], choice: MarkerChoice, case: Case | None, given: GivenSubject
 ) -> DraftTable:
     """The table [subject] of a trial file."""
-    c3d = [each.file for each in (files.motion, files.static) if each is not None and each.file is not None]
+    files_read = [file.file for file in (files.motion, files.static) if file is not None]
+    c3d = [file for file in files_read if file is not None]
     lines = [_name(files, setups, choice, given), _mass(files, c3d, setups, case, given)]
-    lines += [_stature(c3d, setups, case, given), _sex(given)]
-    lines += [_width(joint, c3d) for joint in choice.widths]
-    about = tuple(_shoes(case)) if case is not None else ()
-    return DraftTable("subject", (*lines, *about))
+    lines.append(_stature(c3d, setups, case, given))
+    if given.sex is not None:
+        lines.append(Line("sex", given.sex, "as stated; which table of segment masses is used"))
+    else:
+        todo = "enter the sex, female or male: no file states it; it selects the table of segment masses"
+        lines.append(Line("sex", "female", "", todo, open=True))
+    for joint in choice.widths:
+        # No medial marker shows it: the mean of both sides, as Vicon's processing states it [mm].
+        key, ends, example, stated = _WIDTHS[joint]
+        values = [file.description.number(f"PROCESSING:{side}{stated}") for file in c3d for side in "RL"]
+        widths = [value for value in values if value is not None and 20.0 < value < 250.0]
+        if widths:
+            source = "PROCESSING of the C3D file, mean of both sides"
+            lines.append(Line(key, round(0.001 * float(np.mean(widths)), 4), source))
+        else:
+            todo = (
+                f"enter the distance between the {ends} [m]: no medial marker shows it, and no file states it"
+            )
+            lines.append(Line(key, example, "an example", todo, open=True))
+    standing = None if case is None else case.trial.static
+    if case is not None and standing is not None:
+        ankles = seen(middle_path(standing, case.trial.mapping, both("ankle_lateral")))[:, 2]
+        height = float(np.median(ankles)) - _floor(standing, case.trial.mapping) if ankles.size else 0.0
+        # Higher than the malleoli of bare feet.
+        if SHOE_ANKLE < height < 0.2:
+            todo = (
+                f"enter the mass of one shoe [kg], if the subject wears some: the malleoli are {100 * height:.0f} cm "
+                "above the floor"
+            )
+            lines.append(Line("shoe_mass_kg", 0.3, "", todo, open=True))
+    return DraftTable("subject", tuple(lines))
 
 
 def _name(files: MotionFiles, setups: list[ScaleSetup], choice: MarkerChoice, given: GivenSubject) -> Line:
@@ -156,29 +187,6 @@ def _stature(c3d: list[C3D], setups: list[ScaleSetup], case: Case | None, given:
     return Line("stature_m", round(height.number, 2), "", todo, open=True)
 
 
-def _sex(given: GivenSubject) -> Line:
-    if given.sex is not None:
-        return Line("sex", given.sex, "as stated; which table of segment masses is used")
-    todo = "enter the sex, female or male: no file states it; it selects the table of segment masses"
-    return Line("sex", "female", "", todo, open=True)
-
-
-def _width(joint: str, c3d: list[C3D]) -> Line:
-    """The width of a joint that no medial marker shows: the mean of both sides, as Vicon's processing states it."""
-    values = [
-        value
-        for file in c3d
-        for key in (f"PROCESSING:{side}{_WIDTHS[joint]}" for side in "RL")
-        if (value := file.description.number(key)) is not None and 20.0 < value < 250.0
-    ]
-    key, ends = f"{joint}_width_m", {"knee": "epicondyles", "ankle": "malleoli"}[joint]
-    if values:
-        width, source = 0.001 * float(np.mean(values)), "PROCESSING of the C3D file, mean of both sides"
-        return Line(key, round(width, 4), source)
-    todo = f"enter the distance between the {ends} [m]: no medial marker shows it, and no file states it"
-    return Line(key, {"knee": 0.105, "ankle": 0.07}[joint], "an example", todo, open=True)
-
-
 def _stated(
     c3d: list[C3D],
     setups: list[ScaleSetup],
@@ -214,8 +222,8 @@ def _standing_mass(files: MotionFiles) -> Value | None:
         force = np.sum([plate.force for plate in plates], axis=0) if plates else np.zeros((0, 3))
         vertical, name = np.linalg.norm(force, axis=1), files.static.path.name
     elif files.static_forces is not None:
-        table, own = files.static_forces.table, files.static_forces.plates
-        parts = [np.stack([table[n] for n in plate.columns["force"]], axis=1) for plate in own]
+        table, plates_of = files.static_forces.table, files.static_forces.plates
+        parts = [np.stack([table[n] for n in plate.columns["force"]], axis=1) for plate in plates_of]
         vertical = np.linalg.norm(np.nan_to_num(np.sum(parts, axis=0)), axis=1)
         name = files.static_forces.path.name
     if vertical is None or not vertical.size or vertical.std() > LONGEST_SHIFT * vertical.mean():
@@ -231,11 +239,11 @@ def _of_a_subject(number: float, source: str, limits: tuple[float, float]) -> Va
 
 def _walking_mass(case: Case | None) -> Value | None:
     """The mass by Newton's second law: what the plates give to the center of mass, whose motion the markers show."""
-    found = None if case is None else law(case)
-    if case is None or found is None or found.frames.sum() < LEAST_S * case.trial.markers.rate:
+    balance = None if case is None else law(case)
+    if case is None or balance is None or balance.frames.sum() < LEAST_S * case.trial.markers.rate:
         return None
-    due = found.due[found.frames][:, 2]
-    force = total_force(case, found.time[found.frames])[:, 2]
+    due = balance.due[balance.frames][:, 2]
+    force = total_force(case, balance.time[balance.frames])[:, 2]
     mass = float(due @ force) / float(due @ due)
     return _of_a_subject(mass, "by Newton's second law in the motion", MASSES)
 
@@ -271,10 +279,10 @@ def _stride_mass(case: Case | None) -> Value | None:
 def _height(case: Case) -> Value | None:
     """The stature by a marker on top of the head, else by the height of the shoulders, of the standing subject."""
     standing = case.trial.static or case.trial.markers
-    crown = [name for name in standing.names if folded(split_label(name)[1]) in _CROWN]
     floor = _floor(standing, case.trial.mapping)
-    for name in crown:
-        height = float(np.median(seen(standing[name])[:, 2])) - floor if seen(standing[name]).size else 0.0
+    for name in [name for name in standing.names if folded(split_label(name)[1]) in _CROWN]:
+        points = seen(standing[name])
+        height = float(np.median(points[:, 2])) - floor if points.size else 0.0
         if STATURES[0] < height < STATURES[1]:
             return Value(height, f"the marker '{name}' on the head is so high")
     # Raised arms lift the shoulders of a standing subject.
@@ -299,20 +307,3 @@ def _floor(markers: Markers, mapping: Mapping[str, Any]) -> float:
     ]
     lowest = min((float(np.median(z)) for z in heights if z.size), default=0.0)
     return 0.0 if -0.02 < lowest < LOW_FLOOR else lowest - 0.03
-
-
-def _shoes(case: Case) -> Iterator[Line]:
-    """A line on shoes where the malleoli are higher than those of bare feet."""
-    standing = case.trial.static
-    if standing is None:
-        return
-    ankles = seen(middle_path(standing, case.trial.mapping, both("ankle_lateral")))
-    if not ankles.size:
-        return
-    height = float(np.median(ankles[:, 2])) - _floor(standing, case.trial.mapping)
-    if SHOE_ANKLE < height < 0.2:
-        todo = (
-            f"enter the mass of one shoe [kg], if the subject wears some: the malleoli are {100 * height:.0f} cm above "
-            "the floor"
-        )
-        yield Line("shoe_mass_kg", 0.3, "", todo, open=True)

@@ -138,7 +138,17 @@ def _segments(
         for marker in markers
     }
     mapped = {marker for weights in mapping.values() for marker in weights} | set(named.markers)
-    joints = _joints(places, mapping)
+    # Side -> hip, knee and ankle (3,) of the standing subject [m], of the sides that show all of them.
+    joints: dict[str, list[Array]] = {}
+    shown = {
+        landmark: np.sum([weight * places[marker] for marker, weight in weights.items()], axis=0)
+        for landmark, weights in mapping.items()
+        if all(marker in places for marker in weights)
+    }
+    for side in SIDES:
+        near = [[shown[f"{n}_{side}"] for n in names if f"{n}_{side}" in shown] for names in JOINTS.values()]
+        if all(near):
+            joints[side] = [np.mean(points, axis=0) for points in near]
     found: dict[str, list[str]] = {}
     for marker in tracked:
         if marker not in mapped:
@@ -151,21 +161,6 @@ def _segments(
             if stem(landmark) in own:
                 name = segment if segment == "pelvis" else segment + suffix
                 found.setdefault(name, []).extend(marker for marker in weights if marker in tracked)
-    return found
-
-
-def _joints(places: Mapping[str, Array], mapping: Mapping[str, Weights]) -> dict[str, list[Array]]:
-    """Side -> hip, knee and ankle (3,) of the standing subject [m], of the sides that show all of them."""
-    shown = {
-        landmark: np.sum([weight * places[marker] for marker, weight in weights.items()], axis=0)
-        for landmark, weights in mapping.items()
-        if all(marker in places for marker in weights)
-    }
-    found: dict[str, list[Array]] = {}
-    for side in SIDES:
-        near = [[shown[f"{n}_{side}"] for n in names if f"{n}_{side}" in shown] for names in JOINTS.values()]
-        if all(near):
-            found[side] = [np.mean(points, axis=0) for points in near]
     return found
 
 
@@ -186,26 +181,16 @@ def _located(place: Array, joints: Mapping[str, list[Array]]) -> str | None:
 
 def _rigid(names: list[str], tracked: Mapping[str, Array], places: Mapping[str, Array]) -> list[str]:
     """The markers that keep their distances: again and again without the one that strays most from the others."""
-    kept = list(dict.fromkeys(names))
-    strays = {
-        frozenset(pair): _stray(*(tracked[name] for name in pair), *(places[name] for name in pair))
-        for pair in combinations(kept, 2)
-    }
-    while len(kept) >= FEWEST:
-        worst = {
+    kept, strays = list(dict.fromkeys(names)), {}
+    for one, other in combinations(kept, 2):
+        apart = np.linalg.norm(tracked[one] - tracked[other], axis=1)
+        away = np.abs(apart[np.isfinite(apart)] - np.linalg.norm(places[one] - places[other]))
+        strays[frozenset((one, other))] = float(np.quantile(away, 0.95)) if away.size else np.inf
+    while len(kept) >= FEWEST and any(strays[frozenset(pair)] >= RIGID for pair in combinations(kept, 2)):
+        median = {
             name: float(np.median([strays[frozenset((name, other))] for other in kept if other != name]))
             for name in kept
         }
-        if all(strays[frozenset(pair)] < RIGID for pair in combinations(kept, 2)):
-            break
-        kept.remove(max(kept, key=lambda name: worst[name]))
+        kept.remove(max(kept, key=lambda name: median[name]))
     broad = len(kept) >= FEWEST and breadth(np.stack([places[name] for name in kept])) >= BROAD
     return kept if broad else []
-
-
-def _stray(one: Array, other: Array, place: Array, other_place: Array) -> float:
-    """By how much the distance of two markers (T, 3) strays from the standing one in 95 % of frames [m]."""
-    apart = np.linalg.norm(one - other, axis=1)
-    apart = apart[np.isfinite(apart)]
-    away = np.abs(apart - np.linalg.norm(place - other_place))
-    return float(np.quantile(away, 0.95)) if away.size else np.inf

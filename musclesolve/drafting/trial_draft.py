@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from musclesolve._util.arrays import Array
+import numpy as np
+
 from musclesolve.checking.case import Case
 from musclesolve.drafting.choose_mapping import MarkerChoice, choose_mapping, marker_tables
 from musclesolve.drafting.draft_text import DraftTable, Line, draft_text, read_back
@@ -19,7 +20,7 @@ from musclesolve.drafting.movement import description, filter_table, runs, worki
 from musclesolve.drafting.plate_feet import PlateFoot, found_feet, stated_feet
 from musclesolve.drafting.subject_size import GivenSubject, subject_table
 from musclesolve.recording.c3d.c3d_file import stated_events
-from musclesolve.recording.data import SIDE_NAMES, Markers
+from musclesolve.recording.data import SIDE_NAMES, Markers, Table
 from musclesolve.recording.file_axes import global_from_laboratory
 
 TITLE = (
@@ -52,12 +53,22 @@ def draft_trial(
     feet: list[PlateFoot] = []
     if files.forces is not None:
         feet = [] if files.loads is None else stated_feet(files.forces, files.loads)
-        rotation: Array | None = None
+        rotation = None
         if axes.forward is not None and axes.up is not None:
             rotation = global_from_laboratory(axes.forward, axes.up)
         feet = feet or found_feet(files.forces, choice, rotation)
     in_use = tuple(foot.table for foot in feet if not foot.idle)
     case = working_case((axes.table, *choice.tables, *in_use), _paths(files)) if axes.known else None
+    muscles = [
+        f'The muscles of {model.name} may serve instead: database = "{name_from(model, path)}".'
+        for model in contents.models
+    ]
+    if runs(case):
+        muscles.append(
+            "Running asks for more than the muscles of the table can give in many subjects: "
+            'strength = "handsfield_2014" takes their strength from mass and stature.'
+        )
+    bundled = Line("database", "gait2392", "the default; others: musclesolve muscles")
     tables = (
         subject_table(files, contents.setups, choice, case, given),
         axes.table,
@@ -67,7 +78,7 @@ def draft_trial(
         *marker_tables(choice),
         *_force_tables(files, feet),
         *_emg(files, path, case),
-        _muscles(contents, path, case),
+        DraftTable("muscles", (bundled,), tuple(muscles)),
         DraftTable("sharing", (Line("cost", "activation_volume", "the default; others: docs/costs.md"),)),
     )
     tables = read_back(TITLE, tables)
@@ -93,13 +104,10 @@ def name_from(path: Path, trial: Path) -> str:
         return path.absolute().as_posix()
 
 
-def _markers_length(markers: Markers) -> str:
-    return _length(markers.time, len(markers.names), "markers")
-
-
-def _length(time: Array, count: int, what: str) -> str:
-    rate = (time.size - 1) / max(float(time[-1] - time[0]), 1e-9)
-    return f"{count} {what}, {time[-1] - time[0]:.2f} s at {rate:g} Hz"
+def _length(recorded: Markers | Table, what: str, count: int | None = None) -> str:
+    """How many of what were recorded, how long and how fast."""
+    count = len(recorded.names) if count is None else count
+    return f"{count} {what}, {np.ptp(recorded.time):.2f} s at {recorded.rate:g} Hz"
 
 
 def _files_table(
@@ -107,9 +115,9 @@ def _files_table(
 ) -> DraftTable:
     """The table [files]; the line of the forces is left open where there are none."""
     motion, static, about = files.motion, files.static, []
-    lines = [Line("markers", name_from(motion.path, trial), _markers_length(motion.markers))]
+    lines = [Line("markers", name_from(motion.path, trial), _length(motion.markers, "markers"))]
     if static is not None:
-        comment = f"{_markers_length(static.markers)}, the subject stands"
+        comment = f"{_length(static.markers, 'markers')}, the subject stands"
         lines.append(Line("static", name_from(static.path, trial), comment, files.unclear.get("static", "")))
     else:
         about.append("No standing trial was found: segments are measured on the motion itself.")
@@ -120,7 +128,7 @@ def _files_table(
             )
             lines.append(Line("static", "standing.c3d", "an example", todo, open=True))
     if files.forces is not None:
-        comment = _length(files.forces.table.time, len(files.forces.plates), "plates")
+        comment = _length(files.forces.table, "plates", len(files.forces.plates))
         name, todo = name_from(files.forces.path, trial), files.unclear.get("forces", "")
         lines.append(Line("forces", name, comment, todo))
     elif files.plates is None:
@@ -166,29 +174,15 @@ def _emg(files: MotionFiles, trial: Path, case: Case | None) -> tuple[DraftTable
     return (tables[0] if not unclear else replace(tables[0], todo=unclear), *tables[1:])
 
 
-def _muscles(contents: FolderContents, trial: Path, case: Case | None) -> DraftTable:
-    about = [
-        f'The muscles of {path.name} may serve instead: database = "{name_from(path, trial)}".'
-        for path in contents.models
-    ]
-    if runs(case):
-        about.append(
-            "Running asks for more than the muscles of the table can give in many subjects: "
-            'strength = "handsfield_2014" takes their strength from mass and stature.'
-        )
-    line = Line("database", "gait2392", "the default; others: musclesolve muscles")
-    return DraftTable("muscles", (line,), tuple(about))
-
-
 def _recognised(
     files: MotionFiles, choice: MarkerChoice, axes: LaboratoryAxes, feet: list[PlateFoot], case: Case | None
 ) -> Iterator[tuple[str, str]]:
     """What was found, subject and statement, for the terminal."""
     kind = description(case)
-    motion = f"{files.motion.path.name}: {_markers_length(files.motion.markers)}"
+    motion = f"{files.motion.path.name}: {_length(files.motion.markers, 'markers')}"
     yield "motion", motion + (f"; {kind}" if kind else "")
     if files.static is not None:
-        yield "standing trial", f"{files.static.path.name}: {_markers_length(files.static.markers)}"
+        yield "standing trial", f"{files.static.path.name}: {_length(files.static.markers, 'markers')}"
     named = "no set; landmarks by the names of the markers" if choice.set is None else f"the set {choice.set}"
     yield "markers", f"{named}, {len(choice.resolved)} landmarks"
     if axes.known:
