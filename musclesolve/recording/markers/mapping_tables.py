@@ -138,15 +138,14 @@ def absences(
     errors: dict[tuple[str, str], InputError] = {}
 
     def lacking(table: str, key: str, marker: str, *files: Markers | None) -> None:
-        """Note that one of the files does not show a marker: it is absent, or stands twice."""
-        for file in files:
-            if file is not None and marker not in file:
+        """Note the first of the files that does not show a marker: it is absent, or stands twice."""
+        for file in (file for file in files if file is not None and (table, key) not in errors):
+            if marker not in file:
                 problem = f"the marker '{marker}' is not in {file.path}"
                 error = document.unknown(problem, marker, file.names, table, key, code="missing_marker")
-                errors.setdefault((table, key), error)
-            elif file is not None and marker in file.repeated:
-                error = repeated_name("marker", marker, file.repeated[marker], file.path)
-                errors.setdefault((table, key), error)
+                errors[table, key] = error
+            elif marker in file.repeated:
+                errors[table, key] = repeated_name("marker", marker, file.repeated[marker], file.path)
 
     for name, markers in clusters.items():
         for file in (walk, static):
