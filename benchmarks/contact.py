@@ -117,7 +117,7 @@ def evaluations() -> None:
     model, q, qd, resist = start.model, start.q, start.qd, JointResistance.build(start.model)
     system = System(model, model.constraints, (), "augmented_lagrangian")
     world = World({"person": System(model, model.constraints, (resist,), "augmented_lagrangian")}, pairs)
-    rows, mass, force = model.constraints, system.masses(q)[0], system.force(0.0, q, qd).ravel()
+    rows, mass, force = model.constraints, system.masses(q)[0], system.own_force(q, qd).ravel()
     state = np.concatenate([q.ravel(), qd.ravel(), np.zeros(EXTRA)])
     approach, touching = np.full(26, 1.0), np.ones(26, bool)
 

@@ -24,6 +24,11 @@ def cross(a: Array, b: Array) -> Array:
     return np.stack([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]])
 
 
+def dot(a: Array, b: Array) -> Array:
+    """Scalar products (...) of vectors (..., 3)."""
+    return np.asarray(np.einsum("...x,...x->...", a, b))
+
+
 def lines_of(q: Array, slots: Indices) -> Array:
     """Lines (T, ..., 3) from and to slots (..., 2) of q (T, N, 3); slot N is zero, where vectors start."""
     padded = np.concatenate([q, np.zeros_like(q[:, :1])], axis=1)

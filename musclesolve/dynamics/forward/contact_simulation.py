@@ -166,57 +166,48 @@ def simulate_contact(
         )
     if not starts:
         raise InputError("there is no model to simulate", code="missing_argument", where="starts")
-    models = pairs.in_order({name: start.model for name, start in starts.items()})
-    systems = {name: _system(starts[name], integration) for name in models}
-    begin = np.concatenate(
-        [
-            system.checked_start(np.asarray(starts[name].q), np.asarray(starts[name].qd))
-            for name, system in systems.items()
-        ]
-    )
-    run = _ContactRun(World.build(systems, pairs, straps, begin), integration, times)
+    systems: dict[str, System] = {}
+    for name, model in pairs.in_order({name: start.model for name, start in starts.items()}).items():
+        start, rows = starts[name], model.constraints
+        check_forces(start.forces)
+        if start.held:
+            rows = rows.with_linear(*fixed(model.topology, np.asarray(start.q), start.held))
+        parts = model, rows, tuple(start.forces), integration.method
+        systems[name] = System(*parts) if start.pulse is None else DrivenSystem(*parts, start.pulse)
+    states = [
+        system.checked_start(np.asarray(starts[name].q), np.asarray(starts[name].qd))
+        for name, system in systems.items()
+    ]
+    begin = np.concatenate([*states, np.zeros(EXTRA)])
+    world = World.build(systems, pairs, straps, begin)
+    run = _ContactRun(world, integration, times)
     run.start(begin)
     while len(run.states) < len(times):
         run.go_to_next_event()
-    return _simulation(run)
 
-
-def _system(start: Start, how: Integration) -> System:
-    check_forces(start.forces)
-    rows = start.model.constraints
-    if start.held:
-        rows = rows.with_linear(*fixed(start.model.topology, np.asarray(start.q), start.held))
-    if start.pulse is not None:
-        return DrivenSystem(start.model, rows, tuple(start.forces), how.method, start.pulse)
-    return System(start.model, rows, tuple(start.forces), how.method)
-
-
-def _simulation(run: _ContactRun) -> ContactSimulation:
-    """The contact simulation at the times of the frames."""
-    world, frames = run.world, zip(run.times, run.states, run.contacts, strict=True)
+    frames = zip(times, run.states, run.contacts, strict=True)
     loads = [world.loads(time, state, *contact) for time, state, contact in frames]
     cost = run.drift, run.steps, run.evaluations
     motions = {}
-    for k, (name, system) in enumerate(world.systems.items()):
-        states = np.stack([world.parts(state)[k] for state in run.states])
-        motions[name] = simulated(system, run.times, states, [at.forces[k] for at in loads], *cost)
+    for k, (name, system) in enumerate(systems.items()):
+        path = np.stack([world.parts(state)[k] for state in run.states])
+        motions[name] = simulated(system, times, path, [at.forces[k] for at in loads], *cost)
     depth, force, point = (
         np.stack([getattr(at.touch, what) for at in loads]) for what in ("depth", "force", "point")
     )
     stored = np.zeros(depth.shape)
-    for p, law in enumerate(world.pairs.laws):
+    for p, law in enumerate(pairs.laws):
         stored[:, p] = law.stored_energy(depth[:, p])
     lost, work = np.stack([state[-EXTRA:] for state in run.states]).T
-    pulls = [at.pull for at in loads if at.pull is not None]
     tension = stretched = np.zeros((len(loads), 0))
-    if pulls:
+    if pulls := [at.pull for at in loads if at.pull is not None]:
         tension, stretched = (
             np.stack([getattr(pull, what) for pull in pulls]) for what in ("tension", "stored")
         )
     return ContactSimulation(
-        time=run.times,
+        time=times,
         motions=motions,
-        pairs=world.pairs,
+        pairs=pairs,
         depth=depth,
         force=force,
         point=point,
@@ -250,13 +241,12 @@ class World:
     def build(
         cls, systems: Mapping[str, System], pairs: ContactPairs, straps: Sequence[Strap], start: Array
     ) -> World:
-        """A world whose straps are without tension in the first state, that of the models alone."""
+        """A world whose straps are without tension in the first state."""
         bare = cls(systems, pairs)
         if not straps:
             return bare
         models = {name: system.model for name, system in systems.items()}
-        motions = bare.bodies(0.0, np.concatenate([start, np.zeros(EXTRA)])).motions
-        return cls(systems, pairs, Straps.build(models, straps, motions))
+        return cls(systems, pairs, Straps.build(models, straps, bare.bodies(0.0, start).motions))
 
     @cached_property
     def _slices(self) -> list[slice]:
@@ -347,7 +337,7 @@ class _ContactRun:
 
     def start(self, state: Array) -> None:
         """Take the first state; pairs that overlap touch from the beginning, unless they press too hard."""
-        self.now, self.state = float(self.times[0]), np.concatenate([state, np.zeros(EXTRA)])
+        self.now, self.state = float(self.times[0]), state
         count, names = len(self.world.pairs.first), self.world.pairs.names
         self.approach, self.touching = np.full(count, np.inf), np.ones(count, bool)
         touch = self.touch = self._touch(self.now, self.state)
@@ -368,7 +358,11 @@ class _ContactRun:
 
     def go_to_next_event(self) -> None:
         """Integrate until a contact begins or the last frame is reached."""
-        solver = stepper(self._derivative, self.now, self.state, float(self.times[-1]), self.how)
+
+        def derivative(time: float, state: Array) -> Array:
+            return self.world.derivative(time, state, self.approach, self.touching)
+
+        solver = stepper(derivative, self.now, self.state, float(self.times[-1]), self.how)
         while solver.status == "running":
             solver.max_step = min(self.how.largest_step, self._longest_step())
             try:
@@ -389,16 +383,18 @@ class _ContactRun:
             if len(met) or off > FOLLOWED * self.how.tolerance:
                 self.state = self.world.projected(end, self.state)
                 if not len(met):
-                    solver.y, solver.f = self.state, self._derivative(end, self.state)
+                    solver.y, solver.f = self.state, derivative(end, self.state)
             self._part(between)
             self.now = float(end)
             if len(met):
-                self._begin(met)
+                # The law of contact needs the speeds at which the pairs begin to touch.
+                touch = self.touch = self._touch(self.now, self.state)
+                for p in met:
+                    speed = float(touch.rate[p])
+                    self.touching[p], self.approach[p] = True, max(speed, 0.0)
+                    self.events.append(ContactEvent(self.now, self.world.pairs.names[p], True, speed))
                 break
         self.evaluations += solver.nfev
-
-    def _derivative(self, time: float, state: Array) -> Array:
-        return self.world.derivative(time, state, self.approach, self.touching)
 
     def _touch(self, time: float, state: Array) -> Touch:
         return self.world.pairs.touch(self.world.bodies(time, state), self.approach, self.touching)
@@ -436,14 +432,6 @@ class _ContactRun:
                 return time, met[gap <= max(1e-10, float(gap.min()))]
             before = time
         return end, free[:0]
-
-    def _begin(self, met: Indices) -> None:
-        """Note the speeds at which pairs begin to touch."""
-        touch = self.touch = self._touch(self.now, self.state)
-        for p in met:
-            speed = float(touch.rate[p])
-            self.touching[p], self.approach[p] = True, max(speed, 0.0)
-            self.events.append(ContactEvent(self.now, self.world.pairs.names[p], True, speed))
 
     def _part(self, between: Any) -> None:
         """Let go of the pairs that have parted in a step."""

@@ -26,6 +26,7 @@ from musclesolve.dynamics.kernel.arrays import BodyMotions, Cones, JointArrays, 
 from musclesolve.dynamics.kinematics.motion_derivatives import joint_angles
 from musclesolve.dynamics.model.data_files import locate, read_text
 from musclesolve.dynamics.model.model import Model
+from musclesolve.dynamics.vectors import dot
 from musclesolve.errors import InputError
 
 FORWARD = "forward_resistance"
@@ -55,12 +56,43 @@ class JointResistance:
         path = locate(_BUNDLED.get(model.topology.name, FORWARD) if table is None else table)
         raw = tomllib.loads(read_text(path, "table of joint resistance"))
         what = f"not a table of joint resistance for the model {model.topology.name!r}"
+        round_, single = raw.get("cone", []), raw.get("stop", [])
+
+        def ranges(rows: list[dict], *keys: str) -> Array:
+            """Angles [rad], then the moment [N m], of the rows of a table."""
+            numbers = np.array([[row[key] for key in keys] for row in rows], dtype=float)
+            numbers = numbers.reshape(-1, len(keys))
+            numbers[:, :-1] = np.deg2rad(numbers[:, :-1])
+            return numbers
+
         try:
-            cones, stops = _cones(model, raw.get("cone", [])), _stops(model, raw.get("stop", []))
+            frames = np.array([[row["front"], row["side"], row["axis"]] for row in round_]).reshape(-1, 3, 3)
+            if not np.allclose(frames @ np.swapaxes(frames, 1, 2), np.eye(3), atol=1e-9):
+                raise ValueError("front, side and axis of a cone must be perpendicular unit vectors")
+            bodies = [[model.body(row[key]) for key in ("parent", "child")] for row in round_]
+            lines = [[model.slot(row[key]) for key in ("pivot", "tip")] for row in round_]
+            cones = Cones(
+                contiguous(np.reshape(bodies, (-1, 2)), np.intp),
+                contiguous(np.reshape(lines, (-1, 2)), np.intp),
+                contiguous(frames),
+                ranges(
+                    round_, "front_deg", "side_deg", "back_deg", "opposite_deg", "margin_deg", "moment"
+                ),
+            )
+            joints = contiguous([model.dof(row["dof"]) for row in single], np.intp)
+            ends = ranges(single, "lower_deg", "upper_deg", "margin_deg", "moment")
+            balls = set(model.tree.spherical.ravel().tolist())
+            if others := [row["dof"] for row in single if model.joint(row["dof"]) in balls]:
+                raise ValueError(
+                    f"a limit for {others[0]}, one of the rotations of a spherical joint, which needs a cone"
+                )
+            if (empty := ends[:, 0] >= ends[:, 1]).any():
+                raise ValueError(f"the range of {single[int(np.argmax(empty))]['dof']} is empty")
+            stops = Stops(joints, contiguous(model.tree.axes(model.standing[None])[0, joints]), ends)
             viscous = np.zeros(model.tree.joint_count)
-            for row in raw.get("cone", []):
+            for row in round_:
                 viscous[[model.dof(name) for name in row["dofs"]]] = row["damping"]
-            for row in raw.get("stop", []):
+            for row in single:
                 viscous[model.dof(row["dof"])] = row["damping"]
         except InputError as fault:
             raise InputError(
@@ -82,20 +114,16 @@ class JointResistance:
 
     def __call__(self, time: Array, q: Array, qd: Array) -> Array:
         """Generalized force (T, N, 3)."""
-        if len(q) == 1 and not self.couples.groups:
-            return self._of_one(q[0], qd[0])[None]
-        moments = self.moments(q, qd)
-        return self.couples.force(q, moments) + self.couples.body_force(q, self.cone_couples(q))
-
-    def _of_one(self, q: Array, qd: Array) -> Array:
-        """Generalized force (N, 3) of the joint resistance in one state, q and qd (N, 3), by compiled code."""
+        if len(q) > 1 or self.couples.groups:
+            moments = self.moments(q, qd)
+            return self.couples.force(q, moments) + self.couples.body_force(q, self.cone_couples(q))
         from musclesolve.dynamics.kernel.entry import RESIST
 
         bodies = len(self.couples.spread)
         force, wrench, motions = np.zeros(q.shape), np.zeros((bodies, 6)), BodyMotions.of(bodies)
-        state, limits = (contiguous(q), contiguous(qd)), (self.stops, self.cones)
+        state, limits = (contiguous(q[0]), contiguous(qd[0])), (self.stops, self.cones)
         rigid_bodies = self.couples.model.rigid_bodies.compiled
-        RESIST.load()(state, rigid_bodies, motions, self._joints, limits, wrench, force)
+        RESIST.load()(state, rigid_bodies, motions, self._joints, limits, wrench, force[0])
         return force
 
     @cached_property
@@ -136,7 +164,7 @@ class JointResistance:
         front, side, axis = np.moveaxis(cones.frame @ np.swapaxes(rotation, -1, -2), 2, 0)
         line = q[:, cones.line[:, 1]] - q[:, cones.line[:, 0]]
         line = line / np.linalg.norm(line, axis=2, keepdims=True)
-        east, north, up = _dot(line, front), _dot(line, side), _dot(line, axis)
+        east, north, up = dot(line, front), dot(line, side), dot(line, axis)
         across = np.hypot(east, north)
         latitude, longitude = np.arctan2(across, up), np.arctan2(north, east)
         cosine, sine = np.cos(longitude), np.sin(longitude)
@@ -163,41 +191,3 @@ def rise(x: Array) -> Array:
     x = np.clip(x, 0.0, 1.0)
     return x**2 * (3.0 - 2.0 * x)
 
-
-def _cones(model: Model, rows: list[dict]) -> Cones:
-    frames = np.array([[row["front"], row["side"], row["axis"]] for row in rows]).reshape(-1, 3, 3)
-    if not np.allclose(frames @ np.swapaxes(frames, 1, 2), np.eye(3), atol=1e-9):
-        raise ValueError("front, side and axis of a cone must be perpendicular unit vectors")
-    bodies = [[model.body(row[key]) for key in ("parent", "child")] for row in rows]
-    lines = [[model.slot(row[key]) for key in ("pivot", "tip")] for row in rows]
-    keys = ("front_deg", "side_deg", "back_deg", "opposite_deg", "margin_deg", "moment")
-    return Cones(
-        contiguous(np.reshape(bodies, (-1, 2)), np.intp),
-        contiguous(np.reshape(lines, (-1, 2)), np.intp),
-        contiguous(frames),
-        _limits(rows, keys),
-    )
-
-
-def _stops(model: Model, rows: list[dict]) -> Stops:
-    limits = _limits(rows, ("lower_deg", "upper_deg", "margin_deg", "moment"))
-    joints = contiguous([model.dof(row["dof"]) for row in rows], np.intp)
-    balls = set(model.tree.spherical.ravel().tolist())
-    if others := [row["dof"] for row in rows if model.joint(row["dof"]) in balls]:
-        raise ValueError(
-            f"a limit for {others[0]}, one of the rotations of a spherical joint, which needs a cone"
-        )
-    if (empty := limits[:, 0] >= limits[:, 1]).any():
-        raise ValueError(f"the range of {rows[int(np.argmax(empty))]['dof']} is empty")
-    return Stops(joints, contiguous(model.tree.axes(model.standing[None])[0, joints]), limits)
-
-
-def _limits(rows: list[dict], keys: tuple[str, ...]) -> Array:
-    """Angles [rad] and moments [N m] of the rows of a table, (n, keys)."""
-    limits = np.array([[row[key] for key in keys] for row in rows], dtype=float).reshape(-1, len(keys))
-    limits[:, :-1] = np.deg2rad(limits[:, :-1])
-    return limits
-
-
-def _dot(a: Array, b: Array) -> Array:
-    return np.einsum("...x,...x->...", a, b)

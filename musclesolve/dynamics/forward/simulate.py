@@ -313,43 +313,49 @@ class System:
     @cached_property
     def _constant(self) -> tuple[tuple[Array, tuple[Array, float]], Array] | None:
         """What `masses` and `own_force` give where no body needs a cross product: the same in every pose (2.62)."""
-        if self.model.rigid_bodies.crossed.any():
+        if (bodies := self.model.rigid_bodies).crossed.any():
             return None
-        q = self.model.standing
-        return self._masses(q), self._own_force(q, np.zeros_like(q))
+        q = self.model.standing[None]
+        mass = mass_matrix(bodies, self.model.basic_mass, q)[0]
+        weight = weight_force(bodies, self.model.mass, q, self.model.gravity)[0]
+        return (mass, self.equations.elements(mass)), weight
 
     def masses(self, q: Array) -> tuple[Array, tuple[Array, float]]:
         """Mass matrix (3N, 3N) of a pose (N, 3), and its elements for compiled code."""
-        return self._masses(q) if self._constant is None else self._constant[0]
-
-    def _masses(self, q: Array) -> tuple[Array, tuple[Array, float]]:
+        if self._constant is not None:
+            return self._constant[0]
         mass = mass_matrix(self.model.rigid_bodies, self.model.basic_mass, q[None])[0]
         return mass, self.equations.elements(mass)
 
     def own_force(self, q: Array, qd: Array) -> Array:
         """Weight and velocity-dependent inertia (N, 3) (2.71)."""
-        return self._own_force(q, qd) if self._constant is None else self._constant[1]
-
-    def _own_force(self, q: Array, qd: Array) -> Array:
-        bodies, model = self.model.rigid_bodies, self.model
+        if self._constant is not None:
+            return self._constant[1]
+        bodies, model, still = self.model.rigid_bodies, self.model, np.zeros_like(q[None])
         weight = weight_force(bodies, model.mass, q[None], model.gravity)[0]
-        if not bodies.crossed.any():
-            return weight
-        still = np.zeros_like(q[None])
         return np.asarray(weight - inertia_force(bodies, model.basic_mass, q[None], qd[None], still)[0])
-
-    def force(self, time: float, q: Array, qd: Array) -> Array:
-        """Right-hand side g (N, 3): weight, velocity-dependent inertia and the forces of this simulation."""
-        return self.own_force(q, qd) + self.applied(time, q, qd)
 
     def applied(self, time: float, q: Array, qd: Array) -> Array:
         """The forces of this simulation (N, 3)."""
-        at, total = np.array([time]), np.zeros(q.shape)
+        at, total, topology = np.array([time]), np.zeros(q.shape), self.model.topology
         for force in self.forces:
-            applied = np.asarray(force(at, q[None], qd[None]))
-            if applied.size != total.size or not np.isfinite(applied).all():
-                self._refuse_force(force, applied, time)
-            total += applied.reshape(total.shape)
+            acting = np.asarray(force(at, q[None], qd[None]))
+            kind = getattr(force, "__name__", type(force).__name__)
+            if acting.size != total.size:
+                raise InputError(
+                    f"the force {kind} has the shape {acting.shape}",
+                    code="bad_shape",
+                    expected=f"generalized forces (1, {len(q)}, 3)",
+                )
+            if not np.isfinite(acting).all():
+                bad = np.flatnonzero(~np.isfinite(acting.reshape(-1, 3)).all(axis=1))
+                names = {topology.coordinate_names[k] for k in bad}
+                bodies = [body.name for body in topology.bodies if names & set(body.members)]
+                raise MuscleSolveError(
+                    f"the simulation stops at {time:.4f} s: the force {kind} on {', '.join(sorted(names)[:_SHOWN])} "
+                    f"(body {', '.join(bodies[:_SHOWN])}) is not finite"
+                )
+            total += acting.reshape(total.shape)
         return total
 
     def accelerations(
@@ -430,7 +436,7 @@ class System:
 
     def checked_start(self, q0: Array, qd0: Array) -> Array:
         """The starting state (6N,), on the constraints to round-off, from positions q0 and velocities qd0 (N, 3)."""
-        names, rows = self.model.topology.coordinate_names, self.constraints
+        topology, names, rows = self.model.topology, self.model.topology.coordinate_names, self.constraints
         q0 = check_array(q0, "q0", (len(names), 3), names, axis=0)
         qd0 = check_array(qd0, "qd0", (len(names), 3), names, axis=0)
         violation = rows.violation(q0[None])[0]
@@ -441,52 +447,31 @@ class System:
                 expected="bodies that are rigid and loops that are closed",
                 remedy="take it from joint coordinates (Tree.pose, motion_from), or assemble it",
             )
-        rate = self._jacobian(q0) @ qd0.ravel()
+        jacobian = self._jacobian(q0)
+        rate = jacobian @ qd0.ravel()
         if np.abs(rate).max(initial=0.0) > _START:
             raise InputError(
                 f"the starting velocity violates the constraints: {self._worst(rate)} per second",
                 code="conflict",
                 remedy="take it from joint rates (Tree.velocity, motion_from)",
             )
-        if (direction := massless_motion(self.masses(q0)[0], self._jacobian(q0))) is not None:
-            raise self._massless(direction)
+        if (direction := massless_motion(self.masses(q0)[0], jacobian)) is not None:
+            size = np.linalg.norm(direction.reshape(-1, 3), axis=1)
+            moved = [names[k] for k in np.argsort(-size) if size[k] > 0.1 * size.max()]
+            bodies = [body.name for body in topology.bodies if {*body.members} & set(moved)]
+            raise InputError(
+                f"the mass matrix is singular: no mass resists a motion of {', '.join(moved[:_SHOWN])} "
+                f"(body {', '.join(bodies[:_SHOWN])})",
+                code="bad_model",
+                expected="masses and inertias that resist every motion that the constraints allow",
+            )
         return self.projected(0.0, np.concatenate([q0.ravel(), qd0.ravel()]))[0]
-
-    def _massless(self, direction: Array) -> InputError:
-        size = np.linalg.norm(direction.reshape(-1, 3), axis=1)
-        topology = self.model.topology
-        moved = [topology.coordinate_names[k] for k in np.argsort(-size) if size[k] > 0.1 * size.max()]
-        bodies = [body.name for body in topology.bodies if {*body.members} & set(moved)]
-        return InputError(
-            f"the mass matrix is singular: no mass resists a motion of {', '.join(moved[:_SHOWN])} "
-            f"(body {', '.join(bodies[:_SHOWN])})",
-            code="bad_model",
-            expected="masses and inertias that resist every motion that the constraints allow",
-        )
 
     def _worst(self, off: Array) -> str:
         """The rows that are farthest off, with the amounts."""
         order = [k for k in np.argsort(-np.abs(off)) if abs(off[k]) > 0.1 * np.abs(off).max()]
         more = f" and {len(order) - _SHOWN} more" if len(order) > _SHOWN else ""
         return "; ".join(f"{self.constraints.names[k]} by {off[k]:.3g}" for k in order[:_SHOWN]) + more
-
-    def _refuse_force(self, force: Force, applied: Array, time: float) -> None:
-        kind = getattr(force, "__name__", type(force).__name__)
-        if applied.size != 3 * len(self.model.standing):
-            raise InputError(
-                f"the force {kind} has the shape {applied.shape}",
-                code="bad_shape",
-                expected=f"generalized forces (1, {len(self.model.standing)}, 3)",
-            )
-        bad = np.flatnonzero(~np.isfinite(applied.reshape(-1, 3)).all(axis=1))
-        topology = self.model.topology
-        names = {topology.coordinate_names[k] for k in bad}
-        bodies = [body.name for body in topology.bodies if names & set(body.members)]
-        raise MuscleSolveError(
-            f"the simulation stops at {time:.4f} s: the force {kind} on {', '.join(sorted(names)[:_SHOWN])} "
-            f"(body {', '.join(bodies[:_SHOWN])}) is not finite"
-        )
-
 
 Pulse = Callable[[Array], Array]
 """Acceleration (T, 3) [m/s2] at times (T,) [s]."""

@@ -11,7 +11,6 @@ is reported is the force and moment of each joint's rows on its distal body, -Ph
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 
@@ -25,7 +24,7 @@ from musclesolve.dynamics.inverse.lagrange_multipliers import actuated_moments, 
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.model.joint_and_body_constraints import Constraints, coincident
 from musclesolve.dynamics.model.model import Model
-from musclesolve.dynamics.model.topology import Direction, Dof, Point, Topology
+from musclesolve.dynamics.model.topology import Direction, Point
 from musclesolve.dynamics.vectors import blocks
 from musclesolve.errors import InputError
 
@@ -135,20 +134,16 @@ class ExpandedModel(Model):
 
     def motion(self, motion: Motion) -> Motion:
         """The motion of the original by these coordinates."""
-        if motion.q.shape[1] != self.original:
+        original = int(self.source.max(initial=-1)) + 1
+        if motion.q.shape[1] != original:
             raise InputError(
                 f"a motion of {motion.q.shape[1]} points and vectors for {self.topology.name!r}, made from a model "
-                f"with {self.original}",
+                f"with {original}",
                 code="bad_shape",
                 expected="the motion of the model that was expanded",
             )
         q, qd, qdd = (part[:, self.source] for part in (motion.q, motion.qd, motion.qdd))
         return replace(motion, q=q, qd=qd, qdd=qdd)
-
-    @property
-    def original(self) -> int:
-        """How many points and vectors the original has."""
-        return int(self.source.max(initial=-1)) + 1
 
     @cached_property
     def joint_rows(self) -> dict[tuple[str, str], list[int]]:
@@ -167,108 +162,90 @@ class ExpandedModel(Model):
 
 def expand(model: Model) -> ExpandedModel:
     """A model with copies of its points and vectors, so that no two bodies share one."""
-    return _Expansion(model).build()
+    old, bodies, slot = model.topology, model.topology.bodies, model.topology.slot
+    members = [{*body.members} for body in bodies]
+    owner = dict(zip(old.coordinate_names, model.tree.owner.tolist(), strict=True))
+    parent, child = (ends.tolist() for ends in acting_bodies(model))
+    before = dict(zip(child, parent, strict=True))
 
+    def copy(name: str, body: int) -> str:
+        return name if owner[name] == body else f"{name}@{bodies[body].name}"
 
-class _Expansion:
-    """Copies of every point and vector, and where the joints take hold of them."""
+    def upward(body: int) -> list[int]:
+        """The body, the one before it, and so on to the base."""
+        return [body, *upward(before[body])] if body in before else [body]
 
-    def __init__(self, model: Model) -> None:
-        self.model, self.topology = model, model.topology
-        self.members = [{*body.members} for body in self.topology.bodies]
-        self.parent, self.child = acting_bodies(model)
-        joints = zip(self.parent.tolist(), self.child.tolist(), strict=True)
-        self.proximal = {distal: proximal for proximal, distal in joints}
-        self.owner = dict(zip(self.topology.coordinate_names, model.tree.owner.tolist(), strict=True))
+    def first_copy(direction: Direction, holders: list[int]) -> Direction:
+        """The copies of a direction in the first of the bodies that has it."""
+        start, end = direction
+        for body in holders:
+            if end and {name for name in direction if name} <= members[body]:
+                return (None if start is None else copy(start, body)), copy(end, body)
+        return direction
 
-    def build(self) -> ExpandedModel:
-        old, model = self.topology, self.model
-        points = self._copies(lambda name: old.slot[name] < old.point_count)
-        vectors = self._copies(lambda name: old.slot[name] >= old.point_count)
-        source = np.array([old.slot[name] for name in (*points.values(), *vectors.values())])
-        standing = model.standing[source]
-        placed = tuple(
-            Point(k, name, old.origin, tuple(standing[k].tolist()), "") for k, name in enumerate(points)
+    # Points, then vectors; of each the first holder's own before the others'.
+    held = [(name, body) for body, names in enumerate(members) for name in sorted(names)]
+    held.sort(key=lambda item: (slot[item[0]], owner[item[0]] != item[1]))
+    source, names = np.array([slot[name] for name, _ in held]), [copy(*item) for item in held]
+    standing = model.standing[source]
+    layout, count = [tuple(place) for place in standing.tolist()], int((source < old.point_count).sum())
+    points = tuple(Point(k, names[k], old.origin, layout[k], "") for k in range(count))
+
+    # Each copy is tied to that of the nearest body towards the base that has one, else to the first holder's.
+    ties = []
+    for distal, own in enumerate(members):
+        for name in sorted((name for name in own if owner[name] != distal), key=slot.__getitem__):
+            holders = [body for body in upward(distal)[1:] if name in members[body]]
+            proximal = holders[0] if holders else owner[name]
+            copies = copy(name, distal), copy(name, proximal)
+            ties.append(Tie(bodies[distal].name, bodies[proximal].name, *copies))
+
+    # The two bodies of a universal joint: neighbors that have one of its vectors each.
+    crossed = []
+    for pair in old.universal:
+        distal, proximal, one, other = next(
+            (
+                (distal, proximal, one, other)
+                for one, other in (pair, pair[::-1])
+                for distal, proximal in before.items()
+                if one in members[distal] and other in members[proximal]
+            ),
+            (owner[pair[0]], owner[pair[1]], *pair),
         )
-        directions = {
-            name: tuple(model.standing[old.slot[plain]].tolist()) for name, plain in vectors.items()
-        }
-        bodies = tuple(
+        copies = copy(one, distal), copy(other, proximal)
+        crossed.append(Tie(bodies[distal].name, bodies[proximal].name, *copies))
+
+    dofs = []
+    for k, dof in enumerate(old.dofs):
+        near = upward(parent[k])
+        far = [child[k], *(distal for distal in before if child[k] in upward(distal))]
+        dofs.append(
+            replace(
+                dof,
+                axis=first_copy(dof.axis, [child[k], *near]),
+                pivot=first_copy((None, dof.pivot), [child[k], *near])[1],
+                reference=first_copy(dof.reference, near),
+                follower=first_copy(dof.follower, far),
+            )
+        )
+    topology = replace(
+        old,
+        name=f"{old.name}, expanded",
+        points=points,
+        vectors=dict(zip(names[count:], layout[count:], strict=True)),
+        bodies=tuple(
             replace(
                 body,
-                points=tuple(self._copy(name, k) for name in body.points),
-                vectors=tuple(self._copy(name, k) for name in body.vectors),
-                extra=tuple(self._copy(name, k) for name in body.extra),
+                points=tuple(copy(name, k) for name in body.points),
+                vectors=tuple(copy(name, k) for name in body.vectors),
+                extra=tuple(copy(name, k) for name in body.extra),
             )
-            for k, body in enumerate(old.bodies)
-        )
-        crossed = tuple(self._crossed(one, other) for one, other in old.universal)
-        universal = tuple((tie.distal_copy, tie.proximal_copy) for tie in crossed)
-        dofs = tuple(self._dof(k, dof) for k, dof in enumerate(old.dofs))
-        topology = Topology(
-            f"{old.name}, expanded", old.root, old.origin, placed, directions, bodies, universal, dofs
-        )
-        expanded = {"topology": topology, "standing": standing, "source": source}
-        kept = {part.name: getattr(model, part.name) for part in fields(Model) if part.name not in expanded}
-        return ExpandedModel(**kept, **expanded, ties=self._ties(), crossed=crossed)
+            for k, body in enumerate(bodies)
+        ),
+        universal=tuple((tie.distal_copy, tie.proximal_copy) for tie in crossed),
+        dofs=tuple(dofs),
+    )
+    kept = {part.name: getattr(model, part.name) for part in fields(Model)}
+    laid = {"topology": topology, "standing": standing, "source": source}
+    return ExpandedModel(**kept | laid, ties=tuple(ties), crossed=tuple(crossed))
 
-    def _copy(self, name: str, body: int) -> str:
-        return name if self.owner[name] == body else f"{name}@{self.topology.bodies[body].name}"
-
-    def _copies(self, wanted: Callable[[str], bool]) -> dict[str, str]:
-        """Names of copies and of what they copy, the first holders' own before the others'."""
-        held = [
-            (name, body) for body, names in enumerate(self.members) for name in sorted(names) if wanted(name)
-        ]
-        held.sort(key=lambda item: (self.topology.slot[item[0]], self.owner[item[0]] != item[1]))
-        return {self._copy(name, body): name for name, body in held}
-
-    def _upward(self, body: int) -> list[int]:
-        chain = [body]
-        while chain[-1] in self.proximal:
-            chain.append(self.proximal[chain[-1]])
-        return chain
-
-    def _ties(self) -> tuple[Tie, ...]:
-        """Each copy tied to that of the nearest body towards the base that has one, else to the first holder's."""
-        ties, bodies = [], self.topology.bodies
-        for distal, names in enumerate(self.members):
-            for name in sorted(names, key=self.topology.slot.__getitem__):
-                if self.owner[name] != distal:
-                    holders = [body for body in self._upward(distal)[1:] if name in self.members[body]]
-                    proximal = holders[0] if holders else self.owner[name]
-                    copies = self._copy(name, distal), self._copy(name, proximal)
-                    ties.append(Tie(bodies[distal].name, bodies[proximal].name, *copies))
-        return tuple(ties)
-
-    def _crossed(self, one: str, other: str) -> Tie:
-        """The two bodies of a universal joint: neighbors that have one of its vectors each."""
-        bodies = self.topology.bodies
-        for distal_name, proximal_name in ((one, other), (other, one)):
-            for distal, proximal in self.proximal.items():
-                if distal_name in self.members[distal] and proximal_name in self.members[proximal]:
-                    copies = self._copy(distal_name, distal), self._copy(proximal_name, proximal)
-                    return Tie(bodies[distal].name, bodies[proximal].name, *copies)
-        distal, proximal = self.owner[one], self.owner[other]
-        return Tie(bodies[distal].name, bodies[proximal].name, one, other)
-
-    def _dof(self, index: int, dof: Dof) -> Dof:
-        proximal = self._upward(int(self.parent[index]))
-        beyond = [distal for distal in self.proximal if self.child[index] in self._upward(distal)]
-        distal = [int(self.child[index]), *beyond]
-        return replace(
-            dof,
-            axis=self._take(dof.axis, [distal[0], *proximal]),
-            pivot=self._take((None, dof.pivot), [distal[0], *proximal])[1],
-            reference=self._take(dof.reference, proximal),
-            follower=self._take(dof.follower, distal),
-        )
-
-    def _take(self, direction: Direction, bodies: list[int]) -> Direction:
-        """The copies of a direction in the first of the bodies that has it."""
-        names = {name for name in direction if name}
-        for body in bodies:
-            if names and names <= self.members[body]:
-                start, end = direction
-                return (None if start is None else self._copy(start, body)), self._copy(end, body)
-        return direction

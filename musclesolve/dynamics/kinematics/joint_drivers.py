@@ -24,7 +24,7 @@ from musclesolve._util.arrays import Array, Indices
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.model.model import Model
 from musclesolve.dynamics.rotations import from_cardan, from_vector, to_vector
-from musclesolve.dynamics.vectors import lines_of
+from musclesolve.dynamics.vectors import dot, lines_of
 from musclesolve.errors import InputError
 
 SWITCH = 0.7
@@ -111,7 +111,7 @@ class DrivenAngles:
         """Angles of all joints of a model in a motion, with first and second derivative, (T, K) each [rad]."""
         tree, joints = model.tree, model.tree.joint_count
         n0, v0, u0 = (lines_of(model.standing[None], slots)[0] for slots in self.lines.values())
-        start = np.arctan2(_dot(n0, np.cross(v0, u0)) / np.linalg.norm(n0, axis=1), _dot(v0, u0))
+        start = np.arctan2(dot(n0, np.cross(v0, u0)) / np.linalg.norm(n0, axis=1), dot(v0, u0))
         angle, rate, second = (
             tree.sign * x[:, :joints] for x in (motion.coordinates, motion.rates, motion.second)
         )
@@ -130,14 +130,14 @@ class DrivenAngles:
         crossed = np.abs(cosine) > SWITCH
 
         value = np.where(
-            crossed, _dot(n, np.cross(v, u)) - self.axial * sine, _dot(v, u) - self.length * cosine
+            crossed, dot(n, np.cross(v, u)) - self.axial * sine, dot(v, u) - self.length * cosine
         )
         nu = np.where(crossed, self.axial * cosine * phid, -self.length * sine * phid)
-        curved = 2.0 * (_dot(nd, np.cross(vd, u)) + _dot(nd, np.cross(v, ud)) + _dot(n, np.cross(vd, ud)))
+        curved = 2.0 * (dot(nd, np.cross(vd, u)) + dot(nd, np.cross(v, ud)) + dot(n, np.cross(vd, ud)))
         gamma = np.where(
             crossed,
             self.axial * (cosine * phidd - sine * phid**2) - curved,
-            -self.length * (sine * phidd + cosine * phid**2) - 2.0 * _dot(vd, ud),
+            -self.length * (sine * phidd + cosine * phid**2) - 2.0 * dot(vd, ud),
         )
         pick = crossed[..., None]
         gradients = {
@@ -156,7 +156,7 @@ class DrivenAngles:
         """
         n, v, u = (lines_of(q, slots) for slots in self.lines.values())
         size = self.axial / self.length
-        sine, cosine = _dot(n, np.cross(v, u)) / size, _dot(v, u)
+        sine, cosine = dot(n, np.cross(v, u)) / size, dot(v, u)
         square = np.maximum(sine**2 + cosine**2, 0.01 * self.length**2)
         along, across = (cosine / size / square)[..., None], (sine / square)[..., None]
         gradients = {
@@ -176,10 +176,6 @@ class DrivenAngles:
             jacobian[:, index, slots[:, 1]] += gradients[name]
             jacobian[:, index, slots[:, 0]] -= gradients[name]
         return jacobian[:, :, :size]
-
-
-def _dot(a: Array, b: Array) -> Array:
-    return np.einsum("...x,...x->...", a, b)
 
 
 @dataclass(frozen=True)
@@ -236,9 +232,9 @@ def base_rows(model: Model, motion: Motion, q: Array, qd: Array) -> tuple[Array,
         weights, fixed = base.combinations[direction], sign * axes[:, :, against]
         now, rate = (np.einsum("n,tnx->tx", weights, x) for x in (q, qd))
         moved = np.cross(spin, fixed)
-        value.append(_dot(now, fixed)[:, None])
-        nu.append(-_dot(now, moved)[:, None])
-        gamma.append((-2.0 * _dot(rate, moved) - _dot(now, carried(fixed)))[:, None])
+        value.append(dot(now, fixed)[:, None])
+        nu.append(-dot(now, moved)[:, None])
+        gamma.append((-2.0 * dot(rate, moved) - dot(now, carried(fixed)))[:, None])
         jacobian[:, row] = weights[:, None] * fixed[:, None]
     return np.hstack(value), jacobian, np.hstack(nu), np.hstack(gamma), -np.ones((len(q), 6))
 
@@ -255,7 +251,7 @@ def base_closure_errors(model: Model, motion: Motion, q: Array, largest: float) 
     weights = np.vstack([np.eye(q.shape[1])[base.point], base.combinations])
     now, axes = weights @ q, rotation @ base.triad
     a = now[:, 1] / np.linalg.norm(now[:, 1], axis=1, keepdims=True)
-    b = now[:, 2] - _dot(a, now[:, 2])[:, None] * a
+    b = now[:, 2] - dot(a, now[:, 2])[:, None] * a
     b = b / np.linalg.norm(b, axis=1, keepdims=True)
     present = np.stack([a, b, np.cross(a, b)], axis=-1)
     rest = to_vector(axes @ np.swapaxes(present, 1, 2))

@@ -70,12 +70,10 @@ def assemble(
         # Each frame is closed from the one before: the only way to know on which branch a loop is.
         q, now = np.empty(guess.shape), guess[:1]
         for frame in range(len(time)):
-            at = time[frame : frame + 1]
-            now = q[frame : frame + 1] = _closed(constraints, at, now, tolerance, max_iterations)
-            _check_closed(all_closure_errors(constraints, at, now), tolerance, frame)
+            here = slice(frame, frame + 1)
+            now = q[here] = _closed(constraints, time[here], now, tolerance, max_iterations, frame)
     else:
         q = _closed(constraints, time, guess, tolerance, max_iterations)
-        _check_closed(all_closure_errors(constraints, time, q), tolerance)
     if inverted := mirrored(constraints, q):
         body, frame = next(iter(inverted.items()))
         raise MuscleSolveError(
@@ -98,9 +96,17 @@ def _listed(constraints: Iterable[Constraint]) -> list[Constraint]:
 
 
 def _closed(
-    constraints: list[Constraint], time: Array, start: Array, tolerance: float, max_iterations: int
+    constraints: list[Constraint],
+    time: Array,
+    start: Array,
+    tolerance: float,
+    max_iterations: int,
+    number: int | None = None,
 ) -> Array:
-    """Newton-Raphson steps from a start (T, N, 3) until none moves a coordinate."""
+    """Newton-Raphson steps from a start (T, N, 3) until none moves a coordinate; refuses rows that stay open.
+
+    number: that of the frame where only one is closed.
+    """
     q = np.array(start)
     for _ in range(max_iterations):
         errors = all_closure_errors(constraints, time, q)
@@ -111,7 +117,23 @@ def _closed(
         q = q + step * np.minimum(1.0, _LONGEST_STEP / np.maximum(largest, 1e-12))
         if largest.max() < tolerance:
             break
-    return q
+
+    errors = all_closure_errors(constraints, time, q)
+    apart, limit = violation(errors), max(10.0 * tolerance, 1e-9)
+    frame = int(np.argmax(apart.max(axis=1)))
+    if apart[frame].max() <= limit:
+        return q
+    worst = np.argsort(-apart[frame])
+    open_rows = [k for k in worst if apart[frame, k] > max(limit, 0.1 * apart[frame, worst[0]])]
+    listed = "; ".join(f"{errors.names[k]} by {apart[frame, k]:.3g}" for k in open_rows[:_SHOWN])
+    more = f" and {len(open_rows) - _SHOWN} more" if len(open_rows) > _SHOWN else ""
+    failing = int((apart.max(axis=1) > limit).sum())
+    where = f"in {failing} of {len(apart)} frames" if number is None else f"in frame {number}"
+    raise MuscleSolveError(
+        f"the mechanism cannot be assembled {where}: a loop does not close or a driver does not reach its value. "
+        f"Nearest approach in frame {frame if number is None else number}: {listed}{more} (m for points and lengths, 1 "
+        "for directions). Check the lengths and the driven values, or start nearer to a possible pose."
+    )
 
 
 def violation(rows: ConstraintRows | ClosureErrors) -> Array:
@@ -145,14 +167,26 @@ def consistent_rates(
             "and lengths, 1 for directions). Close it with `assemble` first."
         )
     jacobian = rows.jacobian.reshape(*rows.value.shape, -1)
-    qd = least_squares(jacobian, rows.nu)
-    _check_rates("velocities", rows.names, jacobian, qd, rows.nu)
+
+    def solved(what: str, right: Array) -> Array:
+        rate = least_squares(jacobian, right)
+        left = np.abs(np.einsum("tcn,tn->tc", jacobian, rate) - right)
+        limit = 1e-7 * np.maximum(1.0, np.abs(right).max(axis=1))
+        if (left.max(axis=1) > limit).any():
+            frame = int(np.argmax(left.max(axis=1) / limit))
+            order, most = np.argsort(-left[frame])[:_SHOWN], left[frame].max()
+            worst = [rows.names[k] for k in order if left[frame, k] > 0.1 * most]
+            raise MuscleSolveError(
+                f"no {what} satisfy all rows in frame {frame}: {'; '.join(worst)} contradict each other "
+                f"(by {most:.3g}). The pose may be one where the mechanism is stretched out, or two drivers "
+                "lead the same degree of freedom."
+            )
+        return rate.reshape(q.shape)
+
+    qd = solved("velocities", rows.nu)
     if driven:
         _check_driven(rows, coordinate_names)
-    gamma = all_rows(constraints, time, q, qd.reshape(q.shape)).gamma
-    qdd = least_squares(jacobian, gamma)
-    _check_rates("accelerations", rows.names, jacobian, qdd, gamma)
-    return qd.reshape(q.shape), qdd.reshape(q.shape)
+    return qd, solved("accelerations", all_rows(constraints, time, q, qd).gamma)
 
 
 def check_finite(q: Array, names: tuple[str, ...]) -> None:
@@ -177,36 +211,3 @@ def _check_driven(rows: ConstraintRows, names: tuple[str, ...]) -> None:
             "some frame. Add a driver, or fix them; or the pose is one where the mechanism is stretched out."
         )
 
-
-def _check_closed(errors: ClosureErrors, tolerance: float, number: int | None = None) -> None:
-    """Refuse open rows; `number` is that of the frame where only one is given."""
-    apart, limit = violation(errors), max(10.0 * tolerance, 1e-9)
-    frame = int(np.argmax(apart.max(axis=1)))
-    if apart[frame].max() <= limit:
-        return
-    worst = np.argsort(-apart[frame])
-    open_rows = [k for k in worst if apart[frame, k] > max(limit, 0.1 * apart[frame, worst[0]])]
-    listed = "; ".join(f"{errors.names[k]} by {apart[frame, k]:.3g}" for k in open_rows[:_SHOWN])
-    more = f" and {len(open_rows) - _SHOWN} more" if len(open_rows) > _SHOWN else ""
-    failing = int((apart.max(axis=1) > limit).sum())
-    where = f"in {failing} of {len(apart)} frames" if number is None else f"in frame {number}"
-    raise MuscleSolveError(
-        f"the mechanism cannot be assembled {where}: a loop does not close or a driver does not reach its value. "
-        f"Nearest approach in frame {frame if number is None else number}: {listed}{more} (m for points and lengths, 1 "
-        "for directions). Check the lengths and the driven values, or start nearer to a possible pose."
-    )
-
-
-def _check_rates(what: str, names: tuple[str, ...], jacobian: Array, rate: Array, right: Array) -> None:
-    left = np.abs(np.einsum("tcn,tn->tc", jacobian, rate) - right)
-    limit = 1e-7 * np.maximum(1.0, np.abs(right).max(axis=1))
-    if (left.max(axis=1) > limit).any():
-        frame = int(np.argmax(left.max(axis=1) / limit))
-        worst = [
-            names[k] for k in np.argsort(-left[frame])[:_SHOWN] if left[frame, k] > 0.1 * left[frame].max()
-        ]
-        raise MuscleSolveError(
-            f"no {what} satisfy all rows in frame {frame}: {'; '.join(worst)} contradict each other "
-            f"(by {left[frame].max():.3g}). The pose may be one where the mechanism is stretched out, or two drivers "
-            "lead the same degree of freedom."
-        )

@@ -258,10 +258,8 @@ class MotionDriver:
         motion, topology = self._at(time), self.model.topology
         angles = DrivenAngles.of_joints(self.model)
         error, slope = angles.errors(angles.of_motion(self.model, motion)[0], q)
-        joints, base = (
-            (error, slope, np.clip(error, -_ROTATION_STEP, _ROTATION_STEP)),
-            base_closure_errors(self.model, motion, q, _ROTATION_STEP),
-        )
+        joints = error, slope, np.clip(error, -_ROTATION_STEP, _ROTATION_STEP)
+        base = base_closure_errors(self.model, motion, q, _ROTATION_STEP)
         value, jacobian, part = (np.concatenate(both, axis=1) for both in zip(joints, base, strict=True))
         hold = [f"{topology.root} {what} [{x}]" for what in ("point", "line", "front") for x in "xyz"]
         return ClosureErrors(topology.dof_names[: len(topology.dofs)] + tuple(hold), value, jacobian, part)
