@@ -141,7 +141,7 @@ def head_acceleration(run: ContactSimulation) -> Array:
     motion = run.motions["man"]
     model, head = motion.model, motion.model.body("head")
     weights = model.rigid_bodies.coordinates(model.mass.center)[head]
-    parts = model.rigid_bodies.basic_acceleration(motion.q, motion.qd, motion.qdd)[:, head]
+    parts = model.rigid_bodies.basic(motion.q, motion.qd, motion.qdd)[:, head]
     return np.einsum("k,tkx->tx", weights, parts)
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from musclesolve._util.arrays import Array
 from musclesolve.dynamics.model.mass_matrix import MassProperties
 from musclesolve.dynamics.model.model import Model
-from musclesolve.dynamics.model.topology import Body, Dof, Point, Topology
+from musclesolve.dynamics.model.topology import Dof, Point, RigidBody, Topology
 from musclesolve.errors import InputError
 
 _CLOUD = 8
@@ -37,7 +37,7 @@ def random_chain(links: int, seed: int = 0) -> Model:
     )
     vectors = {"forward": (1.0, 0.0, 0.0)} | {f"a{k}": tuple(axes[k]) for k in range(1, links)}
     bodies = tuple(
-        Body(k, f"link{k}", (f"p{k}", f"p{k + 1}"), _vectors(k, links), "", 1.0) for k in range(links)
+        RigidBody(k, f"link{k}", (f"p{k}", f"p{k + 1}"), _vectors(k, links), "", 1.0) for k in range(links)
     )
     dofs = tuple(
         Dof(f"turn{k}", f"link{k - 1}", f"link{k}", (None, f"a{k}"), 1, f"p{k}", *_driver(k))

@@ -120,7 +120,7 @@ def figures(run: ContactSimulation) -> list[str]:
     motion = run.motions["occupant"]
     model, head = motion.model, motion.model.body("head")
     weights = model.rigid_bodies.coordinates(model.mass.center)[head]
-    parts = model.rigid_bodies.basic_acceleration(motion.q, motion.qd, motion.qdd)[:, head]
+    parts = model.rigid_bodies.basic(motion.q, motion.qd, motion.qdd)[:, head]
     felt = np.einsum("k,tkx->tx", weights, parts)
     peak = np.linalg.norm(felt, axis=1).max() / 9.80665
     hips = motion.q[:, model.slot("hip_r"), 0] - run.motions["sled"].q[:, 0, 0]

@@ -49,12 +49,11 @@ def check_rigid(recording: Recording, poses: Mapping[str, Poses]) -> None:
             raise recording.document.error(problem, table, key, 0, expected, remedy, code="not_rigid")
 
 
-def filter_notes(recording: Recording, chosen: FilterChoice, loads: FootLoads) -> list[str]:
-    """Return sentences on an unusual cut-off, a short range, and ends too near to the ends of the recording."""
+def filter_notes(recording: Recording, chosen: FilterChoice) -> list[str]:
+    """Return sentences on unread curves, a short range, and ends too near to the ends of the recording."""
     # Of several cut-offs the lowest reaches farthest over time.
     period, rate = 1.0 / float(chosen.cutoff_hz.min()), recording.markers.rate
-    frames, seen = recording.frames(), gap_free_range(recording)
-    notes = [*cutoff_notes(recording, chosen.options.cutoff_hz, loads), *choice_notes(chosen)]
+    frames, seen, notes = recording.frames(), gap_free_range(recording), choice_notes(chosen)
     duration = (frames.stop - 1 - frames.start) / rate
     if duration < FEWEST_PERIODS * period:
         notes.append(

@@ -78,7 +78,7 @@ def point_derivatives(model: Model, motion: Motion, state: LegState) -> PointDer
 
     # dV_MT of straight paths; the rotation is made of the columns of the basic body, and so is its rate
     bodies = paths.rigid_bodies.subset(paths.point_body)
-    basic = bodies.basic_velocity(motion.q, motion.qd)
+    basic = bodies.basic(motion.q, motion.qd)
     columns = np.stack([basic[:, :, 1] - basic[:, :, 0], basic[:, :, 2], basic[:, :, 3]], -1)
     velocity = np.einsum("pc,tpcx->tpx", bodies.coordinates(paths.standing), basic)
     rate = on_standing(segments.bend(velocity), rotation) + on_standing(pull, columns @ bodies.inverse)

@@ -95,7 +95,7 @@ def weight(model, indices):
 def momentum_rate(model, motion, indices):
     """Sum of m a, with the acceleration of each mass center from its natural coordinates (2.44)."""
     own = model.rigid_bodies.subset(np.array(indices))
-    basic = own.basic_acceleration(motion.q, motion.qd, motion.qdd)
+    basic = own.basic(motion.q, motion.qd, motion.qdd)
     place = own.coordinates(model.mass.center[indices])
     return np.einsum("b,be,tbex->tx", model.mass.mass[indices], place, basic)
 

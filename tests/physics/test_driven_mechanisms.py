@@ -153,7 +153,7 @@ def test_the_crank_supplies_the_energy_of_the_loop(loop):
     model, driver, found = loop
     rigid_bodies = model.rigid_bodies
     places = rigid_bodies.coordinates(model.mass.center)
-    moving, basic = rigid_bodies.basic_velocity(found.q, found.qd), rigid_bodies.basic(found.q)
+    moving, basic = rigid_bodies.basic(found.q, found.qd), rigid_bodies.basic(found.q)
     energy = 0.5 * np.einsum("tbex,bef,tbfx->t", moving, model.basic_mass, moving)
     energy += 9.80665 * np.einsum("be,tbe->tb", places, basic[..., 2]) @ model.mass.mass
     power = make_interp_spline(TIME, energy, k=7)(TIME, 1)

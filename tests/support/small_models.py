@@ -9,7 +9,7 @@ from musclesolve.dynamics.mechanism.constraint_rows import AngleDriver, Rigid
 from musclesolve.dynamics.model.joint_and_body_constraints import coincident, fixed
 from musclesolve.dynamics.model.mass_matrix import MassProperties
 from musclesolve.dynamics.model.model import Model
-from musclesolve.dynamics.model.topology import Body, Dof, Point, Topology
+from musclesolve.dynamics.model.topology import Dof, Point, RigidBody, Topology
 
 
 def laid_out(name, points, vectors, bodies, universal=(), dofs=()) -> tuple[Topology, np.ndarray]:
@@ -19,7 +19,9 @@ def laid_out(name, points, vectors, bodies, universal=(), dofs=()) -> tuple[Topo
     """
     vectors = {key: tuple(np.asarray(v, float) / np.linalg.norm(v)) for key, v in vectors.items()}
     placed = tuple(Point(k, key, "origin", tuple(where), "") for k, (key, where) in enumerate(points.items()))
-    made = tuple(Body(k, key, tuple(p), tuple(v), key, 1.0) for k, (key, (p, v)) in enumerate(bodies.items()))
+    made = tuple(
+        RigidBody(k, key, tuple(p), tuple(v), key, 1.0) for k, (key, (p, v)) in enumerate(bodies.items())
+    )
     topology = Topology(name, made[0].name, "origin", placed, vectors, made, tuple(universal), tuple(dofs))
     return topology, np.array([*points.values(), *vectors.values()], dtype=float)
 

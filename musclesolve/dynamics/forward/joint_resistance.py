@@ -75,9 +75,7 @@ class JointResistance:
                 contiguous(np.reshape(bodies, (-1, 2)), np.intp),
                 contiguous(np.reshape(lines, (-1, 2)), np.intp),
                 contiguous(frames),
-                ranges(
-                    round_, "front_deg", "side_deg", "back_deg", "opposite_deg", "margin_deg", "moment"
-                ),
+                ranges(round_, "front_deg", "side_deg", "back_deg", "opposite_deg", "margin_deg", "moment"),
             )
             joints = contiguous([model.dof(row["dof"]) for row in single], np.intp)
             ends = ranges(single, "lower_deg", "upper_deg", "margin_deg", "moment")
@@ -190,4 +188,3 @@ def rise(x: Array) -> Array:
     """3 x^2 - 2 x^3 between 0 and 1, constant outside: the print falls again beyond 1 (3.8, correction C11)."""
     x = np.clip(x, 0.0, 1.0)
     return x**2 * (3.0 - 2.0 * x)
-

@@ -261,7 +261,7 @@ def check_forces(forces: Sequence[Force]) -> None:
 
 def kinetic_energy(model: Model, q: Array, qd: Array) -> Array:
     """1/2 qd^T M qd (T,) [J], body by body (2.48)."""
-    moving = model.rigid_bodies.basic_velocity(q, qd)
+    moving = model.rigid_bodies.basic(q, qd)
     return 0.5 * np.einsum("bef,tbex,tbfx->t", model.basic_mass, moving, moving, optimize=True)
 
 
@@ -277,7 +277,7 @@ def mass_center(model: Model, q: Array) -> Array:
 
 def momentum(model: Model, q: Array, qd: Array) -> tuple[Array, Array]:
     """Linear momentum [kg m/s] and angular momentum about the center of mass [kg m2/s], (T, 3) each."""
-    place, moving = model.rigid_bodies.basic(q), model.rigid_bodies.basic_velocity(q, qd)
+    place, moving = model.rigid_bodies.basic(q), model.rigid_bodies.basic(q, qd)
     linear = _weighted(model, moving)
     pushed = np.einsum("bef,tbfx->tbex", model.basic_mass, moving)
     return linear, np.cross(place, pushed).sum(axis=(1, 2)) - np.cross(mass_center(model, q), linear)
@@ -472,6 +472,7 @@ class System:
         order = [k for k in np.argsort(-np.abs(off)) if abs(off[k]) > 0.1 * np.abs(off).max()]
         more = f" and {len(order) - _SHOWN} more" if len(order) > _SHOWN else ""
         return "; ".join(f"{self.constraints.names[k]} by {off[k]:.3g}" for k in order[:_SHOWN]) + more
+
 
 Pulse = Callable[[Array], Array]
 """Acceleration (T, 3) [m/s2] at times (T,) [s]."""

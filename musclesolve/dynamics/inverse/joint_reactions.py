@@ -248,4 +248,3 @@ def expand(model: Model) -> ExpandedModel:
     kept = {part.name: getattr(model, part.name) for part in fields(Model)}
     laid = {"topology": topology, "standing": standing, "source": source}
     return ExpandedModel(**kept | laid, ties=tuple(ties), crossed=tuple(crossed))
-

@@ -124,19 +124,14 @@ UNCHANGED = "none"
 
 
 def measured_pose(
-    model: Model,
-    targets: Targets,
-    time: Array | None = None,
-    tolerance: float = 1e-8,
-    max_iterations: int = 60,
-    start: Array | None = None,
+    model: Model, targets: Targets, time: Array | None = None, start: Array | None = None
 ) -> Fit:
     """Every measured point and axis where it was measured; joint coordinates are those of the nearest pose.
 
     No point is moved, so the residual is zero; how far the constraints are from being met is
     `model.constraints.violation(fit.q)`. Arguments and exceptions are those of `fit_pose`.
     """
-    nearest = fit_pose(model, targets, time, tolerance, max_iterations, start)
+    nearest = fit_pose(model, targets, time, start=start)
     q = nearest.q.copy()
     q[:, targets.slots] = targets.values
     return replace(nearest, q=q, residual=np.zeros_like(nearest.residual))

@@ -200,7 +200,7 @@ class Pose(NamedTuple):
         return cls(coordinates[:, :-6], base[:, :3], from_cardan(*base[:, 3:].T))
 
     def q(self, tree: Tree, moving: Mask | None = None) -> Array:
-        """Natural coordinates (T, N, 3); moving (K,) as in `Tree.frames`."""
+        """Natural coordinates (T, N, 3); moving (K,) as in `Tree.pose`."""
         return tree.pose(*self, moving)
 
     def moved(self, tree: Tree, step: Array) -> Pose:

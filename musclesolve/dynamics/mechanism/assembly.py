@@ -25,6 +25,11 @@ from musclesolve.dynamics.mechanism.constraint_rows import (
 from musclesolve.errors import InputError, MuscleSolveError
 
 _LONGEST_STEP = 0.3  # Longest move of a coordinate in one step [m or 1]; keeps a distant start on track
+_SHORTEST_STEP, _STEPS = (
+    1e-10,
+    100,
+)  # Steps end with one that moves no coordinate by more [m or 1], or so many
+_OPEN = 1e-9  # A row that is farther from being met after the last step is open [m or 1]
 _MET = 1e-6  # How far a row may be from being met for rates to be computed [m or 1]
 _SHOWN = 4  # How many rows a message names
 
@@ -34,8 +39,6 @@ def assemble(
     time: Array,
     start: Array,
     coordinate_names: tuple[str, ...] = (),
-    tolerance: float = 1e-10,
-    max_iterations: int = 100,
     driven: bool = False,
 ) -> Array:
     """Pose (T, N, 3) of every frame that satisfies all rows (Silva 2003, 2.6, 5.7).
@@ -46,8 +49,6 @@ def assemble(
         start: (N, 3) first guess of the first frame, each other frame being closed from the one before; or (T, N, 3),
             a guess for every frame. Guesses that are all alike count as one.
         coordinate_names: names of the N points and vectors, for messages.
-        tolerance: how well every row is to be met [m or 1].
-        max_iterations: largest number of steps.
         driven: refuse a mechanism that can still move.
 
     Raises:
@@ -71,9 +72,9 @@ def assemble(
         q, now = np.empty(guess.shape), guess[:1]
         for frame in range(len(time)):
             here = slice(frame, frame + 1)
-            now = q[here] = _closed(constraints, time[here], now, tolerance, max_iterations, frame)
+            now = q[here] = _closed(constraints, time[here], now, frame)
     else:
-        q = _closed(constraints, time, guess, tolerance, max_iterations)
+        q = _closed(constraints, time, guess)
     if inverted := mirrored(constraints, q):
         body, frame = next(iter(inverted.items()))
         raise MuscleSolveError(
@@ -95,39 +96,32 @@ def _listed(constraints: Iterable[Constraint]) -> list[Constraint]:
     return listed
 
 
-def _closed(
-    constraints: list[Constraint],
-    time: Array,
-    start: Array,
-    tolerance: float,
-    max_iterations: int,
-    number: int | None = None,
-) -> Array:
+def _closed(constraints: list[Constraint], time: Array, start: Array, number: int | None = None) -> Array:
     """Newton-Raphson steps from a start (T, N, 3) until none moves a coordinate; refuses rows that stay open.
 
     number: that of the frame where only one is closed.
     """
     q = np.array(start)
-    for _ in range(max_iterations):
+    for _ in range(_STEPS):
         errors = all_closure_errors(constraints, time, q)
         step = -least_squares(errors.jacobian.reshape(len(q), -1, 3 * q.shape[1]), errors.part).reshape(
             q.shape
         )
         largest = np.abs(step).max(axis=(1, 2), keepdims=True)
         q = q + step * np.minimum(1.0, _LONGEST_STEP / np.maximum(largest, 1e-12))
-        if largest.max() < tolerance:
+        if largest.max() < _SHORTEST_STEP:
             break
 
     errors = all_closure_errors(constraints, time, q)
-    apart, limit = violation(errors), max(10.0 * tolerance, 1e-9)
+    apart = violation(errors)
     frame = int(np.argmax(apart.max(axis=1)))
-    if apart[frame].max() <= limit:
+    if apart[frame].max() <= _OPEN:
         return q
     worst = np.argsort(-apart[frame])
-    open_rows = [k for k in worst if apart[frame, k] > max(limit, 0.1 * apart[frame, worst[0]])]
+    open_rows = [k for k in worst if apart[frame, k] > max(_OPEN, 0.1 * apart[frame, worst[0]])]
     listed = "; ".join(f"{errors.names[k]} by {apart[frame, k]:.3g}" for k in open_rows[:_SHOWN])
     more = f" and {len(open_rows) - _SHOWN} more" if len(open_rows) > _SHOWN else ""
-    failing = int((apart.max(axis=1) > limit).sum())
+    failing = int((apart.max(axis=1) > _OPEN).sum())
     where = f"in {failing} of {len(apart)} frames" if number is None else f"in frame {number}"
     raise MuscleSolveError(
         f"the mechanism cannot be assembled {where}: a loop does not close or a driver does not reach its value. "
@@ -210,4 +204,3 @@ def _check_driven(rows: ConstraintRows, names: tuple[str, ...]) -> None:
             f"nothing drives {', '.join(free[: 2 * _SHOWN])}{more}: constraints and drivers leave them free to move in "
             "some frame. Add a driver, or fix them; or the pose is one where the mechanism is stretched out."
         )
-

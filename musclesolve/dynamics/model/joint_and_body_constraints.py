@@ -27,7 +27,7 @@ import numpy as np
 from musclesolve._util.arrays import Array, Indices
 from musclesolve.dynamics.model.rigid_body import RigidBodies, body_slots
 from musclesolve.dynamics.model.topology import Direction, Topology
-from musclesolve.dynamics.vectors import lines_of
+from musclesolve.dynamics.vectors import dot, lines_of
 from musclesolve.errors import InputError
 
 
@@ -98,19 +98,15 @@ class Constraints:
             target=np.vstack([self.target, target]),
         )
 
-    def _directions(self, q: Array) -> tuple[Array, Array]:
-        return lines_of(q, self.first), lines_of(q, self.second)
-
     def value(self, q: Array) -> Array:
         """Phi (T, c) for q (T, N, 3) (2.13) [m2, m or 1]."""
-        a, b = self._directions(q)
-        product = np.einsum("tcx,tcx->tc", a, b) - self.constant
+        product = dot(lines_of(q, self.first), lines_of(q, self.second)) - self.constant
         return np.concatenate([product, (self.weights @ q - self.target).reshape(len(q), -1)], axis=1)
 
     def handedness(self, q: Array) -> Array:
         """Determinant of the three lines of each body whose rows its mirror image meets as well, (T, b)."""
-        lines = lines_of(q, self.triads)
-        return np.einsum("tbx,tbx->tb", lines[:, :, 0], np.cross(lines[:, :, 1], lines[:, :, 2]))
+        a, b, c = np.moveaxis(lines_of(q, self.triads), 2, 0)
+        return dot(a, np.cross(b, c))
 
     def violation(self, q: Array) -> Array:
         """How far each row is from being met, as a length or a cosine, (T, c) [m or 1].
@@ -118,7 +114,7 @@ class Constraints:
         A row |r_ij|^2 - L^2 divided by 2 L is the error of the length; the others are divided by both lengths.
         """
         violation = self.value(q)
-        violation[:, : len(self.constant)] /= self._scale(*self._directions(q))
+        violation[:, : len(self.constant)] /= self._scale(lines_of(q, self.first), lines_of(q, self.second))
         return violation
 
     def rate_violation(self, q: Array, qd: Array, qdd: Array) -> tuple[Array, Array]:
@@ -126,16 +122,13 @@ class Constraints:
 
         Scaled as `violation`, (T, c) each [m/s and m/s2, or 1/s and 1/s2]: how fast a length changes, say.
         """
-        a, b = self._directions(q)
-        ad, bd = self._directions(qd)
-        add, bdd = self._directions(qdd)
+        a, ad, add = (lines_of(x, self.first) for x in (q, qd, qdd))
+        b, bd, bdd = (lines_of(x, self.second) for x in (q, qd, qdd))
         scale = self._scale(a, b)
-        once = np.einsum("tcx,tcx->tc", ad, b) + np.einsum("tcx,tcx->tc", a, bd)
-        twice = np.einsum("tcx,tcx->tc", add, b) + np.einsum("tcx,tcx->tc", a, bdd)
-        twice += 2.0 * np.einsum("tcx,tcx->tc", ad, bd)
-        linear = ((self.weights @ rate).reshape(len(q), -1) for rate in (qd, qdd))
-        first, second = (np.hstack(both) for both in zip((once / scale, twice / scale), linear, strict=True))
-        return first, second
+        once = (dot(ad, b) + dot(a, bd)) / scale
+        twice = (dot(add, b) + dot(a, bdd) + 2.0 * dot(ad, bd)) / scale
+        linear = [(self.weights @ rate).reshape(len(q), -1) for rate in (qd, qdd)]
+        return np.hstack([once, linear[0]]), np.hstack([twice, linear[1]])
 
     def _scale(self, a: Array, b: Array) -> Array:
         """What the scalar products are divided by: 2 L where a line meets itself, else both lengths; (T, s)."""
@@ -145,20 +138,19 @@ class Constraints:
 
     def jacobian(self, q: Array) -> Array:
         """Phi_q (T, c, N, 3) (2.14, 2.15)."""
-        a, b = self._directions(q)
         rows = np.arange(len(self.constant))
         jacobian = np.zeros((len(q), len(self.names), self.size + 1, 3))
         jacobian[:, len(rows) :, : self.size] = np.kron(self.weights, np.eye(3)).reshape(-1, self.size, 3)
-        for slots, factor in ((self.first, b), (self.second, a)):
+        for slots, other in ((self.first, self.second), (self.second, self.first)):
+            factor = lines_of(q, other)
             jacobian[:, rows, slots[:, 1]] += factor
             jacobian[:, rows, slots[:, 0]] -= factor
         return jacobian[:, :, : self.size]
 
     def gamma(self, qd: Array) -> Array:
         """Right-hand side of Phi_q qdd = gamma, (T, c) (2.17); that of the velocities, nu, is zero."""
-        a, b = self._directions(qd)
         gamma = np.zeros((len(qd), len(self.names)), dtype=qd.dtype)
-        gamma[:, : len(self.constant)] = -2.0 * np.einsum("tcx,tcx->tc", a, b)
+        gamma[:, : len(self.constant)] = -2.0 * dot(lines_of(qd, self.first), lines_of(qd, self.second))
         return gamma
 
 

@@ -128,8 +128,7 @@ def inertia_on_bodies(rigid_bodies: RigidBodies, basic: Array, q: Array, qd: Arr
 
     Includes the velocity-dependent part of the two-point bodies, V^T M_e Vdot qd (2.71, sign of correction B1).
     """
-    acceleration = rigid_bodies.basic_acceleration(q, qd, qdd)
-    return np.einsum("bef,tbfx->tbex", basic, acceleration)
+    return np.einsum("bef,tbfx->tbex", basic, rigid_bodies.basic(q, qd, qdd))
 
 
 def weight_force(rigid_bodies: RigidBodies, mass: MassProperties, q: Array, gravity: Array) -> Array:

@@ -20,12 +20,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from math import comb
 
 import numpy as np
 
 from musclesolve._util.arrays import Array, Indices, Mask
 from musclesolve.dynamics.kernel.arrays import BodyArrays, contiguous
-from musclesolve.dynamics.model.topology import Body, Topology
+from musclesolve.dynamics.model.topology import RigidBody, Topology
 from musclesolve.errors import InputError
 
 PLACES = 6
@@ -117,24 +118,20 @@ class RigidBodies:
             contiguous(self.origin),
         )
 
-    def basic(self, q: Array) -> Array:
-        """r_i, r_j, u, v of every body, (T, B, 4, 3), from q (T, N, 3)."""
-        r_i, r_j, u, v = self._parts(q)
-        return self._stack(r_i, r_j, u, v, np.cross(u, r_j - r_i))
-
-    def basic_velocity(self, q: Array, qd: Array) -> Array:
-        """Time derivative of `basic` (2.66)."""
-        r_i, r_j, u, _ = self._parts(q)
-        rd_i, rd_j, ud, vd = self._parts(qd)
-        return self._stack(rd_i, rd_j, ud, vd, np.cross(ud, r_j - r_i) + np.cross(u, rd_j - rd_i))
-
-    def basic_acceleration(self, q: Array, qd: Array, qdd: Array) -> Array:
-        """Second time derivative of `basic` (2.67, second block of V with the sign of correction B2)."""
-        r_i, r_j, u, _ = self._parts(q)
-        rd_i, rd_j, ud, _ = self._parts(qd)
-        rdd_i, rdd_j, udd, vdd = self._parts(qdd)
-        cross = np.cross(udd, r_j - r_i) + 2.0 * np.cross(ud, rd_j - rd_i) + np.cross(u, rdd_j - rdd_i)
-        return self._stack(rdd_i, rdd_j, udd, vdd, cross)
+    def basic(self, q: Array, qd: Array | None = None, qdd: Array | None = None) -> Array:
+        """r_i, r_j, u, v of every body, (T, B, 4, 3), from q (T, N, 3) [m]; their first time derivative with qd (2.66),
+        their second with qdd as well (2.67, second block of V with the sign of correction B2).
+        """
+        rates = [self._parts(x) for x in (q, qd, qdd) if x is not None]
+        order = len(rates) - 1
+        r_i, r_j, u, v = rates[order]
+        arm, axis = [j - i for i, j, _, _ in rates], [axis for _, _, axis, _ in rates]
+        # d^n (u x r_ij) by Leibniz' rule
+        product = np.cross(axis[order], arm[0])
+        for k in range(1, order + 1):
+            product = product + comb(order, k) * np.cross(axis[order - k], arm[k])
+        v = np.where(self.crossed[:, None], product / self.length_v[:, None], v)
+        return np.stack([r_i, r_j, u, v], axis=2)
 
     def _parts(self, q: Array) -> tuple[Array, Array, Array, Array]:
         """r_i, r_j, u and the linear v of every body, (T, B, 3) each."""
@@ -143,10 +140,6 @@ class RigidBodies:
         u = (padded[:, u_to] - padded[:, u_from]) / self.length_u[:, None]
         v = (padded[:, v_to] - padded[:, v_from]) / self.length_v[:, None]
         return padded[:, i], padded[:, j], u, v
-
-    def _stack(self, r_i: Array, r_j: Array, u: Array, v: Array, cross: Array) -> Array:
-        v = np.where(self.crossed[:, None], cross / self.length_v[:, None], v)
-        return np.stack([r_i, r_j, u, v], axis=2)
 
     def rotation(self, q: Array) -> Array:
         """Rotation of every body from the standing pose, (T, B, 3, 3): R = X X'^-1 (2.46)."""
@@ -160,7 +153,7 @@ class RigidBodies:
 
         With dR/dt = [w]x R: w is half the sum of e x de/dt over the axes e of the body.
         """
-        rates = self.basic_velocity(q, qd)
+        rates = self.basic(q, qd)
         columns = np.stack([rates[:, :, 1] - rates[:, :, 0], rates[:, :, 2], rates[:, :, 3]], axis=-1)
         spin = 0.5 * np.cross(self.rotation(q), columns @ self.inverse, axis=2).sum(axis=3)
         return np.concatenate([spin, rates[:, :, 0] - np.cross(spin, q[:, self.slots[:, 0]])], axis=2)
@@ -206,7 +199,7 @@ class RigidBodies:
         return basic
 
 
-def body_slots(body: Body, slot: dict[str, int], none: int) -> list[int]:
+def body_slots(body: RigidBody, slot: dict[str, int], none: int) -> list[int]:
     """The six slots of one body; where v is a cross product its two are none."""
     points, vectors = [slot[name] for name in body.points], [slot[name] for name in body.vectors]
     i, j = points[:2]

@@ -46,7 +46,7 @@ class Point:
 
 
 @dataclass(frozen=True)
-class Body:
+class RigidBody:
     """A rigid body, by its points and vectors: 2 and 2, 3 and 1, 2 and 1, 3 and 0, or 4 and 0.
 
     extra: further points and vectors of it, each tied to the others by a linear combination (Silva 2003, 2.19).
@@ -99,7 +99,7 @@ class Topology:
     origin: str
     points: tuple[Point, ...]
     vectors: dict[str, tuple[float, float, float]]
-    bodies: tuple[Body, ...]
+    bodies: tuple[RigidBody, ...]
     universal: tuple[tuple[str, str], ...]
     dofs: tuple[Dof, ...]
 

@@ -18,10 +18,10 @@ from musclesolve._util.names import suggestion
 from musclesolve.dynamics.model.data_files import locate, read_text
 from musclesolve.dynamics.model.topology import (
     NO_DIRECTION,
-    Body,
     Direction,
     Dof,
     Point,
+    RigidBody,
     Topology,
     check_topology,
 )
@@ -153,7 +153,7 @@ def from_tables(raw: Mapping[str, Any], file: Path) -> Topology:
         Point(p["number"], p["name"], p["from"], tuple(p["offset"]), p["scale"]) for p in rows["point"]
     )
     bodies = tuple(
-        Body(
+        RigidBody(
             row["number"],
             row["name"],
             tuple(row["points"]),

@@ -122,7 +122,8 @@ def anatomy(trial: Trial, margin: float = 0.0) -> Anatomy:
         *by_cause["stature"],
         *map(str, body.unusual),
         *uncertain,
-        *filter_notes(trial, chosen, loads),
+        *by_cause["cutoff"],
+        *filter_notes(trial, chosen),
         *trial.notes,
         *body.stance.notes,
     ]

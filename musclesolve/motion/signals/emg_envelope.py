@@ -64,16 +64,6 @@ def linear_envelope(signal: Array, rate_hz: float, options: EmgOptions) -> Array
     return low_pass(np.abs(band), rate_hz, options.envelope_hz, options.envelope_order)[inside]
 
 
-def two_pass_high_gain(frequency_hz: ArrayLike, rate_hz: float, cutoff_hz: float, order: int) -> Array:
-    """Return the gain of a Butterworth high-pass run both ways, 1/sqrt(2) at the cut-off fc.
-
-        1 / (1 + (sqrt(2) - 1) (tan(pi fc/fs) / tan(pi f/fs))^(2n)),
-
-    n the order of one pass: that of the low-pass (``two_pass_gain``) with the ratio turned over.
-    """
-    return two_pass_gain(cutoff_hz, rate_hz, frequency_hz, order)
-
-
 def band_pass(signal: ArrayLike, rate_hz: float, band_hz: tuple[float, float], order: int) -> Array:
     """Return what of a signal lies between two cut-off frequencies, without lag, -3 dB at either of them.
 
@@ -95,7 +85,8 @@ def band_pass(signal: ArrayLike, rate_hz: float, band_hz: tuple[float, float], o
     low, high = (float(checked_cutoffs(cutoff, given.shape, rate_hz).flat[0]) for cutoff in band_hz)
     line, sines = sine_series(given)
     frequency = harmonics(len(given), rate_hz).reshape(-1, *[1] * (given.ndim - 1))
-    gain = two_pass_high_gain(frequency, rate_hz, low, order) * two_pass_gain(frequency, rate_hz, high, order)
+    # The gain of the high-pass is that of the low-pass with the ratio of the tangents turned over.
+    gain = two_pass_gain(low, rate_hz, frequency, order) * two_pass_gain(frequency, rate_hz, high, order)
     passed = np.zeros_like(line)
     passed[1:-1] = dst(gain * sines, type=1, axis=0, norm="ortho")
     return passed

@@ -14,7 +14,7 @@ from musclesolve.dynamics.model.mass_matrix import (
     mass_matrix,
 )
 from musclesolve.dynamics.model.rigid_body import RigidBodies
-from musclesolve.dynamics.model.topology import Body, Point, Topology
+from musclesolve.dynamics.model.topology import Point, RigidBody, Topology
 
 KINDS = {
     "two points, two vectors": (2, 2),
@@ -29,7 +29,7 @@ def lone_body(points: int, vectors: int) -> tuple[Topology, np.ndarray]:
     rng = np.random.default_rng(points * 10 + vectors)
     names = tuple(f"p{k}" for k in range(points))
     axes = {f"v{k}": tuple(x / np.linalg.norm(x)) for k, x in enumerate(rng.normal(size=(vectors, 3)))}
-    body = Body(1, "body", names, tuple(axes), "body", 1.0)
+    body = RigidBody(1, "body", names, tuple(axes), "body", 1.0)
     placed = tuple(Point(k, name, "origin", (0.0, 0.0, 0.0), "body") for k, name in enumerate(names))
     topology = Topology("lone", "body", "origin", placed, axes, (body,), (), ())
     return topology, np.vstack([0.3 * rng.normal(size=(points, 3)), *axes.values()])
