@@ -9,6 +9,7 @@ from __future__ import annotations
 import tempfile
 from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -37,6 +38,7 @@ from musclesolve.recording.text.text_file import is_file, read_lines, split_cell
 from musclesolve.recording.text.trc_file import RATE_TOLERANCE
 from musclesolve.recording.trial.emg_channels import read_emg
 from musclesolve.recording.trial.functional_trials import read_functional
+from musclesolve.recording.trial.settings import consistency_of, filter_of, muscles_of
 from musclesolve.recording.trial.trial_file import (
     assembled,
     marker_notes,
@@ -55,58 +57,65 @@ def load(path: Path) -> tuple[Case | None, list[Finding]]:
     try:
         document = trial_document(path)
     except InputError as error:
-        return None, [finding_of("trial_file" if _is_there(path) else "unreadable", error)]
+        code = "unreadable"
+        with suppress(InputError):
+            code = "trial_file" if is_file(path) else code
+        return None, [finding_of(code, error)]
     content, errors = examined(document)
     findings = _together([finding_of("trial_file", error) for error in errors])
     axes: tuple[Fact, ...] = ("up", "forward")
     unknown: set[Fact] = {axis for axis in axes if content["laboratory"][axis] is None}
-    files = _files(document, content, findings)
-    rotations = _rotations(document, content, findings)
-    reading = _Reading(document, content, files, *rotations, findings)
-    walk, static = reading.markers("markers"), reading.markers("static")
+    files: dict[str, Path] = {}
+    for role, name in content["files"].items():
+        if name is not None:
+            with contained(findings, f"search for the file of {role}", code="unreadable"):
+                files[role] = document.input_file("files", role, name)
+    rotation, standing = _rotations(document, content["laboratory"], findings)
+
+    def markers(role: str, rotation: Array) -> Markers | None:
+        recorded = read_leniently(files[role], read_markers, findings) if role in files else None
+        return None if recorded is None else _whole(recorded, "NumFrames", findings).rotated(rotation)
+
+    walk, static = markers("markers", rotation), markers("static", standing)
     if walk is None:
         # Nothing can be found in forces without the feet, but whether their file can be read.
         if "forces" in files and not is_c3d(files["forces"]):
             read_leniently(files["forces"], read_forces_table, findings)
         return None, findings
     laboratory = {key: axis for key, axis in content["laboratory"].items() if axis is not None}
-    recorded = Recorded(reading.trial(walk, static), laboratory)
+    trial = _trial(document, content, files, rotation, walk, static, findings)
     if any(finding.code == "mapping" for finding in findings):
         unknown.add("mapping")
-    if not recorded.trial.forces or not all(map(is_stated, content["force"])):
+    if not trial.forces or not all(map(is_stated, content["force"])):
         unknown.add("plates")
-    return Case(document, content, recorded, tuple(findings), frozenset(unknown)), findings
+    case = Case(document, content, Recorded(trial, laboratory), tuple(findings), frozenset(unknown))
+    return case, findings
 
 
 def _together(findings: list[Finding]) -> list[Finding]:
     """Return what is wrong with several tables of a list, such as [[force]], as one finding in the first of them."""
-    same: dict[tuple[str, str | None], list[Finding]] = {}
-    for number, each in enumerate(findings):
-        field = each.where.field or ""
-        key = each.what if field.startswith("[[") else str(number)
-        same.setdefault((key, field), []).append(each)
-    return [
-        own[0]
-        if len(own) == 1
-        else replace(
-            own[0],
-            what=f"{own[0].what}; so it is in {len(own)} of these tables, in the "
-            f"lines {', '.join(str(each.where.line) for each in own)}",
-        )
-        for own in same.values()
-    ]
+    alike: dict[tuple[str, str], list[Finding]] = {}
+    for number, finding in enumerate(findings):
+        field = finding.where.field or ""
+        what = finding.what if field.startswith("[[") else str(number)
+        alike.setdefault((what, field), []).append(finding)
+    joined = []
+    for first, *others in alike.values():
+        if others:
+            lines = ", ".join(str(finding.where.line) for finding in (first, *others))
+            more = f"so it is in {1 + len(others)} of these tables, in the lines {lines}"
+            first = replace(first, what=f"{first.what}; {more}")
+        joined.append(first)
+    return joined
 
 
-def _is_there(path: Path) -> bool:
-    try:
-        return is_file(path)
-    except InputError:
-        return False
+def _rotations(
+    document: Document, laboratory: dict[str, Any], findings: list[Finding]
+) -> tuple[Array, Array]:
+    """Return the rotations (3, 3) from the files to the global frame, of the motion and of the standing trial.
 
-
-def _rotations(document: Document, content: dict[str, Any], findings: list[Finding]) -> tuple[Array, Array]:
-    """Return the rotations (3, 3) from the files to the global frame, of the motion and of the standing trial."""
-    laboratory = content["laboratory"]
+    laboratory: axes that are not stated, or not to be used, are set in it.
+    """
     if laboratory["up"] is None:
         laboratory["up"] = "+y" if laboratory["forward"] in ("+z", "-z") else "+z"
     if laboratory["forward"] is None:
@@ -126,116 +135,171 @@ def _rotations(document: Document, content: dict[str, Any], findings: list[Findi
         return rotation, rotation
 
 
-def _files(document: Document, content: dict[str, Any], findings: list[Finding]) -> dict[str, Path]:
-    found: dict[str, Path] = {}
-    for role, name in content["files"].items():
-        if name is not None:
-            with contained(findings, f"search for the file of {role}", code="unreadable"):
-                found[role] = document.input_file("files", role, name)
-    return found
+def _trial(
+    document: Document,
+    content: dict[str, Any],
+    files: dict[str, Path],
+    rotation: Array,
+    walk: Markers,
+    static: Markers | None,
+    findings: list[Finding],
+) -> Trial:
+    """Return the trial with everything that can be read; what cannot is added to the findings.
 
+    files: role -> file, of those that are there. rotation: from their axes to the global ones, (3, 3). What is at fault
+    in the content is replaced in it by what the trial is made with.
+    """
+    unread = static is None and content["files"]["static"] is not None
+    marker_mapping = _marker_mapping(document, content, walk, static, unread, findings)
+    functional: dict[Side, Markers] = {}
+    with contained(findings, "reading of the functional trials", code="mapping"):
+        functional = read_functional(document, content, rotation, marker_mapping)
 
-@dataclass(frozen=True)
-class _Reading:
-    """The reading of one trial."""
-
-    document: Document  # the trial file
-    content: dict[str, Any]  # its content, with defaults
-    files: dict[str, Path]  # role -> file, of those that are there
-    rotation: Array  # from the axes of the files to the global ones, (3, 3)
-    standing: Array  # the same for the file of the standing trial
-    findings: list[Finding]  # what is wrong is added to it
-
-    def markers(self, role: str) -> Markers | None:
-        """Return the motion or the standing trial, None where it cannot be read."""
-        if role not in self.files:
-            return None
-        markers = read_leniently(self.files[role], read_markers, self.findings)
-        rotation = self.standing if role == "static" else self.rotation
-        return None if markers is None else self._whole(markers, "NumFrames").rotated(rotation)
-
-    def trial(self, walk: Markers, static: Markers | None) -> Trial:
-        """Return the trial with everything that can be read."""
-        document, content, findings = self.document, self.content, self.findings
-        unread = static is None and content["files"]["static"] is not None
-        marker_mapping = marker_mapping_of(document, content, walk, static, unread, findings)
-        functional: dict[Side, Markers] = {}
-        with contained(findings, "reading of the functional trials", code="mapping"):
-            functional = read_functional(document, content, self.rotation, marker_mapping)
-        forces, plate_notes = self._forces(marker_mapping)
-        # What is not known is not a number, and no check looks at it.
-        given = content["subject"]
-        unknown = {key: float("nan") for key in ("mass_kg", "stature_m") if given[key] is None}
-        given = given | unknown | {"sex": given["sex"] or "male"}
-        subject = subject_of(document, given | {"segments": None})
-        with contained(findings, "reading of the subject's segments", code="unreadable"):
-            subject = subject_of(document, given)
-        time_range = self._time_range(walk, forces)
-        notes = (*marker_notes(walk, static, functional), *plate_notes)
-        emg, emg_notes = None, list[str]()
-        with contained(findings, "reading of the EMG", code="emg"):
-            emg, emg_notes = read_emg(document, content, self.files["markers"], checked=False)
-
-        def with_files(files: dict[str, Path]) -> Trial:
-            trial = assembled(
-                document, content, files, marker_mapping, functional, forces, subject, time_range
+    forces: tuple[PlateForce, ...] = ()
+    notes = list(marker_notes(walk, static, functional))
+    path = files.get("forces", files["markers"])
+    if is_c3d(path):
+        with contained(findings, "reading of the plates", code="plate_feet"):
+            recorded, mapping = read_c3d(path), marker_mapping.mapping
+            forces, plate_notes = c3d_forces(
+                document, content, recorded, marker_mapping.walk, mapping, rotation
             )
-            return with_emg(replace(trial, notes=(*trial.notes, *notes)), emg, emg_notes)
-
-        try:
-            return with_files(self.files)
-        except InputError as error:
-            # Events that a file states and that cannot be read: the rest is examined without them.
-            findings.append(finding_of("unreadable", error))
-            return with_files({})
-
-    def _forces(self, marker_mapping: MarkerMapping) -> tuple[tuple[PlateForce, ...], list[str]]:
-        path = self.files.get("forces", self.files["markers"])
-        if is_c3d(path):
-            with contained(self.findings, "reading of the plates", code="plate_feet"):
-                return c3d_forces(
-                    self.document,
-                    self.content,
-                    read_c3d(path),
-                    marker_mapping.walk,
-                    marker_mapping.mapping,
-                    self.rotation,
-                )
-            return (), []
-        table = read_leniently(path, read_forces_table, self.findings) if "forces" in self.files else None
-        if table is None:
-            return (), []
-        table = self._whole(table, "nRows")
-        plates = []
-        for index, entry in enumerate(self.content["force"]):
+            notes += plate_notes
+    elif "forces" in files and (table := read_leniently(path, read_forces_table, findings)) is not None:
+        table = _whole(table, "nRows", findings)
+        for index, entry in enumerate(content["force"]):
             if is_stated(entry):
-                with contained(self.findings, "reading of the forces", code="unreadable"):
-                    plates.append(plate_of(self.document, self.content, index, table, self.rotation))
-        return tuple(plates), list(table.notes)
+                with contained(findings, "reading of the forces", code="unreadable"):
+                    forces = (*forces, plate_of(document, content, index, table, rotation))
+        notes += table.notes
 
-    def _whole(self, recorded: Rows, count: str) -> Rows:
-        """Return what a file holds, its warning on the number of rows made a finding."""
-        if not recorded.row_warning:
-            return recorded
-        remedy = f"export the file again; or correct {count} in its header, if the rows are all there"
-        what = recorded.row_warning.rstrip(".")
-        self.findings.append(Finding("truncated", "warning", what, remedy, Where(recorded.path)))
-        return replace(recorded, row_warning="")
+    # What is not known is not a number, and no check looks at it.
+    values = content["subject"]
+    unknown = {key: float("nan") for key in ("mass_kg", "stature_m") if values[key] is None}
+    values = values | unknown | {"sex": values["sex"] or "male"}
+    subject = subject_of(document, values | {"segments": None})
+    with contained(findings, "reading of the subject's segments", code="unreadable"):
+        subject = subject_of(document, values)
 
-    def _time_range(self, walk: Markers, forces: tuple[PlateForce, ...]) -> Run:
-        zero = np.zeros((walk.time.size, 3))
-        unloaded = PlateForce("r", walk.time, zero, zero, zero, walk.path)
-        with contained(self.findings, "reading of the time range", code="time_range"):
-            return time_range_of(self.document, self.content["time"], walk, forces or (unloaded,))
-        self.content["time"] = dict.fromkeys(self.content["time"])
-        return float(walk.time[0]), float(walk.time[-1])
+    zero = np.zeros((walk.time.size, 3))
+    plates = forces or (PlateForce("r", walk.time, zero, zero, zero, walk.path),)
+    time_range: Run | None = None
+    with contained(findings, "reading of the time range", code="time_range"):
+        time_range = time_range_of(document, content["time"], walk, plates)
+    if time_range is None:
+        content["time"] = dict.fromkeys(content["time"])
+        time_range = float(walk.time[0]), float(walk.time[-1])
+
+    emg, emg_notes = None, list[str]()
+    with contained(findings, "reading of the EMG", code="emg"):
+        emg, emg_notes = read_emg(document, content, files["markers"], checked=False)
+
+    # Settings of which one rules out another: the examination goes on with those that are usual.
+    settings: dict[str, tuple[Callable[[Document, dict[str, Any]], Any], tuple[str, ...]]] = {
+        "filter": (filter_of, ("method", "order", "cutoff_hz")),
+        "consistency": (consistency_of, ("method",)),
+        "muscles": (muscles_of, ("tendon_strain",)),
+    }
+    for name, (read, keys) in settings.items():
+        try:
+            read(document, content[name])
+        except InputError as error:
+            findings.append(finding_of("trial_file", error))
+            rules = document.tables[name]["keys"]
+            content[name] = content[name] | {key: rules[key].get("default") for key in keys}
+
+    def with_files(files: dict[str, Path]) -> Trial:
+        trial = assembled(document, content, files, marker_mapping, functional, forces, subject, time_range)
+        return with_emg(replace(trial, notes=(*trial.notes, *notes)), emg, emg_notes)
+
+    try:
+        return with_files(files)
+    except InputError as error:
+        # Events that a file states and that cannot be read: the rest is examined without them.
+        findings.append(finding_of("unreadable", error))
+        return with_files({})
+
+
+def _whole(recorded: Rows, count: str, findings: list[Finding]) -> Rows:
+    """Return what a file holds, its warning on the number of rows made a finding; count: where its header has it."""
+    if not recorded.row_warning:
+        return recorded
+    remedy = f"export the file again; or correct {count} in its header, if the rows are all there"
+    what = recorded.row_warning.rstrip(".")
+    findings.append(Finding("truncated", "warning", what, remedy, Where(recorded.path)))
+    return replace(recorded, row_warning="")
+
+
+def _marker_mapping(
+    document: Document,
+    content: dict[str, Any],
+    walk: Markers,
+    static: Markers | None,
+    unread: bool,
+    findings: list[Finding],
+) -> MarkerMapping:
+    """Return the landmarks, clusters and carried markers that the files provide; faults are added to the findings.
+
+    unread: whether a standing trial is named that could not be read.
+    """
+    try:
+        return read_marker_mapping(document, content, walk, static)
+    except InputError as error:
+        refused = finding_of("mapping", error)
+    try:
+        requested = requested_mapping(document, content, walk, static)
+    except InputError:
+        # Without the set, or without the owners of the markers, every line would seem wrong.
+        findings.append(refused)
+        return MarkerMapping(walk, static, {}, {}, {})
+    wrong: list[Finding] = []
+    walk, static, tables = requested.walk, requested.static, requested.tables
+    mapping, errors = examined_mapping(document, tables["mapping"])
+    # What a set has for markers of the standing trial is missing for want of it.
+    if tables["mapping"] and not (unread and content["markers"]["set"]):
+        if not errors:
+            errors = joint_errors(document, mapping, content["subject"], static is not None or unread)
+        wrong += [finding_of("mapping", error) for error in errors]
+
+    clusters: dict[str, tuple[str, ...]] = {}
+    for name, value in tables["clusters"].items():
+        with contained(wrong, "reading of the mapping", code="mapping"):
+            clusters |= read_clusters(document, {name: value})
+    carried: dict[str, str] = {}
+    for marker, cluster in tables["carried"].items():
+        if not isinstance(cluster, str) or cluster in clusters or cluster not in tables["clusters"]:
+            with contained(wrong, "reading of the mapping", code="mapping"):
+                carried |= read_carried(document, {marker: cluster}, clusters)
+    # What a cluster that is at fault would carry is missing for want of it.
+    mapping = {
+        name: weights
+        for name, weights in mapping.items()
+        if not any(marker in tables["carried"] and marker not in carried for marker in weights)
+    }
+
+    absent = absences(document, mapping, clusters, carried, walk, static)
+    if not unread:
+        wrong += [finding_of("mapping", error) for error in absent.values()]
+    clusters = {k: markers for k, markers in clusters.items() if not unread and ("clusters", k) not in absent}
+    lost = {
+        marker
+        for marker, cluster in carried.items()
+        if cluster not in clusters or ("carried", marker) in absent
+    }
+    carried = {marker: cluster for marker, cluster in carried.items() if marker not in lost}
+    mapping = {
+        name: weights
+        for name, weights in mapping.items()
+        if all(marker in walk or marker in carried for marker in weights)
+        or not (("mapping", name) in absent or lost & set(weights))
+    }
+    # The error of the strict reader is all that is known, unless it is due to a file that cannot be read.
+    findings.extend(wrong or ([] if unread else [refused]))
+    return MarkerMapping(walk, static, mapping, clusters, carried, requested.notes, requested.names)
 
 
 Lines = list[str]
 TextRepair = Callable[[Lines], Lines]
-
-# Line of the TRC header values, and the first line that can be data.
-_TRC_VALUES, _TRC_DATA = 2, 4
 
 
 def read_leniently(path: Path, reader: Callable[[Path], Rows], findings: list[Finding]) -> Rows | None:
@@ -253,7 +317,15 @@ def read_leniently(path: Path, reader: Callable[[Path], Rows], findings: list[Fi
         repaired = repair(lines)
         if repaired == lines:
             continue
-        recorded, next_error = _read_copy(path, reader, repaired)
+        recorded, next_error = None, None
+        with tempfile.TemporaryDirectory() as folder:
+            copy = Path(folder) / path.name
+            copy.write_text("\n".join(repaired), encoding="utf-8")
+            try:
+                recorded = replace(reader(copy), path=path)
+            except InputError as refused:
+                next_error = refused
+                next_error.file = path
         if next_error is not None and next_error.problem == error.problem:
             continue
         findings.append(finding_of(code, error))
@@ -262,19 +334,6 @@ def read_leniently(path: Path, reader: Callable[[Path], Rows], findings: list[Fi
         lines, error = repaired, next_error
     findings.append(finding_of("unreadable", error))
     return None
-
-
-def _read_copy(
-    path: Path, reader: Callable[[Path], Rows], lines: Lines
-) -> tuple[Rows | None, InputError | None]:
-    with tempfile.TemporaryDirectory() as folder:
-        copy = Path(folder) / path.name
-        copy.write_text("\n".join(lines), encoding="utf-8")
-        try:
-            return replace(reader(copy), path=path), None
-        except InputError as error:
-            error.file = path
-            return None, error
 
 
 @dataclass(frozen=True)
@@ -288,10 +347,9 @@ class _Layout:
 
     def rows(self, lines: Lines) -> list[int]:
         """Return which lines are rows of data: they begin with a number."""
+        first = self.first_row(lines)
         return [
-            k
-            for k in range(self.first_row(lines), len(lines))
-            if lines[k].split() and _is_number(lines[k].split()[0])
+            k for k, line in enumerate(lines) if k >= first and line.split() and _is_number(line.split()[0])
         ]
 
     def without(self, lines: Lines, dropped: set[int]) -> Lines:
@@ -326,43 +384,28 @@ def _is_number(text: str) -> bool:
     return True
 
 
-def _trc_field(lines: Lines, name: str) -> tuple[int, list[str]] | None:
-    """Return where a field stands among the header values of a TRC file, and those values."""
-    if len(lines) <= _TRC_DATA:
-        return None
-    names, values = lines[1].split(), lines[_TRC_VALUES].split()
+def _with_trc_field(lines: Lines, name: str, value: float, tolerance: float = 0.0) -> Lines:
+    """Return the lines with a value of the TRC header replaced, unless it is right to a relative tolerance."""
+    names, values = (lines[1].split(), lines[2].split()) if len(lines) > 4 else ([], [])
     at = names.index(name) if name in names else len(values)
-    return (at, values) if at < len(values) else None
-
-
-def _with_trc_field(lines: Lines, name: str, value: str) -> Lines:
-    found = _trc_field(lines, name)
-    if found is None:
+    if at >= len(values):
         return lines
-    at, values = found
-    written = "\t".join([*values[:at], value, *values[at + 1 :]])
-    return [*lines[:_TRC_VALUES], written, *lines[_TRC_VALUES + 1 :]]
-
-
-def _with_trc_count(lines: Lines, rows: int) -> Lines:
-    found = _trc_field(lines, "NumFrames")
-    same = found is not None and _is_number(found[1][found[0]]) and float(found[1][found[0]]) == rows
-    return lines if same else _with_trc_field(lines, "NumFrames", str(rows))
+    if _is_number(values[at]) and abs(float(values[at]) - value) <= tolerance * float(values[at]):
+        return lines
+    values[at] = repr(value)
+    return [*lines[:2], "\t".join(values), *lines[3:]]
 
 
 def _with_trc_rate(lines: Lines) -> Lines:
     """Write the rate of the time column into the header."""
     rows = [split_cells(lines[k]) for k in _TRC.rows(lines)]
     times = [cells[1] for cells in rows if len(cells) > 1]
-    found = _trc_field(lines, "DataRate")
-    if found is None or len(times) < 2 or not (_is_number(times[0]) and _is_number(times[-1])):
+    if len(times) < 2 or not (_is_number(times[0]) and _is_number(times[-1])):
         return lines
-    span, given = float(times[-1]) - float(times[0]), found[1][found[0]]
-    if span <= 0.0:
-        return lines
-    rate = (len(times) - 1) / span
-    right = _is_number(given) and abs(float(given) - rate) <= RATE_TOLERANCE * float(given)
-    return lines if right else _with_trc_field(lines, "DataRate", repr(rate))
+    span = float(times[-1]) - float(times[0])
+    return (
+        lines if span <= 0.0 else _with_trc_field(lines, "DataRate", (len(times) - 1) / span, RATE_TOLERANCE)
+    )
 
 
 def _after_mot_header(lines: Lines) -> int:
@@ -377,7 +420,7 @@ def _with_mot_count(lines: Lines, rows: int) -> Lines:
     ]
 
 
-_TRC = _Layout(lambda lines: _TRC_DATA, 1, split_cells, _with_trc_count)
+_TRC = _Layout(lambda lines: 4, 1, split_cells, lambda lines, rows: _with_trc_field(lines, "NumFrames", rows))
 _MOT = _Layout(_after_mot_header, 0, str.split, _with_mot_count)
 _MOT_REPAIRS = (("truncated", _MOT.whole_rows), ("repeated_times", _MOT.rising))
 # Extension -> code of the finding and what makes the lines readable.
@@ -390,95 +433,3 @@ TEXT_REPAIRS: dict[str, tuple[tuple[str, TextRepair], ...]] = {
     ".mot": _MOT_REPAIRS,
     ".sto": _MOT_REPAIRS,
 }
-
-
-def marker_mapping_of(
-    document: Document,
-    content: dict[str, Any],
-    walk: Markers,
-    static: Markers | None,
-    unread: bool,
-    findings: list[Finding],
-) -> MarkerMapping:
-    """Return the landmarks, clusters and carried markers that the files provide; faults are added to the findings.
-
-    unread: whether a standing trial is named that could not be read.
-    """
-    try:
-        return read_marker_mapping(document, content, walk, static)
-    except InputError as error:
-        first = finding_of("mapping", error)
-    try:
-        requested = requested_mapping(document, content, walk, static)
-    except InputError:
-        # Without the set, or without the owners of the markers, every line would seem wrong.
-        findings.append(first)
-        return MarkerMapping(walk, static, {}, {}, {})
-    wrong: list[Finding] = []
-    walk, static, tables = requested.walk, requested.static, requested.tables
-    mapping, errors = examined_mapping(document, tables["mapping"])
-    # What a set has for markers of the standing trial is missing for want of it.
-    if tables["mapping"] and not (unread and content["markers"]["set"]):
-        if not errors:
-            errors = joint_errors(document, mapping, content["subject"], static is not None or unread)
-        wrong += [finding_of("mapping", error) for error in errors]
-    clusters, carried = _clusters(document, tables, wrong)
-    # What a cluster that is at fault would carry is missing for want of it.
-    mapping = {
-        name: weights
-        for name, weights in mapping.items()
-        if not any(marker in tables["carried"] and marker not in carried for marker in weights)
-    }
-    mapped = _resolved(
-        document,
-        MarkerMapping(walk, static, mapping, clusters, carried, requested.notes, requested.names),
-        unread,
-        wrong,
-    )
-    # The error of the strict reader is all that is known, unless it is due to a file that cannot be read.
-    findings.extend(wrong or ([] if unread else [first]))
-    return mapped
-
-
-def _clusters(
-    document: Document, tables: dict[str, dict[str, Any]], wrong: list[Finding]
-) -> tuple[dict[str, tuple[str, ...]], dict[str, str]]:
-    clusters: dict[str, tuple[str, ...]] = {}
-    carried: dict[str, str] = {}
-    for name, value in tables["clusters"].items():
-        with contained(wrong, "reading of the mapping", code="mapping"):
-            clusters |= read_clusters(document, {name: value})
-    for marker, cluster in tables["carried"].items():
-        if not isinstance(cluster, str) or cluster in clusters or cluster not in tables["clusters"]:
-            with contained(wrong, "reading of the mapping", code="mapping"):
-                carried |= read_carried(document, {marker: cluster}, clusters)
-    return clusters, carried
-
-
-def _resolved(
-    document: Document, requested: MarkerMapping, unread: bool, wrong: list[Finding]
-) -> MarkerMapping:
-    """Return what the files provide of a mapping; what they do not provide is reported one by one."""
-    errors = absences(
-        document, requested.mapping, requested.clusters, requested.carried, requested.walk, requested.static
-    )
-    if not unread:
-        wrong += [finding_of("mapping", error) for error in errors.values()]
-    clusters = {
-        name: markers
-        for name, markers in requested.clusters.items()
-        if not unread and ("clusters", name) not in errors
-    }
-    carried = {
-        marker: cluster
-        for marker, cluster in requested.carried.items()
-        if cluster in clusters and ("carried", marker) not in errors
-    }
-    lost = set(requested.carried) - set(carried)
-    mapping = {
-        name: weights
-        for name, weights in requested.mapping.items()
-        if all(marker in requested.walk or marker in carried for marker in weights)
-        or not (("mapping", name) in errors or lost & set(weights))
-    }
-    return replace(requested, mapping=mapping, clusters=clusters, carried=carried)

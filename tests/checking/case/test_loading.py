@@ -111,6 +111,23 @@ def test_all_faults_of_a_trial_file_are_reported_at_once(gliding: dict[str, byte
     } <= fields
 
 
+@pytest.mark.parametrize(
+    ("setting", "field"),
+    [
+        ('[filter]\norder = 1\ncutoff_hz = "residual_analysis"', "[filter] order"),
+        ('[consistency]\nmethod = "none"\nderivatives = "fit"', "[consistency] derivatives"),
+    ],
+)
+def test_settings_that_rule_each_other_out_hide_no_other_fault(
+    gliding: dict[str, bytes], tmp_path: Path, setting: str, field: str
+) -> None:
+    text = gliding["trial.toml"].decode().replace('toe_r = "RTOE"', 'toe_r = "RTEO"')
+    before, _, rest = text.partition("[filter]")
+    after = rest[rest.index("\n[") :] if setting.startswith("[filter]") else f"\n[filter]{rest}"
+    report = examined(gliding | {"trial.toml": f"{before}{setting}{after}".encode()}, tmp_path)
+    assert {field, "[mapping] toe_r"} <= {f.where.field for f in report.of("error")}, str(report)
+
+
 def test_without_forces_the_markers_are_examined(gliding: dict[str, bytes], tmp_path: Path) -> None:
     text = (
         gliding["trial.toml"].decode().replace('forces = "forces.mot"', "").replace('up = "+y"', 'up = "+z"')
