@@ -128,9 +128,8 @@ def smooth(trial: Trial, name: str) -> Array | None:
 
 def between(trial: Trial, *names: str) -> Array | None:
     """Return the middle (T, 3) of landmarks, None where one is not seen."""
-    points = [smooth(trial, name) for name in names]
-    known = [point for point in points if point is not None]
-    return np.mean(known, axis=0) if known and len(known) == len(points) else None
+    points = [point for name in names if (point := smooth(trial, name)) is not None]
+    return np.mean(points, axis=0) if len(points) == len(names) else None
 
 
 def clearly_seen(trial: Trial, names: list[str]) -> Mask:
@@ -203,11 +202,6 @@ class Foot:
     ground: Mask  # (T,) whether heel or toe is low and slow
     air: Mask  # (T,) whether heel and toe are both high or fast
 
-    @property
-    def length(self) -> float:
-        """Middle distance from heel to toe [m]."""
-        return float(np.median(np.linalg.norm(self.toe - self.heel, axis=1)))
-
 
 @once
 def foot(trial: Trial, side: Side) -> Foot | None:
@@ -237,5 +231,4 @@ def foot(trial: Trial, side: Side) -> Foot | None:
 
 def case_feet(case: Case) -> dict[Side, Foot]:
     """Return the feet that are seen."""
-    feet = {side: foot(case.trial, side) for side in SIDES}
-    return {side: found for side, found in feet.items() if found is not None}
+    return {side: seen for side in SIDES if (seen := foot(case.trial, side)) is not None}

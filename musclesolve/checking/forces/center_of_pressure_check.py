@@ -121,22 +121,18 @@ def passages(case: Case) -> list[Passage]:
     return found
 
 
-def _alike(one: float, other: float) -> float:
-    """Return what two offsets [m] have in common, as far as markers can be why."""
-    return float(np.sign(one) * min(abs(one), abs(other), ALIKE)) if one * other > 0.0 else 0.0
-
-
 @asked_at(Stage.PLATE_POSITION)
 def displaced_plates(case: Case) -> Iterator[Finding]:
     """Find plates whose center of pressure is off the foot by the same amount all the time.
 
     Toe and heel markers that sit too far in or out do so on both feet: what both show of it is left out.
     """
-    found = passages(case)
-    for passage in found:
+    under_feet = passages(case)
+    for passage in under_feet:
         plate = case.trial.forces[passage.plate]
-        others = [p.off @ p.outward for p in found if case.trial.forces[p.plate].side != plate.side]
-        alike = _alike(float(passage.off @ passage.outward), float(np.mean(others)) if others else 0.0)
+        others = [p.off @ p.outward for p in under_feet if case.trial.forces[p.plate].side != plate.side]
+        here, there = float(passage.off @ passage.outward), float(np.mean(others)) if others else 0.0
+        alike = np.sign(here) * min(abs(here), abs(there), ALIKE) if here * there > 0.0 else 0.0
         off = passage.off - alike * passage.outward
         size = float(np.linalg.norm(off))
         if size < DISPLACED:

@@ -71,9 +71,9 @@ def law(case: Case, *, whole_range: bool = False) -> Law | None:
     return Law(time, due, frames, ahead)
 
 
-def along_way(found: Law, horizontal: Array) -> Array:
+def along_way(required: Law, horizontal: Array) -> Array:
     """Return horizontal vectors (F, 2) of the frames of a law along the walking direction and to its left."""
-    x, y = found.ahead[found.frames, :2].T
+    x, y = required.ahead[required.frames, :2].T
     return np.stack(
         [horizontal[:, 0] * x + horizontal[:, 1] * y, horizontal[:, 1] * x - horizontal[:, 0] * y], axis=1
     )
@@ -94,18 +94,22 @@ def center_of_mass(trial: Trial) -> Array | None:
     parts: list[tuple[str, Array, Array]] = []
     hips, shoulders = [], []
     for side in SIDES:
-        hip = _hip(trial, side)
-        knee = _joint(trial, "knee", side)
-        ankle = _joint(trial, "ankle", side)
+        hip = smooth(trial, f"hip_center_{side}")
+        if hip is None or not np.isfinite(hip).all():
+            middle = between(trial, f"asis_{side}", "sacrum" if "sacrum" in trial.mapping else f"psis_{side}")
+            hip = None if middle is None else middle - [0.0, 0.0, HIP_DROP]
+        knee, ankle = _joint(trial, "knee", side), _joint(trial, "ankle", side)
         heel, toe = smooth(trial, f"heel_{side}"), smooth(trial, f"toe_{side}")
-        shoulder = smooth(trial, f"shoulder_{side}")
-        shoulder = smooth(trial, f"shoulder_center_{side}") if shoulder is None else shoulder
+        shoulder = _first(trial, f"shoulder_{side}", f"shoulder_center_{side}")
         if hip is None or knee is None or ankle is None or heel is None or toe is None or shoulder is None:
             return None
         hips.append(hip)
         shoulders.append(shoulder)
         parts += [("thigh", hip, knee), ("shank", knee, ankle), ("foot", heel, toe)]
-        parts += _arm(trial, side, shoulder)
+        elbow = _first(trial, f"elbow_lateral_{side}", f"elbow_center_{side}")
+        wrist = smooth(trial, f"wrist_{side}")
+        if elbow is not None and wrist is not None:
+            parts += [("upper_arm", shoulder, elbow), ("forearm", elbow, wrist), ("hand", wrist, wrist)]
     neck, hip = np.mean(shoulders, axis=0), np.mean(hips, axis=0)
     parts += [("whole_trunk", neck, hip), ("head", neck + 0.5 * (neck - hip), neck)]
     mass = np.array([table[name]["mass_fraction"] for name, _, _ in parts])
@@ -113,29 +117,14 @@ def center_of_mass(trial: Trial) -> Array | None:
     return np.asarray(np.tensordot(mass, places, axes=1) / mass.sum())
 
 
-def _hip(trial: Trial, side: str) -> Array | None:
-    hip = smooth(trial, f"hip_center_{side}")
-    if hip is not None and np.isfinite(hip).all():
-        return hip
-    back = "sacrum" if "sacrum" in trial.mapping else f"psis_{side}"
-    middle = between(trial, f"asis_{side}", back)
-    return None if middle is None else middle - [0.0, 0.0, HIP_DROP]
-
-
 def _joint(trial: Trial, joint: str, side: str) -> Array | None:
     middle = between(trial, f"{joint}_lateral_{side}", f"{joint}_medial_{side}")
-    for way in ("center", "lateral"):
-        if middle is None:
-            middle = smooth(trial, f"{joint}_{way}_{side}")
-    return middle
+    return _first(trial, f"{joint}_center_{side}", f"{joint}_lateral_{side}") if middle is None else middle
 
 
-def _arm(trial: Trial, side: str, shoulder: Array) -> list[tuple[str, Array, Array]]:
-    elbow, wrist = smooth(trial, f"elbow_lateral_{side}"), smooth(trial, f"wrist_{side}")
-    elbow = smooth(trial, f"elbow_center_{side}") if elbow is None else elbow
-    if elbow is None or wrist is None:
-        return []
-    return [("upper_arm", shoulder, elbow), ("forearm", elbow, wrist), ("hand", wrist, wrist)]
+def _first(trial: Trial, *names: str) -> Array | None:
+    """Return the first of some landmarks (T, 3) [m] that is seen."""
+    return next((point for name in names if (point := smooth(trial, name)) is not None), None)
 
 
 # Shifts that are tried [s]: both ways, step.
@@ -147,27 +136,46 @@ UNEXPLAINED, BETTER = 0.35, 0.7
 
 
 def time_offset(case: Case) -> float | None:
-    """Return how much later the forces are than the markers [s], None where it cannot be measured.
-
-    With F(t) the total force and a(t) the acceleration of the center of mass, m (a + g) = F. The shift d minimises
-    sum |k F(t + d) - (a(t) + g)|^2 over the vertical and the forward direction; k, which stands for one over the
-    mass, is fitted with it, so that a wrong mass does not count as a shift.
-    """
+    """Return how much later the forces are than the markers [s], None where it cannot be measured."""
     # A great shift sets feet and plates at odds: then all frames must do. Wrong axes of the plates spoil the forward
     # direction: then the vertical one must do.
     for whole_range in (False, True):
-        found = law(case, whole_range=whole_range)
+        required = law(case, whole_range=whole_range)
         for ahead in (True, False):
-            shift = None if found is None else _best(case, found, ahead)
+            shift = None if required is None else _best_shift(case, required, ahead)
             if shift is not None:
                 return shift
     return None
 
 
-def _best(case: Case, found: Law, ahead: bool) -> float | None:
+def _best_shift(case: Case, required: Law, ahead: bool) -> float | None:
+    """Return the shift d [s] with which the forces best accelerate the subject, None where none does well.
+
+    With F(t) the total force and a(t) the acceleration of the center of mass, m (a + g) = F. The shift d minimises
+    sum |k F(t + d) - (a(t) + g)|^2 over the vertical and, if asked for, the forward direction; k, which stands for one
+    over the mass, is fitted with it, so that a wrong mass does not count as a shift.
+    """
     shifts = np.arange(-FARTHEST, FARTHEST + STEP / 2, STEP)
-    forces = [(plate, smooth_force(plate)) for plate in case.trial.forces]
-    left = np.array([_unexplained(forces, found, shift, ahead) for shift in shifts])
+    forces = [(plate.time, smooth_force(plate)) for plate in case.trial.forces]
+    first, last = forces[0][0][[0, -1]]
+    time, due, way = (part[required.frames] for part in (required.time, required.due, required.ahead))
+
+    def components(vector: Array, way: Array) -> Array:
+        return np.stack([vector[:, 2], np.sum(vector * way, axis=1) * ahead], axis=1)
+
+    # The share of the variation of the due forces that each shift leaves unexplained.
+    left = np.full(shifts.size, np.nan)
+    for k, shift in enumerate(shifts):
+        at = time + shift
+        inside = (at >= first) & (at <= last)
+        if inside.mean() < 0.7:
+            continue
+        total = np.sum([at_times(clock, values, at[inside]) for clock, values in forces], axis=0)
+        force, needed = components(total, way[inside]), components(due[inside], way[inside])
+        power, variation = float(np.sum(force**2)), float(np.sum((needed - needed.mean(axis=0)) ** 2))
+        scale = float(np.sum(force * needed)) / power if power > 0.0 else 0.0
+        if variation > 0.0:
+            left[k] = float(np.sum((scale * force - needed) ** 2)) / variation
     if not np.isfinite(left).any():
         return None
     best = int(np.nanargmin(left))
@@ -178,30 +186,6 @@ def _best(case: Case, found: Law, ahead: bool) -> float | None:
     bend = around[0] - 2.0 * around[1] + around[2]
     fine = 0.5 * (around[0] - around[2]) / bend if np.isfinite(bend) and bend > 0.0 else 0.0
     return float(shifts[best] + fine * STEP)
-
-
-def _unexplained(forces: list[tuple[PlateForce, Array]], found: Law, shift: float, ahead: bool) -> float:
-    """Return the share of the variation of the due forces that shifted forces leave unexplained.
-
-    Those along the vertical and, if asked for, along the walking direction.
-    """
-    first = forces[0][0].time
-    at = found.time[found.frames] + shift
-    inside = (at >= first[0]) & (at <= first[-1])
-    if inside.mean() < 0.7:
-        return float("nan")
-    way = found.ahead[found.frames][inside]
-    force, due = (
-        np.stack([vector[:, 2], np.sum(vector * way, axis=1) * ahead], axis=1)
-        for vector in (
-            np.sum([at_times(plate.time, smooth, at[inside]) for plate, smooth in forces], axis=0),
-            found.due[found.frames][inside],
-        )
-    )
-    power = float(np.sum(force**2))
-    scale = float(np.sum(force * due)) / power if power > 0.0 else 0.0
-    variation = float(np.sum((due - due.mean(axis=0)) ** 2))
-    return float(np.sum((scale * force - due) ** 2)) / variation if variation > 0.0 else float("nan")
 
 
 # Axes that are wrong hide a shift: it is looked for again.
@@ -281,8 +265,7 @@ def measured(case: Case, feet: dict[Side, Foot] | None = None) -> Mask:
         at_odds = (eroded(foot.ground, count) & ~loaded) | (eroded(foot.air, count) & loaded)
         whole &= ~grown(at_odds & _recorded(trial), 3 * count)
     # Contacts that the time range leaves out for what their plates lack show nothing of the others.
-    lost = unmeasured_contacts(trial) if trial.legs else {}
-    for frames in lost.values():
+    for frames in (unmeasured_contacts(trial) if trial.legs else {}).values():
         whole &= ~grown(frames, 2 * count)
     return whole
 

@@ -16,7 +16,7 @@ import numpy as np
 from musclesolve._util.arrays import Array, at_times, true_runs
 from musclesolve.checking.case import Case, on_plate
 from musclesolve.checking.finding import Finding, finding
-from musclesolve.checking.forces.center_of_pressure_check import Track, tracks
+from musclesolve.checking.forces.center_of_pressure_check import tracks
 from musclesolve.checking.forces.newtons_law import along_way, away, law, smooth_force
 from musclesolve.checking.observed_body import between
 from musclesolve.checking.repair import Repair, change_plate
@@ -47,32 +47,33 @@ OVER = 0.2
 @asked_at(Stage.PLATE_AXES)
 def horizontal_axes(case: Case) -> Iterator[Finding]:
     """Find the change of axes of one plate, or of all, after which the forces accelerate the subject as seen."""
-    found, mass = law(case), case.trial.subject.mass
-    if found is None or not mass > 0.0:
+    required, mass = law(case), case.trial.subject.mass
+    if required is None or not mass > 0.0:
         return
-    at = found.time[found.frames]
+    at = required.time[required.frames]
     force = [at_times(plate.time, smooth_force(plate), at)[:, :2] for plate in case.trial.forces]
-    due = mass * found.due[found.frames][:, :2]
+    due = mass * required.due[required.frames][:, :2]
     variation = float(np.sum((due - due.mean(axis=0)) ** 2))
     if variation == 0.0:
         return
 
-    def unexplained(parts: list[Array]) -> float:
+    def unexplained(group: Group, change: Array) -> float:
+        parts = [part @ change if k in group else part for k, part in enumerate(force)]
         return float(np.sum((np.sum(parts, axis=0) - due) ** 2)) / variation
 
     # All plates may have to be changed together, or one.
     everyone = tuple(range(len(force)))
     groups = list(dict.fromkeys([everyone, *((k,) for k in everyone)]))
-    now = unexplained(force)
+    now = unexplained((), np.eye(2))
     tried = {
-        (group, name): unexplained(_changed(force, group, np.array(change)))
+        (group, name): unexplained(group, np.array(change))
         for name, change in CHANGES.items()
         for group in groups
     }
     best = min(tried, key=lambda key: tried[key])
-    along = [along_way(found, part) for part in force]
-    rotation = best_rotation(along, along_way(found, due), groups)
-    if rotation is not None and unexplained(_changed(force, rotation.plates, rotation.change)) < tried[best]:
+    along = [along_way(required, part) for part in force]
+    rotation = best_rotation(along, along_way(required, due), groups)
+    if rotation is not None and unexplained(rotation.plates, rotation.change) < tried[best]:
         yield from _rotated(case, rotation)
         return
     if now < UNEXPLAINED or tried[best] > UNEXPLAINED or tried[best] > BETTER * now:
@@ -82,10 +83,6 @@ def horizontal_axes(case: Case) -> Iterator[Finding]:
         where = on_plate(case.trial.forces[index])
         repair = _change_axes(case, index, np.array(CHANGES[best[1]], float))
         yield finding("plate_axes.changed", "error", values, where, repair)
-
-
-def _changed(force: list[Array], group: Group, change: Array) -> list[Array]:
-    return [f @ change if k in group else f for k, f in enumerate(force)]
 
 
 def _rotated(case: Case, rotation: PlateRotation) -> Iterator[Finding]:
@@ -114,46 +111,36 @@ def _change_axes(case: Case, index: int, change: Array) -> Repair:
     whole = np.eye(3)
     whole[:2, :2] = change
     plate = replace(case.trial.forces[index], force=case.trial.forces[index].force @ whole)
-    return change_plate(index, force=plate.force, point=_best_points(case, plate, whole))
-
-
-def _best_points(case: Case, plate: PlateForce, change: Array) -> Array:
-    """Return the points of force (S, 3) as they are, or rotated with the forces if that suits the foot better."""
     about = plate.point.copy()
     for first, stop in true_runs(plate.force[:, 2] > touch(case.trial)):
         middle = np.nanmedian(about[first:stop], axis=0)
-        about[first:stop] = (about[first:stop] - middle) @ change + middle
+        about[first:stop] = (about[first:stop] - middle) @ whole + middle
 
     def badness(point: Array) -> float:
-        found = _travel(case, replace(plate, point=point))
-        return away(case, plate, point) - (float(np.median(found)) if found else 0.0)
+        travel = _travel(case, replace(plate, point=point))
+        return away(case, plate, point) - (float(np.median(travel)) if travel else 0.0)
 
-    kept, rotated = badness(plate.point), {}
-    for point in (plate.point @ change, about):
-        rotated[badness(point)] = point
+    rotated = {badness(point): point for point in (plate.point @ whole, about)}
     least = min(rotated)
-    return rotated[least] if least < kept - CLEARLY else plate.point
+    suits = least < badness(plate.point) - CLEARLY
+    return change_plate(index, force=plate.force, point=rotated[least] if suits else plate.point)
 
 
 def _travel(case: Case, plate: PlateForce) -> list[float]:
-    """Return how far the pressure goes forward under the foot in every whole contact of a walk forward [m]."""
-    return [
-        float(t.along[-len(t.along) // 4 :].mean() - t.along[: len(t.along) // 4].mean())
-        for t in tracks(case, plate)
-        if t.whole and _goes_over(case, t)
-    ]
+    """Return how far the pressure goes forward under the foot in every whole contact of a walk forward [m].
 
-
-def _goes_over(case: Case, track: Track) -> bool:
-    """Return whether the pelvis goes forward over the foot during a track; where no pelvis is seen, so it is taken.
-
-    A subject who walks backwards, jumps or squats rolls over the foot in another way.
+    Only while the pelvis goes forward over the foot, as it is taken where no pelvis is seen: a subject who walks
+    backwards, jumps or squats rolls over the foot in another way.
     """
-    pelvis = between(case.trial, "asis_r", "asis_l")
-    if pelvis is None:
-        return True
-    first, last = at_times(case.trial.markers.time, pelvis[:, :2], track.time[[0, -1]])
-    return bool((last - first) @ track.axis > OVER)
+    time, pelvis = case.trial.markers.time, between(case.trial, "asis_r", "asis_l")
+    travel = []
+    for track in tracks(case, plate):
+        if pelvis is not None:
+            first, last = at_times(time, pelvis[:, :2], track.time[[0, -1]])
+        if track.whole and (pelvis is None or (last - first) @ track.axis > OVER):
+            along, count = track.along, len(track.along)
+            travel.append(float(along[-count // 4 :].mean() - along[: count // 4].mean()))
+    return travel
 
 
 @asked_at(Stage.PRESSURE_DIRECTION)
@@ -219,11 +206,10 @@ def best_rotation(force: list[Array], due: Array, groups: list[Group]) -> PlateR
     if not (variation > 0.0).all():
         return None
     axes[:, 0] *= np.sign(np.linalg.det(axes))
-    own = [part @ axes for part in force]
-    candidates = [_rotation(own, due @ axes, group, variation) for group in groups]
-    return max(
-        (found for found in candidates if found is not None), key=lambda found: found.explained, default=None
-    )
+    along = [part @ axes for part in force]
+    candidates = [_rotation(along, due @ axes, group, variation) for group in groups]
+    accepted = [rotation for rotation in candidates if rotation is not None]
+    return max(accepted, key=lambda rotation: rotation.explained, default=None)
 
 
 def _rotation(force: list[Array], due: Array, group: Group, variation: Array) -> PlateRotation | None:
@@ -232,9 +218,9 @@ def _rotation(force: list[Array], due: Array, group: Group, variation: Array) ->
     The angle that minimises sum |R f - d|^2 is atan2(sum f x d, sum f . d). Whether it is accepted is decided with both
     directions measured by their own variation (2,).
     """
-    own = np.sum([force[k] for k in group], axis=0)
-    rest = due - (np.sum(force, axis=0) - own)
-    angle = float(np.arctan2(_cross(own, rest).sum(), np.sum(own * rest)))
+    turning = np.sum([force[k] for k in group], axis=0)
+    rest = due - (np.sum(force, axis=0) - turning)
+    angle = float(np.arctan2(_cross(turning, rest).sum(), np.sum(turning * rest)))
     if abs(np.sin(2.0 * angle)) <= np.sin(2.0 * np.radians(SMALLEST)):
         return None
     rotated = [part @ rotation_matrix(angle) if k in group else part for k, part in enumerate(force)]
@@ -255,7 +241,7 @@ def _agreed(rotated: list[Array], due: Array, group: Group, angle: float) -> boo
     across = np.stack(
         [np.stack([-rotated[k][:, 1], rotated[k][:, 0]], axis=1).ravel() for k in group], axis=1
     )
-    own = angle + np.asarray(np.linalg.lstsq(across, left.ravel(), rcond=None)[0], float)
+    of_plates = angle + np.asarray(np.linalg.lstsq(across, left.ravel(), rcond=None)[0], float)
     steps = [_pieces(rotated, k, sign) for k in group for sign in (1.0, -1.0)]
     # Of a foot that only brakes, or only pushes, an error of the sideward motion goes along with the forward force.
     if not all(steps):
@@ -264,7 +250,7 @@ def _agreed(rotated: list[Array], due: Array, group: Group, angle: float) -> boo
     pieces = angle + np.array([_cross(part, left).sum() / np.sum(part**2) for some in steps for part in some])
     way = np.sign(angle)
     agreeing = np.mean(way * pieces > OF_PIECE * abs(angle))
-    return bool((way * own > OF_PLATE * abs(angle)).all() and agreeing >= AGREEING)
+    return bool((way * of_plates > OF_PLATE * abs(angle)).all() and agreeing >= AGREEING)
 
 
 def _pieces(force: list[Array], plate: int, sign: float) -> list[Array]:

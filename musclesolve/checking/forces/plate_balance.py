@@ -136,42 +136,28 @@ def segment_masses(model: Model, motion: Motion) -> dict[str, Array]:
     need = np.concatenate([force, moment], axis=2)
     gains = {}
     for name in segment_names(model.topology):
-        own = np.array([body.segment == name for body in bodies])
-        share = model.mass.mass[own].sum() / model.mass.total
-        gains[name] = need[:, own].sum(axis=1) - share * need.sum(axis=1)
+        of_segment = np.array([body.segment == name for body in bodies])
+        share = model.mass.mass[of_segment].sum() / model.mass.total
+        gains[name] = need[:, of_segment].sum(axis=1) - share * need.sum(axis=1)
     return gains
 
 
-def patterns(found: Balance, judged: list[int]) -> dict[str, tuple[Array, list[float]]]:
+def patterns(measured: Balance, judged: list[int]) -> dict[str, tuple[Array, list[float]]]:
     """Return what corrections of the plates add to the residual, (T, 6, p), with the usual size of each (p,).
 
     "place 0" is that of plate 0, "place" that of all plates together. Plates that are not judged may be as wrong as
     any.
     """
     terms: dict[str, tuple[Array, list[float]]] = {}
-    for k, (wrench, twist) in enumerate(zip(found.wrench, found.twist, strict=True)):
+    for k, (wrench, twist) in enumerate(zip(measured.wrench, measured.twist, strict=True)):
         large = 1.0 if k in judged else 8.0
         terms[f"place {k}"] = _moved(wrench), [large * PLACE] * 2
         terms[f"scale {k}"] = wrench[..., None], [large * SCALE]
         terms[f"twist {k}"] = twist[..., None], [large * TWIST]
     # Not more than usual of every plate: what all share is there already.
-    terms["place"] = np.sum([terms[f"place {k}"][0] for k in range(len(found.wrench))], axis=0), [1e-4] * 2
-    terms["twist"] = np.sum(found.twist, axis=0)[..., None], [1e-3]
+    terms["place"] = np.sum([terms[f"place {k}"][0] for k in range(len(measured.wrench))], axis=0), [1e-4] * 2
+    terms["twist"] = np.sum(measured.twist, axis=0)[..., None], [1e-3]
     return terms
-
-
-def body_terms(found: Balance, forces: tuple[PlateForce, ...]) -> dict[str, tuple[Array, list[float]]]:
-    """Return what errors of the body and of time add to the residual, (T, 6, p), with the usual size of each (p,)."""
-    total = np.sum(found.wrench, axis=0)
-    left = [1.0 if plate.side == "l" else -1.0 for plate in forces]
-    outward = np.sum([s * _moved(w)[..., 1] for s, w in zip(left, found.wrench, strict=True)], axis=0)
-    return {
-        "center": (_moved(total), list(CENTER)),
-        "outward": (outward[..., None], [OUTWARD]),
-        "mass": (total[..., None], [MASS]),
-        "delay": (found.change[..., None], [DELAY]),
-        **{name: (effect[..., None], [SEGMENT]) for name, effect in found.segments.items()},
-    }
 
 
 def _moved(wrench: Array) -> Array:
@@ -198,38 +184,48 @@ class Observed:
     def freed(self, name: str, prior: float) -> Observed:
         """Return the observations with one term of any size: its fault is known."""
         term = self.terms[name]
-        found = replace(term, prior=np.full_like(term.prior, prior))
-        return Observed(self.values, self.terms | {name: found})
+        freed = replace(term, prior=np.full_like(term.prior, prior))
+        return Observed(self.values, self.terms | {name: freed})
 
 
 def observed(
-    found: Balance, feet: list[Passage], forces: tuple[PlateForce, ...], judged: list[int]
+    measured: Balance, feet: list[Passage], forces: tuple[PlateForce, ...], judged: list[int]
 ) -> Observed:
     """Return the observations; the residual is measured by what is left of it where any plate may be wrong."""
-    plates, body = patterns(found, judged), body_terms(found, forces)
-    deviation = FIRST * found.size
+    plates, total = patterns(measured, judged), np.sum(measured.wrench, axis=0)
+    left = [1.0 if plate.side == "l" else -1.0 for plate in forces]
+    outward = np.sum([s * _moved(w)[..., 1] for s, w in zip(left, measured.wrench, strict=True)], axis=0)
+    # What errors of the body and of time add to the residual, (T, 6, p), with the usual size of each (p,).
+    body: dict[str, tuple[Array, list[float]]] = {
+        "center": (_moved(total), list(CENTER)),
+        "outward": (outward[..., None], [OUTWARD]),
+        "mass": (total[..., None], [MASS]),
+        "delay": (measured.change[..., None], [DELAY]),
+        **{name: (effect[..., None], [SEGMENT]) for name, effect in measured.segments.items()},
+    }
+    deviation, still = FIRST * measured.size, np.zeros((2, 2))
+    under_feet = [np.stack([foot.ahead, foot.outward], axis=1) / UNDER_FOOT for foot in feet]
     for wide in (10.0, 10.0, 1.0):
         terms = {}
         for name, (effect, prior) in (plates | body).items():
-            white = _with_feet(name, whitened(effect, found.time, deviation), feet)
+            # Only a place moves the center of pressure under the feet, the other way.
+            at_feet = [
+                -np.eye(2) / UNDER_FOOT
+                if name in ("place", f"place {foot.plate}")
+                else still[:, : len(prior)]
+                for foot in feet
+            ]
+            white = np.concatenate([whitened(effect, measured.time, deviation), *at_feet])
             terms[name] = Term(white, (wide if name in plates else 1.0) * np.array(prior))
-        rows = whitened(found.residual, found.time, deviation)
-        seen = [np.stack([foot.ahead, foot.outward], axis=1) / UNDER_FOOT for foot in feet]
-        under = np.concatenate([np.zeros((rows.size, 2)), *seen])
-        terms["markers of feet"] = Term(under, np.array(UNDER_FEET))
+        rows = whitened(measured.residual, measured.time, deviation)
+        terms["markers of feet"] = Term(
+            np.concatenate([np.zeros((rows.size, 2)), *under_feet]), np.array(UNDER_FEET)
+        )
         values = np.concatenate([rows, *(foot.off / UNDER_FOOT for foot in feet)])
-        left = remainder(values, list(terms.values()))[: rows.size].reshape(-1, 6)
+        rest = remainder(values, list(terms.values()))[: rows.size].reshape(-1, 6)
         if wide > 1.0:
-            deviation = np.maximum(deviation * np.sqrt(np.mean(left**2, axis=0)), LEAST * found.size)
+            deviation = np.maximum(deviation * np.sqrt(np.mean(rest**2, axis=0)), LEAST * measured.size)
     return Observed(values, terms)
-
-
-def _with_feet(name: str, effect: Array, feet: list[Passage]) -> Array:
-    """Add the rows of the feet to an effect (N, p): only a place moves the center of pressure, the other way."""
-    still, moved = np.zeros((2, effect.shape[1])), -np.eye(2) / UNDER_FOOT
-    return np.concatenate(
-        [effect, *(moved if name in ("place", f"place {foot.plate}") else still for foot in feet)]
-    )
 
 
 def plates_out_of_balance(case: Case, recorded: Mechanics) -> Iterator[Finding]:
@@ -240,16 +236,22 @@ def plates_out_of_balance(case: Case, recorded: Mechanics) -> Iterator[Finding]:
     trial = case.trial
     if any(f.severity != "note" and f.code not in HARMLESS and f.repair is None for f in case.findings):
         return
-    found = balance(trial, recorded)
-    if found is None or len(flights(trial, FootLoads.of(trial))):
+    measured = balance(trial, recorded)
+    if measured is None or len(flights(trial, FootLoads.of(trial))):
         return
     known = {f.where.plate for f in case.findings if f.severity != "note"}
+    # A plate is judged by its vertical impulse while its foot carries the body alone.
+    step, weight = float(np.median(np.diff(measured.time))), measured.size[0]
+    upward = [(plate, wrench[:, 2]) for plate, wrench in zip(trial.forces, measured.wrench, strict=True)]
+    load = {side: np.sum([force for plate, force in upward if plate.side == side], axis=0) for side in SIDES}
+    alone = {"r": load["l"] < ALOFT * weight, "l": load["r"] < ALOFT * weight}
     judged = [
         k
-        for k, carried in enumerate(_carried_alone(found, trial.forces))
-        if carried >= CARRIED and SIDE_NAMES[trial.forces[k].side] not in known
+        for k, (plate, force) in enumerate(upward)
+        if SIDE_NAMES[plate.side] not in known
+        and step * float(np.sum(force * alone[plate.side])) / weight >= CARRIED
     ]
-    sample = observed(found, passages(case), trial.forces, judged)
+    sample = observed(measured, passages(case), trial.forces, judged)
     for _ in range(len(judged) + 1):
         names = [f"{what} {k}" for k in judged for what in ("place", "scale")]
         names += ["place"] if len(judged) == len(trial.forces) > 1 else []
@@ -268,25 +270,9 @@ def plates_out_of_balance(case: Case, recorded: Mechanics) -> Iterator[Finding]:
     yield from _reversed_moments(trial, sample, judged)
 
 
-def _carried_alone(found: Balance, forces: tuple[PlateForce, ...]) -> list[float]:
-    """Return the vertical impulse of every plate while its foot carries the body alone [s x body weight]."""
-    step, weight = float(np.median(np.diff(found.time))), found.size[0]
-    load = {
-        side: np.sum(
-            [w[:, 2] for w, plate in zip(found.wrench, forces, strict=True) if plate.side == side], axis=0
-        )
-        for side in SIDES
-    }
-    alone = {"r": load["l"] < ALOFT * weight, "l": load["r"] < ALOFT * weight}
-    return [
-        step * float(np.sum(wrench[:, 2] * alone[plate.side])) / weight
-        for wrench, plate in zip(found.wrench, forces, strict=True)
-    ]
-
-
 def _displaced_or_misscaled(trial: Trial, name: str, fit: Estimate) -> Iterator[Finding]:
     what, _, plate = name.partition(" ")
-    concerned = [int(plate)] if plate else range(len(trial.forces))
+    concerned = trial.forces[int(plate) : int(plate) + 1] if plate else trial.forces
     if what == "scale":
         # true = (1 + c) measured
         (factor,), (deviation,) = 1.0 + fit.size, fit.deviation
@@ -298,60 +284,54 @@ def _displaced_or_misscaled(trial: Trial, name: str, fit: Estimate) -> Iterator[
             "factor": factor,
             "limit": MISSCALED,
         }
-        yield finding("plate_scale", "warning", values, on_plate(trial.forces[concerned[0]]))
+        yield finding("plate_scale", "warning", values, on_plate(concerned[0]))
         return
     forward, left = -fit.size
-    for index in concerned:
-        values = {
-            "size": float(np.linalg.norm(fit.size)),
-            "forward": forward,
-            "left": left,
-            "uncertain_forward": 2.0 * fit.deviation[0],
-            "uncertain_left": 2.0 * fit.deviation[1],
-            "plates": "this plate" if plate else "all plates alike",
-            "limit": DISPLACED,
-        }
-        yield finding("pressure_offset.balance", "warning", values, on_plate(trial.forces[index]))
+    values = {
+        "size": float(np.linalg.norm(fit.size)),
+        "forward": forward,
+        "left": left,
+        "uncertain_forward": 2.0 * fit.deviation[0],
+        "uncertain_left": 2.0 * fit.deviation[1],
+        "plates": "this plate" if plate else "all plates alike",
+        "limit": DISPLACED,
+    }
+    for displaced in concerned:
+        yield finding("pressure_offset.balance", "warning", values, on_plate(displaced))
 
 
 def _reversed_moments(trial: Trial, sample: Observed, judged: list[int]) -> Iterator[Finding]:
-    """Find free moments of the wrong sign, the clearest first: of all plates, or of one."""
+    """Find free moments of the wrong sign, the clearest first: of all plates, or of one.
+
+    By the balance the factor of what was measured is 1 + c, and near -1 or near 1; by its own course it is the moment
+    of a walk as it is, or reversed. The evidence is the logarithm of how much likelier the wrong sign is than the right
+    one; zero where the balance hardly shows it.
+    """
     turns = {k: turn for k in judged if (turn := _turn(trial, trial.forces[k])) is not None}
     left = [k for k in judged if sample.terms[f"twist {k}"].effect.any()]
     while left:
         groups = {f"twist {k}": [k] for k in left}
         groups |= {"twist": left} if len(left) == len(trial.forces) > 1 else {}
-        fits = {name: sample.fit(name) for name in groups}
-        evidence = {
-            name: _for_reversal(fit, [turns[k] for k in groups[name] if k in turns])
-            for name, fit in fits.items()
-        }
+        fits, evidence = {name: sample.fit(name) for name in groups}, dict.fromkeys(groups, 0.0)
+        for name, fit in fits.items():
+            (correction,), (deviation,) = fit.size, fit.deviation
+            if -correction < CLEAR * deviation:
+                continue
+            by_balance = (correction**2 - (correction + 2.0) ** 2) / (2.0 * (deviation**2 + FACTOR**2))
+            seen = [turns[k] for k in groups[name] if k in turns]
+            by_course = -2.0 * TURN * float(np.mean(seen)) / TURN_VARIES**2 if seen else 0.0
+            evidence[name] = float(by_balance + by_course)
         name = max(evidence, key=lambda key: evidence[key])
         if evidence[name] < REVERSED:
             return
-        fit = fits[name]
+        values = {
+            "factor": 1.0 + fits[name].size[0],
+            "uncertain": 2.0 * fits[name].deviation[0],
+            "odds": min(np.exp(evidence[name]), 1000.0),
+        }
         for index in groups[name]:
-            values = {
-                "factor": 1.0 + fit.size[0],
-                "uncertain": 2.0 * fit.deviation[0],
-                "odds": min(np.exp(evidence[name]), 1000.0),
-            }
             yield finding("free_moment", "warning", values, on_plate(trial.forces[index]))
         sample, left = sample.freed(name, FOUND_FACTOR), [k for k in left if k not in groups[name]]
-
-
-def _for_reversal(fit: Estimate, turns: list[float]) -> float:
-    """Return the logarithm of how much likelier it is that a free moment has the wrong sign than the right one.
-
-    By the balance the factor of what was measured is 1 + c, and near -1 or near 1; by its own course it is the moment
-    of a walk as it is, or reversed. Zero where the balance hardly shows it.
-    """
-    (correction,), (deviation,) = fit.size, fit.deviation
-    if -correction < CLEAR * deviation:
-        return 0.0
-    by_balance = (correction**2 - (correction + 2.0) ** 2) / (2.0 * (deviation**2 + FACTOR**2))
-    by_course = -2.0 * TURN * float(np.mean(turns)) / TURN_VARIES**2 if turns else 0.0
-    return float(by_balance + by_course)
 
 
 def _turn(trial: Trial, plate: PlateForce) -> float | None:

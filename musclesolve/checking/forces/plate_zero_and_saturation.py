@@ -46,7 +46,13 @@ def plate_zero(case: Case) -> Iterator[Finding]:
         within = (np.abs(level) <= ZERO).all() and (spread <= DRIFT).all()
         if within or np.abs(force).max() > LARGEST_ZERO:
             continue
-        zero = _zero_over_time(plate, at, force)
+        # The zero (S, 3) of the plate from some of its values: even, along a line, or from one to the next.
+        if len(at) < 2 or np.ptp(at) < 0.3:
+            zero = np.zeros_like(plate.force) + force.mean(axis=0)
+        else:
+            slope, start = np.polyfit(at, force, 1)
+            straight = np.abs(at[:, None] * slope + start - force).max() <= ZERO
+            zero = plate.time[:, None] * slope + start if straight else at_times(at, force, plate.time)
         drift = zero[-1] - zero[0]
         axis = int(np.abs(drift).argmax())
         drifts = max(abs(drift[axis]), spread[axis]) > DRIFT
@@ -64,21 +70,11 @@ def plate_zero(case: Case) -> Iterator[Finding]:
         )
 
 
-def _zero_over_time(plate: PlateForce, at: Array, force: Array) -> Array:
-    """Return the zero (S, 3) of a plate from some of its values: even, along a line, or from one to the next."""
-    if len(at) < 2 or np.ptp(at) < 0.3:
-        return np.zeros_like(plate.force) + force.mean(axis=0)
-    slope, level = np.polyfit(at, force, 1)
-    if np.abs(at[:, None] * slope + level - force).max() <= ZERO:
-        return np.asarray(plate.time[:, None] * slope + level)
-    return at_times(at, force, plate.time)
-
-
 def _zeros(case: Case, plate: PlateForce, foot: Foot) -> list[tuple[float, Array]]:
     """Return (time, force (3,)) of the unloaded plate, one for every swing in which it keeps to a line."""
     time = case.trial.markers.time
     air = eroded(foot.air, round(MARGIN * case.trial.markers.rate))
-    found = []
+    zeros = []
     for start, end in stretches(air, time):
         samples = plate.force[(plate.time >= start) & (plate.time <= end)]
         if end - start < SWING or len(samples) < 5:
@@ -89,8 +85,8 @@ def _zeros(case: Case, plate: PlateForce, foot: Foot) -> list[tuple[float, Array
         slope, level = np.polyfit(count, samples, 1)
         off = np.ptp(np.quantile(samples - count[:, None] * slope - level, [0.05, 0.95], axis=0), axis=0)
         if (off <= 0.2 * np.abs(middle) + ZERO).all():
-            found.append((float(0.5 * (start + end)), middle))
-    return found
+            zeros.append((float(0.5 * (start + end)), middle))
+    return zeros
 
 
 @asked_at(Stage.PLATES)
@@ -116,33 +112,26 @@ def plate_sides(case: Case) -> Iterator[Finding]:
     feet = case_feet(case)
     if len(feet) < 2:
         return
+    weight = case.trial.subject.mass * STANDARD_GRAVITY
+    least = max(touch(case.trial), 0.3 * weight if np.isfinite(weight) else 0.0)
     for index, plate in enumerate(case.trial.forces):
-        contacts = _contacts(case, plate)
-        spans = [span for span, samples in contacts if _under_other(case, plate, samples, feet)]
+        spans: list[Run] = []
+        contacts, other = 0, OTHER[plate.side]
+        for first, stop in true_runs(plate.force[:, 2] > least):
+            span = float(plate.time[first]), float(plate.time[stop - 1])
+            if span[1] - span[0] <= SHORTEST_CONTACT:
+                continue
+            contacts += 1
+            time, point = plate.time[first:stop], plate.point[first:stop]
+            away = {side: from_middle(case, foot, time, point) for side, foot in feet.items()}
+            if away[plate.side] > REACH and away[other] < min(0.5 * away[plate.side], 2 * REACH):
+                spans.append(span)
         if not spans:
             continue
-        all_contacts = len(spans) == len(contacts)
-        other = OTHER[plate.side]
+        all_contacts = len(spans) == contacts
         values = {"side": SIDE_NAMES[plate.side], "other": SIDE_NAMES[other], "letter": other}
         where = replace(case.key("force", "side", index, plate=plate), times=tuple(spans))
         repair = change_plate(index, side=other) if all_contacts else None
         yield finding(
             "plates_swapped" if all_contacts else "plates_swapped.contacts", "error", values, where, repair
         )
-
-
-def _contacts(case: Case, plate: PlateForce) -> list[tuple[Run, slice]]:
-    """Return first and last time of every contact that carries much, and its samples."""
-    weight, time = case.trial.subject.mass * STANDARD_GRAVITY, plate.time
-    loaded = plate.force[:, 2] > max(touch(case.trial), 0.3 * weight if np.isfinite(weight) else 0.0)
-    runs = [((float(time[a]), float(time[b - 1])), slice(a, b)) for a, b in true_runs(loaded)]
-    return [(span, samples) for span, samples in runs if span[1] - span[0] > SHORTEST_CONTACT]
-
-
-def _under_other(case: Case, plate: PlateForce, samples: slice, feet: dict[Side, Foot]) -> bool:
-    away = {
-        side: from_middle(case, foot, plate.time[samples], plate.point[samples])
-        for side, foot in feet.items()
-    }
-    other = OTHER[plate.side]
-    return away[plate.side] > REACH and away[other] < 0.5 * away[plate.side] and away[other] < 2 * REACH

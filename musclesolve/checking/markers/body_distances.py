@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,27 +28,21 @@ from musclesolve.recording.gaps.rigid_registration import register
 Indices = NDArray[np.int_]
 
 
-def body_landmarks() -> dict[str, Any]:
-    """Return body -> its landmarks."""
-    return bundled_toml(__package__, "bodies.toml")
-
-
 def bodies(trial: Trial) -> dict[str, tuple[tuple[str, ...], bool]]:
     """Return body -> markers of the motion on it, and whether the standing trial shows the same distances."""
-    found: dict[str, tuple[tuple[str, ...], bool]] = {}
-    for name, entry in body_landmarks().items():
+    on_body: dict[str, tuple[list[str], bool]] = {}
+    for name, entry in bundled_toml(__package__, "bodies.toml").items():
         sided = any("{side}" in landmark for landmark in entry["landmarks"])
         for side in SIDES if sided else ("",):
-            single = [trial.mapping.get(mark.format(side=side), {}) for mark in entry["landmarks"]]
-            markers = [next(iter(weights)) for weights in single if len(weights) == 1]
-            shown = tuple(dict.fromkeys(marker for marker in markers if marker in trial.markers))
-            if len(shown) > 1:
-                found[f"{name}_{side}" if sided else name] = (shown, entry["standing"])
-    for name, group in trial.clusters.items():
-        seen = tuple(marker for marker in group if marker in trial.markers)
-        if len(seen) > 1:
-            found[f"cluster {name}"] = (seen, True)
-    return found
+            weights = [trial.mapping.get(mark.format(side=side), {}) for mark in entry["landmarks"]]
+            markers = [next(iter(markers)) for markers in weights if len(markers) == 1]
+            on_body[f"{name}_{side}" if sided else name] = markers, entry["standing"]
+    on_body |= {f"cluster {name}": (list(markers), True) for name, markers in trial.clusters.items()}
+    shown = {
+        name: (tuple(dict.fromkeys(marker for marker in markers if marker in trial.markers)), standing)
+        for name, (markers, standing) in on_body.items()
+    }
+    return {name: entry for name, entry in shown.items() if len(entry[0]) > 1}
 
 
 @dataclass(frozen=True)
@@ -90,16 +83,16 @@ def distances(trial: Trial) -> Distances | None:
         return None
     one, other = np.array(list(pairs)).T
     length = np.linalg.norm(trial.markers.position[:, one] - trial.markers.position[:, other], axis=-1)
-    shown = np.array(
-        [_standing(trial.static, names[a], names[b]) if s else np.nan for (a, b), s in pairs.items()]
-    )
-    return Distances(names, one, other, middle(length), shown)
+    static, still = trial.static, np.full(len(pairs), np.nan)
+    for k, ((a, b), standing) in enumerate(pairs.items()):
+        if standing and static is not None and names[a] in static and names[b] in static:
+            still[k] = _distance(static[names[a]], static[names[b]])
+    return Distances(names, one, other, middle(length), still)
 
 
-def _standing(static: Markers | None, one: str, other: str) -> float:
-    if static is None or one not in static or other not in static:
-        return float("nan")
-    return float(middle(np.linalg.norm(static[one] - static[other], axis=-1)[:, None])[0])
+def _distance(one: Array, other: Array) -> float:
+    """Return the median distance of two paths (T, 3) [m]."""
+    return float(middle(np.linalg.norm(one - other, axis=-1)[:, None])[0])
 
 
 def middle(columns: Array) -> Array:
@@ -124,10 +117,9 @@ MOST_EXCHANGES = 12
 
 def _misfit(error: Array, pairs: Distances, marker: int) -> Array:
     """Return the median (...) over the pairs of a marker of how far their distance is off; zero where none is known."""
-    own = np.abs(error[..., pairs.of(marker)])
-    known = np.isfinite(own)
-    counted: Mask = np.asarray(known.any(axis=-1))
-    return np.where(counted, np.nanmedian(np.where(counted[..., None], own, 0.0), axis=-1), 0.0)
+    off = np.abs(error[..., pairs.of(marker)])
+    counted: Mask = np.asarray(np.isfinite(off).any(axis=-1))
+    return np.where(counted, np.nanmedian(np.where(counted[..., None], off, 0.0), axis=-1), 0.0)
 
 
 @asked_at(Stage.LABELS_THROUGHOUT)
@@ -149,10 +141,20 @@ def labels_exchanged_throughout(case: Case) -> Iterator[Finding]:
             return middle(pairs.measured(position)) - pairs.standing
 
         other = _best_exchange(case.trial.markers.position, pairs, worst, error, error_after)
-        if other is not None:
-            found = _throughout(case.trial, pairs.names[worst], pairs.names[other], misfit[worst])
-            yield found
-            case, tried = case.repaired(found), set()
+        if other is None:
+            continue
+        trial, one, two = case.trial, pairs.names[worst], pairs.names[other]
+        # The recording in which the body comes out in order is the one that is right.
+        after = violations(trial, exchanged(trial.markers, one, two))
+        walk_wrong = trial.static is None or len(after) <= len(violations(trial, trial.markers))
+        role: Role = "markers" if walk_wrong else "static"
+        code = "pair_swapped" if partners(trial).get(one) == two else "labels_exchanged"
+        values = {"one": one, "other": two, "size": misfit[worst]}
+        where = Where(getattr(trial, role).path, markers=(one, two))
+        repair = exchange_labels(one, two, role=role)
+        swapped_labels = finding(f"{code}.throughout", "error", values, where, repair)
+        yield swapped_labels
+        case, tried = case.repaired(swapped_labels), set()
 
 
 def _best_exchange(
@@ -171,18 +173,6 @@ def _best_exchange(
         if now < least and now < BETTER * before:
             best, least = other, now
     return best
-
-
-def _throughout(trial: Trial, one: str, other: str, size: float) -> Finding:
-    # The recording in which the body comes out in order is the one that is right.
-    after = violations(trial, exchanged(trial.markers, one, other))
-    walk_wrong = trial.static is None or len(after) <= len(violations(trial, trial.markers))
-    role: Role = "markers" if walk_wrong else "static"
-    code = "pair_swapped" if partners(trial).get(one) == other else "labels_exchanged"
-    values = {"one": one, "other": other, "size": size}
-    where = Where(getattr(trial, role).path, markers=(one, other))
-    repair = exchange_labels(one, other, role=role)
-    return finding(f"{code}.throughout", "error", values, where, repair)
 
 
 @asked_at(Stage.LABELS_AT_CROSSINGS)
@@ -232,9 +222,12 @@ def _for_a_while(trial: Trial, pair: Pair, crossed: NDArray[np.int_]) -> Finding
     pairs = distances(trial)
     if pairs is None:
         return None
-    position = trial.markers.position
-    own = pairs.of(pair[0]) | pairs.of(pair[1])
-    now, then = _off(pairs, position, own), _off(pairs, swapped(position, *pair), own)
+    position, concerned = trial.markers.position, pairs.of(pair[0]) | pairs.of(pair[1])
+    # How far the distances (T, p) of both markers are from the usual ones, as they are and exchanged [m].
+    now, then = (
+        np.abs(pairs.measured(path) - pairs.usual)[:, concerned]
+        for path in (position, swapped(position, *pair))
+    )
     wrong: Mask = np.zeros(len(position), bool)
     parts = pieces(position, pair, crossed)
     for part in parts:
@@ -250,11 +243,6 @@ def _for_a_while(trial: Trial, pair: Pair, crossed: NDArray[np.int_]) -> Finding
     where = Where(trial.markers.path, markers=(one, other), times=stretches(wrong, trial.markers.time))
     repair = exchange_labels(one, other, wrong)
     return finding("labels_exchanged.frames", "error", values, where, repair)
-
-
-def _off(pairs: Distances, position: Array, own: Mask) -> Array:
-    """Return how far some distances (T, p) are from the usual ones [m]."""
-    return np.abs(pairs.measured(position) - pairs.usual)[:, own]
 
 
 def _mean(off: Array) -> float:
@@ -276,37 +264,27 @@ def crossings(position: Array) -> dict[Pair, NDArray[np.int_]]:
     A marker is expected where the two frames before, or the two frames after, lead along a straight line; on a
     moving subject it is within centimetres of that.
     """
-    found: dict[Pair, set[int]] = {}
+    frames: dict[Pair, set[int]] = {}
     count = position.shape[0]
-    for backwards in (False, True):
-        path = position[::-1] if backwards else position
-        for pair, frames in _forwards(path).items():
-            # Frame k of the reversed path is the last one before the step in the path itself.
-            found.setdefault(pair, set()).update(count - int(k) if backwards else int(k) for k in frames)
-    return {pair: np.array(sorted(frames)) for pair, frames in found.items()}
-
-
-def _forwards(path: Array) -> dict[Pair, NDArray[np.int_]]:
-    """Return the frames (from the third on) at which two markers are where the other one was expected."""
-    if path.shape[0] < 3:
-        return {}
-    expected, here = 2.0 * path[1:-1] - path[:-2], path[2:]
-    off = np.nan_to_num(np.linalg.norm(here - expected, axis=-1))
-    jumping = off > LEAST
-    found = {}
-    for one in np.flatnonzero(jumping.any(axis=0)):
-        for other in np.flatnonzero((jumping & jumping[:, [one]]).any(axis=0)):
-            if other <= one:
-                continue
-            at = np.flatnonzero(jumping[:, one] & jumping[:, other])
-            crossed = np.maximum(
-                np.linalg.norm(here[at, one] - expected[at, other], axis=-1),
-                np.linalg.norm(here[at, other] - expected[at, one], axis=-1),
-            )
-            at = at[crossed < NEARER * np.minimum(off[at, one], off[at, other])]
-            if at.size:
-                found[int(one), int(other)] = at + 2
-    return found
+    for path in (position, position[::-1]) if count > 2 else ():
+        expected, here = 2.0 * path[1:-1] - path[:-2], path[2:]
+        off = np.nan_to_num(np.linalg.norm(here - expected, axis=-1))
+        jumping = off > LEAST
+        for one in np.flatnonzero(jumping.any(axis=0)):
+            for other in np.flatnonzero((jumping & jumping[:, [one]]).any(axis=0)):
+                if other <= one:
+                    continue
+                at = np.flatnonzero(jumping[:, one] & jumping[:, other])
+                crossed = np.maximum(
+                    np.linalg.norm(here[at, one] - expected[at, other], axis=-1),
+                    np.linalg.norm(here[at, other] - expected[at, one], axis=-1),
+                )
+                at = at[crossed < NEARER * np.minimum(off[at, one], off[at, other])] + 2
+                if at.size:
+                    # Frame k of the reversed path is the last one before the step in the path itself.
+                    steps = at if path is position else count - at
+                    frames.setdefault((int(one), int(other)), set()).update(steps.tolist())
+    return {pair: np.array(sorted(steps)) for pair, steps in frames.items()}
 
 
 def pieces(position: Array, pair: Pair, crossed: NDArray[np.int_]) -> list[Mask]:
@@ -386,10 +364,7 @@ def joint_widths(case: Case) -> Iterator[Finding]:
         points = {side: [p for p in pair if p is not None] for side, pair in seen.items()}
         if any(len(pair) < 2 for pair in points.values()):
             continue
-        right, left = (
-            float(middle(np.linalg.norm(points[side][0] - points[side][1], axis=-1)[:, None])[0])
-            for side in SIDES
-        )
+        right, left = (_distance(*points[side]) for side in SIDES)
         if abs(right - left) > WIDER:
             mapping = case.trial.mapping
             markers = tuple(m for side in SIDES for name in names[side] for m in mapping[name])

@@ -74,11 +74,14 @@ def violations(trial: Trial, markers: Markers) -> list[tuple[str, str, str, floa
             names = f"{rule['one']}_{side}", f"{rule['other']}_{side}"
             if not seen.keys() >= set(names):
                 continue
+            heel, toe = seen.get(f"heel_{side}"), seen.get(f"toe_{side}")
+            # Without heel and toe what is outwards is that of the pelvis.
+            left_of_foot = left if heel is None or toe is None else _unit(np.cross(UP, toe - heel))
             axis = {
                 "up": np.broadcast_to(UP, left.shape),
                 "ahead": forward,
                 "out": out * left,
-                "out_of_foot": out * _left_of_foot(seen, side, left),
+                "out_of_foot": out * left_of_foot,
             }[rule["direction"]]
             along = float(seen_mean(np.sum((seen[names[0]] - seen[names[1]]) * axis, axis=1)))
             if along < -CLEARLY:
@@ -92,14 +95,6 @@ def _unit(vectors: Array) -> Array:
     return np.asarray(vectors / np.where(length > 0.0, length, np.nan))
 
 
-def _left_of_foot(seen: dict[str, Array], side: Side, left: Array) -> Array:
-    """Return the horizontal unit vector (T, 3) to the left of the line from heel to toe; that of the pelvis without."""
-    heel, toe = seen.get(f"heel_{side}"), seen.get(f"toe_{side}")
-    if heel is None or toe is None:
-        return left
-    return _unit(np.cross(UP, toe - heel))
-
-
 @asked_at(Stage.LANDMARK_ORDER)
 def landmark_order(case: Case) -> Iterator[Finding]:
     """Find landmarks in an order that no subject has.
@@ -108,30 +103,28 @@ def landmark_order(case: Case) -> Iterator[Finding]:
     """
     reported: set[str] = set()
     for _ in range(MOST):
-        repaired = False
-        for found in _out_of_order(case):
-            if found.what in reported:
+        for broken in _out_of_order(case.trial):
+            if broken.what in reported:
                 continue
-            reported.add(found.what)
-            yield found
-            if found.severity == "error":
-                case, repaired = case.repaired(found), True
+            reported.add(broken.what)
+            yield broken
+            if broken.severity == "error":
+                case = case.repaired(broken)
                 break
-        if not repaired:
+        else:
             return
 
 
-def _out_of_order(case: Case) -> Iterator[Finding]:
+def _out_of_order(trial: Trial) -> Iterator[Finding]:
     """Report all rules that a recording breaks."""
-    trial = case.trial
     broken: dict[tuple[str, str], dict[Role, tuple[str, float]]] = {}
     for role in ROLES:
         markers: Markers | None = getattr(trial, role)
         for one, other, direction, size in violations(trial, markers) if markers else []:
             broken.setdefault((one, other), {})[role] = direction, size
-    for (one, other), found in broken.items():
-        role, (direction, size) = next(iter(found.items()))
-        in_all = len(found) > 1 or trial.static is None
+    for (one, other), roles in broken.items():
+        role, (direction, size) = next(iter(roles.items()))
+        in_all = len(roles) > 1 or trial.static is None
         exchange = not size <= EXCHANGED * trial.subject.stature
         markers_of = tuple(m for name in (one, other) for m in trial.mapping[name])
         where = Where(getattr(trial, role).path, markers=markers_of)
@@ -142,7 +135,7 @@ def _out_of_order(case: Case) -> Iterator[Finding]:
             "other": other,
             "direction": _WORDS[direction],
             "size": size,
-            "recordings": ", in the motion and standing" if len(found) > 1 else "",
+            "recordings": ", in the motion and standing" if len(roles) > 1 else "",
             "remedy": f"check which markers are mapped to {one} and {other}"
             if in_all
             else f"check the labels of {one} and {other} in this file; the other recording has them right",
@@ -155,7 +148,7 @@ def exchange_of_labels(
 ) -> tuple[list[list[str]], Repair | None]:
     """Return the markers of two landmarks, and what exchanges their labels in a recording, None of several markers."""
     markers = [list(trial.mapping[name]) for name in names]
-    single = all(len(own) == 1 and own[0] in getattr(trial, role) for own in markers)
+    single = all(len(labels) == 1 and labels[0] in getattr(trial, role) for labels in markers)
     return markers, exchange_labels(markers[0][0], markers[1][0], role=role) if single else None
 
 
@@ -179,13 +172,21 @@ FEWEST_OTHERS = 4
 @asked_at(Stage.SIDES)
 def sides_swapped(case: Case) -> Iterator[Finding]:
     """Find a motion or a standing trial in which all right and left markers are swapped."""
-    trial, ahead = case.trial, facing(case.trial)
-    if ahead is None:
+    trial, faced = case.trial, facing(case.trial)
+    if faced is None:
         return
+
+    def names_of_reversed(pairs: dict[str, Array], faced: Array) -> list[str]:
+        left = np.cross(UP, faced)
+        return [name for name, vector in pairs.items() if seen_mean(np.sum(vector * left, axis=1)) < 0.0]
+
     pairs = _pairs(trial, trial.markers)
-    reversed_pairs = {"markers": _reversed(pairs, ahead)}
+    reversed_pairs = {"markers": names_of_reversed(pairs, faced)}
     if trial.static is not None:
-        reversed_pairs["static"] = _reversed_standing(trial, trial.static)
+        standing = ahead(trial, trial.static)
+        level = None if standing is None else standing * np.array([1.0, 1.0, 0.0])
+        pairs_standing = _pairs(trial, trial.static)
+        reversed_pairs["static"] = [] if level is None else names_of_reversed(pairs_standing, level)
     wrong = [role for role in ROLES if len(reversed_pairs.get(role, ())) >= WHOLE * len(pairs) > 2]
     if not wrong:
         return
@@ -193,10 +194,16 @@ def sides_swapped(case: Case) -> Iterator[Finding]:
     many = reversed_pairs[wrong[0]]
     # As likely the mapping as the labels; the repair is the same.
     where = case.key("mapping", "asis_r") if both and in_mapping else Where(getattr(trial, wrong[0]).path)
+    other = partners(trial)
+
+    def with_other_labels(markers: Markers) -> Markers:
+        twins = [twin if (twin := other.get(name, name)) in markers else name for name in markers.names]
+        return replace(markers, position=markers.position[:, [markers.names.index(name) for name in twins]])
+
     repair = (
         replace_fields(mapping=_mirrored_names(trial.mapping), clusters=_mirrored_names(trial.clusters))
         if both
-        else change_markers(wrong[0], lambda markers: _mirrored_labels(trial, markers))
+        else change_markers(wrong[0], with_other_labels)
     )
     values = {
         "count": len(many),
@@ -212,17 +219,13 @@ def sides_swapped(case: Case) -> Iterator[Finding]:
 
 
 def _mirrored_names(table: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a table with the keys of right and left exchanged, where the clusters of the feet are bodies by name."""
+    """Return a table with the keys of right and left exchanged: landmarks, and the clusters of the feet.
+
+    Other clusters, which [carried] refers to by name, keep theirs.
+    """
     other = {"_r": "_l", "_l": "_r"}
-    return {
-        name[:-2] + other[name[-2:]] if name[-2:] in other and not _is_cluster_of_leg(name) else name: value
-        for name, value in table.items()
-    }
-
-
-def _is_cluster_of_leg(name: str) -> bool:
-    """Whether a name is that of a cluster which [carried] refers to; landmarks and feet count by their side."""
-    return name not in BODY_CLUSTERS and name not in landmarks()
+    sided = {name for name in table if name[-2:] in other and (name in BODY_CLUSTERS or name in landmarks())}
+    return {name[:-2] + other[name[-2:]] if name in sided else name: table[name] for name in table}
 
 
 def _pairs(trial: Trial, markers: Markers) -> dict[str, Array]:
@@ -235,53 +238,24 @@ def _pairs(trial: Trial, markers: Markers) -> dict[str, Array]:
     return found
 
 
-def _reversed(pairs: dict[str, Array], ahead: Array) -> list[str]:
-    left = np.cross(UP, ahead)
-    return [name for name, vector in pairs.items() if seen_mean(np.sum(vector * left, axis=1)) < 0.0]
-
-
-def _reversed_standing(trial: Trial, static: Markers) -> list[str]:
-    faced = ahead(trial, static)
-    return [] if faced is None else _reversed(_pairs(trial, static), faced * np.array([1.0, 1.0, 0.0]))
-
-
 def partners(trial: Trial) -> dict[str, str]:
-    """Return marker -> marker of the other side, for every pair of landmarks that are single markers."""
+    """Return marker -> marker of the other side.
+
+    For every pair of landmarks that are single markers, and for markers of clusters whose names differ in right and
+    left alone.
+    """
     other: dict[str, str] = {}
     for name, weights in trial.mapping.items():
         twin = trial.mapping.get(name[:-2] + ("_l" if name.endswith("_r") else "_r"), {})
         if name[-2:] in ("_r", "_l") and len(weights) == len(twin) == 1:
             other[next(iter(weights))] = next(iter(twin))
-    for one, two in _cluster_twins(trial):
-        other.setdefault(one, two)
-    return other
-
-
-def _cluster_twins(trial: Trial) -> list[tuple[str, str]]:
-    """Return pairs of cluster markers whose names differ in right and left alone."""
-    names = set(trial.markers.names) | (set(trial.static.names) if trial.static else set())
-    found = []
-    for cluster in trial.clusters.values():
-        for marker in cluster:
-            twin = next((t for t in _other_names(marker) if t in names and t != marker), None)
-            if twin is not None:
-                found.append((marker, twin))
-    return found
-
-
-def _other_names(name: str) -> list[str]:
+    names = {*trial.markers.names, *(trial.static.names if trial.static else ())}
     swap = {"R": "L", "L": "R", "r": "l", "l": "r"}
-    return [name[:k] + swap[c] + name[k + 1 :] for k, c in enumerate(name) if c in swap]
-
-
-def _mirrored_labels(trial: Trial, markers: Markers) -> Markers:
-    """Return markers with the labels of right and left exchanged."""
-    other = partners(trial)
-    order = [
-        markers.names.index(twin) if (twin := other.get(n, n)) in markers else k
-        for k, n in enumerate(markers.names)
-    ]
-    return replace(markers, position=markers.position[:, order])
+    for marker in (marker for cluster in trial.clusters.values() for marker in cluster):
+        twins = (marker[:k] + swap[c] + marker[k + 1 :] for k, c in enumerate(marker) if c in swap)
+        if (opposite := next((name for name in twins if name in names), None)) is not None:
+            other.setdefault(marker, opposite)
+    return other
 
 
 @asked_at(Stage.FRONT_SPINES)
@@ -310,15 +284,15 @@ def _front_is_swapped(trial: Trial, markers: Markers) -> bool:
 def _swapped_pair(case: Case, name: str, why: str, standing: bool) -> Finding:
     """Report that right and left of a landmark are swapped, in the motion alone if the standing trial is right."""
     trial, names = case.trial, (f"{name}_r", f"{name}_l")
-    own, in_file = exchange_of_labels(trial, names)
+    shown_by, in_file = exchange_of_labels(trial, names)
     single = in_file is not None
     # Without a standing trial that has them right, mapping and labels are as likely.
     if trial.static is None or standing:
         in_file = None
     in_mapping = set(names) <= set(case.content["mapping"]) and not in_file
-    labels = f"swap the labels {own[0][0]} and {own[1][0]} in"
+    labels = f"swap the labels {shown_by[0][0]} and {shown_by[1][0]} in"
     place = case.key("mapping", names[0]) if in_mapping else Where(trial.markers.path)
-    where = replace(place, markers=tuple(m for markers in own for m in markers))
+    where = replace(place, markers=tuple(m for markers in shown_by for m in markers))
     values = {
         "right": names[0],
         "left": names[1],
@@ -347,10 +321,10 @@ def pairs_of_landmarks(case: Case) -> Iterator[Finding]:
 
 def _is_across(trial: Trial, markers: Markers, name: str, neighbor: str) -> bool:
     """Whether the pair of a landmark points against that of its neighbor on average."""
-    own, other = (shown(trial, [f"{mark}_{side}" for side in SIDES], markers) for mark in (name, neighbor))
-    if own is None or other is None:
+    pair, other = (shown(trial, [f"{mark}_{side}" for side in SIDES], markers) for mark in (name, neighbor))
+    if pair is None or other is None:
         return False
-    return bool(seen_mean(np.sum((own[1] - own[0]) * (other[1] - other[0]), axis=1)) < 0.0)
+    return bool(seen_mean(np.sum((pair[1] - pair[0]) * (other[1] - other[0]), axis=1)) < 0.0)
 
 
 # Directions with a cosine below this point opposite ways.
@@ -367,8 +341,17 @@ def front_and_back(case: Case) -> Iterator[Finding]:
     """
     trial = case.trial
     wrong = _against_the_others(trial, trial.markers)
-    if not wrong or (len(wrong) == 2 and not _goes_where_feet_point(trial)):
+    if not wrong:
         return
+    if len(wrong) == 2:
+        # Where the pelvis travels the way the feet point, frame by frame, it is the pelvis that is the wrong way.
+        pelvis = between(trial, "asis_r", "asis_l")
+        toes, heels = (between(trial, f"{end}_r", f"{end}_l") for end in ("toe", "heel"))
+        if pelvis is None or toes is None or heels is None:
+            return
+        unit = (toes - heels) / np.maximum(np.linalg.norm(toes - heels, axis=1, keepdims=True), 1e-9)
+        if float(np.sum(np.diff(pelvis, axis=0) * unit[1:])) <= TRAVELS:
+            return
     standing = trial.static is not None and _against_the_others(trial, trial.static) == wrong
     against = (
         "but the subject walks the way that both feet point, against the pelvis"
@@ -377,17 +360,17 @@ def front_and_back(case: Case) -> Iterator[Finding]:
     )
     for side in wrong:
         names = f"asis_{side}", f"psis_{side}"
-        own, in_file = exchange_of_labels(trial, names)
+        labels, in_file = exchange_of_labels(trial, names)
         if standing:
             in_file = None
-        where = Where(trial.markers.path, markers=tuple(marker for markers in own for marker in markers))
+        where = Where(trial.markers.path, markers=tuple(marker for markers in labels for marker in markers))
         repair = in_file or exchange_landmarks(*names)
         values = {
             "front": names[0],
             "back": names[1],
             "against": against,
             "recordings": ", in the motion and standing" if standing and not in_file else "",
-            "remedy": f"exchange the labels {own[0][0]} and {own[1][0]} in this file"
+            "remedy": f"exchange the labels {labels[0][0]} and {labels[1][0]} in this file"
             if in_file
             else f"check which markers are mapped to {names[0]} and {names[1]}",
         }
@@ -399,34 +382,18 @@ def _against_the_others(trial: Trial, markers: Markers) -> tuple[Side, ...]:
     up = upwards(trial, markers)
     if up is None:
         return ()
-    pelvis = {side: _way(trial, markers, ("asis", "psis"), side, up) for side in SIDES}
-    feet = [_way(trial, markers, ("toe", "heel"), side, up) for side in SIDES]
-    ways = [way for way in (*pelvis.values(), *feet) if way is not None]
-    if len(ways) < 4:
-        return ()
+    # Mean directions from the hind to the front landmark, square to what is up.
+    ways = []
+    for ends in (("asis", "psis"), ("toe", "heel")):
+        for side in SIDES:
+            points = shown(trial, [f"{name}_{side}" for name in ends], markers)
+            across = np.zeros(3) if points is None else square_to(up, seen_mean(points[0] - points[1]))
+            length = float(np.linalg.norm(across))
+            if not length > 0.0:
+                return ()
+            ways.append(across / length)
     cosine = np.array([[float(one @ other) for other in ways] for one in ways])
     if (cosine[:2, 2:] < OPPOSITE).all() and cosine[0, 1] > -OPPOSITE and cosine[2, 3] > -OPPOSITE:
         return SIDES
     alone = [side for k, side in enumerate(SIDES) if (np.delete(cosine[k], k) < OPPOSITE).all()]
     return tuple(alone[:1])
-
-
-def _goes_where_feet_point(trial: Trial) -> bool:
-    """Whether the pelvis travels the way the feet point, frame by frame: then the pelvis is the wrong way."""
-    front = between(trial, "asis_r", "asis_l")
-    feet = [between(trial, f"{end}_{side}") for end in ("toe", "heel") for side in SIDES]
-    if front is None or any(foot is None for foot in feet):
-        return False
-    pointing = feet[0] + feet[1] - feet[2] - feet[3]  # type: ignore[operator]
-    unit = pointing / np.maximum(np.linalg.norm(pointing, axis=1, keepdims=True), 1e-9)
-    return float(np.sum(np.diff(front, axis=0) * unit[1:])) > TRAVELS
-
-
-def _way(trial: Trial, markers: Markers, ends: tuple[str, str], side: Side, up: Array) -> Array | None:
-    """Return the mean direction (3,) from the hind to the front landmark, square to what is up."""
-    points = shown(trial, [f"{name}_{side}" for name in ends], markers)
-    if points is None:
-        return None
-    across = square_to(up, seen_mean(points[0] - points[1]))
-    length = float(np.linalg.norm(across))
-    return across / length if length > 0.0 else None

@@ -7,17 +7,17 @@ said in which frames and by how much.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Mask, long_enough
+from musclesolve._util.arrays import Array, Mask, long_enough, true_runs
 from musclesolve.checking.case import REACH, Case, stretches
 from musclesolve.checking.finding import Finding, Run, Where, finding
 from musclesolve.checking.markers.body_distances import bodies, distances
 from musclesolve.checking.repair import remove_samples
 from musclesolve.checking.stages import Stage, asked_at
+from musclesolve.recording.data import Markers, Trial
 from musclesolve.recording.markers.landmark_names import upper_markers
 from musclesolve.recording.trial.recording_checks import jumps as jump_frames
 from musclesolve.recording.trial.recording_checks import largest_jump
@@ -45,12 +45,12 @@ def held_samples(case: Case) -> Iterator[Finding]:
         path = markers[name]
         still = np.concatenate([[False], (np.diff(path, axis=0) == 0.0).all(axis=1)])
         held = np.zeros_like(still)
-        own = None if pairs is None else pairs.of(markers.names.index(name))
-        for start, end in stretches(long_enough(still, shortest - 1), np.arange(still.size)):
-            first, last = int(start) - 1, int(end)
-            if length is not None and own is not None and own.any():
+        near = None if pairs is None else pairs.of(markers.names.index(name))
+        for start, stop in true_runs(long_enough(still, shortest - 1)):
+            first, last = start - 1, stop - 1
+            if length is not None and near is not None and near.any():
                 # Not how far the neighbors go: a foot rotates about a toe that stands still.
-                gone = np.abs(length[last, own] - length[first, own])
+                gone = np.abs(length[last, near] - length[first, near])
             else:
                 gone = np.linalg.norm(markers.position[last] - markers.position[first], axis=-1)
             if np.isfinite(gone).any() and np.nanmedian(gone) > NEIGHBOURS_GO and _jumps_after(path, last):
@@ -127,8 +127,8 @@ def _ghost(case: Case, one: str, other: str, frames: Mask) -> str:
     names = case.trial.markers.names
 
     def off(name: str) -> float:
-        own = pairs.of(names.index(name))
-        return float(np.nan_to_num(error[:, own]).mean()) if own.any() else 0.0
+        pairs_of_marker = pairs.of(names.index(name))
+        return float(np.nan_to_num(error[:, pairs_of_marker]).mean()) if pairs_of_marker.any() else 0.0
 
     return max((one, other), key=off)
 
@@ -202,57 +202,51 @@ TOGETHER, BACK = 5, 0.25
 # A distance this far from the usual one is none of a rigid segment [m]; toes and skin take up to 26 mm of it.
 STRETCHED = 0.035
 FEWEST_FRAMES = 3
-# First frame, last frame, how far a marker moved in all (3,) [m], how far it went [m].
-Event = tuple[int, int, Array, float]
 
 
-@dataclass(frozen=True)
-class Jumps:
-    """Steps of markers against the markers of their bodies, (T - 3,) each, for steps 1 to T - 3."""
-
-    size: dict[str, Array]  # marker -> how far it jumps [m]
-    single: dict[str, Mask]  # marker -> which of its steps stand out among the steps around them
-    noisy: dict[str, Mask]  # marker -> which of its steps are high among others that are as high
-
-
-def _find_jumps(case: Case) -> Jumps:
-    """Return which markers jump on the body."""
-    found = Jumps({} if case.trial.markers.time.size < 8 else _sizes(case), {}, {})
-    for name, size in found.size.items():
-        usual = _limit(case, float(np.median(size)))
-        high = size > usual
-        jumped = high & (size > np.maximum(usual, _limit(case, _around(size))))
+@asked_at(Stage.SLIPS)
+def slips_and_lengths(case: Case) -> Iterator[Finding]:
+    """Find markers that slip or jitter on the body, and segments that stretch for another reason."""
+    markers = case.trial.markers
+    size = {} if markers.time.size < 8 else _jumps_on_bodies(case.trial)
+    # From which size on a jump is none of motion or noise [m].
+    least, times = max(SMALLEST_JUMP, GREATEST_ACCELERATION / markers.rate**2), CLEARLY / MEDIAN_LENGTH
+    # Marker -> which of its steps stand out among the steps around them, or are high among others that are as high.
+    single: dict[str, Mask] = {}
+    noisy: dict[str, Mask] = {}
+    for name, jump in size.items():
+        usual = max(least, times * float(np.median(jump)))
+        high = jump > usual
+        jumped = high & (jump > np.maximum(usual, times * _around(jump)))
         if jumped.any():
             # A single jump makes half of one of the steps beside it: those that stand out jump themselves.
-            beside = np.pad(size, 1)
-            found.single[name] = jumped & (size > 0.6 * np.maximum(beside[:-2], beside[2:]))
+            beside = np.pad(jump, 1)
+            single[name] = jumped & (jump > 0.6 * np.maximum(beside[:-2], beside[2:]))
         elif high.any():
-            found.noisy[name] = high
-    return found
+            noisy[name] = high
+    for name, jumped in single.items():
+        yield from _slips_and_ghosts(markers, name, jumped)
+    if noisy:
+        yield _jitter(markers, size, noisy)
+    yield from _stretched(case.trial, [*single, *noisy])
 
 
-def _sizes(case: Case) -> dict[str, Array]:
-    """Return marker -> how far it jumps (T - 3,) [m], on its own and against the others of every body it is on."""
-    markers = case.trial.markers
-    # By how much each step exceeds the mean of the steps around it, for steps 1 to T - 3.
+def _jumps_on_bodies(trial: Trial) -> dict[str, Array]:
+    """Return marker -> how far it jumps (T - 3,) [m] in steps 1 to T - 3, against the others of every body it is on."""
+    markers = trial.markers
+    # By how much each step exceeds the mean of the steps around it.
     step = np.diff(markers.position, axis=0)
     jump = step[1:-1] - 0.5 * (step[:-2] + step[2:])
     size: dict[str, Array] = {}
-    for names, _ in bodies(case.trial).values():
+    for names, _ in bodies(trial).values():
         for name in names:
             others = [markers.names.index(other) for other in names if other != name]
-            own = jump[:, markers.names.index(name)]
+            alone = jump[:, markers.names.index(name)]
             # Where the whole body jumps it is not the marker that does.
-            against = np.linalg.norm(own - np.median(jump[:, others], axis=1), axis=-1)
-            least = np.minimum(np.nan_to_num(against), np.nan_to_num(np.linalg.norm(own, axis=-1)))
+            against = np.linalg.norm(alone - np.median(jump[:, others], axis=1), axis=-1)
+            least = np.minimum(np.nan_to_num(against), np.nan_to_num(np.linalg.norm(alone, axis=-1)))
             size[name] = np.minimum(size[name], least) if name in size else least
     return size
-
-
-def _limit(case: Case, median: Any) -> Any:
-    """Return from which size on a jump is none of motion or noise [m]."""
-    least = max(SMALLEST_JUMP, GREATEST_ACCELERATION / case.trial.markers.rate**2)
-    return np.maximum(least, CLEARLY / MEDIAN_LENGTH * median)
 
 
 def _around(size: Array) -> Array:
@@ -263,54 +257,36 @@ def _around(size: Array) -> Array:
     return np.maximum(median[: size.size], after)
 
 
-@asked_at(Stage.SLIPS)
-def slips_and_lengths(case: Case) -> Iterator[Finding]:
-    """Find markers that slip or jitter on the body, and segments that stretch for another reason."""
-    jumps = _find_jumps(case)
-    yield from _slips_and_ghosts(case, jumps)
-    yield from _noise(case, jumps)
-    yield from _stretched(case, jumps)
-
-
-def _slips_and_ghosts(case: Case, jumps: Jumps) -> Iterator[Finding]:
+def _slips_and_ghosts(markers: Markers, name: str, jumped: Mask) -> Iterator[Finding]:
     """Find where a marker slips, and where it only leaves its place for a while."""
-    markers = case.trial.markers
-    for name, jumped in jumps.single.items():
-        events = _events(markers[name], jumped)
-        slips, ghosts = _sorted_events(markers.time, events)
-        if slips:
-            values = {
-                "name": name,
-                "size": max(size for _, size in slips),
-                "times": f", {len(slips)} times" if len(slips) > 1 else "",
-                "reach": REACH,
-            }
-            where = Where(markers.path, markers=(name,), times=tuple(span for span, _ in slips))
-            yield finding("marker_slipped", "error", values, where)
-        if ghosts:
-            values = {"name": name, "size": max(event[3] for event in events)}
-            where = Where(markers.path, markers=(name,), times=tuple(sorted(ghosts)))
-            yield finding("leap.back", "warning", values, where)
-
-
-def _sorted_events(time: Array, events: list[Event]) -> tuple[list[tuple[Run, float]], list[Run]]:
-    """Return (time from the slip on, size [mm]) of each slip, and first and last time of each ghost."""
+    time, events = markers.time, _events(markers[name], jumped)
     ghosts: list[Run] = []
-    left: list[tuple[int, int, Array]] = []
+    slips: list[tuple[int, int, Array]] = []
     for first, stop, moved, far in events:
-        before = left[-1] if left else None
+        before = slips[-1] if slips else None
         if np.linalg.norm(moved) < 0.5 * far:
             ghosts.append((float(time[first]), float(time[stop])))
         elif before and time[first] - time[before[1]] < BACK and moved @ before[2] < -0.5 * (moved @ moved):
-            left.pop()
+            slips.pop()
             ghosts.append((float(time[before[0]]), float(time[stop])))
         else:
-            left.append((first, stop, moved))
-    slips = [((float(time[stop]), float(time[-1])), 1000 * float(np.linalg.norm(m))) for _, stop, m in left]
-    return slips, ghosts
+            slips.append((first, stop, moved))
+    if slips:
+        values = {
+            "name": name,
+            "size": max(1000 * float(np.linalg.norm(moved)) for *_, moved in slips),
+            "times": f", {len(slips)} times" if len(slips) > 1 else "",
+            "reach": REACH,
+        }
+        times = tuple((float(time[stop]), float(time[-1])) for _, stop, _ in slips)
+        yield finding("marker_slipped", "error", values, Where(markers.path, markers=(name,), times=times))
+    if ghosts:
+        values = {"name": name, "size": max(far for *_, far in events)}
+        where = Where(markers.path, markers=(name,), times=tuple(sorted(ghosts)))
+        yield finding("leap.back", "warning", values, where)
 
 
-def _events(path: Array, jumped: Mask) -> list[Event]:
+def _events(path: Array, jumped: Mask) -> list[tuple[int, int, Array, float]]:
     """Return (first, stop, how far it moved in all (3,) [m], how far it went [m]) of jumps that belong together.
 
     The steps of the path around show how far it would have gone without; the marker leaves the frame ``first`` and is
@@ -337,33 +313,24 @@ def _events(path: Array, jumped: Mask) -> list[Event]:
     ]
 
 
-def _noise(case: Case, found: Jumps) -> Iterator[Finding]:
-    """Find markers that jitter in some frames: none of their jumps stands out among its neighbors."""
-    time = case.trial.markers.time
-    if not found.noisy:
-        return
-    size = found.size
-    worst = sorted(found.noisy, key=lambda name: -float(size[name].max()))
-    frames = np.concatenate([[False], np.any(list(found.noisy.values()), axis=0), [False, False]])
-    spans = np.flatnonzero(frames)
-    groups = np.split(spans, np.flatnonzero(np.diff(spans) > AROUND) + 1)
+def _jitter(markers: Markers, size: dict[str, Array], noisy: dict[str, Mask]) -> Finding:
+    """Report markers that jitter in some frames: none of their jumps stands out among its neighbors."""
+    time, worst = markers.time, sorted(noisy, key=lambda name: -float(size[name].max()))
+    frames = 1 + np.flatnonzero(np.any(list(noisy.values()), axis=0))
+    groups = np.split(frames, np.flatnonzero(np.diff(frames) > AROUND) + 1)
     times = tuple((float(time[group[0]]), float(time[group[-1] + 1])) for group in groups)
-    values = {
-        "noisy": len(found.noisy),
-        "count": len(size),
-        "worst": worst[0],
-        "jitter": float(size[worst[0]].max()),
-    }
-    where = Where(case.trial.markers.path, markers=tuple(worst[:5]), times=times)
-    yield finding("noise.frames", "warning", values, where)
+    jitter = float(size[worst[0]].max())
+    values = {"noisy": len(noisy), "count": len(size), "worst": worst[0], "jitter": jitter}
+    where = Where(markers.path, markers=tuple(worst[:5]), times=times)
+    return finding("noise.frames", "warning", values, where)
 
 
-def _stretched(case: Case, jumps: Jumps) -> Iterator[Finding]:
+def _stretched(trial: Trial, jumps: list[str]) -> Iterator[Finding]:
     """Find segments that stretch for another reason than that a marker jumps."""
-    markers, pairs = case.trial.markers, distances(case.trial)
+    markers, pairs = trial.markers, distances(trial)
     if pairs is None:
         return
-    jumping = np.isin(pairs.names, [*jumps.single, *jumps.noisy])
+    jumping = np.isin(pairs.names, jumps)
     error = np.nan_to_num(pairs.measured(markers.position) - pairs.usual)
     error[:, jumping[pairs.one] | jumping[pairs.other]] = 0.0
     far = np.abs(error) > STRETCHED
@@ -371,11 +338,11 @@ def _stretched(case: Case, jumps: Jumps) -> Iterator[Finding]:
         # The marker of most of the stretched pairs is the first to look at.
         count = {int(m): int(far[:, pairs.of(m)].sum()) for m in pairs.markers}
         worst = max(count, key=lambda m: count[m])
-        own = pairs.of(worst)
-        stretched: Mask = np.asarray(far[:, own].any(axis=1))
+        of_worst = pairs.of(worst)
+        stretched: Mask = np.asarray(far[:, of_worst].any(axis=1))
         frames = long_enough(stretched, FEWEST_FRAMES)
         if frames.any():
-            pair = int(np.flatnonzero(own)[np.abs(error[:, own]).max(axis=0).argmax()])
+            pair = int(np.flatnonzero(of_worst)[np.abs(error[:, of_worst]).max(axis=0).argmax()])
             greatest = float(error[np.abs(error[:, pair]).argmax(), pair])
             other = pairs.names[pairs.one[pair] + pairs.other[pair] - worst]
             values = {
@@ -389,4 +356,4 @@ def _stretched(case: Case, jumps: Jumps) -> Iterator[Finding]:
                 markers.path, markers=(pairs.names[worst], other), times=stretches(frames, markers.time)
             )
             yield finding("segment_length", "warning", values, where)
-        far[:, own] = False
+        far[:, of_worst] = False
