@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from musclesolve.checking.case import Case, contained, finding_of, stretches
-from musclesolve.checking.finding import Finding, Run, Severity, Where, finding
+from musclesolve.checking.finding import Finding, Severity, Where, finding
 from musclesolve.checking.forces.plate_balance import plates_out_of_balance
 from musclesolve.checking.stages import Stage, asked_at
 from musclesolve.errors import InputError
@@ -156,10 +156,16 @@ def measured_anatomy(case: Case) -> Iterator[Finding]:
     # Where landmarks or files are missing, all that could be measured would be their want.
     if not known or not trial.forces or case.found("mapping", "unreadable"):
         return
-    stretch = _seen_stretch(case)
-    if stretch is None:
+    # The longest part of the time range in which every needed marker is seen.
+    inside = np.zeros(trial.markers.time.size, bool)
+    inside[trial.frames()] = True
+    for name in trial.used_markers:
+        inside &= np.isfinite(trial.markers[name]).all(axis=1)
+    spans = stretches(inside, trial.markers.time)
+    longest = max(spans, key=lambda span: span[1] - span[0], default=(0.0, 0.0))
+    if longest[1] - longest[0] <= SHORTEST:
         return
-    case = replace(case, recorded=replace(case.recorded, trial=replace(trial, time_range=stretch)))
+    case = replace(case, recorded=replace(case.recorded, trial=replace(trial, time_range=longest)))
     try:
         body = anatomy(case.trial, MARGIN)
     except InputError as error:
@@ -183,17 +189,6 @@ def measured_anatomy(case: Case) -> Iterator[Finding]:
         yield from answers
         # What was found may be the cause of what is found next.
         case = case.with_findings(answers)
-
-
-def _seen_stretch(case: Case) -> Run | None:
-    """Return the longest part of the time range in which every needed marker is seen, None where it is too short."""
-    markers, inside = case.trial.markers, np.zeros(case.trial.markers.time.size, bool)
-    inside[case.trial.frames()] = True
-    for name in case.trial.used_markers:
-        inside &= np.isfinite(markers[name]).all(axis=1)
-    spans = stretches(inside, markers.time)
-    longest = max(spans, key=lambda span: span[1] - span[0], default=(0.0, 0.0))
-    return longest if longest[1] - longest[0] > SHORTEST else None
 
 
 def _stature(case: Case, body: Anatomy) -> Iterator[Finding]:

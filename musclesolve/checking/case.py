@@ -124,29 +124,22 @@ def pose_finding(error: PoseError, case: Case | None) -> Finding:
     """Return the finding of a failed pose, with its times and the markers of the points that fit worst."""
     where = Where()
     if case is not None:
-        # Stretches of neighboring frames, and the markers that show the points.
         time, recorded = np.sort(np.array(error.frames, float)), case.trial.markers
         gaps = np.flatnonzero(np.diff(time) > 1.5 / recorded.rate) + 1
         times = tuple((float(run[0]), float(run[-1])) for run in np.split(time, gaps) if run.size)
-        where = Where(
-            recorded.path, markers=_markers(case.trial, [name for name, _ in error.worst]), times=times
-        )
+        # The markers that show the points or axes of the model, each once.
+        markers: dict[str, None] = {}
+        for point, _ in error.worst:
+            part, side = point.split("_")[0], point[-2:] if point[-2:] in ("_r", "_l") else ""
+            for landmark, weights in case.trial.mapping.items():
+                stem = landmark.removesuffix("_r").removesuffix("_l")
+                of_side = not side or landmark.endswith(side) or not landmark.endswith(("_r", "_l"))
+                if of_side and (stem in SHOWN_BY.get(part, ()) or stem.split("_")[0] == part):
+                    markers |= dict.fromkeys(weights)
+        where = Where(recorded.path, markers=tuple(markers), times=times)
     points = ", ".join(f"{name} ({1000 * distance:.0f} mm)" for name, distance in error.worst)
     values = {"sentence": str(error).partition("; there")[0], "points": points}
     return finding("pose", "error", values, where)
-
-
-def _markers(trial: Trial, points: list[str]) -> tuple[str, ...]:
-    """Return the markers that show some points or axes of the model, each once."""
-    found: dict[str, None] = {}
-    for point in points:
-        part, side = point.split("_")[0], point[-2:] if point[-2:] in ("_r", "_l") else ""
-        for landmark, weights in trial.mapping.items():
-            own = landmark.removesuffix("_r").removesuffix("_l")
-            if own in SHOWN_BY.get(part, ()) or own.split("_")[0] == part:
-                if not side or landmark.endswith(side) or not landmark.endswith(("_r", "_l")):
-                    found |= dict.fromkeys(weights)
-    return tuple(found)
 
 
 @contextmanager

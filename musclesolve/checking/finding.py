@@ -55,14 +55,8 @@ class Where:
         parts += [self.field] if self.field else []
         parts += [", ".join(self.markers)] if self.markers else []
         parts += [f"{self.plate} plate"] if self.plate else []
-        parts += [_stretches(self.times)] if self.times else []
-        return ", ".join(parts)
-
-
-def _stretches(times: tuple[Run, ...], most: int = 3) -> str:
-    spans = [f"{a:.2f} s" if b - a < 0.005 else f"{a:.2f} to {b:.2f} s" for a, b in times[:most]]
-    rest = len(times) - most
-    return ", ".join(spans) + (f" and {rest} more" if rest > 0 else "")
+        parts += [f"{a:.2f} s" if b - a < 0.005 else f"{a:.2f} to {b:.2f} s" for a, b in self.times[:3]]
+        return ", ".join(parts) + (f" and {len(self.times) - 3} more" if len(self.times) > 3 else "")
 
 
 @dataclass(frozen=True)

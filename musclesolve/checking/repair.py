@@ -45,11 +45,6 @@ def change_markers(role: Role, change: Callable[[Markers], Markers]) -> Repair:
     return lambda recorded: replace_fields(**{role: change(getattr(recorded.trial, role))})(recorded)
 
 
-def scale_positions(role: Role, factor: float) -> Repair:
-    """Multiply all marker positions by a factor."""
-    return change_markers(role, lambda markers: replace(markers, position=markers.position * factor))
-
-
 def exchange_labels(
     one: str, other: str, frames: Mask | slice = slice(None), role: Role = "markers"
 ) -> Repair:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from musclesolve.checking.case import Case
-from musclesolve.checking.finding import Finding, finding
+from musclesolve.checking.finding import Finding, Severity, finding
 from musclesolve.checking.forces.newtons_law import law, total_force
 from musclesolve.checking.stages import Stage, asked_at
 from musclesolve.recording.data import SIDE_NAMES
@@ -27,46 +27,33 @@ INDEX, LEG, SHOE, STRENGTH = (13.0, 45.0), (0.44, 0.60), 1.2, (0.3, 3.0)
 @asked_at(Stage.SUPPORT, needs=["plates"])
 def body_mass(case: Case) -> Iterator[Finding]:
     """Compare the body mass with that which the forces accelerate and carry."""
-    found, given = law(case), case.trial.subject.mass
-    if not given > 0.0:
+    required, stated, place = law(case), case.trial.subject.mass, case.key("subject", "mass_kg")
+    if not stated > 0.0:
         return
-    if found is None:
-        yield from _by_single_support(case, given)
+    if required is not None:
+        due = required.due[required.frames][:, 2]
+        force = total_force(case, required.time[required.frames])[:, 2]
+        fitting = float(due @ force) / float(due @ due)
+        off = fitting / stated - 1.0
+        if abs(off) >= MASS and fitting > 0.0:
+            amount = "too much" if off > 0 else "too little"
+            values = {"fitting": fitting, "given": stated, "off": off, "limit": MASS, "amount": amount}
+            yield finding("mass", "error" if abs(off) > FAR_MASS else "warning", values, place)
         return
-    due = found.due[found.frames][:, 2]
-    force = total_force(case, found.time[found.frames])[:, 2]
-    fitting = float(due @ force) / float(due @ due)
-    off = fitting / given - 1.0
-    if abs(off) < MASS or fitting <= 0.0:
-        return
-    values = {
-        "fitting": fitting,
-        "given": given,
-        "off": off,
-        "limit": MASS,
-        "amount": "too much" if off > 0 else "too little",
-    }
-    yield finding(
-        "mass", "error" if abs(off) > FAR_MASS else "warning", values, case.key("subject", "mass_kg")
-    )
-
-
-def _by_single_support(case: Case, given: float) -> Iterator[Finding]:
-    """Compare what the plate of each foot bears while it carries the body alone with what the body weighs."""
+    # What the plate of each foot bears while it carries the body alone, over what the body weighs.
     for side, shares in support_shares(case.trial).items():
         off = float(np.median(shares)) - 1.0 if shares else 0.0
         if abs(off) >= ALONE:
             values = {
                 "side": SIDE_NAMES[side],
                 "share": 1.0 + off,
-                "given": given,
+                "given": stated,
                 "limit": ALONE,
                 "more": "" if off > 0.0 else ", and whether the whole foot stands on it",
             }
-            where = replace(case.key("subject", "mass_kg"), plate=SIDE_NAMES[side])
-            yield finding(
-                "mass.single_support", "error" if abs(off) > FAR_ALONE else "warning", values, where
-            )
+            severity: Severity = "error" if abs(off) > FAR_ALONE else "warning"
+            where = replace(place, plate=SIDE_NAMES[side])
+            yield finding("mass.single_support", severity, values, where)
 
 
 @asked_at(Stage.SUPPORT)
@@ -77,13 +64,8 @@ def unusual_values(case: Case) -> Iterator[Finding]:
     index = mass / stature**2
     unusual: dict[str, dict[str, Any]] = {}
     if np.isfinite(index) and not INDEX[0] <= index <= INDEX[1]:
-        unusual["mass_kg"] = {
-            "mass": mass,
-            "stature": stature,
-            "index": index,
-            "low": INDEX[0],
-            "high": INDEX[1],
-        }
+        limits = {"low": INDEX[0], "high": INDEX[1]}
+        unusual["mass_kg"] = {"mass": mass, "stature": stature, "index": index} | limits
     if leg is not None and not LEG[0] <= leg / stature <= LEG[1]:
         unusual["leg_length_m"] = {"leg": leg, "share": leg / stature, "low": LEG[0], "high": LEG[1]}
     if shoe > SHOE:

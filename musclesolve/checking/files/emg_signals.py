@@ -35,11 +35,17 @@ def emg_channels(case: Case) -> Iterator[Finding]:
     if emg is None:
         return
     for name, signal in zip(emg.names, emg.values.T, strict=True):
-        where = Where(emg.path, field=f"channel {name}")
         if is_flat(signal):
             yield finding("emg_flat", "error", {"name": name}, case.key(CHANNELS, name))
-        elif not emg.options.processed:
-            yield from _raw_signal(emg, name, signal, where)
+        if is_flat(signal) or emg.options.processed:
+            continue
+        where, clipped = Where(emg.path, field=f"channel {name}"), saturated(signal)
+        if (share := float(clipped.mean())) >= CLIPPED:
+            first = stretches(clipped, emg.time)[0][0]
+            yield finding("emg_clipped", "warning", {"name": name, "share": share, "first": first}, where)
+        mains, hum = max(((f, _hum(emg, signal, f)) for f in MAINS_HZ), key=lambda pair: pair[1])
+        if hum > HUM:
+            yield finding("emg_hum", "warning", {"name": name, "share": hum, "mains": mains}, where)
 
 
 @asked_at(Stage.ANALYSIS)
@@ -53,17 +59,6 @@ def emg_refusals(case: Case) -> Iterator[Finding]:
         with contained(refused, "check of the EMG", case, "emg"):
             test()
         yield from refused
-
-
-def _raw_signal(emg: Emg, name: str, signal: Array, where: Where) -> Iterator[Finding]:
-    clipped = saturated(signal)
-    if (share := float(clipped.mean())) >= CLIPPED:
-        span = stretches(clipped, emg.time)
-        values = {"name": name, "share": share, "first": span[0][0]}
-        yield finding("emg_clipped", "warning", values, where)
-    mains, hum = max(((f, _hum(emg, signal, f)) for f in MAINS_HZ), key=lambda pair: pair[1])
-    if hum > HUM:
-        yield finding("emg_hum", "warning", {"name": name, "share": hum, "mains": mains}, where)
 
 
 def _hum(emg: Emg, signal: Array, mains_hz: float) -> float:

@@ -14,7 +14,7 @@ from musclesolve.checking.forces.newtons_law import away
 from musclesolve.checking.observed_body import ahead, between, facing, seen_mean, square_to, upwards
 from musclesolve.checking.repair import change_markers, change_plate, rotate_plate, rotate_recordings
 from musclesolve.checking.stages import Stage, asked_at
-from musclesolve.recording.data import Markers, PlateForce
+from musclesolve.recording.data import Markers
 from musclesolve.recording.file_axes import AXES, axis_vector, global_from_laboratory, standing_axes
 
 # The direction from feet to shoulders, or of the mean force, must have this cosine with an axis to count as along it.
@@ -38,13 +38,6 @@ def _axis_name(case: Case, direction: Array, rotation: Array | None = None) -> s
     return max(AXES, key=lambda name: float(axis_vector(name) @ in_file))
 
 
-def _nearest_axis(direction: Array) -> Array:
-    """Return the global axis (3,) nearest to a direction (3,)."""
-    axis, at = np.zeros(3), np.abs(direction).argmax()
-    axis[at] = np.sign(direction[at])
-    return axis
-
-
 @asked_at(Stage.VERTICAL_AXIS)
 def vertical_axis(case: Case) -> Iterator[Finding]:
     """Find the axis from feet to shoulders where it is not the one stated as up."""
@@ -52,41 +45,33 @@ def vertical_axis(case: Case) -> Iterator[Finding]:
     if up is None or up[2] > ALONG or np.abs(up).max() < ALONG:
         return
     name, given = _axis_name(case, up), case.recorded.laboratory
-    # Which way is forward is only known once it is known what is up.
-    faced = _facing_across(case, case.trial.markers, up)
-    forward = given["forward"] if faced is None else _axis_name(case, faced)
-    forward = _square(forward, name)
-    in_all_files = not case.trial.forces or not _forces_up(case)
+    forward = _forward_axis(case, case.trial.markers, up, given["forward"], name)
+    # Forces that point along the axis stated as up show that it is the markers alone that were exported otherwise.
+    total = np.sum([plate.force.sum(axis=0) for plate in case.trial.forces], axis=0)
+    in_all_files = not (case.trial.forces and total[2] > ALONG * float(np.linalg.norm(total)))
     rotation = global_from_laboratory(forward, name) @ _rotation(case).T
     axes = f'up = "{name}"' + (f' and forward = "{forward}"' if forward != given["forward"] else "")
     values = {"axis": name, "axes": axes, "up": given["up"]}
     where = case.key("laboratory", "up") if in_all_files else Where(case.trial.markers.path)
     repair = rotate_recordings(rotation, {"forward": forward, "up": name} if in_all_files else None)
-    if "up" in case.unknown:
-        # That nothing is stated is an error already.
-        yield finding("up_axis.unstated", "note", values, where, repair)
-    else:
-        text = "up_axis.all_files" if in_all_files else "up_axis.markers"
-        yield finding(text, "error", values, where, repair)
+    # That nothing is stated is an error already.
+    unstated = "up" in case.unknown
+    text = "unstated" if unstated else "all_files" if in_all_files else "markers"
+    yield finding(f"up_axis.{text}", "note" if unstated else "error", values, where, repair)
 
 
-def _square(forward: str, up: str) -> str:
-    """Return an axis name, or another one where it lies along what is up."""
-    return forward if forward[1] != up[1] else next(axis for axis in AXES if axis[1] != up[1])
+def _forward_axis(
+    case: Case, markers: Markers, up: Array, stated: str, up_name: str, rotation: Array | None = None
+) -> str:
+    """Return the name of the file axis that the pelvis faces, the stated one where that is not seen.
 
-
-def _facing_across(case: Case, markers: Markers, up: Array) -> Array | None:
-    """Return the direction (3,) the pelvis faces, square to what is up."""
+    Which way is forward is only known once it is known what is up: `up` (3,), along the axis `up_name`, to which
+    another axis is square where this one is not.
+    """
     faced = ahead(case.trial, markers)
-    mean = square_to(up, seen_mean(faced)) if faced is not None else np.full(3, np.nan)
-    return mean if np.isfinite(mean).all() else None
-
-
-def _forces_up(case: Case) -> bool:
-    """Whether the forces point along the axis that the trial file states as up."""
-    total = np.sum([plate.force.sum(axis=0) for plate in case.trial.forces], axis=0)
-    size = float(np.linalg.norm(total))
-    return size > 0.0 and bool((total / size)[2] > ALONG)
+    across = np.full(3, np.nan) if faced is None else square_to(up, seen_mean(faced))
+    forward = _axis_name(case, across, rotation) if np.isfinite(across).all() else stated
+    return forward if forward[1] != up_name[1] else next(axis for axis in AXES if axis[1] != up_name[1])
 
 
 @asked_at(Stage.FORWARD_AXIS)
@@ -111,20 +96,13 @@ def forward_axis(case: Case) -> Iterator[Finding]:
             yield finding("walking_direction.unstated", "note", values, where, repair)
         else:
             yield finding("walking_direction", "warning", values, where, repair)
-    yield from _backwards(case, faced)
-
-
-def _backwards(case: Case, faced: Array) -> Iterator[Finding]:
-    """Find a pelvis that goes backwards, frame by frame as it faces."""
-    front = between(case.trial, "asis_r", "asis_l")
-    if front is None or len(front) < 2:
-        return
-    unit = faced / np.maximum(np.linalg.norm(faced, axis=1, keepdims=True), 1e-9)
-    gone = float(np.sum(np.diff(front, axis=0) * unit[1:]))
-    if gone < -BACKWARDS:
-        yield finding(
-            "walking_direction.backwards", "warning", {"distance": -gone}, Where(case.trial.markers.path)
-        )
+    # How far the pelvis goes frame by frame as it faces.
+    if (front := between(case.trial, "asis_r", "asis_l")) is not None:
+        unit = faced / np.maximum(np.linalg.norm(faced, axis=1, keepdims=True), 1e-9)
+        gone = float(np.sum(np.diff(front, axis=0) * unit[1:]))
+        if gone < -BACKWARDS:
+            where = Where(case.trial.markers.path)
+            yield finding("walking_direction.backwards", "warning", {"distance": -gone}, where)
 
 
 @asked_at(Stage.OTHER_VERTICAL_AXES)
@@ -134,11 +112,10 @@ def vertical_axis_when_standing(case: Case) -> Iterator[Finding]:
     up = None if static is None else upwards(case.trial, static)
     if static is None or up is None or up[2] > ALONG or np.abs(up).max() < ALONG:
         return
-    given, rotation = case.recorded.laboratory, _onto(_nearest_axis(up), UP)
-    stated = standing_axes(given)
-    own = global_from_laboratory(*stated)
-    name, faced = _axis_name(case, up, own), _facing_across(case, static, up)
-    forward = _square(stated[0] if faced is None else _axis_name(case, faced, own), name)
+    rotation, stated = _upright(up), standing_axes(case.recorded.laboratory)
+    axes = global_from_laboratory(*stated)
+    name = _axis_name(case, up, axes)
+    forward = _forward_axis(case, static, up, stated[0], name, axes)
     repair = change_markers(
         "static", lambda markers: replace(markers, position=markers.position @ rotation.T)
     )
@@ -150,12 +127,14 @@ def vertical_axis_when_standing(case: Case) -> Iterator[Finding]:
     yield finding("up_axis.standing", "error", values, Where(static.path), repair)
 
 
-def _onto(one: Array, other: Array) -> Array:
-    """Return the rotation (3, 3) by 90 or 180 degrees that brings one axis onto another."""
-    if one @ other < -0.5:
-        side = np.roll(one, 1)
+def _upright(direction: Array) -> Array:
+    """Return the rotation (3, 3) by 90 or 180 degrees that brings the axis nearest to a direction (3,) upwards."""
+    axis, at = np.zeros(3), np.abs(direction).argmax()
+    axis[at] = np.sign(direction[at])
+    if axis @ UP < -0.5:
+        side = np.roll(axis, 1)
         return 2.0 * np.outer(side, side) - np.eye(3)
-    v = np.cross(one, other)
+    v = np.cross(axis, UP)
     skew = np.array([[0.0, -v[2], v[1]], [v[2], 0.0, -v[0]], [-v[1], v[0], 0.0]])
     return np.asarray(np.eye(3) + skew + skew @ skew)
 
@@ -173,18 +152,13 @@ def vertical_axes_of_forces(case: Case) -> Iterator[Finding]:
             repair = change_plate(index, force=-plate.force, moment=-plate.moment)
             yield finding("force_sign", "error", {"axis": name}, on_plate(plate), repair)
             continue
-        upright = rotate_plate(index, _heading(case, plate, _onto(_nearest_axis(total / size), UP)))
+        # Upright, and headed such that its force acts nearest to the foot.
+        quarter = np.array([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
+        rotations = [np.linalg.matrix_power(quarter, k) @ _upright(total) for k in range(4)]
+        distances = [
+            away(case, replace(plate, force=plate.force @ rotation.T), plate.point @ rotation.T)
+            for rotation in rotations
+        ]
+        repair = rotate_plate(index, rotations[int(np.argmin(distances))])
         up = case.recorded.laboratory["up"]
-        yield finding("plate_axes.vertical", "error", {"axis": name, "up": up}, on_plate(plate), upright)
-
-
-def _heading(case: Case, plate: PlateForce, upright: Array) -> Array:
-    """Return a rotation (3, 3) that stands a plate upright, headed such that its force acts nearest to the foot."""
-    quarter = np.array([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
-    rotations = [np.linalg.matrix_power(quarter, k) @ upright for k in range(4)]
-    return min(
-        rotations,
-        key=lambda rotation: away(
-            case, replace(plate, force=plate.force @ rotation.T), plate.point @ rotation.T
-        ),
-    )
+        yield finding("plate_axes.vertical", "error", {"axis": name, "up": up}, on_plate(plate), repair)

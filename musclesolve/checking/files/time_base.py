@@ -11,7 +11,7 @@ import numpy as np
 from musclesolve._util.arrays import Array, at_times
 from musclesolve.checking.case import REACH, Case, stretches
 from musclesolve.checking.finding import Finding, Where, finding
-from musclesolve.checking.repair import ROLES, change_markers, change_plate, in_order, replace_fields
+from musclesolve.checking.repair import ROLES, change_plate, in_order, replace_fields
 from musclesolve.checking.stages import Stage, asked_at
 from musclesolve.recording.data import Markers
 from musclesolve.recording.trial.recording_checks import UNEVEN, off_grid
@@ -32,12 +32,15 @@ def sample_times(case: Case) -> Iterator[Finding]:
     """Find holes and uneven steps of the time columns; the repair makes times even."""
     for role in ROLES:
         markers: Markers | None = getattr(case.trial, role)
-        if markers is not None and (found := _uneven(markers.time, markers.path)):
-            repair = change_markers(role, even if found.code == "frames_missing" else _restamped)
-            yield replace(found, repair=repair)
+        if markers is not None and (uneven := _uneven(markers.time, markers.path)):
+            # Without holes the clock that stamped the frames stuttered, not the cameras.
+            steady = np.linspace(markers.time[0], markers.time[-1], markers.time.size)
+            restamped = replace(markers, time=steady)
+            repaired = even(markers) if uneven.code == "frames_missing" else restamped
+            yield replace(uneven, repair=replace_fields(**{role: repaired}))
     files = {plate.path: plate for plate in case.trial.forces}
     for path, plate in files.items():
-        if found := _uneven(plate.time, path):
+        if uneven := _uneven(plate.time, path):
             even_time = np.linspace(plate.time[0], plate.time[-1], plate.time.size)
             repairs = []
             for index, other in enumerate(case.trial.forces):
@@ -45,12 +48,7 @@ def sample_times(case: Case) -> Iterator[Finding]:
                     names = ("force", "point", "moment")
                     columns = {name: at_times(other.time, getattr(other, name), even_time) for name in names}
                     repairs.append(change_plate(index, time=even_time, **columns))
-            yield replace(found, repair=in_order(*repairs))
-
-
-def _restamped(markers: Markers) -> Markers:
-    """Return markers as if the clock that stamped them stuttered, not the cameras."""
-    return replace(markers, time=np.linspace(markers.time[0], markers.time[-1], markers.time.size))
+            yield replace(uneven, repair=in_order(*repairs))
 
 
 def even(markers: Markers) -> Markers:
@@ -75,12 +73,8 @@ def _uneven(time: Array, path: Path) -> Finding | None:
         spans = tuple((float(time[k]), float(time[k + 1])) for k in np.flatnonzero(holes))
         values = {"lost": lost, "rows": time.size + lost, "most": step.max(), "usual": usual}
         return finding("frames_missing", "error", values, Where(path, times=spans), anywhere=True)
-    values = {
-        "least": step.min(),
-        "most": step.max(),
-        "off": off.max(),
-        "even": (time[-1] - time[0]) / (time.size - 1),
-    }
+    steady = (time[-1] - time[0]) / (time.size - 1)
+    values = {"least": step.min(), "most": step.max(), "off": off.max(), "even": steady}
     where = Where(path, times=((float(time[off.argmax()]),) * 2,))
     return finding("uneven_samples", "error", values, where, anywhere=True)
 
@@ -128,21 +122,13 @@ def lost_frames(case: Case) -> Iterator[Finding]:
     time = markers.time.copy()
     for k, count in zip(at, lost, strict=True):
         time[k + 1 :] += count / markers.rate
-    # What was lost before the time range shifts all of it against the forces.
-    values = {
-        "ratio": np.nanmedian(ratio[at[0] - 1]),
-        "lost": f"{sum(lost)} frame{'s' if sum(lost) > 1 else ''}",
-    }
+    frames = f"{sum(lost)} frame{'s' if sum(lost) > 1 else ''}"
+    values = {"ratio": np.nanmedian(ratio[at[0] - 1]), "lost": frames}
     where = Where(markers.path, times=tuple((float(markers.time[k]), float(markers.time[k + 1])) for k in at))
     repair = replace_fields(markers=even(replace(markers, time=time)))
-    yield finding(
-        "frames_skipped",
-        "error",
-        values,
-        where,
-        repair,
-        anywhere=bool(markers.time[at[0]] < case.trial.time_range[1]),
-    )
+    # What was lost before the time range shifts all of it against the forces.
+    anywhere = bool(markers.time[at[0]] < case.trial.time_range[1])
+    yield finding("frames_skipped", "error", values, where, repair, anywhere=anywhere)
 
 
 @asked_at(Stage.UNITS)

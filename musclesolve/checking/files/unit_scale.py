@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
-from musclesolve._util.arrays import Mask, true_runs
+from musclesolve._util.arrays import true_runs
 from musclesolve.checking.case import Case, on_plate
 from musclesolve.checking.finding import Finding, Where, finding
 from musclesolve.checking.observed_body import landmark, shoulder
-from musclesolve.checking.repair import ROLES, change_plate, in_order, scale_positions
+from musclesolve.checking.repair import ROLES, change_plate, replace_fields
 from musclesolve.checking.stages import Stage, asked_at
 from musclesolve.constants import STANDARD_GRAVITY
-from musclesolve.recording.data import SIDES, Markers, PlateForce
+from musclesolve.recording.data import SIDES, Markers
 
 # factor that a number must be multiplied with -> what unit it is in, read as metres, newtons.
 SIZES = {1000.0: "a thousand times", 100.0: "a hundred times", 10.0: "ten times"}
@@ -52,25 +53,21 @@ def marker_units(case: Case) -> Iterator[Finding]:
     stature = case.trial.subject.stature
     for role in ROLES:
         markers: Markers | None = getattr(case.trial, role)
-        height = None if markers is None else _height(case, markers)
-        if markers is None or height is None or not stature > 0.0:
+        if markers is None or not stature > 0.0:
             continue
-        factor = _factor(height / (SHARE * stature), LENGTHS, LENGTH_BAND)
+        feet = [landmark(case.trial, f"{part}_{side}", markers) for part in ("heel", "toe") for side in SIDES]
+        tops = [shoulder(case.trial, side, markers) for side in SIDES]
+        low, high = ([point for point in points if point is not None] for points in (feet, tops))
+        if not low or not high:
+            continue
+        # Whatever the axes.
+        apart = np.linalg.norm(np.mean(high, axis=0) - np.mean(low, axis=0), axis=-1)
+        height = float(np.median(apart[np.isfinite(apart)])) if np.isfinite(apart).any() else 0.0
+        factor = _factor(height / (SHARE * stature), LENGTHS, LENGTH_BAND) if height > 0.0 else None
         if factor is not None:
             values = {"height": height, "stature": stature, "usual": SHARE * stature, "unit": LENGTHS[factor]}
-            yield finding("marker_units", "error", values, Where(markers.path), scale_positions(role, factor))
-
-
-def _height(case: Case, markers: Markers) -> float | None:
-    """Return the middle distance from the feet to the shoulders, whatever the axes [m]."""
-    feet = [landmark(case.trial, f"{part}_{side}", markers) for part in ("heel", "toe") for side in SIDES]
-    tops = [shoulder(case.trial, side, markers) for side in SIDES]
-    low, high = ([point for point in points if point is not None] for points in (feet, tops))
-    if not low or not high:
-        return None
-    apart = np.linalg.norm(np.mean(high, axis=0) - np.mean(low, axis=0), axis=-1)
-    seen = apart[np.isfinite(apart)]
-    return float(np.median(seen)) if seen.size and np.median(seen) > 0.0 else None
+            repair = replace_fields(**{role: replace(markers, position=markers.position * factor)})
+            yield finding("marker_units", "error", values, Where(markers.path), repair)
 
 
 def _factor(ratio: float, known: dict[float, str], band: tuple[float, float]) -> float | None:
@@ -93,10 +90,7 @@ def force_units(case: Case) -> Iterator[Finding]:
     factor = _factor(peak / (PEAK * weight), FORCES, FORCE_BAND) if peak > 0.0 else None
     if factor is None:
         return
-    scaled = [
-        change_plate(index, force=plate.force * factor, moment=plate.moment * factor)
-        for index, plate in enumerate(plates)
-    ]
+    scaled = [replace(plate, force=plate.force * factor, moment=plate.moment * factor) for plate in plates]
     values = {
         "peak": peak,
         "mass": case.trial.subject.mass,
@@ -104,7 +98,7 @@ def force_units(case: Case) -> Iterator[Finding]:
         "unit": FORCES[factor],
         "factor": factor,
     }
-    yield finding("force_units", "error", values, Where(plates[0].path), in_order(*scaled))
+    yield finding("force_units", "error", values, Where(plates[0].path), replace_fields(forces=tuple(scaled)))
 
 
 @asked_at(Stage.UNITS_OF_POINTS)
@@ -116,7 +110,14 @@ def point_and_moment_units(case: Case) -> Iterator[Finding]:
         loaded = plate.force[:, 2] > least
         if loaded.sum() < 5:
             continue
-        spread = _spread(plate, loaded)
+        # How far the point of force goes under a foot that carries much [m]. Within a contact: from contact to contact
+        # the subject walks on, and the origin may be anywhere. The middle nine tenths: single points may be anywhere.
+        contacts = [
+            np.ptp(np.nanquantile(plate.point[first:stop, :2], [0.05, 0.95], axis=0), axis=0).max()
+            for first, stop in true_runs(loaded)
+            if stop - first >= 5 and np.isfinite(plate.point[first:stop, :2]).all(axis=1).any()
+        ]
+        spread = float(np.median(contacts)) if contacts else 0.0
         if spread > FARTHEST_POINT:
             factor, unit = min(POINTS.items(), key=lambda known: abs(np.log(spread * known[0] / TRACK)))
             values = {"spread": spread, "usual": TRACK, "unit": unit, "factor": factor}
@@ -126,17 +127,3 @@ def point_and_moment_units(case: Case) -> Iterator[Finding]:
         if moment > LARGEST_MOMENT:
             repair = change_plate(index, moment=plate.moment * 0.001)
             yield finding("moment_units", "error", {"moment": moment}, on_plate(plate), repair)
-
-
-def _spread(plate: PlateForce, loaded: Mask) -> float:
-    """Return how far the point of force goes under a foot that carries much [m].
-
-    Within a contact: from contact to contact the subject walks on, and the origin may be anywhere. The middle nine
-    tenths: single points may be anywhere as well.
-    """
-    contacts = [
-        np.ptp(np.nanquantile(plate.point[first:stop, :2], [0.05, 0.95], axis=0), axis=0).max()
-        for first, stop in true_runs(loaded)
-        if stop - first >= 5 and np.isfinite(plate.point[first:stop, :2]).all(axis=1).any()
-    ]
-    return float(np.median(contacts)) if contacts else 0.0
