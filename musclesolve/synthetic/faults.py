@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
 from musclesolve._util.arrays import Array, Mask, true_runs
+from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.names import unknown_name
 from musclesolve.errors import InputError
 from musclesolve.recording.data import SIDES, Side
@@ -82,61 +84,38 @@ def _no_such_thing(problem: str, expected: str, code: str = "missing_key", remed
     return InputError(problem, code=code, expected=expected, remedy=remedy or "choose another fault")
 
 
-# ---- forces: units, zero, drift, saturation, axes, place, time, contacts
+# ---- the functions of faults.toml
 
 
-def _scaled(
-    name: str,
-    code: str,
-    about: str,
-    factor: float | tuple[float, float, float],
-    roles: str,
-    side: Side | None = None,
+def scale_plates(
+    copy: Copy, factor: float | Sequence[float], roles: Sequence[str], side: Side | None = None
 ) -> None:
-    """Register: what the plates of a side, or all, show is multiplied by a factor, or by one of every axis (3,)."""
-
-    def spoil(copy: Copy) -> None:
-        concerned = [
-            (plate, role)
-            for plate in copy.plates(side)
-            for role in roles.split()
-            if copy.columns(plate, role)
-        ]
-        if roles == "moment" and not concerned:
-            raise _no_such_thing("no [[force]] names a moment", "plates with a free moment")
-        for plate, role in concerned:
-            copy.set_plate(plate, role, copy.plate(plate, role) * factor)
-
-    _FAULTS[name] = Fault(name, about, code, spoil)
+    """Multiply what the plates of a side, or all, show by a factor, or by one of every axis (3,)."""
+    concerned = [(plate, role) for plate in copy.plates(side) for role in roles if copy.columns(plate, role)]
+    if roles == ["moment"] and not concerned:
+        raise _no_such_thing("no [[force]] names a moment", "plates with a free moment")
+    for plate, role in concerned:
+        copy.set_plate(plate, role, copy.plate(plate, role) * factor)
 
 
-def _moved_points(
-    name: str, about: str, side: Side | None, forward: float, left: float, code: str | None
-) -> None:
-    """Register: the points of force of the plates of a side, or of all, are moved by a way [mm]."""
-
-    def spoil(copy: Copy) -> None:
-        for plate in copy.plates(side):
-            away = 0.001 * np.array([forward, left, 0.0])
-            copy.set_plate(plate, "point", copy.plate(plate, "point") + away)
-
-    _FAULTS[name] = Fault(name, about, code, spoil)
+def move_points(copy: Copy, forward_mm: float = 0.0, left_mm: float = 0.0, side: Side | None = None) -> None:
+    """Move the points of force of the plates of a side, or of all."""
+    for plate in copy.plates(side):
+        away = 0.001 * np.array([forward_mm, left_mm, 0.0])
+        copy.set_plate(plate, "point", copy.plate(plate, "point") + away)
 
 
-def _longest(copy: Copy, plate: int, *, loaded: bool) -> tuple[int, int]:
-    """Return the contact, or the time without one, of which most lies in the time range; a swing lies between two."""
-    time = copy.forces.time
-    on = copy.plate(plate, "force")[:, 2] > LOADED
-    start, end = copy.span
-    runs = [run for run in true_runs(on == loaded) if loaded or (0 < run[0] and run[1] < on.size)]
-    return max(runs or [(0, on.size)], key=lambda run: min(time[run[1] - 1], end) - max(time[run[0]], start))
+def stamp_forces_late(copy: Copy, seconds: float) -> None:
+    """Add to the times of the forces."""
+    copy.forces = replace(copy.forces, time=copy.forces.time + seconds)
 
 
-def _lift(copy: Copy, plate: int, extra: Array) -> None:
-    """Add a vertical force (S,) [N] that the sensors of a plate show together: it acts at the middle of the plate.
+def lift_right_plate(copy: Copy, first_n: float, last_n: float) -> None:
+    """Add a vertical force that the sensors of the right plate show together: it acts at the middle of the plate.
 
     As on a real plate, what was wrong in the channels goes on into the center of pressure and the free moment.
     """
+    plate, extra = copy.plates("r")[0], np.linspace(first_n, last_n, copy.forces.time.size)
     force, point = copy.plate(plate, "force"), copy.plate(plate, "point")
     middle = plate_middles(force[:, 2], point)
     carried = np.where(force[:, 2:] > 0.0, point, middle)
@@ -151,17 +130,72 @@ def _lift(copy: Copy, plate: int, extra: Array) -> None:
     copy.set_plate(plate, "point", moved)
 
 
-_scaled(
-    "force_in_kilonewtons", "force_units", "Forces and moments are in kilonewtons.", 0.001, "force moment"
-)
-_scaled("points_in_millimetres", "point_units", "The points of force are in millimetres.", 1000.0, "point")
-_scaled(
-    "force_on_the_plate",
-    "force_sign",
-    "The file holds the forces of the feet on the plates.",
-    -1.0,
-    "force moment",
-)
+def scale_positions(copy: Copy, factor: float, static: bool = False) -> None:
+    """Multiply all positions of the motion or the standing trial."""
+    markers = copy.static if static else copy.walk
+    if markers is not None:
+        copy.put(factor * markers.position, static=static)
+
+
+def _frames(copy: Copy, start: float | None, frames: int | None) -> slice:
+    """Return so many frames from a share of the time range on, all that follow, or all of a recording."""
+    first = None if start is None else copy.frame(start)
+    return slice(first, None if first is None or frames is None else first + frames)
+
+
+def exchange_markers(
+    copy: Copy, one: str, other: str, start: float | None = None, frames: int | None = None
+) -> None:
+    """Exchange the markers of two landmarks in the motion."""
+    copy.exchange(copy.marker(one), copy.marker(other), _frames(copy, start, frames))
+
+
+def move_marker(
+    copy: Copy,
+    landmark: str,
+    way_mm: float,
+    start: float | None = None,
+    frames: int | None = None,
+    static: bool = False,
+) -> None:
+    """Move the marker of a landmark along SLIP, which is 30 mm long."""
+    way = way_mm / 30.0 * copy.in_file(SLIP)
+    copy.move(copy.marker(landmark), _frames(copy, start, frames), way, static=static)
+
+
+def set_key(copy: Copy, table: str, key: str, value: str) -> None:
+    """Write a key of the trial file."""
+    copy.set_key(table, key, value)
+
+
+def scale_key(copy: Copy, key: str, factor: float, decimals: int) -> None:
+    """Multiply a value of the subject in the trial file."""
+    copy.set_key("subject", key, f"{factor * copy.content['subject'][key]:.{decimals}f}")
+
+
+_FUNCTIONS: dict[str, Callable[..., None]] = {
+    function.__name__: function
+    for function in (
+        *(scale_plates, move_points, stamp_forces_late, lift_right_plate),
+        *(scale_positions, exchange_markers, move_marker, set_key, scale_key),
+    )
+}
+for _name, _entry in bundled_toml(__package__, "faults.toml").items():
+    (_function,) = _entry.keys() & _FUNCTIONS.keys()
+    _spoil = partial(_FUNCTIONS[_function], **_entry[_function])
+    _FAULTS[_name] = Fault(_name, _entry["about"], _entry.get("code"), _spoil)
+
+
+# ---- forces: axes, time, contacts
+
+
+def _longest(copy: Copy, plate: int, *, loaded: bool) -> tuple[int, int]:
+    """Return the contact, or the time without one, of which most lies in the time range; a swing lies between two."""
+    time = copy.forces.time
+    on = copy.plate(plate, "force")[:, 2] > LOADED
+    start, end = copy.span
+    runs = [run for run in true_runs(on == loaded) if loaded or (0 < run[0] and run[1] < on.size)]
+    return max(runs or [(0, on.size)], key=lambda run: min(time[run[1] - 1], end) - max(time[run[0]], start))
 
 
 @fault("plates_swapped")
@@ -200,107 +234,6 @@ def force_without_contact(copy: Copy) -> None:
     copy.set_plate(plate, "point", point)
 
 
-@fault("pressure_offset")
-def pressure_offset_100mm(copy: Copy) -> None:
-    """The right plate lies 100 mm farther ahead than the calibration states."""
-    plate = copy.plates("r")[0]
-    copy.set_plate(plate, "point", copy.plate(plate, "point") + np.array([0.1, 0.0, 0.0]))
-
-
-_POINTS = "The points of force of {} are stated {} too far {}."
-for _name, _plates, _size, _way, _side, _forward, _left in (
-    ("right_points_30mm_ahead", "the right plate", "30 mm", "forward", "r", 30.0, 0.0),
-    ("left_points_30mm_behind", "the left plate", "30 mm", "back", "l", -30.0, 0.0),
-    ("right_points_30mm_left", "the right plate", "30 mm", "to the left", "r", 0.0, 30.0),
-    ("left_points_30mm_left", "the left plate", "30 mm", "to the left", "l", 0.0, 30.0),
-    ("all_points_30mm_left", "all plates", "30 mm", "to the left", None, 0.0, 30.0),
-    (
-        "all_points_30mm_ahead",
-        "all plates",
-        "30 mm",
-        "forward: so does a trunk that leans back",
-        None,
-        30.0,
-        0.0,
-    ),
-    (
-        "right_points_15mm_ahead_and_left",
-        "the right plate",
-        "15 mm",
-        "forward and to the left",
-        "r",
-        15.0,
-        15.0,
-    ),
-    (
-        "left_points_15mm_ahead_and_right",
-        "the left plate",
-        "15 mm",
-        "forward and to the right",
-        "l",
-        15.0,
-        -15.0,
-    ),
-):
-    # A trunk that leans back looks the same as points of all plates too far forward.
-    _code = None if _name == "all_points_30mm_ahead" else "pressure_offset"
-    _moved_points(_name, _POINTS.format(_plates, _size, _way), _side, _forward, _left, _code)  # type: ignore[arg-type]
-
-_scaled(
-    "right_plate_10_percent_low",
-    "plate_scale",
-    "The right plate shows 10 % too little.",
-    0.9,
-    "force moment",
-    "r",
-)
-_scaled(
-    "left_plate_10_percent_low",
-    "plate_scale",
-    "The left plate shows 10 % too little.",
-    0.9,
-    "force moment",
-    "l",
-)
-
-UPSIDE_DOWN = (1.0, 1.0, -1.0)
-_scaled(
-    "free_moments_reversed",
-    "free_moment",
-    "The free moments of all plates have the wrong sign.",
-    UPSIDE_DOWN,
-    "moment",
-)
-_scaled(
-    "right_free_moment_reversed",
-    "free_moment",
-    "The free moment of the right plate has the wrong sign.",
-    UPSIDE_DOWN,
-    "moment",
-    "r",
-)
-_scaled(
-    "left_free_moment_reversed",
-    "free_moment",
-    "The free moment of the left plate has the wrong sign.",
-    UPSIDE_DOWN,
-    "moment",
-    "l",
-)
-
-
-@fault(None)
-def forces_late_10ms(copy: Copy) -> None:
-    """The forces are stamped 10 ms too late: so do soft tissues that follow the bones."""
-    copy.forces = replace(copy.forces, time=copy.forces.time + 0.01)
-
-
-@fault("time_offset")
-def forces_late_50ms(copy: Copy) -> None:
-    """The forces are stamped 50 ms too late."""
-    copy.forces = replace(copy.forces, time=copy.forces.time + 0.05)
-
-
 @fault("time_offset")
 def forces_early_30ms(copy: Copy) -> None:
     """The forces come 30 ms too early, in a file that begins with the markers."""
@@ -310,18 +243,6 @@ def forces_early_30ms(copy: Copy) -> None:
     copy.forces = replace(copy.forces, values=values)
 
 
-@fault("plate_drift")
-def plate_drift(copy: Copy) -> None:
-    """The vertical force of the right plate drifts by 60 N from beginning to end."""
-    _lift(copy, copy.plates("r")[0], np.linspace(0.0, 60.0, copy.forces.time.size))
-
-
-@fault("plate_baseline")
-def plate_baseline(copy: Copy) -> None:
-    """The right plate was not zeroed: it shows 15 N too much."""
-    _lift(copy, copy.plates("r")[0], np.full(copy.forces.time.size, 15.0))
-
-
 @fault("plate_clipped")
 def plate_clipped(copy: Copy) -> None:
     """The amplifier of the left plate saturates at 90 % of the peak."""
@@ -329,15 +250,6 @@ def plate_clipped(copy: Copy) -> None:
     force = copy.plate(plate, "force")
     force[:, 2] = np.minimum(force[:, 2], 0.9 * force[:, 2].max())
     copy.set_plate(plate, "force", force)
-
-
-_scaled(
-    "plates_mirrored",
-    "plate_axes",
-    "The forward force of all plates has the wrong sign.",
-    (-1.0, 1.0, 1.0),
-    "force",
-)
 
 
 @fault("plate_axes")
@@ -383,51 +295,7 @@ def truncated_forces(copy: Copy) -> None:
     copy.afterwards.append((FORCES, lambda text: text[: int(0.95 * len(text))]))
 
 
-# ---- markers: units, labels, slips, ghosts, lost and repeated frames
-
-
-@fault("marker_units")
-def markers_in_metres(copy: Copy) -> None:
-    """The positions are in metres, the header states mm."""
-    copy.put(0.001 * copy.walk.position)
-
-
-@fault("marker_units")
-def static_in_centimetres(copy: Copy) -> None:
-    """The positions of the standing trial are in centimetres, the header states mm."""
-    if copy.static is not None:
-        copy.put(0.1 * copy.static.position, static=True)
-
-
-@fault("pair_swapped")
-def knee_markers_swapped(copy: Copy) -> None:
-    """Right and left lateral knee marker carry each other's label in the motion."""
-    copy.exchange(copy.marker("knee_lateral_r"), copy.marker("knee_lateral_l"))
-
-
-@fault("labels_exchanged")
-def ankle_swapped_for_a_while(copy: Copy) -> None:
-    """The labels of the lateral ankle markers are exchanged in 20 frames."""
-    first = copy.frame(0.4)
-    copy.exchange(copy.marker("ankle_lateral_r"), copy.marker("ankle_lateral_l"), slice(first, first + 20))
-
-
-@fault("labels_exchanged")
-def heel_and_toe_exchanged(copy: Copy) -> None:
-    """Heel and toe of the right foot carry each other's label in the motion."""
-    copy.exchange(copy.marker("heel_r"), copy.marker("toe_r"))
-
-
-@fault("marker_slipped")
-def marker_slipped(copy: Copy) -> None:
-    """The right lateral ankle marker sits 30 mm off from the middle of the range on."""
-    copy.move(copy.marker("ankle_lateral_r"), slice(copy.frame(0.5), None), copy.in_file(SLIP))
-
-
-@fault("marker_moved")
-def marker_moved_after_standing(copy: Copy) -> None:
-    """The right fifth metatarsal marker was put back 50 mm off after the standing trial."""
-    copy.move(copy.marker("metatarsal_5_r"), slice(None), 50.0 / 30.0 * copy.in_file(SLIP), static=True)
+# ---- markers: places, merged and held ones, lost and repeated frames
 
 
 def _standing_marker(copy: Copy, landmark: str) -> tuple[str, Array]:
@@ -489,20 +357,6 @@ def gap(copy: Copy) -> None:
     copy.move(copy.marker("wrist_l"), slice(first, first + round(0.6 * copy.walk.rate)), np.nan)
 
 
-@fault("leap")
-def leap(copy: Copy) -> None:
-    """The right lateral knee marker is 300 mm off in one frame."""
-    at = copy.frame(0.6)
-    copy.move(copy.marker("knee_lateral_r"), slice(at, at + 1), 10.0 * copy.in_file(SLIP))
-
-
-@fault("leap")
-def ghost(copy: Copy) -> None:
-    """A reflection 60 mm away is taken for the right heel marker in one frame."""
-    at = copy.frame(0.6)
-    copy.move(copy.marker("heel_r"), slice(at, at + 1), 2.0 * copy.in_file(SLIP))
-
-
 @fault("markers_merged")
 def two_labels_on_one_marker(copy: Copy) -> None:
     """The fifth metatarsal marker of the left foot was given the place of the toe marker for 25 frames."""
@@ -511,13 +365,6 @@ def two_labels_on_one_marker(copy: Copy) -> None:
     ghost, real, position = copy.marker("metatarsal_5_l"), copy.marker("toe_l"), copy.walk.position.copy()
     position[frames, copy.walk.names.index(ghost)] = copy.walk[real][frames]
     copy.put(position)
-
-
-@fault("static_of_another")
-def static_of_another(copy: Copy) -> None:
-    """The standing trial is that of a subject 8 % larger."""
-    if copy.static is not None:
-        copy.put(1.08 * copy.static.position, static=True)
 
 
 @fault("up_axis")
@@ -644,7 +491,7 @@ def emg_hum(copy: Copy) -> None:
     )
 
 
-# ---- the trial file: axes, sides, the subject, the filter
+# ---- the trial file: axes, sides, the mapping
 
 
 @fault("up_axis")
@@ -681,43 +528,7 @@ def sides_swapped(copy: Copy) -> None:
         raise _no_such_thing(problem, expected, remedy="choose another fault, or write out the mapping")
 
 
-@fault("mass")
-def mass_wrong(copy: Copy) -> None:
-    """The body mass is 15 % too large."""
-    copy.set_key("subject", "mass_kg", f"{1.15 * copy.content['subject']['mass_kg']:.2f}")
-
-
-@fault("stature")
-def stature_wrong(copy: Copy) -> None:
-    """The stature is 20 % too large."""
-    copy.set_key("subject", "stature_m", f"{1.2 * copy.content['subject']['stature_m']:.3f}")
-
-
-@fault("cutoff")
-def cutoff_too_low(copy: Copy) -> None:
-    """The filter cuts at 1.5 Hz, below what walking consists of."""
-    copy.set_key("filter", "cutoff_hz", "1.5")
-
-
-@fault("strength")
-def strength_in_per_cent(copy: Copy) -> None:
-    """The strength factor is given in per cent."""
-    copy.set_key("muscles", "strength", "100.0")
-
-
-@fault("trial_file")
-def cost_misspelt(copy: Copy) -> None:
-    """The trial file names a cost that does not exist."""
-    copy.set_key("sharing", "cost", '"stress_cubd"')
-
-
 @fault("mapping")
 def marker_misspelt(copy: Copy) -> None:
     """A marker of the mapping is not in the files."""
     copy.set_key("mapping", "toe_r", f'"{copy.marker("toe_r")}x"')
-
-
-@fault("trial_file")
-def key_misspelt(copy: Copy) -> None:
-    """A key of the trial file is misspelt."""
-    copy.set_key("subject", "height_m", "1.8")
