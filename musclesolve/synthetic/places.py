@@ -5,7 +5,7 @@ A plate lies under every contact of a foot, or under some of them.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -50,11 +50,23 @@ def marker_places(person: StrideSubject, name: str | None) -> Places:
     """The markers of a set by its name; without one, a marker on every landmark and named for it."""
     if name is None:
         return Places(*person.markers)
-    chosen = marker_sets()[name]
-    places = _on_landmarks(person, chosen)
+    chosen, known = marker_sets()[name], landmark_places(person)
+    places = _on_landmarks(known, chosen)
     for cluster, markers in chosen.clusters.items():
-        loose = [marker for marker in markers if marker not in places]
-        places |= _on_segment(person, cluster, loose)
+        kind, _, side = cluster.partition("_")
+        body, loose = CLUSTER_BODIES[kind], [marker for marker in markers if marker not in places]
+        for k, marker in enumerate(loose):
+            if body in CLUSTER_ENDS:
+                upper, lower = (
+                    person.model.standing[person.slot(f"{end}_{side}")] for end in CLUSTER_ENDS[body]
+                )
+                share, (ahead, left) = CLUSTER_SHARES[k % 4], CLUSTER_OFFSETS[k % 4]
+                mirrored = [ahead, left if side == "r" else -left, 0.0]
+                places[marker] = (upper + share * (lower - upper) + mirrored, f"{body}_{side}")
+            else:
+                # What a set adds to a pelvis or a foot lies beside its landmarks.
+                at, carrier = known["sacrum" if body == "pelvis" else f"heel_{side}"]
+                places[marker] = (at - [0.0, 0.0, 0.03 * (k + 1)], carrier)
     standing, bodies = zip(*places.values(), strict=True)
     # Hip centers have no marker to take off: they are known in every frame.
     hips = [ways for landmark, ways in chosen.mapping.items() if landmark.startswith("hip_center")]
@@ -62,9 +74,8 @@ def marker_places(person: StrideSubject, name: str | None) -> Places:
     return Places(tuple(places), np.array(standing), bodies, frozenset(chosen.carried) - kept)
 
 
-def _on_landmarks(person: StrideSubject, chosen: MarkerSet) -> dict[str, tuple[Array, str]]:
-    """Markers that show a landmark, by the first way in which the set maps it."""
-    known = landmark_places(person)
+def _on_landmarks(known: Mapping[str, tuple[Array, str]], chosen: MarkerSet) -> dict[str, tuple[Array, str]]:
+    """Markers that show a landmark, by the first way in which the set maps it; known: place and body of landmarks."""
     places: dict[str, tuple[Array, str]] = {}
     # Weighted sums last: they add one marker to those of other landmarks.
     for landmark, (way, *_) in sorted(chosen.mapping.items(), key=lambda item: _is_weighted(item[1][0])):
@@ -84,23 +95,6 @@ def _on_landmarks(person: StrideSubject, chosen: MarkerSet) -> dict[str, tuple[A
 
 def _is_weighted(way: Any) -> bool:
     return isinstance(way, dict) and "weights" in way
-
-
-def _on_segment(person: StrideSubject, cluster: str, markers: list[str]) -> dict[str, tuple[Array, str]]:
-    kind, _, side = cluster.partition("_")
-    body = CLUSTER_BODIES[kind]
-    if body not in CLUSTER_ENDS:
-        # What a set adds to a pelvis or a foot lies beside its landmarks.
-        at, carrier = landmark_places(person)["sacrum" if body == "pelvis" else f"heel_{side}"]
-        return {marker: (at - [0.0, 0.0, 0.03 * (k + 1)], carrier) for k, marker in enumerate(markers)}
-    upper, lower = (person.model.standing[person.slot(f"{end}_{side}")] for end in CLUSTER_ENDS[body])
-    mirror = 1.0 if side == "r" else -1.0
-    places = {}
-    for k, marker in enumerate(markers):
-        share, (ahead, left) = CLUSTER_SHARES[k % 4], CLUSTER_OFFSETS[k % 4]
-        at = upper + share * (lower - upper) + [ahead, mirror * left, 0.0]
-        places[marker] = (at, f"{body}_{side}")
-    return places
 
 
 def landmark_places(person: StrideSubject) -> dict[str, tuple[Array, str]]:

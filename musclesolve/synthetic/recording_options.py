@@ -92,11 +92,8 @@ class RecordingOptions:
         self._need("strides", whole(1, 1000), "a whole number from 1 to 1000")
         self._need("margin_s", number(0.0, 100.0), "a time from 0 to 100 s")
         self._need("standing_frames", whole(2, 100000), "a whole number from 2 to 100000")
-        self._need(
-            "gaps",
-            _are_gaps,
-            "a list of (marker, first time, last time) in seconds, the first before the last",
-        )
+        gaps = "a list of (marker, first time, last time) in seconds, the first before the last"
+        self._need("gaps", _are_gaps, gaps)
         self._need("steps", _are_steps, "a list of contacts such as r2 and l2")
         known, plain = faults(), not self.cameras and self.marker_set is None
         self._need("faults", lambda v: set(v) <= set(known), f"some of {few(known, 20)}")
@@ -109,19 +106,17 @@ class RecordingOptions:
         self._need("forward", lambda v: v in AXES, "one of " + ", ".join(AXES))
         self._need("up", lambda v: v in AXES, "one of " + ", ".join(AXES))
         self._need("heading_deg", number(-360.0, 360.0), "an angle from -360 to 360 degrees")
-        self._need(
-            "turn_deg", self._turns, f"at most {MOST_TURN_DEG:g} degrees to either side for every stride"
-        )
+        most = MOST_TURN_DEG * self.strides
+        turns = f"at most {MOST_TURN_DEG:g} degrees to either side for every stride"
+        self._need("turn_deg", number(-most, most), turns)
         self._need("seed", whole(0), "a whole number from 0 on")
-        self._need(
-            "cutoff_hz", self._cuts, "below half the marker rate, or one of " + ", ".join(CUTOFF_METHODS)
-        )
-        top = 0.5 * self.force_rate_hz
+        cuts = _below(0.5 * self.marker_rate_hz)
+        below = f"below half the marker rate, or one of {', '.join(CUTOFF_METHODS)}"
+        self._need("cutoff_hz", lambda v: v in CUTOFF_METHODS if isinstance(v, str) else cuts(v), below)
         below = "above 0 and below half the rate of the plates"
-        self._need("force_cutoff_hz", lambda v: v is None or (number(0.0, top)(v) and 0.0 < v < top), below)
-        good = number(0.0, MOST_UNLOADED)
-        expected = f"a force above 0 and up to {MOST_UNLOADED:g} N"
-        self._need("unloaded_below_n", lambda v: v is None or (good(v) and v > 0.0), expected)
+        self._need("force_cutoff_hz", _below(0.5 * self.force_rate_hz), below)
+        good, force = number(0.0, MOST_UNLOADED), f"a force above 0 and up to {MOST_UNLOADED:g} N"
+        self._need("unloaded_below_n", lambda v: v is None or (good(v) and v > 0.0), force)
         self._need("decimals", whole(0, 12), "0 to 12 decimals")
         global_from_laboratory(self.forward, self.up)
 
@@ -132,24 +127,10 @@ class RecordingOptions:
             return self.unloaded_below_n
         return max(USUALLY_UNLOADED, SIGMAS * self.force_noise_n)
 
-    def _turns(self, value: float) -> bool:
-        most = MOST_TURN_DEG * self.strides
-        return number(-most, most)(value)
-
     @property
     def cutoff(self) -> float | str:
         """What the trial file asks the filter for."""
         return CUTOFF_HZ[self.motion] if self.cutoff_hz is None else self.cutoff_hz
-
-    def _cuts(self, value: float | str | None) -> bool:
-        top = 0.5 * self.marker_rate_hz
-        if value is None:
-            return True
-        return (
-            value in CUTOFF_METHODS
-            if isinstance(value, str)
-            else number(0.0, top)(value) and 0.0 < value < top
-        )
 
     def _need(self, name: str, good: Test, expected: str) -> None:
         value = getattr(self, name)
@@ -172,6 +153,11 @@ def number(low: float = -inf, high: float = inf) -> Test:
     return lambda value: (
         isinstance(value, Real) and not isinstance(value, bool) and low <= float(value) <= high
     )
+
+
+def _below(top: float) -> Test:
+    """A test whether something is nothing, or a number above zero and below another."""
+    return lambda value: value is None or (number(0.0, top)(value) and 0.0 < value < top)
 
 
 def whole(low: int, high: float = inf) -> Test:

@@ -134,8 +134,18 @@ class Stride:
         return self.carried(time, places, bodies)
 
     def carried(self, time: Array, places: Array, bodies: tuple[str, ...]) -> Array:
-        """Any points that ride on bodies, (T, n, 3) [m], from their standing positions (n, 3) [m]."""
-        return carried(self.person, self.coordinates(time), places, bodies)
+        """Points (T, n, 3) [m] that move rigidly with bodies, n by name, at times (T,) [s].
+
+        places: standing positions (n, 3) of the points from the middle of the hips [m].
+        """
+        tree, coordinates = self.model.tree, self.coordinates(time)
+        joints = tree.joint_count
+        rotation = from_cardan(*coordinates[:, joints + 3 :].T)
+        rotations, shifts = tree.frames(
+            coordinates[:, :joints], coordinates[:, joints : joints + 3], rotation
+        )
+        index = [self.model.body(body) for body in bodies]
+        return np.asarray(np.einsum("tnxy,ny->tnx", rotations[:, index], places) + shifts[:, index])
 
     @property
     def standing_origin(self) -> Array:
@@ -149,21 +159,23 @@ class Stride:
 
     def ground(self, time: Array, loaded_above: float = 20.0) -> dict[Side, GroundForce]:
         """Ground reactions at times (T,) [s] by side; no center of pressure below a vertical force [N]."""
-        return {
-            side: ground_force(wrench, loaded_above)
-            for side, wrench in zip(SIDES, self.wrenches(time), strict=True)
-        }
+        ground = {}
+        for side, wrench in zip(SIDES, self.wrenches(time), strict=True):
+            point, free = pressure(wrench.force, wrench.moment, loaded_above)
+            loaded = wrench.force[:, 2:] >= loaded_above
+            ground[side] = GroundForce(wrench.force, np.where(loaded, point, np.nan), free[:, 2])
+        return ground
 
     def events(self, start: float = 0.0, end: float | None = None) -> tuple[Event, ...]:
         """Heel strikes and toe-offs from start to before end [s]; of the first stride by default."""
         end = self.period if end is None else end
-        found = []
+        events = []
         for side, lag in (("r", 0.0), ("l", 0.5)):
             for kind, phase in (("heel_strike", lag), ("toe_off", lag + self.person.toe_off)):
                 first = int(np.ceil(start / self.period - phase - 1e-12))
                 times = (phase + np.arange(first, first + 2 + int((end - start) / self.period))) * self.period
-                found += [Event(kind, side, float(t), "stated") for t in times if t < end]  # type: ignore[arg-type]
-        return tuple(sorted(found, key=lambda event: event.time))
+                events += [Event(kind, side, float(t), "stated") for t in times if t < end]  # type: ignore[arg-type]
+        return tuple(sorted(events, key=lambda event: event.time))
 
     def _loads(self, time: Array) -> Array:
         motion = self.motion(time)
@@ -178,12 +190,8 @@ class Stride:
         load = np.stack([wrench.force[:, 2] for wrench in fitted])
         share = load / load.sum(axis=0)
         return [
-            Wrench(
-                wrench.body,
-                wrench.force + part[:, None] * remainder[:, :3],
-                wrench.moment + part[:, None] * moment,
-            )
-            for wrench, part in zip(fitted, share, strict=True)
+            Wrench(wrench.body, wrench.force + part * remainder[:, :3], wrench.moment + part * moment)
+            for wrench, part in zip(fitted, share[..., None], strict=True)
         ]
 
     def fitted(self, motion: Motion, side: int) -> Wrench:
@@ -193,13 +201,6 @@ class Stride:
         wrench = wrench * (MIRROR if side else 1.0)
         ball = motion.q[:, self.person.slot(f"toe_{SIDES[side]}")]
         return Wrench(f"foot_{SIDES[side]}", wrench[:, :3], np.cross(ball, wrench[:, :3]) + wrench[:, 3:])
-
-
-def ground_force(wrench: Wrench, loaded_above: float) -> GroundForce:
-    """A wrench as a plate on the ground measures it while the vertical force is at least so large [N]."""
-    point, free = pressure(wrench.force, wrench.moment, loaded_above)
-    loaded = wrench.force[:, 2:] >= loaded_above
-    return GroundForce(wrench.force, np.where(loaded, point, np.nan), free[:, 2])
 
 
 def pressure(force: Array, moment: Array, unloaded_below: float) -> tuple[Array, Array]:
@@ -383,27 +384,17 @@ class StrideSubject:
     @cached_property
     def markers(self) -> tuple[tuple[str, ...], Array, tuple[str, ...]]:
         """Names of the markers, their standing positions (n, 3) from the middle of the hips [m], and their bodies."""
-        places = [*self._sided(), *self._middle()]
+        places = []
+        for table, sides in (("marker", {"_r": 1.0, "_l": -1.0}), ("middle_marker", {"": 1.0})):
+            for name, place in self.settings[table].items():
+                for side, mirror in sides.items():
+                    body = place["body"] if place["body"] == "pelvis" else place["body"] + side
+                    origin = place["from"]
+                    at = np.zeros(3) if origin == "mid_hip" else self.model.standing[self.slot(origin + side)]
+                    offset = np.array(place["offset"]) * [1.0, mirror, 1.0]
+                    places.append((name + side, at + offset, body))
         names, positions, bodies = zip(*places, strict=True)
         return names, np.array(positions), bodies
-
-    def _sided(self) -> list[tuple[str, Array, str]]:
-        places = []
-        for name, place in self.settings["marker"].items():
-            for side, mirror in (("r", 1.0), ("l", -1.0)):
-                body = place["body"] if place["body"] == "pelvis" else f"{place['body']}_{side}"
-                at = self._point(place["from"], f"_{side}")
-                places.append((f"{name}_{side}", at + np.array(place["offset"]) * [1.0, mirror, 1.0], body))
-        return places
-
-    def _middle(self) -> list[tuple[str, Array, str]]:
-        return [
-            (name, self._point(place["from"], "") + np.array(place["offset"]), place["body"])
-            for name, place in self.settings["middle_marker"].items()
-        ]
-
-    def _point(self, name: str, suffix: str) -> Array:
-        return np.zeros(3) if name == "mid_hip" else self.model.standing[self.slot(name + suffix)]
 
 
 def foot_offsets(foot: dict[str, Any]) -> dict[str, Array]:
@@ -416,19 +407,6 @@ def foot_offsets(foot: dict[str, Any]) -> dict[str, Array]:
         offsets[f"ankle_axis_{side}"] = rotation[:, 1]
         offsets[f"shank_forward_{side}"] = rotation[:, 0]
     return offsets
-
-
-def carried(person: StrideSubject, coordinates: Array, places: Array, bodies: tuple[str, ...]) -> Array:
-    """Points (T, n, 3) [m] that move rigidly with bodies, n by name, in joint and base coordinates (T, 44).
-
-    places: standing positions (n, 3) of the points from the middle of the hips [m].
-    """
-    tree = person.model.tree
-    joints = tree.joint_count
-    rotation = from_cardan(*coordinates[:, joints + 3 :].T)
-    rotations, shifts = tree.frames(coordinates[:, :joints], coordinates[:, joints : joints + 3], rotation)
-    index = [person.model.body(body) for body in bodies]
-    return np.asarray(np.einsum("tnxy,ny->tnx", rotations[:, index], places) + shifts[:, index])
 
 
 _FORWARD, _, _UP = np.eye(3)
@@ -464,12 +442,14 @@ class CurvedStride(Stride):
     def coordinates(self, time: Array, order: int = 0) -> Array:
         """Joint and base coordinates (T, 44) at times (T,) [s]; of their derivatives only those of the joint angles."""
         time = np.asarray(time, float)
-        found = super().coordinates(time, order)
-        base = slice(self.model.tree.joint_count, None)
+        coordinates = super().coordinates(time, order)
         if order == 0:
-            rotation, place = self.frame(time)
-            found[:, base] = _carried(found[:, base], rotation, place, self.speed * time)
-        return found
+            base, (rotation, place) = coordinates[:, -6:], self.frame(time)
+            position = base[:, :3] - (self.speed * time)[:, None] * _FORWARD
+            rotated = rotation @ from_cardan(*base[:, 3:].T)
+            there = place + np.einsum("txy,ty->tx", rotation, position)
+            coordinates[:, -6:] = np.column_stack([there, *to_cardan(rotated)])
+        return coordinates
 
     def motion(self, time: Array) -> Motion:
         """The motion at times (T,) [s], derivatives exact."""
@@ -500,10 +480,3 @@ class CurvedStride(Stride):
         force, moment = (np.einsum("txy,ty->tx", rotation, part) for part in (wrench[:, :3], wrench[:, 3:]))
         ball = motion.q[:, self.person.slot(f"toe_{SIDES[side]}")]
         return Wrench(f"foot_{SIDES[side]}", force, np.cross(ball, force) + moment)
-
-
-def _carried(base: Array, rotation: Array, place: Array, gone: Array) -> Array:
-    """Position and Cardan angles (T, 6) of the base, carried from the straight path."""
-    position = base[:, :3] - gone[:, None] * _FORWARD
-    rotated = rotation @ from_cardan(*base[:, 3:].T)
-    return np.column_stack([place + np.einsum("txy,ty->tx", rotation, position), *to_cardan(rotated)])

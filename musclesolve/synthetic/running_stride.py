@@ -27,7 +27,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.polynomial import Polynomial
@@ -135,32 +135,24 @@ class RunningStride(Stride):
                 tree.acceleration(q, qd, speeds, second, place, velocity),
             )
 
-        return moving(self._base_acceleration(moving, time))
-
-    def _base_acceleration(self, moving: Any, time: AnyArray) -> AnyArray:
-        """(T, 6) with which nothing is left for the pelvis to be held by; what is left is linear in it."""
-        wrenches = self.wrenches(time)
-
         def missing(base: AnyArray) -> AnyArray:
             return projected_moments(self.model, moving(base), wrenches)[:, -6:]
 
-        still = np.zeros((time.size, 6))
+        # With the right acceleration nothing is left for the pelvis to be held by; what is left is linear in it.
+        wrenches, still = self.wrenches(time), np.zeros((time.size, 6))
         first = missing(still)
         slope = np.stack([missing(still + unit) - first for unit in np.eye(6)], axis=2)
-        return -np.linalg.solve(slope, first[..., None])[..., 0]
+        return moving(-np.linalg.solve(slope, first[..., None])[..., 0])
 
     def wrenches(self, time: AnyArray) -> list[Wrench]:
         """What the ground does to right and left foot at times (T,) [s]: the given forces, zero in flight."""
         time = np.asarray(time, float)
         center, moment = self.contact.center(time)[0], self.base.angular_momentum(time)[1]
-        found = []
-        for number, side in enumerate(SIDES):
-            force = self.contact.force(time, number)
-            loaded = force[:, 2:] > 0.0
-            found.append(
-                Wrench(f"foot_{side}", force, np.cross(center, force) + np.where(loaded, moment, 0.0))
-            )
-        return found
+        forces = {side: self.contact.force(time, number) for number, side in enumerate(SIDES)}
+        return [
+            Wrench(f"foot_{side}", force, np.cross(center, force) + np.where(force[:, 2:] > 0.0, moment, 0.0))
+            for side, force in forces.items()
+        ]
 
     def _balanced(self, motion: Motion) -> list[Wrench]:
         return self.wrenches(motion.time)
@@ -173,10 +165,20 @@ def running_stride(speed: float = 2.5, period: float = 0.70, stance: float = 0.3
     stance: share of the stride in which a foot is on the ground, below one half. A run that the legs of this subject
     cannot perform is an InputError.
     """
-    given = f"{speed:g} m/s with {period:g} s a stride, {100.0 * stance:g} % of it stance"
+    no_run = InputError(
+        f"no run of {speed:g} m/s with {period:g} s a stride, {100.0 * stance:g} % of it stance is found",
+        code="bad_number",
+        where="running_stride",
+        expected="a stance that the legs can reach over: 1.8 to 3.5 m/s, 0.3 to 0.4 of 0.65 to 0.75 s",
+        remedy="take a lower speed, or a shorter stance",
+    )
     if not (0.0 < stance < 0.5 and 0.3 < period < 2.0 and 0.5 < speed < 8.0):
-        raise _no_run(given)
-    person = _runner(period, stance)
+        raise no_run
+    # The subject of the reference stride, with the timing of a run.
+    person = StrideSubject.load()
+    rate = person.settings["timing"]["marker_rate_hz"]
+    timing = person.settings["timing"] | {"frames": period * rate, "toe_off": stance}
+    person = replace(person, settings=person.settings | {"timing": timing})
     subject = person.subject
     ground = RunGround(subject.mass, speed, period, stance, HEIGHT * subject.stature, PRESSURE_TRAVEL)
     leg = {name: {"sided": True, "harmonics": HARMONICS} for name in LEG_DOFS}
@@ -193,21 +195,11 @@ def running_stride(speed: float = 2.5, period: float = 0.70, stance: float = 0.3
         for _ in range(ROUNDS):
             stride = _stride(layout, _reaching(stride), ground)
     except MuscleSolveError:
-        raise _no_run(given) from None
+        raise no_run from None
     knee = stride.coordinates(np.linspace(0.0, period, FRAMES))[:, person.model.dof("knee_flexion_r")]
     if not (KNEE[0] < knee.min() and knee.max() < KNEE[1]):
-        raise _no_run(given)
+        raise no_run
     return stride
-
-
-def _no_run(given: str) -> InputError:
-    return InputError(
-        f"no run of {given} is found",
-        code="bad_number",
-        where="running_stride",
-        expected="a stance that the legs can reach over: 1.8 to 3.5 m/s, 0.3 to 0.4 of 0.65 to 0.75 s",
-        remedy="take a lower speed, or a shorter stance",
-    )
 
 
 def _stride(layout: Layout, coefficients: AnyArray, ground: RunGround) -> RunningStride:
@@ -232,25 +224,17 @@ def _reaching(stride: RunningStride) -> AnyArray:
     forward = {"pelvis_forward": q[:, model.slot("pelvis_forward")]}
     targets = Targets.build(model, pelvis | feet, forward, dict.fromkeys([*pelvis, *forward], 100.0))
     angles = fit_pose(model, targets, max_iterations=400, start=coordinates).coordinates
-    found = stride.coefficients.copy()
+    coefficients = stride.coefficients.copy()
     for name in LEG_DOFS:
-        basis = layout.basis(name, time / ground.period)
-        found[layout.slices[name]] = np.linalg.lstsq(basis, angles[:, model.dof(f"{name}_r")], rcond=None)[0]
-    return found
+        basis, angle = layout.basis(name, time / ground.period), angles[:, model.dof(f"{name}_r")]
+        coefficients[layout.slices[name]] = np.linalg.lstsq(basis, angle, rcond=None)[0]
+    return coefficients
 
 
 def _joints(layout: Layout, coefficients: AnyArray, time: AnyArray) -> tuple[AnyArray, AnyArray, AnyArray]:
     phase, count = np.asarray(time, float) / layout.person.period, layout.person.model.tree.joint_count
     angles, rates, second = (layout.coordinates(coefficients, phase, order)[:, :count] for order in range(3))
     return angles, rates, second
-
-
-def _runner(period: float, stance: float) -> StrideSubject:
-    """The subject of the reference stride, with the timing of a run."""
-    person = StrideSubject.load()
-    rate = person.settings["timing"]["marker_rate_hz"]
-    timing = person.settings["timing"] | {"frames": period * rate, "toe_off": stance}
-    return replace(person, settings=person.settings | {"timing": timing})
 
 
 def _rotated(rotation: AnyArray, vectors: AnyArray) -> AnyArray:
@@ -281,12 +265,15 @@ def foot_path(person: StrideSubject, ground: RunGround) -> CubicSpline:
     """
     middle, reach = 0.5 * ground.contact, ground.speed * ground.contact
     center = float(ground.center(np.array([middle]))[0][0, 0])
+    ball = np.array(person.settings["foot"]["ball"])
     time, places = [], []
     for u in PLANTED:
         at = middle * (1.0 + u)
         # The cube begins with two derivatives zero.
         pitch = LIFTED * max((u - HEEL_OFF) / (1.0 - HEEL_OFF), 0.0) ** 3
-        ahead, height = _over_ball(person, pitch)
+        # The foot pitches forward over its ball: how far the ankle has moved ahead, and its height.
+        sine, cosine = np.sin(pitch), np.cos(pitch)
+        ahead, height = ball[0] + (-ball[0] * cosine - ball[2] * sine), ball[0] * sine - ball[2] * cosine
         time.append(at)
         places.append((center - MIDDLE + ahead - ground.speed * at, height, pitch))
     for share, ahead, height, pitch in SWING:
@@ -294,16 +281,6 @@ def foot_path(person: StrideSubject, ground: RunGround) -> CubicSpline:
         places.append((0.5 * ahead * reach, height, pitch))
     # The moving point starts level with the center of mass.
     return CubicSpline([*time, ground.period], [*places, places[0]], bc_type="periodic")
-
-
-def _over_ball(person: StrideSubject, pitch: float) -> tuple[float, float]:
-    """How far the ankle has moved ahead, and its height, once the foot is pitched over its ball [m]."""
-    ball = np.array(person.settings["foot"]["ball"])
-    sine, cosine = np.sin(pitch), np.cos(pitch)
-    # From the ball to the ankle, pitched forward.
-    x = -ball[0] * cosine - ball[2] * sine
-    z = ball[0] * sine - ball[2] * cosine
-    return float(ball[0] + x), float(z)
 
 
 def foot_points(person: StrideSubject, ground: RunGround, path: CubicSpline, time: Array) -> dict[str, Array]:
@@ -381,61 +358,41 @@ class RunGround:
         half = 0.5 * self.period
         step, since = _whole(time, half)
         sign = 1.0 - 2.0 * (step % 2)
-        (x, y, z), (vx, vy, vz) = (
-            [curve(since) for curve in curves] for curves in (self._paths, self._velocities)
-        )
+        x, y, z, vx, vy, vz = (curve(since) for curve in self._step)
         place = np.stack([x + step * half * self.speed, sign * y, z], axis=1)
         return place, np.stack([vx, sign * vy, vz], axis=1)
 
     @cached_property
-    def _velocities(self) -> list[PPoly]:
-        half = 0.5 * self.period
-        up = self._bell * (self.peak / self.mass)
+    def _step(self) -> list[PPoly]:
+        """Position and velocity of the center of mass over a step, in contact and then in flight: x, y, z and rates."""
+        half, up = 0.5 * self.period, self._bell * (self.peak / self.mass)
         tau = Polynomial([-0.5 * self.contact, 1.0])
-        forward, left, upward = (
-            self._pieces(curve, flying).antiderivative()
-            for curve, flying in (
-                (self.drive * tau * up, 0.0),
-                (SIDEWAYS * up, 0.0),
-                (up - STANDARD_GRAVITY, -STANDARD_GRAVITY),
-            )
-        )
+
+        def integral(contact: Polynomial, flying: float) -> PPoly:
+            coefficients = np.zeros((contact.coef.size, 2))
+            coefficients[:, 0], coefficients[-1, 1] = contact.coef[::-1], flying
+            return PPoly(coefficients, [0.0, self.contact, half]).antiderivative()
+
+        def raised(curve: PPoly, by: float) -> PPoly:
+            coefficients = curve.c.copy()
+            coefficients[-1] += by
+            return PPoly(coefficients, curve.x)
+
+        vx, vy = integral(self.drive * tau * up, 0.0), integral(SIDEWAYS * up, 0.0)
+        vz = integral(up - STANDARD_GRAVITY, -STANDARD_GRAVITY)
         # Forward on average the speed; sideways the opposite after a step; up and down on average nothing.
-        starts = (
-            self.speed - forward.integrate(0.0, half) / half,
-            -0.5 * left(half),
-            -upward.integrate(0.0, half) / half,
-        )
-        return [_raised(curve, float(by)) for curve, by in zip((forward, left, upward), starts, strict=True)]
-
-    @cached_property
-    def _paths(self) -> list[PPoly]:
-        half = 0.5 * self.period
-        x, y, z = (velocity.antiderivative() for velocity in self._velocities)
-        return [
-            x,
-            _raised(y, float(-0.5 * y(half))),
-            _raised(z, float(self.height - z.integrate(0.0, half) / half)),
-        ]
-
-    def _pieces(self, contact: Polynomial, flying: float) -> PPoly:
-        """A curve over a step: in contact, then in flight."""
-        coefficients = np.zeros((contact.coef.size, 2))
-        coefficients[:, 0] = contact.coef[::-1]
-        coefficients[-1, 1] = flying
-        return PPoly(coefficients, [0.0, self.contact, 0.5 * self.period])
+        vx = raised(vx, self.speed - vx.integrate(0.0, half) / half)
+        vy = raised(vy, -0.5 * vy(half))
+        vz = raised(vz, -vz.integrate(0.0, half) / half)
+        x, y, z = (velocity.antiderivative() for velocity in (vx, vy, vz))
+        y, z = raised(y, -0.5 * y(half)), raised(z, self.height - z.integrate(0.0, half) / half)
+        return [x, y, z, vx, vy, vz]
 
 
 def _whole(time: Array, period: float) -> tuple[Array, Array]:
     """How many whole periods have passed (T,), and the time since (T,): they fit whatever round-off does."""
     count = np.floor(time / period)
     return count, np.clip(time - count * period, 0.0, period)
-
-
-def _raised(curve: PPoly, by: float) -> PPoly:
-    coefficients = curve.c.copy()
-    coefficients[-1] += by
-    return PPoly(coefficients, curve.x)
 
 
 Joints = Callable[[Array], tuple[Array, Array, Array]]
@@ -468,8 +425,8 @@ class Carried:
 
     def angular_velocity(self, rotation: Array, angular_momentum: Array) -> Array:
         """Angular velocity w (T, 3) in the axes of the pelvis."""
-        own = np.einsum("tyx,ty->tx", rotation, angular_momentum) - self.spin
-        return np.linalg.solve(self.inertia, own[..., None])[..., 0]
+        of_body = np.einsum("tyx,ty->tx", rotation, angular_momentum) - self.spin
+        return np.linalg.solve(self.inertia, of_body[..., None])[..., 0]
 
 
 @dataclass(frozen=True)
@@ -529,9 +486,9 @@ def _integrated(body: Carried, left: Array, amounts: Array, start: Array, step: 
     """
     inverse = np.linalg.inv(body.inertia)
     steady, alternating = amounts * [0.0, 1.0, 0.0], amounts * [1.0, 0.0, 1.0]
-    found = [np.repeat(start[None], len(amounts), axis=0)]
+    rotations = [np.repeat(start[None], len(amounts), axis=0)]
     for n in range(STEPS):
-        here, vector = found[-1], np.zeros_like(amounts)
+        here, vector = rotations[-1], np.zeros_like(amounts)
         rates: list[Array] = []
         for k, share in ((2 * n, 0.0), (2 * n + 1, 0.5), (2 * n + 1, 0.5), (2 * n + 2, 1.0)):
             vector = share * step * rates[-1] if rates else vector
@@ -541,8 +498,8 @@ def _integrated(body: Carried, left: Array, amounts: Array, start: Array, step: 
             half = 0.5 * np.cross(vector, spin)
             rates.append(spin + half + np.cross(vector, half) / 6.0)
         mean = (rates[0] + 2.0 * rates[1] + 2.0 * rates[2] + rates[3]) / 6.0
-        found.append(here @ _rotation(step * mean))
-    return np.array(found)
+        rotations.append(here @ _rotation(step * mean))
+    return np.array(rotations)
 
 
 def _rotation(vector: Array) -> Array:

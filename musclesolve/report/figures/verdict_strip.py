@@ -38,8 +38,10 @@ def verdict_strip(
     time = np.asarray(result["time"].values, dtype=float)
     half = 0.5 * float(np.median(np.diff(time))) if time.size > 1 else 0.01
     ends = (float(time[0]) - half, float(time[-1]) + half)
-    used = {each.verdict for own in found.values() for each in own}
-    parts = [_patterns(used, meanings, key)]
+    # Sorted: the page is the same in every process.
+    used = sorted({stretch.verdict for stretches in found.values() for stretch in stretches})
+    patterns = Markup("").join(pattern(name, meanings[name], key) for name in used)
+    parts = [Markup("<defs>") + patterns + Markup("</defs>")]
     for row, (side, own) in enumerate(found.items()):
         y = TOP + row * (ROW + GAP)
         parts.append(
@@ -58,14 +60,6 @@ def verdict_strip(
 
 def _place(time: float, ends: tuple[float, float]) -> float:
     return LEFT + (WIDTH - LEFT - RIGHT) * (time - ends[0]) / (ends[1] - ends[0])
-
-
-def _patterns(used: set[str], meanings: Mapping[str, Mapping[str, str]], key: str) -> Markup:
-    return (
-        Markup("<defs>")
-        + Markup("").join(pattern(name, meanings[name], key) for name in used)
-        + Markup("</defs>")
-    )
 
 
 def pattern(name: str, meaning: Mapping[str, str], key: str) -> Markup:
