@@ -6,7 +6,7 @@ import math
 import re
 import tomllib
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import lru_cache
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,6 @@ from muscle_db.model import (
     MovingFrame,
     Muscle,
     MuscleDatabase,
-    PathPoint,
     ReferenceSkeleton,
     Value,
     Vector,
@@ -59,13 +58,8 @@ _ROUNDED = 1e-3
 
 def available() -> list[str]:
     """Names of the databases that come with the package."""
-    return list(_bundled())
-
-
-@cache
-def _bundled() -> tuple[str, ...]:
     folder = resources.files("muscle_db").iterdir()
-    return tuple(sorted(entry.name.removesuffix(".toml") for entry in folder if entry.name.endswith(".toml")))
+    return sorted(entry.name.removesuffix(".toml") for entry in folder if entry.name.endswith(".toml"))
 
 
 def load(name_or_path: str | Path = "gait2392") -> MuscleDatabase:
@@ -76,37 +70,18 @@ def load(name_or_path: str | Path = "gait2392") -> MuscleDatabase:
     Raises:
         MuscleDatabaseError: there is no such database, or the file is wrong; it says where and why.
     """
-    return _parsed(*_read(name_or_path))
-
-
-@lru_cache(maxsize=16)
-def _parsed(text: str, file: str) -> MuscleDatabase:
-    """Parsed and checked once for each text: a file that was edited is another text."""
-    try:
-        values = tomllib.loads(text)
-    except RecursionError as fault:
-        raise MuscleDatabaseError("not valid TOML: brackets are nested too deep", file=file) from fault
-    except ValueError as fault:  # TOMLDecodeError, or an integer of thousands of digits
-        found = re.search(r"at line (\d+)", str(fault))
-        line = int(found[1]) if found else len(text.splitlines())
-        raise MuscleDatabaseError(f"not valid TOML: {fault}", file=file, line=line) from fault
-    return _database(Table(values, lambda: Region.of_text(text), file))
-
-
-def _read(name_or_path: str | Path) -> tuple[str, str]:
-    """The text of a database and what to call it in messages."""
-    if str(name_or_path) in available():
+    known = available()
+    if str(name_or_path) in known:
         file = f"{name_or_path}.toml"
-        return resources.files("muscle_db").joinpath(file).read_text(encoding="utf-8"), file
+        return _parsed(resources.files("muscle_db").joinpath(file).read_text(encoding="utf-8"), file)
     path = Path(name_or_path)
     try:
         raw = read_regular(path, SETTINGS)
     except FileNotFoundError as fault:
-        names = ", ".join(available())
         raise MuscleDatabaseError(
             f'there is no muscle database "{name_or_path}", and no file {path.absolute()}',
-            expected=f"one of {names}, or the path of a TOML file",
-            remedy=nearest(str(name_or_path), available()) or "check the name and the folder",
+            expected=f"one of {', '.join(known)}, or the path of a TOML file",
+            remedy=nearest(str(name_or_path), known) or "check the name and the folder",
         ) from fault
     except UnsuitableFileError as fault:
         raise MuscleDatabaseError(
@@ -120,14 +95,10 @@ def _read(name_or_path: str | Path) -> tuple[str, str]:
         raise MuscleDatabaseError(
             f"{str(path)!r} is not a file name", expected="the path of a TOML file"
         ) from fault
-    return _decode(raw, path), str(path)
-
-
-def _decode(raw: bytes, path: Path) -> str:
     if b"\0" in raw:
         raise MuscleDatabaseError("this is a binary file", file=path, expected="a text file (TOML)")
     try:
-        return raw.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
+        text = raw.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
     except UnicodeDecodeError as fault:
         raise MuscleDatabaseError(
             "a character is not in UTF-8",
@@ -136,6 +107,21 @@ def _decode(raw: bytes, path: Path) -> str:
             expected="a text file (TOML) in UTF-8",
             remedy="save the file again with the encoding UTF-8",
         ) from fault
+    return _parsed(text, str(path))
+
+
+@lru_cache(maxsize=16)
+def _parsed(text: str, file: str) -> MuscleDatabase:
+    """Parsed and checked once for each text: a file that was edited is another text."""
+    try:
+        values = tomllib.loads(text)
+    except RecursionError as fault:
+        raise MuscleDatabaseError("not valid TOML: brackets are nested too deep", file=file) from fault
+    except ValueError as fault:  # TOMLDecodeError, or an integer of thousands of digits
+        place = re.search(r"at line (\d+)", str(fault))
+        line = int(place[1]) if place else len(text.splitlines())
+        raise MuscleDatabaseError(f"not valid TOML: {fault}", file=file, line=line) from fault
+    return _database(Table(values, lambda: Region.of_text(text), file))
 
 
 @dataclass(frozen=True)
@@ -153,21 +139,36 @@ def _database(root: Table) -> MuscleDatabase:
     root.require_keys(("name", "source", "reference", "muscle"), _OPTIONAL)
     frames = read_frames(root)
     wraps = read_wrap_objects(root, (*FRAMES, *frames))
-    numbers = _velocity(root, default=10.0), _tendon_strain(root, default=TENDON_STRAIN)
-    common = _Common(*numbers, _groups(root), frames, wraps)
-    tables = root.tables("muscle", "muscle", "muscle")
+    groups, coordinates = (
+        root.table(key) if key in root.values else None for key in ("groups", "coordinates")
+    )
+    common = _Common(
+        _velocity(root, default=10.0),
+        _tendon_strain(root, default=TENDON_STRAIN),
+        {group: groups.text(group, default="") for group in groups.values} if groups else {},
+        frames,
+        wraps,
+    )
+    tables = root.tables("muscle")
     if not tables:
         root.fail("muscle", "there is no muscle", expected="at least one [[muscle]]")
     muscles = tuple(_muscle(table, common) for table in tables)
-    _refuse_duplicates(tables, muscles)
+    owner: dict[str, int] = {}  # names and short names share one space, because either finds the muscle
+    for k, (table, muscle) in enumerate(zip(tables, muscles, strict=True)):
+        for key, name in (("name", muscle.name), ("short_name", muscle.short_name)):
+            if owner.setdefault(name, k) != k:
+                problem = f'"{name}" already names muscle {owner[name] + 1}'
+                table.fail(key, problem, expected="every name once")
     refuse_unused(root, tuple(frames), wraps, muscles)
+    if coordinates:
+        coordinates.require_keys((), DEGREES_OF_FREEDOM)
     return MuscleDatabase(
         name=root.text("name"),
         source=root.text("source"),
-        reference=_reference(root.table("reference", "reference", "reference")),
+        reference=_reference(root.table("reference")),
         muscles=muscles,
         groups=common.groups or {muscle.group: "" for muscle in muscles},
-        deviations=read_deviations(root, "deviation"),
+        deviations=_deviations(root, "deviation"),
         frames=frames,
         wrap_objects=wraps,
         curves=root.choice("curves", CURVES, default="silva_2003"),
@@ -175,7 +176,7 @@ def _database(root: Table) -> MuscleDatabase:
         fiber_lengths=root.choice("fiber_lengths", FIBER_LENGTHS, default="standing"),
         operating_range_of=root.text("operating_range_of") if "operating_range_of" in root.values else None,
         calibrated_passive=read_calibrated(root, [muscle.name for muscle in muscles]),
-        coordinates=_coordinates(root),
+        coordinates={dof: coordinates.text(dof) for dof in coordinates.values} if coordinates else {},
     )
 
 
@@ -189,28 +190,22 @@ def _tendon_strain(table: Table, default: float) -> float:
     return table.number(_TENDON_STRAIN, *ends, "", open_low=True, closed_high=True, default=default)
 
 
-def _groups(root: Table) -> dict[str, str]:
-    if "groups" not in root.values:
-        return {}
-    table = root.table("groups", "groups", "groups")
-    return {group: table.text(group, default="") for group in table.values}
-
-
-def _coordinates(root: Table) -> dict[str, str]:
-    if "coordinates" not in root.values:
-        return {}
-    table = root.table("coordinates", "coordinates", "coordinates")
-    table.require_keys((), DEGREES_OF_FREEDOM)
-    return {dof: table.text(dof) for dof in table.values}
-
-
 def _reference(table: Table) -> ReferenceSkeleton:
     optional = ("stature", "knee_center", "ankle_center")
     table.require_keys((*_REFERENCE_LENGTHS, "hip_center", "position_scale"), optional)
     thigh, shank, width = (table.number(key, 0.0, LIMIT, "m", open_low=True) for key in _REFERENCE_LENGTHS)
-    known = "stature" in table.values
-    factors = table.table("position_scale", "reference.position_scale", "reference.position_scale")
+    place = "reference.position_scale"
+    factors = table.table("position_scale", place, place)
     factors.require_keys(FRAMES)
+    centers: dict[str, Vector] = {}
+    for key, distance in (("knee_center", thigh), ("ankle_center", shank)):
+        if key in table.values:
+            centers[key] = center = table.vector(key, LIMIT, "m")
+            if abs(math.hypot(*center) - distance) > _ROUNDED:
+                problem = f"{list(center)} is {math.hypot(*center):.4f} m away"
+                expected = f"a place {distance:g} m from the joint above, as the length of the segment says"
+                table.fail(key, problem, expected=expected)
+    known = "stature" in table.values
     return ReferenceSkeleton(
         thigh_length=thigh,
         shank_length=shank,
@@ -218,46 +213,12 @@ def _reference(table: Table) -> ReferenceSkeleton:
         stature=table.number("stature", 0.0, LIMIT, "m", open_low=True) if known else None,
         hip_center=table.vector("hip_center", LIMIT, "m"),
         position_scale={frame: factors.number(frame, 0.0, 10.0, "", open_low=True) for frame in FRAMES},
-        knee_center=_center(table, "knee_center", thigh),
-        ankle_center=_center(table, "ankle_center", shank),
+        **centers,
     )
-
-
-def _center(table: Table, key: str, distance: float) -> Vector | None:
-    """A joint center, at the stated distance from the one above it."""
-    if key not in table.values:
-        return None
-    place = table.vector(key, LIMIT, "m")
-    if abs(math.hypot(*place) - distance) > _ROUNDED:
-        expected = f"a place {distance:g} m from the joint above, as the length of the segment says"
-        table.fail(key, f"{list(place)} is {math.hypot(*place):.4f} m away", expected=expected)
-    return place
 
 
 def _muscle(table: Table, common: _Common) -> Muscle:
     table.require_keys((*_MUSCLE_TEXTS, *_MUSCLE_NUMBERS, "path"), _MUSCLE_OPTIONAL)
-    path = _path(table, common)
-    muscle = Muscle(
-        name=table.name("name"),
-        short_name=table.name("short_name"),
-        group=table.choice("group", common.groups) if common.groups else table.name("group"),
-        max_isometric_force=table.number("max_isometric_force", 0.0, math.inf, "N", open_low=True),
-        pennation_angle=math.radians(table.number("pennation_deg", 0.0, 90.0, "deg")),
-        optimal_fiber_length=table.number("optimal_fiber_length", 0.0, LIMIT, "m", open_low=True),
-        tendon_slack_length=table.number("tendon_slack_length", 0.0, LIMIT, "m"),
-        max_shortening_velocity=_velocity(table, common.velocity),
-        path=path,
-        wraps=read_path_wraps(table, len(path), common.wraps),
-        passive=read_passive(table),
-        tendon_strain=_tendon_strain(table, common.tendon_strain),
-        deviations=read_deviations(table, "muscle.deviation"),
-        **{key: table.text(key, default="") for key in _REMARKS},
-    )
-    require_as_used(table, muscle)
-    return muscle
-
-
-def _path(table: Table, common: _Common) -> tuple[PathPoint, ...]:
     points = table.tables("path", "muscle.path", "point")
     if len(points) < 2:
         table.fail(
@@ -273,18 +234,36 @@ def _path(table: Table, common: _Common) -> tuple[PathPoint, ...]:
         if (here.frame, here.position) == (before.frame, before.position):
             key = "moving" if here.moving else "position"
             point.fail(key, "the point equals the one before it", expected="segments longer than zero")
-    return path
-
-
-def _refuse_duplicates(tables: list[Table], muscles: tuple[Muscle, ...]) -> None:
-    """Names and short names share one space, because either finds the muscle."""
-    owner: dict[str, int] = {}
-    for k, (table, muscle) in enumerate(zip(tables, muscles, strict=True)):
-        for key, name in (("name", muscle.name), ("short_name", muscle.short_name)):
-            if owner.setdefault(name, k) != k:
-                table.fail(
-                    key, f'"{name}" already names muscle {owner[name] + 1}', expected="every name once"
-                )
+    muscle = Muscle(
+        name=table.name("name"),
+        short_name=table.name("short_name"),
+        group=table.choice("group", common.groups) if common.groups else table.name("group"),
+        max_isometric_force=table.number("max_isometric_force", 0.0, math.inf, "N", open_low=True),
+        pennation_angle=math.radians(table.number("pennation_deg", 0.0, 90.0, "deg")),
+        optimal_fiber_length=table.number("optimal_fiber_length", 0.0, LIMIT, "m", open_low=True),
+        tendon_slack_length=table.number("tendon_slack_length", 0.0, LIMIT, "m"),
+        max_shortening_velocity=_velocity(table, common.velocity),
+        path=path,
+        wraps=read_path_wraps(table, len(path), common.wraps),
+        passive=read_passive(table),
+        tendon_strain=_tendon_strain(table, common.tendon_strain),
+        deviations=_deviations(table, "muscle.deviation"),
+        **{key: table.text(key, default="") for key in _REMARKS},
+    )
+    # a record whose `used` is not what the muscle holds is refused: the two must not drift apart
+    records = table.tables("deviation", "muscle.deviation")
+    for record, deviation in zip(records, muscle.deviations, strict=True):
+        if deviation.point is None:
+            held: object = getattr(muscle, deviation.field)
+        elif deviation.point > len(path):
+            record.fail("point", f"there is no point {deviation.point}", expected=f"1 to {len(path)}")
+        else:
+            at = path[deviation.point - 1]
+            held = at if deviation.field == "point" else getattr(at, deviation.field)
+        if held != deviation.used:
+            problem = f"the record says {deviation.used}, the muscle holds {held}"
+            record.fail("used", problem, expected="the same value twice")
+    return muscle
 
 
 ATTRIBUTES = {
@@ -300,65 +279,36 @@ _POINT_FIELDS = ("point", "position", "active")
 _ABSENT = {"point": "absent", "active": "always"}  # how the file says that the print has none
 
 
-def read_deviations(owner: Table, full_name: str) -> tuple[Deviation, ...]:
+def _deviations(owner: Table, full_name: str) -> tuple[Deviation, ...]:
     """The `[[deviation]]` tables of a muscle or, for the table as a whole, of the file."""
-    of_muscle = full_name.startswith("muscle")
-    return tuple(_deviation(table, of_muscle) for table in owner.tables("deviation", full_name, "deviation"))
-
-
-def _deviation(table: Table, of_muscle: bool) -> Deviation:
-    table.require_keys(("field", "printed", "used", "reason"), ("point",) if of_muscle else ())
-    reason = table.text("reason")
-    if not of_muscle:
-        return Deviation(table.text("field"), _plain(table, "printed"), _plain(table, "used"), reason)
-    if "point" in table.values:
-        point = table.count("point")
-        field = table.choice("field", _POINT_FIELDS)
-        return Deviation(
-            field, _of_point(table, field, "printed"), _of_point(table, field, "used"), reason, point
-        )
-    key = table.choice("field", ATTRIBUTES)
-    return Deviation(
-        ATTRIBUTES[key], _of_muscle(table, key, "printed"), _of_muscle(table, key, "used"), reason
-    )
-
-
-def _plain(table: Table, key: str) -> Value:
-    value: Any = table.values[key]
-    if isinstance(value, list):
-        return table.vector(key, LIMIT, "m")
-    return table.text(key) if isinstance(value, str) else table.number(key, -math.inf, math.inf, "")
-
-
-def _of_muscle(table: Table, field: str, key: str) -> Value:
-    value = table.number(key, -math.inf, math.inf, "")
-    return math.radians(value) if field == "pennation_deg" else value
-
-
-def _of_point(table: Table, field: str, key: str) -> Value:
-    if table.values[key] == _ABSENT.get(field):
-        return None
-    if field == "position":
-        return table.vector(key, LIMIT, "m")
-    inner = table.table(key, key, f"{table.place}, {key}")
-    return read_range(inner) if field == "active" else read_point(inner)
-
-
-def require_as_used(table: Table, muscle: Muscle) -> None:
-    """Refuse a record whose `used` is not what the muscle holds: the two must not drift apart."""
-    for record, deviation in zip(
-        table.tables("deviation", "muscle.deviation", "deviation"), muscle.deviations, strict=True
-    ):
-        if deviation.point is None:
-            held: object = getattr(muscle, deviation.field)
-        elif deviation.point > len(muscle.path):
-            record.fail("point", f"there is no point {deviation.point}", expected=f"1 to {len(muscle.path)}")
+    of_muscle, deviations = full_name.startswith("muscle"), []
+    for table in owner.tables("deviation", full_name):
+        table.require_keys(("field", "printed", "used", "reason"), ("point",) if of_muscle else ())
+        of_point = "point" in table.values
+        point = table.count("point") if of_point else None
+        if of_muscle:
+            field = table.choice("field", _POINT_FIELDS if of_point else ATTRIBUTES)
         else:
-            point = muscle.path[deviation.point - 1]
-            held = point if deviation.field == "point" else getattr(point, deviation.field)
-        if held != deviation.used:
-            record.fail(
-                "used",
-                f"the record says {deviation.used}, the muscle holds {held}",
-                expected="the same value twice",
-            )
+            field = table.text("field")
+        printed, used = (_value(table, key, field, of_muscle, of_point) for key in ("printed", "used"))
+        name = ATTRIBUTES.get(field, field) if of_muscle else field
+        deviations.append(Deviation(name, printed, used, table.text("reason"), point))
+    return tuple(deviations)
+
+
+def _value(table: Table, key: str, field: str, of_muscle: bool, of_point: bool) -> Value:
+    """One of the two values of a deviation."""
+    value: Any = table.values[key]
+    if of_point:
+        if value == _ABSENT.get(field):
+            return None
+        if field == "position":
+            return table.vector(key, LIMIT, "m")
+        inner = table.table(key)
+        return read_range(inner) if field == "active" else read_point(inner)
+    if not of_muscle and isinstance(value, list):
+        return table.vector(key, LIMIT, "m")
+    if not of_muscle and isinstance(value, str):
+        return table.text(key)
+    number = table.number(key, -math.inf, math.inf, "")
+    return math.radians(number) if of_muscle and field == "pennation_deg" else number

@@ -378,31 +378,25 @@ def standing_length(
         unscaled: of the skeleton that the optimal fiber and tendon slack lengths belong to; both scale to a subject by
             L_MT(subject) / L_MT(unscaled).
     """
-    origins = _origins(reference, unscaled)
-    bone = {name: frame.body for name, frame in (frames or {}).items()}
     scale = reference.position_scale if unscaled else dict.fromkeys(reference.position_scale, 1.0)
+    knee = reference.knee_center or (0.0, 0.0, -reference.thigh_length)
+    ankle = reference.ankle_center or (0.0, 0.0, -reference.shank_length)
+    origins: dict[str, Vector] = {"pelvis": (0.0, 0.0, 0.0)}
+    for upper, lower, step in (
+        ("pelvis", "femur", reference.hip_center),
+        ("femur", "tibia", knee),
+        ("tibia", "foot", ankle),
+    ):
+        origins[lower] = _placed(step, origins[upper], scale[upper])
+    bone = {name: frame.body for name, frame in (frames or {}).items()}
     points = []
     for point in muscle.path:
         if point.active is None or point.active.holds(0.0):
             frame = bone.get(point.frame, point.frame)
-            points.append(_placed(point, origins[frame], scale[frame]))
+            points.append(_placed(point.position, origins[frame], scale[frame]))
     return sum(math.dist(a, b) for a, b in pairwise(points))
 
 
-def _origins(reference: ReferenceSkeleton, unscaled: bool) -> dict[str, Vector]:
-    """Origins of the frames, seen from that of the pelvis."""
-    scale = reference.position_scale if unscaled else dict.fromkeys(reference.position_scale, 1.0)
-    knee = reference.knee_center or (0.0, 0.0, -reference.thigh_length)
-    ankle = reference.ankle_center or (0.0, 0.0, -reference.shank_length)
-    origin = (0.0, 0.0, 0.0)
-    found = {"pelvis": origin}
-    steps = (("femur", reference.hip_center, "pelvis"), ("tibia", knee, "femur"), ("foot", ankle, "tibia"))
-    for frame, step, factor in steps:
-        x, y, z = (base + value / scale[factor] for base, value in zip(origin, step, strict=True))
-        found[frame] = origin = (x, y, z)
-    return found
-
-
-def _placed(point: PathPoint, origin: Vector, scale: float) -> Vector:
-    x, y, z = (base + value / scale for base, value in zip(origin, point.position, strict=True))
+def _placed(place: Vector, origin: Vector, scale: float) -> Vector:
+    x, y, z = (base + value / scale for base, value in zip(origin, place, strict=True))
     return x, y, z

@@ -29,13 +29,14 @@ LIMIT = 2.0  # [m] no length in a leg comes near it: a larger one is in millimet
 
 
 def read_point(table: Table, moving_frames: Collection[str] = ()) -> PathPoint:
-    """A point from `{ frame, position | moving, active? }`; moving_frames: those there are besides `FRAMES`."""
+    """A point from `{ frame, position | moving, active? }`; moving_frames: those there are besides `FRAMES`.
+
+    moving: `{ dof, places = [[angle, forward, left, up], ...] }`.
+    """
     moves = "moving" in table.values
     table.require_keys(("frame", "moving" if moves else "position"), ("active",))
     frame = table.choice("frame", (*FRAMES, *moving_frames))
-    active = None
-    if "active" in table.values:
-        active = read_range(table.table("active", "active", f"{table.place}, active"))
+    active = read_range(table.table("active")) if "active" in table.values else None
     if not moves:
         return PathPoint(frame, table.vector("position", LIMIT, "m"), active)
     if frame in moving_frames:
@@ -45,26 +46,20 @@ def read_point(table: Table, moving_frames: Collection[str] = ()) -> PathPoint:
             expected=f"a moving point on one of {', '.join(FRAMES)}",
             remedy="give its positions on the bone, both motions in one",
         )
-    moving = read_moving(table.table("moving", "moving", f"{table.place}, moving"))
-    return PathPoint(frame, moving.positions[moving.angles.index(0.0)], active, moving)
-
-
-def read_moving(table: Table) -> MovingPosition:
-    """A moving place from `{ dof, places = [[angle, forward, left, up], ...] }`."""
-    table.require_keys(("dof", "places"))
-    rows = table.rows("places", "angle in deg, forward, left, up in m")
-    angles = read_angles(table, "places", rows)
+    places = table.table("moving")
+    places.require_keys(("dof", "places"))
+    rows = places.rows("places", "angle in deg, forward, left, up in m")
+    angles = _angles(places, "places", rows)
     for k, row in enumerate(rows):
         if max(map(abs, row[1:])) >= LIMIT:
-            table.fail(
-                "places", f"row {k + 1} is out of range", expected=f"positions below {LIMIT:g} m", row=k
-            )
-    return MovingPosition(
-        table.choice("dof", DEGREES_OF_FREEDOM), angles, tuple((x, y, z) for _, x, y, z in rows)
-    )
+            problem = f"row {k + 1} is out of range"
+            places.fail("places", problem, expected=f"positions below {LIMIT:g} m", row=k)
+    positions = tuple((x, y, z) for _, x, y, z in rows)
+    moving = MovingPosition(places.choice("dof", DEGREES_OF_FREEDOM), angles, positions)
+    return PathPoint(frame, positions[angles.index(0.0)], active, moving)
 
 
-def read_angles(table: Table, key: str, rows: Sequence[Sequence[float]]) -> tuple[float, ...]:
+def _angles(table: Table, key: str, rows: Sequence[Sequence[float]]) -> tuple[float, ...]:
     """Angles [rad] of rows that begin with them: increasing, with that of standing, 0."""
     degrees = [row[0] for row in rows]
     if len(degrees) < 2 or 0.0 not in degrees:
@@ -102,15 +97,15 @@ _STRAINS = (-0.9, 2.0)
 
 def read_frames(root: Table) -> dict[str, MovingFrame]:
     """The `[[frame]]` tables by name."""
-    found: dict[str, MovingFrame] = {}
-    for table in root.tables("frame", "frame", "frame"):
+    frames: dict[str, MovingFrame] = {}
+    for table in root.tables("frame"):
         table.require_keys(("name", "body", "dof", "poses"))
         name = table.name("name")
-        if name in FRAMES or name in found:
+        if name in FRAMES or name in frames:
             table.fail("name", f'there is a frame "{name}" already', expected="every name once")
         body, dof = table.choice("body", FRAMES), table.choice("dof", DEGREES_OF_FREEDOM)
         rows = table.rows("poses", POSE)
-        angles = read_angles(table, "poses", rows)
+        angles = _angles(table, "poses", rows)
         places = tuple((x, y, z) for _, x, y, z, *_ in rows)
         turns = tuple((math.radians(x), math.radians(y), math.radians(z)) for *_, x, y, z in rows)
         for k, (place, turn) in enumerate(zip(places, turns, strict=True)):
@@ -120,39 +115,35 @@ def read_frames(root: Table) -> dict[str, MovingFrame]:
             if angles[k] == 0.0 and any((*place, *turn)):
                 expected = "zeros beside the angle 0: in standing the frame rests on its bone"
                 table.fail("poses", f"row {k + 1} moves the frame in standing", expected=expected, row=k)
-        found[name] = MovingFrame(name, body, dof, angles, places, turns)
-    return found
+        frames[name] = MovingFrame(name, body, dof, angles, places, turns)
+    return frames
 
 
 def read_wrap_objects(root: Table, frames: Iterable[str]) -> dict[str, WrapObject]:
     """The `[[wrap]]` tables by name; frames: all that there are."""
-    found: dict[str, WrapObject] = {}
-    for table in root.tables("wrap", "wrap", "wrap"):
+    objects: dict[str, WrapObject] = {}
+    for table in root.tables("wrap"):
         if "kind" not in table.values:
             table.fail("kind", 'missing key "kind"', remedy=f"add it: one of {', '.join(WRAP_KINDS)}")
         kind = table.choice("kind", WRAP_KINDS)
         table.require_keys(("name", "kind", "frame", "center", "axes", *_RADII[kind]), ("side",))
         name = table.name("name")
-        if name in found:
+        if name in objects:
             table.fail("name", f'there is a wrap object "{name}" already', expected="every name once")
-        radii, length = _size(table, kind)
+        length = 0.0
+        if kind == "ellipsoid":
+            radii = table.vector("radii", LIMIT, "m")
+            if min(radii) <= 0.0:
+                table.fail("radii", f"{list(radii)} is out of range", expected="three lengths above 0 m")
+        else:
+            radius = table.number("radius", 0.0, LIMIT, "m", open_low=True)
+            radii = radius, radius, radius if kind == "sphere" else 0.0
+            if kind == "cylinder":
+                length = table.number("length", 0.0, LIMIT, "m", open_low=True)
         side = table.choice("side", WRAP_SIDES, default="all")
         frame, center = table.choice("frame", frames), table.vector("center", LIMIT, "m")
-        found[name] = WrapObject(name, kind, frame, center, _axes(table), radii, length, side)
-    return found
-
-
-def _size(table: Table, kind: str) -> tuple[Vector, float]:
-    """Radii and length of a wrap object."""
-    if kind == "ellipsoid":
-        x, y, z = table.vector("radii", LIMIT, "m")
-        if min(x, y, z) <= 0.0:
-            table.fail("radii", f"{[x, y, z]} is out of range", expected="three lengths above 0 m")
-        return (x, y, z), 0.0
-    radius = table.number("radius", 0.0, LIMIT, "m", open_low=True)
-    if kind == "sphere":
-        return (radius, radius, radius), 0.0
-    return (radius, radius, 0.0), table.number("length", 0.0, LIMIT, "m", open_low=True)
+        objects[name] = WrapObject(name, kind, frame, center, _axes(table), radii, length, side)
+    return objects
 
 
 def _axes(table: Table) -> tuple[Vector, Vector, Vector]:
@@ -160,10 +151,13 @@ def _axes(table: Table) -> tuple[Vector, Vector, Vector]:
     rows = table.rows("axes", "x, y, z")
     if len(rows) == 3:
         a, b, c = ((x, y, z) for x, y, z in rows)
-        products = [_dot(p, q) for p, q in ((a, a), (b, b), (c, c), (a, b), (a, c), (b, c))]
-        error = max(abs(found - wanted) for found, wanted in zip(products, (1, 1, 1, 0, 0, 0), strict=True))
+        pairs = ((a, a), (b, b), (c, c), (a, b), (a, c), (b, c))
+        products = [sum(x * y for x, y in zip(p, q, strict=True)) for p, q in pairs]
+        error = max(
+            abs(product - wanted) for product, wanted in zip(products, (1, 1, 1, 0, 0, 0), strict=True)
+        )
         cross = (a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0])
-        if error < _NOT_A_ROTATION and _dot(cross, c) > 0.0:
+        if error < _NOT_A_ROTATION and sum(x * y for x, y in zip(cross, c, strict=True)) > 0.0:
             return a, b, c
     table.fail(
         "axes",
@@ -173,13 +167,9 @@ def _axes(table: Table) -> tuple[Vector, Vector, Vector]:
     )
 
 
-def _dot(a: Vector, b: Vector) -> float:
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
-
-
 def read_path_wraps(muscle: Table, points: int, objects: Mapping[str, WrapObject]) -> tuple[PathWrap, ...]:
     """The `wraps` of a muscle with so many points."""
-    found = []
+    wraps = []
     for table in muscle.tables("wraps", "muscle.wraps", "wrap"):
         table.require_keys(("object",), ("first", "last", "method"))
         ends = {key: table.count(key) for key in ("first", "last") if key in table.values}
@@ -192,22 +182,22 @@ def read_path_wraps(muscle: Table, points: int, objects: Mapping[str, WrapObject
             table.fail(key, problem, expected="first below last")
         method = table.choice("method", WRAP_METHODS, default="hybrid")
         name = table.choice("object", objects)
-        found.append(PathWrap(name, ends.get("first"), ends.get("last"), method))
-    return tuple(found)
+        wraps.append(PathWrap(name, ends.get("first"), ends.get("last"), method))
+    return tuple(wraps)
 
 
 def read_passive(muscle: Table) -> PassiveStrain | None:
     """The `passive` of a muscle."""
     if "passive" not in muscle.values:
         return None
-    return _strain(muscle.table("passive", "passive", f"{muscle.place}, passive"))
+    return _strain(muscle.table("passive"))
 
 
 def read_calibrated(root: Table, names: Collection[str]) -> CalibratedPassive | None:
     """The table of calibrated passive strains of the muscles of these names."""
     if "calibrated_passive" not in root.values:
         return None
-    table = root.table("calibrated_passive", "calibrated_passive", "calibrated_passive")
+    table = root.table("calibrated_passive")
     table.require_keys(("found",), ("strains",))
     if "strains" not in table.values:
         return CalibratedPassive(table.text("found"))
@@ -216,8 +206,8 @@ def read_calibrated(root: Table, names: Collection[str]) -> CalibratedPassive | 
     for name in strains.values:
         if name not in names:
             strains.fail(name, f'there is no muscle "{name}"', remedy=nearest(name, names))
-    found = {name: _strain(strains.table(name, name, f"{place}, {name}")) for name in strains.values}
-    return CalibratedPassive(table.text("found"), found)
+    by_name = {name: _strain(strains.table(name)) for name in strains.values}
+    return CalibratedPassive(table.text("found"), by_name)
 
 
 def _strain(table: Table) -> PassiveStrain:
@@ -238,13 +228,13 @@ def refuse_unused(
     """Refuse wrap objects that no path uses, and moving frames that carry nothing."""
     muscles = list(muscles)
     wrapped = {wrap.object for muscle in muscles for wrap in muscle.wraps}
-    for table, name in zip(root.tables("wrap", "wrap", "wrap"), objects, strict=True):
+    for table, name in zip(root.tables("wrap"), objects, strict=True):
         if name not in wrapped:
             remedy = "name it in `wraps` of a muscle, or remove it"
             table.fail("name", f'no path uses the wrap object "{name}"', remedy=remedy)
     used = {point.frame for muscle in muscles for point in muscle.path}
     used |= {each.frame for each in objects.values()}
-    for table, name in zip(root.tables("frame", "frame", "frame"), frames, strict=True):
+    for table, name in zip(root.tables("frame"), frames, strict=True):
         if name not in used:
             remedy = "remove it, or put points on it"
             table.fail("name", f'nothing is on the frame "{name}"', remedy=remedy)

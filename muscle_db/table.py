@@ -150,24 +150,27 @@ class Table:
             )
         return x, y, z
 
-    def table(self, key: str, full_name: str, place: str) -> Table:
-        """A sub-table of this table."""
+    def table(self, key: str, full_name: str | None = None, place: str | None = None) -> Table:
+        """A sub-table of this table, under the key unless another dotted name or place in messages is given."""
         value = self.values[key]
         if not isinstance(value, dict):
             self._wrong_kind(key, value, "a table")
-        return Table(value, lambda: self.locate().table(full_name), self.file, place)
+        place = place or (f"{self.place}, {key}" if self.place else key)
+        return Table(value, lambda: self.locate().table(full_name or key), self.file, place)
 
-    def tables(self, key: str, full_name: str, what: str) -> list[Table]:
-        """The tables of a list; an absent list is an empty one. `what` names one of them in messages."""
+    def tables(self, key: str, full_name: str | None = None, what: str | None = None) -> list[Table]:
+        """The tables of a list; an absent list is an empty one. `what` names one of them in messages, the key unless
+        given; full_name: as of `table`.
+        """
         values = self.values.get(key, [])
         if not isinstance(values, list) or not all(isinstance(value, dict) for value in values):
             self._wrong_kind(key, values, "a list of tables")
         made = []
         for k, value in enumerate(values):
             name = value.get("name")
-            place = f"{what} {k + 1}" + (f" ({name})" if isinstance(name, str) and name else "")
+            place = f"{what or key} {k + 1}" + (f" ({name})" if isinstance(name, str) and name else "")
             place = f"{self.place}, {place}" if self.place else place
-            made.append(Table(value, partial(self._nth, full_name, k), self.file, place))
+            made.append(Table(value, partial(self._nth, full_name or key, k), self.file, place))
         return made
 
     def _nth(self, full_name: str, number: int) -> Region:
@@ -239,28 +242,22 @@ class Region:
         headers = [k for k in range(self.start, self.stop) if _header(self.lines[k]) == name]
         if number < len(headers):
             start = headers[number]
-            return Region(self.lines, start, self._end(start, name))
-        return self._inline(name.rpartition(".")[2], number)
-
-    def _end(self, start: int, name: str) -> int:
-        for k in range(start + 1, self.stop):
-            header = _header(self.lines[k])
-            if header is not None and not header.startswith(name + "."):
-                return k
-        return self.stop
+            for k in range(start + 1, self.stop):
+                header = _header(self.lines[k])
+                if header is not None and not header.startswith(name + "."):
+                    return Region(self.lines, start, k)
+            return Region(self.lines, start, self.stop)
+        # the brace of this number at the outermost level after `key =`
+        begin = self.line_of(name.rpartition(".")[2]) - 1
+        for k, (start, last) in enumerate(self._spans(begin, "{", "}", outermost=0)):
+            if k == number:
+                return Region(self.lines, start, last + 1)
+        return Region(self.lines, begin, begin + 1)
 
     def line_of_row(self, key: str, number: int) -> int:
         """Line of the `number`-th list inside the list of a key, counted from 1."""
         spans = self._spans(self.line_of(key) - 1, "[", "]", outermost=1)
         return next((start + 1 for k, (start, _) in enumerate(spans) if k == number), self.line_of(key))
-
-    def _inline(self, key: str, number: int) -> Region:
-        """The `number`-th brace at the outermost level after `key =`."""
-        begin = self.line_of(key) - 1
-        for k, (start, last) in enumerate(self._spans(begin, "{", "}", outermost=0)):
-            if k == number:
-                return Region(self.lines, start, last + 1)
-        return Region(self.lines, begin, begin + 1)
 
     def _spans(self, begin: int, opening: str, closing: str, outermost: int) -> Iterator[tuple[int, int]]:
         """First and last line of each bracket of this depth, from a line on."""

@@ -11,7 +11,6 @@ from muscle_db.loader import ATTRIBUTES
 from muscle_db.model import (
     TENDON_STRAIN,
     CalibratedPassive,
-    Deviation,
     MovingFrame,
     Muscle,
     MuscleDatabase,
@@ -31,9 +30,11 @@ def to_toml(database: MuscleDatabase, header: str = "") -> str:
     Deviations of the set as a whole and of points are left out. Angles are written with seven digits after the point,
     everything else in full.
     """
-    usual = {key: _most_common(getattr(muscle, key) for muscle in database) for key in _NUMBERS_OF_SETS}
+    values = {key: [getattr(muscle, key) for muscle in database] for key in _NUMBERS_OF_SETS}
+    usual = {key: max(numbers, key=numbers.count) for key, numbers in values.items()}  # the most common
+    texts = ("name", "source", "license", "curves", "fiber_lengths", "operating_range_of")
     lines = [f"# {line}".rstrip() for line in header.splitlines()]
-    lines += [f"{key} = {_text(value)}" for key, value in _facts(database)]
+    lines += [f"{key} = {_text(value)}" for key in texts if (value := getattr(database, key))]
     lines += [f"{key} = {_number(value)}" for key, value in usual.items() if value != _NUMBERS_OF_SETS[key]]
     lines += ["", *_reference(database.reference), "", "[groups]"]
     lines += [f"{group} = {_text(remark)}" for group, remark in database.groups.items()]
@@ -50,11 +51,6 @@ def to_toml(database: MuscleDatabase, header: str = "") -> str:
     return "\n".join(lines) + "\n"
 
 
-def _most_common(values: Iterable[float]) -> float:
-    values = list(values)
-    return max(values, key=values.count)
-
-
 def calibrated_lines(calibrated: CalibratedPassive) -> Iterator[str]:
     """The table of calibrated passive strains; it has to be the last one of its file."""
     yield "[calibrated_passive]"
@@ -67,16 +63,6 @@ def calibrated_lines(calibrated: CalibratedPassive) -> Iterator[str]:
 def _strain(strain: PassiveStrain) -> str:
     zero, one = map(_number, (strain.at_zero_force, strain.at_one_norm_force))
     return f"{{ at_zero_force = {zero}, at_one_norm_force = {one} }}"
-
-
-def _facts(database: MuscleDatabase) -> Iterator[tuple[str, str]]:
-    yield from (("name", database.name), ("source", database.source))
-    if database.license:
-        yield "license", database.license
-    yield "curves", database.curves
-    yield "fiber_lengths", database.fiber_lengths
-    if database.operating_range_of:
-        yield "operating_range_of", database.operating_range_of
 
 
 def _reference(reference: ReferenceSkeleton) -> Iterator[str]:
@@ -129,8 +115,7 @@ def _muscle(muscle: Muscle, usual: Mapping[str, float]) -> Iterator[str]:
             yield f"{key} = {_number(getattr(muscle, key))}"
     if muscle.passive is not None:
         yield f"passive = {_strain(muscle.passive)}"
-    yield "path = ["
-    yield from _block(map(_point, muscle.path))
+    yield from ("path = [", *(f"  {_point(point)}," for point in muscle.path), "]")
     if muscle.wraps:
         yield "wraps = ["
         for wrap in muscle.wraps:
@@ -142,21 +127,12 @@ def _muscle(muscle: Muscle, usual: Mapping[str, float]) -> Iterator[str]:
         yield "]"
     for deviation in muscle.deviations:
         if deviation.point is None:
-            yield from _deviation(deviation)
-
-
-def _deviation(deviation: Deviation) -> Iterator[str]:
-    key = next(key for key, attribute in ATTRIBUTES.items() if attribute == deviation.field)
-    yield from ("[[muscle.deviation]]", f"field = {_text(key)}")
-    for name in ("printed", "used"):
-        value = float(getattr(deviation, name))
-        yield f"{name} = {_number(_degrees(value) if key == 'pennation_deg' else value)}"
-    yield f"reason = {_text(deviation.reason)}"
-
-
-def _block(items: Iterable[str]) -> Iterator[str]:
-    yield from (f"  {item}," for item in items)
-    yield "]"
+            key = next(key for key, attribute in ATTRIBUTES.items() if attribute == deviation.field)
+            yield from ("[[muscle.deviation]]", f"field = {_text(key)}")
+            for name in ("printed", "used"):
+                value = float(getattr(deviation, name))
+                yield f"{name} = {_number(_degrees(value) if key == 'pennation_deg' else value)}"
+            yield f"reason = {_text(deviation.reason)}"
 
 
 def _point(point: PathPoint) -> str:
