@@ -38,7 +38,18 @@ class Corner(NamedTuple):
 
     def at(self, x: Array) -> tuple[Array, Array]:
         """Height and slope at x (...), within the corner."""
-        u = _parameter(self.x, x)
+        # Newton steps for x(u) = x that stay between the numbers known to be below and above
+        low, high = np.zeros_like(x), np.ones_like(x)
+        u = np.clip((x - self.x[..., 0]) / (self.x[..., 3] - self.x[..., 0]), 0.0, 1.0)
+        for _ in range(_ITERATIONS):
+            miss = _value(self.x, u) - x
+            low, high = np.where(miss < 0.0, u, low), np.where(miss > 0.0, u, high)
+            step = u - miss / _rate(self.x, u)
+            better = np.where((step >= low) & (step <= high), step, 0.5 * (low + high))
+            done = np.abs(better - u) < _CONVERGED
+            u = better
+            if done.all():
+                break
         return _value(self.y, u), _rate(self.y, u) / _rate(self.x, u)
 
 
@@ -70,22 +81,6 @@ def _rate(points: Array, u: Array) -> Array:
     v = 1.0 - u
     before, between, after = (points[..., k + 1] - points[..., k] for k in range(3))
     return np.asarray(5.0 * (before * v**4 + 6.0 * between * u**2 * v**2 + after * u**4))
-
-
-def _parameter(points: Array, x: Array) -> Array:
-    """Parameter u of x(u) = x, by Newton steps that stay between the numbers known to be below and above."""
-    low, high = np.zeros_like(x), np.ones_like(x)
-    u = np.clip((x - points[..., 0]) / (points[..., 3] - points[..., 0]), 0.0, 1.0)
-    for _ in range(_ITERATIONS):
-        miss = _value(points, u) - x
-        low, high = np.where(miss < 0.0, u, low), np.where(miss > 0.0, u, high)
-        step = u - miss / _rate(points, u)
-        better = np.where((step >= low) & (step <= high), step, 0.5 * (low + high))
-        done = np.abs(better - u) < _CONVERGED
-        u = better
-        if done.all():
-            break
-    return u
 
 
 @dataclass(frozen=True, eq=False)

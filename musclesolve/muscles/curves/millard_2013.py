@@ -15,11 +15,6 @@ from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve.muscles.curves.bezier import Corner, Point, Tabulated, corner
 
 
-def parameters(name: str = "millard_2013") -> dict[str, dict[str, float]]:
-    """The parameters of the curves of a name."""
-    return dict(bundled_toml(__package__, "millard_2013.toml")[name])
-
-
 @dataclass(frozen=True)
 class Millard2013:
     """Curves of quintic Bezier corners.
@@ -57,7 +52,7 @@ class Millard2013:
 
     @cached_property
     def _parameters(self) -> Mapping[str, Mapping[str, float]]:
-        return parameters(self.name) if self.given is None else self.given
+        return bundled_toml(__package__, "millard_2013.toml")[self.name] if self.given is None else self.given
 
     @cached_property
     def _active(self) -> Tabulated:
@@ -96,28 +91,21 @@ class Millard2013:
     def _passive(self, l_norm: ArrayLike, at_zero: ArrayLike, at_one: ArrayLike) -> tuple[Array, Array]:
         """Passive force and its slope."""
         strain, zero, one = np.broadcast_arrays(np.asarray(l_norm, dtype=float) - 1.0, at_zero, at_one)
-        stiff = self._stiffness(zero, one)
+        given = self._parameters["passive"]
+        stated = given.get("stiffness_at_one_norm_force")
+        stiff = 2.0 / (one - zero) if stated is None else np.full(np.shape(one), stated)
         beyond = strain >= one
         force = np.where(beyond, 1.0 + stiff * (strain - one), np.where(np.isnan(strain), np.nan, 0.0))
         slope = np.where(beyond, stiff, np.where(np.isnan(strain), np.nan, 0.0))
+        # corners between the two strains: one at low force, then one to norm force 1
         inside = (strain > zero) & ~beyond
-        force[inside], slope[inside] = self._toe(strain[inside], zero[inside], one[inside])
-        return force, slope
-
-    def _stiffness(self, zero: Array, one: Array) -> Array:
-        """Slope at norm force 1: that of the parameters, 2 / (one - zero) unless they state it."""
-        stated = self._parameters["passive"].get("stiffness_at_one_norm_force")
-        return 2.0 / (one - zero) if stated is None else np.full(np.shape(one), stated)
-
-    def _toe(self, strain: Array, zero: Array, one: Array) -> tuple[Array, Array]:
-        """Corners (k,) between the two strains: one at low force, then one to norm force 1."""
-        given = self._parameters["passive"]
+        strain, zero, one, stiff = strain[inside], zero[inside], one[inside], stiff[inside]
+        width, none = 0.1 * np.minimum(1.0 / stiff, one - zero), np.zeros_like(zero)
         low = given["stiffness_at_low_force"]
-        stiff = self._stiffness(zero, one)
-        width = 0.1 * np.minimum(1.0 / stiff, one - zero)
-        none = np.zeros_like(zero)
         start, bend = Point(zero, none, none), Point(zero + width, 0.5 * low * width, none + low)
         end = Point(one, none + 1.0, stiff)
         first, second = (corner(*ends, given["curviness"]) for ends in ((start, bend), (bend, end)))
         early = (strain < bend.x)[:, None]
-        return Corner(np.where(early, first.x, second.x), np.where(early, first.y, second.y)).at(strain)
+        between = Corner(np.where(early, first.x, second.x), np.where(early, first.y, second.y))
+        force[inside], slope[inside] = between.at(strain)
+        return force, slope

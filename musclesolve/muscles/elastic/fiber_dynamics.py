@@ -171,7 +171,13 @@ class LengtheningCurves:
         kinds, column = np.unique(velocity.column, return_inverse=True)
         points = np.broadcast_to(_GRID.points[:, None], (_GRID.steps + 1, len(kinds)))
         own = SampledCurves(velocity.grid, velocity.coefficient, velocity.value, kinds)
-        samples = _increasing(own(points).value)
+        # no flatter than `LEAST_SLOPE`: unchanged at rest, and on to both sides as far as they are steeper
+        given, rest = own(points).value, _GRID.steps // 2
+        rise = np.maximum(np.diff(given, axis=0), LEAST_SLOPE * _GRID.step)
+        upward = np.cumsum(rise[rest:], axis=0)
+        downward = np.cumsum(rise[:rest][::-1], axis=0)[::-1]
+        at_rest = given[rest : rest + 1]
+        samples = np.concatenate([at_rest - downward, at_rest, at_rest + upward])
         spline = PchipInterpolator(_GRID.points, samples)  # keeps what increases increasing
         coefficient = np.ascontiguousarray(spline.c[::-1])
         slopes = np.maximum(spline.derivative()(np.array([-1.0, 1.0])), OUTER_SLOPE)
@@ -193,18 +199,15 @@ class LengtheningCurves:
         ends = [strength * samples[k, column] + damping * v for k, v in ((0, -1.0), (-1, 1.0))]
         steep = strength * self.outer[0] + damping, strength * self.outer[1] + damping
         below, above = (force - ends[0]) / steep[0] - 1.0, (force - ends[1]) / steep[1] + 1.0
-        inner = self._within(strength, damping, np.clip(force, *ends))
-        return np.where(force < ends[0], below, np.where(force > ends[1], above, inner))
-
-    def _within(self, strength: Array, damping: float, force: Array) -> Array:
-        """The v / v_max (..., n) between -1 and 1: step of the grid by bisection, then Newton steps that stay in it."""
-        place = self._place(strength, damping, force)
+        # between -1 and 1: step of the grid by bisection, then Newton steps that stay in it
+        inner = np.clip(force, *ends)
+        place = self._place(strength, damping, inner)
         low = _GRID.first + (place - _MARGIN) * _GRID.step  # a solution at a sample must not be cut off
         high = low + (1.0 + 2.0 * _MARGIN) * _GRID.step
         at = 0.5 * (low + high)
         for _ in range(_NEWTON_STEPS):
             curve = self.curve(at)
-            miss = strength * curve.value + damping * at - force
+            miss = strength * curve.value + damping * at - inner
             low, high = np.where(miss < 0.0, at, low), np.where(miss > 0.0, at, high)
             step = at - miss / (strength * curve.slope + damping)
             better = np.where((step >= low) & (step <= high), step, 0.5 * (low + high))
@@ -212,35 +215,20 @@ class LengtheningCurves:
             at = better
             if done:
                 break
-        return np.asarray(at)
+        return np.where(force < ends[0], below, np.where(force > ends[1], above, at))
 
     def _place(self, strength: Array, damping: float, force: Array) -> Indices:
         """Number of the step of the grid in which the force is borne."""
         samples, column = self.curve.value, self.curve.column
         if damping == 0.0:
-            return self._place_undamped(force / strength)
+            place, factor = np.empty(force.shape, dtype=np.intp), force / strength
+            for kind, curve in enumerate(samples.T):
+                own = column == kind
+                place[..., own] = np.searchsorted(curve, factor[..., own], side="right") - 1
+            return np.clip(place, 0, _GRID.steps - 1)
         low, high = np.zeros(force.shape, dtype=np.intp), np.full(force.shape, _GRID.steps, dtype=np.intp)
         while (high - low).max(initial=0) > 1:
             middle = (low + high) // 2
             borne = strength * samples[middle, column] + damping * (_GRID.first + middle * _GRID.step)
             low, high = np.where(borne <= force, middle, low), np.where(borne <= force, high, middle)
         return np.minimum(low, _GRID.steps - 1)
-
-    def _place_undamped(self, factor: Array) -> Indices:
-        """Number of the step of the grid in which a factor (..., n) of the isometric force is borne without damping."""
-        place = np.empty(factor.shape, dtype=np.intp)
-        for kind, samples in enumerate(self.curve.value.T):
-            own = self.curve.column == kind
-            place[..., own] = np.searchsorted(samples, factor[..., own], side="right") - 1
-        return np.clip(place, 0, _GRID.steps - 1)
-
-
-def _increasing(samples: Array) -> Array:
-    """Samples (steps + 1, k) that rise by no less than `LEAST_SLOPE` allows; unchanged at rest, and on to both sides
-    as far as they are steeper.
-    """
-    rise = np.maximum(np.diff(samples, axis=0), LEAST_SLOPE * _GRID.step)
-    rest = _GRID.steps // 2
-    upward = np.cumsum(rise[rest:], axis=0)
-    downward = np.cumsum(rise[:rest][::-1], axis=0)[::-1]
-    return np.concatenate([samples[rest] - downward, samples[rest : rest + 1], samples[rest] + upward])

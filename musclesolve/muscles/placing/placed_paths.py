@@ -43,7 +43,9 @@ def placed_paths(model: Model, database: MuscleDatabase, side: str, maps: Mappin
         wraps = {name: wrap.mirrored() for name, wrap in wraps.items()}
     bone = {frame: frame for frame in maps} | {name: frame.body for name, frame in frames.items()}
     map_of = {name: maps[bone[name]] for name in bone}
-    body = {name: model.body(body_name(bone[name], side)) for name in bone}
+    # bodies 7, 4 (10), 3 (11) and 1 (13) of the thesis (correction A9)
+    bodies = {"pelvis": "pelvis", "femur": f"thigh_{side}", "tibia": f"shank_{side}", "foot": f"foot_{side}"}
+    body = {name: model.body(bodies[bone[name]]) for name in bone}
     dof = {name: model.dof(f"{name}_{side}") for name in DEGREES_OF_FREEDOM}
     number = {name: k for k, name in enumerate(frames)}
 
@@ -51,7 +53,10 @@ def placed_paths(model: Model, database: MuscleDatabase, side: str, maps: Mappin
     for frame in frames.values():  # its pivot is the origin of the frame that it moves in
         on = maps[frame.body]
         motion = np.hstack(
-            [np.array(frame.translations) @ on.matrix.T, np.array(frame.rotations) @ on.rotation.T]
+            [
+                np.array(frame.translations) @ (on.rotation * on.scale).T,
+                np.array(frame.rotations) @ on.rotation.T,
+            ]
         )
         spline = NaturalSpline(np.array(frame.angles), motion)
         moving.append((body[frame.body], dof[frame.dof], on.origin, spline))
@@ -108,14 +113,6 @@ def placed_paths(model: Model, database: MuscleDatabase, side: str, maps: Mappin
     )
 
 
-_BONES = {"femur": "thigh", "tibia": "shank", "foot": "foot"}
-
-
-def body_name(frame: str, side: str) -> str:
-    """The body that carries a frame of a set: 7, 4 (10), 3 (11) and 1 (13) (correction A9)."""
-    return "pelvis" if frame == "pelvis" else f"{_BONES[frame]}_{side}"
-
-
 @dataclass(frozen=True)
 class FrameMap:
     """A point p of a frame stands at origin + rotation scale p; scale (3,) along the axes of the frame."""
@@ -124,14 +121,9 @@ class FrameMap:
     scale: Array
     origin: Array
 
-    @property
-    def matrix(self) -> Array:
-        """Rotation and scale together, (3, 3)."""
-        return self.rotation * self.scale
-
     def place(self, points: Array) -> Array:
         """Standing positions (..., 3) [m] of points (..., 3) [m] of the frame."""
-        return points @ self.matrix.T + self.origin
+        return points @ (self.rotation * self.scale).T + self.origin
 
 
 def frame_maps(model: Model, database: MuscleDatabase, side: str) -> dict[str, FrameMap]:

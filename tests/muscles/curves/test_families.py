@@ -13,7 +13,7 @@ from refusals import refused
 import muscle_db
 from musclesolve.muscles.curves.curve_family import CURVES, curve_family
 from musclesolve.muscles.curves.de_groote_2016 import DeGrooteFregly2016
-from musclesolve.muscles.curves.millard_2013 import Millard2013, parameters
+from musclesolve.muscles.curves.millard_2013 import Millard2013
 from musclesolve.muscles.curves.thelen_2003 import Thelen2003
 
 FAMILIES = pytest.mark.parametrize("family", CURVES.values(), ids=CURVES)
@@ -185,7 +185,7 @@ def test_the_passive_curve_of_millard_is_that_of_opensim(strains, expected):
 def test_the_passive_curve_of_millard_with_parameters_of_its_own_is_that_of_opensim():
     """FiberForceLengthCurve(-0.05, 0.5, 0.3, 5, 0.6) of OpenSim 4.6."""
     stated = {"stiffness_at_low_force": 0.3, "stiffness_at_one_norm_force": 5.0, "curviness": 0.6}
-    found = Millard2013("own", {**parameters(), "passive": stated}).passive(
+    found = Millard2013("own", {"passive": stated}).passive(
         [0.9, *LENGTH[5:], 0.96, 1.6], -0.05, 0.5
     )
     np.testing.assert_allclose(found, [0.0, 0.0255535, 0.1538634, 1.0, 0.0006844, 1.5], rtol=0, atol=1e-7)

@@ -7,7 +7,7 @@ import pytest
 from scipy.interpolate import CubicSpline
 from scipy.spatial.transform import Rotation
 
-from musclesolve.muscles.paths.carriers import MovingFrames, NaturalSpline, rotation_and_spin
+from musclesolve.muscles.paths.carriers import MovingFrames, NaturalSpline
 
 KNOTS = np.array([-0.4, -0.1, 0.0, 0.5, 1.3, 2.0])
 
@@ -40,15 +40,18 @@ def test_two_knots_are_a_line():
 
 @pytest.mark.parametrize("size", [0.0, 1e-6, 5e-5, 2e-4, 0.7, 3.0])
 def test_rotation_vectors(size):
+    """Rotation and spin of frames whose rotation vectors change at a constant rate with the angle."""
     rng, step = np.random.default_rng(10), 1e-6
     vector, rate = rng.normal(size=(2, 20, 3))
     vector *= size / np.linalg.norm(vector, axis=1, keepdims=True)
-    rotation, spin = rotation_and_spin(vector, rate)
-    np.testing.assert_allclose(rotation, Rotation.from_rotvec(vector).as_matrix(), atol=1e-14)
-    ahead, behind = (rotation_and_spin(vector + s * step * rate, rate)[0] for s in (1, -1))
-    turned = (ahead - behind) / (2 * step) @ np.swapaxes(rotation, 1, 2)
+    ends = np.concatenate([np.zeros((20, 2, 3)), np.stack([vector, vector + rate], axis=1)], axis=2)
+    lines = tuple(NaturalSpline(np.array([0.0, 1.0]), values) for values in ends)
+    frames = MovingFrames(np.zeros(20, int), np.zeros(20, int), np.zeros((20, 3)), lines)
+    ahead, found, behind = (frames.at(np.array([[angle]])) for angle in (step, 0.0, -step))
+    np.testing.assert_allclose(found.rotation[0], Rotation.from_rotvec(vector).as_matrix(), atol=1e-14)
+    turned = (ahead.rotation - behind.rotation)[0] / (2 * step) @ np.swapaxes(found.rotation[0], 1, 2)
     axial = 0.5 * (turned - np.swapaxes(turned, 1, 2))[:, [2, 0, 1], [1, 2, 0]]
-    np.testing.assert_allclose(spin, axial, atol=1e-8)
+    np.testing.assert_allclose(found.spin[0], axial, atol=1e-8)
 
 
 def test_frames_follow_their_own_angles(spline):

@@ -21,6 +21,7 @@ from __future__ import annotations
 
 from math import acos, atan2, cos, hypot, pi, sin, sqrt
 
+from musclesolve._util.compiled_code import compiled_in_order
 from musclesolve.muscles.paths.kernel.arrays import (
     ARC,
     EXTRA,
@@ -31,13 +32,13 @@ from musclesolve.muscles.paths.kernel.arrays import (
     SEVERAL,
     SHORTEST,
 )
-from musclesolve.muscles.paths.kernel.compile import compiled, straight_parts
+from musclesolve.muscles.paths.kernel.vectors import straight_parts
 
 ROUND_OFF = 1e-7
 """A wrap angle no further below zero is zero [rad]."""
 
 
-@compiled
+@compiled_in_order
 def touch_cylinder(ends, radius, half_length, axis, sign, rules, contact):
     """Tangent points, arc and extra length of the segment between two ends (2, 3), all in the cylinder's frame.
 
@@ -85,7 +86,7 @@ def touch_cylinder(ends, radius, half_length, axis, sign, rules, contact):
     return code
 
 
-@compiled
+@compiled_in_order
 def _way(ends, radius, axis, sign):
     """Whether the straight line makes the path touch."""
     dx, dy = ends[1, 0] - ends[0, 0], ends[1, 1] - ends[0, 1]
@@ -106,19 +107,19 @@ def _way(ends, radius, axis, sign):
     return POSSIBLE if near != far and not _on_side(closest, sign) else NONE
 
 
-@compiled
+@compiled_in_order
 def _on_side(value, sign):
     """Whether a coordinate is on the given half."""
     return (value >= 0.0) == (sign > 0.0)
 
 
-@compiled
+@compiled_in_order
 def _shorter(ends):
     """The shorter way around a cylinder between two ends: +1 or -1 about z."""
     return 1.0 if ends[0, 0] * ends[1, 1] >= ends[0, 1] * ends[1, 0] else -1.0
 
 
-@compiled
+@compiled_in_order
 def _turn(ends, c1, c2, axis, sign, rules):
     """Which way around, +1 or -1 about z, keeps the path on the given half: by the tangent points that lie on it.
 
@@ -135,7 +136,7 @@ def _turn(ends, c1, c2, axis, sign, rules):
     return turn, turn == larger
 
 
-@compiled
+@compiled_in_order
 def _by_half(ends, c1, c2, s1, s2, axis, sign, larger, rules):
     """The way around: +1 to the tangent points `left_1` and `right_2`, -1 to the other two."""
     if axis == 2:
@@ -165,7 +166,7 @@ REACH = 10.0
 """How far from its end OpenSim looks for a tangent point along the axis [m]."""
 
 
-@compiled
+@compiled_in_order
 def opensim_heights(ends, radius, angle, turn, far, several, contact):
     """Move the tangent points in `contact` along the axis, for an arc of some angle, +1 or -1 about the axis.
 
@@ -183,7 +184,7 @@ def opensim_heights(ends, radius, angle, turn, far, several, contact):
     contact[EXTRA] = contact[ARC] + straight_parts(ends, contact)
 
 
-@compiled
+@compiled_in_order
 def _apex_plane(ends, radius, far, contact):
     """Heights in the plane through the ends and the apex of the cylinder, nearest to their line or opposite."""
     x1, y1, z1 = ends[0, 0], ends[0, 1], ends[0, 2]
@@ -214,7 +215,7 @@ def _apex_plane(ends, radius, far, contact):
         contact[5] = last
 
 
-@compiled
+@compiled_in_order
 def _slide(ends, radius, angle, sense, contact):
     """Slide the tangent points until the first part of the helix goes on as the straight part does."""
     for _ in range(MOST_SLIDES):
@@ -230,7 +231,7 @@ def _slide(ends, radius, angle, sense, contact):
             return
 
 
-@compiled
+@compiled_in_order
 def _slide_one(ends, radius, angle, height, end, contact):
     """Slide one tangent point, given angle and height of the next point of the helix; whether it was needed."""
     at = 3 * end

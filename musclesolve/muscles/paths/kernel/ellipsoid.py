@@ -21,6 +21,7 @@ from __future__ import annotations
 
 from math import atan2, sqrt
 
+from musclesolve._util.compiled_code import compiled_in_order
 from musclesolve.muscles.paths.kernel.arrays import (
     ACROSS,
     ARC,
@@ -46,7 +47,6 @@ from musclesolve.muscles.paths.kernel.arrays import (
     W1,
     W2,
 )
-from musclesolve.muscles.paths.kernel.compile import compiled, dot, straight_parts
 from musclesolve.muscles.paths.kernel.ellipsoid_plane import (
     opensim_arc,
     opensim_tangent,
@@ -58,6 +58,7 @@ from musclesolve.muscles.paths.kernel.ellipsoid_plane import (
     tangent_side,
 )
 from musclesolve.muscles.paths.kernel.sphere import great_circle, tangent_point, unit_sphere
+from musclesolve.muscles.paths.kernel.vectors import dot, straight_parts
 
 ROUND_OFF = 1e-6
 """Error of the length of a path in a plane [m]."""
@@ -74,7 +75,7 @@ STAGES = (1, 8, 64)
 """Into how many stages the deformation of the sphere is divided, one attempt after the other."""
 
 
-@compiled
+@compiled_in_order
 def touch_ellipsoid(ends, radii, axis, sign, method, rules, contact, work, matrix):
     """Tangent points, arc and extra length of the segment between two ends (2, 3), all in the ellipsoid's frame.
 
@@ -110,7 +111,7 @@ def touch_ellipsoid(ends, radii, axis, sign, method, rules, contact, work, matri
     return MANDATORY
 
 
-@compiled
+@compiled_in_order
 def _shorter_geodesic(ends, radii, unit, arc, contact, work):
     """Replace the contact by the geodesic near the path in the plane if that is shorter; whether it is."""
     if not _geodesic(radii, unit, arc, work):
@@ -129,7 +130,7 @@ def _shorter_geodesic(ends, radii, unit, arc, contact, work):
     return False
 
 
-@compiled
+@compiled_in_order
 def _geodesic(radii, unit, arc, work):
     """Find the geodesic near the path in the plane, U1 to POINT, its length into SPARE; whether there is one."""
     for k in range(3):
@@ -153,7 +154,7 @@ def _geodesic(radii, unit, arc, work):
     return True
 
 
-@compiled
+@compiled_in_order
 def _deform(radii, unit, share, work):
     """Radii between those of the unit sphere and those of the ellipsoid, and what depends on them."""
     for k in range(3):
@@ -163,7 +164,7 @@ def _deform(radii, unit, share, work):
         work[P2 + k] = work[RADII + k] * work[W2 + k]
 
 
-@compiled
+@compiled_in_order
 def _newton(work, angle, length):
     """Solve for the angle of the first tangent point and the length of the geodesic: converged, angle, length."""
     begin = angle
@@ -191,7 +192,7 @@ def _newton(work, angle, length):
     return False, angle, length
 
 
-@compiled
+@compiled_in_order
 def _shoot(work, angle, length):
     """Follow the geodesic that continues the straight line from the first end."""
     tangent_point(work, W1, angle)
@@ -206,7 +207,7 @@ def _shoot(work, angle, length):
     follow(work, length)
 
 
-@compiled
+@compiled_in_order
 def _miss(work):
     """Distances of the second end from a geodesic: above the tangent plane where it ends, and beside its direction."""
     height, side, size = 0.0, 0.0, 0.0
@@ -227,7 +228,7 @@ STEPS = 48
 """Runge-Kutta steps of a geodesic; the step is a fraction of its length, so that the end depends smoothly on it."""
 
 
-@compiled
+@compiled_in_order
 def follow(work, length):
     """Move POINT and HEADING of the work array along the geodesic; INVERSE is the diagonal of D."""
     step = length / STEPS
@@ -235,7 +236,7 @@ def follow(work, length):
         advance(work, step)
 
 
-@compiled
+@compiled_in_order
 def advance(work, step):
     """One step of the classical fourth-order method for q'' = f(q, q')."""
     x, y, z = work[POINT], work[POINT + 1], work[POINT + 2]
@@ -258,7 +259,7 @@ def advance(work, step):
     work[HEADING + 2] = w + sixth * (k1[2] + 2.0 * (k2[2] + k3[2]) + k4[2])
 
 
-@compiled
+@compiled_in_order
 def _bend(diagonal, x, y, z, u, v, w):
     """Acceleration of a curve at x, y, z with the direction u, v, w."""
     d, e, f = diagonal

@@ -32,6 +32,7 @@ from __future__ import annotations
 
 from math import acos, atan2, cos, inf, pi, sin, sqrt
 
+from musclesolve._util.compiled_code import compiled_in_order
 from musclesolve.muscles.paths.kernel.arrays import (
     AXIAL,
     CENTER,
@@ -58,14 +59,14 @@ from musclesolve.muscles.paths.kernel.arrays import (
     W1,
     W2,
 )
-from musclesolve.muscles.paths.kernel.compile import compiled, cross, dot, resize
+from musclesolve.muscles.paths.kernel.vectors import cross, dot, resize
 
 PARTS = 64
 """Parts of an arc, for its length by the midpoint rule."""
 PLANES = 24
 
 
-@compiled
+@compiled_in_order
 def section_path(work):
     """Path in the plane through both ends and SURFACE: tangent points into U1 and U2; length of the arc.
 
@@ -75,7 +76,7 @@ def section_path(work):
     return _section(work)
 
 
-@compiled
+@compiled_in_order
 def other_section(work):
     """Path on the other side of the line than that of `section_path`: tangent points and length of the arc."""
     for k in range(3):
@@ -84,7 +85,7 @@ def other_section(work):
     return _section(work)
 
 
-@compiled
+@compiled_in_order
 def shortest_section(work):
     """Path in the plane around the line in which it is shortest: tangent points into U1 and U2; length of the arc."""
     best, at = inf, 0
@@ -105,7 +106,7 @@ def shortest_section(work):
     return _section(work)
 
 
-@compiled
+@compiled_in_order
 def _turn_plane(work, angle):
     """Turn the plane around the line."""
     for k in range(3):
@@ -117,7 +118,7 @@ def _turn_plane(work, angle):
     _middle(work)
 
 
-@compiled
+@compiled_in_order
 def _middle(work):
     """The center of the circle in the plane through the line, whose direction is SPARE, and SIDE."""
     cross(work, SPARE, SIDE, CENTER)
@@ -126,7 +127,7 @@ def _middle(work):
         work[CENTER + k] *= height
 
 
-@compiled
+@compiled_in_order
 def _section(work):
     """Tangent points on SIDE of the line, and the length of the arc between them."""
     radius = sqrt(max(1.0 - dot(work, CENTER, CENTER), 0.0))
@@ -147,7 +148,7 @@ def _section(work):
     return arc * radius * angle / PARTS
 
 
-@compiled
+@compiled_in_order
 def _plane(work):
     """The direction in the plane away from the line, and the center of the circle."""
     for k in range(3):
@@ -164,14 +165,14 @@ def _plane(work):
     _middle(work)
 
 
-@compiled
+@compiled_in_order
 def _angle(work):
     """Angle of the arc of the last section."""
     angle = atan2(dot(work, END, SLOPE), dot(work, END, OUT))
     return angle + 2.0 * pi if angle < 0.0 else angle
 
 
-@compiled
+@compiled_in_order
 def _tangent(work, end, radius):
     """Put the direction to the tangent point seen from an end and the one of the arc there."""
     for k in range(3):
@@ -198,7 +199,7 @@ SMALL = 1e-9
 NEWTON_STEPS = 60
 
 
-@compiled
+@compiled_in_order
 def plane_point(axis, sign, method, work):
     """Put the point of the surface into SURFACE; whether it was reflected. W1, W2 and RADII are given.
 
@@ -235,13 +236,13 @@ def plane_point(axis, sign, method, work):
     return True
 
 
-@compiled
+@compiled_in_order
 def _begin_at_point(work):
     for k in range(3):
         work[FIRST + k] = work[LAST + k] = work[SURFACE + k]
 
 
-@compiled
+@compiled_in_order
 def _cut(work):
     """Put where the line cuts the surface into FIRST, towards the first end, and LAST, towards the second."""
     a, b, c = 0.0, 0.0, -1.0
@@ -257,14 +258,14 @@ def _cut(work):
         work[LAST + k] = work[RADII + k] * (work[W1 + k] + (-b + root) / a * along)
 
 
-@compiled
+@compiled_in_order
 def _along(work, share, to):
     """Put the point at a share of the part of the line that is inside."""
     for k in range(3):
         work[to + k] = work[FIRST + k] + share * (work[LAST + k] - work[FIRST + k])
 
 
-@compiled
+@compiled_in_order
 def _axial_and_fan(hybrid, best, share, work):
     """Points MIDDLE and SURFACE of the rules axial and hybrid; the share of the fan, negative where it has none."""
     along = work[LAST + best] - work[FIRST + best]
@@ -290,7 +291,7 @@ def _axial_and_fan(hybrid, best, share, work):
     return 1.0 - part
 
 
-@compiled
+@compiled_in_order
 def _fan(work):
     """Put the middle of the line inside, moved by one mean radius in the mean direction to the surface, into TRIAL."""
     x, y, z = 0.0, 0.0, 0.0
@@ -314,7 +315,7 @@ def _fan(work):
     work[TRIAL + 2] += z / size
 
 
-@compiled
+@compiled_in_order
 def nearest(work, point, flat, to):
     """Put the point of the surface that is nearest to a point; flat: of the section across this axis, -1 for none.
 
@@ -358,7 +359,7 @@ PART = 0.001
 MOST_PARTS = 499
 
 
-@compiled
+@compiled_in_order
 def plane_normal(work):
     """Put the unit normal of the plane through both ends and SURFACE into NORMAL."""
     for k in range(3):
@@ -368,7 +369,7 @@ def plane_normal(work):
     resize(work, NORMAL, 1.0)
 
 
-@compiled
+@compiled_in_order
 def opensim_tangent(work, matrix, end, to):
     """Move the point at a place to the tangent point that OpenSim finds for an end."""
     outside = -1.0
@@ -409,7 +410,7 @@ def opensim_tangent(work, matrix, end, to):
         before = value = _squares(work, end, to, shift, d, matrix)
 
 
-@compiled
+@compiled_in_order
 def _squares(work, end, at, shift, d, matrix):
     """Sum of the squares of the equations, which are put into the last column of the matrix."""
     on, own, other = -1.0, d, d
@@ -426,7 +427,7 @@ def _squares(work, end, at, shift, d, matrix):
     return total
 
 
-@compiled
+@compiled_in_order
 def _equations(work, end, at, matrix):
     """Put the matrix J J' of the derivatives J of the equations by r and d into the rows 4 to 7, and -J e beside it."""
     slope = matrix[8:12]
@@ -446,7 +447,7 @@ def _equations(work, end, at, matrix):
                 matrix[4 + i, j] += slope[i, k] * slope[j, k]
 
 
-@compiled
+@compiled_in_order
 def _length(work, end, at):
     """OpenSim's factor of a step, which is small where the tangent runs towards the center."""
     square, far, along = 0.0, 0.0, 0.0
@@ -459,7 +460,7 @@ def _length(work, end, at):
     return (1.0 - cosine**100 if cosine > 0.1 else 1.0) / 16.0
 
 
-@compiled
+@compiled_in_order
 def _step(matrix, damping, factor):
     """Solve for the step, with the diagonal raised, into column 5 (Gauss, largest pivot first)."""
     for i in range(4):
@@ -484,13 +485,13 @@ def _step(matrix, damping, factor):
         matrix[i, 5] = factor * total / matrix[i, i]
 
 
-@compiled
+@compiled_in_order
 def _move(work, matrix, stretch, to):
     for k in range(3):
         work[to + k] += stretch * matrix[k, 5]
 
 
-@compiled
+@compiled_in_order
 def tangent_side(work, end, at):
     """On which side of the line from an end to the middle of the section a tangent point is: 1, that of SIDE, or -1."""
     square, lean, along = 0.0, 0.0, 0.0
@@ -505,7 +506,7 @@ def tangent_side(work, end, at):
     return 1.0 if across >= 0.0 else -1.0
 
 
-@compiled
+@compiled_in_order
 def opensim_arc(work, unit, one_half):
     """Length of the arc from FIRST to LAST [mean radii]; the long way around where a path on one half turns back."""
     chord = 0.0
@@ -538,7 +539,7 @@ def opensim_arc(work, unit, one_half):
     return length
 
 
-@compiled
+@compiled_in_order
 def _parts(work, parts, angle):
     """Length of so many parts of an arc; whether the first or the last of them runs back along its tangent."""
     length, back = 0.0, False

@@ -7,9 +7,8 @@ from typing import Any
 
 from numba import types
 
-from musclesolve._util.compiled_code import CompiledFunction, source_version
+from musclesolve._util.compiled_code import OPTIONS, CompiledFunction, source_version
 from musclesolve.muscles.paths.kernel.arrays import Layout, Lines, Output, Poses, Work
-from musclesolve.muscles.paths.kernel.compile import OPTIONS
 from musclesolve.muscles.paths.kernel.trace import trace_muscle
 from musclesolve.muscles.paths.kernel.wrapping import solve_muscle
 
@@ -88,7 +87,8 @@ _VERSION = source_version(Path(__file__).parent)
 
 
 def _on_disk(function: Any, *signature: Any) -> CompiledFunction:
-    return CompiledFunction(function, signature, OPTIONS, _VERSION, MESSAGE)
+    in_order = OPTIONS | {"fastmath": {"contract", "nsz", "arcp"}}
+    return CompiledFunction(function, signature, in_order, _VERSION, MESSAGE)
 
 
 PATHS = _on_disk(paths, _LAYOUT, _POSES, _OUTPUT, _WORK, _LINES, _WHOLE)

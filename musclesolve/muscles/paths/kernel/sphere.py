@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from math import acos, atan2, cos, pi, sin, sqrt
 
+from musclesolve._util.compiled_code import compiled_in_order
 from musclesolve.muscles.paths.kernel.arrays import (
     ACROSS,
     ARC,
@@ -29,7 +30,7 @@ from musclesolve.muscles.paths.kernel.arrays import (
     W1,
     W2,
 )
-from musclesolve.muscles.paths.kernel.compile import compiled, cross, dot, resize, straight_parts
+from musclesolve.muscles.paths.kernel.vectors import cross, dot, resize, straight_parts
 
 ROUND_OFF = 1e-7
 """An angle no further below zero is zero [rad]."""
@@ -37,7 +38,7 @@ CENTRAL = 1e-9
 """A line that passes nearer to the center, in radii, has no side of its own."""
 
 
-@compiled
+@compiled_in_order
 def touch_sphere(ends, radii, axis, sign, rules, contact, work):
     """Tangent points, arc and extra length of the segment between two ends (2, 3), all in the sphere's frame.
 
@@ -67,7 +68,7 @@ def touch_sphere(ends, radii, axis, sign, rules, contact, work):
     return MANDATORY if sided else POSSIBLE
 
 
-@compiled
+@compiled_in_order
 def unit_sphere(ends, radii, depth, work):
     """Scale the ellipsoid to the unit sphere: NONE, INSIDE or MANDATORY; whether the line passes through its center.
 
@@ -95,14 +96,14 @@ def unit_sphere(ends, radii, depth, work):
     return MANDATORY, distance < CENTRAL * CENTRAL
 
 
-@compiled
+@compiled_in_order
 def turn_side(work):
     """Go around the center on the other side."""
     for k in range(3):
         work[NEAREST + k] *= -1.0
 
 
-@compiled
+@compiled_in_order
 def _held_side(axis, sign, work):
     """Choose the side of the center by the rule of OpenSim; whether it takes tangent points of either side."""
     first = _far_tangent(work, W1)
@@ -117,7 +118,7 @@ def _held_side(axis, sign, work):
     return first != last
 
 
-@compiled
+@compiled_in_order
 def _far_tangent(work, end):
     """Put the tangent point of an end that is farther from both ends into U1; the side of the center that it is on."""
     _basis(work, end)
@@ -130,7 +131,7 @@ def _far_tangent(work, end):
     return side
 
 
-@compiled
+@compiled_in_order
 def _bent_back(axis, sign, work):
     """Tangent points of OpenSim on either side of the center, and the angle between them [rad]."""
     _far_tangent(work, W2)
@@ -151,7 +152,7 @@ def _bent_back(axis, sign, work):
     return 2.0 * pi - angle if outwards < 0.0 else angle
 
 
-@compiled
+@compiled_in_order
 def any_side(axis, sign, work):
     """A direction across a line through the center: the given side, or the axis that is most across."""
     size = sqrt(dot(work, W1, W1))
@@ -167,7 +168,7 @@ def any_side(axis, sign, work):
             work[NEAREST + k] *= -1.0
 
 
-@compiled
+@compiled_in_order
 def great_circle(work):
     """Tangent points on the unit sphere around the chosen side, and the angle between them [rad]."""
     _basis(work, W2)
@@ -182,7 +183,7 @@ def great_circle(work):
     return max(angle, 0.0)
 
 
-@compiled
+@compiled_in_order
 def _basis(work, end):
     """Unit vectors across the line from the center to an end: towards the chosen side, and across that."""
     share = dot(work, NEAREST, end) / dot(work, end, end)
@@ -193,7 +194,7 @@ def _basis(work, end):
     resize(work, ACROSS, 1.0)
 
 
-@compiled
+@compiled_in_order
 def tangent_point(work, end, angle):
     """Put the tangent point seen from an end, at an angle from the chosen side, and the direction from there on."""
     size = sqrt(dot(work, end, end))

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from math import cos, sin, sqrt
 
+from musclesolve._util.compiled_code import compiled_in_order
 from musclesolve.muscles.paths.kernel.arrays import CYLINDER, ELLIPSOID, HEADING, INVERSE, POINT
-from musclesolve.muscles.paths.kernel.compile import compiled
 from musclesolve.muscles.paths.kernel.ellipsoid import advance
 
 ARC_POINTS = 4
@@ -18,7 +18,7 @@ STEPS = 4
 """Integration steps from one of them to the next."""
 
 
-@compiled
+@compiled_in_order
 def trace_muscle(layout, poses, out, work, lines, t, muscle, size):
     """Put the points of a chain of some size into the slots of its muscle."""
     points = poses.position.shape[1]
@@ -40,7 +40,7 @@ def trace_muscle(layout, poses, out, work, lines, t, muscle, size):
             lines.position[t, unused, j] = lines.position[t, slot - 1, j]
 
 
-@compiled
+@compiled_in_order
 def _trace_arc(layout, poses, work, line, t, slot, item, length):
     """Points of an arc of some length between its tangent points, from where it begins; the slot after them."""
     step = length / (ARC_POINTS + 1)
@@ -55,7 +55,7 @@ def _trace_arc(layout, poses, work, line, t, slot, item, length):
     return slot
 
 
-@compiled
+@compiled_in_order
 def _begin(poses, out, work, t, item, before, node):
     """First tangent point and unit direction of the segment before it, in the frame of the object."""
     size = 0.0
@@ -77,7 +77,7 @@ def _begin(poses, out, work, t, item, before, node):
         work.round[HEADING + k] /= sqrt(size) if size > 0.0 else 1.0
 
 
-@compiled
+@compiled_in_order
 def _onwards(layout, work, item, step, number):
     """Put the point of an arc after so many steps into `work.contact`."""
     if layout.kind[item] == ELLIPSOID:

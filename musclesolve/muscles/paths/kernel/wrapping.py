@@ -21,6 +21,7 @@ from __future__ import annotations
 
 from math import inf, sqrt
 
+from musclesolve._util.compiled_code import compiled_in_order
 from musclesolve.muscles.paths.kernel.arrays import (
     ARC,
     CYLINDER,
@@ -35,7 +36,6 @@ from musclesolve.muscles.paths.kernel.arrays import (
     SPHERE,
     STAYS_OFF,
 )
-from musclesolve.muscles.paths.kernel.compile import compiled
 from musclesolve.muscles.paths.kernel.cylinder import touch_cylinder
 from musclesolve.muscles.paths.kernel.ellipsoid import touch_ellipsoid
 from musclesolve.muscles.paths.kernel.sphere import touch_sphere
@@ -51,7 +51,7 @@ SAME_LENGTH = 0.0005
 """Change of length that ends the rounds of OpenSim [m]."""
 
 
-@compiled
+@compiled_in_order
 def solve_muscle(layout, poses, out, work, t, muscle, rules):
     """One muscle in one pose, on the shortest path or by the rules of OpenSim; how many nodes its chain has."""
     first, last = layout.first_point[muscle], layout.first_point[muscle + 1]
@@ -83,7 +83,7 @@ def solve_muscle(layout, poses, out, work, t, muscle, rules):
     return size
 
 
-@compiled
+@compiled_in_order
 def _along(poses, out, work, t, size, place):
     """Length of the chain between the places of its nodes; its gradient is added to the nodes."""
     points = poses.position.shape[1]
@@ -109,7 +109,7 @@ def _along(poses, out, work, t, size, place):
     return total
 
 
-@compiled
+@compiled_in_order
 def wrap_muscle(layout, poses, out, work, t, muscle, size):
     """Insert the tangent points of the wraps of a muscle into the chain of its points; the size of the chain."""
     first, last = layout.first_wrap[muscle], layout.first_wrap[muscle + 1]
@@ -138,7 +138,7 @@ def wrap_muscle(layout, poses, out, work, t, muscle, size):
     return size
 
 
-@compiled
+@compiled_in_order
 def _extrapolate(position, step, first, last):
     """Move tangent points to the limit of a geometric series with the ratio of their last two steps (Aitken)."""
     along, square = 0.0, 0.0
@@ -153,7 +153,7 @@ def _extrapolate(position, step, first, last):
                 position[node, k] += factor * step[0, node, k]
 
 
-@compiled
+@compiled_in_order
 def rewrap(layout, poses, out, work, t, wrap, size):
     """Take one wrap off the chain and put it on again: size of the chain, last code, movement of its nodes [m]."""
     node = poses.position.shape[1] + 2 * wrap
@@ -176,7 +176,7 @@ def rewrap(layout, poses, out, work, t, wrap, size):
     return size + 2, code, moved if was_on else inf
 
 
-@compiled
+@compiled_in_order
 def _take_off(chain, size, node):
     """Remove two neighboring nodes, the first of them given, if they are on the chain."""
     for k in range(size):
@@ -187,7 +187,7 @@ def _take_off(chain, size, node):
     return size
 
 
-@compiled
+@compiled_in_order
 def _best_segment(layout, poses, out, work, t, wrap, size):
     """Code of the last segment tried, and place in the chain of the segment that a wrap takes, -1 for none."""
     points = poses.position.shape[1]
@@ -214,7 +214,7 @@ def _best_segment(layout, poses, out, work, t, wrap, size):
     return code, taken
 
 
-@compiled
+@compiled_in_order
 def touch(layout, poses, out, work, t, first, last, wrap):
     """Contact of the segment between two nodes with an object, in `work.contact`, in the object's frame."""
     item = layout.wrap_object[wrap]
@@ -237,7 +237,7 @@ def touch(layout, poses, out, work, t, first, last, wrap):
     )
 
 
-@compiled
+@compiled_in_order
 def place_contact(poses, out, work, t, node, item):
     """Put the two nodes of a wrap at the tangent points of `work.best`; how far they moved [m]."""
     moved = 0.0
@@ -253,7 +253,7 @@ def place_contact(poses, out, work, t, node, item):
     return moved
 
 
-@compiled
+@compiled_in_order
 def opensim_rounds(layout, poses, out, work, t, muscle, size):
     """Insert the tangent points into the chain, where they were first seen into `work.seen`; size of the chain."""
     first, last = layout.first_wrap[muscle], layout.first_wrap[muscle + 1]
@@ -281,7 +281,7 @@ def opensim_rounds(layout, poses, out, work, t, muscle, size):
     return size
 
 
-@compiled
+@compiled_in_order
 def _length(poses, out, work, t, size):
     """Length of the chain as OpenSim adds it up; tangent points that are new are seen."""
     points = poses.position.shape[1]

@@ -1,36 +1,19 @@
-"""How the functions of the path engine are compiled, and vectors of three numbers as parts of its work array."""
+"""Vectors of three numbers as parts of a work array."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from math import sqrt
-from typing import Any
 
-from numba import njit
-
-# No "_nrt": nothing is allocated, so numba need not count references. No "nnan" or "ninf": a pose that is not finite
-# must give a length that is not finite.
-OPTIONS: dict[str, Any] = {
-    "nogil": True,
-    "_nrt": False,
-    "error_model": "numpy",
-    "fastmath": {"contract", "nsz", "arcp"},
-    "no_cfunc_wrapper": True,
-}
+from musclesolve._util.compiled_code import compiled_in_order
 
 
-def compiled(function: Callable[..., Any]) -> Any:
-    """Compile a function as a part of those that call it."""
-    return njit(**(OPTIONS | {"no_cpython_wrapper": True, "no_rewrites": True}))(function)
-
-
-@compiled
+@compiled_in_order
 def dot(work, a, b):
     """Product of the vectors at two places."""
     return work[a] * work[b] + work[a + 1] * work[b + 1] + work[a + 2] * work[b + 2]
 
 
-@compiled
+@compiled_in_order
 def cross(work, a, b, to):
     """Put the vector product of the vectors at `a` and `b` at another place."""
     for k in range(3):
@@ -38,7 +21,7 @@ def cross(work, a, b, to):
         work[to + k] = work[a + i] * work[b + j] - work[a + j] * work[b + i]
 
 
-@compiled
+@compiled_in_order
 def resize(work, a, size):
     """Give the vector at a place another length."""
     factor = size / sqrt(dot(work, a, a))
@@ -46,7 +29,7 @@ def resize(work, a, size):
         work[a + k] *= factor
 
 
-@compiled
+@compiled_in_order
 def straight_parts(ends, contact):
     """The two straight parts less the straight line [m]."""
     first, last, line = 0.0, 0.0, 0.0
