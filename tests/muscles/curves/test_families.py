@@ -185,9 +185,7 @@ def test_the_passive_curve_of_millard_is_that_of_opensim(strains, expected):
 def test_the_passive_curve_of_millard_with_parameters_of_its_own_is_that_of_opensim():
     """FiberForceLengthCurve(-0.05, 0.5, 0.3, 5, 0.6) of OpenSim 4.6."""
     stated = {"stiffness_at_low_force": 0.3, "stiffness_at_one_norm_force": 5.0, "curviness": 0.6}
-    found = Millard2013("own", {"passive": stated}).passive(
-        [0.9, *LENGTH[5:], 0.96, 1.6], -0.05, 0.5
-    )
+    found = Millard2013("own", {"passive": stated}).passive([0.9, *LENGTH[5:], 0.96, 1.6], -0.05, 0.5)
     np.testing.assert_allclose(found, [0.0, 0.0255535, 0.1538634, 1.0, 0.0006844, 1.5], rtol=0, atol=1e-7)
 
 
