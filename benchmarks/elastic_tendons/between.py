@@ -10,7 +10,7 @@ from benchmarks.elastic_tendons.times import timed, total
 from benchmarks.elastic_tendons.variants import COST, SETS, motion
 from benchmarks.validation.page import table
 from musclesolve.trajectory.collocation.collocation import Collocation
-from musclesolve.trajectory.motion_cost import MotionCost
+from musclesolve.trajectory.motion_problem import MotionCost
 from musclesolve.trajectory.solve_motion import solve_motion, static_start
 
 MARGIN = 0.1

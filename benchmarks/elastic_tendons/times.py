@@ -17,8 +17,7 @@ from musclesolve._util.arrays import Array
 from musclesolve.sharing.solving import solve
 from musclesolve.sharing.status import Status
 from musclesolve.trajectory.collocation.collocation import Collocation
-from musclesolve.trajectory.motion_cost import MotionCost
-from musclesolve.trajectory.motion_problem import MotionProblem
+from musclesolve.trajectory.motion_problem import MotionCost, MotionProblem
 from musclesolve.trajectory.motion_solution import MotionSolution, label_solution
 from musclesolve.trajectory.solve_motion import solve_motion, static_problem, static_start
 from musclesolve.trajectory.structured import Structured

@@ -26,7 +26,7 @@ from musclesolve.opensim.read_model import read_osim
 from musclesolve.pipeline.body import Sharing
 from musclesolve.pipeline.opensim.model_body import ModelBody, ModelOptions, model_body
 from musclesolve.pipeline.share import share, sharing_problem
-from musclesolve.sharing.cost.named.power_costs import ActivationPower
+from musclesolve.sharing.cost.named.muscle_sums import ActivationPower
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solver.solver_registry import find_solver
 from musclesolve.sharing.solving import solve

@@ -21,7 +21,7 @@ from musclesolve.pipeline.measured_activation import MeasuredActivation
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solution import Solution
-from musclesolve.sharing.solver.solver_base import Solver
+from musclesolve.sharing.solver.solver_registry import Solver
 from musclesolve.trajectory.motion_solution import MotionSolution
 
 

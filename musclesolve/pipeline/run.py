@@ -16,7 +16,7 @@ from musclesolve.recording.data import Trial
 from musclesolve.recording.trial.model_trial import ModelTrial
 from musclesolve.recording.trial.trial_file import read_recording, read_trial
 from musclesolve.sharing.cost.cost_base import Cost
-from musclesolve.sharing.solver.solver_base import Solver
+from musclesolve.sharing.solver.solver_registry import Solver
 
 
 def prepare(

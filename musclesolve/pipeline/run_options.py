@@ -26,8 +26,7 @@ from musclesolve.pipeline.share import motion_cost, motion_solver
 from musclesolve.recording.data import SIDE_NAMES, Trial
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.cost.cost_registry import find_cost
-from musclesolve.sharing.solver.solver_base import Solver
-from musclesolve.sharing.solver.solver_registry import find_solver
+from musclesolve.sharing.solver.solver_registry import Solver, find_solver
 
 SHARED_DOFS = LEG_DOFS[:5]
 """Moments shared among the muscles unless the trial file says otherwise: hip, knee, dorsiflexion.

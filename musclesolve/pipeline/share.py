@@ -22,8 +22,7 @@ from musclesolve.sharing.cost.cost_base import Cost, single_costs
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solution import Solution, SolutionArrays
-from musclesolve.sharing.solver.solver_base import Solver
-from musclesolve.sharing.solver.solver_registry import find_solver
+from musclesolve.sharing.solver.solver_registry import Solver, find_solver
 from musclesolve.sharing.solving import solve
 from musclesolve.sharing.status import Status
 from musclesolve.trajectory.motion_problem import FEWEST_FRAMES, MotionProblem

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from musclesolve._util.arrays import AnyArray, Array, Mask
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.problem import Problem
-from musclesolve.sharing.solver.solver_base import Solver
+from musclesolve.sharing.solver.solver_registry import Solver
 from musclesolve.sharing.status import Status
 
 

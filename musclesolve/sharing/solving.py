@@ -28,8 +28,7 @@ from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.problem_scale import edge_weight, fallback_weight
 from musclesolve.sharing.solution import Solution, SolutionArrays
 from musclesolve.sharing.solver.interior_point import nearest_moments
-from musclesolve.sharing.solver.solver_base import Solver
-from musclesolve.sharing.solver.solver_registry import find_solver, fits, refuse_unfit
+from musclesolve.sharing.solver.solver_registry import Solver, find_solver, fits, refuse_unfit
 from musclesolve.sharing.status import Status
 
 ON_INFEASIBLE = ("report", "reserve")

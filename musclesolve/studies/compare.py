@@ -23,8 +23,7 @@ from musclesolve.results.dataset.result_quantities import OF_SOLUTION, is_elasti
 from musclesolve.sharing.arguments import members
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.cost.cost_registry import find_cost
-from musclesolve.sharing.solver.solver_base import Solver
-from musclesolve.sharing.solver.solver_registry import REGISTRY, find_solver
+from musclesolve.sharing.solver.solver_registry import REGISTRY, Solver, find_solver
 
 OF_A_COST = (
     *("activation", "muscle_force", "reserve_moment", "unassigned_moment", "joint_reaction"),

@@ -34,7 +34,7 @@ from musclesolve.recording.data import Trial
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solution_derivatives import SolutionDerivatives, solution_derivatives
-from musclesolve.sharing.solver.solver_base import Solver
+from musclesolve.sharing.solver.solver_registry import Solver
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -34,47 +34,47 @@ import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve.sharing.rate_limits import ActivationLimits
-from musclesolve.trajectory.local_equilibrium import Balance
+from musclesolve.trajectory.local_equilibrium import FiberBalance
 from musclesolve.trajectory.time_basis import TimeBasis
 
 LEAST_OF_MUSCLE, LEAST_OF_ALL = 0.1, 1e-5
 _STEPS = 60
 
 
-class Motion(Protocol):
-    """A motion of T frames, n muscles and m moments."""
+class MotionArrays(Protocol):
+    """The numbers of a motion of T frames, n muscles and m moments."""
 
     @property
     def moment(self) -> Array:
-        """(T, m) [N m]."""
+        """The moments (T, m) [N m]."""
 
     @property
     def lever(self) -> Array:
-        """(T, m, n) [N m]: the moment of one unit of tendon force."""
+        """The moments of one unit of tendon force, (T, m, n) [N m]."""
 
     @property
     def compliance(self) -> Array:
-        """(T, m) of reserves; zero where there is none."""
+        """The compliance of reserves, (T, m) [(N m)^2 per cost]; zero where there is none."""
 
     @property
     def lower(self) -> Array:
-        """(T, n), the lower bound of activations."""
+        """The lower bounds (T, n) of activations."""
 
     @property
     def upper(self) -> Array:
-        """(T, n), the upper one."""
+        """The upper bounds (T, n) of activations."""
 
     @property
     def coordinate_range(self) -> tuple[Array, Array]:
-        """Between which values (T, n) the tendon coordinates lie, whatever the cost."""
+        """The bounds of tendon coordinates, (T, n) each, whatever the cost."""
 
     @property
     def weight(self) -> Array:
-        """(T,) of the frames in the sum of costs."""
+        """The weights (T,) of the frames in the sum of costs."""
 
     @property
     def basis(self) -> TimeBasis:
-        """Of the tendon coordinates in time."""
+        """The basis of the tendon coordinates in time."""
 
     @property
     def mean_step(self) -> float:
@@ -82,9 +82,9 @@ class Motion(Protocol):
 
     @property
     def activation_limits(self) -> ActivationLimits:
-        """Between neighboring frames."""
+        """The limits of activations between neighboring frames."""
 
-    def state(self, z: Array, y: Array) -> Balance:
+    def state(self, z: Array, y: Array) -> FiberBalance:
         """Tendon and fiber at coordinates z and rates y [1/s], (T, n)."""
 
 
@@ -92,10 +92,10 @@ class CostOfMotion(Protocol):
     """The cost of a motion, a sum over muscles."""
 
     def slopes(self, force: Array, activation: Array) -> tuple[Array, Array, Array, Array]:
-        """First and second derivatives (T, n) by the active force, then by the activation."""
+        """First and second derivatives (T, n) by active force over F0, then by activation, both (T, n)."""
 
     def largest_force(self) -> Array:
-        """The active force (T, n) where the domain of the cost ends; infinite where it does not."""
+        """The active force over F0 (T, n) where the domain of the cost ends; infinite where it does not."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,12 +132,12 @@ class Misses:
 
     @property
     def of_bounds(self) -> Array:
-        """The largest miss of a condition on bounds and limits, (T,)."""
+        """The largest miss of a condition on bounds and limits in each frame, (T,)."""
         return np.maximum.reduce([self.activations, self.coordinates, self.limits])
 
     @property
     def residual(self) -> Array:
-        """The largest one of each frame, (T,); infinite where a number is not finite."""
+        """The largest miss of each frame, (T,); infinite where a number is not finite."""
         every = np.stack(list(vars(self).values()))
         return np.where(np.isfinite(every).all(axis=0), every.max(axis=0), np.inf)
 
@@ -145,7 +145,7 @@ class Misses:
 class Certifier:
     """Recomputes the certificate from the problem and the numbers of an attempt alone."""
 
-    def __init__(self, problem: Motion, cost: CostOfMotion) -> None:
+    def __init__(self, problem: MotionArrays, cost: CostOfMotion) -> None:
         self.problem, self.cost = problem, cost
         self.basis, self.limits = problem.basis, problem.activation_limits
         self.bounds = coordinate_bounds(problem, cost)
@@ -154,14 +154,14 @@ class Certifier:
         """The rates (T, n) [1/s] of the spline through tendon coordinates (T, n)."""
         return self.basis.rates(self.basis.coefficients(coordinate))
 
-    def state(self, coordinate: Array) -> Balance:
+    def state(self, coordinate: Array) -> FiberBalance:
         """Muscles where the tendon coordinate is z (T, n), with the rates of its spline."""
         return self.problem.state(coordinate, self.rate(coordinate))
 
-    def misses(self, found: MotionAttempt) -> Misses:
+    def misses(self, attempt: MotionAttempt) -> Misses:
         """By how much an attempt misses each condition; reserves are what the multipliers make them."""
         problem, basis, limits = self.problem, self.basis, self.limits
-        z, a, mu = found.coordinate, found.activation, found.balance_multiplier
+        z, a, mu = attempt.coordinate, attempt.activation, attempt.balance_multiplier
         if not np.isfinite(z).all():
             return Misses(*np.full((len(fields(Misses)), len(z)), np.inf))
         with np.errstate(all="ignore"):
@@ -170,17 +170,17 @@ class Certifier:
 
             # the terms of the first two lines by z, by its rate and by the activation, (T, n) each
             by_force, _, by_activation, _ = self.cost.slopes(active.value, a)
-            weight, pull = problem.weight[:, None], np.einsum("tkn,tk->tn", problem.lever, found.multiplier)
+            weight, pull = problem.weight[:, None], np.einsum("tkn,tk->tn", problem.lever, attempt.multiplier)
             of_z = [
                 weight * by_force * active.slope,
                 -pull * tendon.slope,
                 -mu * (active.slope - a * capacity.z),
-                -found.coordinate_multiplier,
+                -attempt.coordinate_multiplier,
             ]
             of_y = mu * a * capacity.y
-            of_a = [weight * by_activation, mu * capacity.value, -limits.pull(found.limit_multiplier)]
+            of_a = [weight * by_activation, mu * capacity.value, -limits.pull(attempt.limit_multiplier)]
             size_z = _at_least(np.abs(of_z).sum(axis=0))
-            between, none = found.limit_multiplier.sum(axis=0), np.zeros((1, a.shape[1]))
+            between, none = attempt.limit_multiplier.sum(axis=0), np.zeros((1, a.shape[1]))
             around = np.vstack([none, between]) + np.vstack([between, none])
             size_a = _at_least(np.abs(of_a).sum(axis=0) + np.abs(around), float(size_z.max()))
 
@@ -188,22 +188,22 @@ class Certifier:
             total = basis.gather(np.sum(of_z, axis=0), of_y)
             size = _at_least(absolute.gather(np.abs(of_z).sum(axis=0), np.abs(of_y)))
             produced = np.einsum("tkn,tn->tk", problem.lever, tendon.value)
-            short = produced + problem.compliance * found.multiplier - problem.moment
+            short = produced + problem.compliance * attempt.multiplier - problem.moment
             slack = limits.slack(a)
-            step = np.clip(found.limit_multiplier / np.minimum(size_a[:-1], size_a[1:]), -1.0, 1.0)
+            step = np.clip(attempt.limit_multiplier / np.minimum(size_a[:-1], size_a[1:]), -1.0, 1.0)
             limit = np.abs(slack - np.maximum(slack - step, 0.0)).max(axis=(0, 2))
             return Misses(
                 states=(np.abs(total) / size).max(axis=1),
                 activations=_projected(a, np.sum(of_a, axis=0), size_a, problem.lower, problem.upper),
                 moments=(np.abs(short) / np.maximum(1.0, np.abs(problem.moment))).max(axis=1),
                 balance=np.abs(state.imbalance(a)).max(axis=1),
-                coordinates=_projected(z, found.coordinate_multiplier, size_z, *self.bounds),
+                coordinates=_projected(z, attempt.coordinate_multiplier, size_z, *self.bounds),
                 limits=np.maximum(np.append(limit, 0.0), np.append(0.0, limit)),
             )
 
 
-def coordinate_bounds(problem: Motion, cost: CostOfMotion) -> tuple[Array, Array]:
-    """(T, n) each: from where the tendon has no force to where the domain of the cost ends.
+def coordinate_bounds(problem: MotionArrays, cost: CostOfMotion) -> tuple[Array, Array]:
+    """Bounds of z, (T, n) each: from where the tendon has no force to where the domain of the cost ends.
 
     The active force f - p grows with z, since the tendon pulls harder and the fiber becomes shorter; the bound is the z
     where it is the largest force of the cost.
@@ -221,12 +221,12 @@ def coordinate_bounds(problem: Motion, cost: CostOfMotion) -> tuple[Array, Array
 
 
 def _at_least(size: Array, other: float = 0.0) -> Array:
-    """No less than a share of the largest; other: the largest of other lines, where all of this one may vanish."""
+    """Sizes (T, n), no less than a share of the largest, and of `other`, that of other lines: all here may vanish."""
     largest = np.maximum(LEAST_OF_MUSCLE * size.max(axis=0), LEAST_OF_ALL * max(float(size.max()), other))
     return np.maximum(size, np.where(largest > 0.0, largest, 1.0))
 
 
 def _projected(value: Array, slope: Array, size: Array, lower: Array, upper: Array) -> Array:
-    """|x - clip(x - slope / S)|, the largest of each frame, (T,)."""
+    """The largest |x - clip(x - slope / S)| of each frame, (T,); values x, slopes, sizes S and bounds are (T, n)."""
     step = np.clip(slope / size, -1.0, 1.0)
     return np.asarray(np.abs(value - np.clip(value - step, lower, upper)).max(axis=1))

@@ -33,7 +33,7 @@ class Capacity(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Balance:
+class FiberBalance:
     """Muscles (T, n) in some states, all forces over F0.
 
     active: the force that the contractile element must bear along the tendon, f - p.
@@ -54,8 +54,8 @@ class Balance:
 
 
 @dataclass(frozen=True, eq=False)
-class Equilibrium(Balance):
-    """The same with the fibers: length [m], velocity [m/s], cosine of the pennation angle, (T, n)."""
+class Equilibrium(FiberBalance):
+    """Muscles in some states with the fibers: length [m], velocity [m/s], cosine of the pennation angle, (T, n)."""
 
     fiber_length: Array
     fiber_velocity: Array
@@ -63,8 +63,9 @@ class Equilibrium(Balance):
 
 
 def equilibrium(muscles: ElasticMuscles, length: Array, velocity: Array, z: Array, y: Array) -> Equilibrium:
-    """In states z, y [1/s] (T, n), for musculotendon lengths [m] and their rates [m/s], (T, n)."""
-    optimal, stretch, curves = muscles.parameters.optimal_fiber_length, muscles.stretch, muscles.curves
+    """The muscles in states z, y [1/s] (T, n), for musculotendon lengths [m] and their rates [m/s], (T, n)."""
+    parameters, curves, stretch = muscles.parameters, muscles.curves, muscles.stretch
+    optimal = parameters.optimal_fiber_length
     # along the tendon, kept above zero: x = (u + root) / 2 of u = L_MT - l_T
     width = LEAST_ALONG * optimal
     free = length - muscles.rest - stretch * z
@@ -79,21 +80,48 @@ def equilibrium(muscles: ElasticMuscles, length: Array, velocity: Array, z: Arra
     fiber_zz = bend * np.square(along_z) + cosine * along_zz
     cosine_z = bend * along_z
     cosine_zz = bend * along_zz - 3.0 * bend * cosine / fiber * np.square(along_z)
-    active = _of_z(curves.active(fiber / optimal), fiber_z / optimal, fiber_zz / optimal)
-    factor, moved = _velocity(muscles, velocity, y, (cosine, cosine_z, cosine_zz))
     along_tendon = Curved(cosine, cosine_z, cosine_zz)
+
+    # the force-velocity factor by z and y
+    fastest = parameters.max_shortening_velocity * optimal
+    speed, by_y = (velocity - stretch * y) / fastest, -stretch / fastest
+    v, v_z, v_zz = (speed * part for part in along_tendon)
+    v_y, v_zy = by_y * cosine, by_y * cosine_z
+    factor, slope, curvature = curves.velocity(v)
+    f_z, f_y = slope * v_z, slope * v_y
+    f_zz = curvature * np.square(v_z) + slope * v_zz
+    f_zy = curvature * v_z * v_y + slope * v_zy
+    f_yy = curvature * np.square(v_y)
+
+    # the capacity: that factor times the one of z alone
+    g, g_z, g_zz = _product(
+        _of_z(curves.active(fiber / optimal), fiber_z / optimal, fiber_zz / optimal), along_tendon
+    )
+    capacity = Capacity(
+        value=g * factor,
+        z=g_z * factor + g * f_z,
+        y=g * f_y,
+        zz=g_zz * factor + 2.0 * g_z * f_z + g * f_zz,
+        zy=g_z * f_y + g * f_zy,
+        yy=g * f_yy,
+    )
+    element = parameters.passive
+    span = (element.at_one - element.at_zero) * optimal
+    share = (fiber - (1.0 + element.at_zero) * optimal) / span
+    force = _product(_of_z(curves.passive(share), fiber_z / span, fiber_zz / span), along_tendon)
+    strength = element.force / parameters.max_isometric_force
     return Equilibrium(
         tendon=curves.tendon(z),
-        passive=_passive(muscles, along_tendon, (fiber, fiber_z, fiber_zz)),
-        capacity=_capacity(_product(active, along_tendon), factor),
+        passive=Curved(*(strength * part for part in force)),
+        capacity=capacity,
         fiber_length=fiber,
-        fiber_velocity=moved,
+        fiber_velocity=v * fastest,
         cos_pennation=cosine,
     )
 
 
 def _of_z(curve: Curved, first: Array, second: Array) -> Curved:
-    """A curve of x(z) by z, with dx/dz and its derivative."""
+    """A curve of x(z) by z, with dx/dz and its derivative, (T, n)."""
     return Curved(curve.value, curve.slope * first, curve.curvature * np.square(first) + curve.slope * second)
 
 
@@ -102,47 +130,4 @@ def _product(one: Curved, other: Curved) -> Curved:
         one.value * other.value,
         one.slope * other.value + one.value * other.slope,
         one.curvature * other.value + 2.0 * one.slope * other.slope + one.value * other.curvature,
-    )
-
-
-def _velocity(
-    muscles: ElasticMuscles, velocity: Array, y: Array, cosine: tuple[Array, Array, Array]
-) -> tuple[Capacity, Array]:
-    """The force-velocity factor by z and y, and the fiber velocity [m/s]."""
-    fastest = muscles.parameters.max_shortening_velocity * muscles.parameters.optimal_fiber_length
-    along = (velocity - muscles.stretch * y) / fastest
-    by_y = -muscles.stretch / fastest
-    v, v_z, v_zz = (along * part for part in cosine)
-    v_y, v_zy = by_y * cosine[0], by_y * cosine[1]
-    curve = muscles.curves.velocity(v)
-    slope, bend = curve.slope, curve.curvature
-    found = Capacity(
-        curve.value,
-        slope * v_z,
-        slope * v_y,
-        bend * np.square(v_z) + slope * v_zz,
-        bend * v_z * v_y + slope * v_zy,
-        bend * np.square(v_y),
-    )
-    return found, v * fastest
-
-
-def _passive(muscles: ElasticMuscles, cosine: Curved, fiber: tuple[Array, Array, Array]) -> Curved:
-    element, optimal = muscles.parameters.passive, muscles.parameters.optimal_fiber_length
-    span = (element.at_one - element.at_zero) * optimal
-    share = (fiber[0] - (1.0 + element.at_zero) * optimal) / span
-    force = _of_z(muscles.curves.passive(share), fiber[1] / span, fiber[2] / span)
-    strength = element.force / muscles.parameters.max_isometric_force
-    return Curved(*(strength * part for part in _product(force, cosine)))
-
-
-def _capacity(length: Curved, velocity: Capacity) -> Capacity:
-    """The product of a factor of z and one of z and y."""
-    return Capacity(
-        length.value * velocity.value,
-        length.slope * velocity.value + length.value * velocity.z,
-        length.value * velocity.y,
-        length.curvature * velocity.value + 2.0 * length.slope * velocity.z + length.value * velocity.zz,
-        length.slope * velocity.y + length.value * velocity.zy,
-        length.value * velocity.yy,
     )

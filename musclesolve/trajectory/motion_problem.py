@@ -1,9 +1,20 @@
-"""The force-sharing problem of a whole motion, as arrays."""
+"""The force-sharing problem of a whole motion, as arrays, and its cost.
+
+With an elastic tendon the force capacity of a muscle depends on the solution. A cost is a function of
+
+    the active tendon force a * capacity   (force_squared, stress_cubed, soft_saturation, ...), or of
+    the activation a itself                (activation_power, activation_volume, emg_tracking, ...),
+
+which shows when the capacity of a problem is doubled: the first keeps its value at half the activation, the second at
+the same one. A sum of costs is taken apart into both. A cost of neither kind (muscle power, which needs the velocity
+of fibers; joint reactions) is refused.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -11,7 +22,9 @@ from musclesolve._util.arrays import Array, Indices
 from musclesolve._util.checks import check_array, check_increasing, check_real_array
 from musclesolve.errors import InputError
 from musclesolve.muscles.elastic.elastic_muscles import ElasticMuscles
-from musclesolve.sharing.arguments import check_type
+from musclesolve.sharing.arguments import check_smooth_convex_cost, check_type
+from musclesolve.sharing.cost.cost_base import Cost, WeightedSum, bad_cost, single_costs
+from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.rate_limits import ActivationLimits, RateLimits
 from musclesolve.trajectory.local_equilibrium import Equilibrium, equilibrium
@@ -76,50 +89,63 @@ class MotionProblem:
         if self.limits is not None:
             check_type(self.limits, RateLimits, "limits", "RateLimits, or None: activation may jump")
         time = check_increasing(self.time, where="time")
-        frames, muscles, moments = len(time), len(self.muscles.names), len(self.dof)
-        _check_steps(time)
-        shapes: dict[str, tuple[int | str, ...]] = {
-            "moment_arm": (frames, moments, muscles),
-            "moment": (frames, moments),
-            "musculotendon_length": (frames, muscles),
-            "musculotendon_velocity": (frames, muscles),
-        }
+        if len(time) < FEWEST_FRAMES:
+            raise InputError(
+                f"{len(time)} frame{'s' if len(time) > 1 else ''} in a row",
+                code="too_few_frames",
+                where="time",
+                expected=f"at least {FEWEST_FRAMES} frames without a gap: fiber velocities are made of them",
+                remedy='use rigid tendons (tendon = "rigid") for single frames',
+            )
+        steps = np.diff(time)
+        worst = int(steps.argmax())
+        if steps[worst] > LONGEST_STEP:
+            raise InputError(
+                f"{1e3 * steps[worst]:.4g} ms between the frames at {time[worst]:g} and {time[worst + 1]:g} s",
+                code="uneven_sampling",
+                where="time",
+                expected=f"at most {1e3 * LONGEST_STEP:g} ms, in which activation can follow",
+                remedy='resample the motion, or use rigid tendons (tendon = "rigid")',
+            )
         object.__setattr__(self, "time", time)
+        frames, muscles, moments = len(time), len(self.muscles.names), len(self.dof)
+        of_muscles, of_moments = (frames, muscles), (frames, moments)
+        for name in ("lower", "upper", "emg", "reserve_weight"):
+            if (array := getattr(self, name)) is not None:
+                size = of_moments if name == "reserve_weight" else of_muscles
+                object.__setattr__(self, name, _over_time(array, name, size))
+        shapes: dict[str, tuple[int, ...]] = {
+            "moment_arm": (frames, moments, muscles),
+            "moment": of_moments,
+            **dict.fromkeys(("musculotendon_length", "musculotendon_velocity", "lower", "upper"), of_muscles),
+        }
         for name, shape in shapes.items():
             object.__setattr__(self, name, check_array(getattr(self, name), name, shape, real=True))
-        for name in ("lower", "upper"):
-            bound = _over_time(getattr(self, name), name, (frames, muscles))
-            object.__setattr__(self, name, check_array(bound, name, (frames, muscles), real=True))
-        if self.emg is not None:
-            object.__setattr__(self, "emg", _over_time(self.emg, "emg", (frames, muscles)))
-        if self.reserve_weight is not None:
-            weight = _over_time(self.reserve_weight, "reserve_weight", (frames, moments))
-            object.__setattr__(self, "reserve_weight", weight)
 
     @property
     def n_frames(self) -> int:
-        """T."""
+        """The number T of frames."""
         return len(self.time)
 
     @property
     def coordinate_range(self) -> tuple[Array, Array]:
-        """From where the tendons have no force to where no muscle pulls as hard, (T, n) each."""
+        """Tendon coordinates from where there is no force to where no muscle pulls as hard, (T, n) each."""
         shape = self.musculotendon_length.shape
         return np.broadcast_to(self.muscles.start, shape), np.full(shape, LARGEST_COORDINATE)
 
     @cached_property
     def basis(self) -> TimeBasis:
-        """Of the tendon coordinates."""
+        """The basis of the tendon coordinates in time."""
         return TimeBasis.of(self.time)
 
     @property
     def mean_step(self) -> float:
-        """Between frames [s]."""
+        """The mean time between frames [s]."""
         return float(np.diff(self.time).mean())
 
     @cached_property
     def activation_limits(self) -> ActivationLimits:
-        """Between neighboring frames."""
+        """The limits of activation between neighboring frames."""
         return ActivationLimits.of(self.limits, self.time)
 
     def state(self, z: Array, y: Array) -> Equilibrium:
@@ -140,7 +166,7 @@ class MotionProblem:
 
     @cached_property
     def weight(self) -> Array:
-        """(T,) of the frames in the integral over time by the trapezoid rule, over the mean time between frames."""
+        """Weights (T,) of the frames in the integral over time by trapezoids, over the mean time between frames."""
         steps = np.diff(self.time)
         total = np.zeros(self.n_frames)
         total[1:] += 0.5 * steps
@@ -174,39 +200,103 @@ class MotionProblem:
             *("time", "moment_arm", "moment", "musculotendon_length", "musculotendon_velocity"),
             *("lower", "upper", "reserve_weight", "emg"),
         )
-        given = {name: getattr(self, name) for name in self.__dataclass_fields__}
-        parts = {name: None if given[name] is None else given[name][which] for name in per_frame}
-        return MotionProblem(**(given | parts))
+        arrays = {name: getattr(self, name) for name in per_frame}
+        parts: dict[str, Any] = {name: None if x is None else x[which] for name, x in arrays.items()}
+        return replace(self, **parts)
 
 
-def _check_steps(time: Array) -> None:
-    """Refuse motions of which no fiber velocity can be made, and those that miss what muscles do."""
-    if len(time) < FEWEST_FRAMES:
-        raise InputError(
-            f"{len(time)} frame{'s' if len(time) > 1 else ''} in a row",
-            code="too_few_frames",
-            where="time",
-            expected=f"at least {FEWEST_FRAMES} frames without a gap: fiber velocities are made of them",
-            remedy='use rigid tendons (tendon = "rigid") for single frames',
-        )
-    steps = np.diff(time)
-    worst = int(steps.argmax())
-    if steps[worst] > LONGEST_STEP:
-        raise InputError(
-            f"{1e3 * steps[worst]:.4g} ms between the frames at {time[worst]:g} and {time[worst + 1]:g} s",
-            code="uneven_sampling",
-            where="time",
-            expected=f"at most {1e3 * LONGEST_STEP:g} ms, in which activation can follow",
-            remedy='resample the motion, or use rigid tendons (tendon = "rigid")',
-        )
-
-
-def _over_time(given: object, name: str, shape: tuple[int, int]) -> Array:
+def _over_time(numbers: object, name: str, shape: tuple[int, int]) -> Array:
     expected = f"numbers that broadcast to {shape}"
-    array = check_real_array(given, name, expected)
+    array = check_real_array(numbers, name, expected)
     try:
         return np.broadcast_to(array, shape)
     except ValueError as error:
         raise InputError(
             f"{name} has the shape {array.shape}", code="bad_shape", where=name, expected=expected
         ) from error
+
+
+_SAME = 1e-9
+_REMEDY = 'choose a cost of forces or of activations, or use rigid tendons (tendon = "rigid")'
+
+
+@dataclass(frozen=True, eq=False)
+class MotionCost:
+    """Costs with their factors: those of the active force x = F / F0 (T, n), and those of the activation a (T, n).
+
+    isometric: the problem with F0 for the capacity.
+    """
+
+    cost: Cost
+    isometric: Problem
+    of_force: tuple[tuple[float, Cost], ...]
+    of_activation: tuple[tuple[float, Cost], ...]
+
+    @classmethod
+    def of(cls, problem: MotionProblem, cost: str | Cost) -> MotionCost:
+        """Take a cost apart.
+
+        Raises:
+            InputError: a cost that is not smooth, convex and a sum over muscles, or of neither kind.
+        """
+        isometric = problem.isometric
+        for single in single_costs(find_cost(cost)):
+            if single.needs != {"separable"} or "fiber_velocity" in single.data:
+                fault, expected = "cannot be used with elastic tendons", "a sum over muscles"
+                raise bad_cost(single, fault, expected, remedy=_REMEDY)
+        chosen = check_smooth_convex_cost(cost, isometric, "used with elastic tendons", "cost")
+        parts: dict[str, list[tuple[float, Cost]]] = {"force": [], "activation": []}
+        for factor, single in _singles(chosen):
+            parts[_kind(single, isometric)].append((factor, single))
+        return cls(chosen, isometric, tuple(parts["force"]), tuple(parts["activation"]))
+
+    def value(self, force: Array, activation: Array) -> Array:
+        """The cost of each frame, (T,), at active forces over F0 and activations (T, n)."""
+        total = np.zeros(len(activation))
+        for costs, at in ((self.of_force, np.maximum(force, 0.0)), (self.of_activation, activation)):
+            for factor, cost in costs:
+                total = total + factor * cost.value(self.isometric, at)
+        return total
+
+    def slopes(self, force: Array, activation: Array) -> tuple[Array, Array, Array, Array]:
+        """First and second derivatives (T, n) by active force over F0, then by activation, (T, n) each."""
+        derivatives = []
+        for costs, at in ((self.of_force, np.maximum(force, 0.0)), (self.of_activation, activation)):
+            slope, bend = np.zeros_like(at), np.zeros_like(at)
+            for factor, cost in costs:
+                slope = slope + factor * cost.gradient(self.isometric, at)
+                bend = bend + factor * cost.hessian_diagonal(self.isometric, at)
+            derivatives += [slope, bend]
+        of_force, of_force_twice, of_activation, of_activation_twice = derivatives
+        return of_force, of_force_twice, of_activation, of_activation_twice
+
+    def largest_force(self) -> Array:
+        """The active force over F0 (T, n) where the domain of the cost ends; infinite for most costs."""
+        ends = [cost.largest_activation(self.isometric) for _, cost in self.of_force]
+        return np.minimum.reduce([np.full_like(self.isometric.force_capacity, np.inf), *ends])
+
+
+def _singles(cost: Cost, factor: float = 1.0) -> list[tuple[float, Cost]]:
+    """The costs that a sum of sums is made of, with their factors."""
+    if not isinstance(cost, WeightedSum):
+        return [(factor, cost)]
+    return [single for weight, part in cost.summands for single in _singles(part, factor * weight)]
+
+
+def _kind(cost: Cost, isometric: Problem) -> str:
+    """Whether a cost is one of "force" or of "activation"."""
+    few = isometric.frames(np.arange(1))
+    at = 0.2 + 0.3 * np.linspace(0.0, 1.0, isometric.n_muscles)[None, :]
+    twice = few.with_arrays(force_capacity=2.0 * few.force_capacity)
+    first = cost.value(few, at)
+    if np.allclose(cost.value(twice, 0.5 * at), first, rtol=_SAME):
+        return "force"
+    if np.allclose(cost.value(twice, at), first, rtol=_SAME):
+        return "activation"
+    raise InputError(
+        f"the cost {cost.name} depends on the force capacity otherwise than through forces",
+        code="bad_cost",
+        where="cost",
+        expected="a function of forces, or of activations",
+        remedy=_REMEDY,
+    )

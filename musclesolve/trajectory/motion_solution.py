@@ -13,9 +13,8 @@ from musclesolve.sharing.certificate import needs_reserve
 from musclesolve.sharing.kernel.constants import TOLERANCE
 from musclesolve.sharing.status import Status
 from musclesolve.trajectory.certificate import Certifier, MotionAttempt
-from musclesolve.trajectory.local_equilibrium import Equilibrium, equilibrium
-from musclesolve.trajectory.motion_cost import MotionCost
-from musclesolve.trajectory.motion_problem import MotionProblem
+from musclesolve.trajectory.local_equilibrium import equilibrium
+from musclesolve.trajectory.motion_problem import MotionCost, MotionProblem
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,71 +71,65 @@ class MotionSolution:
 
     @property
     def solved(self) -> Mask:
-        """(T,) which frames have a valid solution."""
+        """Which frames have a valid solution, (T,)."""
         return np.asarray(np.isin(self.status, (Status.SOLVED, Status.SOLVED_WITH_RESERVE)))
 
     @property
     def fiber_power(self) -> Array:
-        """(T, n) [W] that the fibers deliver, -F_fiber dl/dt with F_fiber = F_T / cos(alpha); positive: shortening."""
+        """The power that the fibers deliver, (T, n) [W], -F_fiber dl/dt with F_fiber = F_T / cos(alpha)."""
         total = self.force + self.passive_force
-        return (
-            -np.divide(total, self.cos_pennation, out=np.zeros_like(total), where=self.cos_pennation > 0.0)
-            * self.fiber_velocity
-        )
+        cosine = self.cos_pennation
+        return -np.divide(total, cosine, out=np.zeros_like(total), where=cosine > 0.0) * self.fiber_velocity
 
 
 _LEAST_CAPACITY = 0.05
 
 
 def label_solution(
-    problem: MotionProblem, cost: MotionCost, found: MotionAttempt, notes: tuple[str, ...] = ()
+    problem: MotionProblem, cost: MotionCost, attempt: MotionAttempt, notes: tuple[str, ...] = ()
 ) -> MotionSolution:
     """Certify an attempt; a motion is solved as a whole, or not at all."""
     certifier, muscles = Certifier(problem, cost), problem.muscles
-    state = problem.state(found.coordinate, certifier.rate(found.coordinate))
-    residual = certifier.misses(found).residual
+    state = problem.state(attempt.coordinate, certifier.rate(attempt.coordinate))
+    residual = certifier.misses(attempt).residual
     strongest, weight = muscles.parameters.max_isometric_force, problem.weight[:, None]
-    reserve = problem.compliance * found.multiplier
+    reserve = problem.compliance * attempt.multiplier
     if not (residual <= TOLERANCE).all():
-        notes = (*notes, found.message) if found.message else notes
+        notes = (*notes, attempt.message) if attempt.message else notes
         failed = unsolved(problem, cost.cost.label, Status.SOLVER_FAILED, notes)
-        return replace(failed, kkt_residual=residual, solver=found.method, iterations=found.iterations)
+        return replace(failed, kkt_residual=residual, solver=attempt.method, iterations=attempt.iterations)
     helped = needs_reserve(reserve, problem.moment).any(axis=1)
-    fall, rise = found.limit_multiplier
+    fall, rise = attempt.limit_multiplier
+    taut, path = muscles.rest + muscles.stretch * attempt.coordinate, problem.musculotendon_length
     return MotionSolution(
         time=problem.time,
         status=np.where(helped, Status.SOLVED_WITH_RESERVE, Status.SOLVED).astype(np.int8),
         kkt_residual=residual,
-        cost=cost.value(state.active.value, found.activation),
-        activation=found.activation,
-        force=strongest * found.activation * state.capacity.value,
+        cost=cost.value(state.active.value, attempt.activation),
+        activation=attempt.activation,
+        force=strongest * attempt.activation * state.capacity.value,
         passive_force=strongest * state.passive.value,
         force_capacity=strongest * state.capacity.value,
         fiber_length=state.fiber_length,
         fiber_velocity=state.fiber_velocity,
         cos_pennation=state.cos_pennation,
-        tendon_length=_tendon_length(problem, found.coordinate, state),
-        tendon_strain=np.where(muscles.elastic, muscles.strain(found.coordinate), 0.0),
-        tendon_energy=tendon_energy(muscles, found.coordinate),
+        # where the tendon is slack and longer than the path, what the fiber leaves of the path
+        tendon_length=np.where(taut < path, taut, path - state.fiber_length * state.cos_pennation),
+        tendon_strain=np.where(muscles.elastic, muscles.strain(attempt.coordinate), 0.0),
+        tendon_energy=tendon_energy(muscles, attempt.coordinate),
         reserve=reserve,
-        multiplier=found.multiplier / weight,
+        multiplier=attempt.multiplier / weight,
         falling_multiplier=fall,
         rising_multiplier=rise,
-        defect=defects(problem, certifier, found),
+        defect=defects(problem, certifier, attempt),
         cost_name=cost.cost.label,
-        solver=found.method,
-        iterations=found.iterations,
+        solver=attempt.method,
+        iterations=attempt.iterations,
         notes=notes,
     )
 
 
-def _tendon_length(problem: MotionProblem, z: Array, state: Equilibrium) -> Array:
-    """(T, n) [m]; where it is slack and longer than the path, what the fiber leaves of the path."""
-    taut, path = problem.muscles.rest + problem.muscles.stretch * z, problem.musculotendon_length
-    return np.where(taut < path, taut, path - state.fiber_length * state.cos_pennation)
-
-
-def defects(problem: MotionProblem, certifier: Certifier, found: MotionAttempt) -> Array:
+def defects(problem: MotionProblem, certifier: Certifier, attempt: MotionAttempt) -> Array:
     """By how much the balance of tendon and fiber is missed midway between frames, (T-1, n), as an activation.
 
     Lengths run between frames as the cubic with their values and rates; activations straight. Where a fiber could bear
@@ -146,9 +139,9 @@ def defects(problem: MotionProblem, certifier: Certifier, found: MotionAttempt) 
 
     middle = 0.5 * (problem.time[1:] + problem.time[:-1])
     course = CubicHermiteSpline(problem.time, problem.musculotendon_length, problem.musculotendon_velocity)
-    z, y = certifier.basis.between(certifier.basis.coefficients(found.coordinate), middle)
+    z, y = certifier.basis.between(certifier.basis.coefficients(attempt.coordinate), middle)
     state = equilibrium(problem.muscles, course(middle), course(middle, 1), z, y)
-    activation = 0.5 * (found.activation[1:] + found.activation[:-1])
+    activation = 0.5 * (attempt.activation[1:] + attempt.activation[:-1])
     return np.asarray(state.imbalance(activation) / np.maximum(state.capacity.value, _LEAST_CAPACITY))
 
 

@@ -79,14 +79,14 @@ class NewtonSystem:
     def solve(self, right: Array, short: Array) -> tuple[Array, Array]:
         """The changes dc (T, n) and dlambda (T, m) for right-hand sides r (T, n) and b (T, m)."""
         solve = chain_kernel.SOLVE.load()
-        own = right.T.copy()  # solved in place
-        solve(self.factors, own)
-        asked = short - np.einsum("tkn,tn->tk", self.lever, self.time.values(own.T))
+        alone = right.T.copy()  # solved in place
+        solve(self.factors, alone)
+        asked = short - np.einsum("tkn,tn->tk", self.lever, self.time.values(alone.T))
         multiplier = self._solve_coupling(asked)
         pull = self.time.gather(np.einsum("tkn,tk->tn", self.lever, multiplier), np.zeros_like(right))
         more = pull.T.copy()
         solve(self.factors, more)
-        return (own + more).T, multiplier
+        return (alone + more).T, multiplier
 
     def _keep(self, lever: Array, compliance: Array) -> None:
         self.lever, self.compliance = np.ascontiguousarray(lever), np.ascontiguousarray(compliance)
@@ -99,9 +99,8 @@ class NewtonSystem:
         band = np.empty((moments * (reach + 1), frames * moments))
         inverse, gram = np.empty((frames, reach + HALF + 1)), np.empty((frames, reach + 1, muscles))
         work = np.empty((moments, muscles))
-        chain_kernel.COUPLE.load()(
-            self.basis, self.factors, self.lever, self.compliance, inverse, gram, band, work
-        )
+        couple = chain_kernel.COUPLE.load()
+        couple(self.basis, self.factors, self.lever, self.compliance, inverse, gram, band, work)
         return band
 
     def _factor_band(self, band: Array) -> bool:

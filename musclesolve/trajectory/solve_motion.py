@@ -19,8 +19,7 @@ from musclesolve.sharing.solving import ON_INFEASIBLE, solve
 from musclesolve.sharing.status import Status
 from musclesolve.trajectory.certificate import MotionAttempt
 from musclesolve.trajectory.local_equilibrium import equilibrium
-from musclesolve.trajectory.motion_cost import MotionCost
-from musclesolve.trajectory.motion_problem import MotionProblem
+from musclesolve.trajectory.motion_problem import MotionCost, MotionProblem
 from musclesolve.trajectory.motion_solution import MotionSolution, label_solution, unsolved
 from musclesolve.trajectory.structured import Structured
 
@@ -31,9 +30,6 @@ MAX_ITERATIONS, MAX_SECONDS = 200, 60.0
 """Of Ipopt, a fifth of a second each on the leg of a walk; where it converges it needs fewer than a hundred."""
 LACKING = 0.05
 """Reserves beyond which muscles lack something [N m]: soft ones bear a little everywhere."""
-
-
-Start = tuple[Array, Array]
 
 
 class Method(Protocol):
@@ -49,7 +45,7 @@ class Method(Protocol):
         """Whether it solves the motion at its frames, where the certificate is."""
         ...
 
-    def solve(self, problem: MotionProblem, cost: MotionCost, start: Start) -> MotionAttempt:
+    def solve(self, problem: MotionProblem, cost: MotionCost, start: tuple[Array, Array]) -> MotionAttempt:
         """The best attempt from tendon coordinates and activations (T, n) to begin with."""
         ...
 
@@ -102,13 +98,17 @@ def solve_motion(
             expected='"structured", "collocation", or Collocation(scheme="spline", mesh=1)',
             remedy="call its own report(problem, cost), which has a residual of its own",
         )
-    case = _Case.of(problem, cost)
-    found = case.solve(method, on_infeasible)
-    if found.solved.any() or found.lacks or method.name == REFERENCE:
-        return found
-    note = _NO_SOLUTION.format(method.name)
+    chosen, muscles, notes = MotionCost.of(problem, cost), problem.muscles, tuple[str, ...]()
+    slack = np.sum(problem.musculotendon_length <= muscles.parameters.tendon_slack_length, axis=0)
+    if slack.any():
+        names = ", ".join(f"{muscles.names[k]} ({slack[k]} frames)" for k in np.flatnonzero(slack))
+        notes = (f"The tendon is longer than the path, so that there is no force: {names}.",)
+    case = _Case(problem, chosen, static_start(problem, chosen.cost), notes)
+    solution = case.solve(method, on_infeasible)
+    if solution.solved.any() or solution.lacks or method.name == REFERENCE:
+        return solution
     again = case.solve(find_method(REFERENCE), on_infeasible)
-    return replace(again, notes=(note, *again.notes))
+    return replace(again, notes=(_NO_SOLUTION.format(method.name), *again.notes))
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,39 +120,39 @@ class _Case:
     start: StaticStart
     notes: tuple[str, ...]
 
-    @classmethod
-    def of(cls, problem: MotionProblem, cost: str | Cost) -> _Case:
-        chosen = MotionCost.of(problem, cost)
-        return cls(problem, chosen, static_start(problem, chosen.cost), _notes(problem))
-
     def solve(self, method: Method, on_infeasible: str) -> MotionSolution:
         """Without reserves where that is possible, then with reserves.
 
         The reference is not asked for a solution without reserves that single frames do not have either: that it finds
         none takes it long.
         """
-        problem = self.problem
-        found = None
+        problem, exact = self.problem, None
         if problem.reserve_weight is not None or method.name != REFERENCE or not self.start.lacks:
-            found = self._solved(problem, method)
-            if found.solved.all() or problem.reserve_weight is not None:
-                return found
+            exact = self._solved(problem, method)
+            if exact.solved.all() or problem.reserve_weight is not None:
+                return exact
         helped = self._with_reserves(method)
         if not helped.solved.all():
-            return helped if found is None else found
+            return helped if exact is None else exact
         if (helped.status == Status.SOLVED).all():
             return helped  # no moment lacks: to the tolerance of the certificate it is the optimum without reserves
         if method.name != REFERENCE and (again := self._from_reserves(method, helped)).solved.all():
             return again
-        lack = _lacking(problem, helped.reserve)
+        # the largest reserve of each moment
+        needed, parts = needs_reserve(helped.reserve, problem.moment), []
+        for k in np.flatnonzero(needed.any(axis=0)):
+            t = int(np.abs(helped.reserve[:, k]).argmax())
+            largest = f"{abs(helped.reserve[t, k]):.3g} N m at {problem.time[t]:.2f} s"
+            parts.append(f"{problem.dof[k]} {largest} ({needed[:, k].sum()} frames)")
+        lack = f"The muscles with elastic tendons lack: {', '.join(parts)}."
         if on_infeasible == "reserve":
             return replace(helped, notes=(*helped.notes, lack))
         label = self.cost.cost.label
         return unsolved(problem, label, Status.SOLVER_FAILED, (*self.notes, lack), lacks=True)
 
     def _solved(self, problem: MotionProblem, method: Method) -> MotionSolution:
-        found = method.solve(problem, self.cost, (self.start.coordinate, self.start.activation))
-        return label_solution(problem, self.cost, found, self.notes)
+        attempt = method.solve(problem, self.cost, (self.start.coordinate, self.start.activation))
+        return label_solution(problem, self.cost, attempt, self.notes)
 
     def _with_reserves(self, method: Method) -> MotionSolution:
         """Soft ones first; then stiff ones wherever muscles suffice."""
@@ -186,30 +186,8 @@ class _Case:
         again = replace(self, start=start)._solved(self.problem, method)
         if again.solved.all() or self.start.lacks or (np.abs(helped.reserve) > LACKING).any():
             return again
-        found = self._solved(self.problem, find_method(REFERENCE))
-        return replace(found, notes=(_NO_SOLUTION.format(method.name), *found.notes))
-
-
-def _lacking(problem: MotionProblem, reserve: Array) -> str:
-    """A sentence on the largest reserve of each moment."""
-    parts = []
-    for k in np.flatnonzero(needs_reserve(reserve, problem.moment).any(axis=0)):
-        t = int(np.abs(reserve[:, k]).argmax())
-        count = int(needs_reserve(reserve[:, k], problem.moment[:, k]).sum())
-        parts.append(
-            f"{problem.dof[k]} {abs(reserve[t, k]):.3g} N m at {problem.time[t]:.2f} s ({count} frames)"
-        )
-    return f"The muscles with elastic tendons lack: {', '.join(parts)}."
-
-
-def _notes(problem: MotionProblem) -> tuple[str, ...]:
-    """What is unusual about the muscles."""
-    muscles, found = problem.muscles, []
-    slack = np.sum(problem.musculotendon_length <= muscles.parameters.tendon_slack_length, axis=0)
-    if slack.any():
-        names = ", ".join(f"{muscles.names[k]} ({slack[k]} frames)" for k in np.flatnonzero(slack))
-        found.append(f"The tendon is longer than the path, so that there is no force: {names}.")
-    return tuple(found)
+        reference = self._solved(self.problem, find_method(REFERENCE))
+        return replace(reference, notes=(_NO_SOLUTION.format(method.name), *reference.notes))
 
 
 def static_problem(problem: MotionProblem) -> tuple[Problem, Array]:
@@ -236,10 +214,10 @@ class StaticStart(NamedTuple):
 def static_start(problem: MotionProblem, cost: Cost) -> StaticStart:
     """The static optimum, with reserves where muscles do not suffice."""
     static, passive = static_problem(problem)
-    found = solve(static, cost, on_infeasible="reserve")
-    force = (np.nan_to_num(found.force) + passive) / problem.muscles.parameters.max_isometric_force
-    return StaticStart(
+    optimum = solve(static, cost, on_infeasible="reserve")
+    force = (np.nan_to_num(optimum.force) + passive) / problem.muscles.parameters.max_isometric_force
+    coordinate, lacks = (
         problem.muscles.curves.tendon.inverse(force),
-        np.nan_to_num(found.activation),
-        bool((found.status != Status.SOLVED).any()),
+        bool((optimum.status != Status.SOLVED).any()),
     )
+    return StaticStart(coordinate, np.nan_to_num(optimum.activation), lacks)

@@ -7,11 +7,18 @@ gives a combination y of the moments and multipliers v >= 0 of the limits. The m
     y . b  >  max over lower <= a <= upper of (A^T y + G^T v) . a  -  v . h,
 
 which is checked here, whoever proposes y and v; the Farkas ratio is that of sharing/certificate.py, summed over frames.
+
+The frames are a motion for the structured method (structured.py), of muscles without tendon and passive force: a muscle
+has the tendon force f(z) = z over its capacity and the capacity g = 1, so that its tendon coordinate z is its
+activation; a muscle without capacity has no lever. The state of a frame does not depend on the rate of z: z_t are the
+coefficients themselves. All costs of a frame alone may be used. Soft rows 1/2 w (t - G a)^2 are moments sqrt(w) t with
+levers sqrt(w) G and a reserve of weight one.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,23 +28,23 @@ from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_choice, check_increasing
 from musclesolve._util.message_text import as_text
 from musclesolve.errors import InputError
+from musclesolve.muscles.elastic.smooth_curves import Curved
 from musclesolve.sharing.arguments import check_problem, check_smooth_convex_cost
 from musclesolve.sharing.certificate import empty_box, needs_reserve, within_domain
 from musclesolve.sharing.cost.cost_base import Cost, bad_cost
-from musclesolve.sharing.kernel.constants import TOLERANCE
+from musclesolve.sharing.kernel.constants import NO_ROOM, TOLERANCE
 from musclesolve.sharing.kernel.workspace_layout import RateBounds
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.problem_scale import fallback_weight
 from musclesolve.sharing.rate_limits import ActivationLimits, RateLimits
 from musclesolve.sharing.solution import Solution, SolutionArrays
-from musclesolve.sharing.solver.solver_base import Solver
-from musclesolve.sharing.solver.solver_registry import find_solver
+from musclesolve.sharing.solver.solver_registry import Solver, find_solver
 from musclesolve.sharing.solving import ON_INFEASIBLE, solve
 from musclesolve.sharing.status import Status
-from musclesolve.trajectory.certificate import MotionAttempt
-from musclesolve.trajectory.given_capacities import ActivationCost, CapacityCertifier, GivenCapacities
-from musclesolve.trajectory.structured import InteriorPoint, Structured
-from musclesolve.trajectory.time_basis import ROW
+from musclesolve.trajectory.certificate import Certifier, Misses, MotionAttempt
+from musclesolve.trajectory.local_equilibrium import Capacity, FiberBalance
+from musclesolve.trajectory.structured import MotionInteriorPoint, Structured
+from musclesolve.trajectory.time_basis import ROW, TimeBasis
 
 if TYPE_CHECKING:
     from scipy import sparse
@@ -140,26 +147,24 @@ def _together(
         return _without_multipliers(single, limits, problem, "together")
     numbers = np.flatnonzero(usable)
     motion = CoupledMotion.of(problem.frames(numbers), time[numbers], cost, limits)
-    activation, steps, found = single.activation[numbers], int(single.iterations[numbers].max()), None
+    activation, steps, best = single.activation[numbers], int(single.iterations[numbers].max()), None
     if single.solved[numbers].all() and (limits.excess(activation, time[numbers]) <= KEPT).all():
-        found = motion.without_limits(activation, single.multiplier[numbers], steps)
-    if found is None or not found.arrays.solved.all():
-        found = motion.exact(bool((single.status[numbers] == Status.INFEASIBLE).any()))
-        if on_infeasible == "reserve" and not found.arrays.solved.all() and problem.reserve_weight is None:
-            found = motion.with_reserves(found.shortage)
-    found = motion.given(found)
+        best = motion.without_limits(activation, single.multiplier[numbers], steps)
+    if best is None or not best.arrays.solved.all():
+        best = motion.exact(bool((single.status[numbers] == Status.INFEASIBLE).any()))
+        if on_infeasible == "reserve" and not best.arrays.solved.all() and problem.reserve_weight is None:
+            best = motion.with_reserves(best.shortage)
+    count, filled = len(numbers), {name: x for name, x in vars(best.arrays).items() if x is not None}
     arrays = SolutionArrays.empty(problem)
     arrays.status[:], arrays.reserve_weight[:] = single.status, np.inf
-    arrays.store(usable, found.arrays)
-    result = _without_multipliers(
-        replace(single, **vars(arrays), solver="rate_limited"), limits, problem, "together"
-    )
-    result.shortage[usable] = found.shortage
-    near = np.diff(numbers) == 1  # NaN between two frames of which one was left out
-    for whole, multiplier in zip(
-        (result.falling_multiplier, result.rising_multiplier), found.limit_multiplier, strict=True
-    ):
-        whole[numbers[:-1][near]] = multiplier[near]
+    arrays.store(usable, SolutionArrays(**{name: x[:count] for name, x in filled.items()}))
+    solution = replace(single, **vars(arrays), solver="rate_limited")
+    result = _without_multipliers(solution, limits, problem, "together")
+    result.shortage[usable] = best.shortage[:count]
+    near = np.flatnonzero(np.diff(numbers) == 1)  # NaN between two frames of which one was left out
+    result.falling_multiplier[numbers[near]], result.rising_multiplier[numbers[near]] = best.limit_multiplier[
+        :, near
+    ]
     return result
 
 
@@ -168,14 +173,14 @@ def _frame_by_frame(
 ) -> RateLimited:
     """Each frame within what the one before leaves it; where that ends outside its own bounds it has no room at all."""
     chosen, allow_reserve = find_solver(solver), on_infeasible == "reserve"
-    found, before, since = SolutionArrays.empty(problem), np.zeros(problem.n_muscles), np.array([np.nan])
+    arrays, before, since = SolutionArrays.empty(problem), np.zeros(problem.n_muscles), np.array([np.nan])
     rate = RateBounds(time, float(limits.activation_time), float(limits.deactivation_time), before, since)
     sequence = getattr(chosen, "sequence", None)
     run = None if sequence is None else sequence(problem, cost, rate, allow_reserve)
     t = 0
     while t < problem.n_frames:
         if run is not None:
-            t = run(t, found)
+            t = run(t, arrays)
             if t == problem.n_frames:
                 break
         frame = problem.frames(np.array([t]))
@@ -186,11 +191,11 @@ def _frame_by_frame(
             lower = np.where(touching, np.minimum(lower, frame.upper), lower)
             frame = frame.with_arrays(lower=lower, upper=np.where(touching, lower, upper))
         part = solve(frame, cost, chosen, on_infeasible)
-        found.store(np.arange(problem.n_frames) == t, SolutionArrays.of(part))
+        arrays.store(np.arange(problem.n_frames) == t, SolutionArrays.of(part))
         if part.solved[0]:
             before[:], since[0] = part.activation[0], time[t]
         t += 1
-    return _without_multipliers(found.to_solution(cost, chosen), limits, problem, "frame_by_frame")
+    return _without_multipliers(arrays.to_solution(cost, chosen), limits, problem, "frame_by_frame")
 
 
 def _without_multipliers(
@@ -198,6 +203,123 @@ def _without_multipliers(
 ) -> RateLimited:
     fall, rise = np.full((2, max(problem.n_frames - 1, 0), problem.n_muscles), np.nan)
     return RateLimited(solution, limits, fall, rise, np.full_like(problem.moment, np.nan), method)
+
+
+FAR = 1.0  # bounds of z beyond those of the activation, so that they are never met
+LEAST_INSIDE = 1e-15
+"""Share of the width between bounds by which activations stay inside: some curvatures are infinite at rest."""
+
+
+@dataclass(frozen=True, eq=False)
+class GivenCapacities:
+    """The `MotionArrays` (certificate.py) of three frames or more; levers (T, m, n) [N m] at activation 1."""
+
+    moment: Array
+    lever: Array
+    compliance: Array
+    lower: Array
+    upper: Array
+    activation_limits: ActivationLimits
+
+    @classmethod
+    def of(cls, problem: Problem, limits: ActivationLimits, reserve_weight: Array) -> GivenCapacities:
+        """The frames of a problem with weights of reserves (T, m), infinite where there is none."""
+        bounds = problem.lower, problem.upper
+        return cls(problem.moment, problem.moment_matrix, 1.0 / reserve_weight, *bounds, limits)
+
+    @property
+    def coordinate_range(self) -> tuple[Array, Array]:
+        """Bounds (T, n) of z, farther than those of the activations."""
+        return self.lower - FAR, self.upper + FAR
+
+    @property
+    def weight(self) -> Array:
+        """The weight of every frame in the sum of costs: one, (T,)."""
+        return np.ones(len(self.moment))
+
+    @cached_property
+    def basis(self) -> TimeBasis:
+        """The basis in time: coordinates of the frames themselves."""
+        return TimeBasis.of_frames(len(self.moment))
+
+    @property
+    def mean_step(self) -> float:
+        """The time between frames as a unit of that of rates: any, for there are no rates."""
+        return 1.0
+
+    def state(self, z: Array, y: Array) -> FiberBalance:
+        """The balance of f = z, g = 1, p = 0 for coordinates z (T, n)."""
+        one, none = np.ones_like(z), np.zeros_like(z)
+        capacity = Capacity(one, none, none, none, none, none)
+        return FiberBalance(Curved(z, one, none), Curved(none, none, none), capacity)
+
+    def with_soft_rows(self, problem: Problem, cost: Cost) -> GivenCapacities:
+        """The same with the soft rows of a cost as moments, after the others."""
+        rows = cost.soft_rows(problem)
+        if rows is None:
+            return self
+        root = np.sqrt(rows.weight)
+        return replace(
+            self,
+            moment=np.concatenate([self.moment, root * rows.target], axis=1),
+            lever=np.concatenate([self.lever, root[:, :, None] * rows.matrix], axis=1),
+            compliance=np.concatenate([self.compliance, np.ones_like(root)], axis=1),
+        )
+
+    def without_fixed(self) -> GivenCapacities:
+        """The same without the levers of muscles that cannot move; their moments are taken off."""
+        fixed = self.upper - self.lower <= NO_ROOM
+        carried = np.einsum("tkn,tn->tk", self.lever, np.where(fixed, self.lower, 0.0))
+        return replace(self, moment=self.moment - carried, lever=np.where(fixed[:, None, :], 0.0, self.lever))
+
+
+@dataclass(frozen=True, eq=False)
+class ActivationCost:
+    """A cost of activations at given capacities; its soft rows count or not."""
+
+    problem: Problem
+    cost: Cost
+    rows: bool = False
+
+    def slopes(self, force: Array, activation: Array) -> tuple[Array, Array, Array, Array]:
+        """First and second derivatives (T, n) by force, all zero, and by activation, without the second of soft rows.
+
+        The force over the capacity and the activation are (T, n).
+        """
+        lower, upper = self.problem.lower, self.problem.upper
+        least = 0.0 if self.rows else LEAST_INSIDE * (upper - lower)
+        inside, none = np.clip(activation, lower + least, upper - least), np.zeros_like(activation)
+        slope = self.cost.total_gradient if self.rows else self.cost.gradient
+        return none, none, slope(self.problem, inside), self.cost.hessian_diagonal(self.problem, inside)
+
+    def largest_force(self) -> Array:
+        """Infinite forces, (T, n): the bounds of the activation end where the domain of the cost does."""
+        return np.full_like(self.problem.lower, np.inf)
+
+
+class CapacityCertifier:
+    """Certifies attempts by activations, multipliers of moments and of limits alone (certificate.py).
+
+    z is the activation, and its multiplier mu = -R^T lambda, so that states and balance are exact.
+    """
+
+    def __init__(self, motion: GivenCapacities, cost: ActivationCost) -> None:
+        self.motion, self.certifier = motion, Certifier(motion, cost)
+
+    def reduced(self, attempt: MotionAttempt) -> MotionAttempt:
+        """The attempt with z, its multipliers and those of soft rows eliminated."""
+        multiplier = attempt.multiplier[:, : self.motion.moment.shape[1]]
+        return replace(
+            attempt,
+            coordinate=attempt.activation,
+            multiplier=multiplier,
+            balance_multiplier=-np.einsum("tkn,tk->tn", self.motion.lever, multiplier),
+            coordinate_multiplier=np.zeros_like(attempt.activation),
+        )
+
+    def misses(self, attempt: MotionAttempt) -> Misses:
+        """By how much an attempt misses each condition."""
+        return self.certifier.misses(self.reduced(attempt))
 
 
 GOOD = 1e-8
@@ -220,12 +342,12 @@ def solve_coupled(
     first = problem.lower + FIRST * (problem.upper - problem.lower)
     eased = whole.with_soft_rows(problem, cost).without_fixed()
     with np.errstate(all="ignore"):
-        method = InteriorPoint(eased, ActivationCost(problem, cost))
+        method = MotionInteriorPoint(eased, ActivationCost(problem, cost))
         return certifier.reduced(Structured(good=GOOD).run(method, first, certifier))
 
 
 @dataclass(frozen=True, eq=False)
-class FoundMotion:
+class CoupledResult:
     """The result for the usable frames: limit multipliers (2, T-1, n), of falling and of rising, shortage (T, m)."""
 
     arrays: SolutionArrays
@@ -251,74 +373,66 @@ class CoupledMotion:
         coupling = ActivationLimits.of(limits, time).with_loose_frames(more)
         return cls(problem.frames(which), coupling, cost, frames)
 
-    def given(self, found: FoundMotion) -> FoundMotion:
-        """The result for the frames that were given."""
-        count = self.n_frames
-        arrays = SolutionArrays(**{k: v[:count] for k, v in vars(found.arrays).items() if v is not None})
-        return FoundMotion(arrays, found.limit_multiplier[:, : count - 1], found.shortage[:count])
-
-    def exact(self, infeasible_frames: bool) -> FoundMotion:
+    def exact(self, infeasible_frames: bool) -> CoupledResult:
         """With the reserves of the problem, if it has any; where a frame alone is infeasible the proof comes first."""
         weight = self.problem.reserve_weight
         if weight is not None:
             return self._attempt(weight)
         none = np.full_like(self.problem.moment, np.inf)
-        found = None if infeasible_frames else self._attempt(none)
-        if found is not None and found.arrays.solved.all():
-            return found
+        result = None if infeasible_frames else self._attempt(none)
+        if result is not None and result.arrays.solved.all():
+            return result
         reach = least_reserves(self.problem, self.limits)
         if reach.proved:
-            found = self._unsolved(Status.INFEASIBLE, reach.shortage)
-            found.arrays.infeasibility_proof[:] = reach.direction
-        return self._attempt(none) if found is None else found
+            result = self._unsolved(Status.INFEASIBLE, reach.shortage)
+            result.arrays.infeasibility_proof[:] = reach.direction
+        return self._attempt(none) if result is None else result
 
-    def with_reserves(self, shortage: Array) -> FoundMotion:
-        """Soft where the muscles lack something, stiff elsewhere."""
+    def with_reserves(self, shortage: Array) -> CoupledResult:
+        """Soft reserves where the muscles lack something, (T, m) [N m], stiff ones elsewhere."""
         lacking = needs_reserve(np.nan_to_num(shortage), self.problem.moment).any(axis=1)
         soft = RESERVE * fallback_weight(self.problem, self.cost)
         weight = soft * np.where(lacking, 1.0, STIFF)[:, None]
         return replace(self._attempt(weight), shortage=shortage)
 
-    def without_limits(self, activation: Array, multiplier: Array, iterations: int) -> FoundMotion:
-        """The result from activations and multipliers of single frames, certified with the limits."""
+    def without_limits(self, activation: Array, multiplier: Array, iterations: int) -> CoupledResult:
+        """The result from activations (T, n) and multipliers (T, m) of single frames, certified with the limits."""
         repeat = np.minimum(np.arange(self.problem.n_frames), self.n_frames - 1)
-        activation, multiplier = activation[repeat], multiplier[repeat]
-        weight = self.problem.reserve_weight
-        weight = np.full_like(multiplier, np.inf) if weight is None else weight
-        none = np.zeros_like(activation)
-        free = np.zeros((2, *activation[1:].shape))
+        a, weight = activation[repeat], self.problem.reserve_weight
+        none, free = np.zeros_like(a), np.zeros((2, *a[1:].shape))
+        attempt = MotionAttempt(none, a, multiplier[repeat], none, none, free, iterations, "batch")
         return self._certified(
-            MotionAttempt(none, activation, multiplier, none, none, free, iterations, "batch"), weight
+            attempt, np.full_like(self.problem.moment, np.inf) if weight is None else weight
         )
 
-    def _attempt(self, weight: Array) -> FoundMotion:
+    def _attempt(self, weight: Array) -> CoupledResult:
         return self._certified(solve_coupled(self.problem, self.limits, self.cost, weight), weight)
 
-    def _certified(self, attempt: MotionAttempt, weight: Array) -> FoundMotion:
-        """The result, if the certificate of every frame holds."""
+    def _certified(self, attempt: MotionAttempt, weight: Array) -> CoupledResult:
+        """The result with weights of reserves (T, m), if the certificate of every frame holds."""
         problem = self.problem
         motion = GivenCapacities.of(problem, self.limits, weight)
         certifier = CapacityCertifier(motion, ActivationCost(problem, self.cost, rows=True))
         residual = certifier.misses(attempt).residual
-        found = self._unsolved(Status.SOLVER_FAILED, np.full_like(problem.moment, np.nan))
-        arrays, activation = found.arrays, attempt.activation
+        result = self._unsolved(Status.SOLVER_FAILED, np.full_like(problem.moment, np.nan))
+        arrays, activation = result.arrays, attempt.activation
         arrays.kkt_residual, arrays.reserve_weight = residual, weight
         arrays.iterations.fill(attempt.iterations)
         if not (residual <= TOLERANCE).all():
-            return found
+            return result
         arrays.activation, arrays.multiplier = activation, attempt.multiplier
         arrays.reserve = motion.compliance * attempt.multiplier
         helped = needs_reserve(arrays.reserve, problem.moment).any(axis=1)
         arrays.status = np.where(helped, Status.SOLVED_WITH_RESERVE, Status.SOLVED).astype(np.int8)
         arrays.force = activation * problem.force_capacity
         arrays.cost = self.cost.total_value(problem, activation)
-        return replace(found, limit_multiplier=attempt.limit_multiplier)
+        return replace(result, limit_multiplier=attempt.limit_multiplier)
 
-    def _unsolved(self, status: Status, shortage: Array) -> FoundMotion:
+    def _unsolved(self, status: Status, shortage: Array) -> CoupledResult:
         arrays = SolutionArrays.empty(self.problem)
         arrays.status.fill(status)
         frames, muscles = arrays.activation.shape
-        return FoundMotion(arrays, np.full((2, frames - 1, muscles), np.nan), shortage)
+        return CoupledResult(arrays, np.full((2, frames - 1, muscles), np.nan), shortage)
 
 
 @dataclass(frozen=True, eq=False)
@@ -343,7 +457,7 @@ def least_reserves(problem: Problem, limits: ActivationLimits) -> Reach:
     one = sparse.identity(frames * dofs, format="csr")
     rows = limit_rows(limits, (frames, muscles))
     nothing = sparse.csr_matrix((rows.shape[0], 2 * frames * dofs))
-    found = linprog(
+    programme = linprog(
         np.append(np.zeros(frames * muscles), np.ones(2 * frames * dofs)),
         A_ub=-sparse.hstack([rows, nothing], format="csr"),
         b_ub=limits.slack(np.zeros((frames, muscles))).reshape(-1),
@@ -357,12 +471,12 @@ def least_reserves(problem: Problem, limits: ActivationLimits) -> Reach:
         ),
         method="highs",
     )
-    if found.status != 0:
+    if programme.status != 0:
         lost = np.full_like(problem.moment, np.nan)
         return Reach(lost, lost, False)
-    more, less = found.x[frames * muscles :].reshape(2, frames, dofs)
-    direction = found.eqlin.marginals.reshape(frames, dofs) / scale
-    limit_multiplier = np.maximum(-found.ineqlin.marginals, 0.0).reshape(2, frames - 1, muscles)
+    more, less = programme.x[frames * muscles :].reshape(2, frames, dofs)
+    direction = programme.eqlin.marginals.reshape(frames, dofs) / scale
+    limit_multiplier = np.maximum(-programme.ineqlin.marginals, 0.0).reshape(2, frames - 1, muscles)
     margin = farkas_ratio(problem, limits, direction, limit_multiplier)
     return Reach((more - less) * scale, direction, margin > TOLERANCE)
 
@@ -382,15 +496,13 @@ def farkas_ratio(
 
 
 def limit_rows(limits: ActivationLimits, shape: tuple[int, int]) -> sparse.csr_matrix:
-    """G as a sparse matrix, (2 (T-1) n, T n)."""
+    """The limits of (T, n) activations as a sparse matrix G, (2 (T-1) n, T n)."""
     from scipy import sparse
 
     frames, muscles = shape
-    count = (frames - 1) * muscles
-    here = np.arange(count)
-    e_d = np.broadcast_to(limits.e_d, (frames - 1, muscles)).reshape(-1)
-    e_a = np.broadcast_to(limits.e_a, (frames - 1, muscles)).reshape(-1)
-    values = np.concatenate([-e_d, np.ones(count), e_a, -np.ones(count)])
-    row = np.concatenate([here, here, here + count, here + count])
-    column = np.concatenate([here, here + muscles, here, here + muscles])
-    return sparse.csr_matrix((values, (row, column)), shape=(2 * count, frames * muscles))
+    one = np.ones((frames - 1, 1))
+    pairs = (-limits.e_d, one), (limits.e_a, -one)
+    rows = [
+        sparse.diags([here[:, 0], after[:, 0]], [0, 1], shape=(frames - 1, frames)) for here, after in pairs
+    ]
+    return sparse.kron(sparse.vstack(rows), sparse.identity(muscles), format="csr")

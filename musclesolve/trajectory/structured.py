@@ -30,13 +30,12 @@ from musclesolve.trajectory.certificate import (
     Certifier,
     CostOfMotion,
     Misses,
-    Motion,
+    MotionArrays,
     MotionAttempt,
     coordinate_bounds,
 )
 from musclesolve.trajectory.chain_kernel import Nodes
-from musclesolve.trajectory.motion_cost import MotionCost
-from musclesolve.trajectory.motion_problem import MotionProblem
+from musclesolve.trajectory.motion_problem import MotionCost, MotionProblem
 from musclesolve.trajectory.newton_system import NewtonSystem
 
 FIRST_FORCE = 0.1
@@ -66,7 +65,7 @@ STUCK, STUCK_STEPS = 0.02, 12
 class Certifies(Protocol):
     """What certifies attempts."""
 
-    def misses(self, found: MotionAttempt) -> Misses:
+    def misses(self, attempt: MotionAttempt) -> Misses:
         """By how much an attempt misses each condition."""
         ...
 
@@ -101,9 +100,11 @@ class Structured:
     def solve(self, problem: MotionProblem, cost: MotionCost, start: tuple[Array, Array]) -> MotionAttempt:
         """The best attempt from tendon coordinates (T, n); it does not look at the activations to begin with."""
         least = problem.muscles.curves.tendon.inverse(np.full_like(start[0], FIRST_FORCE))
-        return self.run(InteriorPoint(problem, cost), np.maximum(start[0], least), Certifier(problem, cost))
+        return self.run(
+            MotionInteriorPoint(problem, cost), np.maximum(start[0], least), Certifier(problem, cost)
+        )
 
-    def run(self, method: InteriorPoint, z: Array, certifier: Certifies) -> MotionAttempt:
+    def run(self, method: MotionInteriorPoint, z: Array, certifier: Certifies) -> MotionAttempt:
         """The best attempt of an interior point from tendon coordinates z (T, n), as its certificate has it."""
         with np.errstate(all="ignore"):
             x = method.start(z)
@@ -114,14 +115,14 @@ class Structured:
             def better(x: Iterate, iteration: int) -> bool:
                 """Certify an iterate, and keep it where it is the best one."""
                 nonlocal best, residual, from_bounds, since
-                found = method.attempt(x, iteration)
-                misses = certifier.misses(found)
+                attempt = method.attempt(x, iteration)
+                misses = certifier.misses(attempt)
                 miss = float(misses.residual.max())
                 from_bounds = miss <= float(misses.of_bounds.max())
                 since += 1
                 if not miss < residual:
                     return False
-                best, residual, since = found, miss, 0
+                best, residual, since = attempt, miss, 0
                 return True
 
             for iteration in range(1, self.max_iterations + 1):
@@ -153,12 +154,16 @@ class Structured:
         return best
 
 
-class InteriorPoint:
+class MotionInteriorPoint:
     """The interior point on one motion: where it starts, its steps, and what they amount to."""
 
-    def __init__(self, problem: Motion, cost: CostOfMotion) -> None:
+    def __init__(self, problem: MotionArrays, cost: CostOfMotion) -> None:
         self.problem, self.cost = problem, cost
-        self.unit = _typical_slope(problem, cost)  # all costs are divided by it
+        # all costs are divided by the mean marginal cost at half the force or midway between the bounds
+        middle = 0.5 * (problem.lower + problem.upper)
+        by_force, _, by_activation, _ = cost.slopes(np.full_like(middle, 0.5), middle)
+        typical = float(np.mean(np.abs(by_force) + np.abs(by_activation)))
+        self.unit = typical if np.isfinite(typical) and typical > 0.0 else 1.0
         self.weight, self.compliance = problem.weight[:, None] / self.unit, problem.compliance * self.unit
         (_, moments), muscles = problem.moment.shape, problem.lower.shape[1]
         self.system = NewtonSystem(problem.basis, problem.mean_step, moments, muscles)
@@ -179,9 +184,8 @@ class InteriorPoint:
             # the multipliers to expect: those of reserves for all the moments that lack at first, if large
             force = problem.state(z, basis.rates(c)).tendon.value
             short = problem.moment - np.einsum("tkn,tn->tk", problem.lever, force)
-            expected = np.divide(
-                short, self.compliance, out=np.zeros_like(short), where=self.compliance > 0.0
-            )
+            soft = self.compliance > 0.0
+            expected = np.divide(short, self.compliance, out=np.zeros_like(short), where=soft)
             pull = np.abs(np.einsum("tkn,tk->tn", problem.lever, expected))
             self.size = max(1.0, SHARE_OF_PULL * float(np.quantile(pull, 0.9)))
         sigma = FIRST_SIGMA * self.size
@@ -280,11 +284,3 @@ class InteriorPoint:
             length=float(t),
         )
         return moved if np.isfinite(moved.c).all() and np.isfinite(moved.multiplier).all() else None
-
-
-def _typical_slope(problem: Motion, cost: CostOfMotion) -> float:
-    """The mean marginal cost of the muscles at half their force or midway between the bounds of their activation."""
-    middle = 0.5 * (problem.lower + problem.upper)
-    by_force, _, by_activation, _ = cost.slopes(np.full_like(middle, 0.5), middle)
-    typical = float(np.mean(np.abs(by_force) + np.abs(by_activation)))
-    return typical if np.isfinite(typical) and typical > 0.0 else 1.0

@@ -22,7 +22,7 @@ ROW = 3
 
 @dataclass(frozen=True, eq=False)
 class TimeBasis:
-    """Rows of Z and Y.
+    """The rows of Z and Y.
 
     first (T,): the first of the three coefficients of a frame; value, rate (T, 3): what they count for in z_t and in
     dz/dt_t [1/s]; knots and ends (2, T): of the spline, whose first and last coefficient the others determine;
@@ -37,11 +37,17 @@ class TimeBasis:
 
     @classmethod
     def of(cls, time: Array) -> TimeBasis:
-        """For frames at these times (T,) [s], four or more."""
+        """The basis of frames at times (T,) [s], four or more."""
         from scipy.interpolate import BSpline
 
         count = len(time)
-        knots = _knots(time)
+        # the frames, with three more knots on either side at the distance of the nearest two
+        beyond = np.arange(1, 4)
+        before, after = (
+            time[0] - beyond[::-1] * (time[1] - time[0]),
+            time[-1] + beyond * (time[-1] - time[-2]),
+        )
+        knots = np.concatenate([before, time, after])
         rows = np.arange(count)
         spline = BSpline(knots, np.eye(count + 2), 3)
         third = spline.derivative(3)(0.5 * (time[[0, -2]] + time[[1, -1]]))
@@ -57,22 +63,22 @@ class TimeBasis:
 
     @classmethod
     def of_frames(cls, count: int) -> TimeBasis:
-        """For three frames or more that no spline joins: z_t = c_t, without rates."""
+        """The basis of three frames or more that no spline joins: z_t = c_t, without rates."""
         rows = np.arange(count)
         first = np.clip(rows - 1, 0, count - ROW)
         value = (first[:, None] + np.arange(ROW) == rows[:, None]).astype(np.float64)
         return cls(first.astype(np.intp), value, np.zeros_like(value), np.zeros(0), np.zeros((2, 0)))
 
     def values(self, coefficient: Array) -> Array:
-        """Z c of coefficients (T, n)."""
+        """The values Z c, (T, n), of coefficients (T, n)."""
         return self._times(self.value, coefficient)
 
     def rates(self, coefficient: Array) -> Array:
-        """Y c."""
+        """The rates Y c, (T, n) [1/s], of coefficients (T, n)."""
         return self._times(self.rate, coefficient)
 
     def gather(self, of_value: Array, of_rate: Array) -> Array:
-        """Z^T p + Y^T q of p and q (T, n)."""
+        """The sum Z^T p + Y^T q, (T, n), of p and q (T, n)."""
         total = np.zeros_like(of_value)
         for k in range(ROW):
             part = self.value[:, k, None] * of_value + self.rate[:, k, None] * of_rate
@@ -83,7 +89,7 @@ class TimeBasis:
         return total
 
     def coefficients(self, value: Array) -> Array:
-        """The c with Z c = value, (T, n)."""
+        """The coefficients c with Z c = value, both (T, n)."""
         from scipy.linalg import solve_banded
 
         count = len(self.first)
@@ -106,11 +112,3 @@ class TimeBasis:
         for k in range(1, ROW):
             total = total + row[:, k, None] * coefficient[self.first + k]
         return np.asarray(total)
-
-
-def _knots(time: Array) -> Array:
-    """The frames, with three more knots on either side at the distance of the nearest two."""
-    steps = np.arange(1, 4)
-    before = time[0] - steps[::-1] * (time[1] - time[0])
-    after = time[-1] + steps * (time[-1] - time[-2])
-    return np.concatenate([before, time, after])

@@ -15,8 +15,7 @@ from musclesolve.pipeline.share import motion_problem
 from musclesolve.sharing.rate_limits import RateLimits
 from musclesolve.sharing.status import Status
 from musclesolve.trajectory.collocation.collocation import Collocation
-from musclesolve.trajectory.motion_cost import MotionCost
-from musclesolve.trajectory.motion_problem import MotionProblem
+from musclesolve.trajectory.motion_problem import MotionCost, MotionProblem
 from musclesolve.trajectory.motion_solution import MotionSolution
 from musclesolve.trajectory.solve_motion import solve_motion
 

@@ -8,10 +8,13 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from musclesolve.sharing.cost.named.emg_tracking import EmgTracking
 from musclesolve.sharing.cost.named.min_max import MinMax
-from musclesolve.sharing.cost.named.power_costs import ActivationPower, MusclePower
-from musclesolve.sharing.cost.named.soft_saturation import SoftSaturation
+from musclesolve.sharing.cost.named.muscle_sums import (
+    ActivationPower,
+    EmgTracking,
+    MusclePower,
+    SoftSaturation,
+)
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solving import solve
 from musclesolve.sharing.status import Status

@@ -10,7 +10,7 @@ from sharing_cases import SMOOTH
 
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.cost.named.joint_reaction_squared import JointReactionSquared
-from musclesolve.sharing.cost.named.power_costs import ForceSquared, NormalizedForceSquared
+from musclesolve.sharing.cost.named.muscle_sums import ForceSquared, NormalizedForceSquared
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solving import solve
 from musclesolve.sharing.status import Status

@@ -15,8 +15,7 @@ from sharing_cases import SMOOTH, equipped
 from musclesolve.sharing.cost.casadi_expression import expression_cost
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.cost.cost_registry import find_cost
-from musclesolve.sharing.cost.named.power_costs import ActivationPower, StressCubed
-from musclesolve.sharing.cost.named.soft_saturation import SoftSaturation
+from musclesolve.sharing.cost.named.muscle_sums import ActivationPower, SoftSaturation, StressCubed
 from musclesolve.sharing.optimality_system import OptimalitySystem
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.problem_change import ProblemChange

@@ -14,8 +14,7 @@ from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.rate_limits import ActivationLimits
 from musclesolve.trajectory.certificate import Certifier, Misses, MotionAttempt
 from musclesolve.trajectory.local_equilibrium import equilibrium
-from musclesolve.trajectory.motion_cost import MotionCost
-from musclesolve.trajectory.motion_problem import MotionProblem
+from musclesolve.trajectory.motion_problem import MotionCost, MotionProblem
 from musclesolve.trajectory.solve_motion import static_start
 from musclesolve.trajectory.structured import Structured
 from musclesolve.trajectory.time_basis import TimeBasis
@@ -88,7 +87,7 @@ def test_zero_where_one_muscle_has_to_do_it(cost):
 
 
 def test_zero_where_the_cost_is_one_of_activation():
-    """Balance carries the marginal cost from the activation to the force: mu = -phi_a / g, lambda = -mu f / R."""
+    """FiberBalance carries the marginal cost from the activation to the force: mu = -phi_a / g, lambda = -mu f / R."""
     problem = one_muscle()
     z = problem.moment / problem.lever[:, 0]
     cost = MotionCost.of(problem, "activation_power")

@@ -7,7 +7,7 @@ from sharing_cases import leg
 
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.rate_limits import ActivationLimits, RateLimits
-from musclesolve.trajectory.given_capacities import ActivationCost, GivenCapacities
+from musclesolve.trajectory.solve_rate_limited import ActivationCost, GivenCapacities
 from musclesolve.trajectory.time_basis import TimeBasis
 
 LEG = leg(4, dofs=3, muscles=8)

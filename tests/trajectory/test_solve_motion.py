@@ -19,8 +19,7 @@ from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.solving import solve
 from musclesolve.sharing.status import Status
 from musclesolve.trajectory.collocation.collocation import Collocation
-from musclesolve.trajectory.motion_cost import MotionCost
-from musclesolve.trajectory.motion_problem import MotionProblem
+from musclesolve.trajectory.motion_problem import MotionCost, MotionProblem
 from musclesolve.trajectory.motion_solution import MotionSolution
 from musclesolve.trajectory.solve_motion import StaticStart, solve_motion, static_problem, static_start
 from musclesolve.trajectory.structured import Structured

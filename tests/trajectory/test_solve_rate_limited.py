@@ -19,9 +19,11 @@ from musclesolve.sharing.rate_limits import ActivationLimits, RateLimits
 from musclesolve.sharing.solving import solve
 from musclesolve.sharing.status import Status
 from musclesolve.trajectory.certificate import MotionAttempt
-from musclesolve.trajectory.given_capacities import ActivationCost, CapacityCertifier, GivenCapacities
 from musclesolve.trajectory.solve_rate_limited import (
+    ActivationCost,
+    CapacityCertifier,
     CoupledMotion,
+    GivenCapacities,
     farkas_ratio,
     least_reserves,
     limit_rows,
@@ -296,10 +298,13 @@ def test_fewer_frames_than_the_method_takes_are_solved_alike(frames):
     """The coupled method itself, where single frames are within the limits."""
     problem = leg(frames, effort=0.3)
     cost, time = find_cost("stress_cubed"), np.arange(float(frames))
-    found = CoupledMotion.of(problem, time, cost, RateLimits())
-    result = found.given(found.exact(infeasible_frames=False))
-    assert result.arrays.solved.all() and result.limit_multiplier.shape == (2, frames - 1, 43)
-    np.testing.assert_allclose(result.arrays.activation, solve(problem, cost).activation, atol=1e-5)
+    result = CoupledMotion.of(problem, time, cost, RateLimits()).exact(infeasible_frames=False)
+    assert result.arrays.solved.all() and result.limit_multiplier[:, : frames - 1].shape == (
+        2,
+        frames - 1,
+        43,
+    )
+    np.testing.assert_allclose(result.arrays.activation[:frames], solve(problem, cost).activation, atol=1e-5)
 
 
 def test_a_cost_that_joins_muscles_is_shared_frame_by_frame():

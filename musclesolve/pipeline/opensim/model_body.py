@@ -48,8 +48,7 @@ from musclesolve.recording.trial.model_trial import ModelTrial
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.problem import Problem
-from musclesolve.sharing.solver.solver_base import Solver
-from musclesolve.sharing.solver.solver_registry import find_solver
+from musclesolve.sharing.solver.solver_registry import Solver, find_solver
 
 PASSIVE = ("table", "none")
 COST, SOLVER = "stress_cubed", "batch"

@@ -38,7 +38,7 @@ from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solution import Solution
 from musclesolve.sharing.solver.batch import Batch
 from musclesolve.sharing.solver.linprog import minimise
-from musclesolve.sharing.solver.solver_base import Solver
+from musclesolve.sharing.solver.solver_registry import Solver
 from musclesolve.sharing.solving import solve
 from musclesolve.sharing.status import Status
 

@@ -27,7 +27,7 @@ from musclesolve.sharing.arguments import check_problem, check_smooth_convex_cos
 from musclesolve.sharing.certificate import within_domain
 from musclesolve.sharing.cost.cost_base import Cost, WeightedSum
 from musclesolve.sharing.problem import Problem
-from musclesolve.sharing.solver.solver_base import Solver
+from musclesolve.sharing.solver.solver_registry import Solver
 from musclesolve.sharing.solving import solve
 from musclesolve.sharing.status import Status
 

@@ -18,7 +18,7 @@ from musclesolve.sharing.kernel.workspace_layout import RateBounds
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solution import SolutionArrays
 from musclesolve.sharing.solver.interior_point import FramesInteriorPoint, nearest_moments
-from musclesolve.sharing.solver.solver_base import Attempt
+from musclesolve.sharing.solver.solver_registry import Attempt
 from musclesolve.sharing.status import Status
 
 

@@ -20,7 +20,7 @@ from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.kernel.constants import NO_ROOM
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.problem_scale import load
-from musclesolve.sharing.solver.solver_base import Attempt
+from musclesolve.sharing.solver.solver_registry import Attempt
 from musclesolve.sharing.status import Status
 
 LARGE = 1e20  # what solvers take for no bound at all

@@ -53,7 +53,7 @@ from musclesolve.sharing.kernel.constants import (
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.problem_scale import load, slope_scale, slope_size
 from musclesolve.sharing.solver.mehrotra import Barrier, Changes, mehrotra_step
-from musclesolve.sharing.solver.solver_base import Attempt
+from musclesolve.sharing.solver.solver_registry import Attempt
 from musclesolve.sharing.status import Status
 
 

@@ -13,7 +13,7 @@ from musclesolve._util.locks import CASADI
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solver.frame_programme import Claim, Reduced, frame_by_frame, ipopt_options
-from musclesolve.sharing.solver.solver_base import Attempt
+from musclesolve.sharing.solver.solver_registry import Attempt
 from musclesolve.sharing.status import Status
 
 # the return codes of Ipopt (IpReturnCodes_inc.h)

@@ -26,7 +26,7 @@ from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.kernel.constants import NO_ROOM
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solver.frame_programme import Claim, Reduced, polished, solve_reduced
-from musclesolve.sharing.solver.solver_base import Attempt
+from musclesolve.sharing.solver.solver_registry import Attempt
 from musclesolve.sharing.status import Status
 
 FLAT = 1e-10  # the least curvature of an unknown, so that the optimum is unique

@@ -13,7 +13,7 @@ from musclesolve._util.arrays import Array
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solver.frame_programme import LARGE, Claim, Reduced, frame_by_frame
-from musclesolve.sharing.solver.solver_base import Attempt
+from musclesolve.sharing.solver.solver_registry import Attempt
 from musclesolve.sharing.status import Status
 
 ITERATION_LIMIT, INCOMPATIBLE = 9, 4  # SciPy's codes of SLSQP

@@ -23,7 +23,7 @@ from musclesolve.errors import InputError
 from musclesolve.plotting.page.page_style import current_style
 from musclesolve.results.files.atomic_writing import reserved, write_files
 from musclesolve.sharing.cost.cost_base import Cost
-from musclesolve.sharing.solver.solver_base import Solver
+from musclesolve.sharing.solver.solver_registry import Solver
 from musclesolve.studies.many_trials.one_trial import Job, attempt, is_done, leave_message
 from musclesolve.studies.many_trials.trial_record import CSV, Outcome, TrialRecord, check_table, csv_bytes
 

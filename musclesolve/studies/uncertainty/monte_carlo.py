@@ -32,7 +32,7 @@ from musclesolve.results.dataset import assemble as labelled
 from musclesolve.results.facts import counted_frames
 from musclesolve.results.files.result_netcdf import netcdf_bytes
 from musclesolve.sharing.cost.cost_base import Cost
-from musclesolve.sharing.solver.solver_base import Solver
+from musclesolve.sharing.solver.solver_registry import Solver
 from musclesolve.studies.uncertainty.contributions import Task, summed
 from musclesolve.studies.uncertainty.error_sources import check_sources, standard_deviations
 from musclesolve.studies.uncertainty.model_replay import ModelReplay

@@ -36,8 +36,7 @@ from musclesolve.trajectory.collocation.transcription import (
     spline_scheme,
 )
 from musclesolve.trajectory.local_equilibrium import equilibrium
-from musclesolve.trajectory.motion_cost import MotionCost
-from musclesolve.trajectory.motion_problem import MotionProblem
+from musclesolve.trajectory.motion_problem import MotionCost, MotionProblem
 
 HIGHEST_ORDER = 9
 """Of the tables of points in CasADi."""

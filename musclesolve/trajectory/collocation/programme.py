@@ -29,8 +29,7 @@ from musclesolve.muscles.elastic.elastic_muscles import LEAST_ALONG
 from musclesolve.muscles.elastic.smooth_curves import SampledCurves
 from musclesolve.trajectory.certificate import coordinate_bounds
 from musclesolve.trajectory.collocation.transcription import Transcription
-from musclesolve.trajectory.motion_cost import MotionCost
-from musclesolve.trajectory.motion_problem import MotionProblem
+from musclesolve.trajectory.motion_problem import MotionCost, MotionProblem
 
 MARGIN = 0.02
 FLAT = 1e-2

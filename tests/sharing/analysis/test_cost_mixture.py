@@ -9,8 +9,7 @@ from scipy.optimize import nnls
 
 from musclesolve.sharing.analysis.cost_mixture import explain
 from musclesolve.sharing.cost.cost_registry import find_cost
-from musclesolve.sharing.cost.named.power_costs import ForceSquared, StressCubed
-from musclesolve.sharing.cost.named.soft_saturation import SoftSaturation
+from musclesolve.sharing.cost.named.muscle_sums import ForceSquared, SoftSaturation, StressCubed
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solving import solve
 

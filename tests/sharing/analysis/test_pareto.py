@@ -8,8 +8,7 @@ from refusals import refused
 
 from musclesolve.sharing.analysis.pareto import pareto_front
 from musclesolve.sharing.cost.cost_registry import find_cost
-from musclesolve.sharing.cost.named.power_costs import ForceSquared, StressCubed
-from musclesolve.sharing.cost.named.soft_saturation import SoftSaturation
+from musclesolve.sharing.cost.named.muscle_sums import ForceSquared, SoftSaturation, StressCubed
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solving import solve
 from musclesolve.sharing.status import Status

@@ -11,13 +11,13 @@ from sharing_cases import SMOOTH
 
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.cost.named.joint_reaction_squared import JointReactionSquared
-from musclesolve.sharing.cost.named.power_costs import (
+from musclesolve.sharing.cost.named.muscle_sums import (
     ActivationPower,
     ActivationVolume,
     ForceMomentSquared,
     NormalizedForceSquared,
+    SoftSaturation,
 )
-from musclesolve.sharing.cost.named.soft_saturation import SoftSaturation
 from musclesolve.sharing.problem_change import ProblemChange, derivative
 
 COSTS = [

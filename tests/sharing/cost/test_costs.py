@@ -11,19 +11,19 @@ from sharing_cases import RESTING, SMOOTH
 from musclesolve.sharing.cost import named
 from musclesolve.sharing.cost.casadi_expression import expression_cost
 from musclesolve.sharing.cost.cost_registry import REGISTRY, costs, find_cost, named_costs
-from musclesolve.sharing.cost.named.emg_tracking import EmgTracking
 from musclesolve.sharing.cost.named.joint_reaction_squared import JointReactionSquared
 from musclesolve.sharing.cost.named.min_max import MinMax
-from musclesolve.sharing.cost.named.power_costs import (
+from musclesolve.sharing.cost.named.muscle_sums import (
     ActivationPower,
     ActivationVolume,
+    EmgTracking,
     ForceMomentSquared,
     ForceSquared,
     MusclePower,
     NormalizedForceSquared,
+    SoftSaturation,
     StressCubed,
 )
-from musclesolve.sharing.cost.named.soft_saturation import SoftSaturation
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solving import solve
 
@@ -270,7 +270,7 @@ def test_two_costs_of_one_name_are_refused_and_abstract_ones_are_left_out(tmp_pa
     text = f"{head}{abstract}@dataclass{body}".replace('"loudest"', '"force_squared"')
     (tmp_path / "second.py").write_text(text, encoding="utf-8")
     monkeypatch.setattr(named, "__path__", [*named.__path__, str(tmp_path)])
-    with refused("duplicate_name", "'force_squared'", "power_costs", "named.second"):
+    with refused("duplicate_name", "'force_squared'", "muscle_sums", "named.second"):
         named_costs()
     monkeypatch.delitem(sys.modules, f"{named.__name__}.second")
 

@@ -13,7 +13,7 @@ from refusals import refused
 import musclesolve as ms
 from musclesolve.sharing.cost.casadi_expression import expression_cost
 from musclesolve.sharing.cost.cost_registry import find_cost
-from musclesolve.sharing.cost.named.power_costs import ForceSquared, StressCubed
+from musclesolve.sharing.cost.named.muscle_sums import ForceSquared, StressCubed
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solving import solve
 from musclesolve.sharing.status import Status

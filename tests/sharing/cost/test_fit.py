@@ -9,11 +9,10 @@ import pytest
 from refusals import refused
 
 from musclesolve.sharing.cost.cost_registry import REGISTRY
-from musclesolve.sharing.cost.named.power_costs import ActivationPower
+from musclesolve.sharing.cost.named.muscle_sums import ActivationPower
 from musclesolve.sharing.solver import solver_registry as registry
 from musclesolve.sharing.solver.batch import Batch
-from musclesolve.sharing.solver.solver_base import Attempt
-from musclesolve.sharing.solver.solver_registry import solvers
+from musclesolve.sharing.solver.solver_registry import Attempt, solvers
 from musclesolve.sharing.solving import solve
 from musclesolve.sharing.status import Status
 

@@ -14,8 +14,7 @@ from sharing_cases import SMOOTH
 
 from musclesolve.sharing.certificate import kkt_residual
 from musclesolve.sharing.cost.cost_registry import find_cost
-from musclesolve.sharing.cost.named.power_costs import ActivationPower, StressCubed
-from musclesolve.sharing.cost.named.soft_saturation import SoftSaturation
+from musclesolve.sharing.cost.named.muscle_sums import ActivationPower, SoftSaturation, StressCubed
 from musclesolve.sharing.cost.sum_of_terms import SumOfTerms
 from musclesolve.sharing.kernel.compiled_solver import KernelProblem
 from musclesolve.sharing.kernel.constants import UNRESOLVED

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from sharing_cases import RESTING, SMOOTH, equipped
 
-from musclesolve.sharing.cost.named.power_costs import StressCubed
-from musclesolve.sharing.cost.named.soft_saturation import SoftSaturation
+from musclesolve.sharing.cost.named.muscle_sums import SoftSaturation, StressCubed
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solving import solve
 from musclesolve.sharing.status import Status

@@ -17,7 +17,7 @@ from musclesolve.pipeline import share as pipeline_share
 from musclesolve.sharing.certificate import kkt_residual
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.cost.cost_registry import REGISTRY
-from musclesolve.sharing.cost.named.power_costs import ActivationPower, StressCubed
+from musclesolve.sharing.cost.named.muscle_sums import ActivationPower, StressCubed
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solver.solver_registry import solvers
 from musclesolve.sharing.solving import solve

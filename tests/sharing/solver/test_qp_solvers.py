@@ -11,7 +11,7 @@ from sharing_cases import SMOOTH
 
 from musclesolve.sharing.certificate import kkt_residual
 from musclesolve.sharing.cost.cost_registry import REGISTRY
-from musclesolve.sharing.cost.named.power_costs import ActivationPower, ForceSquared, StressCubed
+from musclesolve.sharing.cost.named.muscle_sums import ActivationPower, ForceSquared, StressCubed
 from musclesolve.sharing.solver.frame_programme import Claim
 from musclesolve.sharing.solver.qp_solvers import QuadraticProgramme
 from musclesolve.sharing.solver.solver_registry import UnfitSolverError, solvers

@@ -10,7 +10,7 @@ import pytest
 
 from musclesolve import expression_cost
 from musclesolve.plotting.page.page_style import PageStyle, page_style
-from musclesolve.sharing.cost.named.power_costs import ActivationPower
+from musclesolve.sharing.cost.named.muscle_sums import ActivationPower
 from musclesolve.studies.many_trials import recipe as recipes
 from musclesolve.studies.many_trials.recipe import input_hashes, is_current, recipe
 

@@ -20,8 +20,7 @@ from musclesolve.trajectory.collocation.collocation import (
 )
 from musclesolve.trajectory.collocation.programme import Programme
 from musclesolve.trajectory.collocation.transcription import spline_scheme
-from musclesolve.trajectory.motion_cost import MotionCost
-from musclesolve.trajectory.motion_problem import MotionProblem
+from musclesolve.trajectory.motion_problem import MotionCost, MotionProblem
 
 GOOD = 1e-6
 

@@ -1,4 +1,7 @@
-"""The named costs that are sums of a power of activation, sum_i (c_i a_i)^p: each states its coefficients c_i."""
+"""The named costs that are sums over muscles of a function of the activation: powers, soft saturation, EMG tracking.
+
+Each states its coefficients c_i, of which sum_of_terms.py makes the rest.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from musclesolve._util.arrays import Array
+from musclesolve.sharing.cost.cost_terms import Power, Saturation
 from musclesolve.sharing.cost.sum_of_terms import SumOfTerms, relative_force
 from musclesolve.sharing.problem import Problem
 
@@ -180,3 +184,68 @@ class MusclePower(SumOfTerms):
         return problem.force_capacity * np.sqrt(
             np.square(self.field(problem, "fiber_velocity")) + self.least_speed**2
         )
+
+
+@dataclass(frozen=True)
+class SoftSaturation(SumOfTerms):
+    """sum_i (1 - (1 - x_i^p)^(1/p)) with x_i = F_i / F0_i: the soft-saturation sum, maximised.
+
+    With p = 2 it is Silva 2003, eq. 6.19, there ascribed to Siemienski; the general exponent is that of Rasmussen et
+    al. (2001). The print minimises the sum of the roots, which drives every muscle to full co-contraction; the
+    criterion is meant to be maximised (correction A12). Here it is a cost that is zero at rest.
+
+    Assumes that no muscle exceeds its maximum isometric force: the domain ends at F_i = F0_i, where the slope is
+    infinite for p > 1, so that no activation exceeds F0_i / force_capacity_i. (It ends a billionth before, to be
+    exact: nearer to F0 a floating-point activation no longer determines the slope.) With p = 1 the cost is the
+    linear one sum_i x_i; for 1 < p < 2 the second derivative is infinite at rest.
+
+    Args:
+        exponent: p, at least 1.
+    """
+
+    exponent: float = 2.0
+
+    name = "soft_saturation"
+    formula = "sum_i (1 - (1 - (F_i / F0_i)^p)^(1/p)), p = 2"
+    source = "Silva 2003, eq. 6.19, maximised; Rasmussen et al. 2001"
+
+    @property
+    def form(self) -> Power | Saturation:
+        """1 - (1 - x^p)^(1/p), which for p = 1 is x itself."""
+        return Power(1.0, Saturation.end) if self.exponent == 1 else Saturation(float(self.exponent))
+
+    def coefficient(self, problem: Problem) -> Array:
+        """force_capacity_i / F0_i, (T, n)."""
+        return relative_force(problem)
+
+
+@dataclass(frozen=True)
+class EmgTracking(SumOfTerms):
+    """sum over measured muscles of (a_i - e_i)^2 + w sum over the others of a_i^2, without unit.
+
+    In the manner of the EMG-assisted solution of CEINMS (Pizzolato et al. 2015), which weighs the distance from
+    measured excitations against their size. Assumes that the envelope e_i is already on the scale of activation and
+    delayed as activation is; a muscle that was not measured in a frame (NaN) is as inactive as the moments allow.
+    Measured co-contraction is kept as far as the moments permit, so the cost is not least at rest.
+
+    Args:
+        unmeasured_weight: w.
+    """
+
+    unmeasured_weight: float = 1.0
+
+    name = "emg_tracking"
+    formula = "sum_measured (a_i - e_i)^2 + w sum_others a_i^2, w = 1"
+    source = "Pizzolato et al. 2015"
+    data = ("emg",)
+    parameter_rows = 2
+    positive = ("unmeasured_weight",)
+
+    def coefficient(self, problem: Problem) -> Array:
+        """1 where a muscle was measured, else sqrt(w), (T, n)."""
+        return np.where(np.isnan(self.field(problem, "emg")), np.sqrt(self.unmeasured_weight), 1.0)
+
+    def target(self, problem: Problem) -> Array:
+        """e_i where it was measured, else zero, (T, n)."""
+        emg = self.field(problem, "emg")
+        return np.where(np.isnan(emg), 0.0, emg)
