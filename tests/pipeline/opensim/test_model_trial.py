@@ -16,7 +16,7 @@ from musclesolve.pipeline.run import prepare
 from musclesolve.recording.data import Table
 from musclesolve.recording.text.mot_file import write_mot
 from musclesolve.recording.trial.model_trial import ModelTrial
-from musclesolve.studies.many_trials.run_many import run_many
+from musclesolve.studies.many_trials.one_trial import Job, attempt
 
 SHARED = f"[sharing]\ndofs = {list(DOFS)}\n"
 CHANNELS = '[emg]\nfile = "emg.sto"\nprocessed = true\n[emg.channels]\nONE = "one_r"\n'
@@ -65,12 +65,10 @@ def test_costs_are_compared(folder: Path) -> None:
 
 
 def test_many_trials_of_models_and_kept_results(folder: Path) -> None:
-    records = run_many([trial(folder)], folder / "out", figures=False, jobs=1)
-    again = run_many([trial(folder)], folder / "out", figures=False, jobs=1)
-    assert [record.outcome.value for record in (*records, *again)] == ["computed", "unchanged"]
+    job = Job("walk", trial(folder), folder / "out", {}, figures=False)
+    assert [attempt(job).outcome.value for _ in range(2)] == ["computed", "unchanged"]
     (folder / "id.sto").write_text((folder / "id.sto").read_text(encoding="utf-8") + "\n", encoding="utf-8")
-    (changed,) = run_many([trial(folder)], folder / "out", figures=False, jobs=1)
-    assert changed.outcome.value == "computed"
+    assert attempt(job).outcome.value == "computed"
 
 
 def save_emg(folder: Path, shift: float = 0.0) -> None:

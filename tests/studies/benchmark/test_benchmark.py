@@ -156,6 +156,8 @@ def test_memory_counts_what_is_taken_after_it():
         found.append(memory.grown())
         assert taken.nbytes == 80_000_000
         del taken
+        if 75.0 < found[-1] < 200.0:
+            break
     if sys.platform == "linux":
         assert any(75.0 < grown < 200.0 for grown in found), found
     else:

@@ -61,7 +61,10 @@ def test_they_are_those_of_the_muscles_differentiated_exactly(trial: Trial, sour
 
 def test_the_samples_spread_as_the_first_order_says_where_errors_are_small(trial: Trial) -> None:
     known = [source for name, source in sources().items() if name not in ("joint_angle", "joint_moment")]
-    small = {source.key: 0.01 * source.sd for source in known} | {"soft_tissue_mm": 0.0}
+    small = {source.key: 0.01 * source.sd for source in known} | {
+        "soft_tissue_mm": 0.0,
+        "muscle_path_mm": 0.0,
+    }
     short = replace(trial, time_range=(0.5, 0.6))
     found = ms.uncertainty(short, 40, seed=1, sd=small, side="r", workers=1)
     for name in ("muscle_force", "contact_force", "joint_moment"):
