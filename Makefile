@@ -4,6 +4,7 @@
 #   make lint     formatting, lint, types
 #   make package  wheel and sdist; the wheel installed into an empty environment, and used from another folder
 #   make docs     the documentation as a site, in site/index.html; every warning is an error
+#   make recipes  the tests on a copy to which every recipe of CONTRIBUTING.md was applied
 #   make bench    measured comparisons of the solvers (slow; never part of the tests)
 #   make clean    remove the environment and everything that was produced
 
@@ -16,7 +17,7 @@ RUN    := $(VENV)/$(SCRIPTS)/python
 export OMP_NUM_THREADS ?= 1
 export PIP_DISABLE_PIP_VERSION_CHECK ?= 1
 
-.PHONY: demo test lint package docs bench clean
+.PHONY: demo test lint package docs recipes bench clean
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/installed
@@ -37,6 +38,9 @@ package: $(VENV)/installed
 docs: $(VENV)/writers
 	NO_MKDOCS_2_WARNING=1 $(RUN) -m mkdocs build --strict
 	@echo "Open $(CURDIR)/site/index.html"
+
+recipes: $(VENV)/installed
+	$(RUN) tools/follow_recipes.py
 
 bench: $(VENV)/installed
 	$(RUN) -m musclesolve benchmark

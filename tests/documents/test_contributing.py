@@ -1,15 +1,16 @@
-"""The recipes of CONTRIBUTING.md work on a copy of the package."""
+"""The recipes of CONTRIBUTING.md work on a copy of the package; `make recipes` runs all tests on such a copy."""
 
 from __future__ import annotations
 
 import os
-import re
+import runpy
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
+follow_recipes = runpy.run_path(str(ROOT / "tools" / "follow_recipes.py"))["follow_recipes"]
 USE = """
 from pathlib import Path
 import numpy as np
@@ -40,11 +41,7 @@ assert "subject_name" in [found.code for found in ms.check(reference_stride()).f
 def test_every_recipe_works(tmp_path):
     for package in ("musclesolve", "muscle_db"):
         shutil.copytree(ROOT / package, tmp_path / package, ignore=shutil.ignore_patterns("__pycache__"))
-    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-    blocks = re.findall(r"```(?:python|toml)\n# ([^\n]*)\n(.*?)```", text, flags=re.DOTALL)
-    assert len(blocks) == 9
-    for place, code in blocks:
-        follow(tmp_path, place, code)
+    assert follow_recipes(tmp_path) == 9
     done = subprocess.run(
         [sys.executable, "-c", USE],
         capture_output=True,
@@ -54,19 +51,3 @@ def test_every_recipe_works(tmp_path):
         env=os.environ | {"PYTHONPATH": str(tmp_path)},
     )
     assert done.returncode == 0, done.stderr
-
-
-def follow(root: Path, place: str, code: str) -> None:
-    """Do what the first line of a block says: a new file, lines after a line, or at the end of a file."""
-    if place.startswith("new file: "):
-        (root / place.removeprefix("new file: ")).write_text(code, encoding="utf-8")
-        return
-    if place.startswith("at the end of "):
-        file = root / place.removeprefix("at the end of ")
-        file.write_text(file.read_text(encoding="utf-8") + "\n" + code, encoding="utf-8")
-        return
-    name, line = place.removeprefix("in ").split(", after: ")
-    file = root / name
-    text = file.read_text(encoding="utf-8")
-    assert text.count(line + "\n") == 1, place
-    file.write_text(text.replace(line + "\n", line + "\n" + code), encoding="utf-8")
