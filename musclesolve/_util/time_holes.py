@@ -41,7 +41,7 @@ class HoleLimits:
         return cls(usual, max(usual, SHARE / cutoff_hz + SAME_TIME))
 
     def long_holes(self, time: Array) -> list[tuple[float, float]]:
-        """The times before and after every hole that is not filled, of a column with samples at increasing times."""
+        """The times [s] before and after every hole that is not filled, of samples at increasing `time` (S,) [s]."""
         last = np.flatnonzero(np.diff(time) > self.longest)
         return [(float(time[k]), float(time[k + 1])) for k in last]
 

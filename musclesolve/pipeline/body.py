@@ -57,7 +57,7 @@ class JointLoads:
         }
 
     def part(self, joints: Sequence[str], muscles: Indices) -> JointLoads:
-        """The loads of some joints by the forces of some muscles, by number, which are all that cross them."""
+        """The loads of some joints by the forces of all k muscles that cross them, whose numbers are `muscles` (k,)."""
         return JointLoads(
             {joint: self.net[joint] for joint in joints},
             {joint: self.across[joint][:, muscles] for joint in joints},

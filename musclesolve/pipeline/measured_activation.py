@@ -84,7 +84,7 @@ class MeasuredActivation:
         return best_delays(time, curves, self.time, self.envelope, self.max_delay)
 
     def notes(self, time: Array) -> list[str]:
-        """Sentences on envelopes beyond their maximum or far below it, and on frames without EMG."""
+        """Sentences on envelopes beyond their maximum or far below it, and on frames at `time` (T,) [s] without EMG."""
         known = np.isfinite(self.envelope)
         largest = np.max(self.envelope, axis=0, where=known, initial=0.0)
         found = []

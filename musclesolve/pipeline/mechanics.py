@@ -109,7 +109,10 @@ class Mechanics:
 
 
 def mechanics(trial: Trial, progress: Progress | None = None, start: Array | None = None) -> Mechanics:
-    """The measured anatomy, the subject's model, the consistent motion and the ground reactions."""
+    """The measured anatomy, the subject's model, the consistent motion and the ground reactions.
+
+    start: coordinates (T, K+6) from which the fit starts, see `mechanics_of`.
+    """
     report = progress or no_progress
     report("markers", 0.05)
     measured = anatomy(trial, MARGIN)
@@ -137,7 +140,10 @@ def mechanics_of(trial: Trial, measured: Anatomy, start: Array | None = None) ->
 def subject_model(
     trial: Trial, offsets: dict[str, Array], mass_factors: Mapping[str, float] | None = None
 ) -> Model:
-    """The model of the subject of a trial, from the standing geometry that was measured."""
+    """The model of the subject of a trial, from the standing geometry that was measured.
+
+    offsets: as `standing_offsets` gives them; mass_factors: segment -> factor on its mass.
+    """
     subject = trial.subject
     segments = {
         name: StatedSegment(each.mass, each.mass_factor, each.center, each.inertia)
