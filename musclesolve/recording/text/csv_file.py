@@ -26,11 +26,7 @@ from musclesolve.errors import InputError
 from musclesolve.recording.data import Markers, Table
 from musclesolve.recording.place_errors import EXPORT_AGAIN, error_at
 from musclesolve.recording.text.number_rows import Block, RowReader, timed_rows, without_lost
-from musclesolve.recording.text.repeated_names import (
-    check_unique,
-    distinct_names,
-    numbered,
-)
+from musclesolve.recording.text.repeated_names import check_unique, distinct_names, numbered
 from musclesolve.recording.text.text_file import decimal_point, file_path
 from musclesolve.recording.units import metres_in, newton_metres_in, newtons_in
 

@@ -11,16 +11,7 @@ from musclesolve._util.arrays import Array
 from musclesolve._util.message_text import as_text
 from musclesolve.errors import InputError
 from musclesolve.recording.c3d.c3d_file import is_c3d, read_c3d, stated_events
-from musclesolve.recording.data import (
-    SIDE_NAMES,
-    SIDES,
-    Emg,
-    Markers,
-    PlateForce,
-    Side,
-    Subject,
-    Trial,
-)
+from musclesolve.recording.data import SIDE_NAMES, SIDES, Emg, Markers, PlateForce, Side, Subject, Trial
 from musclesolve.recording.file_axes import global_from_laboratory, standing_axes
 from musclesolve.recording.formats import read_forces_table, read_markers
 from musclesolve.recording.gaps.gap_filling import Completed, complete_upper_body, fill_trial
