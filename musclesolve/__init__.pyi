@@ -20,7 +20,7 @@ from .pipeline.opensim.model_body import opensim_problem as opensim_problem
 from .recording.cameras.calibration import calibrate as calibrate
 from .recording.cameras.camera import Camera as Camera
 from .recording.cameras.camera_file import read_camera_file as read_camera_file
-from .recording.cameras.camera_writing import write_camera_file as write_camera_file
+from .recording.cameras.camera_file import write_camera_file as write_camera_file
 from .recording.cameras.reconstruction import reconstruct as reconstruct
 from .recording.data import Markers as Markers
 from .recording.data import Table as Table

@@ -43,7 +43,6 @@ from musclesolve.recording.trial.trial_file import (
     assembled,
     marker_notes,
     rotation_of,
-    standing_rotation_of,
     subject_of,
     time_range_of,
     with_emg,
@@ -128,7 +127,7 @@ def _rotations(
         laboratory["forward"] = "+x" if laboratory["up"][1] != "x" else "+y"
         rotation = rotation_of(document, laboratory)
     try:
-        return rotation, standing_rotation_of(document, laboratory)
+        return rotation, rotation_of(document, laboratory, standing=True)
     except InputError as error:
         findings.append(finding_of("trial_file", error))
         laboratory |= {"static_forward": None, "static_up": None}

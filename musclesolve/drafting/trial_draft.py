@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -10,15 +11,18 @@ from pathlib import Path
 import numpy as np
 
 from musclesolve.checking.case import Case
+from musclesolve.checking.loading import load
 from musclesolve.drafting.choose_mapping import MarkerChoice, choose_mapping, marker_tables
 from musclesolve.drafting.draft_text import DraftTable, Line, draft_text, read_back
 from musclesolve.drafting.emg_channels import emg_tables
 from musclesolve.drafting.file_roles import FileRoles, MotionFiles
 from musclesolve.drafting.folder_contents import FolderContents
-from musclesolve.drafting.laboratory_axes import LaboratoryAxes, laboratory_axes
-from musclesolve.drafting.movement import description, filter_table, runs, working_case
+from musclesolve.drafting.laboratory_axes import LaboratoryAxes, both, laboratory_axes, middle_path
 from musclesolve.drafting.plate_feet import PlateFoot, found_feet, stated_feet
 from musclesolve.drafting.subject_size import GivenSubject, subject_table
+from musclesolve.errors import MuscleSolveError
+from musclesolve.motion.events.flight import flights
+from musclesolve.motion.events.force_events import FootLoads
 from musclesolve.recording.c3d.c3d_file import stated_events
 from musclesolve.recording.data import SIDE_NAMES, Markers, Table
 from musclesolve.recording.file_axes import global_from_laboratory
@@ -59,22 +63,28 @@ def draft_trial(
         feet = feet or found_feet(files.forces, choice, rotation)
     in_use = tuple(foot.table for foot in feet if not foot.idle)
     case = working_case((axes.table, *choice.tables, *in_use), _paths(files)) if axes.known else None
+    runs = case is not None and len(flights(case.trial, FootLoads.of(case.trial))) > 0
     muscles = [
         f'The muscles of {model.name} may serve instead: database = "{name_from(model, path)}".'
         for model in contents.models
     ]
-    if runs(case):
+    cutoff, why = WALK_HZ, "usual for walking; running needs 10 to 20 Hz"
+    if case is not None:
+        why = "walking: no flight between the steps"
+    if runs:
+        cutoff, why = RUN_HZ, "running: there is flight between the steps"
         muscles.append(
             "Running asks for more than the muscles of the table can give in many subjects: "
             'strength = "handsfield_2014" takes their strength from mass and stature.'
         )
+    why += '; or "residual_analysis": chosen from the data'
     bundled = Line("database", "gait2392", "the default; others: musclesolve muscles")
     tables = (
         subject_table(files, contents.setups, choice, case, given),
         axes.table,
         _files_table(contents, files, roles, path, choice),
         DraftTable("time", about=(TIME,)),
-        filter_table(case, files.motion.markers.rate),
+        DraftTable("filter", (Line("cutoff_hz", min(cutoff, 0.2 * files.motion.markers.rate), why),)),
         *marker_tables(choice),
         *_force_tables(files, feet),
         *_emg(files, path, case),
@@ -83,7 +93,7 @@ def draft_trial(
     )
     tables = read_back(TITLE, tables)
     todos = tuple(todo for table in tables for todo in table.todos)
-    recognised = tuple(_recognised(files, choice, axes, feet, case))
+    recognised = tuple(_recognised(files, choice, axes, feet, case, runs))
     return TrialDraft(path, draft_text(TITLE, tables), recognised, todos, tables)
 
 
@@ -175,12 +185,25 @@ def _emg(files: MotionFiles, trial: Path, case: Case | None) -> tuple[DraftTable
 
 
 def _recognised(
-    files: MotionFiles, choice: MarkerChoice, axes: LaboratoryAxes, feet: list[PlateFoot], case: Case | None
+    files: MotionFiles,
+    choice: MarkerChoice,
+    axes: LaboratoryAxes,
+    feet: list[PlateFoot],
+    case: Case | None,
+    runs: bool,
 ) -> Iterator[tuple[str, str]]:
     """What was found, subject and statement, for the terminal."""
-    kind = description(case)
     motion = f"{files.motion.path.name}: {_length(files.motion.markers, 'markers')}"
-    yield "motion", motion + (f"; {kind}" if kind else "")
+    if case is not None:
+        names = [*both("asis", "psis", "hip_center"), "sacrum"]
+        pelvis = middle_path(case.trial.markers, case.trial.mapping, names)
+        known = np.zeros(0, int) if pelvis is None else np.flatnonzero(np.isfinite(pelvis).all(axis=1))
+        if pelvis is not None and known.size > 1:
+            way = float(np.linalg.norm((pelvis[known[-1]] - pelvis[known[0]])[:2]))
+            speed = way / (int(known[-1] - known[0]) / case.trial.markers.rate)
+            kind = "running" if runs else "no flight: walking or the like"
+            motion += f"; {kind}, {speed:.2f} m/s over {way:.1f} m"
+    yield "motion", motion
     if files.static is not None:
         yield "standing trial", f"{files.static.path.name}: {_length(files.static.markers, 'markers')}"
     named = "no set; landmarks by the names of the markers" if choice.set is None else f"the set {choice.set}"
@@ -206,3 +229,24 @@ def _recognised(
             yield "EMG left out", f"of a name that means no muscle: {', '.join(channels.unknown)}"
     if events := stated_events(_paths(files)):
         yield "events", f"{len(events)} heel strikes and toe-offs are stated in the C3D file, and used"
+
+
+WALK_HZ, RUN_HZ = 6.0, 15.0
+"""Usual cut-off frequencies: walking has little above 6 Hz, the first peak of the ground force in running has."""
+USUAL = {"mass_kg": 70.0, "stature_m": 1.7, "sex": "male", "knee_width_m": 0.1, "ankle_width_m": 0.07}
+"""What stands for the subject while the recording is looked at; nothing of it is written."""
+
+
+def working_case(tables: tuple[DraftTable, ...], files: dict[str, Path]) -> Case | None:
+    """The case of a draft, None where there is none: no motion, or nothing that could be looked at."""
+    subject = DraftTable("subject", tuple(Line(key, value) for key, value in USUAL.items()))
+    named = DraftTable("files", tuple(Line(role, str(path.absolute())) for role, path in files.items()))
+    kept = tuple(table for table in tables if table.name not in ("subject", "files") and table.written)
+    try:
+        with tempfile.TemporaryDirectory(prefix="musclesolve-") as folder:
+            path = Path(folder) / "trial.toml"
+            path.write_text(draft_text((), (subject, named, *kept)), encoding="utf-8")
+            return load(path)[0]
+    except (MuscleSolveError, ArithmeticError, LookupError, ValueError):
+        # What is wrong with the recording is for `check` to say; the draft does without what it would show.
+        return None

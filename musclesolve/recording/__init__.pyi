@@ -2,7 +2,7 @@ from .c3d.c3d_file import C3D as C3D
 from .c3d.c3d_file import read_c3d as read_c3d
 from .cameras.camera_file import CameraFile as CameraFile
 from .cameras.camera_file import read_camera_file as read_camera_file
-from .cameras.camera_writing import write_camera_file as write_camera_file
+from .cameras.camera_file import write_camera_file as write_camera_file
 from .data import Event as Event
 from .data import FilterOptions as FilterOptions
 from .data import Gap as Gap

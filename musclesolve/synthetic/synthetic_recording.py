@@ -17,7 +17,7 @@ from musclesolve._util.arrays import AnyArray, Array
 from musclesolve._util.names import unknown_name
 from musclesolve.errors import InputError
 from musclesolve.recording.cameras.camera import Camera, ring
-from musclesolve.recording.cameras.camera_writing import write_camera_file
+from musclesolve.recording.cameras.camera_file import write_camera_file
 from musclesolve.recording.data import SIDES, Markers, Table
 from musclesolve.recording.file_axes import global_from_laboratory
 from musclesolve.recording.text.mot_file import write_mot

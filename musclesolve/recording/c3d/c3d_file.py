@@ -106,15 +106,11 @@ class C3D:
     @property
     def labels(self) -> dict[str, int]:
         """The name of every labelled marker -> its place among the points, the first one of several."""
-        return self._named[0]
-
-    @property
-    def repeated(self) -> dict[str, str]:
-        """The name of every marker that stands more than once -> where."""
-        return self._named[1]
+        return self._labelled[0]
 
     @cached_property
-    def _named(self) -> tuple[dict[str, int], dict[str, str]]:
+    def _labelled(self) -> tuple[dict[str, int], dict[str, str]]:
+        """The labels, and where those stand that do so more than once."""
         computed = {name for group in _COMPUTED for name in self.description.texts(f"POINT:{group}")}
         labels = enumerate(self.description.texts("POINT:LABELS")[: self.layout.points])
         # Trajectories without a name: no label, or *12 and the like.
@@ -144,7 +140,8 @@ class C3D:
         Raises:
             InputError: there are none.
         """
-        names, places, layout = tuple(self.labels), list(self.labels.values()), self.layout
+        (labels, repeated), layout = self._labelled, self.layout
+        names, places = tuple(labels), list(labels.values())
         if not names:
             problem, remedy = "the file has no labelled markers", "label the markers in the capture software"
             raise error_at(self.path, "POINT:LABELS", problem, "a label", remedy, code="missing_marker")
@@ -160,9 +157,9 @@ class C3D:
         # Some programs store a lost marker as (0, 0, 0) with a good residual. In place: a file may be large.
         position[(position == 0.0).all(axis=-1)] = np.nan
         position *= self.metres
-        blanked(position, names, self.repeated)
-        notes = (*self.notes, *repeated_notes("marker", self.repeated, self.path))
-        return Markers(self.time, names, position, self.path, notes, repeated=self.repeated)
+        blanked(position, names, repeated)
+        notes = (*self.notes, *repeated_notes("marker", repeated, self.path))
+        return Markers(self.time, names, position, self.path, notes, repeated=repeated)
 
     def analog(self, channels: list[int]) -> Array:
         """Return analog channels by their place, as they are calibrated in the file, (F x s, len(channels)).
@@ -235,11 +232,6 @@ class C3D:
         values = self.analog(list(places.values()))
         blanked(values, tuple(places), repeated)
         return Table(self.analog_time, tuple(places), values, None, self.path, repeated=repeated)
-
-    def analog_units(self) -> list[str]:
-        """Return the unit of every analog channel, "" where the file states none."""
-        units = self.description.texts("ANALOG:UNITS")[: self.layout.channels]
-        return units + [""] * (self.layout.channels - len(units))
 
 
 def read_c3d(path: str | Path) -> C3D:

@@ -71,7 +71,7 @@ class Coding:
 
 @dataclass(frozen=True)
 class Header:
-    """The numbers of the header that the parameters may repeat."""
+    """The numbers of the header that the parameters may repeat, in the order of the file."""
 
     points: int
     measurements: int
@@ -158,16 +158,8 @@ def read_description(raw: bytes, path: Path) -> Description:
     coding = Coding(ORDERS[processor], processor == DEC)
     # Word n of the documentation is words[n - 1].
     words, reals = struct.unpack_from(coding.order + "12H", raw), coding.reals(raw[12:16] + raw[20:24])
-    header = Header(
-        points=words[1],
-        measurements=words[2],
-        first_frame=words[3],
-        last_frame=words[4],
-        scale=float(reals[0]),
-        data_block=words[8],
-        samples=words[9],
-        rate=float(reals[1]),
-    )
+    scale, rate = map(float, reals)
+    header = Header(words[1], words[2], words[3], words[4], scale, words[8], words[9], rate)
     end = BLOCK * (header.data_block - 1)
     end = end if start < end <= len(raw) else len(raw)
     following = raw[0] + raw[start + 2] if raw[start + 2] else 0

@@ -223,9 +223,9 @@ def si_factors(file: C3D, number: int, kind: int, channels: list[int]) -> Array:
     length of the file, or in newtons times that.
     """
     default = {"force": 1.0, "length": file.metres, "moment": file.metres}
-    stated, factors = file.analog_units(), []
+    stated, factors = file.description.texts("ANALOG:UNITS"), []
     for channel, quantity in zip(channels, _CHANNELS[kind], strict=True):
-        unit = stated[channel]
+        unit = stated[channel] if channel < len(stated) else ""
         plain = plain_unit(unit)
         sizes = {
             "force": newtons_in(unit) or _POUNDS.get(plain),
@@ -233,7 +233,7 @@ def si_factors(file: C3D, number: int, kind: int, channels: list[int]) -> Array:
             "moment": newton_metres_in(unit) or _POUND_LENGTHS.get(plain),
         }
         if plain not in _NO_QUANTITY and not any(sizes.values()):
-            problem = f"channel {channel + 1}, of plate {number}, is in '{stated[channel]}'"
+            problem = f"channel {channel + 1}, of plate {number}, is in '{unit}'"
             expected = {"force": "N or kN", "length": "mm or m", "moment": "Nmm or Nm"}[quantity]
             remedy = "state the unit in the capture software, or export the forces as MOT or STO"
             raise error_at(file.path, "ANALOG:UNITS", problem, expected, remedy, code="unknown_unit")

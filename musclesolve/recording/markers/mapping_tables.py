@@ -65,7 +65,18 @@ def examined_mapping(
 
 def read_weights(document: Document, name: str, value: Any, table: str = "mapping") -> Weights:
     """Return the weights of the markers that show one landmark."""
-    weights = _weights(value)
+    weights: Weights = {}
+    ways = value if isinstance(value, dict) and len(value) == 1 else {}
+    pair, stated = ways.get("midpoint"), ways.get("weights")
+    if isinstance(value, str) and value:
+        weights = {value: 1.0}
+    elif isinstance(pair, list) and len(pair) == 2 and all(isinstance(m, str) and m for m in pair):
+        weights = dict.fromkeys(pair, 0.5) if pair[0] != pair[1] else {}
+    # Far beyond the largest weight their sum is lost in rounding; nor is there such a point on a body.
+    elif isinstance(stated, dict) and all(
+        marker and is_number(weight) and abs(weight) <= LARGEST_WEIGHT for marker, weight in stated.items()
+    ):
+        weights = {marker: float(weight) for marker, weight in stated.items()}
     if not weights:
         remedy = f'write {name} = "<marker>" with a marker of the files'
         raise document.error(f"the value is {_short(value)}", table, name, 0, _FORMS, remedy)
@@ -76,23 +87,6 @@ def read_weights(document: Document, name: str, value: Any, table: str = "mappin
         problem, expected = f"the weights sum to {total:g}", "weights that sum to 1"
         raise document.error(problem, table, name, 0, expected, remedy)
     return weights
-
-
-def _weights(value: Any) -> Weights:
-    """Return the weights of a value in one of the three forms, nothing for any other."""
-    if isinstance(value, str) and value:
-        return {value: 1.0}
-    if not isinstance(value, dict) or len(value) != 1:
-        return {}
-    pair, weights = value.get("midpoint"), value.get("weights")
-    if isinstance(pair, list) and len(pair) == 2 and all(isinstance(m, str) and m for m in pair):
-        return dict.fromkeys(pair, 0.5) if pair[0] != pair[1] else {}
-    # Far beyond the largest weight their sum is lost in rounding; nor is there such a point on a body.
-    if isinstance(weights, dict) and all(
-        marker and is_number(weight) and abs(weight) <= LARGEST_WEIGHT for marker, weight in weights.items()
-    ):
-        return {marker: float(weight) for marker, weight in weights.items()}
-    return {}
 
 
 def _short(value: Any) -> str:

@@ -71,7 +71,12 @@ def plate_of(
     entries: list[dict[str, Any]] = content["force"]
     entry = entries[index]
     columns, *earlier = (
-        {role: _column_names(one[role]) for role in ROLES if one[role] is not None}
+        {
+            # Three columns, stated as such or as their common beginning.
+            role: [names + axis for axis in "xyz"] if isinstance(names := one[role], str) else names
+            for role in ROLES
+            if one[role] is not None
+        }
         for one in (entry, *entries[:index])
     )
     for role, names in columns.items():
@@ -102,11 +107,6 @@ def plate_of(
     point = _vectors(table, columns["point"], loaded) @ rotation.T
     moment = _vectors(table, columns["moment"], loaded) @ rotation.T if "moment" in columns else 0.0 * force
     return PlateForce(entry["side"], table.time, force, point, moment, table.path)
-
-
-def _column_names(columns: str | list[str]) -> list[str]:
-    """Return the names of the three columns of a vector, stated as such or as their common beginning."""
-    return [columns + axis for axis in "xyz"] if isinstance(columns, str) else columns
 
 
 def _vectors(table: Table, names: list[str], needed: Mask) -> Array:

@@ -13,12 +13,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from musclesolve._util.arrays import Array
+from musclesolve._util.arrays import AnyArray, Array
 from musclesolve.recording.place_errors import EXPORT_AGAIN, error_at
 from musclesolve.recording.text.repeated_names import blanked, repeated_notes
 from musclesolve.recording.text.text_file import (
@@ -34,7 +33,6 @@ from musclesolve.recording.text.time_grid import checked_times
 from musclesolve.recording.units import LARGEST
 
 Split = Callable[[str], list[str]]
-Number = TypeVar("Number", bound=np.generic)
 
 PIECE = 1 << 18
 """Characters read at a time: enough to keep numpy busy, little beside any recording."""
@@ -170,18 +168,17 @@ class RowReader:
         return lines
 
 
-class Stack(Generic[Number]):
+class Stack:
     """Blocks of rows in a single array that grows in place: nothing is held twice."""
 
-    def __init__(self, dtype: type[Number]) -> None:
-        self._dtype = dtype
-        self._array: NDArray[Number] | None = None
+    def __init__(self) -> None:
+        self._array: AnyArray = np.empty(0)
         self._count = 0
 
-    def append(self, block: NDArray[Number], share: float) -> None:
+    def append(self, block: AnyArray, share: float) -> None:
         """Add rows (r, ...), given the share of all rows that is known once they are added, 0 to 1."""
-        if self._array is None:
-            self._array = np.empty((0, *block.shape[1:]), dtype=self._dtype)
+        if not self._count:
+            self._array = np.empty((0, *block.shape[1:]), block.dtype)
         count = self._count + len(block)
         if count > len(self._array):
             # One hundredth of slack: the rows that follow may be a little shorter than those before.
@@ -190,10 +187,8 @@ class Stack(Generic[Number]):
         self._array[self._count : count] = block
         self._count = count
 
-    def finished(self) -> NDArray[Number]:
+    def finished(self) -> AnyArray:
         """Return all rows in one array; nothing can be added afterwards."""
-        if self._array is None:
-            return np.empty(0, dtype=self._dtype)
         self._array.resize((self._count, *self._array.shape[1:]), refcheck=False)
         return self._array
 
@@ -230,7 +225,7 @@ def timed_rows(
     Raises:
         InputError: fewer than two rows, or times that are missing or do not increase.
     """
-    times, values, lines = Stack(np.float64), Stack(np.float64), Stack(np.int64)
+    times, values, lines = Stack(), Stack(), Stack()
     for block in blocks:
         time, of_block = parts(block.values)
         blanked(of_block, names, repeated)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from musclesolve.errors import InputError
 from musclesolve.recording.data import Emg, SharingOptions
@@ -92,6 +93,12 @@ def names_model(path: Path) -> bool:
         return False
 
 
+def named_files(document: Document, content: Mapping[str, Any]) -> dict[str, Path]:
+    """Return role -> file, of the files that [files] names."""
+    named = [(role, name) for role, name in content["files"].items() if name is not None]
+    return {role: document.input_file("files", role, name) for role, name in named}
+
+
 def read_model_trial(path: Path) -> ModelTrial:
     """Read the trial file of an OpenSim model, and its EMG.
 
@@ -101,10 +108,7 @@ def read_model_trial(path: Path) -> ModelTrial:
     keys = described_keys("model_keys.toml") | {name: trial_keys()[name] for name in SHARED_TABLES}
     document = trial_document(path, keys)
     content = validated(document)
-    stated = content["files"]
-    files = {
-        role: document.input_file("files", role, name) for role, name in stated.items() if name is not None
-    }
+    files = named_files(document, content)
     if ("moments" in files) == ("loads" in files):
         both = "moments" in files
         raise document.error(

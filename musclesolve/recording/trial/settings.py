@@ -29,7 +29,23 @@ Values = Mapping[str, Any]
 
 
 def subject_of(document: Document, table: Values) -> Subject:
-    """Return the subject of [subject]; refused are segments that no body has (see `segments_of`)."""
+    """Return the subject of [subject], with what is stated of single segments: prostheses, children, casts.
+
+    Raises:
+        InputError: an unknown segment or key, a value that no segment has, or masses that leave nothing of the body.
+    """
+    rules, segments = described_keys("segment_keys.toml"), {}
+    for name, values in (table["segments"] or {}).items():
+        if name not in rules["segments"]:
+            problem, known = "there is no such segment", rules["segments"]
+            raise document.unknown(problem, name, known, f"subject.segments.{name}")
+        segments[name] = _segment(document, f"subject.segments.{name}", values, rules["keys"])
+    stated = sum(segment.mass or 0.0 for segment in segments.values())
+    if stated > 0.9 * table["mass_kg"] and set(segments) != set(rules["segments"]):
+        problem = f"the stated segments weigh {stated:g} kg together, the body {table['mass_kg']:g} kg"
+        expected = "segments that are parts of the body"
+        remedy = "correct mass_kg of [subject], which counts prostheses in, or of the segments"
+        raise document.error(problem, "subject", "mass_kg", 0, expected, remedy, code="conflict")
     return Subject(
         name=table["name"],
         mass=table["mass_kg"],
@@ -40,31 +56,9 @@ def subject_of(document: Document, table: Values) -> Subject:
         knee_width=table["knee_width_m"],
         ankle_width=table["ankle_width_m"],
         marker_diameter=table["marker_diameter_m"],
-        segments=segments_of(document, table),
+        segments=segments,
         age=table["age_years"],
     )
-
-
-def segments_of(document: Document, subject: Values) -> dict[str, SegmentValues]:
-    """Return what [subject] states of single segments: prostheses, missing segments, children, casts.
-
-    Raises:
-        InputError: an unknown segment or key, a value that no segment has, or masses that leave nothing of the body.
-    """
-    rules = described_keys("segment_keys.toml")
-    segments = {}
-    for name, values in (subject["segments"] or {}).items():
-        if name not in rules["segments"]:
-            problem, known = "there is no such segment", rules["segments"]
-            raise document.unknown(problem, name, known, f"subject.segments.{name}")
-        segments[name] = _segment(document, f"subject.segments.{name}", values, rules["keys"])
-    stated = sum(segment.mass or 0.0 for segment in segments.values())
-    if stated > 0.9 * subject["mass_kg"] and set(segments) != set(rules["segments"]):
-        problem = f"the stated segments weigh {stated:g} kg together, the body {subject['mass_kg']:g} kg"
-        expected = "segments that are parts of the body"
-        remedy = "correct mass_kg of [subject], which counts prostheses in, or of the segments"
-        raise document.error(problem, "subject", "mass_kg", 0, expected, remedy, code="conflict")
-    return segments
 
 
 def _segment(document: Document, table: str, values: Values, keys: Values) -> SegmentValues:

@@ -22,7 +22,13 @@ from musclesolve.recording.schema import Document, trial_document, validated
 from musclesolve.recording.trial.analysed_range import find_range, finds_range, nothing_found, without_ends
 from musclesolve.recording.trial.emg_channels import check_overlap, read_emg
 from musclesolve.recording.trial.functional_trials import hip_regression, read_functional
-from musclesolve.recording.trial.model_trial import ModelTrial, check_kind, is_model_trial, read_model_trial
+from musclesolve.recording.trial.model_trial import (
+    ModelTrial,
+    check_kind,
+    is_model_trial,
+    named_files,
+    read_model_trial,
+)
 from musclesolve.recording.trial.recording_checks import check_trial
 from musclesolve.recording.trial.settings import (
     consistency_of,
@@ -53,35 +59,13 @@ def read_trial(path: str | Path) -> Trial | ModelTrial:
         raise InputError(problem, code="bad_type", where="read_trial", expected=expected, remedy=remedy)
     document = trial_document(Path(path))
     check_kind(document)
-    return read_model_trial(Path(path)) if is_model_trial(document) else _read_recording(document)
-
-
-def read_recording(path: str | Path, purpose: str) -> Trial:
-    """Read the trial file of a recording; one of an OpenSim model is refused, which the purpose cannot have.
-
-    Raises:
-        InputError: see `read_trial`.
-    """
-    trial = read_trial(path)
-    if isinstance(trial, ModelTrial):
-        raise trial.document.error(
-            f"this is the trial of an OpenSim model, and {purpose} needs recorded markers and forces",
-            "files",
-            "model",
-            expected="the trial file of a recording",
-            remedy="name markers, forces and the subject instead of a model",
-            code="unsupported",
-        )
-    return trial
-
-
-def _read_recording(document: Document) -> Trial:
+    if is_model_trial(document):
+        return read_model_trial(Path(path))
     content = validated(document)
-    named = [(role, name) for role, name in content["files"].items() if name is not None]
-    files = {role: document.input_file("files", role, name) for role, name in named}
+    files = named_files(document, content)
     rotation = rotation_of(document, content["laboratory"])
     walk = read_markers(files["markers"]).rotated(rotation)
-    standing = standing_rotation_of(document, content["laboratory"])
+    standing = rotation_of(document, content["laboratory"], standing=True)
     static = read_markers(files["static"]).rotated(standing) if "static" in files else None
     marker_mapping = read_marker_mapping(document, content, walk, static)
     functional = read_functional(document, content, rotation, marker_mapping)
@@ -104,6 +88,25 @@ def _read_recording(document: Document) -> Trial:
     check_trial(trial, document)
     if trial.emg is not None:
         check_overlap(trial, trial.emg)
+    return trial
+
+
+def read_recording(path: str | Path, purpose: str) -> Trial:
+    """Read the trial file of a recording; one of an OpenSim model is refused, which the purpose cannot have.
+
+    Raises:
+        InputError: see `read_trial`.
+    """
+    trial = read_trial(path)
+    if isinstance(trial, ModelTrial):
+        raise trial.document.error(
+            f"this is the trial of an OpenSim model, and {purpose} needs recorded markers and forces",
+            "files",
+            "model",
+            expected="the trial file of a recording",
+            remedy="name markers, forces and the subject instead of a model",
+            code="unsupported",
+        )
     return trial
 
 
@@ -181,20 +184,13 @@ def assembled(
     )
 
 
-def rotation_of(document: Document, laboratory: Mapping[str, Any]) -> Array:
-    """Return the rotation (3, 3) from the axes of the files to the global frame."""
-    return _rotation(document, laboratory["forward"], laboratory["up"], "up")
-
-
-def standing_rotation_of(document: Document, laboratory: Mapping[str, Any]) -> Array:
-    """Return the rotation (3, 3) from the axes of the file of the standing trial to the global frame."""
-    key = "static_up" if laboratory["static_up"] else "static_forward"
-    return _rotation(document, *standing_axes(laboratory), key)
-
-
-def _rotation(document: Document, forward: str, up: str, key: str) -> Array:
+def rotation_of(document: Document, laboratory: Mapping[str, Any], standing: bool = False) -> Array:
+    """Return the rotation (3, 3) from the axes of the files, or of the standing trial's, to the global frame."""
+    axes, key = (laboratory["forward"], laboratory["up"]), "up"
+    if standing:
+        axes, key = standing_axes(laboratory), "static_up" if laboratory["static_up"] else "static_forward"
     try:
-        return global_from_laboratory(forward, up)
+        return global_from_laboratory(*axes)
     except InputError as error:
         raise document.placed(error, "laboratory", key) from None
 

@@ -14,9 +14,8 @@ from hypothesis import strategies as st
 from musclesolve.errors import InputError
 from musclesolve.recording.cameras.calibration import calibrate
 from musclesolve.recording.cameras.camera import ring
-from musclesolve.recording.cameras.camera_file import read_camera_file
+from musclesolve.recording.cameras.camera_file import read_camera_file, write_camera_file
 from musclesolve.recording.cameras.camera_markers import largest_noise, read_camera_markers
-from musclesolve.recording.cameras.camera_writing import write_camera_file
 from musclesolve.recording.data import Markers
 from musclesolve.recording.text.trc_file import read_trc
 from tests.support.refusals import refused
