@@ -67,13 +67,13 @@ class MarkerChoice:
     def tables(self) -> tuple[DraftTable, ...]:
         """The tables as they are, without comments."""
         lines = [Line("set", self.set), Line("person", self.person)]
-        found = [
+        tables = [
             DraftTable("markers", tuple(line for line in lines if line.value is not None)),
             DraftTable("mapping", tuple(Line(key, value) for key, value in self.mapping.items())),
             DraftTable("clusters", tuple(Line(key, value) for key, value in self.clusters.markers.items())),
             DraftTable("carried", tuple(Line(key, value) for key, value in self.clusters.carried.items())),
         ]
-        return tuple(table for table in found if table.lines)
+        return tuple(table for table in tables if table.lines)
 
 
 def choose_mapping(walk: Markers, static: Markers | None) -> MarkerChoice:
@@ -84,8 +84,8 @@ def choose_mapping(walk: Markers, static: Markers | None) -> MarkerChoice:
     twice = {plain for plain, times in Counter(plain for _, plain in labels).items() if times > 1}
     persons = tuple(who for who, _ in count.most_common() if any((who, plain) in labels for plain in twice))
     person = persons[0] if len(persons) > 1 else None
-    own = names_of(walk, person), None if static is None else names_of(static, person)
-    named = named_markers(dict.fromkeys((*own[0], *(own[1] or ()))))
+    standing = [] if static is None else names_of(static, person)
+    named = named_markers(dict.fromkeys((*names_of(walk, person), *standing)))
     open_choice = MarkerChoice(walk, static, person=person, persons=persons)
     choices = []
     for name, chosen in marker_sets().items():
@@ -118,7 +118,7 @@ def _with_clusters(choice: MarkerChoice, named: NamedMarkers) -> MarkerChoice:
 def names_of(markers: Markers, person: str | None) -> list[str]:
     """The names of the markers of one person, without the person."""
     split = [split_label(label) for label in markers.names]
-    return [plain for own, plain in split if person is None or own in ("", person)]
+    return [plain for who, plain in split if person is None or who in ("", person)]
 
 
 def _by_names(choice: MarkerChoice, named: NamedMarkers) -> MarkerChoice:

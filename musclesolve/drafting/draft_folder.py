@@ -29,7 +29,7 @@ class FolderDraft:
 
 
 def draft_folder(
-    folder: str | Path, output: Path | None = None, given: GivenSubject = _NOBODY
+    folder: str | Path, output: Path | None = None, stated_subject: GivenSubject = _NOBODY
 ) -> FolderDraft:
     """Draft a trial file for every motion in a folder; nothing is written.
 
@@ -37,12 +37,12 @@ def draft_folder(
         folder: the folder with the recordings; its subfolders are not looked at.
         output: the trial file; `trial.toml` in the folder when None. With several motions every one has a file of its
             own, whose name ends in that of the recording. A folder means `trial.toml` in it.
-        given: what is stated of the subject.
+        stated_subject: what is stated of the subject.
 
     Raises:
         InputError: there is no such folder, or no motion in it.
     """
-    check_given(given)
+    check_given(stated_subject)
     folder = file_path(folder)
     contents = folder_contents(folder)
     roles = file_roles(contents)
@@ -56,12 +56,12 @@ def draft_folder(
         names = [f"{p.stem}_{p.suffix[1:]}" if stems.count(p.stem) > 1 else p.stem for p in recordings]
         paths = [target.with_name(f"{target.stem}_{name}.toml") for name in names]
     trials = tuple(
-        draft_trial(contents, roles, files, path, given)
+        draft_trial(contents, roles, files, path, stated_subject)
         for files, path in zip(roles.motions, paths, strict=True)
     )
-    own = {trial.path.absolute() for trial in trials}
+    drafted = {trial.path.absolute() for trial in trials}
     others = tuple(
-        text for text in contents.others if (folder / text.partition(" (")[0]).absolute() not in own
+        text for text in contents.others if (folder / text.partition(" (")[0]).absolute() not in drafted
     )
     return FolderDraft(folder, trials, tuple(contents.unread), roles.left_out, others)
 

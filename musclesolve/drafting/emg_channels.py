@@ -49,12 +49,12 @@ class EmgChannels:
 def muscles_by_name() -> dict[str, tuple[str, ...]]:
     """The muscles that each folded name stands for."""
     tables = bundled_toml(__package__, "emg_muscles.toml")
-    found: dict[str, tuple[str, ...]] = {
+    known: dict[str, tuple[str, ...]] = {
         name: (muscle,) for muscle, names in tables["muscles"].items() for name in names
     }
     for group in tables["groups"].values():
-        found |= {name: tuple(group["muscles"]) for name in group["names"]}
-    return found
+        known |= {name: tuple(group["muscles"]) for name in group["names"]}
+    return known
 
 
 @cache
@@ -67,8 +67,8 @@ def emg_channels(names: Iterable[str]) -> EmgChannels:
     """The channels among some columns that name a muscle, and those that name none beside them."""
     names = list(names)
     read = {name: _muscle_and_side(name, names) for name in names}
-    muscles = {name: found for name, (found, _) in read.items() if found}
-    sides = {name: side for name, (found, side) in read.items() if found and side is not None}
+    muscles = {name: meant for name, (meant, _) in read.items() if meant}
+    sides = {name: side for name, (meant, side) in read.items() if meant and side is not None}
     if len(names) > _MOST_CHANNELS:
         return EmgChannels(muscles, sides, computed=len(muscles) > 0)
     in_name = [name for name in names if "emg" in name.casefold()]

@@ -115,7 +115,9 @@ def _once(files: Sequence[MarkerFile]) -> tuple[list[MarkerFile], list[str]]:
             namesakes.append(file)
         else:
             left_out.append(f"{file.path.name} holds the same recording as {same.path.name}")
-    return sorted((file for own in kept.values() for file in own), key=lambda file: file.path.name), left_out
+    return sorted(
+        (file for alike in kept.values() for file in alike), key=lambda file: file.path.name
+    ), left_out
 
 
 def _with_tables(

@@ -45,7 +45,7 @@ def _words() -> tuple[dict[str, str], dict[str, str], dict[str, str]]:
         for kind in ("sided", "unsided")
     )
     for name in landmarks():
-        if name[:-2] in {own[:-2] for own in landmarks() if own.endswith(("_r", "_l"))}:
+        if name[:-2] in {other[:-2] for other in landmarks() if other.endswith(("_r", "_l"))}:
             sided.setdefault(folded(name[:-2]), name[:-2])
         else:
             unsided.setdefault(folded(name), name)
@@ -60,19 +60,19 @@ def folded(name: str) -> str:
 
 def named_markers(names: Iterable[str]) -> NamedMarkers:
     """The landmarks that some markers show, by their names; the first marker of several that would do."""
-    found: dict[str, str] = {}
+    shown: dict[str, str] = {}
     tracking: dict[str, list[str]] = {}
     unknown = []
     for label in names:
         plain = split_label(label)[1]
-        if (landmark := _landmark(plain)) is not None and landmark not in found:
-            found[landmark] = plain
+        if (landmark := _landmark(plain)) is not None and landmark not in shown:
+            shown[landmark] = plain
         elif landmark is None and (segment := _segment(plain)) is not None:
             tracking.setdefault(segment, []).append(plain)
         else:
             unknown.append(plain)
     # Two markers beside a wrist show it between them, and so do those at the neck.
-    mapping: dict[str, Any] = dict(found)
+    mapping: dict[str, Any] = dict(shown)
     pairs = [(f"wrist_{s}", f"wrist_thumb_{s}", f"wrist_finger_{s}") for s in SIDES]
     for between, one, other in [*pairs, ("neck_base", "neck_back", "neck_front")]:
         first, second = mapping.pop(one, None), mapping.pop(other, None)

@@ -79,12 +79,12 @@ def _loads(path: Path, element: Element) -> LoadsFile:
 
 def columns_of(load: StatedLoad, table: Table) -> dict[str, tuple[str, str, str]]:
     """The columns that a load names, by role; without those that the table does not have."""
-    found = {}
+    columns = {}
     for role, stem in load.identifiers.items():
         names = identified_columns(table, stem)
         if len(names) == 3:
-            found[role] = (names[0], names[1], names[2])
-    return found
+            columns[role] = (names[0], names[1], names[2])
+    return columns
 
 
 def _setup(path: Path, element: Element) -> ScaleSetup:
@@ -103,5 +103,5 @@ def _number(element: Element, tag: str) -> float | None:
 
 
 def _text(element: Element, tag: str) -> str:
-    found = element.find(tag)
-    return "" if found is None else found.text.strip()
+    child = element.find(tag)
+    return "" if child is None else child.text.strip()

@@ -70,9 +70,9 @@ class Value:
     source: str
 
 
-def check_given(given: GivenSubject) -> None:
+def check_given(stated_subject: GivenSubject) -> None:
     """Refuse what the schema of trial files refuses of the subject."""
-    stated = [Line(key, value) for key, value in vars(given).items() if value is not None]
+    stated = [Line(key, value) for key, value in vars(stated_subject).items() if value is not None]
     text = draft_text(("The subject as stated.",), (DraftTable("subject", tuple(stated)),))
     for error in scratch(text)[2]:
         key = next((line.key for line in stated if (error.where or "").endswith(f" {line.key}")), None)
@@ -83,15 +83,19 @@ def check_given(given: GivenSubject) -> None:
 
 
 def subject_table(
-    files: MotionFiles, setups: list[ScaleSetup], choice: MarkerChoice, case: Case | None, given: GivenSubject
+    files: MotionFiles,
+    setups: list[ScaleSetup],
+    choice: MarkerChoice,
+    case: Case | None,
+    stated_subject: GivenSubject,
 ) -> DraftTable:
     """The table [subject] of a trial file."""
     files_read = [file.file for file in (files.motion, files.static) if file is not None]
     c3d = [file for file in files_read if file is not None]
-    lines = [_name(files, setups, choice, given), _mass(files, c3d, setups, case, given)]
-    lines.append(_stature(c3d, setups, case, given))
-    if given.sex is not None:
-        lines.append(Line("sex", given.sex, "as stated; which table of segment masses is used"))
+    lines = [_name(files, setups, choice, stated_subject), _mass(files, c3d, setups, case, stated_subject)]
+    lines.append(_stature(c3d, setups, case, stated_subject))
+    if stated_subject.sex is not None:
+        lines.append(Line("sex", stated_subject.sex, "as stated; which table of segment masses is used"))
     else:
         todo = "enter the sex, female or male: no file states it; it selects the table of segment masses"
         lines.append(Line("sex", "female", "", todo, open=True))
@@ -122,11 +126,13 @@ def subject_table(
     return DraftTable("subject", tuple(lines))
 
 
-def _name(files: MotionFiles, setups: list[ScaleSetup], choice: MarkerChoice, given: GivenSubject) -> Line:
+def _name(
+    files: MotionFiles, setups: list[ScaleSetup], choice: MarkerChoice, stated_subject: GivenSubject
+) -> Line:
     labels = [split_label(label)[0] for label in files.motion.markers.names]
     stated = files.motion.file.description.texts("SUBJECTS:NAMES") if files.motion.file is not None else []
     ways = [
-        (given.name or "", "as stated"),
+        (stated_subject.name or "", "as stated"),
         (choice.person or "", "before the labels of the markers"),
         (next((name for name in stated if name), ""), f"{files.motion.path.name}: SUBJECTS:NAMES"),
         (next((name for name in labels if name), ""), "before the labels of the markers"),
@@ -139,14 +145,18 @@ def _name(files: MotionFiles, setups: list[ScaleSetup], choice: MarkerChoice, gi
 
 
 def _mass(
-    files: MotionFiles, c3d: list[C3D], setups: list[ScaleSetup], case: Case | None, given: GivenSubject
+    files: MotionFiles,
+    c3d: list[C3D],
+    setups: list[ScaleSetup],
+    case: Case | None,
+    stated_subject: GivenSubject,
 ) -> Line:
     """The body mass: as stated, by the user or a file; else as two ways to measure it agree on, else left open.
 
     Plates alone may be wrong, or miss a part of what carries the subject: a handrail, another plate.
     """
-    if given.mass_kg is not None:
-        return Line("mass_kg", given.mass_kg, "as stated; with shoes")
+    if stated_subject.mass_kg is not None:
+        return Line("mass_kg", stated_subject.mass_kg, "as stated; with shoes")
     stated = next(_stated(c3d, setups, ("BODYMASS", "MASS", "WEIGHT"), (1.0,), MASSES, "mass"), None)
     ways = [
         way for way in (_standing_mass(files), _walking_mass(case), _stride_mass(case)) if way is not None
@@ -170,9 +180,11 @@ def _listed(ways: list[Value]) -> str:
     return ", ".join(f"{way.source} {way.number:.1f} kg" for way in ways)
 
 
-def _stature(c3d: list[C3D], setups: list[ScaleSetup], case: Case | None, given: GivenSubject) -> Line:
-    if given.stature_m is not None:
-        return Line("stature_m", given.stature_m, "as stated")
+def _stature(
+    c3d: list[C3D], setups: list[ScaleSetup], case: Case | None, stated_subject: GivenSubject
+) -> Line:
+    if stated_subject.stature_m is not None:
+        return Line("stature_m", stated_subject.stature_m, "as stated")
     stated = next(
         _stated(c3d, setups, ("HEIGHT", "BODYHEIGHT", "STATURE"), (1.0, 0.01, 0.001), STATURES, "stature"),
         None,

@@ -99,9 +99,9 @@ def tracking_clusters(
         suffix = landmark.removeprefix(stem(landmark))
         for segment in CARRIERS[stem(landmark)]:
             name = segment if segment == "pelvis" else segment + suffix
-            own = clusters.get(name) or _rigid(on_segment.get(name, []), tracked, places)
-            if len(own) >= FEWEST:
-                clusters[name], carried[marker] = own, name
+            kept = clusters.get(name) or _rigid(on_segment.get(name, []), tracked, places)
+            if len(kept) >= FEWEST:
+                clusters[name], carried[marker] = kept, name
                 break
     return Clusters(clusters, carried)
 
@@ -113,12 +113,12 @@ def stem(landmark: str) -> str:
 
 def paths_of(markers: Markers, person: str | None) -> dict[str, Array]:
     """Marker without its person -> its path (T, 3) [m]; without those that stand twice."""
-    found: dict[str, Array] = {}
+    paths: dict[str, Array] = {}
     for label in markers.names:
-        own, plain = split_label(label)
-        if label not in markers.repeated and (person is None or own in ("", person)):
-            found.setdefault(plain, markers[label])
-    return found
+        who, plain = split_label(label)
+        if label not in markers.repeated and (person is None or who in ("", person)):
+            paths.setdefault(plain, markers[label])
+    return paths
 
 
 def _seen(path: Array) -> Array:
@@ -149,19 +149,19 @@ def _segments(
         near = [[shown[f"{n}_{side}"] for n in names if f"{n}_{side}" in shown] for names in JOINTS.values()]
         if all(near):
             joints[side] = [np.mean(points, axis=0) for points in near]
-    found: dict[str, list[str]] = {}
+    segments: dict[str, list[str]] = {}
     for marker in tracked:
         if marker not in mapped:
             segment = by_name.get(marker) or _located(places[marker], joints)
             if segment is not None:
-                found.setdefault(segment, []).append(marker)
+                segments.setdefault(segment, []).append(marker)
     for landmark, weights in mapping.items():
         suffix = landmark.removeprefix(stem(landmark))
-        for segment, own in LANDMARKS.items():
-            if stem(landmark) in own:
+        for segment, landmarks in LANDMARKS.items():
+            if stem(landmark) in landmarks:
                 name = segment if segment == "pelvis" else segment + suffix
-                found.setdefault(name, []).extend(marker for marker in weights if marker in tracked)
-    return found
+                segments.setdefault(name, []).extend(marker for marker in weights if marker in tracked)
+    return segments
 
 
 def _located(place: Array, joints: Mapping[str, list[Array]]) -> str | None:

@@ -48,7 +48,7 @@ class TrialDraft:
 
 
 def draft_trial(
-    contents: FolderContents, roles: FileRoles, files: MotionFiles, path: Path, given: GivenSubject
+    contents: FolderContents, roles: FileRoles, files: MotionFiles, path: Path, stated_subject: GivenSubject
 ) -> TrialDraft:
     """Draft the trial file of one motion."""
     choice = choose_mapping(files.motion.markers, None if files.static is None else files.static.markers)
@@ -80,7 +80,7 @@ def draft_trial(
     why += '; or "residual_analysis": chosen from the data'
     bundled = Line("database", "gait2392", "the default; others: musclesolve muscles")
     tables = (
-        subject_table(files, contents.setups, choice, case, given),
+        subject_table(files, contents.setups, choice, case, stated_subject),
         axes.table,
         _files_table(contents, files, roles, path, choice),
         DraftTable("time", about=(TIME,)),

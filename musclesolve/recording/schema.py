@@ -26,7 +26,7 @@ Fields = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
-class Kind:
+class ValueKind:
     """A kind of value: what a message calls it, how a file writes it, and which values are of it.
 
     `holds_part`: of a table whose parts are values of one kind, so that a message can name the part at fault.
@@ -67,34 +67,38 @@ def _table_of(holds: Callable[[Any], bool]) -> Callable[[Any], bool]:
 _is_weights = _table_of(is_number)
 
 KINDS = {
-    "text": Kind("a text in quotes", '"..."', _is_text),
-    "number": Kind("a number", "a number such as 1.5, without quotes and with a decimal point", is_number),
-    "whole": Kind("a whole number", "a whole number such as 1, without quotes", _is_whole),
-    "truth": Kind("true or false", "true or false, without quotes", lambda value: isinstance(value, bool)),
-    "name_list": Kind("a list of names", '["...", "..."]', _is_name_list),
-    "columns": Kind(
+    "text": ValueKind("a text in quotes", '"..."', _is_text),
+    "number": ValueKind(
+        "a number", "a number such as 1.5, without quotes and with a decimal point", is_number
+    ),
+    "whole": ValueKind("a whole number", "a whole number such as 1, without quotes", _is_whole),
+    "truth": ValueKind(
+        "true or false", "true or false, without quotes", lambda value: isinstance(value, bool)
+    ),
+    "name_list": ValueKind("a list of names", '["...", "..."]', _is_name_list),
+    "columns": ValueKind(
         "a list of three column names, or their common beginning",
         '["...x", "...y", "...z"] or their common beginning "..."',
         lambda value: (isinstance(value, str) and bool(value)) or (_is_name_list(value) and len(value) == 3),
     ),
-    "triple": Kind(
+    "triple": ValueKind(
         "a list of three numbers",
         "[0.01, 0.01, 0.002]",
         lambda value: isinstance(value, list) and len(value) == 3 and all(map(is_number, value)),
     ),
-    "weights": Kind("names with a number each", "{ heel_r = 2.0 }", _is_weights, is_number),
-    "number_or_weights": Kind(
+    "weights": ValueKind("names with a number each", "{ heel_r = 2.0 }", _is_weights, is_number),
+    "number_or_weights": ValueKind(
         "a number, or names with a number each",
         "a number such as 1.5, or { ... = 1.5 }",
         lambda value: is_number(value) or _is_weights(value),
     ),
-    "name_lists": Kind(
+    "name_lists": ValueKind(
         "names with a name or a list of names each",
         '{ SOL = "soleus_r" }',
         _table_of(_is_text_or_names),
         _is_text_or_names,
     ),
-    "tables": Kind(
+    "tables": ValueKind(
         "a table of its own for each name",
         "{ shank_r = { mass_kg = 1.5 } }",
         _table_of(lambda part: isinstance(part, dict)),

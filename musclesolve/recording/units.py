@@ -55,9 +55,9 @@ def _size(plain: str, short: dict[str, float], words: dict[str, float]) -> float
     """Return the size of a unit by its abbreviation, or by a word that may be cut off behind its fourth letter."""
     if plain in short:
         return short[plain]
-    found = (
+    sizes = (
         size
         for word, size in words.items()
         if word.startswith(plain) and len(plain) >= _SHORTEST.get(word, 4)
     )
-    return next(found, None)
+    return next(sizes, None)

@@ -20,8 +20,8 @@ from musclesolve._util.arrays import Array
 from musclesolve.recording.c3d.description import (
     FULL,
     LONGEST,
+    DataLayout,
     Description,
-    Layout,
     corrupted,
     read_description,
     read_layout,
@@ -69,7 +69,7 @@ class C3D:
 
     path: Path
     description: Description
-    layout: Layout
+    layout: DataLayout
 
     @property
     def unit(self) -> str:

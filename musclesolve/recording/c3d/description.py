@@ -235,7 +235,7 @@ def _text(raw: bytes) -> str:
 
 
 @dataclass(frozen=True)
-class Layout:
+class DataLayout:
     """Where the data are (first byte), and what they count: see the symbols of the module.
 
     A number has `width` bytes (4 for reals, 2 for integers of `scale` length units each); the recording began with
@@ -268,7 +268,7 @@ class Layout:
         return (self.first_frame - 1) / self.rate
 
 
-def read_layout(description: Description, size: int) -> Layout:
+def read_layout(description: Description, size: int) -> DataLayout:
     """Return the layout of the data in a file of `size` bytes; contradicting counts are refused."""
     path, header = description.path, description.header
     points = _agreed(description, "POINT:USED", "points", header.points)
@@ -313,7 +313,7 @@ def read_layout(description: Description, size: int) -> Layout:
     if frames <= room - padding and not (header.data_block or stated):
         problem = f"the start of the data is not stated, and {frames} frames do not fill the file"
         raise corrupted(path, problem, "POINT:DATA_START", "the number of the block at which the data begin")
-    return Layout(start, width, abs(scale), points, channels, samples, frames, first, rate)
+    return DataLayout(start, width, abs(scale), points, channels, samples, frames, first, rate)
 
 
 def _agreed(description: Description, name: str, what: str, stated: int) -> int:

@@ -197,9 +197,9 @@ def _outlying(misfit: Array, slopes: Array, names: Sequence[str]) -> tuple[str, 
         return ()
     basis = np.linalg.qr(slopes)[0].reshape(count, 2, UNKNOWNS)
     # How much of its own error a point leaves in its residual: I - H_kk.
-    own = np.eye(2) - basis @ basis.transpose(0, 2, 1)
+    left = np.eye(2) - basis @ basis.transpose(0, 2, 1)
     pairs = misfit.reshape(count, 2)
-    gain = np.einsum("ni,nij,nj->n", pairs, np.linalg.pinv(own, hermitian=True), pairs)
+    gain = np.einsum("ni,nij,nj->n", pairs, np.linalg.pinv(left, hermitian=True), pairs)
     rest = np.maximum(misfit @ misfit - gain, 1e-12 * (misfit @ misfit))
     unlikely = gain / 2 > rest / spare * fdtri(2, spare, 1.0 - FALSE_ALARM / count)
     return tuple(name for name, is_so in zip(names, unlikely, strict=True) if is_so)

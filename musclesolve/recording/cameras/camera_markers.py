@@ -31,11 +31,11 @@ CONFIDENCE = 0.95
 def read_camera_markers(path: str | Path) -> Markers:
     """Reconstruct the markers of a camera file [m], in the axes of the control points, with notes on them."""
     recording = read_camera_file(path)
-    found = reconstruct([fit.camera for fit in recording.calibrations], recording.image)
+    solved = reconstruct([fit.camera for fit in recording.calibrations], recording.image)
     # NaN, no residual, is not above the limit; views that are left out already do not count.
-    error = np.where(found.bad_view, np.nan, found.reprojection)
+    error = np.where(solved.bad_view, np.nan, solved.reprojection)
     dropped = np.nanmax(error, axis=0, initial=0.0) > recording.largest_residual
-    position = np.where(dropped[..., None], np.nan, found.position)
+    position = np.where(dropped[..., None], np.nan, solved.position)
     there = np.flatnonzero(np.isfinite(position).any(axis=(1, 2)))
     if there.size < 2:
         problem = f"{there.size} frame(s) show a marker to two cameras at once"
@@ -43,7 +43,7 @@ def read_camera_markers(path: str | Path) -> Markers:
         remedy = "check offset_frames, the numbers of the frames and the names of the markers"
         raise error_at(recording.path, None, problem, expected, remedy, code="bad_camera")
     kept = slice(int(there[0]), int(there[-1]) + 1)
-    notes = (*calibration_notes(recording.calibrations), *reconstruction_notes(recording, found, dropped))
+    notes = (*calibration_notes(recording.calibrations), *reconstruction_notes(recording, solved, dropped))
     return Markers(
         recording.time[kept], recording.names, position[kept], recording.path, notes, recording.sources
     )
@@ -102,14 +102,14 @@ def _length(metres: float) -> str:
     return f"{metres:.2g} m" if metres >= 0.1 else f"{1000 * metres:.2g} mm"
 
 
-def reconstruction_notes(recording: CameraFile, found: Reconstruction, dropped: Mask) -> list[str]:
+def reconstruction_notes(recording: CameraFile, solved: Reconstruction, dropped: Mask) -> list[str]:
     """Return notes on the residuals of the markers and on the points (T, n) that are left out for their residual."""
-    error = np.where(dropped | found.bad_view, np.nan, found.reprojection)
+    error = np.where(dropped | solved.bad_view, np.nan, solved.reprojection)
     kept = np.isfinite(error)
     rms = np.sqrt(np.mean(error[kept] ** 2) / 2.0)
     camera, frame, marker = map(int, np.unravel_index(np.nanargmax(error), error.shape))
-    expected = found.expected_error[np.isfinite(found.position[..., 0]) & ~dropped]
-    worst = f"'{recording.names[marker]}' at {recording.time[frame]:.4g} s, camera '{found.cameras[camera]}'"
+    expected = solved.expected_error[np.isfinite(solved.position[..., 0]) & ~dropped]
+    worst = f"'{recording.names[marker]}' at {recording.time[frame]:.4g} s, camera '{solved.cameras[camera]}'"
     notes = [
         f"The markers are reprojected to {rms:.2g} px, worst {error[camera, frame, marker]:.2g} px ({worst}); "
         f"digitising errors of that size move a marker by about {1000 * np.sqrt(np.mean(expected**2)):.2g} mm."
@@ -124,19 +124,19 @@ def reconstruction_notes(recording: CameraFile, found: Reconstruction, dropped: 
         )
     # Views that cannot be of the marker, and rays of which one must be wrong.
     names = recording.names
-    bad = found.bad_view & ~dropped
+    bad = solved.bad_view & ~dropped
     if bad.any():
         camera, marker = (int(np.argmax(bad.sum(axis=axes))) for axes in ((1, 2), (0, 1)))
         notes.append(
             f"{int(bad.sum())} image(s) of a marker are left out because the other cameras agree without them, most of "
-            f"camera '{found.cameras[camera]}' ({int(bad[camera].sum())}) and of '{names[marker]}' "
+            f"camera '{solved.cameras[camera]}' ({int(bad[camera].sum())}) and of '{names[marker]}' "
             f"({int(bad[:, :, marker].sum())}): check whether they show another marker or were digitised wrongly, and "
             "whether the camera was moved."
         )
-    doubtful = found.doubtful & ~dropped
+    doubtful = solved.doubtful & ~dropped
     if doubtful.any():
         marker = int(np.argmax(doubtful.sum(axis=0)))
-        largest = float(np.nanmax(np.where(doubtful, found.reprojection, np.nan)))
+        largest = float(np.nanmax(np.where(doubtful, solved.reprojection, np.nan)))
         notes.append(
             f"At {int(doubtful.sum())} marker position(s), most of '{names[marker]}' "
             f"({int(doubtful[:, marker].sum())}), the reprojection error is up to {largest:.2g} px, more than "
@@ -144,9 +144,9 @@ def reconstruction_notes(recording: CameraFile, found: Reconstruction, dropped: 
             "in the camera file leaves them out."
         )
     reasons = {
-        "seen by fewer than two cameras": found.views < 2,
-        "seen along nearly parallel rays": found.nearly_parallel,
-        "on rays that meet behind a camera": found.behind,
+        "seen by fewer than two cameras": solved.views < 2,
+        "seen along nearly parallel rays": solved.nearly_parallel,
+        "on rays that meet behind a camera": solved.behind,
         "beyond largest_residual_px": dropped,
     }
     lost = np.logical_or.reduce(list(reasons.values()))

@@ -116,35 +116,35 @@ def reconstruct(cameras: Sequence[Camera], image: ArrayLike, noise: float | None
     seen = np.logical_not(np.isnan(pixels).any(axis=-1))
     enough = seen.sum(axis=0) >= FEWEST_VIEWS
     flat, there = pixels[:, enough], seen[:, enough]
-    kept = reject_outlier_views(cameras, flat, there, solve_points(cameras, flat, there), noise)
-    found, doubtful = kept.found, kept.doubtful
+    solved = solve_points(cameras, flat, there)
+    bad, doubtful = reject_outlier_views(cameras, flat, there, solved, noise)
     # The condition numbers (P,) of the least-squares problems, from their normal matrices.
-    values = np.linalg.eigvalsh(found.normal)
+    values = np.linalg.eigvalsh(solved.normal)
     least = np.maximum(values[:, 0], 0.0)
     ratio = np.divide(values[:, 2], least, out=np.full(len(least), np.inf), where=least > 0.0)
     condition = np.sqrt(ratio)
     firm = condition <= LARGEST_CONDITION
-    good = found.in_front & firm
-    position = _placed(np.where(good[:, None], found.points, np.nan), enough)
+    good = solved.in_front & firm
+    position = _placed(np.where(good[:, None], solved.points, np.nan), enough)
     projected = [camera.project(position) for camera in cameras]
     # Every point has three unknowns of its own.
-    spare = 2.0 * (there & ~kept.bad).sum(axis=0) - 3.0
+    spare = 2.0 * (there & ~bad).sum(axis=0) - 3.0
     if noise is None:
         sure = good & ~doubtful
-        noise = float(np.sqrt(found.misfit[sure].sum() / spare[sure].sum())) if sure.any() else np.nan
-    variance = np.where(doubtful, np.maximum(noise**2, found.misfit / spare), noise**2)
+        noise = float(np.sqrt(solved.misfit[sure].sum() / spare[sure].sum())) if sure.any() else np.nan
+    variance = np.where(doubtful, np.maximum(noise**2, solved.misfit / spare), noise**2)
     covariance = np.full((*enough.shape, 3, 3), np.nan)
-    covariance[_placed(good, enough)] = variance[good, None, None] * np.linalg.inv(found.normal[good])
+    covariance[_placed(good, enough)] = variance[good, None, None] * np.linalg.inv(solved.normal[good])
     return Reconstruction(
         cameras=tuple(camera.name for camera in cameras),
         position=position,
         residual=pixels - np.stack(projected),
         views=seen.sum(axis=0),
-        bad_view=np.stack([_placed(bad, enough) for bad in kept.bad]),
+        bad_view=np.stack([_placed(view, enough) for view in bad]),
         doubtful=_placed(good & doubtful, enough),
         condition=_placed(condition, enough),
-        nearly_parallel=_placed(found.in_front & ~firm, enough),
-        behind=_placed(~found.in_front, enough),
+        nearly_parallel=_placed(solved.in_front & ~firm, enough),
+        behind=_placed(~solved.in_front, enough),
         noise=noise,
         covariance=covariance,
     )
@@ -209,17 +209,17 @@ def solve_points(cameras: Sequence[Camera], image: Array, seen: Mask) -> Triangu
 
     Pixels are (C, P, 2); (C, P) says which camera saw which point, two or more for every point.
     """
-    found = Triangulation.empty(image.shape[1])
+    solved = Triangulation.empty(image.shape[1])
     smallest = SMALLEST_STEP * np.abs(image[seen]).max(initial=0.0)
     for first in range(0, image.shape[1], BATCH):
         batch = slice(first, first + BATCH)
         points = first_points(cameras, image[:, batch], seen[:, batch])
-        found.points[batch] = points
+        solved.points[batch] = points
         behind = np.stack([camera.depth(points) <= 0.0 for camera in cameras]) & seen[:, batch]
         before = np.flatnonzero(~behind.any(axis=0))
         at = first + before
-        found.put(at, _refined(cameras, points[before], image[:, at], seen[:, at], smallest))
-    return found
+        solved.put(at, _refined(cameras, points[before], image[:, at], seen[:, at], smallest))
+    return solved
 
 
 def first_points(cameras: Sequence[Camera], image: Array, seen: Mask) -> Array:
@@ -264,13 +264,13 @@ def _refined(
         active, tried = active[~last], tried[~last]
         if not active.size:
             break
-        found = _equations(cameras, tried, image[:, active], seen[:, active])
+        there = _equations(cameras, tried, image[:, active], seen[:, active])
         # NaN, a point that went behind a camera, is no improvement either.
-        better = found[2] <= misfit[active]
+        better = there[2] <= misfit[active]
         share[active] *= np.where(better, 1.0, 0.25)
         gained = active[better]
         points[gained], normal[gained], right[gained], misfit[gained] = (
-            values[better] for values in (tried, *found)
+            values[better] for values in (tried, *there)
         )
     return Triangulation(points, normal, misfit)
 
@@ -299,22 +299,9 @@ def _solve(normal: Array, right: Array) -> Array:
     return np.asarray(np.linalg.solve(normal + RIDGE * size * np.eye(3), right[..., None])[..., 0])
 
 
-@dataclass(frozen=True)
-class ViewRejection:
-    """Points and the views that are rejected.
-
-    P points from the remaining views, the rejected views (C, P), and doubtful points (P,), whose rays miss each other
-    by more than the noise while no single view is the outlier.
-    """
-
-    found: Triangulation
-    bad: Mask
-    doubtful: Mask
-
-
 def reject_outlier_views(
     cameras: Sequence[Camera], image: Array, seen: Mask, solved: Triangulation, noise: float | None
-) -> ViewRejection:
+) -> tuple[Mask, Mask]:
     """Leave out views that are unlikely, at points that three or more cameras saw.
 
     A point is suspect when its misfit r^T r is too large for its 2 v - 3 spare equations, v views: r^T r / (2 v - 3)
@@ -322,9 +309,16 @@ def reject_outlier_views(
     in turn; where the rest fits for exactly one of them, that view is an outlier. Where it does for none or for
     several, as always with two views, the point is doubtful and stays where it is.
 
-    Pixels (C, P, 2), which camera saw which point (C, P), the points from all views (changed where a view is left out)
-    and the standard deviation of a digitised coordinate [px]; None: from the median of all misfits, which stays the
-    same as long as most points are good.
+    Args:
+        cameras: C cameras.
+        image: pixels (C, P, 2).
+        seen: which camera saw which point (C, P).
+        solved: the P points from all views; changed where a view is left out.
+        noise: standard deviation of a digitised coordinate [px]; None: from the median of all misfits, which stays the
+            same as long as most points are good.
+
+    Returns:
+        The views that are left out (C, P), and the doubtful points (P,).
     """
     from scipy.special import chdtri, fdtri
 
@@ -342,7 +336,7 @@ def reject_outlier_views(
         # The median of a sample is as precise as the mean of a third or more of it.
         known = (2.0 * views[solved.in_front] - 3.0).sum() / 3.0
     else:
-        return ViewRejection(solved, bad, doubtful)
+        return bad, doubtful
 
     def limits(chance: float) -> Array:
         """Return by number of views, 0 to C, the misfit [px^2] that a good point exceeds with a probability."""
@@ -366,4 +360,4 @@ def reject_outlier_views(
         solved.put(asked[named], Triangulation(rest.points[named], rest.normal[named], rest.misfit[named]))
         bad[k, asked[named]] = True
         doubtful[asked[named]] = False
-    return ViewRejection(solved, bad, doubtful)
+    return bad, doubtful

@@ -42,10 +42,10 @@ class Landmark:
 @cache
 def landmarks() -> dict[str, Landmark]:
     """Return every landmark by its name, right and left ones apart."""
-    found: dict[str, Landmark] = {}
+    named: dict[str, Landmark] = {}
     for stem, entry in bundled_toml(__package__, "landmarks.toml").items():
         for suffix in ("_r", "_l") if entry.get("sided") else ("",):
-            found[stem + suffix] = Landmark(
+            named[stem + suffix] = Landmark(
                 name=stem + suffix,
                 description=_SIDED[suffix] + entry["description"],
                 required=entry.get("required", False),
@@ -56,7 +56,7 @@ def landmarks() -> dict[str, Landmark]:
                 ),
                 without=entry.get("without"),
             )
-    return found
+    return named
 
 
 def back_landmarks(names: Container[str]) -> tuple[str, ...]:
@@ -91,14 +91,14 @@ def upper_markers(trial: Trial) -> tuple[str, ...]:
 @cache
 def bodies() -> dict[str, tuple[str, ...]]:
     """Return body, in words -> its landmarks, as ``bodies.toml`` has them; sided ones once for each side."""
-    found: dict[str, tuple[str, ...]] = {}
+    named: dict[str, tuple[str, ...]] = {}
     for name, entry in bundled_toml(__package__, "bodies.toml").items():
         if not entry.get("sided", False):
-            found[f"the {name}"] = tuple(entry["landmarks"])
+            named[f"the {name}"] = tuple(entry["landmarks"])
             continue
         for side, word in SIDE_NAMES.items():
-            found[f"the {word} {name}"] = tuple(f"{landmark}_{side}" for landmark in entry["landmarks"])
-    return found
+            named[f"the {word} {name}"] = tuple(f"{landmark}_{side}" for landmark in entry["landmarks"])
+    return named
 
 
 def groups(trial: Trial) -> dict[str, tuple[str, ...]]:

@@ -18,24 +18,24 @@ from musclesolve.recording.schema import Document
 class MarkerNames:
     """The names that the mapping uses.
 
-    `own` are the names in the trial file, `known` the folded names and aliases of a marker set; `person` is the one
+    `written` are the names in the trial file, `known` the folded names and aliases of a marker set; `person` is the one
     whose markers are meant, None: the only one.
     """
 
-    own: frozenset[str] = frozenset()
+    written: frozenset[str] = frozenset()
     known: Mapping[str, str] = field(default_factory=dict)
     person: str | None = None
 
     def name_of(self, label: str) -> str | None:
         """Return the name that a label without a person stands for, None where the mapping does not use it."""
-        return label if label in self.own else self.known.get(label.strip().casefold())
+        return label if label in self.written else self.known.get(label.strip().casefold())
 
     def renamed(self, markers: Markers) -> Markers:
         """Return the markers by the names that the mapping uses.
 
         Other labels stay as they are, and so does one whose name is taken already.
         """
-        exact = set(markers.names) & (self.own | set(self.known.values()))
+        exact = set(markers.names) & (self.written | set(self.known.values()))
         others = (
             set(self.persons(markers)) - {self.person} if self.person is not None else self._doubles(markers)
         )
@@ -51,7 +51,7 @@ class MarkerNames:
 
     def persons(self, markers: Markers) -> list[str]:
         """Return the persons before labels that the mapping uses."""
-        exact = self.own & set(markers.names)
+        exact = self.written & set(markers.names)
         parts = [split_label(label) for label in markers.names if label not in exact]
         return list(
             dict.fromkeys(person for person, plain in parts if person and self.name_of(plain) is not None)

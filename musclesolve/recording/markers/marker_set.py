@@ -76,9 +76,9 @@ def find_marker_set(document: Document, name: str) -> MarkerSet:
         expected = f"one of {', '.join(known)}, or the path of your own (.toml)"
         problem = f"there is no marker set {name!r}"
         raise document.unknown(problem, name, known, "markers", "set", expected=expected)
-    own = Document(document.input_file("markers", "set", name))
-    check_own_set(own)
-    return _marker_set(own.path.stem, own.content)
+    file = Document(document.input_file("markers", "set", name))
+    check_own_set(file)
+    return _marker_set(file.path.stem, file.content)
 
 
 def _marker_set(name: str, content: Mapping[str, Any]) -> MarkerSet:
@@ -88,8 +88,10 @@ def _marker_set(name: str, content: Mapping[str, Any]) -> MarkerSet:
         for table, lines in content.get("sided", {}).items():
             for key, value in lines.items():
                 # Markers are named by their letter, landmarks and clusters by the suffix of the side.
-                own = _lettered(key, letters[side]) if table in ("carried", "aliases") else f"{key}_{side}"
-                tables[table][own] = (
+                of_side = (
+                    _lettered(key, letters[side]) if table in ("carried", "aliases") else f"{key}_{side}"
+                )
+                tables[table][of_side] = (
                     f"{value}_{side}" if table == "carried" else _lettered(value, letters[side])
                 )
     return MarkerSet(
@@ -114,11 +116,11 @@ def _lettered(value: Any, letter: str) -> Any:
     return value
 
 
-def marker_names_of(chosen: MarkerSet, own: Iterable[str] = (), person: str | None = None) -> MarkerNames:
+def marker_names_of(chosen: MarkerSet, written: Iterable[str] = (), person: str | None = None) -> MarkerNames:
     """Return the names that the mapping uses: those of the set in any case, its aliases, and the trial file's own."""
     known = {name.casefold(): name for name in chosen.markers}
     known |= {alias.casefold(): name for name, others in chosen.aliases.items() for alias in others}
-    return MarkerNames(frozenset(own), known, person)
+    return MarkerNames(frozenset(written), known, person)
 
 
 def apply_marker_set(
@@ -144,12 +146,33 @@ def apply_marker_set(
         if marker in standing - moving and cluster in clusters
     }
     carried |= tables["carried"]
-    own = dict(tables["mapping"])
-    off = {name for name, way in own.items() if way is False and name in landmarks()}
-    ways = {name: ways for name, ways in chosen.mapping.items() if name not in own}
-    mapping, notes = resolve_landmarks(
-        ways, {n: w for n, w in own.items() if n not in off}, moving, standing, set(carried)
-    )
+    known, everywhere = landmarks(), moving | standing
+    written = {name: way for name, way in tables["mapping"].items() if way is not False or name not in known}
+    offered = {name: ways for name, ways in chosen.mapping.items() if name not in tables["mapping"]}
+    mapping: dict[str, Any] = {}
+    # The motion must show a landmark, unless a cluster or its segment carries it; the standing trial as well, where it
+    # is measured there. Medial ones follow the marker on the side of their segment, which is resolved before them.
+    for name in sorted(offered, key=lambda name: "_medial" in name):
+        shown = (moving & standing if known[name].standing else moving) | set(carried)
+        if follows_segment(written | mapping, name):
+            shown = shown | standing
+        if (way := first_way(offered[name], shown)) is not None:
+            mapping[name] = way
+    notes = []
+    for name, ways in offered.items():
+        way, there = None if name in mapping else first_way(ways, everywhere), {*mapping, *written}
+        # Kept, so that its absence is reported: required, or instead of a required one for which there is nothing else.
+        wanted = known[name].required or any(
+            other.required and name in other.instead and not {other.name, *other.instead} & there
+            for other in known.values()
+        )
+        if way is not None and wanted:
+            mapping[name] = way
+        elif way is not None:
+            lacking = sorted(set(markers_of(way)) - moving) or sorted(set(markers_of(way)) - standing)
+            which = "motion" if lacking[0] not in moving else "standing trial"
+            notes.append(f"{name} is left out: the {which} has no marker '{lacking[0]}'.")
+    mapping = {name: mapping[name] for name in offered if name in mapping} | written
     return {"mapping": mapping, "clusters": clusters, "carried": carried}, notes
 
 
@@ -164,59 +187,59 @@ def best_marker_set(markers: Markers) -> tuple[str, int] | None:
     return max(counts.items(), key=lambda item: item[1]) if counts else None
 
 
-def check_own_set(own: Document) -> None:
+def check_own_set(file: Document) -> None:
     """Refuse a marker set whose tables are not what they should be."""
-    content = own.content
+    content = file.content
     for key in content:
         if key not in KEYS:
-            raise own.unknown(f"there is no such key: {key!r}", key, KEYS, key, code="unknown_key")
+            raise file.unknown(f"there is no such key: {key!r}", key, KEYS, key, code="unknown_key")
     letters = content.get("letters", {"r": "R", "l": "L"})
     right = isinstance(letters, dict) and set(letters) == set(SIDES)
     if not right or not all(isinstance(letter, str) and letter for letter in letters.values()):
         problem, expected = f"the value is {as_text(letters)}", 'r = "R" and l = "L", or others'
-        raise own.error(problem, "letters", None, 0, expected, _SHOW)
+        raise file.error(problem, "letters", None, 0, expected, _SHOW)
     if letters["r"] == letters["l"]:
         problem, remedy = "right and left have one letter", "correct one of them"
-        raise own.error(problem, "letters", "l", 0, "two letters", remedy, code="conflict")
-    sided = _table(own, "sided", content.get("sided", {}))
+        raise file.error(problem, "letters", "l", 0, "two letters", remedy, code="conflict")
+    sided = _table(file, "sided", content.get("sided", {}))
     for key in sided:
         if key not in TABLES:
-            raise own.unknown("there is no such table", key, TABLES, f"sided.{key}", code="unknown_key")
-    clusters = {*_table(own, "clusters", content.get("clusters", {}))}
+            raise file.unknown("there is no such table", key, TABLES, f"sided.{key}", code="unknown_key")
+    clusters = {*_table(file, "clusters", content.get("clusters", {}))}
     clusters |= {
         f"{name}_{side}"
-        for name in _table(own, "sided.clusters", sided.get("clusters", {}))
+        for name in _table(file, "sided.clusters", sided.get("clusters", {}))
         for side in SIDES
     }
     for tables, prefix, suffix in ((content, "", ""), (sided, "sided.", "_r")):
         for kind in TABLES:
             table = prefix + kind
-            for key, value in _table(own, table, tables.get(kind, {})).items():
+            for key, value in _table(file, table, tables.get(kind, {})).items():
                 if kind == "mapping":
                     if key + suffix not in landmarks():
                         known = _stems(landmarks(), suffix)
-                        raise own.unknown("there is no such landmark", key, known, table, key)
+                        raise file.unknown("there is no such landmark", key, known, table, key)
                     ways = value if isinstance(value, list) else [value]
                     for way in ways or [None]:
-                        read_weights(own, key, way, table)
+                        read_weights(file, key, way, table)
                 elif kind == "clusters":
-                    read_clusters(own, {key: value}, table)
+                    read_clusters(file, {key: value}, table)
                 elif kind == "carried":
                     if not isinstance(value, str) or value + suffix not in clusters:
                         problem = f"there is no cluster {as_text(value)}"
-                        raise own.unknown(problem, value, _stems(sorted(clusters), suffix), table, key)
+                        raise file.unknown(problem, value, _stems(sorted(clusters), suffix), table, key)
                 elif not isinstance(value, list) or not all(isinstance(name, str) and name for name in value):
                     problem, expected = f"the value is {as_text(value)}", "a list of marker names"
-                    raise own.error(problem, table, key, 0, expected, _SHOW)
+                    raise file.error(problem, table, key, 0, expected, _SHOW)
 
 
 def _stems(names: Iterable[str], suffix: str) -> list[str]:
     return [name.removesuffix(suffix) for name in names if name.endswith(suffix)]
 
 
-def _table(own: Document, name: str, value: Any) -> Mapping[str, Any]:
+def _table(file: Document, name: str, value: Any) -> Mapping[str, Any]:
     if not isinstance(value, dict):
-        raise own.error("this is not a table", name, expected=f"[{name}] and its keys below", remedy=_SHOW)
+        raise file.error("this is not a table", name, expected=f"[{name}] and its keys below", remedy=_SHOW)
     return value
 
 
@@ -237,43 +260,3 @@ def markers_of(way: Any) -> list[str]:
 def first_way(ways: Iterable[Any], markers: set[str]) -> Any:
     """Return the first way to map a landmark whose markers are all there, None where there is none."""
     return next((way for way in ways if set(markers_of(way)) <= markers), None)
-
-
-def resolve_landmarks(
-    offered: Mapping[str, list[Any]],
-    own: Mapping[str, Any],
-    moving: set[str],
-    standing: set[str],
-    carried: set[str],
-) -> tuple[dict[str, Any], list[str]]:
-    """Return the mapping that the recordings show, and a note on every landmark that just one of them shows.
-
-    Each landmark has ways to map it in the set (`offered`), or one in the trial file (`own`). The motion must show it,
-    unless a cluster or its segment carries it; the standing trial as well, where it is measured there. A required
-    landmark is kept, so that its absence is reported. `moving`, `standing` and `carried` are markers.
-    """
-    known, everywhere = landmarks(), moving | standing
-    mapping: dict[str, Any] = {}
-    # Medial landmarks follow the marker on the side of their segment, which is resolved before them.
-    for name in sorted(offered, key=lambda name: "_medial" in name):
-        shown = set(moving & standing if known[name].standing else moving) | carried
-        if follows_segment(dict(own) | mapping, name):
-            shown |= standing
-        way = first_way(offered[name], shown)
-        if way is not None:
-            mapping[name] = way
-    notes = []
-    for name, ways in offered.items():
-        way, there = None if name in mapping else first_way(ways, everywhere), {*mapping, *own}
-        # Required, or instead of a required one for which there is nothing else.
-        wanted = known[name].required or any(
-            other.required and name in other.instead and not {other.name, *other.instead} & there
-            for other in known.values()
-        )
-        if way is not None and wanted:
-            mapping[name] = way
-        elif way is not None:
-            lacking = sorted(set(markers_of(way)) - moving) or sorted(set(markers_of(way)) - standing)
-            which = "motion" if lacking[0] not in moving else "standing trial"
-            notes.append(f"{name} is left out: the {which} has no marker '{lacking[0]}'.")
-    return {name: mapping[name] for name in offered if name in mapping} | dict(own), notes

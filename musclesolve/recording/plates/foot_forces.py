@@ -24,7 +24,7 @@ from musclesolve.recording.place_errors import error_at
 from musclesolve.recording.plates.plate_assignment import (
     Contact,
     Feet,
-    Foot,
+    FootTrack,
     contacts,
     feet_of,
     force_on_foot,
@@ -318,7 +318,7 @@ def check_steps(recording: PlateRecording, touches: list[Contact], feet: Feet) -
             raise error_at(recording.path, place, problem, expected, remedy, code="unassigned_plate")
 
 
-def _way(foot: Foot, contact: Contact) -> Array | None:
+def _way(foot: FootTrack, contact: Contact) -> Array | None:
     """Return the horizontal direction (2,) in which a foot goes on over a contact, None where it is not clear."""
     quarter = 0.25 * (contact.end - contact.start)
     times = np.array(

@@ -28,7 +28,7 @@ _BACK, _FRONT = ("heel", *_ANKLE), ("toe", "metatarsal_5", *_ANKLE)
 
 
 @dataclass(frozen=True)
-class Foot:
+class FootTrack:
     """Where a foot is: time (T,) [s], heel and toe or what stands for them (T, 3) [m], NaN where they were not seen."""
 
     time: Array
@@ -62,7 +62,7 @@ class Foot:
         return heel, toe
 
 
-Feet = Mapping[Side, Foot]
+Feet = Mapping[Side, FootTrack]
 
 
 def feet_of(walk: Markers, mapping: Mapping[str, Mapping[str, float]]) -> Feet:
@@ -80,7 +80,7 @@ def feet_of(walk: Markers, mapping: Mapping[str, Mapping[str, float]]) -> Feet:
                 return walk.weighted(weights)
         return lost
 
-    return {side: Foot(walk.time, path(_BACK, side), path(_FRONT, side)) for side in SIDES}
+    return {side: FootTrack(walk.time, path(_BACK, side), path(_FRONT, side)) for side in SIDES}
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from musclesolve.errors import InputError
 from musclesolve.recording.data import SIDE_NAMES, SIDES, PlateForce, Side, Trial
 from musclesolve.recording.gaps.gap_filling import REACH_S
 from musclesolve.recording.place_errors import error_at
-from musclesolve.recording.plates.plate_assignment import Foot
+from musclesolve.recording.plates.plate_assignment import FootTrack
 from musclesolve.recording.schema import Document
 
 # Distance of the force from the middle of its foot [m]: the median is within a foot's length, and never beyond the
@@ -179,13 +179,13 @@ def _faults(trial: Trial, plate: PlateForce) -> Iterator[PlateFault]:
 
     # Heel and toe while they are seen together, of the feet that are.
     markers = trial.markers
-    feet: dict[Side, Foot] = {}
+    feet: dict[Side, FootTrack] = {}
     for side in SIDES:
         if trial.sees(f"heel_{side}") and trial.sees(f"toe_{side}"):
             heel, toe = (markers.weighted(trial.mapping[f"{part}_{side}"]) for part in ("heel", "toe"))
             both = ~np.isnan(heel + toe).any(axis=1)
             if both.any():
-                feet[side] = Foot(markers.time[both], heel[both], toe[both])
+                feet[side] = FootTrack(markers.time[both], heel[both], toe[both])
 
     # Sides swapped, plates and cameras in different axes.
     stands = inside & (plate.force[:, 2] > _STANDS * weight)

@@ -35,7 +35,7 @@ _EPS = float(np.finfo(float).eps)
 
 
 @dataclass(frozen=True)
-class Grid:
+class TimeGrid:
     """Even times (T,) [s], their rate [Hz], and whether that is the rate of the header."""
 
     time: Array
@@ -74,7 +74,7 @@ def checked_times(
     )
 
 
-def even_grid(printed: Array, stated_hz: float | None = None) -> Grid | None:
+def even_grid(printed: Array, stated_hz: float | None = None) -> TimeGrid | None:
     """Return the even grid that was rounded, or cut off, to the printed times (T,) [s]; a stated rate is tried first.
 
     None where no grid agrees with every time to the digits printed, and where the times are even.
@@ -89,7 +89,7 @@ def even_grid(printed: Array, stated_hz: float | None = None) -> Grid | None:
         fitted = _fitted(printed, half) if printed.size >= FEWEST else ()
         for rate, is_stated in chain(((rate, True) for rate in stated), ((rate, False) for rate in fitted)):
             if (time := _agreeing(printed, half, rate)) is not None:
-                return Grid(time, rate, is_stated)
+                return TimeGrid(time, rate, is_stated)
     return None
 
 

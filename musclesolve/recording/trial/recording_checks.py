@@ -81,11 +81,11 @@ def check_sampling(time: Array, path: Path) -> None:
 
 def check_cutoff(trial: Trial, document: Document) -> None:
     """Refuse a cut-off that the recording rates cannot hold."""
-    given = trial.filter
-    key = "cutoff_hz" if given.force_cutoff_hz is None else "force_cutoff_hz"
+    options = trial.filter
+    key = "cutoff_hz" if options.force_cutoff_hz is None else "force_cutoff_hz"
     limits = (
-        ("markers", "cutoff_hz", given.cutoff_hz, trial.markers.rate),
-        ("forces", key, given.force_cutoff_hz or given.cutoff_hz, trial.forces[0].rate),
+        ("markers", "cutoff_hz", options.cutoff_hz, trial.markers.rate),
+        ("forces", key, options.force_cutoff_hz or options.cutoff_hz, trial.forces[0].rate),
     )
     for what, key, cutoff, rate in limits:
         if cutoff is not None and cutoff >= 0.5 * rate:
@@ -220,8 +220,8 @@ def check_sides(trial: Recording, points: Mapping[str, Array]) -> None:
         pairs = [[f"{landmark}_{side}" for side in SIDES] for landmark in (name, neighbor)]
         if not all(landmark in points for pair in pairs for landmark in pair):
             continue
-        own, other = (points[left] - points[right] for right, left in pairs)
-        if np.nanmean(np.sum(own * other, axis=-1)) < 0.0:
+        across, beside = (points[left] - points[right] for right, left in pairs)
+        if np.nanmean(np.sum(across * beside, axis=-1)) < 0.0:
             problem = f"right and left are swapped: each {name} is nearer to the {neighbor} of the other side"
             expected = f"{name}_r on the side of {neighbor}_r, {name}_l on the side of {neighbor}_l"
             remedy, key = f"swap the markers of {name}_r and {name}_l", f"{name}_r"

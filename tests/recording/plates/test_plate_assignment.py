@@ -9,7 +9,7 @@ import pytest
 
 from musclesolve.recording.c3d.force_platforms import Plate, PlateRecording
 from musclesolve.recording.data import Markers
-from musclesolve.recording.plates.plate_assignment import Contact, Foot, contacts, on_feet
+from musclesolve.recording.plates.plate_assignment import Contact, FootTrack, contacts, on_feet
 
 RATE, FORCE_RATE, DURATION = 100.0, 1000.0, 4.0
 TIME = np.arange(round(DURATION * RATE)) / RATE
@@ -21,12 +21,12 @@ AWAY = (-2.0, 0.0)
 HALF = np.array([0.12, 0.0, 0.0])
 
 
-def foot(*places: tuple[float, float, tuple[float, float]]) -> Foot:
+def foot(*places: tuple[float, float, tuple[float, float]]) -> FootTrack:
     """A foot that is at a place (x, y) from one time to another, and far off otherwise."""
     middle = np.tile([*AWAY, 0.05], (TIME.size, 1))
     for start, end, (x, y) in places:
         middle[(start <= TIME) & (end >= TIME), :2] = x, y
-    return Foot(TIME, middle - HALF, middle + HALF)
+    return FootTrack(TIME, middle - HALF, middle + HALF)
 
 
 def pressed(*places: tuple[float, float, tuple[float, float]], newtons: float = 700.0) -> PlateRecording:
@@ -38,7 +38,7 @@ def pressed(*places: tuple[float, float, tuple[float, float]], newtons: float = 
     return PlateRecording(PLATE, FORCE_TIME, force, point, np.zeros_like(force), Path("walk.c3d"))
 
 
-def found(recording: PlateRecording, right: Foot, left: Foot) -> list[Contact]:
+def found(recording: PlateRecording, right: FootTrack, left: FootTrack) -> list[Contact]:
     return contacts(recording, WALK, {"r": right, "l": left}, 20.0)
 
 
@@ -57,7 +57,7 @@ def test_one_plate_serves_both_feet_one_after_the_other() -> None:
 def test_the_foot_that_swings_past_is_not_the_one_that_stands() -> None:
     step = (0.5, 1.2, (0.0, -0.1))
     path = np.stack([-1.5 + 2.0 * TIME, np.full_like(TIME, 0.05), np.full_like(TIME, 0.1)], axis=1)
-    swing = Foot(TIME, path - HALF, path + HALF)
+    swing = FootTrack(TIME, path - HALF, path + HALF)
     (contact,) = found(pressed(step), foot(step), swing)
     assert contact.side == "r"
 
@@ -94,7 +94,7 @@ def test_a_moment_without_load_does_not_part_a_contact() -> None:
 
 def test_feet_that_were_not_seen() -> None:
     step = (0.5, 1.5, (0.0, -0.1))
-    lost = Foot(TIME, np.full((TIME.size, 3), np.nan), np.full((TIME.size, 3), np.nan))
+    lost = FootTrack(TIME, np.full((TIME.size, 3), np.nan), np.full((TIME.size, 3), np.nan))
     (contact,) = found(pressed(step), foot(step), lost)
     assert contact.side is None and "missing" in contact.reason
 
