@@ -58,12 +58,6 @@ class PlateFault(NamedTuple):
     on_plate: str | None = None
 
 
-def check_plate(trial: Trial, plate: PlateForce, index: int, document: Document) -> None:
-    """Refuse a plate whose forces cannot be those of the ground on this foot."""
-    if (error := plate_error(trial, plate, index, document)) is not None:
-        raise error[1]
-
-
 def plate_error(
     trial: Trial, plate: PlateForce, index: int, document: Document
 ) -> tuple[str, InputError] | None:

@@ -28,12 +28,6 @@ ALONG, BESIDE = (0.2, 1.05), 0.35
 RIGID = 0.015
 
 
-def hip_regression(content: Mapping[str, Any]) -> str:
-    """Return the regression that places the hips, or that which functional centers are compared with."""
-    chosen: str = content["joint_centers"]["hip"]
-    return COMPARED if chosen == METHOD else chosen
-
-
 def read_functional(
     document: Document, content: Mapping[str, Any], rotation: Array, marker_mapping: MarkerMapping
 ) -> dict[Side, Markers]:

@@ -71,20 +71,6 @@ def is_model_trial(document: Document) -> bool:
     return isinstance(files, dict) and "markers" not in files and not MODEL_FILES.isdisjoint(files)
 
 
-def check_kind(document: Document) -> None:
-    """Refuse a trial file that names both recorded markers and an OpenSim model."""
-    files = document.content.get("files")
-    if isinstance(files, dict) and {"markers", "model"} <= set(files):
-        raise document.error(
-            "both recorded markers and an OpenSim model are named",
-            "files",
-            "model",
-            expected="markers and forces of a recording, or a model with its coordinates and moments or loads",
-            remedy='keep one of them; a model as muscle set of a recording is [muscles] database = "M.osim"',
-            code="conflict",
-        )
-
-
 def names_model(path: Path) -> bool:
     """Whether a file is the trial file of an OpenSim model; not of what cannot be read."""
     try:

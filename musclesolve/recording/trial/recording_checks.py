@@ -12,7 +12,7 @@ from musclesolve.recording.data import SIDES, Recording, Trial
 from musclesolve.recording.gaps.gap_filling import missing
 from musclesolve.recording.markers.landmark_names import back_landmarks, landmarks
 from musclesolve.recording.place_errors import error_at
-from musclesolve.recording.plates.plate_checks import check_any_load, check_plate
+from musclesolve.recording.plates.plate_checks import check_any_load, plate_error
 from musclesolve.recording.schema import Document
 
 # Height of the shoulders over the feet as a share of stature: about 0.82 upright, more with raised arms. Only units,
@@ -59,7 +59,8 @@ def check_trial(trial: Trial, document: Document) -> None:
     seen = {name: weights for name, weights in trial.mapping.items() if trial.sees(name)}
     check_sides(trial, {name: trial.markers.weighted(w)[trial.frames()] for name, w in seen.items()})
     for index, plate in enumerate(trial.forces):
-        check_plate(trial, plate, index, document)
+        if (error := plate_error(trial, plate, index, document)) is not None:
+            raise error[1]
     check_any_load(trial, document)
 
 

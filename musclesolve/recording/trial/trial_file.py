@@ -21,10 +21,9 @@ from musclesolve.recording.plates.foot_forces import c3d_forces, is_stated, plat
 from musclesolve.recording.schema import Document, trial_document, validated
 from musclesolve.recording.trial.analysed_range import find_range, finds_range, nothing_found, without_ends
 from musclesolve.recording.trial.emg_channels import check_overlap, read_emg
-from musclesolve.recording.trial.functional_trials import hip_regression, read_functional
+from musclesolve.recording.trial.functional_trials import COMPARED, METHOD, read_functional
 from musclesolve.recording.trial.model_trial import (
     ModelTrial,
-    check_kind,
     is_model_trial,
     named_files,
     read_model_trial,
@@ -58,7 +57,16 @@ def read_trial(path: str | Path) -> Trial | ModelTrial:
         remedy = 'read_trial("trial.toml")'
         raise InputError(problem, code="bad_type", where="read_trial", expected=expected, remedy=remedy)
     document = trial_document(Path(path))
-    check_kind(document)
+    named = document.content.get("files")
+    if isinstance(named, dict) and {"markers", "model"} <= set(named):
+        raise document.error(
+            "both recorded markers and an OpenSim model are named",
+            "files",
+            "model",
+            expected="markers and forces of a recording, or a model with its coordinates and moments or loads",
+            remedy='keep one of them; a model as muscle set of a recording is [muscles] database = "M.osim"',
+            code="conflict",
+        )
     if is_model_trial(document):
         return read_model_trial(Path(path))
     content = validated(document)
@@ -152,6 +160,7 @@ def assembled(
     """Return the trial made of its parts, not checked yet."""
     walk, static = marker_mapping.walk, marker_mapping.static
     marker_set, database = content["markers"]["set"], content["muscles"]["database"]
+    hip = content["joint_centers"]["hip"]
     files = {"trial": document.path, **files}
     # What the files of markers were put together from, such as the pixels of cameras.
     recordings = (markers for markers in (walk, static, *functional.values()) if markers is not None)
@@ -172,7 +181,8 @@ def assembled(
         carried=marker_mapping.carried,
         time_range=time_range,
         filter=filter_of(document, content["filter"]),
-        hip_regression=hip_regression(content),
+        # Functional hip centers are compared with a regression.
+        hip_regression=COMPARED if hip == METHOD else hip,
         functional=functional,
         consistency=consistency_of(document, content["consistency"]),
         muscles=muscles_of(document, content["muscles"]),

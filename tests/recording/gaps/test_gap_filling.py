@@ -13,8 +13,14 @@ from synthetic_trial import write_trial
 
 from musclesolve._util.arrays import true_runs
 from musclesolve.recording.data import Gap, Markers, Trial
-from musclesolve.recording.gaps.gap_filling import fill_gaps, fill_trial, gap_notes
-from musclesolve.recording.gaps.spline_interpolant import expected_error, line_interpolant, spline_interpolant
+from musclesolve.recording.gaps.gap_filling import (
+    expected_error,
+    fill_gaps,
+    fill_trial,
+    gap_notes,
+    line_interpolant,
+    spline_interpolant,
+)
 from musclesolve.recording.markers.landmark_names import groups
 from musclesolve.recording.trial.trial_file import read_trial
 
