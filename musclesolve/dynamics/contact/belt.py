@@ -9,7 +9,7 @@ pulls on both ends of every span, along the span, and follows the strain of the 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -61,12 +61,12 @@ class Webbing:
 
     def elastic(self, strain: Array) -> tuple[Array, Array]:
         """Tension [N] without damping, and energy [J] of a metre of webbing."""
-        begin, force, energy, slope = self._pieces
-        piece = np.clip(np.searchsorted(begin, strain, side="right") - 1, 0, len(begin) - 1)
-        more = np.maximum(strain, 0.0) - begin[piece]
-        return force[piece] + slope[piece] * more, energy[piece] + (
-            force[piece] + 0.5 * slope[piece] * more
-        ) * more
+        piece = np.clip(
+            np.searchsorted(self._pieces[0], strain, side="right") - 1, 0, len(self._pieces[0]) - 1
+        )
+        begin, force, energy, slope = (values[piece] for values in self._pieces)
+        more = np.maximum(strain, 0.0) - begin
+        return force + slope * more, energy + (force + 0.5 * slope * more) * more
 
     def tension(self, strain: Array, rate: Array) -> Array:
         """Tension [N], zero where the strap is slack, of strain and its rate [1/s]."""
@@ -144,23 +144,30 @@ class Straps:
         if len(set(names)) < len(names):
             twice = next(name for name in names if names.count(name) > 1)
             raise InputError(f"two straps are called {twice!r}", code="duplicate_name", where=twice)
-        ends = [(k, pair) for k, strap in enumerate(straps) for pair in strap.spans]
-        lying = cls(
-            tuple(straps),
-            np.array([k for k, _ in ends], int),
-            np.array(
-                [[body_number(models, end.body, end.model, names[k]) for end in pair] for k, pair in ends],
-                int,
-            ).reshape(-1, 2),
-            np.array([[_position(end, names[k]) for end in pair] for k, pair in ends]).reshape(-1, 2, 3),
-            np.array([strap.arc for strap in straps]),
-            np.ones(len(straps)),
-        )
+        owner, body, place = [], [], []
+        for k, strap in enumerate(straps):
+            for span in strap.spans:
+                owner.append(k)
+                body.append([body_number(models, end.body, end.model, strap.name) for end in span])
+                place.append(
+                    [
+                        check_array(
+                            end.position,
+                            f"an attachment of {strap.name!r}",
+                            (3,),
+                            axis=0,
+                            where=strap.name,
+                        )
+                        for end in span
+                    ]
+                )
+        ends = np.array(owner, int), np.array(body, int).reshape(-1, 2), np.array(place).reshape(-1, 2, 3)
+        lying = cls(tuple(straps), *ends, np.array([strap.arc for strap in straps]), np.ones(len(straps)))
         rest = lying.pull(start).length + [strap.slack for strap in straps]
         if (rest < 1e-6).any():
             name = names[int(np.argmin(rest))]
             raise InputError(f"the strap {name!r} has no length at the start", code="bad_model", where=name)
-        return cls(lying.straps, lying.owner, lying.body, lying.place, lying.arc, rest)
+        return replace(lying, rest=rest)
 
     def pull(self, motions: BodyMotions) -> Pull:
         """Tensions and forces of bodies that move so."""
@@ -182,15 +189,6 @@ class Straps:
         force = tension[self.owner, None, None] * np.stack([along, -along], axis=1)
         loss = float((tension - elastic) @ change)
         return Pull(length, tension, energy * self.rest, loss, force, point)
-
-    def add_wrenches(self, pull: Pull, wrench: Array) -> None:
-        """Add moment about the global origin and force on every body to (B, 6)."""
-        both = np.concatenate([np.cross(pull.point, pull.force), pull.force], axis=2)
-        np.add.at(wrench, self.body, both)
-
-
-def _position(end: Attachment, name: str) -> Array:
-    return check_array(end.position, f"an attachment of {name!r}", (3,), axis=0, where=name)
 
 
 @dataclass(frozen=True)

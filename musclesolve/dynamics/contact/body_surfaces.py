@@ -7,7 +7,6 @@ from functools import cache
 
 import numpy as np
 
-from musclesolve._util.arrays import Array
 from musclesolve._util.names import unknown_name
 from musclesolve.dynamics.contact.contact_pairs import ContactLaw, HertzContact
 from musclesolve.dynamics.contact.surfaces import Surface, cylinder, ellipsoid, sphere
@@ -38,7 +37,22 @@ def body_surfaces(model: Model, called: str = "") -> list[Surface]:
             expected="the forward human model, or one with the same points and bodies",
             remedy="make surfaces with sphere, cylinder and ellipsoid",
         )
-    return [_surface(row, known, called) for row in _rows()]
+    surfaces = []
+    for row in _rows():
+        start, end = (known[name] for name in row["line"])
+        factor = float(np.linalg.norm(end - start)) / row["length"]
+        name, carrier = f"{called} {row['name']}".strip(), (row["body"], called)
+        center = (
+            start + row.get("at", 0.0) * (end - start) + factor * np.array(row.get("offset", np.zeros(3)))
+        )
+        if row["kind"] == "cylinder":
+            surfaces.append(cylinder(name, start, end, factor * row["radius"], *carrier))
+        elif row["kind"] == "sphere":
+            surfaces.append(sphere(name, center, factor * row["radius"], *carrier))
+        else:
+            sizes = factor * np.array(row["semi_axes"])
+            surfaces.append(ellipsoid(name, center, sizes, body=row["body"], model=called))
+    return surfaces
 
 
 def body_laws(surfaces: Iterable[Surface], **options: float) -> dict[str, HertzContact]:
@@ -78,30 +92,14 @@ def pairs_with(
 @cache
 def _rows() -> tuple[dict, ...]:
     """The table with both sides."""
+
+    def left(name: str) -> str:
+        return name[:-1] + "l" if name.endswith("_r") else name
+
     rows = []
     for row in read_table("definitions", "forward_surfaces.toml")["surface"]:
         rows.append(row)
         if row["name"].endswith("_r"):
-            rows.append(
-                row | {key: _left(row[key]) for key in ("name", "body")} | {"line": _left(row["line"])}
-            )
+            line = [left(name) for name in row["line"]]
+            rows.append(row | {"name": left(row["name"]), "body": left(row["body"]), "line": line})
     return tuple(rows)
-
-
-def _left(name: str | list[str]) -> str | list[str]:
-    if isinstance(name, list):
-        return [str(_left(one)) for one in name]
-    return name[:-1] + "l" if name.endswith("_r") else name
-
-
-def _surface(row: dict, known: Mapping[str, Array], called: str) -> Surface:
-    """One surface in the standing layout."""
-    start, end = (known[name] for name in row["line"])
-    factor = float(np.linalg.norm(end - start)) / row["length"]
-    name, body = f"{called} {row['name']}".strip(), row["body"]
-    if row["kind"] == "cylinder":
-        return cylinder(name, start, end, factor * row["radius"], body, called)
-    center = start + row["at"] * (end - start) + factor * np.array(row.get("offset", (0.0, 0.0, 0.0)))
-    if row["kind"] == "sphere":
-        return sphere(name, center, factor * row["radius"], body, called)
-    return ellipsoid(name, center, factor * np.array(row["semi_axes"]), body=body, model=called)

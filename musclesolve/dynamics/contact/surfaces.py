@@ -77,8 +77,9 @@ def plane(
     model: str = "",
 ) -> Surface:
     """A plane through a point [m] with an outward normal."""
-    center, third = _vector(point, name, "point"), _direction(normal, name, "normal")
-    return Surface(name, center, _axes_about(third), is_plane=True, body=body, model=model)
+    center, third = _vector(point, name, "point"), _vector(normal, name, "normal")
+    length = _size(float(np.linalg.norm(third)), name, "normal")
+    return Surface(name, center, _axes_about(third / length), is_plane=True, body=body, model=model)
 
 
 def sphere(
@@ -140,12 +141,6 @@ def _vector(vector: Sequence[float] | Array, name: str, what: str) -> Array:
 
 def _size(size: float, name: str, what: str) -> float:
     return check_number(size, f"{what} of {name!r}", "a positive number of meters", above=0.0, where=name)
-
-
-def _direction(given: Sequence[float] | Array, name: str, what: str) -> Array:
-    vector = _vector(given, name, what)
-    _size(float(np.linalg.norm(vector)), name, what)
-    return vector / np.linalg.norm(vector)
 
 
 def _axes_about(third: Array) -> Array:

@@ -283,7 +283,8 @@ class World:
             return Loads(touch, pull, [np.zeros(q.shape) for q, _ in bodies.states])
         wrench = self.pairs.wrenches(touch, len(bodies.motions.place))
         if self.straps is not None and pull is not None:
-            self.straps.add_wrenches(pull, wrench)
+            both = np.concatenate([np.cross(pull.point, pull.force), pull.force], axis=2)
+            np.add.at(wrench, self.straps.body, both)
         return Loads(touch, pull, bodies.generalized(wrench))
 
     def derivative(self, time: float, state: Array, approach: Array, touching: Mask) -> Array:

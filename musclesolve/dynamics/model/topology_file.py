@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import isfinite
 from numbers import Real
@@ -70,11 +70,11 @@ _KEYS: dict[str, dict[str, _Key]] = {
         "root": _TEXT,
         "origin": _TEXT,
         "point": _TABLES,
-        "vector": _Key(_TABLES.expected, _TABLES.accepts, []),
+        "vector": replace(_TABLES, default=[]),
         "body": _TABLES,
         "universal": _Key("pairs of vectors", _listed(_listed(_text, 2)), []),
-        "dof": _Key(_TABLES.expected, _TABLES.accepts, []),
-        "spherical": _Key(_TABLES.expected, _TABLES.accepts, []),
+        "dof": replace(_TABLES, default=[]),
+        "spherical": replace(_TABLES, default=[]),
     },
     "point": {
         "number": _WHOLE,
@@ -89,7 +89,7 @@ _KEYS: dict[str, dict[str, _Key]] = {
         "name": _TEXT,
         "points": _NAMES,
         "vectors": _NAMES,
-        "extra": _Key(_NAMES.expected, _NAMES.accepts, []),
+        "extra": replace(_NAMES, default=[]),
         "segment": _Key("a text", _text, None),
         "share": _Key("a number from 0 to 1", lambda value: _number(value) and 0.0 <= value <= 1.0, 1.0),
     },
@@ -130,27 +130,23 @@ def load_topology(name: str | Path = "inverse_human") -> Topology:
 
 @lru_cache(maxsize=16)
 def _parsed(text: str, path: Path) -> Topology:
-    """Parsed and checked once for each text: a file that was edited is another text."""
-    raw = tomllib.loads(text)
-    topology = from_tables(raw, path)
-    check_topology(topology, path)
-    return topology
+    """Parsed and checked once for each text: a file that was edited is another text.
 
-
-def from_tables(raw: Mapping[str, Any], file: Path) -> Topology:
-    """The topology of a parsed file. `number`, `scale`, `segment` (the body's name) and `share` (1) may be left out."""
-    top = _read(raw, "model", 0, file)
+    `number`, `scale`, `segment` (the body's name) and `share` (1) may be left out.
+    """
+    top = _read(tomllib.loads(text), "model", 0, path)
     rows = {
-        kind: [_read(entry, kind, k, file) for k, entry in enumerate(top[kind])]
+        kind: [_read(entry, kind, k, path) for k, entry in enumerate(top[kind])]
         for kind in ("point", "vector", "body", "dof", "spherical")
     }
     vectors = {row["name"]: tuple(row["direction"]) for row in rows["vector"]}
     if len(vectors) < len(rows["vector"]):
         names = [row["name"] for row in rows["vector"]]
         twice = min(name for name in names if names.count(name) > 1)
-        raise InputError(f"two vectors have the name {twice!r}", code="duplicate_name", file=file)
+        raise InputError(f"two vectors have the name {twice!r}", code="duplicate_name", file=path)
     points = tuple(
-        Point(p["number"], p["name"], p["from"], tuple(p["offset"]), p["scale"]) for p in rows["point"]
+        Point(row["number"], row["name"], row["from"], tuple(row["offset"]), row["scale"])
+        for row in rows["point"]
     )
     bodies = tuple(
         RigidBody(
@@ -166,22 +162,39 @@ def from_tables(raw: Mapping[str, Any], file: Path) -> Topology:
     )
     dofs = []
     for row in rows["dof"]:
-        axis, reference, follower = (_direction(text) for text in (row["axis"], *row["driver"]))
+        lines: list[Direction] = []
+        for line in (row["axis"], *row["driver"]):
+            start, arrow, end = (part.strip() for part in line.partition("->"))
+            lines.append((start, end) if arrow else (None, start))
+        axis, reference, follower = lines
         joint = row["parent"], row["child"], axis, row["sign"], row["pivot"], reference, follower
         dofs.append(Dof(row["name"], *joint, rest=float(row["rest"])))
     for row in rows["spherical"]:  # three degrees of freedom, about perpendicular axes of the parent
         joint = row["parent"], row["child"], NO_DIRECTION, 1, row["pivot"], NO_DIRECTION, NO_DIRECTION
         dofs += [Dof(name, *joint, tuple(direction)) for name, direction in row["axes"].items()]
-    return Topology(
-        top["name"],
-        top["root"],
-        top["origin"],
-        points,
-        vectors,
-        bodies,
-        tuple((one, other) for one, other in top["universal"]),
-        _parents_first(dofs, top["root"], [body.name for body in bodies], file),
-    )
+
+    # Each parent is reached before its children.
+    root, ordered, waiting = top["root"], [], dofs
+    reached = {root}
+    while waiting:
+        ready = [dof for dof in waiting if dof.parent in reached]
+        if not ready:
+            lost, known = waiting[0], [*(body.name for body in bodies), *(dof.child for dof in dofs)]
+            raise InputError(
+                f"no chain of joints leads from the root {root!r} to {lost.parent!r}, the parent of {lost.name!r}",
+                code="bad_model",
+                file=path,
+                expected="joints that form a tree from the root on",
+                remedy=None if lost.parent in known else suggestion(lost.parent, known),
+            )
+        ordered += ready
+        reached |= {dof.child for dof in ready}
+        waiting = [dof for dof in waiting if dof not in ready]
+    universal = tuple((one, other) for one, other in top["universal"])
+    names = top["name"], root, top["origin"]
+    topology = Topology(*names, points, vectors, bodies, universal, tuple(ordered))
+    check_topology(topology, path)
+    return topology
 
 
 def _read(entry: Mapping[str, Any], kind: str, index: int, file: Path) -> dict[str, Any]:
@@ -214,30 +227,3 @@ def _perpendicular(axes: list[Any]) -> bool:
         return False
     matrix = np.array(axes, dtype=float)
     return np.allclose(matrix @ matrix.T, np.eye(3), atol=1e-12)
-
-
-def _direction(text: str) -> Direction:
-    start, arrow, end = text.partition("->")
-    return (start.strip(), end.strip()) if arrow else (None, start.strip())
-
-
-def _parents_first(dofs: list[Dof], root: str, bodies: list[str], file: Path) -> tuple[Dof, ...]:
-    """Order the joints so that each parent is reached before its children."""
-    ordered: list[Dof] = []
-    reached, waiting = {root}, list(dofs)
-    while waiting:
-        ready = [dof for dof in waiting if dof.parent in reached]
-        if not ready:
-            lost = waiting[0]
-            known = [*bodies, *(dof.child for dof in dofs)]
-            raise InputError(
-                f"no chain of joints leads from the root {root!r} to {lost.parent!r}, the parent of {lost.name!r}",
-                code="bad_model",
-                file=file,
-                expected="joints that form a tree from the root on",
-                remedy=None if lost.parent in known else suggestion(lost.parent, known),
-            )
-        ordered += ready
-        reached |= {dof.child for dof in ready}
-        waiting = [dof for dof in waiting if dof not in ready]
-    return tuple(ordered)
