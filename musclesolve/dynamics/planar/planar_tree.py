@@ -170,36 +170,35 @@ def planar_body(
         segments = raw["segment"]
         names = tuple(segment["name"] for segment in segments)
         rows = read_table("anthropometry", "de_leva_1996.toml")[sex]["segment"]
-        composed = [_compose(segment["part"], scale, mass, rows) for segment in segments]
+        # In a plane of space whose third axis is that of the joints.
+        composed = []
+        for segment in segments:
+            pieces: list[Part] = []
+            for part in segment["part"]:
+                row = rows[part["source"]]
+                start, end = (scale * np.array([*part[key], 0.0], dtype=float) for key in ("start", "end"))
+                part_mass = mass * row["mass_fraction"] * part["share"]
+                gyration = part.get("gyration_fraction", row["gyration_fraction"][1])
+                center = start + part.get("com_fraction", row["com_fraction"]) * (end - start)
+                inertia = part_mass * gyration**2 * float(np.sum((end - start) ** 2))
+                pieces.append((part_mass, center, np.diag([0.0, 0.0, inertia])))
+            composed.append(compose(pieces))
         parent = [-1 if segment["parent"] == "" else names.index(segment["parent"]) for segment in segments]
         mount = scale * np.array([segment["joint"] for segment in segments], dtype=float)
         rest = np.radians([float(segment["rest_deg"]) for segment in segments])
     except (KeyError, TypeError, ValueError) as fault:
         raise InputError(f"not a planar body: {fault!r}", code="bad_model", file=path) from fault
+    masses, centers, inertias = (np.array(values) for values in zip(*composed, strict=True))
     return PlanarTree(
         names=names,
         parent=np.array(parent),
         mount=mount,
-        center=np.array([center[:2] for _, center, _ in composed]),
-        mass=np.array([m for m, _, _ in composed]),
-        inertia=np.array([inertia[2, 2] for _, _, inertia in composed]),
+        center=centers[:, :2],
+        mass=masses,
+        inertia=inertias[:, 2, 2],
         rest=rest,
         stature=stature,
     )
-
-
-def _compose(parts: list[dict], scale: float, mass: float, rows: dict) -> Part:
-    """Mass, center and inertia of the parts of one segment, in a plane of space whose third axis is the joint's."""
-    pieces: list[Part] = []
-    for part in parts:
-        row = rows[part["source"]]
-        start, end = (scale * np.array([*part[key], 0.0], dtype=float) for key in ("start", "end"))
-        part_mass = mass * row["mass_fraction"] * part["share"]
-        gyration = part.get("gyration_fraction", row["gyration_fraction"][1])
-        center = start + part.get("com_fraction", row["com_fraction"]) * (end - start)
-        inertia = part_mass * gyration**2 * float(np.sum((end - start) ** 2))
-        pieces.append((part_mass, center, np.diag([0.0, 0.0, inertia])))
-    return compose(pieces)
 
 
 def place(tree: PlanarTree, q: Array, z: Array | None = None) -> Array:

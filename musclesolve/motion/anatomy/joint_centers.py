@@ -95,7 +95,6 @@ def standing_medials(
     Hip centers "hip_r", "hip_l" (3,) [m] are by regression; those that are mapped win over them.
     """
     points = dict(standing)
-    hips = _measured(standing, hips)
     for joint, side in _unseen(points):
         lateral, wand = points[f"{joint}_lateral_{side}"], points[f"{WANDS[joint]}_{side}"]
         above, offset = _above(points, hips, joint, side), subject.chord_offset(joint)
@@ -116,21 +115,16 @@ def moving_medials(
 
     `standing` holds landmarks and hip centers by regression (3,) [m], the others are (T, 3) [m].
     """
-    points, still = dict(moving), _measured(standing, standing)
+    points = dict(moving)
     triangles: dict[str, Poses] = {}
     for joint, side in _unseen(points):
         names = [f"{WANDS[joint]}_{side}", f"{joint}_lateral_{side}"]
-        reference = np.stack([_above(standing, still, joint, side), *(standing[name] for name in names)])
+        reference = np.stack([_above(standing, standing, joint, side), *(standing[name] for name in names)])
         seen = np.stack([_above(points, hips, joint, side), *(points[name] for name in names)], axis=1)
         body = f"{ABOVE[joint]}_{side}, {names[0]} and {names[1]}"
         triangles[body] = registered(recording, reference, seen, body)
         points[f"{joint}_medial_{side}"] = triangles[body].point(standing[f"{joint}_medial_{side}"])
     return points, triangles
-
-
-def _measured(points: Mapping[str, Array], hips: Mapping[str, Array]) -> Points:
-    """Return the hip centers, mapped ones before those by regression."""
-    return {f"hip_{side}": points.get(f"hip_center_{side}", hips[f"hip_{side}"]) for side in SIDES}
 
 
 def _unseen(points: Mapping[str, Array]) -> list[tuple[str, Side]]:
@@ -144,8 +138,10 @@ def _unseen(points: Mapping[str, Array]) -> list[tuple[str, Side]]:
 
 
 def _above(points: Mapping[str, Array], hips: Mapping[str, Array], joint: str, side: Side) -> Array:
-    """Return the joint center above a knee or ankle."""
-    return hips[f"hip_{side}"] if joint == "knee" else joint_center(points, "knee", side)
+    """Return the joint center above a knee or ankle; a mapped hip center before that of `hips`."""
+    if joint == "knee":
+        return points.get(f"hip_center_{side}", hips[f"hip_{side}"])
+    return joint_center(points, "knee", side)
 
 
 def chord_center(above: Array, wand: Array, lateral: Array, offset: float) -> Array:

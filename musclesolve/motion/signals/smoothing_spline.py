@@ -106,17 +106,17 @@ def smoothing_spline(
         expected, remedy = f"at least {4 * half_order} frames", "take a longer recording"
         raise InputError(problem, code="too_few_frames", expected=expected, remedy=remedy)
     shape, flat = given.shape[1:], given.reshape(len(given), -1)
-    band = _Band(len(given), half_order)
+    curvature = np.asfortranarray(np.diff(flat, half_order, axis=0))
     if cutoff_hz is None:
-        cutoffs = _cross_validated(band, flat, rate_hz)
+        cutoffs = _cross_validated(curvature, half_order, rate_hz)
     else:
         cutoffs = checked_cutoffs(cutoff_hz, given.shape, rate_hz, lowest_cutoff(rate_hz, half_order)).ravel()
     smooth, freedom = np.empty_like(flat), np.empty(flat.shape[1])
     for cutoff in np.unique(cutoffs):
-        own = cutoffs == cutoff
-        p = band.smoothness(cutoff / rate_hz)
-        smooth[:, own] = flat[:, own] - band.rest(band.curvature(flat[:, own]), p)
-        freedom[own] = band.trace(p)
+        same = cutoffs == cutoff
+        p = float(HALF_POWER / symbol(2.0 * np.pi * (cutoff / rate_hz), half_order))
+        rest, freedom[same] = unsmooth(np.asfortranarray(curvature[:, same]), half_order, p)
+        smooth[:, same] = flat[:, same] - rest
     noise = np.sqrt(np.sum((flat - smooth) ** 2, axis=0) / (len(flat) - freedom))
     time, position = np.arange(len(given)) / rate_hz, smooth.reshape(given.shape)
     return SmoothingSpline(
@@ -124,56 +124,31 @@ def smoothing_spline(
     )
 
 
-class _Band:
-    """The matrices of T frames and half order m, one frame as the unit of time."""
+def unsmooth(curvature: Array, m: int, p: float) -> tuple[Array, float]:
+    """Return what the spline leaves of coordinates, y - g = p D c (T, k), and its degrees of freedom.
 
-    def __init__(self, frames: int, m: int) -> None:
-        self.frames, self.m, self.size = frames, m, frames - m
-        self.gram = np.concatenate([_GRAM[m], [0.0]])
-        self.square = np.array([(-1.0) ** k * comb(2 * m, m + k) for k in range(m + 1)])
-        self.differences = np.array([(-1.0) ** (m - k) * comb(m, k) for k in range(m + 1)])
+    These are the trace of the matrix H of g = H y, m + trace of (R + p D^T D)^-1 R. The inverse of a symmetric Toeplitz
+    matrix follows from its first column x (Gohberg & Semencul 1972); summed along the d-th diagonal it is
+    sum_k (N - d - 2k) x_k x_(k+d) / x_0.
 
-    def smoothness(self, share: float) -> float:
-        """Return p of a cut-off that is given as a share of the sampling rate."""
-        return float(HALF_POWER / symbol(2.0 * np.pi * share, self.m))
+    curvature: the m-th differences (T - m, k), column by column in memory; p: the smoothness.
+    """
+    from scipy.linalg import cho_solve_banded, cholesky_banded
 
-    def factor(self, p: float) -> Array:
-        """Return the banded Cholesky factor of R + p D^T D."""
-        from scipy.linalg import cholesky_banded
-
-        rows = np.repeat((self.gram + p * self.square)[:, None], self.size, axis=1)
-        return np.asarray(cholesky_banded(rows, lower=True, check_finite=False))
-
-    def curvature(self, signal: Array) -> Array:
-        """Return the m-th differences (T - m, k) of coordinates (T, k), column by column in memory."""
-        return np.asfortranarray(np.diff(signal, self.m, axis=0))
-
-    def rest(self, curvature: Array, p: float) -> Array:
-        """Return y - g = p D c of coordinates (T, k) with these m-th differences."""
-        from scipy.linalg import cho_solve_banded
-
-        c = cho_solve_banded((self.factor(p), True), curvature, check_finite=False)
-        rest = np.zeros((self.frames, c.shape[1]), order="F")
-        for k, weight in enumerate(p * self.differences):
-            rest[k : k + self.size] += weight * c
-        return rest
-
-    def trace(self, p: float) -> float:
-        """Return the degrees of freedom: the trace of H is m + trace of (R + p D^T D)^-1 R.
-
-        The inverse of a symmetric Toeplitz matrix follows from its first column x (Gohberg & Semencul 1972); summed
-        along the d-th diagonal it is sum_k (N - d - 2k) x_k x_(k+d) / x_0.
-        """
-        from scipy.linalg import cho_solve_banded
-
-        unit = np.zeros(self.size)
-        unit[0] = 1.0
-        x = cho_solve_banded((self.factor(p), True), unit, check_finite=False)
-        total, n = 0.0, self.size
-        for d, weight in enumerate(self.gram[: min(self.m, n)]):
-            k = np.arange(n - d)
-            total += (1 if d == 0 else 2) * weight * float(np.sum((n - d - 2 * k) * x[: n - d] * x[d:]))
-        return self.m + total / float(x[0])
+    n = len(curvature)
+    square = np.array([(-1.0) ** k * comb(2 * m, m + k) for k in range(m + 1)])
+    rows = np.repeat((np.append(_GRAM[m], 0.0) + p * square)[:, None], n, axis=1)
+    factor = cholesky_banded(rows, lower=True, check_finite=False), True
+    c = cho_solve_banded(factor, curvature, check_finite=False)
+    rest = np.zeros((n + m, c.shape[1]), order="F")
+    for k in range(m + 1):
+        rest[k : k + n] += p * ((-1.0) ** (m - k) * comb(m, k)) * c
+    x = cho_solve_banded(factor, np.eye(n, 1)[:, 0], check_finite=False)
+    total = 0.0
+    for d, weight in enumerate(_GRAM[m][:n]):
+        k = np.arange(n - d)
+        total += (1 if d == 0 else 2) * weight * float(np.sum((n - d - 2 * k) * x[: n - d] * x[d:]))
+    return rest, m + total / float(x[0])
 
 
 def symbol(angle: ArrayLike, m: int) -> Array:
@@ -188,19 +163,19 @@ def lowest_cutoff(rate_hz: float, half_order: int) -> float:
     return float(rate_hz * (HALF_POWER / _LARGEST) ** (0.5 / half_order) / (2.0 * np.pi))
 
 
-def _cross_validated(band: _Band, signal: Array, rate_hz: float) -> Array:
-    """Return the cut-off (k,) of the least cross-validation error [Hz]."""
+def _cross_validated(curvature: Array, m: int, rate_hz: float) -> Array:
+    """Return the cut-off (k,) of the least cross-validation error of coordinates with these m-th differences [Hz]."""
     from scipy.interpolate import CubicSpline
 
+    frames = len(curvature) + m
     # Below one half period in the whole recording motion and noise cannot be separated.
-    low = max(lowest_cutoff(rate_hz, band.m), 0.5 * rate_hz / band.frames)
+    low = max(lowest_cutoff(rate_hz, m), 0.5 * rate_hz / frames)
     high = _HIGHEST_SHARE * rate_hz
     cutoffs = np.geomspace(low, high, max(8, int(np.ceil(np.log(high / low) / np.log(_GRID_RATIO)))))
-    curvature, errors = band.curvature(signal), []
+    errors = []
     for cutoff in cutoffs:
-        p = band.smoothness(cutoff / rate_hz)
-        left = 1.0 - band.trace(p) / band.frames
-        errors.append(np.mean(band.rest(curvature, p) ** 2, axis=0) / left**2)
+        rest, freedom = unsmooth(curvature, m, float(HALF_POWER / symbol(2.0 * np.pi * (cutoff / rate_hz), m)))
+        errors.append(np.mean(rest**2, axis=0) / (1.0 - freedom / frames) ** 2)
     # A signal without any noise has an error of zero somewhere.
     score = np.log(np.maximum(errors, np.finfo(float).tiny))
     x = np.log(cutoffs)

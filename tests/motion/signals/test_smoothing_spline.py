@@ -9,7 +9,7 @@ from refusals import refused
 from scipy.interpolate import make_smoothing_spline
 
 from musclesolve.motion.signals.low_pass import HALF_POWER
-from musclesolve.motion.signals.smoothing_spline import _Band, lowest_cutoff, smoothing_spline, symbol
+from musclesolve.motion.signals.smoothing_spline import lowest_cutoff, smoothing_spline, symbol, unsmooth
 
 RATE = 100.0
 
@@ -19,10 +19,10 @@ def signal(frames: int = 200) -> np.ndarray:
     return np.sin(2 * np.pi * time) + noise((frames,), 0.01, seed=1)
 
 
-def dense(frames: int, half_order: int, p: float) -> np.ndarray:
-    """The matrix that makes the smooth signal: its columns are the answers to single frames."""
-    band, unit = _Band(frames, half_order), np.eye(frames)
-    return unit - band.rest(band.curvature(unit), p)
+def dense(frames: int, half_order: int, p: float) -> tuple[np.ndarray, float]:
+    """The matrix that makes the smooth signal, its columns the answers to single frames, and its trace."""
+    rest, freedom = unsmooth(np.asfortranarray(np.diff(np.eye(frames), half_order, axis=0)), half_order, p)
+    return np.eye(frames) - rest, freedom
 
 
 @pytest.mark.parametrize("cutoff", [0.5, 4.0, 20.0])
@@ -45,12 +45,13 @@ def test_cross_validation_of_the_cubic_spline_is_that_of_scipy() -> None:
 @pytest.mark.parametrize("half_order", [2, 3])
 @pytest.mark.parametrize("p", [1e-3, 1.0, 1e3, 1e6])
 def test_the_trace_is_that_of_the_matrix(half_order: int, p: float) -> None:
-    assert _Band(60, half_order).trace(p) == pytest.approx(np.trace(dense(60, half_order, p)), rel=1e-7)
+    matrix, freedom = dense(60, half_order, p)
+    assert freedom == pytest.approx(np.trace(matrix), rel=1e-7)
 
 
 @pytest.mark.parametrize("half_order", [2, 3])
 def test_it_is_symmetric_and_keeps_polynomials_below_its_half_order(half_order: int) -> None:
-    matrix = dense(50, half_order, 100.0)
+    matrix, _ = dense(50, half_order, 100.0)
     np.testing.assert_allclose(matrix, matrix.T, atol=1e-10)
     powers = (np.arange(50.0)[:, None] / 50.0) ** np.arange(half_order)
     np.testing.assert_allclose(matrix @ powers, powers, atol=1e-9)
