@@ -83,6 +83,11 @@ def angle_between(one: Array, other: Array) -> Array:
     return 2.0 * np.arcsin(np.minimum(apart, 1.0))
 
 
+def wrapped(angle: Array) -> Array:
+    """Angles (...) [rad] between -pi and pi."""
+    return np.asarray((angle + np.pi) % (2.0 * np.pi) - np.pi)
+
+
 def from_vector(vector: Array) -> Array:
     """Rotation matrices (T, 3, 3) of rotation vectors (T, 3) [rad] (exponential map)."""
     a, b, *_ = _coefficients(vector)

@@ -102,27 +102,29 @@ def cutoff_with_flight(
     )
 
 
-def loose_notes(poses: Mapping[str, Poses]) -> list[str]:
-    """Return a sentence for every body whose points do not move together, and what is less certain by it."""
-    return [
-        f"The points of {name} fit their standing shape only to {1000 * _rms(pose):.0f} mm (worst "
-        f"{1000 * pose.residual.max():.0f} mm): they do not move as one body, and the joints derived from them, with "
-        "their axes, angles and moments, are uncertain."
-        for name, pose in sorted(poses.items())
-        if _rms(pose) > LOOSE
+def rigid_notes(poses: Mapping[str, Poses]) -> tuple[list[str], list[str]]:
+    """Return a sentence for every body whose points do not move together, with what is less certain by it, and one on
+    all others.
+    """
+    off = {name: _rms(pose) for name, pose in sorted(poses.items())}
+    loose = [
+        f"The points of {name} fit their standing shape only to {1000 * rms:.0f} mm (worst "
+        f"{1000 * poses[name].residual.max():.0f} mm): they do not move as one body, and the joints derived from "
+        "them, with their axes, angles and moments, are uncertain."
+        for name, rms in off.items()
+        if rms > LOOSE
+    ]
+    if len(loose) == len(off):
+        return loose, []
+    worst = max((name for name in poses if off[name] <= LOOSE), key=off.__getitem__)
+    who = "all others" if loose else "all bodies"
+    return loose, [
+        f"The points of {who} fit their standing shape to {1000 * off[worst]:.1f} mm ({worst}) or better."
     ]
 
 
-def rigid_note(poses: Mapping[str, Poses]) -> list[str]:
-    """Return one sentence on all bodies whose points move together."""
-    firm = {name: _rms(pose) for name, pose in poses.items() if _rms(pose) <= LOOSE}
-    if not firm:
-        return []
-    worst = max(firm, key=lambda name: firm[name])
-    who = "all others" if len(firm) < len(poses) else "all bodies"
-    return [
-        f"The points of {who} fit their standing shape to {1000 * firm[worst]:.1f} mm ({worst}) or better."
-    ]
+def _rms(pose: Poses) -> float:
+    return float(np.sqrt(np.mean(pose.residual**2)))
 
 
 def length_notes(points: Points, offsets: Points) -> list[str]:
@@ -139,10 +141,6 @@ def length_notes(points: Points, offsets: Points) -> list[str]:
                     "and the joints at its ends are uncertain."
                 )
     return notes
-
-
-def _rms(pose: Poses) -> float:
-    return float(np.sqrt(np.mean(pose.residual**2)))
 
 
 def carried_share(

@@ -38,7 +38,6 @@ from musclesolve.checking.forces.center_of_pressure_check import Passage, passag
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.dynamics.inverse.newton_euler import angular_momentum_rate, segment_motion
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
-from musclesolve.dynamics.model.human_model import segment_names
 from musclesolve.dynamics.model.model import Model
 from musclesolve.motion.events.flight import flights
 from musclesolve.motion.events.force_events import FootLoads
@@ -135,7 +134,7 @@ def segment_masses(model: Model, motion: Motion) -> dict[str, Array]:
     moment += angular_momentum_rate(model, segments, np.arange(len(bodies)))
     need = np.concatenate([force, moment], axis=2)
     gains = {}
-    for name in segment_names(model.topology):
+    for name in model.topology.segments:
         of_segment = np.array([body.segment == name for body in bodies])
         share = model.mass.mass[of_segment].sum() / model.mass.total
         gains[name] = need[:, of_segment].sum(axis=1) - share * need.sum(axis=1)

@@ -144,25 +144,23 @@ class Straps:
         if len(set(names)) < len(names):
             twice = next(name for name in names if names.count(name) > 1)
             raise InputError(f"two straps are called {twice!r}", code="duplicate_name", where=twice)
-        owner, body, place = [], [], []
-        for k, strap in enumerate(straps):
-            for span in strap.spans:
-                owner.append(k)
-                body.append([body_number(models, end.body, end.model, strap.name) for end in span])
-                place.append(
-                    [
-                        check_array(
-                            end.position,
-                            f"an attachment of {strap.name!r}",
-                            (3,),
-                            axis=0,
-                            where=strap.name,
-                        )
-                        for end in span
-                    ]
-                )
-        ends = np.array(owner, int), np.array(body, int).reshape(-1, 2), np.array(place).reshape(-1, 2, 3)
-        lying = cls(tuple(straps), *ends, np.array([strap.arc for strap in straps]), np.ones(len(straps)))
+        spans = [(k, strap.name, span) for k, strap in enumerate(straps) for span in strap.spans]
+        body = [[body_number(models, end.body, end.model, name) for end in span] for _, name, span in spans]
+        place = [
+            [
+                check_array(end.position, f"an attachment of {name!r}", (3,), axis=0, where=name)
+                for end in span
+            ]
+            for _, name, span in spans
+        ]
+        lying = cls(
+            straps=tuple(straps),
+            owner=np.array([k for k, _, _ in spans], int),
+            body=np.array(body, int).reshape(-1, 2),
+            place=np.array(place).reshape(-1, 2, 3),
+            arc=np.array([strap.arc for strap in straps]),
+            rest=np.ones(len(straps)),
+        )
         rest = lying.pull(start).length + [strap.slack for strap in straps]
         if (rest < 1e-6).any():
             name = names[int(np.argmin(rest))]

@@ -26,6 +26,7 @@ from musclesolve.dynamics.kernel.arrays import BodyMotions, Cones, JointArrays, 
 from musclesolve.dynamics.kinematics.motion_derivatives import joint_angles
 from musclesolve.dynamics.model.data_files import locate, read_text
 from musclesolve.dynamics.model.model import Model
+from musclesolve.dynamics.rotations import wrapped
 from musclesolve.dynamics.vectors import dot
 from musclesolve.errors import InputError
 
@@ -147,7 +148,7 @@ class JointResistance:
             lower, upper, margin, moment = self.stops.limits.T
             model, middle = self.couples.model, 0.5 * (lower + upper)
             angles = joint_angles(model, model.rigid_bodies.rotation(q))[:, joint]
-            angles = middle + (angles - middle + np.pi) % (2.0 * np.pi) - np.pi
+            angles = middle + wrapped(angles - middle)
             moments[:, joint] -= moment * (rise((angles - upper) / margin) - rise((lower - angles) / margin))
         return moments
 

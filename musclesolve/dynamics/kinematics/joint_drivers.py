@@ -23,7 +23,7 @@ import numpy as np
 from musclesolve._util.arrays import Array, Indices
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.model.model import Model
-from musclesolve.dynamics.rotations import from_cardan, from_vector, to_vector
+from musclesolve.dynamics.rotations import from_cardan, from_vector, to_vector, wrapped
 from musclesolve.dynamics.vectors import dot, lines_of
 from musclesolve.errors import InputError
 
@@ -164,8 +164,7 @@ class DrivenAngles:
             "v": along * np.cross(u, n) - across * u,
             "u": along * np.cross(n, v) - across * v,
         }
-        error = np.remainder(np.arctan2(sine, cosine) - angle + np.pi, 2.0 * np.pi) - np.pi
-        return error, self._spread(gradients, q.shape[1])
+        return wrapped(np.arctan2(sine, cosine) - angle), self._spread(gradients, q.shape[1])
 
     def _spread(self, gradients: dict[str, Array], size: int) -> Array:
         """Jacobian (T, K, N, 3) from the gradients by each line."""

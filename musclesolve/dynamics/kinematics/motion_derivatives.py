@@ -13,7 +13,14 @@ from musclesolve._util.arrays import Array, Indices, Mask
 from musclesolve._util.checks import check_array, check_increasing
 from musclesolve.dynamics.model.joint_tree import Tree
 from musclesolve.dynamics.model.model import Model
-from musclesolve.dynamics.rotations import cardan_rates, from_cardan, rotation_about, to_cardan, to_vector
+from musclesolve.dynamics.rotations import (
+    cardan_rates,
+    from_cardan,
+    rotation_about,
+    to_cardan,
+    to_vector,
+    wrapped,
+)
 from musclesolve.errors import InputError
 
 
@@ -219,18 +226,13 @@ def continuous_branch(model: Model, angles: Array) -> Array:
         signs = model.tree.sign[triple]
         same = angles[:, triple]
         other = np.stack([same[:, 0] + np.pi, signs[1] * np.pi - same[:, 1], same[:, 2] + np.pi], axis=1)
-        goes_on = np.abs(_wrap(np.diff(same, axis=0))).sum(axis=1)
-        jumps = np.abs(_wrap(other[1:] - same[:-1])).sum(axis=1) < goes_on
-        first = abs(_wrap(same[0, 1])) > 0.5 * np.pi
+        goes_on = np.abs(wrapped(np.diff(same, axis=0))).sum(axis=1)
+        jumps = np.abs(wrapped(other[1:] - same[:-1])).sum(axis=1) < goes_on
+        first = abs(wrapped(same[0, 1])) > 0.5 * np.pi
         switched = np.concatenate([[first], first ^ (np.cumsum(jumps) % 2 == 1)])
         angles[:, triple] = np.where(switched[:, None], other, same)
     angles = model.tree.unwrapped(angles)
     return angles - 2.0 * np.pi * np.round(angles[:1] / (2.0 * np.pi))
-
-
-def _wrap(angle: Array) -> Array:
-    """Angles between -pi and pi."""
-    return (angle + np.pi) % (2.0 * np.pi) - np.pi
 
 
 def _triples(tree: Tree) -> list[list[int]]:

@@ -75,8 +75,8 @@ def human_model(
         shod = with_stated(topology, standing, shod, segments)
     # Segments heavier and lighter than in the table, of the same mass together; centers stay where they are.
     factors = mass_factors or {}
-    for name in sorted(set(factors) - set(segment_names(topology))):
-        raise unknown_name(name, "segment", segment_names(topology))
+    for name in sorted(set(factors) - set(topology.segments)):
+        raise unknown_name(name, "segment", topology.segments)
     factor = np.array([factors.get(body.segment, 1.0) for body in topology.bodies])
     factor *= shod.total / float((factor * shod.mass).sum())
     weighed = replace(shod, mass=factor * shod.mass, inertia=factor[:, None, None] * shod.inertia)
@@ -87,11 +87,6 @@ def check_size(mass: float, stature: float) -> tuple[float, float]:
     """Return body mass [kg] and stature [m]; refuse what no subject has."""
     mass = check_number(mass, "mass", "1 to 500 kg", least=1.0, most=500.0)
     return mass, check_number(stature, "stature", "0.3 to 2.8 m", least=0.3, most=2.8)
-
-
-def segment_names(topology: Topology) -> list[str]:
-    """Segments in the order of the bodies."""
-    return list(dict.fromkeys(body.segment for body in topology.bodies))
 
 
 def with_shoes(topology: Topology, bare: MassProperties, shoe_mass: float) -> MassProperties:

@@ -235,9 +235,8 @@ def with_stated(
             than half or more than twice of what it has in the table, or miss that of the body where all are stated.
     """
     bodies = topology.bodies
-    known = list(dict.fromkeys(body.segment for body in bodies))
-    for name in sorted(set(segments) - set(known)):
-        raise unknown_name(name, "segment", known)
+    for name in sorted(set(segments) - set(topology.segments)):
+        raise unknown_name(name, "segment", topology.segments)
     for name, stated in segments.items():
         if not isinstance(stated, StatedSegment):
             raise InputError(

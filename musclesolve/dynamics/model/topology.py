@@ -140,6 +140,11 @@ class Topology:
         return Names((dof.name for dof in self.dofs), "joint degree of freedom", self.name)
 
     @property
+    def segments(self) -> tuple[str, ...]:
+        """The anatomical segments, in the order of the bodies."""
+        return tuple(dict.fromkeys(body.segment for body in self.bodies))
+
+    @property
     def point_count(self) -> int:
         """How many points there are; the slots after them are vectors."""
         return len(self.points)

@@ -191,8 +191,7 @@ def _parsed(text: str, path: Path) -> Topology:
         reached |= {dof.child for dof in ready}
         waiting = [dof for dof in waiting if dof not in ready]
     universal = tuple((one, other) for one, other in top["universal"])
-    names = top["name"], root, top["origin"]
-    topology = Topology(*names, points, vectors, bodies, universal, tuple(ordered))
+    topology = Topology(top["name"], root, top["origin"], points, vectors, bodies, universal, tuple(ordered))
     check_topology(topology, path)
     return topology
 

@@ -40,7 +40,7 @@ from musclesolve.dynamics.kinematics.pose_fit import (
     normal_equations,
 )
 from musclesolve.dynamics.model.model import Model
-from musclesolve.dynamics.rotations import cardan_rates
+from musclesolve.dynamics.rotations import cardan_rates, wrapped
 from musclesolve.dynamics.sensitivity.moment_sensitivity import Sensitivity
 from musclesolve.dynamics.vectors import blocks
 from musclesolve.errors import InputError
@@ -68,6 +68,8 @@ def landmark_sensitivity(
     Raises:
         InputError: a name that was not measured; an unknown method; a fit that is not the one of the method.
     """
+    from scipy.interpolate import make_interp_spline
+
     off = np.abs(model.constraints.violation(fit.q)).max(initial=0.0)
     if off > _INCONSISTENT:  # no optimum of the fit: the derivative of an optimum says nothing of it
         raise InputError(
@@ -81,12 +83,18 @@ def landmark_sensitivity(
         points = targets.slots < model.topology.point_count
         names = [known[slot] for slot in targets.slots[points]]
     places = [_place(model, targets, name) for name in names]
+
+    def splined(coordinates: Array) -> list[Array]:
+        spline = make_interp_spline(time, coordinates, k=5)
+        return [coordinates[keep], spline(time, 1)[keep], spline(time, 2)[keep]]
+
     responses = coordinate_response(model, targets, fit, places, method)
-    values = [
-        moment_response(model, time, fit.coordinates, responses[..., k, axis], wrenches, keep)
-        for k in range(len(places))
-        for axis in range(3)
-    ]
+    still, values = splined(fit.coordinates), []
+    for k in range(len(places)):
+        for axis in range(3):
+            moving = zip(still, splined(responses[..., k, axis]), strict=True)
+            moved = motion_from(model, time[keep], *(value + 1j * _STEP * change for value, change in moving))
+            values.append(projected_moments(model, moved, wrenches).imag / _STEP)
     sources = tuple(f"{name} {axis}" for name in names for axis in "xyz")
     return Sensitivity("measured point", "m", model.topology.dof_names, sources, np.stack(values, axis=2))
 
@@ -97,25 +105,6 @@ def _place(model: Model, targets: Targets, name: str) -> int:
     if name not in measured:
         raise unknown_name(name, "measured point or direction", measured)
     return measured.index(name)
-
-
-def moment_response(
-    model: Model,
-    time: Array,
-    coordinates: Array,
-    along: Array,
-    wrenches: list[Wrench],
-    keep: slice | Indices | Mask = slice(None),
-) -> Array:
-    """Derivative of all moments (T, K+6) when the coordinates (T, K+6) move along a direction (T, K+6)."""
-    from scipy.interpolate import make_interp_spline
-
-    state = []
-    for values in (coordinates, along):
-        spline = make_interp_spline(time, values, k=5)
-        state.append([values[keep], spline(time, 1)[keep], spline(time, 2)[keep]])
-    moved = [value + 1j * _STEP * change for value, change in zip(*state, strict=True)]
-    return np.asarray(projected_moments(model, motion_from(model, time[keep], *moved), wrenches).imag / _STEP)
 
 
 def landmark_difference(
@@ -228,8 +217,8 @@ def _driven_response(nearest: NearestPose, coordinates: Array, places: list[int]
         speeds[:, joint] = responses[number][:, joint]
         angles[:, joint] = poses[number].angles[:, joint]
     speeds[:, joints:] = responses[OF_BASE][:, joints:]
-    apart = np.remainder(angles - coordinates[:, :joints] + np.pi, 2.0 * np.pi) - np.pi
-    return speeds, float(np.maximum(off_nearest, np.abs(apart).max(initial=0.0)))
+    apart = np.abs(wrapped(angles - coordinates[:, :joints])).max(initial=0.0)
+    return speeds, float(np.maximum(off_nearest, apart))
 
 
 def _without_twist(

@@ -63,7 +63,7 @@ def mass_sensitivity(
     d tau_k / d m = sum over the bodies of the segment of share (a_k x (r - o_k)) . (a - g).
     inertia_follows: whether the moments of inertia grow with the mass; in the thesis they do not.
     """
-    names = tuple(dict.fromkeys(body.segment for body in model.topology.bodies))
+    names = model.topology.segments
     totals = {name: 0.0 for name in names}
     for body, mass in zip(model.topology.bodies, model.mass.mass, strict=True):
         totals[body.segment] += float(mass)

@@ -35,15 +35,14 @@ from musclesolve.motion.anatomy.standing_posture import (
     standing_offsets,
 )
 from musclesolve.motion.anatomy.unit_vectors import across, unit
-from musclesolve.motion.anatomy.upper_body import completed, elbow_axes, upper_body
+from musclesolve.motion.anatomy.upper_body import completed, upper_body
 from musclesolve.motion.events.force_events import FootLoads
 from musclesolve.motion.motion_warnings import (
     check_rigid,
     cutoff_notes,
     filter_notes,
     length_notes,
-    loose_notes,
-    rigid_note,
+    rigid_notes,
     weight_notes,
 )
 from musclesolve.motion.signals.filter_choice import FilterChoice, filter_choice
@@ -111,7 +110,8 @@ def anatomy(trial: Trial, margin: float = 0.0) -> Anatomy:
     # A joint does not depend on a cluster that carries no marker, unless the cluster is a body.
     idle = set(trial.clusters) - set(trial.carried.values()) - BODY_CLUSTERS
     bodies = {name: pose for name, pose in body.bodies.items() if name not in idle}
-    uncertain = [*loose_notes(bodies), *length_notes(body.points, body.offsets)]
+    loose, firm = rigid_notes(bodies)
+    uncertain = [*loose, *length_notes(body.points, body.offsets)]
     by_cause = {
         "mass": weight_notes(trial, loads, walk.time, body.moving),
         "stature": stature_notes(subject.stature, body.offsets),
@@ -146,7 +146,7 @@ def anatomy(trial: Trial, margin: float = 0.0) -> Anatomy:
         directions=body.directions,
         offsets=body.offsets,
         completed=completed(body.moving, body.points),
-        notes=notes + rigid_note(bodies),
+        notes=notes + firm,
         uncertain=uncertain,
         filter=chosen,
         unusual=body.unusual,
@@ -223,7 +223,9 @@ def measured_body(
         )
     directions["pelvis_forward"] = pelvis.direction(stance.pelvis_axes[:, 0])
     points |= hips | upper_body(moving, hips, up, subject.stature)
-    directions |= elbow_axes(moving, points)
+    for side in SIDES:
+        if f"elbow_{side}" in points and shows_axis(moving, "elbow", side):
+            directions[f"elbow_axis_{side}"] = leftward(moving, "elbow", side)
     offsets = standing_offsets(recording, stance, points)
     unusual: list[Unusual] = []
     if checked:

@@ -10,7 +10,7 @@ from musclesolve._util.arrays import Array
 from musclesolve.motion.anatomy.joint_centers import between, shoulder_center
 from musclesolve.motion.anatomy.landmark_positions import Points
 from musclesolve.motion.anatomy.proportions import segment_shares
-from musclesolve.motion.anatomy.standing_posture import BACK_SHARE, leftward, shows_axis
+from musclesolve.motion.anatomy.standing_posture import BACK_SHARE
 from musclesolve.motion.anatomy.unit_vectors import UP, mean_length
 from musclesolve.recording.data import SIDE_NAMES, SIDES
 
@@ -48,15 +48,6 @@ def upper_body(moving: Points, hips: Points, pelvis_up: Array, stature: float) -
         neck = middle + segment_shares()["trunk"]["share"] * stature * UP
     back = middle + BACK_SHARE * mean_length(neck - middle) * pelvis_up
     return points | {"neck_base": neck, "back": back}
-
-
-def elbow_axes(moving: Points, points: Points) -> Points:
-    """Return the elbow axes (T, 3), pointing left, of the arms whose both epicondyles are seen."""
-    return {
-        f"elbow_axis_{side}": leftward(moving, "elbow", side)
-        for side in SIDES
-        if f"elbow_{side}" in points and shows_axis(moving, "elbow", side)
-    }
 
 
 def completed(moving: Points, points: Points) -> list[str]:

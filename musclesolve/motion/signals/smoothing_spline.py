@@ -146,8 +146,8 @@ def unsmooth(curvature: Array, m: int, p: float) -> tuple[Array, float]:
     x = cho_solve_banded(factor, np.eye(n, 1)[:, 0], check_finite=False)
     total = 0.0
     for d, weight in enumerate(_GRAM[m][:n]):
-        k = np.arange(n - d)
-        total += (1 if d == 0 else 2) * weight * float(np.sum((n - d - 2 * k) * x[: n - d] * x[d:]))
+        falling = n - d - 2 * np.arange(n - d)
+        total += (1 if d == 0 else 2) * weight * float(np.sum(falling * x[: n - d] * x[d:]))
     return rest, m + total / float(x[0])
 
 
@@ -174,7 +174,9 @@ def _cross_validated(curvature: Array, m: int, rate_hz: float) -> Array:
     cutoffs = np.geomspace(low, high, max(8, int(np.ceil(np.log(high / low) / np.log(_GRID_RATIO)))))
     errors = []
     for cutoff in cutoffs:
-        rest, freedom = unsmooth(curvature, m, float(HALF_POWER / symbol(2.0 * np.pi * (cutoff / rate_hz), m)))
+        rest, freedom = unsmooth(
+            curvature, m, float(HALF_POWER / symbol(2.0 * np.pi * (cutoff / rate_hz), m))
+        )
         errors.append(np.mean(rest**2, axis=0) / (1.0 - freedom / frames) ** 2)
     # A signal without any noise has an error of zero somewhere.
     score = np.log(np.maximum(errors, np.finfo(float).tiny))

@@ -19,7 +19,6 @@ from musclesolve.dynamics.inverse.newton_euler import SegmentMotion, segment_mot
 from musclesolve.dynamics.kinematics.consistent_motion import consistent_motion
 from musclesolve.dynamics.kinematics.measured_targets import Targets
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
-from musclesolve.dynamics.model.human_model import segment_names
 from musclesolve.dynamics.model.model import Model
 from musclesolve.motion.anatomy.anatomy import measured_body
 from musclesolve.motion.anatomy.landmark_positions import Points, filtered_markers, standing_trial
@@ -89,7 +88,7 @@ class RecordedReplay(Replay):
         markers = MarkerErrors.of(trial, walk, standing, neutral, model, fit.q)
         plates = _plates(trial, measured.filter, recorded.motion.time)
         inside = np.isin(measured.time, recorded.motion.time)
-        segments = segment_names(model.topology)
+        segments = list(model.topology.segments)
         usable: dict[str, AnyArray] = {side: prepared.validity.of_leg(side) for side in SIDES}
         parameters = Parameters(_shapes(options, markers, len(plates), len(segments)), sd)
         emg: dict[str, AnyArray | None] = {part.sides[0]: part.emg for part in prepared.parts}

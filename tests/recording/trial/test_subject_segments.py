@@ -7,7 +7,6 @@ from refusals import refused
 import musclesolve as ms
 from musclesolve.checking.check import check
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
-from musclesolve.dynamics.model.human_model import segment_names
 from musclesolve.dynamics.model.topology_file import load_topology
 from musclesolve.pipeline.mechanics import mechanics
 from musclesolve.recording.schema import described_keys
@@ -39,7 +38,7 @@ def with_text(folder):
 
 def test_the_names_are_those_of_the_model():
     known = described_keys("segment_keys.toml")["segments"]
-    assert set(known) == set(segment_names(load_topology()))
+    assert set(known) == set(load_topology().segments)
 
 
 def test_a_prosthesis_is_read_and_noted(with_text):
