@@ -40,7 +40,7 @@ from muscle_db.paths import (
     refuse_unused,
 )
 from muscle_db.regular_file import SETTINGS, UnsuitableFileError, read_regular
-from muscle_db.table import Region, Table
+from muscle_db.table import Region, TomlTable
 
 _MUSCLE_TEXTS = ("name", "short_name", "group")
 _MUSCLE_NUMBERS = ("max_isometric_force", "pennation_deg", "optimal_fiber_length", "tendon_slack_length")
@@ -121,7 +121,7 @@ def _parsed(text: str, file: str) -> MuscleDatabase:
         place = re.search(r"at line (\d+)", str(fault))
         line = int(place[1]) if place else len(text.splitlines())
         raise MuscleDatabaseError(f"not valid TOML: {fault}", file=file, line=line) from fault
-    return _database(Table(values, lambda: Region.of_text(text), file))
+    return _database(TomlTable(values, lambda: Region.of_text(text), file))
 
 
 @dataclass(frozen=True)
@@ -135,7 +135,7 @@ class _Common:
     wraps: dict[str, WrapObject]
 
 
-def _database(root: Table) -> MuscleDatabase:
+def _database(root: TomlTable) -> MuscleDatabase:
     root.require_keys(("name", "source", "reference", "muscle"), _OPTIONAL)
     frames = read_frames(root)
     wraps = read_wrap_objects(root, (*FRAMES, *frames))
@@ -180,17 +180,17 @@ def _database(root: Table) -> MuscleDatabase:
     )
 
 
-def _velocity(table: Table, default: float) -> float:
+def _velocity(table: TomlTable, default: float) -> float:
     unit = "optimal fiber lengths per second"
     return table.number(_VELOCITY, 0.0, 100.0, unit, open_low=True, default=default)
 
 
-def _tendon_strain(table: Table, default: float) -> float:
+def _tendon_strain(table: TomlTable, default: float) -> float:
     ends = 0.0, LARGEST_TENDON_STRAIN
     return table.number(_TENDON_STRAIN, *ends, "", open_low=True, closed_high=True, default=default)
 
 
-def _reference(table: Table) -> ReferenceSkeleton:
+def _reference(table: TomlTable) -> ReferenceSkeleton:
     optional = ("stature", "knee_center", "ankle_center")
     table.require_keys((*_REFERENCE_LENGTHS, "hip_center", "position_scale"), optional)
     thigh, shank, width = (table.number(key, 0.0, LIMIT, "m", open_low=True) for key in _REFERENCE_LENGTHS)
@@ -217,7 +217,7 @@ def _reference(table: Table) -> ReferenceSkeleton:
     )
 
 
-def _muscle(table: Table, common: _Common) -> Muscle:
+def _muscle(table: TomlTable, common: _Common) -> Muscle:
     table.require_keys((*_MUSCLE_TEXTS, *_MUSCLE_NUMBERS, "path"), _MUSCLE_OPTIONAL)
     points = table.tables("path", "muscle.path", "point")
     if len(points) < 2:
@@ -279,7 +279,7 @@ _POINT_FIELDS = ("point", "position", "active")
 _ABSENT = {"point": "absent", "active": "always"}  # how the file says that the print has none
 
 
-def _deviations(owner: Table, full_name: str) -> tuple[Deviation, ...]:
+def _deviations(owner: TomlTable, full_name: str) -> tuple[Deviation, ...]:
     """The `[[deviation]]` tables of a muscle or, for the table as a whole, of the file."""
     of_muscle, deviations = full_name.startswith("muscle"), []
     for table in owner.tables("deviation", full_name):
@@ -296,7 +296,7 @@ def _deviations(owner: Table, full_name: str) -> tuple[Deviation, ...]:
     return tuple(deviations)
 
 
-def _value(table: Table, key: str, field: str, of_muscle: bool, of_point: bool) -> Value:
+def _value(table: TomlTable, key: str, field: str, of_muscle: bool, of_point: bool) -> Value:
     """One of the two values of a deviation."""
     value: Any = table.values[key]
     if of_point:

@@ -23,12 +23,12 @@ from muscle_db.model import (
     Vector,
     WrapObject,
 )
-from muscle_db.table import Table
+from muscle_db.table import TomlTable
 
 LIMIT = 2.0  # [m] no length in a leg comes near it: a larger one is in millimetres
 
 
-def read_point(table: Table, moving_frames: Collection[str] = ()) -> PathPoint:
+def read_point(table: TomlTable, moving_frames: Collection[str] = ()) -> PathPoint:
     """A point from `{ frame, position | moving, active? }`; moving_frames: those there are besides `FRAMES`.
 
     moving: `{ dof, places = [[angle, forward, left, up], ...] }`.
@@ -59,7 +59,7 @@ def read_point(table: Table, moving_frames: Collection[str] = ()) -> PathPoint:
     return PathPoint(frame, positions[angles.index(0.0)], active, moving)
 
 
-def _angles(table: Table, key: str, rows: Sequence[Sequence[float]]) -> tuple[float, ...]:
+def _angles(table: TomlTable, key: str, rows: Sequence[Sequence[float]]) -> tuple[float, ...]:
     """Angles [rad] of rows that begin with them: increasing, with that of standing, 0."""
     degrees = [row[0] for row in rows]
     if len(degrees) < 2 or 0.0 not in degrees:
@@ -78,7 +78,7 @@ def _angles(table: Table, key: str, rows: Sequence[Sequence[float]]) -> tuple[fl
     return tuple(map(math.radians, degrees))
 
 
-def read_range(table: Table) -> ActiveRange:
+def read_range(table: TomlTable) -> ActiveRange:
     """A range from `{ dof, from_deg, to_deg }`."""
     table.require_keys(("dof", "from_deg", "to_deg"))
     lower, upper = (table.number(key, -360.0, 360.0, "deg") for key in ("from_deg", "to_deg"))
@@ -95,7 +95,7 @@ _RADII = {"cylinder": ("radius", "length"), "sphere": ("radius",), "ellipsoid": 
 _STRAINS = (-0.9, 2.0)
 
 
-def read_frames(root: Table) -> dict[str, MovingFrame]:
+def read_frames(root: TomlTable) -> dict[str, MovingFrame]:
     """The `[[frame]]` tables by name."""
     frames: dict[str, MovingFrame] = {}
     for table in root.tables("frame"):
@@ -119,7 +119,7 @@ def read_frames(root: Table) -> dict[str, MovingFrame]:
     return frames
 
 
-def read_wrap_objects(root: Table, frames: Iterable[str]) -> dict[str, WrapObject]:
+def read_wrap_objects(root: TomlTable, frames: Iterable[str]) -> dict[str, WrapObject]:
     """The `[[wrap]]` tables by name; frames: all that there are."""
     objects: dict[str, WrapObject] = {}
     for table in root.tables("wrap"):
@@ -146,7 +146,7 @@ def read_wrap_objects(root: Table, frames: Iterable[str]) -> dict[str, WrapObjec
     return objects
 
 
-def _axes(table: Table) -> tuple[Vector, Vector, Vector]:
+def _axes(table: TomlTable) -> tuple[Vector, Vector, Vector]:
     """Three rows of a rotation matrix."""
     rows = table.rows("axes", "x, y, z")
     if len(rows) == 3:
@@ -167,7 +167,9 @@ def _axes(table: Table) -> tuple[Vector, Vector, Vector]:
     )
 
 
-def read_path_wraps(muscle: Table, points: int, objects: Mapping[str, WrapObject]) -> tuple[PathWrap, ...]:
+def read_path_wraps(
+    muscle: TomlTable, points: int, objects: Mapping[str, WrapObject]
+) -> tuple[PathWrap, ...]:
     """The `wraps` of a muscle with so many points."""
     wraps = []
     for table in muscle.tables("wraps", "muscle.wraps", "wrap"):
@@ -186,14 +188,14 @@ def read_path_wraps(muscle: Table, points: int, objects: Mapping[str, WrapObject
     return tuple(wraps)
 
 
-def read_passive(muscle: Table) -> PassiveStrain | None:
+def read_passive(muscle: TomlTable) -> PassiveStrain | None:
     """The `passive` of a muscle."""
     if "passive" not in muscle.values:
         return None
     return _strain(muscle.table("passive"))
 
 
-def read_calibrated(root: Table, names: Collection[str]) -> CalibratedPassive | None:
+def read_calibrated(root: TomlTable, names: Collection[str]) -> CalibratedPassive | None:
     """The table of calibrated passive strains of the muscles of these names."""
     if "calibrated_passive" not in root.values:
         return None
@@ -210,7 +212,7 @@ def read_calibrated(root: Table, names: Collection[str]) -> CalibratedPassive | 
     return CalibratedPassive(table.text("found"), by_name)
 
 
-def _strain(table: Table) -> PassiveStrain:
+def _strain(table: TomlTable) -> PassiveStrain:
     table.require_keys(("at_zero_force", "at_one_norm_force"))
     zero, one = (table.number(key, *_STRAINS, "") for key in ("at_zero_force", "at_one_norm_force"))
     if zero >= one:
@@ -223,7 +225,7 @@ def _strain(table: Table) -> PassiveStrain:
 
 
 def refuse_unused(
-    root: Table, frames: Sequence[str], objects: Mapping[str, WrapObject], muscles: Iterable[Muscle]
+    root: TomlTable, frames: Sequence[str], objects: Mapping[str, WrapObject], muscles: Iterable[Muscle]
 ) -> None:
     """Refuse wrap objects that no path uses, and moving frames that carry nothing."""
     muscles = list(muscles)

@@ -25,7 +25,7 @@ _KINDS = {
 
 
 @dataclass(frozen=True)
-class Table:
+class TomlTable:
     """One TOML table: values as tomllib read them, its lines, its file.
 
     locate: finds its lines, which only a message needs; place: for messages, such as "muscle 3 (soleus)"; "" for the
@@ -150,15 +150,15 @@ class Table:
             )
         return x, y, z
 
-    def table(self, key: str, full_name: str | None = None, place: str | None = None) -> Table:
+    def table(self, key: str, full_name: str | None = None, place: str | None = None) -> TomlTable:
         """A sub-table of this table, under the key unless another dotted name or place in messages is given."""
         value = self.values[key]
         if not isinstance(value, dict):
             self._wrong_kind(key, value, "a table")
         place = place or (f"{self.place}, {key}" if self.place else key)
-        return Table(value, lambda: self.locate().table(full_name or key), self.file, place)
+        return TomlTable(value, lambda: self.locate().table(full_name or key), self.file, place)
 
-    def tables(self, key: str, full_name: str | None = None, what: str | None = None) -> list[Table]:
+    def tables(self, key: str, full_name: str | None = None, what: str | None = None) -> list[TomlTable]:
         """The tables of a list; an absent list is an empty one. `what` names one of them in messages, the key unless
         given; full_name: as of `table`.
         """
@@ -170,7 +170,7 @@ class Table:
             name = value.get("name")
             place = f"{what or key} {k + 1}" + (f" ({name})" if isinstance(name, str) and name else "")
             place = f"{self.place}, {place}" if self.place else place
-            made.append(Table(value, partial(self._nth, full_name or key, k), self.file, place))
+            made.append(TomlTable(value, partial(self._nth, full_name or key, k), self.file, place))
         return made
 
     def _nth(self, full_name: str, number: int) -> Region:

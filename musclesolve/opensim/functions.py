@@ -46,7 +46,7 @@ class Constant(Function):
 
 
 @dataclass(frozen=True, eq=False)
-class Linear(Function):
+class LinearFunction(Function):
     """f = sum_i slopes_i x_i + intercept."""
 
     slopes: Array

@@ -32,7 +32,7 @@ from musclesolve.muscles.paths.engine import (
 )
 from musclesolve.opensim.functions import Function
 from musclesolve.opensim.kinematics import BodyMotion, body_motion, coordinate_values
-from musclesolve.opensim.model import OpenSimModel, OpenSimMuscle, Point
+from musclesolve.opensim.model import OpenSimModel, OpenSimMuscle, OpenSimPoint
 
 _BLOCK = 256
 """Most poses worked on at once, for memory."""
@@ -204,7 +204,7 @@ class PathSystem:
     model: OpenSimModel
     muscles: tuple[str, ...]
     layout: PathLayout
-    points: tuple[Point, ...]
+    points: tuple[OpenSimPoint, ...]
     node_body: Indices
     object_body: Indices
     local: Array

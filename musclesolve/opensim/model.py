@@ -145,7 +145,7 @@ class MovingLocation:
 
 
 @dataclass(frozen=True, eq=False)
-class Point:
+class OpenSimPoint:
     """A point of a path: a place in a frame of a body, on the path while the coordinate is in the range [rad].
 
     location (3,) [m]; None for a moving point.
@@ -159,7 +159,7 @@ class Point:
 
 
 @dataclass(frozen=True, eq=False)
-class Surface:
+class WrapSurface:
     """A wrap object: its frame on a body, radii (3,) [m] and length [m]; side: "all", "+x", "-x", ... of its axes."""
 
     name: str
@@ -196,7 +196,7 @@ class OpenSimMuscle:
     tendon_slack_length: float
     pennation_angle: float
     max_contraction_velocity: float
-    points: tuple[Point, ...]
+    points: tuple[OpenSimPoint, ...]
     wraps: tuple[Wrap, ...]
     curve: Mapping[str, float] = field(default_factory=dict)
     enabled: bool = True
@@ -224,7 +224,7 @@ class OpenSimModel:
     coordinates: Mapping[str, Coordinate]
     couplers: tuple[Coupler, ...]
     muscles: Mapping[str, OpenSimMuscle]
-    surfaces: Mapping[str, Surface]
+    surfaces: Mapping[str, WrapSurface]
     unsupported: Mapping[str, str]
     masses: Mapping[str, BodyMass] = field(default_factory=dict)
     mass_faults: Mapping[str, str] = field(default_factory=dict)

@@ -28,7 +28,7 @@ from musclesolve._util.arrays import Array
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve.errors import InputError
 from musclesolve.opensim.geometry import tendon_shifts
-from musclesolve.opensim.model import OpenSimModel, OpenSimMuscle, Point, Wrap
+from musclesolve.opensim.model import OpenSimModel, OpenSimMuscle, OpenSimPoint, Wrap
 from musclesolve.opensim.neutral_leg import GlidingKnee, LegBodies, Motion, NeutralLeg, sample, sample_motion
 
 DIGITS = 6
@@ -223,7 +223,7 @@ class _Writer:
         frame = self.leg.frame_of_body[body]
         return self.leg.neutral_place(body, points) - self.origin[frame if frame in self.origin else "tibia"]
 
-    def _point(self, point: Point, carrier: dict[str, str]) -> PathPoint:
+    def _point(self, point: OpenSimPoint, carrier: dict[str, str]) -> PathPoint:
         frame = carrier[self.leg.frame_of_body[point.frame.body]]
         if point.moving is not None:
             return self._moving_point(point, frame)
@@ -231,7 +231,7 @@ class _Writer:
         place = self._place(point.frame.body, point.frame.place(point.location))
         return PathPoint(frame, _vector(place), self._active(point))
 
-    def _active(self, point: Point) -> ActiveRange | None:
+    def _active(self, point: OpenSimPoint) -> ActiveRange | None:
         """The range of a point in the sense of this project; an end at the limit of the coordinate is left open."""
         if point.condition is None:
             return None
@@ -247,7 +247,7 @@ class _Writer:
             degrees[1] = max(degrees[1], _BEYOND_DEG[1])
         return ActiveRange(dof, *map(math.radians, degrees))
 
-    def _moving_point(self, point: Point, frame: str) -> PathPoint:
+    def _moving_point(self, point: OpenSimPoint, frame: str) -> PathPoint:
         """A moving point; where its frame moves with the same angle, both motions in one, on the bone itself."""
         assert point.moving is not None
         dofs = {self.leg.degree_of_freedom(name)[0] for name in point.moving.coordinates}

@@ -11,7 +11,7 @@ from musclesolve._util.arrays import Array
 from musclesolve.opensim.functions import (
     Constant,
     Function,
-    Linear,
+    LinearFunction,
     Polynomial,
     Scaled,
     Sine,
@@ -151,7 +151,7 @@ def read_function(element: Element, count: int = 1) -> Function | None:
                 problem = f"{values.size} coefficients for {count} coordinate(s)"
                 expected = f"{count + 1}: one for each coordinate and the constant"
                 wrong(holder, problem, expected, "correct the coefficients")
-            return Linear(values[:-1], float(values[-1]))
+            return LinearFunction(values[:-1], float(values[-1]))
         case "MultiplierFunction":
             inner = function_in(element.require("function"), count)
             return None if inner is None else Scaled(inner, number("scale", 1.0))

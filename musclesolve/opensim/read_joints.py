@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from musclesolve.opensim.functions import Constant, Linear, Scaled
+from musclesolve.opensim.functions import Constant, LinearFunction, Scaled
 from musclesolve.opensim.model import (
     GROUND,
     Coordinate,
@@ -90,7 +90,7 @@ def _joint(context: Context, element: Element) -> Joint | None:
             )
         for letter, name in zip(letters, names, strict=True):
             along = np.eye(3)["xyz".index(letter.lower())]
-            axis = TransformAxis(along, Linear(np.ones(1), 0.0), (name,))
+            axis = TransformAxis(along, LinearFunction(np.ones(1), 0.0), (name,))
             (rotations if letter.islower() else translations).append(axis)
     else:
         return None
@@ -116,7 +116,7 @@ def _axis(element: Element, names: tuple[str, ...]) -> TransformAxis | None:
                 code="unknown_name",
             )
     inner = element.find("function")
-    if inner is not None and inner.children:  # layout of older files, <function><Linear...>
+    if inner is not None and inner.children:  # layout of older files, <function><LinearFunction...>
         function = function_in(inner, len(used))
     else:
         others = [child for child in element.children if child.tag not in ("coordinates", "axis", "function")]
@@ -137,7 +137,7 @@ def read_coordinates(context: Context, joints: Iterable[Joint]) -> dict[str, Coo
             {
                 name
                 for axis in axes
-                if isinstance(axis.function, Linear)
+                if isinstance(axis.function, LinearFunction)
                 for name, slope in zip(axis.coordinates, np.abs(axis.function.slopes), strict=True)
                 if slope == 1.0
             }

@@ -6,7 +6,15 @@ import numpy as np
 
 from musclesolve.muscles.paths.engine import METHODS
 from musclesolve.opensim.functions import Constant
-from musclesolve.opensim.model import Frame, MovingLocation, OpenSimMuscle, Point, Surface, Wrap, rotation_xyz
+from musclesolve.opensim.model import (
+    Frame,
+    MovingLocation,
+    OpenSimMuscle,
+    OpenSimPoint,
+    Wrap,
+    WrapSurface,
+    rotation_xyz,
+)
 from musclesolve.opensim.muscle_parameters import curve_parameters, muscle_number
 from musclesolve.opensim.read_context import Context, function_in, last_part
 from musclesolve.opensim.xml_tree import Element
@@ -17,12 +25,12 @@ _FARTHEST = 100.0
 """Farthest that a point of a path may be from the origin of its frame [m]."""
 
 
-def read_surfaces(context: Context) -> dict[str, Surface]:
+def read_surfaces(context: Context) -> dict[str, WrapSurface]:
     """Wrap objects by name; those of other kinds become `unsupported`.
 
     Muscles name a wrap object without its body. OpenSim takes the first of this name, and so does this reader.
     """
-    found: dict[str, Surface] = {}
+    found: dict[str, WrapSurface] = {}
     named: dict[str, list[str]] = {}
     for owner in context.components.frames.values():
         for element in owner.listed("WrapObjectSet"):
@@ -48,7 +56,7 @@ def read_surfaces(context: Context) -> dict[str, Surface]:
     return found
 
 
-def _surface(context: Context, element: Element, base: Frame) -> Surface:
+def _surface(context: Context, element: Element, base: Frame) -> WrapSurface:
     kind = _SURFACES[element.tag]
     rotation = base.rotation @ rotation_xyz(element.require("xyz_body_rotation").vector())
     frame = Frame(base.body, rotation, base.place(element.require("translation").vector()))
@@ -68,7 +76,7 @@ def _surface(context: Context, element: Element, base: Frame) -> Surface:
         element.fail(
             f"quadrant '{word[1:]}'", expected=", ".join(_SIDES), remedy="correct it", code="bad_model"
         )
-    return Surface(element.name, kind, frame, radii, length, word, context.flag(element, "active", True))
+    return WrapSurface(element.name, kind, frame, radii, length, word, context.flag(element, "active", True))
 
 
 def read_muscles(context: Context, model: Element) -> dict[str, OpenSimMuscle]:
@@ -128,7 +136,7 @@ def _muscle(context: Context, element: Element, path: Element) -> OpenSimMuscle:
     )
 
 
-def _point(context: Context, element: Element, muscle: Element) -> Point | None:
+def _point(context: Context, element: Element, muscle: Element) -> OpenSimPoint | None:
     """A point of the path of a muscle; None for one of another kind, or on a frame or by a function of another kind."""
     if element.tag not in ("PathPoint", "ConditionalPathPoint", "MovingPathPoint"):
         return None
@@ -145,7 +153,9 @@ def _point(context: Context, element: Element, muscle: Element) -> Point | None:
         x, y, z = functions
         if x is None or y is None or z is None:
             return None
-        return Point(element.name, frame, None, MovingLocation((names[0], names[1], names[2]), (x, y, z)))
+        return OpenSimPoint(
+            element.name, frame, None, MovingLocation((names[0], names[1], names[2]), (x, y, z))
+        )
     stated = element.require("location")
     place = stated.finite_numbers()
     if place is None or place.shape != (3,) or np.abs(place).max() > _FARTHEST:
@@ -156,10 +166,10 @@ def _point(context: Context, element: Element, muscle: Element) -> Point | None:
             code="not_numbers" if place is None else "bad_model" if place.shape == (3,) else "bad_format",
         )
     if element.tag == "PathPoint":
-        return Point(element.name, frame, place)
+        return OpenSimPoint(element.name, frame, place)
     lower, upper = element.require("range").pair()
     coordinate = last_part(element.require("socket_coordinate").text)
-    return Point(element.name, frame, place, condition=(coordinate, lower, upper))
+    return OpenSimPoint(element.name, frame, place, condition=(coordinate, lower, upper))
 
 
 def _wrap(element: Element, points: int) -> Wrap:

@@ -9,7 +9,7 @@ import pytest
 
 from musclesolve.opensim.functions import (
     Function,
-    Linear,
+    LinearFunction,
     Polynomial,
     Scaled,
     Sine,
@@ -48,7 +48,7 @@ def test_derivative_is_the_slope(name: str) -> None:
 
 
 def test_linear_of_several_coordinates() -> None:
-    function = Linear(np.array([2.0, -1.0]), 0.5)
+    function = LinearFunction(np.array([2.0, -1.0]), 0.5)
     x = np.array([[1.0, 2.0], [0.0, 3.0]])
     np.testing.assert_allclose(function.value(x), [0.5, -2.5])
     np.testing.assert_allclose(function.derivative(x), [[2.0, -1.0]] * 2)

@@ -22,7 +22,7 @@ _ITERATIONS = 25  # a safeguarded Newton step each; 6 suffice nearly everywhere
 _CONVERGED = 1e-13  # step of u
 
 
-class Point(NamedTuple):
+class CurvePoint(NamedTuple):
     """A point of a curve and its slope there; numbers, or arrays of one shape."""
 
     x: float | Array
@@ -53,7 +53,7 @@ class Corner(NamedTuple):
         return _value(self.y, u), _rate(self.y, u) / _rate(self.x, u)
 
 
-def corner(start: Point, end: Point, curviness: float) -> Corner:
+def corner(start: CurvePoint, end: CurvePoint, curviness: float) -> Corner:
     """The corner between two points; curviness from 0, nearly straight, to 1."""
     share = 0.1 + 0.8 * curviness
     x0, y0, s0 = (np.asarray(value, dtype=float) for value in start)
@@ -93,7 +93,7 @@ class Tabulated:
     slope: Array  # (nodes,)
 
     @classmethod
-    def of(cls, points: Sequence[Point], curviness: Sequence[float], nodes: int = 4097) -> Tabulated:
+    def of(cls, points: Sequence[CurvePoint], curviness: Sequence[float], nodes: int = 4097) -> Tabulated:
         """The curve through points, with the curviness of each corner between them."""
         first, last = float(points[0].x), float(points[-1].x)
         grid = np.linspace(first, last, nodes)

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.bundled_toml import bundled_toml
-from musclesolve.muscles.curves.bezier import Corner, Point, Tabulated, corner
+from musclesolve.muscles.curves.bezier import Corner, CurvePoint, Tabulated, corner
 
 
 @dataclass(frozen=True)
@@ -64,12 +64,12 @@ class Millard2013:
         limb = 1.0 - shallow * (plateau - transition)  # height of the limbs' meeting point
         steep = 1.25 * limb / (transition - low)
         points = (
-            Point(low, least, 0.0),
-            Point(0.5 * (low + transition), 0.5 * limb, steep),
-            Point(0.5 * (transition + plateau), 0.5 * (limb + 1.0), shallow),
-            Point(1.0, 1.0, 0.0),
-            Point(0.5 * (1.0 + half + high), 0.5, -1.0 / (high - 1.0 - 2.0 * half)),
-            Point(high, least, 0.0),
+            CurvePoint(low, least, 0.0),
+            CurvePoint(0.5 * (low + transition), 0.5 * limb, steep),
+            CurvePoint(0.5 * (transition + plateau), 0.5 * (limb + 1.0), shallow),
+            CurvePoint(1.0, 1.0, 0.0),
+            CurvePoint(0.5 * (1.0 + half + high), 0.5, -1.0 / (high - 1.0 - 2.0 * half)),
+            CurvePoint(high, least, 0.0),
         )
         return Tabulated.of(points, [1.0] * 5)
 
@@ -79,11 +79,11 @@ class Millard2013:
         slow, fast = given["concentric_slope_near_vmax"], given["eccentric_slope_near_vmax"]
         most, near = given["max_eccentric_force"], 0.9
         points = (
-            Point(-1.0, 0.0, 0.0),
-            Point(-near, 0.5 * slow * (1.0 - near), slow),
-            Point(0.0, 1.0, given["isometric_slope"]),
-            Point(near, most - 0.5 * fast * (1.0 - near), fast),
-            Point(1.0, most, 0.0),
+            CurvePoint(-1.0, 0.0, 0.0),
+            CurvePoint(-near, 0.5 * slow * (1.0 - near), slow),
+            CurvePoint(0.0, 1.0, given["isometric_slope"]),
+            CurvePoint(near, most - 0.5 * fast * (1.0 - near), fast),
+            CurvePoint(1.0, most, 0.0),
         )
         shortening, lengthening = given["concentric_curviness"], given["eccentric_curviness"]
         return Tabulated.of(points, [shortening, shortening, lengthening, lengthening])
@@ -102,8 +102,8 @@ class Millard2013:
         strain, zero, one, stiff = strain[inside], zero[inside], one[inside], stiff[inside]
         width, none = 0.1 * np.minimum(1.0 / stiff, one - zero), np.zeros_like(zero)
         low = given["stiffness_at_low_force"]
-        start, bend = Point(zero, none, none), Point(zero + width, 0.5 * low * width, none + low)
-        end = Point(one, none + 1.0, stiff)
+        start, bend = CurvePoint(zero, none, none), CurvePoint(zero + width, 0.5 * low * width, none + low)
+        end = CurvePoint(one, none + 1.0, stiff)
         first, second = (corner(*ends, given["curviness"]) for ends in ((start, bend), (bend, end)))
         early = (strain < bend.x)[:, None]
         between = Corner(np.where(early, first.x, second.x), np.where(early, first.y, second.y))

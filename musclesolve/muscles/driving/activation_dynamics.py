@@ -131,7 +131,7 @@ BETWEEN = ("linear", "spline")
 
 
 @dataclass(frozen=True)
-class Kind:
+class CourseKind:
     """What is given: its name, its largest value, and its unit."""
 
     name: str
@@ -144,8 +144,8 @@ class Kind:
         return f"numbers from 0{self.unit}" + (f" to {self.most:g}" if np.isfinite(self.most) else "")
 
 
-ACTIVATION, EXCITATION = Kind("activation", 1.0), Kind("excitation", 1.0)
-FORCE = Kind("tendon force", np.inf, " [N]")
+ACTIVATION, EXCITATION = CourseKind("activation", 1.0), CourseKind("excitation", 1.0)
+FORCE = CourseKind("tendon force", np.inf, " [N]")
 
 
 @dataclass(frozen=True)
@@ -161,7 +161,7 @@ class Sampling:
             object.__setattr__(self, "time", check_increasing(self.time, 2))
 
 
-def muscle_course(names: Sequence[str], given: Given, sampling: Sampling, kind: Kind) -> Course:
+def muscle_course(names: Sequence[str], given: Given, sampling: Sampling, kind: CourseKind) -> Course:
     """Values (T, n) of the muscles `names` through time; a mapping leaves muscles that it does not name at zero.
 
     Raises:
@@ -224,7 +224,7 @@ def _column(value: float | Array | Course) -> float | Array | Course:
     return value[:, None] if value.ndim == 1 else value
 
 
-def _checked(values: Array, names: tuple[str, ...], kind: Kind, time: Array | None) -> Array:
+def _checked(values: Array, names: tuple[str, ...], kind: CourseKind, time: Array | None) -> Array:
     """The values, kept within their range; those that lie outside by more than round-off are refused."""
     wrong = ~((values >= -ROUND_OFF) & (values <= kind.most + ROUND_OFF) & np.isfinite(values))
     if not wrong.any():

@@ -31,7 +31,7 @@ import numpy as np
 from musclesolve._util.arrays import Array, Indices
 from musclesolve._util.checks import check_number
 from musclesolve.muscles.elastic.elastic_muscles import ElasticMuscles
-from musclesolve.muscles.elastic.smooth_curves import Grid, SampledCurves
+from musclesolve.muscles.elastic.smooth_curves import SampledCurves, SampleGrid
 
 LEAST_ACTIVATION = 0.01
 """Least activation that counts without damping, as in OpenSim's equilibrium muscles."""
@@ -150,7 +150,7 @@ LEAST_SLOPE = 1e-3
 OUTER_SLOPE = 0.1
 """Least slope of the force-velocity curve beyond v_max, in isometric forces per v_max."""
 
-_GRID = Grid(-1.0, 1.0, 2000)
+_GRID = SampleGrid(-1.0, 1.0, 2000)
 _NEWTON_STEPS = 12
 _CONVERGED = 1e-15
 _MARGIN = 1e-6

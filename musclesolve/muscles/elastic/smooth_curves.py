@@ -39,7 +39,7 @@ class Curved(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Grid:
+class SampleGrid:
     """Equal steps: the first and the last argument, and the number of steps."""
 
     first: float
@@ -65,13 +65,13 @@ class SampledCurves:
     each muscle; value (steps + 1, k): the samples.
     """
 
-    grid: Grid
+    grid: SampleGrid
     coefficient: Array
     value: Array
     column: Indices
 
     @classmethod
-    def of(cls, grid: Grid, samples: Array, column: Indices) -> SampledCurves:
+    def of(cls, grid: SampleGrid, samples: Array, column: Indices) -> SampledCurves:
         """Splines through samples (steps + 1, k), with the third derivative continuous next to the ends.
 
         column: the curve (n,) of each muscle, by number.
@@ -120,10 +120,10 @@ LEAST_FACTOR = 2e-3
 PASSIVE_BEND = 0.02
 PLATEAU_BEND, CORNER = 0.01, 0.1
 
-_LENGTH = Grid(0.0, 4.0, 4000)
-_VELOCITY = Grid(-1.5, 1.5, 3000)
-_STRETCH = Grid(-1.5, 2.5, 2000)
-_TENDON = Grid(-0.5, 3.0, 3500)
+_LENGTH = SampleGrid(0.0, 4.0, 4000)
+_VELOCITY = SampleGrid(-1.5, 1.5, 3000)
+_STRETCH = SampleGrid(-1.5, 2.5, 2000)
+_TENDON = SampleGrid(-0.5, 3.0, 3500)
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,7 +15,7 @@ from functools import cache
 import numpy as np
 
 from musclesolve._util.arrays import Array
-from musclesolve.muscles.curves.bezier import Point, Tabulated
+from musclesolve.muscles.curves.bezier import CurvePoint, Tabulated
 
 
 @dataclass(frozen=True)
@@ -66,8 +66,8 @@ def _millard() -> Callable[[Array], Array]:
     middle = 1.0 - (1.0 - 0.5 * _TOE_END) / _STIFFNESS
     slope = 0.5 * _TOE_END / (middle - foot)
     bend = foot + 0.5 * (middle - foot)
-    corner = Point(bend, slope * (bend - foot), slope)
-    points = (Point(0.0, 0.0, 0.0), corner, Point(end, _TOE_END, _STIFFNESS))
+    corner = CurvePoint(bend, slope * (bend - foot), slope)
+    points = (CurvePoint(0.0, 0.0, 0.0), corner, CurvePoint(end, _TOE_END, _STIFFNESS))
     curve = Tabulated.of(points, [_CURVINESS, _CURVINESS])
 
     def force(z: Array) -> Array:

@@ -15,11 +15,11 @@ from musclesolve.muscles.paths.kernel.arrays import (
     OPENSIM,
     SHORTEST,
     WORK_SIZE,
-    Layout,
-    Lines,
-    Output,
-    Poses,
-    Work,
+    LayoutArrays,
+    LineArrays,
+    PathArrays,
+    PoseArrays,
+    WorkArrays,
     contiguous,
 )
 
@@ -114,11 +114,11 @@ class PathLayout:
         return np.concatenate([self.point_muscle, np.repeat(self.wrap_muscle, 2)])
 
     @cached_property
-    def arrays(self) -> Layout:
+    def arrays(self) -> LayoutArrays:
         """The layout as the compiled code takes it."""
         edges = np.arange(self.muscles + 1)
         method = np.zeros(self.wraps) if self.wrap_method is None else self.wrap_method
-        return Layout(
+        return LayoutArrays(
             contiguous(np.searchsorted(self.point_muscle, edges), np.intp),
             contiguous(np.searchsorted(self.wrap_muscle, edges), np.intp),
             contiguous(self.wrap_object, np.intp),
@@ -196,24 +196,24 @@ def solve_paths(
         as_opensim: lengths as OpenSim 4 reports them and gradients that give its moment arms, which are not their
             derivatives: see kernel/cylinder.py, ellipsoid_plane.py and wrapping.py.
     """
-    no_lines = Lines(np.zeros(0, np.intp), np.zeros((0, 0, 3), np.float32), np.zeros((0, 0), np.intp))
+    no_lines = LineArrays(np.zeros(0, np.intp), np.zeros((0, 0, 3), np.float32), np.zeros((0, 0), np.intp))
     rules = int(OPENSIM if as_opensim else SHORTEST)
-    out = _run(layout, Poses(position, on, center, rotation), no_lines, rules)
+    out = _run(layout, PoseArrays(position, on, center, rotation), no_lines, rules)
     return PathNodes(out.length, out.position, out.gradient)
 
 
-def _run(layout: PathLayout, poses: Poses, lines: Lines, rules: int) -> Output:
+def _run(layout: PathLayout, poses: PoseArrays, lines: LineArrays, rules: int) -> PathArrays:
     """What the path engine makes of all muscles in all poses; it fills the lines too."""
     from musclesolve.muscles.paths.kernel.entry import PATHS
 
     frames, nodes = len(poses.position), layout.points + 2 * layout.wraps
-    out = Output(
+    out = PathArrays(
         np.empty((frames, layout.muscles)),
         np.empty((frames, nodes, 3)),
         np.empty((frames, nodes, 3)),
         np.empty((frames, layout.wraps)),
     )
-    work = Work(
+    work = WorkArrays(
         chain=np.empty(nodes + 2, dtype=np.intp),
         local=np.empty((2, 3)),
         contact=np.empty(8),
@@ -225,7 +225,7 @@ def _run(layout: PathLayout, poses: Poses, lines: Lines, rules: int) -> Output:
         seen=np.empty((nodes, 3)),
     )
     position, on, center, rotation = poses
-    poses = Poses(contiguous(position), contiguous(on, bool), contiguous(center), contiguous(rotation))
+    poses = PoseArrays(contiguous(position), contiguous(on, bool), contiguous(center), contiguous(rotation))
     PATHS.load()(layout.arrays, poses, out, work, lines, rules)
     return out
 
@@ -238,8 +238,8 @@ def trace_paths(layout: PathLayout, position: Array, on: Mask, center: Array, ro
     needed += (2 + ARC_POINTS) * np.bincount(layout.wrap_muscle, minlength=layout.muscles)
     first = np.concatenate([[0], np.cumsum(needed)]).astype(np.intp)
     line = np.empty((len(position), first[-1], 3), dtype=np.float32)
-    lines = Lines(first, line, np.empty((len(position), layout.muscles), dtype=np.intp))
-    _run(layout, Poses(position, on, center, rotation), lines, int(SHORTEST))
+    lines = LineArrays(first, line, np.empty((len(position), layout.muscles), dtype=np.intp))
+    _run(layout, PoseArrays(position, on, center, rotation), lines, int(SHORTEST))
     return PathLines(np.repeat(np.arange(layout.muscles), needed), lines.position, lines.used)
 
 

@@ -9,8 +9,8 @@ from musclesolve.muscles.elastic.smooth_curves import (
     LEAST_FACTOR,
     PASSIVE_BEND,
     PLATEAU_BEND,
-    Grid,
     SampledCurves,
+    SampleGrid,
     positive_part,
 )
 from musclesolve.muscles.elastic.tendon_curves import tendon_of_family
@@ -96,7 +96,7 @@ def test_slopes_and_curvatures_are_the_derivatives_of_the_values(family):
 
 
 def test_beyond_the_grid_curves_go_on_straight():
-    grid = Grid(0.0, 1.0, 100)
+    grid = SampleGrid(0.0, 1.0, 100)
     curve = SampledCurves.of(grid, np.exp(grid.points)[:, None], np.zeros(1, dtype=int))
     for end, outside in ((1.0, 1.7), (0.0, -0.4)):
         at, found = curve(np.array([end])), curve(np.array([outside]))

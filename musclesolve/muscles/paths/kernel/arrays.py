@@ -38,7 +38,7 @@ ARC, EXTRA = 6, 7
 ) = 3 * np.arange(32)  # fmt: skip
 
 
-class Layout(NamedTuple):
+class LayoutArrays(NamedTuple):
     """What does not depend on the pose: see `PathLayout`."""
 
     first_point: Indices  # (n+1,) first point of each muscle
@@ -53,7 +53,7 @@ class Layout(NamedTuple):
     wrap_method: Indices  # (W,) HYBRID, MIDPOINT or AXIAL, of ellipsoids
 
 
-class Poses(NamedTuple):
+class PoseArrays(NamedTuple):
     """Points and objects in T poses."""
 
     position: Array  # (T, P, 3) [m]
@@ -62,7 +62,7 @@ class Poses(NamedTuple):
     rotation: Array  # (T, O, 3, 3)
 
 
-class Output(NamedTuple):
+class PathArrays(NamedTuple):
     """Lengths, nodes, gradients and arcs of the paths in T poses."""
 
     length: Array  # (T, n) [m]
@@ -71,7 +71,7 @@ class Output(NamedTuple):
     arc: Array  # (T, W) [m], negative where the wrap is not touched
 
 
-class Work(NamedTuple):
+class WorkArrays(NamedTuple):
     """What is used again for every muscle."""
 
     chain: Indices  # nodes on the path, in order
@@ -85,7 +85,7 @@ class Work(NamedTuple):
     seen: Array  # (N, 3) of OpenSim's rounds: where each tangent point was when it was first used [m]
 
 
-class Lines(NamedTuple):
+class LineArrays(NamedTuple):
     """Points of the paths for drawing, in slots (S); all arrays are empty where they are not wanted."""
 
     first: Indices  # (n+1,) first slot of each muscle

@@ -72,7 +72,18 @@ def section_path(work):
 
     The side on which the plane leaves the line is put into SIDE, and NEAREST is turned to it.
     """
-    _plane(work)
+    for k in range(3):
+        work[SPARE + k] = work[W2 + k] - work[W1 + k]
+        work[SIDE + k] = work[SURFACE + k] / work[RADII + k] - work[W1 + k]
+    resize(work, SPARE, 1.0)
+    share = dot(work, SIDE, SPARE)
+    for k in range(3):
+        work[SIDE + k] -= share * work[SPARE + k]
+    resize(work, SIDE, 1.0)
+    if dot(work, SIDE, NEAREST) < 0.0:
+        for k in range(3):
+            work[NEAREST + k] *= -1.0
+    _middle(work)
     return _section(work)
 
 
@@ -138,7 +149,9 @@ def _section(work):
     _tangent(work, W1, radius)
     for k in range(3):
         work[U1 + k] = work[CENTER + k] + radius * work[OUT + k]
-    angle, arc = _angle(work), 0.0
+    angle, arc = atan2(dot(work, END, SLOPE), dot(work, END, OUT)), 0.0
+    if angle < 0.0:
+        angle += 2.0 * pi
     for part in range(PARTS):
         psi = angle * (part + 0.5) / PARTS
         speed = 0.0
@@ -146,30 +159,6 @@ def _section(work):
             speed += (work[RADII + k] * (cos(psi) * work[SLOPE + k] - sin(psi) * work[OUT + k])) ** 2
         arc += sqrt(speed)
     return arc * radius * angle / PARTS
-
-
-@compiled_in_order
-def _plane(work):
-    """The direction in the plane away from the line, and the center of the circle."""
-    for k in range(3):
-        work[SPARE + k] = work[W2 + k] - work[W1 + k]
-        work[SIDE + k] = work[SURFACE + k] / work[RADII + k] - work[W1 + k]
-    resize(work, SPARE, 1.0)
-    share = dot(work, SIDE, SPARE)
-    for k in range(3):
-        work[SIDE + k] -= share * work[SPARE + k]
-    resize(work, SIDE, 1.0)
-    if dot(work, SIDE, NEAREST) < 0.0:
-        for k in range(3):
-            work[NEAREST + k] *= -1.0
-    _middle(work)
-
-
-@compiled_in_order
-def _angle(work):
-    """Angle of the arc of the last section."""
-    angle = atan2(dot(work, END, SLOPE), dot(work, END, OUT))
-    return angle + 2.0 * pi if angle < 0.0 else angle
 
 
 @compiled_in_order

@@ -8,7 +8,13 @@ from typing import Any
 from numba import types
 
 from musclesolve._util.compiled_code import OPTIONS, CompiledFunction, source_version
-from musclesolve.muscles.paths.kernel.arrays import Layout, Lines, Output, Poses, Work
+from musclesolve.muscles.paths.kernel.arrays import (
+    LayoutArrays,
+    LineArrays,
+    PathArrays,
+    PoseArrays,
+    WorkArrays,
+)
 from musclesolve.muscles.paths.kernel.trace import trace_muscle
 from musclesolve.muscles.paths.kernel.wrapping import solve_muscle
 
@@ -26,20 +32,20 @@ _LAYOUT = types.NamedTuple(
         *(_WHOLE[::1], _WHOLE[::1], _WHOLE[::1], _WHOLE[:, ::1], _WHOLE[::1]),
         *(_REAL[:, ::1], _REAL[::1], _WHOLE[::1], _REAL[::1], _WHOLE[::1]),
     ],
-    Layout,
+    LayoutArrays,
 )
 _POSES = types.NamedTuple(
-    [_REAL[:, :, ::1], types.boolean[:, ::1], _REAL[:, :, ::1], _REAL[:, :, :, ::1]], Poses
+    [_REAL[:, :, ::1], types.boolean[:, ::1], _REAL[:, :, ::1], _REAL[:, :, :, ::1]], PoseArrays
 )
-_OUTPUT = types.NamedTuple([_REAL[:, ::1], _REAL[:, :, ::1], _REAL[:, :, ::1], _REAL[:, ::1]], Output)
+_OUTPUT = types.NamedTuple([_REAL[:, ::1], _REAL[:, :, ::1], _REAL[:, :, ::1], _REAL[:, ::1]], PathArrays)
 _WORK = types.NamedTuple(
     [
         *(_WHOLE[::1], _REAL[:, ::1], _REAL[::1], _REAL[::1], _REAL[:, :, ::1], _REAL[::1]),
         *(_REAL[:, ::1], _WHOLE[::1], _REAL[:, ::1]),
     ],
-    Work,
+    WorkArrays,
 )
-_LINES = types.NamedTuple([_WHOLE[::1], types.float32[:, :, ::1], _WHOLE[:, ::1]], Lines)
+_LINES = types.NamedTuple([_WHOLE[::1], types.float32[:, :, ::1], _WHOLE[:, ::1]], LineArrays)
 
 
 def paths(layout, poses, out, work, lines, rules):
