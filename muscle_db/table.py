@@ -280,8 +280,8 @@ class Region:
 @lru_cache(maxsize=4096)
 def _header(line: str) -> str | None:
     """The name that a line heads, if any; every table of a file looks through the same lines."""
-    found = _HEADER.match(line)
-    return re.sub(r"[\s\"']", "", found["name"]) if found else None
+    match = _HEADER.match(line)
+    return re.sub(r"[\s\"']", "", match["name"]) if match else None
 
 
 def _bare(line: str) -> str:

@@ -73,13 +73,13 @@ def set_tendon_strains(database: MuscleDatabase, stated: TendonStrain | None = N
     Raises:
         InputError: see `stated_strains`.
     """
-    own = np.array([muscle.tendon_strain for muscle in database])
+    of_set = np.array([muscle.tendon_strain for muscle in database])
     groups: dict[str, list[int]] = {}
     for k, muscle in enumerate(database):
         groups.setdefault(muscle.group, []).append(k)
     names = {name: [k] for k, muscle in enumerate(database) for name in (muscle.short_name, muscle.name)}
     achilles = achilles_muscles([(muscle.name, muscle.short_name) for muscle in database])
-    return stated_strains(own, stated, (groups, {ACHILLES: achilles}, names), database.name)
+    return stated_strains(of_set, stated, (groups, {ACHILLES: achilles}, names), database.name)
 
 
 def stated_strains(own: Array, stated: TendonStrain | None, levels: Sequence[Level], whose: str) -> Array:

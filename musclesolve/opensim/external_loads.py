@@ -216,15 +216,15 @@ def _columns(element: Element, tag: str, table: Table) -> tuple[str, ...]:
     stem = holder.text.strip() if holder is not None else ""
     if not stem:
         return ()
-    found = identified_columns(table, stem)
-    if len(found) != 3:
+    columns = identified_columns(table, stem)
+    if len(columns) != 3:
         element.fail(
-            f"{tag} '{stem}' fits {len(found)} columns of {table.path.name}",
+            f"{tag} '{stem}' fits {len(columns)} columns of {table.path.name}",
             expected="three columns that begin like this, for x, y and z",
             remedy="correct the identifier, or the names in the data file",
             code="missing_column",
         )
-    return found
+    return columns
 
 
 def _load(

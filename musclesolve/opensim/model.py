@@ -270,11 +270,11 @@ class OpenSimModel:
 
     def independent(self, names: Iterable[str]) -> frozenset[str]:
         """The coordinates themselves, or those that drive them by couplers."""
-        found = set(names)
+        driving = set(names)
         for coupler in reversed(self.couplers):
-            if coupler.dependent in found:
-                found = (found - {coupler.dependent}) | set(coupler.independent)
-        return frozenset(found)
+            if coupler.dependent in driving:
+                driving = (driving - {coupler.dependent}) | set(coupler.independent)
+        return frozenset(driving)
 
     @cached_property
     def crossing(self) -> Mapping[str, frozenset[str]]:

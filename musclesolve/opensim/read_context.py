@@ -55,20 +55,20 @@ class Context:
 
     def property(self, element: Element, tag: str) -> Element | None:
         """A property of an object: its own, or that of the defaults of its class."""
-        found = element.find(tag)
-        if found is None and element.tag in self.defaults:
-            found = self.defaults[element.tag].find(tag)
-        return found
+        stated = element.find(tag)
+        if stated is None and element.tag in self.defaults:
+            stated = self.defaults[element.tag].find(tag)
+        return stated
 
     def number(self, element: Element, tag: str, otherwise: float) -> float:
         """A number of an object, of the defaults of its class, or of the class itself."""
-        found = self.property(element, tag)
-        return otherwise if found is None else found.number()
+        stated = self.property(element, tag)
+        return otherwise if stated is None else stated.number()
 
     def flag(self, element: Element, tag: str, otherwise: bool) -> bool:
         """A flag of an object, of the defaults of its class, or of the class itself."""
-        found = self.property(element, tag)
-        return otherwise if found is None or not found.words() else found.flag()
+        stated = self.property(element, tag)
+        return otherwise if stated is None or not stated.words() else stated.flag()
 
     def frame(self, owner: Element, tag: str) -> Frame | None:
         """The frame that a socket of a component names; None for one of a kind that is not supported."""
@@ -81,9 +81,9 @@ class Context:
         In files of versions before 4 a name alone is that of a body, or of the only frame of this name.
         """
         text = socket.text.strip()
-        found = self.components.frame(text, owner.path)
-        if found is not None:
-            return found
+        frame = self.components.frame(text, owner.path)
+        if frame is not None:
+            return frame
         called = self.components.frames_called(last_part(text)) if int(self.root.version) < CURRENT else []
         if len(called) == 1:
             return called[0]

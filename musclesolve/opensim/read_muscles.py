@@ -30,7 +30,7 @@ def read_surfaces(context: Context) -> dict[str, WrapSurface]:
 
     Muscles name a wrap object without its body. OpenSim takes the first of this name, and so does this reader.
     """
-    found: dict[str, WrapSurface] = {}
+    surfaces: dict[str, WrapSurface] = {}
     named: dict[str, list[str]] = {}
     for owner in context.components.frames.values():
         for element in owner.listed("WrapObjectSet"):
@@ -46,14 +46,14 @@ def read_surfaces(context: Context) -> dict[str, WrapSurface]:
                     "a cylinder with a quadrant along its axis"
                 )
             else:
-                found[element.name] = surface
+                surfaces[element.name] = surface
     for name, owners in named.items():
         if len(owners) > 1:
             context.notes.append(
                 f"{len(owners)} wrap objects are called {name} ({', '.join(owners)}): all muscles that name it use "
                 f"the one on {owners[0]}, as in OpenSim. Rename the others if that is not meant."
             )
-    return found
+    return surfaces
 
 
 def _surface(context: Context, element: Element, base: Frame) -> WrapSurface:
@@ -84,11 +84,11 @@ def read_muscles(context: Context, model: Element) -> dict[str, OpenSimMuscle]:
 
     Muscles may stand among the components of the model too, beside the set of forces.
     """
-    found: dict[str, OpenSimMuscle] = {}
+    muscles: dict[str, OpenSimMuscle] = {}
     forces = model.listed("ForceSet")
     elsewhere = [each for each in context.components.of_kind("Muscle") if each not in forces]
     for element in [*forces, *elsewhere]:
-        if element.name in found:
+        if element.name in muscles:
             element.fail(
                 f"there are two muscles '{element.name}'",
                 expected="every name once",
@@ -101,12 +101,12 @@ def read_muscles(context: Context, model: Element) -> dict[str, OpenSimMuscle]:
         holder = element.find("path") or element  # the path is of its own kind, or inside <path>
         path = next((child for child in holder.children if child.tag.endswith("Path")), None)
         if is_muscle and path is not None and path.tag == "GeometryPath":
-            found[element.name] = _muscle(context, element, path)
+            muscles[element.name] = _muscle(context, element, path)
         elif is_muscle:
             context.unsupported[f"path of {element.name}"] = path.tag if path else "none"
         elif (path or not element.tag.endswith("Actuator")) and context.flag(element, "appliesForce", True):
             context.unsupported[f"force {element.name}"] = element.tag
-    return found
+    return muscles
 
 
 def _muscle(context: Context, element: Element, path: Element) -> OpenSimMuscle:

@@ -56,9 +56,9 @@ class Millard2013:
 
     @cached_property
     def _active(self) -> Tabulated:
-        given = self._parameters["active"]
-        low, transition, high = given["min_length"], given["transition_length"], given["max_length"]
-        least, shallow = given["minimum"], given["shallow_slope"]
+        shape = self._parameters["active"]
+        low, transition, high = shape["min_length"], shape["transition_length"], shape["max_length"]
+        least, shallow = shape["minimum"], shape["shallow_slope"]
         half = 0.05  # half of the plateau
         plateau = 1.0 - half
         limb = 1.0 - shallow * (plateau - transition)  # height of the limbs' meeting point
@@ -75,24 +75,24 @@ class Millard2013:
 
     @cached_property
     def _velocity(self) -> Tabulated:
-        given = self._parameters["velocity"]
-        slow, fast = given["concentric_slope_near_vmax"], given["eccentric_slope_near_vmax"]
-        most, near = given["max_eccentric_force"], 0.9
+        shape = self._parameters["velocity"]
+        slow, fast = shape["concentric_slope_near_vmax"], shape["eccentric_slope_near_vmax"]
+        most, near = shape["max_eccentric_force"], 0.9
         points = (
             CurvePoint(-1.0, 0.0, 0.0),
             CurvePoint(-near, 0.5 * slow * (1.0 - near), slow),
-            CurvePoint(0.0, 1.0, given["isometric_slope"]),
+            CurvePoint(0.0, 1.0, shape["isometric_slope"]),
             CurvePoint(near, most - 0.5 * fast * (1.0 - near), fast),
             CurvePoint(1.0, most, 0.0),
         )
-        shortening, lengthening = given["concentric_curviness"], given["eccentric_curviness"]
+        shortening, lengthening = shape["concentric_curviness"], shape["eccentric_curviness"]
         return Tabulated.of(points, [shortening, shortening, lengthening, lengthening])
 
     def _passive(self, l_norm: ArrayLike, at_zero: ArrayLike, at_one: ArrayLike) -> tuple[Array, Array]:
         """Passive force and its slope."""
         strain, zero, one = np.broadcast_arrays(np.asarray(l_norm, dtype=float) - 1.0, at_zero, at_one)
-        given = self._parameters["passive"]
-        stated = given.get("stiffness_at_one_norm_force")
+        shape = self._parameters["passive"]
+        stated = shape.get("stiffness_at_one_norm_force")
         stiff = 2.0 / (one - zero) if stated is None else np.full(np.shape(one), stated)
         beyond = strain >= one
         force = np.where(beyond, 1.0 + stiff * (strain - one), np.where(np.isnan(strain), np.nan, 0.0))
@@ -101,10 +101,10 @@ class Millard2013:
         inside = (strain > zero) & ~beyond
         strain, zero, one, stiff = strain[inside], zero[inside], one[inside], stiff[inside]
         width, none = 0.1 * np.minimum(1.0 / stiff, one - zero), np.zeros_like(zero)
-        low = given["stiffness_at_low_force"]
+        low = shape["stiffness_at_low_force"]
         start, bend = CurvePoint(zero, none, none), CurvePoint(zero + width, 0.5 * low * width, none + low)
         end = CurvePoint(one, none + 1.0, stiff)
-        first, second = (corner(*ends, given["curviness"]) for ends in ((start, bend), (bend, end)))
+        first, second = (corner(*ends, shape["curviness"]) for ends in ((start, bend), (bend, end)))
         early = (strain < bend.x)[:, None]
         between = Corner(np.where(early, first.x, second.x), np.where(early, first.y, second.y))
         force[inside], slope[inside] = between.at(strain)

@@ -48,11 +48,11 @@ class Thelen2003:
     def velocity_slope(self, v_norm: ArrayLike) -> Array:
         """Derivative of `velocity` by the velocity over v_max."""
         v = np.asarray(v_norm, dtype=float)
-        own, steep = self.concentric_shape, self._eccentric
+        shape, steep = self.concentric_shape, self._eccentric
         shortening, lengthening = np.minimum(v, 0.0), np.maximum(v, 0.0)
         slope = np.where(
             v < 0.0,
-            (1.0 + 1.0 / own) / (1.0 - shortening / own) ** 2,
+            (1.0 + 1.0 / shape) / (1.0 - shortening / shape) ** 2,
             steep * (self.max_eccentric_force - 1.0) / (1.0 + steep * lengthening) ** 2,
         )
         return np.where((v > -1.0) & (v < 1.0), slope, 0.0)

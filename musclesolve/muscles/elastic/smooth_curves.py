@@ -94,8 +94,8 @@ class SampledCurves:
 
     def inverse(self, y: Array) -> Array:
         """The arguments (T, n) of values (T, n) of curves that increase, by their samples; within the grid."""
-        found = [np.interp(y[:, i], self.value[:, k], self.grid.points) for i, k in enumerate(self.column)]
-        return np.stack(found, axis=1)
+        columns = [np.interp(y[:, i], self.value[:, k], self.grid.points) for i, k in enumerate(self.column)]
+        return np.stack(columns, axis=1)
 
     def place(self, inside: Array) -> tuple[Indices, Array]:
         """Number of the interval, and distance from its beginning."""
@@ -167,11 +167,11 @@ def smooth_curves(families: Families, passive: PassiveElement, elastic: Mask) ->
 
 def tendons_of(families: Families, elastic: Mask) -> list[TendonCurve]:
     """The tendon curve of each muscle (n)."""
-    found = [RIGID] * len(elastic)
+    tendons = [RIGID] * len(elastic)
     for family, own in families:
         for k in own:
-            found[k] = tendon_of_family(family.name) if elastic[k] else RIGID
-    return found
+            tendons[k] = tendon_of_family(family.name) if elastic[k] else RIGID
+    return tendons
 
 
 def _velocity(family: CurveFamily) -> Array:

@@ -90,12 +90,12 @@ RIGID = TendonCurve("rigid", _straight)
 def tendon_curves() -> dict[str, TendonCurve]:
     """All tendon curves by name."""
     start = float(np.log(_C3 / _C1) / np.log((1.0 + _C3) / _C1))
-    found = (
+    curves = (
         TendonCurve("de_groote_2016", _de_groote, _C2 - 1.0, start),
         TendonCurve("thelen_2003", _thelen),
         TendonCurve("millard_2013", _millard()),
     )
-    return {curve.name: curve for curve in found}
+    return {curve.name: curve for curve in curves}
 
 
 _OF_FAMILY = {

@@ -55,15 +55,15 @@ def passive_moments(
 
 def states_along(model: Model, muscles: LegMuscles, sweeps: Sequence[Sweep]) -> list[LegState]:
     """The muscles of a leg at rest in the poses of each sweep, all other angles zero."""
-    found = []
+    states = []
     for sweep in sweeps:
         coordinates = np.zeros((len(sweep.angle), len(model.topology.dof_names)))
         for dof, angle in sweep.angles().items():
             coordinates[:, model.dof(f"{dof}_{muscles.side}")] = angle
         still = np.zeros_like(coordinates)
         motion = motion_from(model, np.arange(len(sweep.angle), dtype=float), coordinates, still, still)
-        found.append(muscle_state(model, muscles, motion))
-    return found
+        states.append(muscle_state(model, muscles, motion))
+    return states
 
 
 def passive_moment(state: LegState, dof: str) -> Array:
@@ -102,14 +102,14 @@ def published_sweeps() -> tuple[Sweep, ...]:
 
     Hip and knee: the mean curves of Silder et al. (2007); ankle: the equation of Riener and Edrich (1999).
     """
-    found = []
+    sweeps = []
     for study in bundled_toml(__package__, "published_moments.toml").values():
         for entry in study["sweep"]:
             angle = np.array(entry["angle"], dtype=float)
             sweep = Sweep(entry["dof"], entry["fixed"], angle, np.zeros_like(angle), study["source"])
             moment = entry.get("moment", riener_edrich_1999(sweep.dof, sweep.angles()))
-            found.append(Sweep(sweep.dof, sweep.fixed, angle, np.array(moment, dtype=float), sweep.source))
-    return tuple(found)
+            sweeps.append(Sweep(sweep.dof, sweep.fixed, angle, np.array(moment, dtype=float), sweep.source))
+    return tuple(sweeps)
 
 
 def riener_edrich_1999(dof: str, angles: Mapping[str, ArrayLike]) -> Array:

@@ -32,7 +32,7 @@ def passive_element(database: MuscleDatabase, curves: CurveFamily, rule: str = "
 
     Args:
         database: the set, which knows the calibrated strains.
-        curves: the family of curves, whose own strains hold for muscles without any.
+        curves: the family of curves, whose usual strains hold for muscles without any.
         rule: "table": strains as the set gives them; "calibrated": those with which the passive joint moments agree
             with measurement; "none": no passive force.
 
@@ -41,11 +41,11 @@ def passive_element(database: MuscleDatabase, curves: CurveFamily, rule: str = "
     """
     rule = checked_passive(rule, database)
     calibrated = database.calibrated_passive
-    found = calibrated.strains if rule == "calibrated" and calibrated is not None else {}
-    strains = [found.get(muscle.name, muscle.passive) for muscle in database]
-    own = curves.passive_strain
+    strain_of = calibrated.strains if rule == "calibrated" and calibrated is not None else {}
+    strains = [strain_of.get(muscle.name, muscle.passive) for muscle in database]
+    usual = curves.passive_strain
     pairs = [
-        own if strain is None else (strain.at_zero_force, strain.at_one_norm_force) for strain in strains
+        usual if strain is None else (strain.at_zero_force, strain.at_one_norm_force) for strain in strains
     ]
     share = 0.0 if rule == "none" else 1.0
     force = share * np.array([muscle.max_isometric_force for muscle in database])

@@ -124,18 +124,18 @@ class Paths:
         axes = np.ascontiguousarray(rest[..., 1:].transpose(1, 2, 0, 3))
         motion = self._frames_in_space(basic, coordinates)
         if len(self.frames):
-            own = self.objects
+            surfaces = self.objects
             for x, stand, frame in (
                 (position, self.standing, self.point_frame),
-                (center, own.center, own.frame),
+                (center, surfaces.center, surfaces.frame),
             ):
                 (on,) = np.nonzero(frame >= 0)
                 carrier = frame[on]
                 lever = stand[on] - self.frames.pivot[carrier]
                 x[:, on] = motion.origin[:, carrier]
                 x[:, on] += np.einsum("tfxy,fy->tfx", motion.rotation[:, carrier], lever)
-            (on,) = np.nonzero(own.frame >= 0)
-            axes[:, on] = motion.rotation[:, own.frame[on]] @ own.axes[on]
+            (on,) = np.nonzero(surfaces.frame >= 0)
+            axes[:, on] = motion.rotation[:, surfaces.frame[on]] @ surfaces.axes[on]
         return position, center, axes, motion
 
     def _frames_in_space(self, basic: Array, coordinates: Array) -> FrameMotion:
