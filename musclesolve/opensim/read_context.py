@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import NoReturn
 
 import numpy as np
@@ -23,7 +24,7 @@ from musclesolve.opensim.functions import (
     simm_spline,
     smooth_step,
 )
-from musclesolve.opensim.layouts import CURRENT, Components
+from musclesolve.opensim.layouts import CURRENT
 from musclesolve.opensim.model import GROUND, Frame, rotation_xyz
 from musclesolve.opensim.xml_tree import Element
 
@@ -42,16 +43,30 @@ def last_part(path: str) -> str:
 class Context:
     """The file being read.
 
-    defaults: elements of <defaults> by tag, whose properties hold where an object does not state its own;
-    bodies: their names; unsupported, notes: see OpenSimModel.
+    defaults: elements of <defaults> by tag, whose properties hold where an object does not state its own; components:
+    from `layouts.components`; unsupported, notes: see OpenSimModel; prescribed: coordinates that follow a function of
+    time.
     """
 
     root: Element
     defaults: dict[str, Element]
-    components: Components
-    bodies: tuple[str, ...]
+    components: tuple[Element, ...]
     unsupported: dict[str, str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
+    prescribed: list[str] = field(default_factory=list)
+
+    def of_kind(self, ending: str) -> list[Element]:
+        """Components whose class ends like this."""
+        return [each for each in self.components if each.tag.endswith(ending)]
+
+    @cached_property
+    def frames(self) -> dict[str, Element]:
+        """Ground, bodies and frames on them by path, the first of each path."""
+        frames: dict[str, Element] = {}
+        for each in self.components:
+            if each.tag in ("Body", "Ground") or each.tag.endswith("Frame"):
+                frames.setdefault(each.path, each)
+        return frames
 
     def property(self, element: Element, tag: str) -> Element | None:
         """A property of an object: its own, or that of the defaults of its class."""
@@ -81,10 +96,19 @@ class Context:
         In files of versions before 4 a name alone is that of a body, or of the only frame of this name.
         """
         text = socket.text.strip()
-        frame = self.components.frame(text, owner.path)
+        parts = [] if text.startswith("/") else owner.path.split("/")[1:]
+        for part in text.split("/"):
+            if part == ".." and parts and parts[-1] != "..":
+                parts.pop()
+            elif part not in ("", "."):
+                parts.append(part)  # ".." that leads out of the model too, where there is no frame
+        frame = self.frames.get("/" + "/".join(parts))
         if frame is not None:
             return frame
-        called = self.components.frames_called(last_part(text)) if int(self.root.version) < CURRENT else []
+        called = []
+        if int(self.root.version) < CURRENT:
+            called = [each for each in self.frames.values() if each.name == last_part(text)]
+            called = [each for each in called if each.tag in ("Body", "Ground")] or called
         if len(called) == 1:
             return called[0]
         socket.fail(

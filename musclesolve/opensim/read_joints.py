@@ -38,7 +38,7 @@ _LINKED = ("body_1", "body_2", "line_body", "follower_body", "rolling_body", "su
 def read_joints(context: Context) -> tuple[tuple[Joint, ...], tuple[Joint, ...]]:
     """The joints from the ground outward, and those that close loops; those of other kinds become `unsupported`."""
     left = []
-    for element in context.components.of_kind("Joint"):
+    for element in context.of_kind("Joint"):
         joint = _joint(context, element)
         if joint is None:
             context.unsupported[f"joint {element.name}"] = element.tag
@@ -55,9 +55,9 @@ def read_joints(context: Context) -> tuple[tuple[Joint, ...], tuple[Joint, ...]]
     for joint in left:
         how = "closing a loop" if joint in closing else "not connected with the ground"
         context.unsupported[f"joint {joint.name}"] = how
-    for body in context.bodies:
-        if body not in placed:
-            context.unsupported[f"body {body}"] = "no supported joint leads to it"
+    for body in context.of_kind("Body"):
+        if body.name not in placed:
+            context.unsupported[f"body {body.name}"] = "no supported joint leads to it"
     return tuple(ordered), closing
 
 
@@ -144,7 +144,7 @@ def read_coordinates(context: Context, joints: Iterable[Joint]) -> dict[str, Coo
             for axes in (each.rotations, each.translations)
         )
         angles |= rotating - translating
-    for joint in context.components.of_kind("Joint"):
+    for joint in context.of_kind("Joint"):
         for element in joint.listed("coordinates"):
             if element.name in coordinates:
                 element.fail(
@@ -157,21 +157,16 @@ def read_coordinates(context: Context, joints: Iterable[Joint]) -> dict[str, Coo
             lower, upper = (-np.inf, np.inf) if limits is None else limits.pair()
             default = context.number(element, "default_value", 0.0)
             locked, clamped = (context.flag(element, tag, False) for tag in ("locked", "clamped"))
-            prescribed = _prescribed(context, element)
-            if prescribed is not None and prescribed.tag == "Constant":
-                default, locked = prescribed.require("value").number(), True
+            follows = element.find("prescribed_function")  # of time
+            if follows is not None and follows.children and context.flag(element, "prescribed", False):
+                if follows.children[0].tag == "Constant":
+                    default, locked = follows.children[0].require("value").number(), True
+                elif not locked:
+                    context.prescribed.append(element.name)
             coordinates[element.name] = Coordinate(
                 element.name, default, lower, upper, locked, element.name in angles, clamped
             )
     return coordinates
-
-
-def _prescribed(context: Context, coordinate: Element) -> Element | None:
-    """The function of time that a coordinate has to follow."""
-    holder = coordinate.find("prescribed_function")
-    if holder is None or not holder.children or not context.flag(coordinate, "prescribed", False):
-        return None
-    return holder.children[0]
 
 
 def read_couplers(
@@ -179,7 +174,7 @@ def read_couplers(
 ) -> tuple[tuple[Coupler, ...], list[OtherConstraint]]:
     """Couplers in an order in which each depends on earlier ones only, and those that are not supported."""
     left, others = [], []
-    for element in context.components.of_kind("CoordinateCouplerConstraint"):
+    for element in context.of_kind("CoordinateCouplerConstraint"):
         if not context.flag(element, "isEnforced", True):
             continue
         independent = tuple(element.require("independent_coordinate_names").words())
@@ -227,7 +222,7 @@ def read_links(context: Context, model: OpenSimModel, closing: Iterable[Joint]) 
     A coordinate that follows a function of time is one too.
     """
     links = [(joint.name, joint.kind, [joint.parent.body, joint.child.body]) for joint in closing]
-    for element in context.components.of_kind("Constraint"):
+    for element in context.of_kind("Constraint"):
         if element.tag != "CoordinateCouplerConstraint" and context.flag(element, "isEnforced", True):
             sockets = [
                 each for each in element.children if each.tag.startswith("socket_") or each.tag in _LINKED
@@ -236,12 +231,11 @@ def read_links(context: Context, model: OpenSimModel, closing: Iterable[Joint]) 
             # none where it does not say what it joins in a way that is read
             bodies = [] if None in frames else [frame.body for frame in frames if frame]
             links.append((element.name, element.tag, bodies))
-    locked = {name for name, coordinate in model.coordinates.items() if coordinate.locked}
+    locked = {name for name, each in model.coordinates.items() if each.locked}
     constraints = []
-    for element in context.components.of_kind("Coordinate"):
-        if _prescribed(context, element) is not None and element.name not in locked:
-            itself, kind = frozenset((element.name,)), "a coordinate prescribed over time"
-            constraints.append(OtherConstraint(element.name, kind, itself, itself))
+    for coordinate in context.prescribed:
+        itself = frozenset((coordinate,))
+        constraints.append(OtherConstraint(coordinate, "a coordinate prescribed over time", itself, itself))
     for name, kind, bodies in links:
         placed = bodies and model.reachable.issuperset(bodies)
         between = model.coordinates_between(bodies) if placed else frozenset(model.coordinates)

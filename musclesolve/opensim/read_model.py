@@ -39,8 +39,8 @@ def read_osim(path: str | Path) -> OpenSimModel:
         if (stated := holder.find("defaults"))
         for each in stated.children
     }
-    every = components(model)
-    bodies = every.of_kind("Body")
+    context = Context(root, defaults, components(model))
+    bodies = context.of_kind("Body")
     for named in (bodies, model.listed("ForceSet")):
         known: set[str] = set()
         for element in named:
@@ -52,7 +52,6 @@ def read_osim(path: str | Path) -> OpenSimModel:
                     code="duplicate_name",
                 )
             known.add(element.name)
-    context = Context(root, defaults, every, tuple(body.name for body in bodies))
     joints, closing = read_joints(context)
     coordinates = read_coordinates(context, joints)
     couplers, others = read_couplers(context, coordinates)
@@ -63,7 +62,7 @@ def read_osim(path: str | Path) -> OpenSimModel:
     read = OpenSimModel(
         name=model.name,
         file=root.file,
-        bodies=(GROUND, *context.bodies),
+        bodies=(GROUND, *(body.name for body in bodies)),
         joints=joints,
         coordinates=coordinates,
         couplers=couplers,
@@ -113,7 +112,7 @@ def _model(root: Element) -> Element:
 def _masses(context: Context) -> tuple[dict[str, BodyMass], dict[str, str]]:
     """Mass properties of the bodies that state them, and why those of others cannot be used."""
     masses, faults, odd = {}, {}, list[str]()
-    for body in context.components.of_kind("Body"):
+    for body in context.of_kind("Body"):
         if body.find("mass") is None:
             faults[body.name] = f"line {body.line}: body {body.name} has no mass"
             continue

@@ -32,7 +32,7 @@ def read_surfaces(context: Context) -> dict[str, WrapSurface]:
     """
     surfaces: dict[str, WrapSurface] = {}
     named: dict[str, list[str]] = {}
-    for owner in context.components.frames.values():
+    for owner in context.frames.values():
         for element in owner.listed("WrapObjectSet"):
             named.setdefault(element.name, []).append(owner.path)
             if len(named[element.name]) > 1:
@@ -86,7 +86,7 @@ def read_muscles(context: Context, model: Element) -> dict[str, OpenSimMuscle]:
     """
     muscles: dict[str, OpenSimMuscle] = {}
     forces = model.listed("ForceSet")
-    elsewhere = [each for each in context.components.of_kind("Muscle") if each not in forces]
+    elsewhere = [each for each in context.of_kind("Muscle") if each not in forces]
     for element in [*forces, *elsewhere]:
         if element.name in muscles:
             element.fail(

@@ -52,13 +52,9 @@ def placed_paths(model: Model, database: MuscleDatabase, side: str, maps: Mappin
     moving = []  # body, coordinate, pivot and motion of each frame
     for frame in frames.values():  # its pivot is the origin of the frame that it moves in
         on = maps[frame.body]
-        motion = np.hstack(
-            [
-                np.array(frame.translations) @ (on.rotation * on.scale).T,
-                np.array(frame.rotations) @ on.rotation.T,
-            ]
-        )
-        spline = NaturalSpline(np.array(frame.angles), motion)
+        shifts = np.array(frame.translations) @ (on.rotation * on.scale).T
+        turns = np.array(frame.rotations) @ on.rotation.T
+        spline = NaturalSpline(np.array(frame.angles), np.hstack([shifts, turns]))
         moving.append((body[frame.body], dof[frame.dof], on.origin, spline))
     points = [(n, point) for n, muscle in enumerate(muscles) for point in muscle.path]
     standing = [map_of[point.frame].place(np.array(point.position)) for _, point in points]
