@@ -131,10 +131,8 @@ def kkt_residual(
         else:
             inside = np.clip(activation, problem.lower, problem.upper)
             own = slope_scale(problem, cost, np.maximum(LEAST_REACH, (inside - problem.lower).max(axis=1)))
-            error = (
-                ROUNDING * np.matmul(np.abs(multiplier)[:, None, :], np.abs(problem.moment_matrix))[:, 0, :]
-            )
-            blur = error, UNCERTAIN if weight is None else UNCERTAIN_WITH_RESERVES
+            sizes = np.matmul(np.abs(multiplier)[:, None, :], np.abs(problem.moment_matrix))[:, 0, :]
+            blur = ROUNDING * sizes, UNCERTAIN if weight is None else UNCERTAIN_WITH_RESERVES
             slope, pull = cost.total_gradient(problem, inside), problem.pull(multiplier)
             asked = 0.0 if weight is None else multiplier / weight
             misses = [
@@ -142,8 +140,8 @@ def kkt_residual(
                 missed,
                 (np.abs(reserve - asked) / scale).max(axis=1),
             ]
-    each = np.stack(misses)
-    return np.where(np.isfinite(each).all(axis=0), each.max(axis=0), np.inf)
+    every = np.stack(misses)
+    return np.where(np.isfinite(every).all(axis=0), every.max(axis=0), np.inf)
 
 
 def stationarity_miss(
@@ -165,8 +163,8 @@ def stationarity_miss(
         error = np.where(error <= share * size, 0.0, error)
         pulls += [pull - error, pull + error]
     largest = np.zeros_like(size)
-    for each in pulls:
-        difference = np.clip(slope - each, -size, size)
+    for end in pulls:
+        difference = np.clip(slope - end, -size, size)
         step = np.divide(difference, size, out=np.zeros_like(size), where=size != 0)
         # an infinite slope is a full miss, NaN stays NaN
         step = np.where(np.isfinite(slope), step, np.sign(slope))
@@ -176,7 +174,7 @@ def stationarity_miss(
 
 
 def stationarity_size(slope: Array, pull: Array, own: Array) -> Array:
-    """S, (T, n), for slopes g, pull = A^T lambda and scales theta."""
+    """The sizes S, (T, n), for slopes g, pull = A^T lambda and scales theta, (T, n) each."""
     size = np.where(np.isfinite(slope), np.maximum(own, np.abs(slope)), own)
     size = np.maximum(size, LEAST_SIZE * size.max(axis=1, keepdims=True))
     return np.asarray(np.maximum(size, np.abs(pull)))
@@ -188,7 +186,7 @@ def within_domain(problem: Problem, cost: Cost) -> Problem:
 
 
 def needs_reserve(reserve: Array, moment: Array) -> Mask:
-    """(T, m) whether a reserve (or a shortage) counts: it is more than 1e-6 max(1 N m, |b_k|) of the moment b.
+    """Whether a reserve or a shortage (T, m) [N m] counts: it exceeds 1e-6 max(1 N m, |b_k|) of the moment b (T, m).
 
     The one definition of SOLVED_WITH_RESERVE; kernel/solve_frame.py has the same in compiled form.
     """
@@ -196,7 +194,7 @@ def needs_reserve(reserve: Array, moment: Array) -> Mask:
 
 
 def relative_load(problem: Problem, cost: Cost) -> Array:
-    """rho, (T, n): the load of each muscle at activation 1, for a cost of levels or a multiple of one."""
+    """The loads rho, (T, n), of each muscle at activation 1, for a cost of levels or a multiple of one."""
     inner: Any = single_costs(cost)[0]
     load: Array = inner.relative_load(problem)
     return load
@@ -235,14 +233,17 @@ def _level_misses(
 
 
 def weight_of(pull: Array, load: Array, limited: Mask) -> Array:
-    """|p_i| / rho_i as a share of the sum of those that t limits, (T, n); infinite where there is none."""
-    each = np.divide(np.abs(pull), load, out=np.zeros_like(pull), where=load > 0)
-    total = np.where(limited, each, 0.0).sum(axis=1, keepdims=True)
-    return np.divide(each, total, out=np.full_like(each, np.inf), where=total > 0)
+    """The changes |p_i| / rho_i as a share of the sum of those that t limits, (T, n); infinite where there is none.
+
+    The pulls p, the loads rho and which of them t limits are (T, n).
+    """
+    change = np.divide(np.abs(pull), load, out=np.zeros_like(pull), where=load > 0)
+    total = np.where(limited, change, 0.0).sum(axis=1, keepdims=True)
+    return np.divide(change, total, out=np.full_like(change, np.inf), where=total > 0)
 
 
 def bound_of_level(upper: Array, load: Array, level: Array) -> Array:
-    """min(upper, t / rho), (T, n)."""
+    """The bounds min(upper, t / rho), (T, n), of upper bounds and loads rho (T, n) at levels t (T, 1)."""
     return np.divide(level, load, out=np.array(upper), where=load * upper > level)
 
 
@@ -274,10 +275,10 @@ def farkas_ratio(problem: Problem, direction: Array, pull: Array | None = None) 
 
 
 def is_proof(ratio: Array) -> Mask:
-    """(T,) whether a Farkas ratio proves infeasibility."""
+    """Whether a Farkas ratio, (T,), proves infeasibility."""
     return ratio > TOLERANCE
 
 
 def empty_box(problem: Problem) -> Mask:
-    """(T,) whether no activation at all satisfies the bounds (the domain of the cost ends below the lower one)."""
+    """Whether no activation at all satisfies the bounds, (T,) (the domain of the cost ends below the lower one)."""
     return np.any(problem.lower > problem.upper, axis=1)

@@ -13,7 +13,7 @@ from musclesolve.sharing.problem import Problem
 def slope_scale(
     problem: Problem, cost: Cost, reach: Array | float = 1.0, row_curvature: Array | None = None
 ) -> Array:
-    """theta_i: how much the marginal cost of each muscle changes over half the reach (T,) of activation, (T, n).
+    """The scales theta_i, (T, n): how much each marginal cost changes over half the reach (T,) of activation.
 
     Of soft rows a thousandth of the change with the muscle's own activation counts: many combinations of activations
     leave the rows unchanged, and only the rest of the cost decides between them. `row_curvature` (T, n) is the second
@@ -33,7 +33,10 @@ def slope_scale(
 def slope_size(
     problem: Problem, cost: Cost, reach: Array | float = 1.0, row_curvature: Array | None = None
 ) -> Array:
-    """The same, or the size of the marginal cost there if that is larger, as it is for linear costs, (T, n)."""
+    """The scales theta_i, or the size of the marginal cost if that is larger, as it is for linear costs, (T, n).
+
+    The marginal cost is that at half the reach (T,) of activation; `row_curvature` (T, n) as for `slope_scale`.
+    """
     slope = np.abs(cost.gradient(problem, problem.lower + _half(problem, reach)))
     scale = slope_scale(problem, cost, reach, row_curvature)
     return np.maximum(scale, np.where(np.isfinite(slope), slope, 0.0))

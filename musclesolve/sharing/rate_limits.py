@@ -45,16 +45,19 @@ class RateLimits:
 
     def __post_init__(self) -> None:
         for name in ("activation_time", "deactivation_time"):
-            check_number(
-                getattr(self, name), name, "seconds, zero or more; 0.010 and 0.040 are usual", least=0.0
-            )
+            expected = "seconds, zero or more; 0.010 and 0.040 are usual"
+            check_number(getattr(self, name), name, expected, least=0.0)
 
     def decay(self, step: Array) -> tuple[Array, Array]:
-        """e_a and e_d for times between frames (T-1,) [s]."""
-        return _left(step, self.activation_time), _left(step, self.deactivation_time)
+        """The decays e_a and e_d for times between frames (T-1,) [s]."""
+        rise, fall = (
+            np.exp(-step / constant) if constant > 0 else np.zeros_like(step)
+            for constant in (self.activation_time, self.deactivation_time)
+        )
+        return rise, fall
 
     def reach(self, activation: Array, step: ArrayLike) -> tuple[Array, Array]:
-        """The least and the greatest activation a time later [s], of the shape of activation."""
+        """The least and the greatest activation after a step [s], from activations of any shape to that shape."""
         e_a, e_d = self.decay(np.asarray(step, dtype=np.float64))
         return e_d * activation, 1.0 - e_a * (1.0 - activation)
 
@@ -62,10 +65,6 @@ class RateLimits:
         """How far each change of activation (T, n) is out of reach, (T-1, n); zero where the limits are kept."""
         low, high = self.reach(activation[:-1], np.diff(time)[:, None])
         return np.maximum(np.maximum(low - activation[1:], activation[1:] - high), 0.0)
-
-
-def _left(step: Array, constant: float) -> Array:
-    return np.exp(-step / constant) if constant > 0 else np.zeros_like(step)
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,26 +79,26 @@ class ActivationLimits:
 
     @classmethod
     def of(cls, limits: RateLimits | None, time: Array) -> ActivationLimits:
-        """For frames at these times (T,) [s]; without time constants, limits that every activation keeps."""
+        """The limits of frames at times (T,) [s]; without time constants, such that every activation keeps."""
         e_a, e_d = (limits or RateLimits(0.0, 0.0)).decay(np.diff(time))
         return cls(e_a[:, None], e_d[:, None])
 
     def with_loose_frames(self, count: int) -> ActivationLimits:
-        """With so many frames more at the end, of which each may have any activation."""
+        """The limits with so many frames more at the end, of which each may have any activation."""
         none = np.zeros((count, 1))
         return ActivationLimits(np.vstack([self.e_a, none]), np.vstack([self.e_d, none]))
 
     def slack(self, a: Array) -> Array:
-        """G a - h: how much farther each activation could have fallen and risen."""
+        """The slack G a - h, (2, T-1, n): how much farther each activation (T, n) could have fallen and risen."""
         rise = (1.0 - self.e_a) - a[1:] + self.e_a * a[:-1]
         return np.stack([a[1:] - self.e_d * a[:-1], rise])
 
     def change(self, d: Array) -> Array:
-        """G d."""
+        """The change G d, (2, T-1, n), of the slack for a change d of activations (T, n)."""
         return np.stack([d[1:] - self.e_d * d[:-1], self.e_a * d[:-1] - d[1:]])
 
     def pull(self, multiplier: Array) -> Array:
-        """G^T y, (T, n)."""
+        """The pull G^T y, (T, n), of multipliers y of the limits, (2, T-1, n)."""
         fall, rise = multiplier
         total = np.zeros((fall.shape[0] + 1, fall.shape[1]))
         total[1:] += fall - rise
@@ -107,7 +106,7 @@ class ActivationLimits:
         return total
 
     def diagonal(self, ratio: Array) -> Array:
-        """The diagonal of G^T diag(ratio) G, (T, n)."""
+        """The diagonal of G^T diag(ratio) G, (T, n), for ratios (2, T-1, n)."""
         fall, rise = ratio
         total = np.zeros((fall.shape[0] + 1, fall.shape[1]))
         total[1:] += fall + rise
@@ -115,5 +114,5 @@ class ActivationLimits:
         return total
 
     def beside(self, ratio: Array) -> Array:
-        """Its entries between a muscle and itself in the next frame, (T-1, n)."""
+        """The entries of G^T diag(ratio) G between a muscle and itself in the next frame, (T-1, n)."""
         return -self.e_d * ratio[0] - self.e_a * ratio[1]

@@ -32,7 +32,7 @@ HALF = 3
 
 
 class Basis(NamedTuple):
-    """Of time_basis.py: first (T,), value and rate (T, 3)."""
+    """The arrays of time_basis.py: first (T,), value and rate (T, 3)."""
 
     first: Any
     value: Any
@@ -64,7 +64,7 @@ LEAST_PIVOT, ROUND_OFF = 1e-15, 1e-13
 
 @compiled
 def assemble_chain(basis: Basis, nodes: Nodes, i: int, share: float, band: Any) -> None:
-    """H of muscle i: sums over frames of second derivatives times the rows of the basis.
+    """The band (T, 4) of H of muscle i: sums over frames of second derivatives times the rows of the basis.
 
     Of the negative eigenvalue of a frame this share is left out: what is left is convex for share 1.
     """
@@ -122,7 +122,10 @@ def _add_beside(basis: Basis, nodes: Nodes, i: int, t: int, band: Any) -> None:
 
 @compiled
 def factor_chain(band: Any, shift: float, out: Any) -> int:
-    """L and D with L D L^T = H + shift diag(H): the number of negative pivots, -1 where one vanishes."""
+    """The factors L and D with L D L^T = H + shift diag(H), (T, 4), in place.
+
+    Returns the number of negative pivots, -1 where one vanishes.
+    """
     negative = 0
     for j in range(band.shape[0]):
         pivot = band[j, 0] + shift * abs(band[j, 0])
@@ -202,7 +205,7 @@ def inverse_beside(factor: Any, inverse: Any) -> None:
 
 @compiled
 def response(basis: Basis, factor: Any, i: int, inverse: Any, gram: Any) -> None:
-    """Z H^-1 Z^T of muscle i between frames t and t + q, into gram (T, reach + 1, n)."""
+    """The response Z H^-1 Z^T of muscle i between frames t and t + q, into gram (T, reach + 1, n)."""
     inverse_beside(factor, inverse)
     frames, reach = gram.shape[0], gram.shape[1] - 1
     for t in range(frames):
@@ -242,7 +245,7 @@ def blocks(lever: Any, compliance: Any, gram: Any, band: Any, work: Any) -> None
 
 @compiled
 def product(basis: Basis, factors: Any, lever: Any, compliance: Any, x: Any, out: Any, work: Any) -> None:
-    """S x for x (T, m); lever (n, T, m) here; work: (T,)."""
+    """The product S x for x (T, m); lever (n, T, m) here; work: (T,)."""
     muscles, frames, moments = lever.shape
     for t in range(frames):
         for k in range(moments):
@@ -255,7 +258,7 @@ def product(basis: Basis, factors: Any, lever: Any, compliance: Any, x: Any, out
 
 @compiled
 def spread(basis: Basis, lever: Any, x: Any, out: Any) -> None:
-    """Z^T A^T x of one muscle, (T,)."""
+    """The sum Z^T A^T x of one muscle, (T,), for levers and multipliers x (T, m)."""
     frames, moments = x.shape
     for t in range(frames):
         out[t] = 0.0
@@ -269,7 +272,7 @@ def spread(basis: Basis, lever: Any, x: Any, out: Any) -> None:
 
 @compiled
 def collect(basis: Basis, lever: Any, c: Any, out: Any) -> None:
-    """Add A Z c of one muscle to `out`, (T, m)."""
+    """Add A Z c of one muscle, for coefficients c (T,), to `out`, (T, m)."""
     frames, moments = out.shape
     for t in range(frames):
         total = 0.0
@@ -314,12 +317,12 @@ def couple(basis, factors, lever, compliance, inverse, gram, band, work):
 
 
 def multiply(basis, factors, lever, compliance, x, out, work):
-    """S x, (T, m), for levers (n, T, m)."""
+    """The product S x, (T, m), for levers (n, T, m)."""
     product(basis, factors, lever, compliance, x, out, work)
 
 
 def solve(factors, x):
-    """H_i^-1 x_i of all muscles, in place of x (n, T)."""
+    """Replace x (n, T) by H_i^-1 x_i of all muscles."""
     for i in range(factors.shape[0]):
         solve_chain(factors[i], x[i])
 

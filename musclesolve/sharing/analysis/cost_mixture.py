@@ -102,7 +102,18 @@ def explain(
     at_bound = check_number(at_bound, "at_bound", "a positive number", above=0.0)
     for cost in chosen:
         problem = within_domain(problem, cost)
-    pattern = _checked(problem, activation, at_bound)
+    shape = problem.force_capacity.shape
+    shapes = (shape, shape[1:]) if problem.n_frames == 1 else (shape,)
+    pattern = np.atleast_2d(check_real_array(activation, "activation", f"{shape}", shapes=shapes))
+    beyond = (pattern < problem.lower - at_bound) | (pattern > problem.upper + at_bound)
+    for t, i in np.argwhere(beyond)[:1]:
+        raise InputError(
+            f"the activation of {(problem.muscle or ())[i]} in frame {t} is {pattern[t, i]:g}",
+            code="bad_value",
+            where="activation",
+            expected=f"{problem.lower[t, i]:g} to {problem.upper[t, i]:g}, its bounds and the domain of the costs",
+            remedy="leave out the cost whose domain ends there, or the frame (as NaN)",
+        )
 
     # the conditions of each frame and muscle: r = 0 inside, r >= 0 at the lower bound, r <= 0 at the upper one
     movable = problem.upper - problem.lower > LEAST_WIDTH
@@ -125,10 +136,8 @@ def explain(
     unit = np.sqrt(np.square(slope[inside & informative[:, None]]).mean(axis=0))
     for cost, length in zip(chosen, unit, strict=True):
         if not length > 0:
-            fault, expected = (
-                "has no slope anywhere along the pattern",
-                "costs that depend on its activations",
-            )
+            fault = "has no slope anywhere along the pattern"
+            expected = "costs that depend on its activations"
             raise bad_cost(cost, fault, expected, where="costs", remedy="leave it out")
     slope = slope / unit
     square = np.where(inside[..., None], np.square(slope), 0.0).sum(axis=(1, 2))
@@ -190,19 +199,3 @@ def _least_squares(matrix: Array, slope: Array, active: Mask) -> tuple[Array, Ar
     inverse = np.divide(1.0, values, out=np.zeros_like(values), where=keep)
     multiplier = np.einsum("tkm,tk,tkj,j->tm", right, inverse, projected, v)
     return v, multiplier, factor
-
-
-def _checked(problem: Problem, activation: ArrayLike, at_bound: float) -> Array:
-    shape = problem.force_capacity.shape
-    shapes = (shape, shape[1:]) if problem.n_frames == 1 else (shape,)
-    pattern = np.atleast_2d(check_real_array(activation, "activation", f"{shape}", shapes=shapes))
-    beyond = (pattern < problem.lower - at_bound) | (pattern > problem.upper + at_bound)
-    for t, i in np.argwhere(beyond)[:1]:
-        raise InputError(
-            f"the activation of {(problem.muscle or ())[i]} in frame {t} is {pattern[t, i]:g}",
-            code="bad_value",
-            where="activation",
-            expected=f"{problem.lower[t, i]:g} to {problem.upper[t, i]:g}, its bounds and the domain of the costs",
-            remedy="leave out the cost whose domain ends there, or the frame (as NaN)",
-        )
-    return pattern

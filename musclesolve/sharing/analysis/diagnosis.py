@@ -109,18 +109,17 @@ class Diagnosis:
 
     @cached_property
     def alone(self) -> Array:
-        """(k, m) [N m], signed: the least shortage if no other degree of freedom lacks anything, or infinite."""
+        """The least shortage (k, m) [N m], signed, if no other degree of freedom lacks anything, or infinite."""
         least = np.full(self.shortage.shape, np.inf)
         for k, dof in np.ndindex(least.shape):
             unit = np.eye(self.part.n_dof)[:, [dof]]
-            found = _least(self.part, k, np.hstack([unit, -unit]), np.ones(2))
-            if found is not None:
-                least[k, dof] = found[0][0] - found[0][1]
+            if (optimum := _least(self.part, k, np.hstack([unit, -unit]), np.ones(2))) is not None:
+                least[k, dof] = optimum[0][0] - optimum[0][1]
         return least
 
     @cached_property
     def strength_factor(self) -> Array:
-        """(k,) the smallest factor above one on the strength of all muscles that makes the frame feasible.
+        """The smallest factor (k,) above one on the strength of all muscles that makes the frame feasible.
 
         Infinite if there is none.
         """
@@ -129,20 +128,20 @@ class Diagnosis:
 
     @cached_property
     def limited_factor(self) -> Array:
-        """(k,) the same with the limited muscles alone made stronger."""
+        """The smallest factor (k,) on the strength of the limited muscles alone; infinite if there is none."""
         return np.array([_smallest_factor(self.part, k, who) for k, who in enumerate(self.limited)])
 
     @cached_property
     def passive_shortage(self) -> Array:
-        """(k,) [N m], the part of `total` due to passive forces: the decrease if they could be smaller."""
+        """The part (k,) [N m] of `total` due to passive forces: the decrease if they could be smaller."""
         less = np.full(len(self.frame), np.inf)
         (_, dofs, count), one = self.passive.shape, np.eye(self.part.n_dof)
         weight = np.append(np.zeros(count), np.ones(2 * dofs))
         for k, passive in enumerate(self.passive):
             most = [1.0] * count + [None] * (2 * dofs)
-            found = _least(self.part, k, np.hstack([-passive, one, -one]), weight, most)
-            if found is not None:
-                less[k] = found[0][count:].sum()
+            optimum = _least(self.part, k, np.hstack([-passive, one, -one]), weight, most)
+            if optimum is not None:
+                less[k] = optimum[0][count:].sum()
         return np.asarray(np.maximum(self.total - less, 0.0))
 
     def passive_cause(self, number: int) -> PassiveCause | None:
@@ -203,7 +202,7 @@ class Diagnosis:
 
     @property
     def total(self) -> Array:
-        """(k,) [N m], the sum of the sizes of the shortages."""
+        """The sum (k,) [N m] of the sizes of the shortages of each frame."""
         return np.asarray(np.abs(self.shortage).sum(axis=1))
 
     def lacking(self, number: int) -> list[str]:
@@ -242,25 +241,24 @@ class Diagnosis:
             )
         if cause is not None and self.without_passive(number):
             clauses.append("without passive forces the muscles would suffice")
-        else:
-            clauses.append(self._strength(number))
+        elif (remedy := self.remedy(number)) is not None:
+            # the strength that would suffice
+            limited = self.limited[number]
+            digits = max(2, len(f"{remedy.factor:.4f}".rstrip("0").partition(".")[2]))
+            factor = f"{remedy.factor:.{digits}f} times"
+            if remedy.muscles.all() and not limited.all():
+                clauses.append(f"{factor} the strength of all muscles would suffice")
+            else:
+                whose = "its" if limited.sum() == 1 else "their"
+                alone = "" if remedy.also_of_all else ", with that of the others as it is,"
+                clauses.append(f"{factor} {whose} strength{alone} would suffice")
+        elif not self.limited[number].any():
+            clauses.append("no muscle can produce it")
+        elif not np.isfinite([self.strength_factor[number], self.limited_factor[number]]).any():
+            clauses.append(
+                "no strength would suffice"
+            )  # nothing where one exists, but fails when it is tried
         return "; ".join(part for part in clauses if part)
-
-    def _strength(self, number: int) -> str:
-        """The strength that would suffice, or why there is none; empty where one exists, but fails when it is tried."""
-        remedy, limited = self.remedy(number), self.limited[number]
-        if remedy is None:
-            if not limited.any():
-                return "no muscle can produce it"
-            known = np.isfinite([self.strength_factor[number], self.limited_factor[number]]).any()
-            return "" if known else "no strength would suffice"
-        digits = max(2, len(f"{remedy.factor:.4f}".rstrip("0").partition(".")[2]))
-        factor = f"{remedy.factor:.{digits}f} times"
-        if remedy.muscles.all() and not limited.all():
-            return f"{factor} the strength of all muscles would suffice"
-        whose = "its" if limited.sum() == 1 else "their"
-        alone = "" if remedy.also_of_all else ", with that of the others as it is,"
-        return f"{factor} {whose} strength{alone} would suffice"
 
 
 def diagnose(
@@ -279,19 +277,42 @@ def diagnose(
         InputError: passive forces that do not fit, or are negative or not finite in a valid frame; a frame that does
             not exist.
     """
-    problem = _with_passive(check_problem(problem), passive_force)
-    number = _chosen(problem, frames)
+    shape, tension = check_problem(problem).force_capacity.shape, problem.passive_force
+    if passive_force is not None:
+        expected, shapes = f"{shape} or {shape[1:]} newtons", (shape, shape[1:])
+        tension = check_real_array(passive_force, "passive_force", expected, where="diagnose", shapes=shapes)
+        tension = np.broadcast_to(tension, shape)
+    if tension is not None:
+        for t, i in np.argwhere(problem.valid[:, None] & ~((tension >= 0) & np.isfinite(tension)))[:1]:
+            fault = f"passive_force is {tension[t, i]:g} for {(problem.muscle or ())[i]} in frame {t}"
+            raise InputError(fault, code="bad_number", where="diagnose", expected="zero or more [N]")
+        if passive_force is not None:
+            problem = replace(problem, passive_force=np.where(problem.valid[:, None], tension, np.nan))
+
+    # the numbers of the valid frames among those asked for
+    chosen, count = np.asarray(problem.valid if frames is None else frames), problem.n_frames
+    if chosen.dtype == bool and chosen.shape == (count,):
+        chosen = np.flatnonzero(chosen)
+    if chosen.size and not np.issubdtype(chosen.dtype, np.integer):
+        fault, expected = f"the frames are {as_text(frames)}", f"whole numbers, or {count} truth values"
+        raise InputError(fault, code="bad_type", where="diagnose", expected=expected)
+    number = chosen.astype(np.int64).reshape(-1)
+    for unknown in number[(number < 0) | (number >= count)]:
+        fault = f"there is no frame {unknown}"
+        raise InputError(fault, code="bad_number", where="diagnose", expected=f"0 to {count - 1}")
+    number = number[problem.valid[number]]
+
     one, dofs = np.eye(problem.n_dof), problem.n_dof
     shortage, proof = np.zeros((2, number.size, dofs))
     for k, t in enumerate(number.tolist()):
-        found = _least(problem, t, np.hstack([one, -one]), np.ones(2 * dofs))
-        if found is None:
+        optimum = _least(problem, t, np.hstack([one, -one]), np.ones(2 * dofs))
+        if optimum is None:
             raise MuscleSolveError(f"HiGHS finds no missing moment in frame {t}, though there always is one")
-        shortage[k], proof[k] = found[0][:dofs] - found[0][dofs:], found[1]
+        shortage[k], proof[k] = optimum[0][:dofs] - optimum[0][dofs:], optimum[1]
     short = is_proof(farkas_ratio(problem.frames(number), proof)) if number.size else np.zeros(0, dtype=bool)
     number, shortage, proof = number[short], shortage[short], proof[short]
     part = problem.frames(number)
-    tension = 0.0 if part.passive_force is None else part.passive_force[:, None, :]
+    passive = 0.0 if part.passive_force is None else part.passive_force[:, None, :]
     pull = part.pull(proof)
     largest = np.abs(pull).max(axis=1, keepdims=True)
     limited = pull > _PULLS * np.maximum(largest, np.finfo(float).tiny)
@@ -309,44 +330,8 @@ def diagnose(
         muscle=problem.muscle or (),
         dof=problem.dof or (),
         part=part,
-        passive=part.moment_arm * tension,
+        passive=part.moment_arm * passive,
     )
-
-
-def _chosen(problem: Problem, frames: Sequence[int] | NDArray[np.int64] | Mask | None) -> NDArray[np.int64]:
-    """Numbers of the valid frames among those given, by their numbers or by one truth value each."""
-    given, count = np.asarray(problem.valid if frames is None else frames), problem.n_frames
-    if given.dtype == bool and given.shape == (count,):
-        given = np.flatnonzero(given)
-    if given.size and not np.issubdtype(given.dtype, np.integer):
-        fault = f"the frames are {as_text(frames)}"
-        expected = f"whole numbers, or {count} truth values"
-        raise InputError(fault, code="bad_type", where="diagnose", expected=expected)
-    number = given.astype(np.int64).reshape(-1)
-    for unknown in number[(number < 0) | (number >= count)]:
-        raise InputError(
-            f"there is no frame {unknown}", code="bad_number", where="diagnose", expected=f"0 to {count - 1}"
-        )
-    return number[problem.valid[number]]
-
-
-def _with_passive(problem: Problem, force: ArrayLike | None) -> Problem:
-    """The problem with the passive forces that are given, or its own, checked."""
-    if force is not None:
-        shape = problem.force_capacity.shape
-        expected, shapes = f"{shape} or {shape[1:]} newtons", (shape, shape[1:])
-        given = check_real_array(force, "passive_force", expected, where="diagnose", shapes=shapes)
-        tension = np.broadcast_to(given, shape)
-    elif problem.passive_force is not None:
-        tension = problem.passive_force
-    else:
-        return problem
-    for t, i in np.argwhere(problem.valid[:, None] & ~((tension >= 0) & np.isfinite(tension)))[:1]:
-        fault = f"passive_force is {tension[t, i]:g} for {(problem.muscle or ())[i]} in frame {t}"
-        raise InputError(fault, code="bad_number", where="diagnose", expected="zero or more [N]")
-    if force is None:
-        return problem
-    return replace(problem, passive_force=np.where(problem.valid[:, None], tension, np.nan))
 
 
 def _least(
@@ -363,8 +348,8 @@ def _least(
         *((0.0, bound) for bound in at_most),
     ]
     rows = np.hstack([problem.moment_matrix[frame], further])
-    found = minimise(np.append(np.zeros(count), weight), rows, problem.moment[frame], bounds)
-    return None if found is None else (found[0][count:], found[1])
+    optimum = minimise(np.append(np.zeros(count), weight), rows, problem.moment[frame], bounds)
+    return None if optimum is None else (optimum[0][count:], optimum[1])
 
 
 def _smallest_factor(problem: Problem, frame: int, chosen: Mask) -> float:
@@ -383,8 +368,8 @@ def _smallest_factor(problem: Problem, frame: int, chosen: Mask) -> float:
     ]
     rows = np.column_stack([matrix, np.zeros(problem.n_dof)])
     cost, bounds = np.append(np.zeros(count), 1.0), [*bounds, (1.0, None)]
-    found = minimise(cost, rows, problem.moment[frame], bounds, limits)
-    return float("inf") if found is None else float(found[0][-1])
+    optimum = minimise(cost, rows, problem.moment[frame], bounds, limits)
+    return float("inf") if optimum is None else float(optimum[0][-1])
 
 
 def strengthened(problem: Problem, factor: Array) -> Problem:
@@ -403,7 +388,7 @@ def _feasible(problem: Problem) -> bool:
 
 
 def listed(parts: list[str]) -> str:
-    """One, two and three."""
+    """The parts as a list in words, such as: one, two and three."""
     return " and ".join(part for part in (", ".join(parts[:-1]), parts[-1]) if part)
 
 
@@ -417,12 +402,12 @@ def moment_text(moment: float, dof: str, directions: Directions) -> str:
 
 
 def at_limit(names: list[str]) -> str:
-    """Soleus_r is at its limit; nothing without names."""
+    """The muscles that are at their limit, as a clause; nothing without names."""
     verb, whose = ("is", "its") if len(names) == 1 else ("are", "their")
     return f"{shown(names)} {verb} at {whose} limit" if names else ""
 
 
 def shown(names: list[str]) -> str:
-    """The first names, and how many more."""
+    """The first three names, and how many more there are."""
     more = [f"{len(names) - _NAMED} more"] if len(names) > _NAMED else []
     return listed(names[:_NAMED] + more)

@@ -64,11 +64,11 @@ class ForceRange:
 
     @property
     def width(self) -> Array:
-        """Greatest - least."""
+        """The difference of greatest and least force, (T, n) [N]."""
         return self.greatest - self.least
 
     def drop_frame_axis(self) -> ForceRange:
-        """The same for a single frame."""
+        """The same for a single frame, whose arrays are (n,)."""
         return ForceRange(*(getattr(self, f.name)[0] for f in fields(self)))
 
 
@@ -83,7 +83,7 @@ class OneActivation(SumOfTerms):
     exponent = 1.0
 
     def coefficient(self, problem: Problem) -> Array:
-        """One for the muscle, zero for the others, (T, n)."""
+        """The coefficients: one for the muscle, zero for the others, (T, n)."""
         chosen = np.zeros_like(problem.force_capacity)
         chosen[:, self.muscle] = 1.0
         return chosen
@@ -106,18 +106,16 @@ def feasible_range(problem: Problem, muscles: Sequence[str] | None = None) -> Fo
     wanted = chosen_muscles(check_problem(problem), muscles)
     exact = replace(problem, reserve_weight=None)
     frames = np.flatnonzero(reachable(exact))
-    found = ForceRange(*(np.full(problem.force_capacity.shape, np.nan) for _ in range(4)))
+    span = ForceRange(*(np.full(problem.force_capacity.shape, np.nan) for _ in range(4)))
     if frames.size:
         part = exact.frames(frames)
+        sides = (1, span.least, span.gap_least), (-1, span.greatest, span.gap_greatest)
         for muscle in wanted:
             capacity = part.force_capacity[:, muscle]
-            for sign, end, gap in (
-                (1, found.least, found.gap_least),
-                (-1, found.greatest, found.gap_greatest),
-            ):
+            for sign, end, gap in sides:
                 value, error = _least(part, OneActivation(muscle, float(sign)))
                 end[frames, muscle], gap[frames, muscle] = sign * capacity * value, capacity * error
-    return found.drop_frame_axis() if problem.single_frame else found
+    return span.drop_frame_axis() if problem.single_frame else span
 
 
 def chosen_muscles(problem: Problem, names: Sequence[str] | None) -> list[int]:
@@ -137,7 +135,7 @@ def chosen_muscles(problem: Problem, names: Sequence[str] | None) -> list[int]:
 
 
 def reachable(problem: Problem) -> Mask:
-    """(T,) whether some activation produces the moments: by certificate, or by HiGHS where there is none."""
+    """Whether some activation produces the moments, (T,): by certificate, or by HiGHS where there is none."""
     status = np.atleast_1d(solve(problem, "force_squared").status)
     within = status == Status.SOLVED
     for t in np.flatnonzero(np.isin(status, (Status.MAX_ITERATIONS, Status.SOLVER_FAILED))):
@@ -152,17 +150,20 @@ def _least(problem: Problem, cost: OneActivation) -> tuple[Array, Array]:
     value, gap = _bounded(problem, slope, attempt.activation, attempt.multiplier)
     width = (problem.upper - problem.lower)[:, cost.muscle]
     for t in np.flatnonzero(~(gap <= ACCURACY * width)):
-        found = _highs(problem, int(t), slope[t])
-        if found is None:
+        vertex = _highs(problem, int(t), slope[t])
+        if vertex is None:
             value[t] = gap[t] = np.nan
             continue
         one = problem.frames(np.array([t]))
-        value[t], gap[t] = (x[0] for x in _bounded(one, slope[t : t + 1], found[0][None], found[1][None]))
+        value[t], gap[t] = (x[0] for x in _bounded(one, slope[t : t + 1], vertex[0][None], vertex[1][None]))
     return value, gap
 
 
 def _bounded(problem: Problem, slope: Array, activation: Array, multiplier: Array) -> tuple[Array, Array]:
-    """Value of a solution, and its distance from the bound by its multiplier plus its error in the moments."""
+    """The value of a solution, and its distance from the bound by its multiplier plus its error in the moments, (T,).
+
+    The slopes of the linear cost and the activations are (T, n), the multipliers (T, m).
+    """
     rest = slope - problem.pull(multiplier)
     bound = (multiplier * problem.moment).sum(axis=1)
     bound = bound + np.minimum(rest * problem.lower, rest * problem.upper).sum(axis=1)
@@ -172,7 +173,7 @@ def _bounded(problem: Problem, slope: Array, activation: Array, multiplier: Arra
 
 
 def _highs(problem: Problem, frame: int, slope: Array) -> tuple[Array, Array] | None:
-    """Activation and multipliers of one linear programme; None if the moments are out of reach."""
+    """Activation (n,) and multipliers (m,) of least slope . a, slope (n,), in a frame; None if there are none."""
     bounds = list(zip(problem.lower[frame].tolist(), problem.upper[frame].tolist(), strict=True))
     return minimise(slope, problem.moment_matrix[frame], problem.moment[frame], bounds)
 
@@ -223,12 +224,20 @@ def near_optimal_range(
         for k in np.flatnonzero(least < 0)[:1]:
             fault = f"the least cost of {chosen.name} in frame {frames[k]} is {least[k]:g}"
             expected = "a cost of zero or more, of which `within` is a share"
-            remedy = "add a constant to the cost, so that it is never negative"
-            raise InputError(
-                fault, code="bad_cost", where="near_optimal_range", expected=expected, remedy=remedy
-            )
-        optimum = _Optimum(part, chosen, solver, best.activation[frames], least, within)
-        lower, upper = _outermost(part, chosen, [(problem.muscle or ())[i] for i in wanted])
+            remedy, where = "add a constant to the cost, so that it is never negative", "near_optimal_range"
+            raise InputError(fault, code="bad_cost", where=where, expected=expected, remedy=remedy)
+        optimum = _CertifiedOptimum(part, chosen, solver, best.activation[frames], least, within)
+
+        # activations beyond which a muscle cannot be in any case
+        domain, names = within_domain(part, chosen), [(problem.muscle or ())[i] for i in wanted]
+        lower, upper = domain.lower.copy(), domain.upper.copy()
+        if part.reserve_weight is None:
+            reach, capacity = feasible_range(domain, names), part.force_capacity
+            outer = (lower, reach.least - reach.gap_least), (upper, reach.greatest + reach.gap_greatest)
+            for bound, force in outer:
+                known = np.isfinite(force) & (capacity > 0)
+                bound[known] = force[known] / capacity[known]
+        lower, upper = np.maximum(lower, domain.lower), np.minimum(upper, domain.upper)
         for muscle in wanted:
             enclosed = _enclosed(optimum, muscle, lower[:, muscle], upper[:, muscle], accuracy)
             for array, end in zip(ends, enclosed, strict=True):
@@ -238,7 +247,7 @@ def near_optimal_range(
 
 
 @dataclass(frozen=True)
-class _Optimum:
+class _CertifiedOptimum:
     """The optima: problem of t frames, activation (t, n), least cost (t,), and the share that may be added."""
 
     problem: Problem
@@ -249,17 +258,20 @@ class _Optimum:
     within: float
 
     def excess(self, muscle: int, value: Array, frames: NDArray[np.intp]) -> Array:
-        """sqrt((h(v) - h*) / (within h*)) - 1: negative inside the range; infinite if impossible, NaN if not known."""
+        """The excess sqrt((h(v) - h*) / (within h*)) - 1 of values v (t,) in some frames (t,) of a muscle.
+
+        Negative inside the range; infinite if impossible, NaN if not known.
+        """
         part = self.problem.frames(frames)
         lower, upper = part.lower.copy(), part.upper.copy()
         lower[:, muscle] = upper[:, muscle] = value
         held = replace(part, lower=lower, upper=upper)
-        found = solve(held, self.cost, self.solver)
+        solution = solve(held, self.cost, self.solver)
         allowed = self.within * self.least[frames]
-        more = np.maximum(_total(held, found, np.arange(len(frames))) - self.least[frames], 0.0)
+        more = np.maximum(_total(held, solution, np.arange(len(frames))) - self.least[frames], 0.0)
         ratio = np.divide(more, allowed, out=np.where(more > 0, np.inf, 0.0), where=allowed > 0)
-        known = np.where(found.solved, np.sqrt(ratio) - 1.0, np.nan)
-        return np.where(found.status == Status.INFEASIBLE, np.inf, known)
+        known = np.where(solution.solved, np.sqrt(ratio) - 1.0, np.nan)
+        return np.where(solution.status == Status.INFEASIBLE, np.inf, known)
 
 
 def _total(problem: Problem, solution: Solution, frames: NDArray[np.intp]) -> Array:
@@ -270,20 +282,8 @@ def _total(problem: Problem, solution: Solution, frames: NDArray[np.intp]) -> Ar
     return np.asarray(value + 0.5 * (problem.reserve_weight * solution.reserve[frames] ** 2).sum(axis=1))
 
 
-def _outermost(problem: Problem, cost: Cost, muscles: Sequence[str]) -> tuple[Array, Array]:
-    """Activations beyond which a muscle cannot be in any case, (t, n) each."""
-    domain = within_domain(problem, cost)
-    lower, upper = domain.lower.copy(), domain.upper.copy()
-    if problem.reserve_weight is None:
-        span, capacity = feasible_range(domain, muscles), problem.force_capacity
-        for ends, force in ((lower, span.least - span.gap_least), (upper, span.greatest + span.gap_greatest)):
-            known = np.isfinite(force) & (capacity > 0)
-            ends[known] = force[known] / capacity[known]
-    return np.maximum(lower, domain.lower), np.minimum(upper, domain.upper)
-
-
 def _enclosed(
-    optimum: _Optimum, muscle: int, lower: Array, upper: Array, accuracy: float
+    optimum: _CertifiedOptimum, muscle: int, lower: Array, upper: Array, accuracy: float
 ) -> tuple[Array, Array, Array, Array]:
     """Least and greatest activation (t,) and how much farther out the ends may be.
 

@@ -61,12 +61,12 @@ class ParetoFront:
 
     @property
     def complete(self) -> Mask:
-        """(T,) which frames are solved at every point."""
+        """Which frames are solved at every point, (T,)."""
         return (self.status == Status.SOLVED).all(axis=0)
 
     @property
     def total(self) -> Array:
-        """(W, J) every cost summed over the complete frames."""
+        """Every cost summed over the complete frames, (W, J)."""
         return self.cost[:, self.complete].sum(axis=1)
 
     @property
@@ -100,8 +100,8 @@ def pareto_front(
     Raises:
         InputError: fewer than two costs, a cost that is not convex, too many points, or what `solve` refuses.
     """
-    given = members(costs)
-    if len(given) < 2:
+    listed = members(costs)
+    if len(listed) < 2:
         fault, expected = "a Pareto front needs two costs or more", "a list of names or Cost objects"
         raise InputError(fault, code="missing_argument", where="costs", expected=expected)
     if check_problem(problem).reserve_weight is not None:
@@ -112,7 +112,7 @@ def pareto_front(
             expected="moments that the muscles alone produce",
             remedy="leave reserve_weight out; frames out of reach are marked INFEASIBLE",
         )
-    chosen = [check_smooth_convex_cost(cost, problem, "weighed against others", "costs") for cost in given]
+    chosen = [check_smooth_convex_cost(cost, problem, "weighed against others", "costs") for cost in listed]
     problem = replace(problem)  # its arrays have the frame axis even if those given had none
     # all weights that are multiples of 1 / divisions and sum to one, from the last cost to the first
     divisions, count = check_integer(divisions, "divisions", 1), len(chosen)
@@ -123,7 +123,7 @@ def pareto_front(
     for cost in chosen:
         problem = within_domain(problem, cost)
     corners = [_point(problem, chosen, row, solver) for row in np.eye(count)]
-    table = np.stack([corner.cost for corner in corners])  # (J, T, J)
+    table = np.stack([values for _, values, _ in corners])  # (J, T, J)
     if scope == "motion":
         table = table[:, np.isfinite(table).all(axis=(0, 2))].sum(axis=1)
     least, largest = table.min(axis=0), table.max(axis=0)
@@ -132,27 +132,23 @@ def pareto_front(
         corners[int(row.argmax())] if row.max() == 1.0 else _point(problem, chosen, row / reach, solver)
         for row in weight
     ]
+    activation, value, status = (np.stack(arrays) for arrays in zip(*points, strict=True))
     return ParetoFront(
         costs=tuple(cost.label for cost in chosen),
         weight=weight,
-        activation=np.stack([point.activation for point in points]),
-        cost=np.stack([point.cost for point in points]),
+        activation=activation,
+        cost=value,
         least=least,
         largest=largest,
-        status=np.stack([point.status for point in points]),
+        status=status,
         scope=scope,
     )
 
 
-@dataclass(frozen=True, eq=False)
-class _Point:
-    activation: Array
-    cost: Array  # (T, J)
-    status: NDArray[np.int8]
-
-
-def _point(problem: Problem, costs: Sequence[Cost], weight: Array, solver: str | Solver) -> _Point:
-    """The optimum for weights (J,) or (T, J) of costs as they are."""
+def _point(
+    problem: Problem, costs: Sequence[Cost], weight: Array, solver: str | Solver
+) -> tuple[Array, Array, NDArray[np.int8]]:
+    """The optimum for weights (J,) or (T, J) of costs as they are: activation (T, n), costs (T, J), status (T,)."""
     shape = (problem.n_frames, len(costs))
     weight = np.broadcast_to(weight, shape)
     single = [cost for cost, column in zip(costs, weight.T, strict=True) if column.any()]
@@ -163,11 +159,11 @@ def _point(problem: Problem, costs: Sequence[Cost], weight: Array, solver: str |
         mixture = _FrameWeightedSum(tuple((1.0, cost) for cost in costs))
         solution = solve(_WeightedProblem.of(problem, weight), mixture, solver)
     solved = solution.solved
-    cost = np.full(shape, np.nan)
+    values = np.full(shape, np.nan)
     if solved.any():
         part, activation = problem.frames(solved), solution.activation[solved]
-        cost[solved] = np.stack([each.total_value(part, activation) for each in costs], axis=-1)
-    return _Point(solution.activation, cost, solution.status)
+        values[solved] = np.stack([cost.total_value(part, activation) for cost in costs], axis=-1)
+    return solution.activation, values, solution.status
 
 
 def _wide(least: Array, largest: Array) -> Mask:

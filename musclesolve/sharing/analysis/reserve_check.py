@@ -100,7 +100,16 @@ def check_reserves(
         raise InputError(fault, code="bad_range", where="check_reserves", expected="0 < strict <= usual")
     strict, usual = pair.tolist()
     check_solution(check_problem(problem), solution)
-    compared = problem.moment if moment is None else _compared(problem, moment)
+    compared, shape = problem.moment, problem.moment.shape
+    if moment is not None:
+        shapes, expected = (shape, shape[1:]) if len(compared) == 1 else (shape,), f"{shape} newton metres"
+        compared = np.atleast_2d(
+            check_real_array(moment, "moment", expected, where="check_reserves", shapes=shapes)
+        )
+        for t, k in np.argwhere(problem.valid[:, None] & ~np.isfinite(compared))[:1]:
+            fault = f"the moment of {(problem.dof or ())[k]} in frame {t} is {compared[t, k]:g}"
+            expected = "a finite number in every valid frame [N m]"
+            raise InputError(fault, code="not_finite", where="check_reserves", expected=expected)
     solved = np.atleast_1d(solution.solved)
     reserve = np.atleast_2d(solution.reserve)[solved]
     weight = np.atleast_2d(solution.reserve_weight)[solved]
@@ -110,16 +119,8 @@ def check_reserves(
     rms, rms_moment = (np.sqrt((x**2).sum(axis=0) / max(len(x), 1)) for x in (reserve, size))
     share = _share(peak, top)
     largest = np.where(used, weight, 0.0).max(axis=0, initial=0.0)
-    verdict = [
-        Verdict.NONE
-        if x == 0
-        else Verdict.SMALL
-        if x <= strict
-        else Verdict.TOLERABLE
-        if x <= usual
-        else Verdict.LARGE
-        for x in share
-    ]
+    # a share is the first of these that it does not exceed
+    verdict = [tuple(Verdict)[k] for k in np.searchsorted([0.0, strict, usual], share)]
     return ReserveCheck(
         dof=problem.dof or (),
         peak=peak,
@@ -142,21 +143,6 @@ def worst_frames(helped: Mask, reserve: Array) -> NDArray[np.int64]:
     size = np.nan_to_num(np.abs(reserve).sum(axis=1))
     frames = [first + int(size[first:stop].argmax()) for first, stop in true_runs(helped)]
     return np.sort(np.array(sorted(frames, key=lambda k: -size[k])[:MOST], dtype=np.int64))
-
-
-def _compared(problem: Problem, moment: ArrayLike) -> Array:
-    """The moments to compare with, (T, m)."""
-    shape = problem.moment.shape
-    shapes = (shape, shape[1:]) if len(problem.moment) == 1 else (shape,)
-    given = check_real_array(
-        moment, "moment", f"{shape} newton metres", where="check_reserves", shapes=shapes
-    )
-    given = np.atleast_2d(given)
-    for t, k in np.argwhere(problem.valid[:, None] & ~np.isfinite(given))[:1]:
-        fault = f"the moment of {(problem.dof or ())[k]} in frame {t} is {given[t, k]:g}"
-        expected = "a finite number in every valid frame [N m]"
-        raise InputError(fault, code="not_finite", where="check_reserves", expected=expected)
-    return given
 
 
 def _share(part: Array, whole: Array) -> Array:

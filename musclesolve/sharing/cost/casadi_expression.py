@@ -94,7 +94,7 @@ class ExpressionCost(Cost):
 
     @property
     def label(self) -> str:
-        """The name."""
+        """The name; the options of an expression do not show."""
         return self.name
 
     @property
@@ -133,15 +133,19 @@ class ExpressionCost(Cost):
         return frozenset(words if self.convex else words | {"nonconvex"})
 
     def value(self, problem: Problem, activation: Array) -> Array:
-        """(T,)."""
+        """The value of the expression, (T,), at activations (T, n)."""
         return self._evaluate("value", problem, activation)[:, 0]
 
     def gradient(self, problem: Problem, activation: Array) -> Array:
-        """(T, n)."""
+        """The slopes, (T, n), at activations (T, n)."""
         return self._evaluate("gradient", problem, activation)
 
     def hessian_diagonal(self, problem: Problem, activation: Array) -> Array:
-        """(T, n)."""
+        """The curvatures, (T, n), at activations (T, n).
+
+        Raises:
+            InputError: one is negative, though the cost is declared convex.
+        """
         curvature = self._evaluate("diagonal", problem, activation)
         bad = curvature < -SLACK * np.abs(curvature).max(axis=1, keepdims=True, initial=0.0)
         if self.convex and bad.any():
@@ -153,7 +157,7 @@ class ExpressionCost(Cost):
         return curvature
 
     def term_hessian(self, problem: Problem, activation: Array) -> Array:
-        """(T, n, n)."""
+        """The second derivatives, (T, n, n), at activations (T, n)."""
         frames, muscles = activation.shape
         return self._evaluate("hessian", problem, activation).reshape(frames, muscles, muscles)
 
@@ -205,7 +209,7 @@ class ExpressionCost(Cost):
         return self.function(activation, parameters[0, :].T * activation, SimpleNamespace(**rows))
 
     def gradient_change(self, problem: Problem, activation: Array, change: ProblemChange) -> Array:
-        """(K, T, n): d(slopes)/d(parameters) along the change of the parameters, by CasADi."""
+        """The derivative of the slopes at activations (T, n) along a change of the parameters, by CasADi, (K, T, n)."""
         shape = (change.directions, *activation.shape)
         if 0 in shape:
             return np.zeros(shape)
@@ -213,11 +217,9 @@ class ExpressionCost(Cost):
         moving += [np.zeros(shape)] * len(self.constants)
         with CASADI:
             function = _functions(self, shape[2])["change"].map(shape[1])
-            found = [
-                np.asarray(function(activation.T, self._flat(self.parameters(problem)), self._flat(d))).T
-                for d in np.stack(moving, axis=2)
-            ]
-        return np.stack(found)
+            numbers = self._flat(self.parameters(problem))
+            moved = [function(activation.T, numbers, self._flat(d)) for d in np.stack(moving, axis=2)]
+        return np.stack([np.asarray(slopes).T for slopes in moved])
 
     def _evaluate(self, what: str, problem: Problem, activation: Array) -> Array:
         frames, muscles = activation.shape
@@ -227,11 +229,11 @@ class ExpressionCost(Cost):
         numbers = self._flat(self.parameters(problem))
         with CASADI:
             function = _functions(self, muscles)[what].map(frames)
-            found = np.asarray(function(activation.T, numbers))
-        return found.reshape(len(found), frames, -1).transpose(1, 0, 2).reshape(frames, -1)
+            values = np.asarray(function(activation.T, numbers))
+        return values.reshape(len(values), frames, -1).transpose(1, 0, 2).reshape(frames, -1)
 
     def _flat(self, parameters: Array) -> Array:
-        """Parameters (T, p, n) as columns of the mapped functions, (p, T n)."""
+        """The parameters (T, p, n) as columns of the mapped functions, (p, T n)."""
         return parameters.transpose(1, 0, 2).reshape(self.parameter_rows, -1)
 
 

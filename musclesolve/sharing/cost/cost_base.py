@@ -196,7 +196,7 @@ class Cost(ABC):
 
 @dataclass(frozen=True)
 class WeightedSum(Cost):
-    """The sum sum_j w_j f_j of costs f_j with weights w_j > 0."""
+    """sum_j w_j f_j of costs f_j with weights w_j > 0."""
 
     summands: tuple[tuple[float, Cost], ...]  # the pairs (w_j, f_j)
 

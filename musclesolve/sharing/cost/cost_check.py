@@ -68,10 +68,8 @@ def _check_derivatives(problem: Problem, cost: Cost, activation: Array) -> None:
         return
     slope, size = at["gradient"].astype(np.float64), np.abs(at["value"].astype(np.float64))[:, None]
     step = STEP * (problem.upper - problem.lower)
-    many, middle = (
-        problem.frames(np.repeat(np.arange(frames), muscles)),
-        np.repeat(activation, muscles, axis=0),
-    )
+    many = problem.frames(np.repeat(np.arange(frames), muscles))
+    middle = np.repeat(activation, muscles, axis=0)
     differences = []
     with np.errstate(all="ignore"):
         for width in (step, 2 * step):

@@ -36,18 +36,15 @@ class SumOfTerms(Cost):
     positive: ClassVar[tuple[str, ...]] = ()
 
     def __post_init__(self) -> None:
-        what, expected = (
-            f"the exponent of {self.name}",
-            "a number of at least 1: below, the cost is not convex",
-        )
-        check_number(self.exponent, what, expected, least=1.0, where=self.name)
+        expected = "a number of at least 1: below, the cost is not convex"
+        check_number(self.exponent, f"the exponent of {self.name}", expected, least=1.0, where=self.name)
         for option in self.positive:
             what = f"{option} of {self.name}"
             check_number(getattr(self, option), what, "a positive number", above=0.0, where=self.name)
 
     @abstractmethod
     def coefficient(self, problem: Problem) -> Array:
-        """c_i >= 0, (T, n): of a power sum the p-th root of the cost at activation 1.
+        """The coefficients c_i >= 0, (T, n): of a power sum the p-th root of the cost at activation 1.
 
         How it changes with the arrays of the problem is found by a complex step (problem_change.py): what is done
         with them has to work for complex numbers too, as products, quotients, powers, `np.sqrt` and `np.maximum` do,
@@ -55,7 +52,7 @@ class SumOfTerms(Cost):
         """
 
     def target(self, problem: Problem) -> Array | None:
-        """e_i, (T, n), where the terms are squares of distances; the class then has `parameter_rows` = 2."""
+        """The targets e_i, (T, n), where the terms are squares of distances; then `parameter_rows` is 2."""
         return None
 
     @property
@@ -65,12 +62,12 @@ class SumOfTerms(Cost):
 
     @property
     def linear(self) -> bool:
-        """For p = 1."""
+        """Whether p = 1."""
         return self.form.exponent == 1
 
     @property
     def quadratic(self) -> bool:
-        """For p = 2."""
+        """Whether the terms are squares, p = 2."""
         return self.form == Power(2.0)
 
     def terms(self, problem: Problem) -> tuple[Term, ...]:
@@ -102,7 +99,7 @@ class SumOfTerms(Cost):
             return self.form.end / self.coefficient(problem)
 
     def parameters(self, problem: Problem) -> Array:
-        """The coefficients, and the targets if there are any."""
+        """The coefficients, and the targets if there are any, (T, p, n)."""
         (term,) = self.terms(problem)
         rows = [term.coefficient] if term.target is None else [term.coefficient, term.target]
         return np.stack(rows, axis=1)
@@ -114,5 +111,5 @@ class SumOfTerms(Cost):
 
 
 def relative_force(problem: Problem) -> Array:
-    """F_i / F0_i at activation 1, (T, n): the force capacity over the maximum isometric force."""
+    """The relative forces F_i / F0_i at activation 1, (T, n): the force capacity over the maximum isometric force."""
     return problem.force_capacity / problem.max_isometric_force

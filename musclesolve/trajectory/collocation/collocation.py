@@ -103,12 +103,12 @@ class Collocation:
                 expected=f'from {lowest} to {HIGHEST_ORDER} for scheme="{self.scheme}"',
                 remedy='refine the mesh instead of a higher order; scheme="radau" instead of a lower one',
             )
-        seconds = "a positive number of seconds"
-        check_number(self.max_seconds, "max_seconds", seconds, above=0.0, where="Collocation.max_seconds")
-        expected = "a positive number below 1e-2"
-        check_number(
-            self.tolerance, "tolerance", expected, above=0.0, below=1e-2, where="Collocation.tolerance"
-        )
+        for option, expected, below in (
+            ("max_seconds", "a positive number of seconds", np.inf),
+            ("tolerance", "a positive number below 1e-2", 1e-2),
+        ):
+            where = f"Collocation.{option}"
+            check_number(getattr(self, option), option, expected, above=0.0, below=below, where=where)
 
     @property
     def certified(self) -> bool:
@@ -118,7 +118,7 @@ class Collocation:
     def solve(
         self, problem: MotionProblem, cost: MotionCost, start: tuple[Array, Array] | None = None
     ) -> MotionAttempt:
-        """See `report`, which says more."""
+        """The attempt of `report`, which says more; the start is as there."""
         return self.report(problem, cost, start).attempt
 
     def report(
@@ -162,17 +162,31 @@ class Collocation:
                 "compl_inf_tol": COMPLEMENTARITY * self.tolerance,
             }
             solver = casadi_ipopt("motion", programme.functions, settings)
-            found = solver(x0=first_guess(programme, problem, start), **programme.bounds)
+            result = solver(x0=first_guess(programme, problem, start), **programme.bounds)
             statistics = solver.stats()
-            x, of_rows, of_bounds = (np.asarray(found[name])[:, 0] for name in ("x", "lam_g", "lam_x"))
+            x, of_rows, of_bounds = (np.asarray(result[name])[:, 0] for name in ("x", "lam_g", "lam_x"))
             z, rate, activation, reserve = programme.unknowns(x)
-            frames = transcription.frame
+
+            # the multipliers of Ipopt with the signs of certificate.py, which subtracts what CasADi adds
+            moment, balance, _, rates = split(-programme.size * of_rows, programme.row_shapes)
+            moment, coordinate = (
+                moment / programme.row,
+                split(-programme.size * of_bounds, programme.shapes)[0],
+            )
+            limit = np.maximum(rates, 0.0) if rates.size else np.zeros((2, problem.n_frames - 1, z.shape[1]))
+            if programme.problem is not problem:
+                moment = moment_interpolation(problem.time, programme.held.time).T @ moment
+                balance = coordinate = np.full(problem.musculotendon_length.shape, np.nan)
+                limit = np.full((2, problem.n_frames - 1, z.shape[1]), np.nan)
             order = "" if self.scheme == "spline" else f" of {self.order} points"
             intervals = f"{self.mesh} interval{'s' * (self.mesh > 1)} per frame"
             attempt = MotionAttempt(
-                coordinate=z[frames],
-                activation=activation[frames],
-                **_multipliers(problem, programme, of_rows, of_bounds),
+                coordinate=z[transcription.frame],
+                activation=activation[transcription.frame],
+                multiplier=moment,
+                balance_multiplier=balance,
+                coordinate_multiplier=coordinate,
+                limit_multiplier=limit,
                 iterations=statistics.get("iter_count", 0),
                 method=f"{self.name}, {self.scheme}{order}, {intervals}",
                 message=sentence(statistics["return_status"]),
@@ -181,30 +195,9 @@ class Collocation:
                 attempt,
                 kkt_residual=programme_residual(programme, x, of_rows, of_bounds),
                 defect=defects(problem, transcription, z, rate, activation),
-                cost=float(found["f"]) * programme.size,
+                cost=float(result["f"]) * programme.size,
                 reserve=reserve[transcription.moment_frame],
             )
-
-
-def _multipliers(
-    problem: MotionProblem, programme: Programme, of_rows: Array, of_bounds: Array
-) -> dict[str, Array]:
-    """The multipliers of Ipopt with the signs of certificate.py, which subtracts what CasADi adds."""
-    moments, balance, _, rates = split(-programme.size * of_rows, programme.row_shapes)
-    states = split(-programme.size * of_bounds, programme.shapes)[0]
-    frames, muscles = problem.musculotendon_length.shape
-    kept, between_frames = programme.problem is problem, (2, frames - 1, muscles)
-    moments = moments / programme.row
-    if not kept:
-        moments = moment_interpolation(problem.time, programme.held.time).T @ moments
-        balance = states = np.full((frames, muscles), np.nan)
-    limits = np.maximum(rates, 0.0) if rates.size else np.zeros(between_frames)
-    return {
-        "multiplier": moments,
-        "balance_multiplier": balance,
-        "coordinate_multiplier": states,
-        "limit_multiplier": limits if kept else np.full(between_frames, np.nan),
-    }
 
 
 ACTIVATION = 0.1
@@ -212,7 +205,7 @@ HIGHEST = 2.5
 _STEPS = 50
 
 
-def first_guess(programme: Programme, problem: MotionProblem, given: tuple[Array, Array] | None) -> Array:
+def first_guess(programme: Programme, problem: MotionProblem, start: tuple[Array, Array] | None) -> Array:
     """The x of states and activations (T, n) of the frames: a spline, and straight lines, between these.
 
     Without any: the activation 0.1, and the tendons in balance with it at rest.
@@ -223,19 +216,19 @@ def first_guess(programme: Programme, problem: MotionProblem, given: tuple[Array
     from scipy.interpolate import CubicSpline
 
     shape = problem.musculotendon_length.shape
-    if given is None:
+    if start is None:
         activation = np.clip(np.full(shape, ACTIVATION), problem.lower, problem.upper)
-        given = balanced(problem, activation), activation
+        start = balanced(problem, activation), activation
     z, activation = (
         check_array(part, name, shape, real=True, where="start")
-        for part, name in zip(given, ("the tendon coordinate", "the activation"), strict=True)
+        for part, name in zip(start, ("the tendon coordinate", "the activation"), strict=True)
     )
     curve, points = CubicSpline(problem.time, z), programme.problem.time
     return programme.start(curve(points), curve(points, 1), between(problem.time, activation, points))
 
 
 def balanced(problem: MotionProblem, activation: Array) -> Array:
-    """A z at which tendons at rest balance activations (T, n), by bisection."""
+    """The z, (T, n), at which tendons at rest balance activations (T, n), by bisection."""
     lengths = problem.musculotendon_length, problem.musculotendon_velocity
     still = np.zeros_like(activation)
     low, high = problem.muscles.start + still, HIGHEST + still
@@ -249,15 +242,15 @@ def balanced(problem: MotionProblem, activation: Array) -> Array:
 def defects(
     problem: MotionProblem, transcription: Transcription, z: Array, rate: Array, activation: Array
 ) -> Array:
-    """(T-1, n) in units of activation, of states, rates and activations (S, n).
+    """The errors (T-1, n), in units of activation, of states z, rates [1/s] and activations (S, n).
 
     In the middles between neighboring points: the activation that balances tendon and fiber there, less the one on the
     straight line between those of the points; of each time between two frames the one farthest from zero. NaN where
     the states are not finite.
     """
-    found = np.zeros((problem.n_frames - 1, z.shape[1]))
+    largest = np.zeros((problem.n_frames - 1, z.shape[1]))
     if not all(np.isfinite(part).all() for part in (z, rate, activation)):
-        return np.full_like(found, np.nan)
+        return np.full_like(largest, np.nan)
     middles = transcription.middles
     there = motion_at(problem, middles.time)
     value, slope = (by_state @ z + by_rate @ rate for by_state, by_rate in (middles.value, middles.rate))
@@ -266,8 +259,8 @@ def defects(
     straight = between(transcription.time, activation, middles.time)
     missed = state.imbalance(straight) / state.capacity.value
     for interval, row in zip(middles.interval, missed, strict=True):
-        found[interval] = np.where(np.abs(row) > np.abs(found[interval]), row, found[interval])
-    return found
+        largest[interval] = np.where(np.abs(row) > np.abs(largest[interval]), row, largest[interval])
+    return largest
 
 
 _SENTENCES = {

@@ -31,6 +31,8 @@ from musclesolve.trajectory.certificate import coordinate_bounds
 from musclesolve.trajectory.collocation.transcription import Transcription
 from musclesolve.trajectory.motion_problem import MotionCost, MotionProblem
 
+TYPICAL = 0.5
+"""Activation, and force over F0, at which the size of the slopes of a cost is taken."""
 MARGIN = 0.02
 FLAT = 1e-2
 """Below this slope at its start a tendon curve does not hold z by itself."""
@@ -54,32 +56,36 @@ class Programme:
 
     @classmethod
     def of(cls, problem: MotionProblem, cost: MotionCost, transcription: Transcription) -> Programme:
-        """Of a motion by a transcription of its frames."""
+        """The programme of a motion by a transcription of its frames."""
         fine = motion_at(problem, transcription.time)
         at_points = cost if fine is problem else MotionCost.of(fine, cost.cost)
         same = np.array_equal(transcription.time, transcription.moment_time)
         held = fine if same else motion_at(problem, transcription.moment_time)
         row = np.abs(held.lever).max(axis=2)
-        step = float(np.diff(problem.time).mean())
-        largest = np.where(row > 0.0, row, 1.0)
-        return cls(transcription, fine, at_points, held, step, cost_size(at_points), largest)
+        # the steepest slope of any muscle in any frame at a typical load
+        typical = np.full_like(at_points.isometric.force_capacity, TYPICAL)
+        by_force, _, by_activation, _ = at_points.slopes(typical, typical)
+        size = float(max(np.abs(by_force).max(), np.abs(by_activation).max())) or 1.0
+        return cls(
+            transcription, fine, at_points, held, problem.mean_step, size, np.where(row > 0.0, row, 1.0)
+        )
 
     @property
     def shapes(self) -> tuple[tuple[int, ...], ...]:
-        """Of the blocks of x: states, rates, activations, reserves."""
+        """The shapes of the blocks of x: states, rates, activations, reserves."""
         points = self.problem.musculotendon_length.shape
         return points, points, points, (0, 1) if self.problem.reserve_weight is None else self.row.shape
 
     @property
     def row_shapes(self) -> tuple[tuple[int, ...], ...]:
-        """Of the blocks of g: moments, balance, rates, limits; without time constants there are no limits."""
+        """The shapes of the blocks of g: moments, balance, rates, limits; no limits without time constants."""
         points, muscles = self.problem.musculotendon_length.shape
         limits = (0, 1) if self.problem.limits is None else (2, points - 1, muscles)
         return self.row.shape, (points, muscles), (self.transcription.by_rate.shape[0], muscles), limits
 
     @cached_property
     def bounds(self) -> dict[str, Array]:
-        """lbx, ubx, lbg, ubg as Ipopt takes them."""
+        """The bounds lbx, ubx, lbg, ubg as Ipopt takes them."""
         low, high = coordinate_bounds(self.problem, self.cost)
         muscles = self.problem.muscles
         low = np.where(muscles.curves.tendon(muscles.start).slope < FLAT, low, low - MARGIN)
@@ -98,7 +104,7 @@ class Programme:
 
     @cached_property
     def functions(self) -> dict[str, Any]:
-        """x, f, g: symbols, objective and constraints as expressions."""
+        """The symbols x, the objective f and the constraints g as expressions."""
         from scipy import sparse
 
         problem, held, parts = self.problem, self.held, self.transcription
@@ -116,7 +122,7 @@ class Programme:
         levers = casadi_matrix(sparse.block_diag(list(held.lever / self.row[:, :, None])))
         moments = levers @ tendon_force(held, each_muscle(parts.at_moments, muscles) @ z)
         if problem.reserve_weight is not None:
-            share = float(np.diff(held.time).mean()) / self.step
+            share = held.mean_step / self.step
             weight = share / held.compliance * np.square(self.row) / self.size
             objective = objective + 0.5 * casadi.dot(casadi.DM(weight.ravel()), s**2)
             moments = moments + s
@@ -131,7 +137,7 @@ class Programme:
         return {"x": casadi.vertcat(*blocks), "f": objective, "g": casadi.vertcat(*rows)}
 
     def unknowns(self, x: Array) -> list[Array]:
-        """States, rates [1/s], activations and reserves [N m] of x."""
+        """The states, rates [1/s] and activations (S, n) and the reserves (M, m) [N m] of x."""
         z, y, a, s = split(x, self.shapes)
         reserve = s * self.row if s.size else np.zeros(self.row.shape)
         return [z, y / self.step, a, reserve]
@@ -147,7 +153,7 @@ def joined(*parts: Array) -> Array:
 
 
 def split(values: Array, shapes: tuple[tuple[int, ...], ...]) -> list[Array]:
-    """The blocks that `joined` put together."""
+    """The blocks of some shapes that `joined` put together."""
     sizes = [int(np.prod(shape)) for shape in shapes]
     parts = np.split(values, np.cumsum(sizes)[:-1])
     return [part.reshape(shape) for part, shape in zip(parts, shapes, strict=True)]
@@ -164,25 +170,12 @@ def casadi_matrix(matrix: Any) -> Any:
     """A sparse matrix of scipy as one of CasADi."""
     columns_first = matrix.tocsc()
     columns_first.sum_duplicates()
-    ends, rows = columns_first.indptr.tolist(), columns_first.indices.tolist()
-    height, width = columns_first.shape
-    pattern = casadi.Sparsity(height, width, ends, rows)
-    return casadi.DM(pattern, columns_first.data)
-
-
-TYPICAL = 0.5
-"""Activation, and force over F0, at which the size of the slopes of a cost is taken."""
-
-
-def cost_size(cost: MotionCost) -> float:
-    """The steepest slope of any muscle in any frame at a typical load, one where there is none."""
-    typical = np.full_like(cost.isometric.force_capacity, TYPICAL)
-    by_force, _, by_activation, _ = cost.slopes(typical, typical)
-    return float(max(np.abs(by_force).max(), np.abs(by_activation).max())) or 1.0
+    (height, width), ends = columns_first.shape, columns_first.indptr.tolist()
+    return casadi.DM(casadi.Sparsity(height, width, ends, columns_first.indices.tolist()), columns_first.data)
 
 
 def cost_integral(cost: MotionCost, weight: Array, force: Any, activation: Any) -> Any:
-    """sum_t w_t phi_t of active forces over F0 and activations, columns of T n symbols; weights w (T,).
+    """The integral sum_t w_t phi_t of active forces over F0 and activations, columns of T n symbols; weights w (T,).
 
     Below zero force a cost goes on straight, as MotionCost has it.
     """
@@ -232,7 +225,7 @@ def spline(curves: SampledCurves, x: Any, rows: int) -> Any:
 
 
 def tendon_force(problem: MotionProblem, z: Any) -> Any:
-    """f(z) over F0, for z in all the frames of a problem, a column of T n symbols."""
+    """The tendon forces f(z) over F0, for z in all the frames of a problem, a column of T n symbols."""
     return spline(problem.muscles.curves.tendon, z, problem.n_frames)
 
 

@@ -78,14 +78,14 @@ class Transcription:
 
 
 def nodes(time: Array, mesh: int) -> Array:
-    """Frames (T,) with mesh - 1 more times evenly between each two."""
+    """The times (T,) [s] of frames with mesh - 1 more times evenly between each two."""
     share = np.arange(mesh) / mesh
     inner = (time[:-1, None] + share * np.diff(time)[:, None]).ravel()
     return np.append(inner, time[-1])
 
 
 def spline_scheme(time: Array, mesh: int) -> Transcription:
-    """Of frames at times (T,) [s]; mesh: nodes from one frame to the next."""
+    """The transcription by one spline of frames at times (T,) [s]; mesh: nodes from one frame to the next."""
     from scipy import sparse
 
     node = nodes(time, mesh)
@@ -121,20 +121,20 @@ def spline_scheme(time: Array, mesh: int) -> Transcription:
 
 
 def polynomial_scheme(time: Array, scheme: str, order: int, mesh: int) -> Transcription:
-    """Of frames at times (T,) [s]; mesh: intervals from one frame to the next."""
+    """The transcription by polynomials of frames at times (T,) [s]; mesh: intervals from one frame to the next."""
     from scipy import sparse
 
     node = nodes(time, mesh)
     place = np.array(casadi.collocation_points(order, scheme))
     quadrature = np.linalg.solve(place ** np.arange(order)[:, None], 1.0 / np.arange(1, order + 1))
     step, intervals = np.diff(node), len(node) - 1
-    own = order + (scheme == "legendre")  # points from one node to the next
-    first, count = own * np.arange(intervals), own * intervals + 1
+    stride = order + (scheme == "legendre")  # points from one node to the next
+    first, count = stride * np.arange(intervals), stride * intervals + 1
     state = first[:, None] + np.arange(order + 1)
     unit, one = sparse.identity(count, format="csr"), sparse.identity(intervals)
     states = unit[state.ravel()]  # of all intervals
     times, weight = np.full(count, node[-1]), np.zeros(count)
-    times[state[:, :own]] = node[:-1, None] + step[:, None] * np.append(0.0, place)[:own]
+    times[state[:, :stride]] = node[:-1, None] + step[:, None] * np.append(0.0, place)[:stride]
     weight[state[:, 1:]] = step[:, None] * quadrature
     times[first] = node[:-1]
 
@@ -152,7 +152,7 @@ def polynomial_scheme(time: Array, scheme: str, order: int, mesh: int) -> Transc
     # where in an interval moments hold, the next node left out, and the matrix A
     held, at_moments = np.append(0.0, place[:-1]), unit
     if scheme == "legendre":
-        by_state.append(sparse.kron(one, _basis(place, np.ones(1))[0]) @ states - unit[first + own])
+        by_state.append(sparse.kron(one, _basis(place, np.ones(1))[0]) @ states - unit[first + stride])
         by_rate.append(sparse.csr_matrix((intervals, count)))
         inner = np.sort(np.real(np.polynomial.Legendre.basis(order).deriv().roots()))
         held = np.append(0.0, 0.5 + 0.5 * inner)
@@ -165,7 +165,7 @@ def polynomial_scheme(time: Array, scheme: str, order: int, mesh: int) -> Transc
     nothing = sparse.csr_matrix((intervals * len(middle), count))
     return Transcription(
         time=times,
-        frame=np.arange(0, count, own * mesh),
+        frame=np.arange(0, count, stride * mesh),
         moment_time=np.append((node[:-1, None] + step[:, None] * held).ravel(), node[-1]),
         moment_frame=np.arange(0, len(held) * intervals + 1, len(held) * mesh),
         at_moments=at_moments,

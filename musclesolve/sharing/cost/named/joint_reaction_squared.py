@@ -66,11 +66,11 @@ class JointReactionSquared(SumOfTerms):
         return frozenset({"separable", "rows"})
 
     def coefficient(self, problem: Problem) -> Array:
-        """sqrt(e) force_capacity_i / F0_i, (T, n) [N]."""
+        """The coefficients sqrt(e) force_capacity_i / F0_i of the effort, (T, n) [N]."""
         return np.sqrt(self.effort) * relative_force(problem)
 
     def soft_rows(self, problem: Problem) -> SoftRows | None:
-        """G = reaction_matrix * force_capacity, t = -reaction_offset, weight 2 w."""
+        """The rows with G = reaction_matrix * force_capacity, t = -reaction_offset and the weights 2 w."""
         weight = self.component_weights(problem)
         used = weight > 0
         if not used.any():
@@ -80,7 +80,7 @@ class JointReactionSquared(SumOfTerms):
         return SoftRows(matrix, target, np.broadcast_to(2.0 * weight[used], target.shape))
 
     def component_weights(self, problem: Problem) -> Array:
-        """w, (k,), for the reactions of a problem.
+        """The weights w, (k,), for the reactions of a problem.
 
         Raises:
             InputError: a name fits no reaction.
@@ -93,8 +93,7 @@ class JointReactionSquared(SumOfTerms):
         for key, number in dict(self.weights).items():
             fits = [set(key.split("_")) <= set(name.split("_")) for name in names]
             if not any(fits):
-                raise unknown_name(
-                    key, "reaction", names, " in the problem", where=f"the weights of {self.name}"
-                )
+                where = f"the weights of {self.name}"
+                raise unknown_name(key, "reaction", names, " in the problem", where=where)
             weight[np.array(fits)] = number
         return weight

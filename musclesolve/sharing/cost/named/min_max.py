@@ -15,7 +15,7 @@ from musclesolve.sharing.problem import Problem
 
 @dataclass(frozen=True)
 class MinMax(Cost):
-    """max_i F_i / F0_i, lexicographic, without unit (Rasmussen, Damsgaard and Voigt 2001).
+    """The largest load max_i F_i / F0_i, lexicographic, without unit (Rasmussen, Damsgaard and Voigt 2001).
 
     The largest relative load is made as small as the moments allow; then, with the muscles that cannot be relieved
     held at that level, the largest load of the others, and so on until every muscle is fixed (the secondary
@@ -39,15 +39,15 @@ class MinMax(Cost):
 
     @property
     def linear(self) -> bool:
-        """With the largest load as one more unknown."""
+        """True: a linear programme with the largest load as one more unknown."""
         return True
 
     def relative_load(self, problem: Problem) -> Array:
-        """F_i / F0_i at activation 1, (T, n): what is levelled is this times the activation."""
+        """The loads F_i / F0_i at activation 1, (T, n): what is levelled is this times the activation."""
         return relative_force(problem)
 
     def value(self, problem: Problem, activation: Array) -> Array:
-        """(T,)."""
+        """The largest load max_i F_i / F0_i, (T,), at activations (T, n)."""
         return (self.relative_load(problem) * activation).max(axis=-1)
 
     def gradient(self, problem: Problem, activation: Array) -> Array:

@@ -27,7 +27,7 @@ class ForceSquared(SumOfTerms):
     source = "Silva 2003, eq. 6.15"
 
     def coefficient(self, problem: Problem) -> Array:
-        """force_capacity_i, (T, n) [N]."""
+        """The force capacities, (T, n) [N]."""
         return problem.force_capacity
 
 
@@ -69,7 +69,7 @@ class NormalizedForceSquared(SumOfTerms):
     source = "Silva 2003, eq. 6.17"
 
     def coefficient(self, problem: Problem) -> Array:
-        """force_capacity_i / F0_i, (T, n)."""
+        """The relative forces force_capacity_i / F0_i, (T, n)."""
         return relative_force(problem)
 
 
@@ -95,7 +95,7 @@ class ForceMomentSquared(SumOfTerms):
     positive = ("least_arm",)
 
     def coefficient(self, problem: Problem) -> Array:
-        """force_capacity_i / M_i, (T, n) [1/m]."""
+        """The coefficients force_capacity_i / M_i, (T, n) [1/m]."""
         arm = np.maximum(np.sqrt(np.square(problem.moment_arm).sum(axis=1)), self.least_arm)
         return problem.force_capacity / (problem.max_isometric_force * arm)
 
@@ -120,7 +120,7 @@ class ActivationPower(SumOfTerms):
     source = "Delp et al. 2007"
 
     def coefficient(self, problem: Problem) -> Array:
-        """Ones, (T, n)."""
+        """The coefficients: ones, (T, n)."""
         return np.ones_like(problem.force_capacity)
 
 
@@ -147,7 +147,7 @@ class ActivationVolume(SumOfTerms):
     data = ("optimal_fiber_length",)
 
     def coefficient(self, problem: Problem) -> Array:
-        """V_i^(1/p), (n,)."""
+        """The coefficients V_i^(1/p), (n,)."""
         length = self.field(problem, "optimal_fiber_length")
         return np.power(problem.max_isometric_force * length / self.specific_strength, 1.0 / self.exponent)
 
@@ -180,10 +180,9 @@ class MusclePower(SumOfTerms):
     data = ("fiber_velocity",)
 
     def coefficient(self, problem: Problem) -> Array:
-        """force_capacity_i u_i, (T, n) [W]."""
-        return problem.force_capacity * np.sqrt(
-            np.square(self.field(problem, "fiber_velocity")) + self.least_speed**2
-        )
+        """The powers force_capacity_i u_i, (T, n) [W]."""
+        velocity = self.field(problem, "fiber_velocity")
+        return problem.force_capacity * np.sqrt(np.square(velocity) + self.least_speed**2)
 
 
 @dataclass(frozen=True)
@@ -211,17 +210,17 @@ class SoftSaturation(SumOfTerms):
 
     @property
     def form(self) -> Power | Saturation:
-        """1 - (1 - x^p)^(1/p), which for p = 1 is x itself."""
+        """The function 1 - (1 - x^p)^(1/p), which for p = 1 is x itself."""
         return Power(1.0, Saturation.end) if self.exponent == 1 else Saturation(float(self.exponent))
 
     def coefficient(self, problem: Problem) -> Array:
-        """force_capacity_i / F0_i, (T, n)."""
+        """The relative forces force_capacity_i / F0_i, (T, n)."""
         return relative_force(problem)
 
 
 @dataclass(frozen=True)
 class EmgTracking(SumOfTerms):
-    """sum over measured muscles of (a_i - e_i)^2 + w sum over the others of a_i^2, without unit.
+    """The sum over measured muscles of (a_i - e_i)^2 + w sum over the others of a_i^2, without unit.
 
     In the manner of the EMG-assisted solution of CEINMS (Pizzolato et al. 2015), which weighs the distance from
     measured excitations against their size. Assumes that the envelope e_i is already on the scale of activation and
@@ -242,10 +241,10 @@ class EmgTracking(SumOfTerms):
     positive = ("unmeasured_weight",)
 
     def coefficient(self, problem: Problem) -> Array:
-        """1 where a muscle was measured, else sqrt(w), (T, n)."""
+        """The coefficients 1 where a muscle was measured, else sqrt(w), (T, n)."""
         return np.where(np.isnan(self.field(problem, "emg")), np.sqrt(self.unmeasured_weight), 1.0)
 
     def target(self, problem: Problem) -> Array:
-        """e_i where it was measured, else zero, (T, n)."""
+        """The measured activations e_i, zero where there are none, (T, n)."""
         emg = self.field(problem, "emg")
         return np.where(np.isnan(emg), 0.0, emg)
