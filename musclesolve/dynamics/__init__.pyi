@@ -10,11 +10,11 @@ from .contact.body_surfaces import pairs_with as pairs_with
 from .contact.contact_pairs import ContactPairs as ContactPairs
 from .contact.contact_pairs import CushionContact as CushionContact
 from .contact.contact_pairs import HertzContact as HertzContact
+from .contact.contact_pairs import separation as separation
 from .contact.surfaces import Surface as Surface
 from .contact.surfaces import cylinder as cylinder
 from .contact.surfaces import ellipsoid as ellipsoid
 from .contact.surfaces import plane as plane
-from .contact.surfaces import separation as separation
 from .contact.surfaces import sphere as sphere
 from .forward.applied_forces import ExternalForces as ExternalForces
 from .forward.applied_forces import JointMoments as JointMoments

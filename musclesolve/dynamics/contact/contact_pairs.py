@@ -21,8 +21,16 @@ import numpy as np
 from musclesolve._util.arrays import Array, Indices, Mask
 from musclesolve._util.checks import check_number
 from musclesolve._util.names import unknown_name
-from musclesolve.dynamics.contact.surfaces import Surface, pair_arrays, placed_arrays, shape_arrays
-from musclesolve.dynamics.kernel.arrays import BodyMotions, PairArrays, SurfaceArrays, Touches, contiguous
+from musclesolve.dynamics.contact.surfaces import Surface
+from musclesolve.dynamics.kernel.arrays import (
+    WORK,
+    BodyMotions,
+    PairArrays,
+    PlacedSurfaces,
+    SurfaceArrays,
+    Touches,
+    contiguous,
+)
 from musclesolve.dynamics.model.model import Model
 from musclesolve.errors import InputError
 
@@ -157,22 +165,23 @@ class BodyStates:
 
 @dataclass(frozen=True)
 class Touch:
-    """What pairs (P) do: depth [m] and its rate [m/s], normal (P, 3) and point (P, 3), sliding velocity (P, 3) of the
-    second surface on the first, the force (P, 3) [N] on the second, and the power [W] that all laws together lose.
+    """What pairs (P) do: where they touch and how they move, the force (P, 3) [N] on the second surface, and the power
+    [W] that all laws together lose.
     """
 
-    depth: Array
-    rate: Array
-    normal: Array
-    point: Array
-    slip: Array
+    touches: Touches
     force: Array
     loss: float
 
     @property
-    def gap(self) -> Array:
-        """Distance of the surfaces of every pair (P,) [m], negative where they overlap."""
-        return -self.depth
+    def depth(self) -> Array:
+        """How far the surfaces overlap (P,) [m], negative where they are apart."""
+        return -self.touches.gap
+
+    @property
+    def rate(self) -> Array:
+        """Rate of the depth (P,) [m/s]."""
+        return -self.touches.rate
 
 
 @dataclass(frozen=True)
@@ -271,8 +280,17 @@ class ContactPairs:
     @cached_property
     def _arrays(self) -> tuple[SurfaceArrays, PairArrays]:
         """Surfaces and pairs for compiled code."""
-        pairs = pair_arrays(self.first, self.second, self.fixed.tolist())
-        return shape_arrays(self.surfaces, self.body), pairs
+
+        def over(field: str, *shape: int) -> Array:
+            return contiguous(np.reshape([getattr(one, field) for one in self.surfaces], (-1, *shape)))
+
+        extent = contiguous([0.0 if one.is_plane else one.extent for one in self.surfaces])
+        places = over("center", 3), over("axes", 3, 3), over("semi_axes", 3)
+        first, second = contiguous(self.first, np.intp), contiguous(self.second, np.intp)
+        return (
+            SurfaceArrays(contiguous(self.body, np.intp), *places, over("order"), over("radius"), extent),
+            PairArrays(first, second, contiguous(self.fixed, bool)),
+        )
 
     @cached_property
     def _by_law(self) -> list[tuple[ContactLaw, Indices]]:
@@ -285,29 +303,27 @@ class ContactPairs:
     @cached_property
     def thickness(self) -> Array:
         """How far (P,) [m] a pair can overlap and still be seen to; infinite with a plane."""
-        shapes, _ = self._arrays
-        thin = np.array(
-            [np.inf if one.is_plane else one.radius + one.semi_axes.min() for one in self.surfaces]
-        )
-        return np.minimum(thin[self.first], thin[self.second]) if len(shapes.body) else np.zeros(0)
+        thin = [np.inf if one.is_plane else one.radius + one.semi_axes.min() for one in self.surfaces]
+        return np.minimum(np.take(thin, self.first), np.take(thin, self.second))
 
     def gaps(self, states: BodyStates) -> Array:
         """Gap (P,) [m] of every pair; those far apart have a lower bound."""
-        return self._touches(states).gap
+        return self.touches(states.motions).gap
 
-    def _touches(self, states: BodyStates) -> Touches:
+    def touches(self, motions: BodyMotions) -> Touches:
+        """Where the surfaces of every pair touch and how they move against each other."""
         from musclesolve.dynamics.kernel.entry import TOUCH
 
-        shapes, pairs = self._arrays
-        touches = Touches.of(len(self.first))
-        TOUCH.load()(states.motions, shapes, pairs, placed_arrays(len(self.surfaces)), touches)
+        count, touches = len(self.surfaces), Touches.of(len(self.first))
+        placed = PlacedSurfaces(np.zeros((count, 3)), np.zeros((count, 3, 3)), np.zeros(WORK))
+        TOUCH.load()(motions, *self._arrays, placed, touches)
         return touches
 
     def touch(self, states: BodyStates, approach: Array, pressing: Mask) -> Touch:
         """What every pair does; approach (P,): rate [m/s] at which each began to touch; pressing (P,): which have a
         force.
         """
-        touches = self._touches(states)
+        touches = self.touches(states.motions)
         force, loss = np.zeros((len(touches.gap), 3)), 0.0
         with np.errstate(over="ignore", invalid="ignore"):
             for law, pairs in self._by_law:
@@ -322,17 +338,37 @@ class ContactPairs:
                 force[chosen] = pressed[:, None] * touches.normal[chosen] - rubbing[:, None] * slip
                 # What damping and friction of the law take.
                 loss += float(np.sum((pressed - elastic) * rate + rubbing * square))
-        return Touch(-touches.gap, -touches.rate, touches.normal, touches.point, touches.slip, force, loss)
+        return Touch(touches, force, loss)
 
     def wrenches(self, touch: Touch, count: int) -> Array:
         """Moment about the global origin and force (B, 6) on every body, the ground last."""
         from musclesolve.dynamics.kernel.entry import GATHER
 
-        shapes, pairs = self._arrays
         wrench = np.zeros((count, 6))
-        touches = Touches(-touch.depth, -touch.rate, touch.normal, touch.point, touch.slip)
-        GATHER.load()(touch.force, touches, shapes, pairs, wrench)
+        GATHER.load()(touch.force, touch.touches, *self._arrays, wrench)
         return wrench
+
+
+@dataclass(frozen=True)
+class Separation:
+    """Two surfaces: gap [m], negative where they overlap; normal (3,), from the first to the second; point (3,) halfway
+    between the nearest points of the two [m].
+    """
+
+    gap: float
+    normal: Array
+    point: Array
+
+
+def separation(first: Surface, second: Surface) -> Separation:
+    """Separation of two surfaces that lie as their centers and axes say; the first may be a plane.
+
+    Where neither is a plane and they are more than a tenth of their size apart, the gap is a lower bound.
+    """
+    on_ground, is_plane = np.zeros(2, dtype=int), np.array([first.is_plane])
+    pair = ContactPairs({}, (first, second), np.array([0]), np.array([1]), (), on_ground, is_plane)
+    touches = pair.touches(BodyMotions.of(1))
+    return Separation(float(touches.gap[0]), touches.normal[0], touches.point[0])
 
 
 def body_number(models: Mapping[str, Model], body: str, model: str, what: str) -> int:

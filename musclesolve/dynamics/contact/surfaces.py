@@ -27,17 +27,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Indices
+from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_array, check_number
-from musclesolve.dynamics.kernel.arrays import (
-    WORK,
-    BodyMotions,
-    PairArrays,
-    PlacedSurfaces,
-    SurfaceArrays,
-    Touches,
-    contiguous,
-)
 from musclesolve.errors import InputError
 
 BULGE = 0.05
@@ -148,51 +139,3 @@ def _axes_about(third: Array) -> Array:
     across = np.cross(third, np.eye(3)[np.argmin(np.abs(third))])
     first = across / np.linalg.norm(across)
     return np.column_stack([first, np.cross(third, first), third])
-
-
-@dataclass(frozen=True)
-class Separation:
-    """Two surfaces: gap [m], negative where they overlap; normal (3,), from the first to the second; point (3,) halfway
-    between the nearest points of the two [m].
-    """
-
-    gap: float
-    normal: Array
-    point: Array
-
-
-def separation(first: Surface, second: Surface) -> Separation:
-    """Separation of two surfaces that lie as their centers and axes say; the first may be a plane.
-
-    Where neither is a plane and they are more than a tenth of their size apart, the gap is a lower bound.
-    """
-    from musclesolve.dynamics.kernel.entry import TOUCH
-
-    shapes = shape_arrays([first, second], np.zeros(2, dtype=int))
-    touches, pairs = Touches.of(1), pair_arrays(np.array([0]), np.array([1]), [first.is_plane])
-    TOUCH.load()(BodyMotions.of(1), shapes, pairs, placed_arrays(2), touches)
-    return Separation(float(touches.gap[0]), touches.normal[0], touches.point[0])
-
-
-def shape_arrays(surfaces: Sequence[Surface], bodies: Indices) -> SurfaceArrays:
-    """Surfaces for compiled code, with the numbers of their bodies (S,)."""
-    whole = [(one.center, one.axes, one.semi_axes, one.order, one.radius) for one in surfaces]
-    center, axes, semi_axes, order, radius = zip(*whole, strict=True) if whole else ((),) * 5
-    extent = [0.0 if one.is_plane else one.extent for one in surfaces]
-    return SurfaceArrays(
-        contiguous(bodies, np.intp),
-        contiguous(center).reshape(-1, 3),
-        contiguous(axes).reshape(-1, 3, 3),
-        contiguous(semi_axes).reshape(-1, 3),
-        *(contiguous(numbers) for numbers in (order, radius, extent)),
-    )
-
-
-def pair_arrays(first: Indices, second: Indices, plane: Sequence[bool]) -> PairArrays:
-    """Pairs (P,) of surfaces, by number, as compiled code takes them; plane: whether the first is a plane."""
-    return PairArrays(contiguous(first, np.intp), contiguous(second, np.intp), contiguous(plane, bool))
-
-
-def placed_arrays(count: int) -> PlacedSurfaces:
-    """Arrays for so many surfaces in space."""
-    return PlacedSurfaces(np.zeros((count, 3)), np.zeros((count, 3, 3)), np.zeros(WORK))

@@ -192,9 +192,8 @@ def simulate_contact(
     for k, (name, system) in enumerate(systems.items()):
         path = np.stack([world.parts(state)[k] for state in run.states])
         motions[name] = simulated(system, times, path, [at.forces[k] for at in loads], *cost)
-    depth, force, point = (
-        np.stack([getattr(at.touch, what) for at in loads]) for what in ("depth", "force", "point")
-    )
+    depth, force = (np.stack([getattr(at.touch, what) for at in loads]) for what in ("depth", "force"))
+    point = np.stack([at.touch.touches.point for at in loads])
     stored = np.zeros(depth.shape)
     for p, law in enumerate(pairs.laws):
         stored[:, p] = law.stored_energy(depth[:, p])
@@ -406,7 +405,7 @@ class _ContactRun:
         free = ~self.touching & np.isfinite(thickness)
         if touch is None or not free.any():
             return np.inf
-        way = np.maximum(touch.gap[free] + thickness[free], len(LOOKS) * thickness[free])
+        way = np.maximum(thickness[free] - touch.depth[free], len(LOOKS) * thickness[free])
         speed = np.maximum(touch.rate[free], 0.0)
         return float(((np.sqrt(speed**2 + 2.0 * PULL * way) - speed) / PULL).min())
 

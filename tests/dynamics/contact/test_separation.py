@@ -9,8 +9,8 @@ import pytest
 from free_bodies import free_body, starting
 from scipy.spatial.transform import Rotation
 
-from musclesolve.dynamics.contact.contact_pairs import BodyStates, ContactPairs, HertzContact
-from musclesolve.dynamics.contact.surfaces import cylinder, ellipsoid, plane, separation, sphere
+from musclesolve.dynamics.contact.contact_pairs import BodyStates, ContactPairs, HertzContact, separation
+from musclesolve.dynamics.contact.surfaces import cylinder, ellipsoid, plane, sphere
 
 EDGE = 1e-5
 
