@@ -21,8 +21,7 @@ from musclesolve.drafting.laboratory_axes import LaboratoryAxes, both, laborator
 from musclesolve.drafting.plate_feet import PlateFoot, found_feet, stated_feet
 from musclesolve.drafting.subject_size import GivenSubject, subject_table
 from musclesolve.errors import MuscleSolveError
-from musclesolve.motion.events.flight import flights
-from musclesolve.motion.events.force_events import FootLoads
+from musclesolve.motion.events.force_events import FootLoads, flights
 from musclesolve.recording.c3d.c3d_file import stated_events
 from musclesolve.recording.data import SIDE_NAMES, Markers, Table
 from musclesolve.recording.file_axes import global_from_laboratory

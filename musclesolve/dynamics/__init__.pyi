@@ -78,8 +78,8 @@ from .model.segment_inertia import segment_table as segment_table
 from .model.topology import Topology as Topology
 from .model.topology import standing_layout as standing_layout
 from .model.topology_file import load_topology as load_topology
-from .sensitivity.landmark_sensitivity import landmark_difference as landmark_difference
-from .sensitivity.landmark_sensitivity import landmark_sensitivity as landmark_sensitivity
 from .sensitivity.moment_sensitivity import application_sensitivity as application_sensitivity
 from .sensitivity.moment_sensitivity import force_sensitivity as force_sensitivity
+from .sensitivity.moment_sensitivity import landmark_difference as landmark_difference
+from .sensitivity.moment_sensitivity import landmark_sensitivity as landmark_sensitivity
 from .sensitivity.moment_sensitivity import mass_sensitivity as mass_sensitivity

@@ -15,8 +15,7 @@ from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.motion.anatomy.joint_centers import between
 from musclesolve.motion.anatomy.landmark_positions import Points, body_place
 from musclesolve.motion.anatomy.unit_vectors import mean_length
-from musclesolve.motion.events.flight import flights
-from musclesolve.motion.events.force_events import FootLoads
+from musclesolve.motion.events.force_events import FootLoads, flights
 from musclesolve.motion.signals.filter_choice import FilterChoice, choice_notes, gap_free_range
 from musclesolve.recording.data import SIDE_NAMES, SIDES, Recording
 from musclesolve.recording.gaps.rigid_registration import Poses

@@ -17,8 +17,11 @@ from benchmarks.thesis_figures.study import Study
 from musclesolve.data.bundled import reference_stride
 from musclesolve.dynamics.inverse.newton_euler import segment_motion
 from musclesolve.dynamics.kinematics.measured_targets import Targets
-from musclesolve.dynamics.sensitivity.landmark_sensitivity import landmark_sensitivity
-from musclesolve.dynamics.sensitivity.moment_sensitivity import application_sensitivity, mass_sensitivity
+from musclesolve.dynamics.sensitivity.moment_sensitivity import (
+    application_sensitivity,
+    landmark_sensitivity,
+    mass_sensitivity,
+)
 
 
 @pytest.fixture(scope="module")

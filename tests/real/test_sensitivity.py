@@ -16,10 +16,10 @@ from musclesolve.dynamics.kinematics.measured_targets import Targets
 from musclesolve.dynamics.kinematics.motion_derivatives import differentiate
 from musclesolve.dynamics.kinematics.pose_fit import fit_pose
 from musclesolve.dynamics.model.human_model import human_model
-from musclesolve.dynamics.sensitivity.landmark_sensitivity import landmark_sensitivity
 from musclesolve.dynamics.sensitivity.moment_sensitivity import (
     application_sensitivity,
     force_sensitivity,
+    landmark_sensitivity,
     mass_sensitivity,
 )
 from musclesolve.motion.anatomy.anatomy import anatomy

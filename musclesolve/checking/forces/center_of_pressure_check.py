@@ -14,8 +14,7 @@ from musclesolve.checking.observed_body import foot
 from musclesolve.checking.repair import change_plate
 from musclesolve.checking.stages import Stage, asked_at
 from musclesolve.constants import STANDARD_GRAVITY
-from musclesolve.motion.events.flight import flights
-from musclesolve.motion.events.force_events import FootLoads
+from musclesolve.motion.events.force_events import FootLoads, flights
 from musclesolve.recording.data import SIDE_NAMES, PlateForce
 from musclesolve.recording.plates.foot_contacts import touch
 

@@ -39,8 +39,7 @@ from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.dynamics.inverse.newton_euler import angular_momentum_rate, segment_motion
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.model.model import Model
-from musclesolve.motion.events.flight import flights
-from musclesolve.motion.events.force_events import FootLoads
+from musclesolve.motion.events.force_events import FootLoads, flights
 from musclesolve.motion.ground_reaction import sampled_wrench, wrench_at_origin
 from musclesolve.pipeline.mechanics import Mechanics, measured_moments
 from musclesolve.recording.data import SIDE_NAMES, SIDES, PlateForce, Trial

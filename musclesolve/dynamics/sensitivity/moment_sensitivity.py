@@ -2,24 +2,52 @@
 
 The moments are tau = D^T (M qdd - g). Masses and ground forces enter linearly, the point of application bilinearly,
 so their derivatives are closed forms: the moment of a unit force at a point about a degree of freedom is a column of
-D. The derivatives by measured points, which pass through the fit and the splines, are in `landmark_sensitivity`.
+D. The thesis differences (5.15). Nothing crosses from one branch of the body to another: those derivatives are zero.
 
-The thesis differences (5.15). Nothing crosses from one branch of the body to another: those derivatives are zero.
+Measured points pass through fit, splines and inverse dynamics. The nearest pose is where D^T W (q - y) + R c = 0, y
+what was measured and R the weights that draw undetermined angles to zero. By the implicit function theorem,
+
+    H ds = D^T W dy,   H = D^T W D + R + S,   S_kl = sum_n w_n (q_n - y_n) . dD_nk/ds_l
+
+S, which Gauss-Newton leaves out far from the optimum, belongs to the derivative of the optimum. A model driven by joint
+angles (`drive_pose`) is a chain of such fits, each over some speeds f to the targets of one body, while the others o
+stay as an earlier fit left them:
+
+    H_ff ds_f = D_f^T W dy - H_fo ds_o
+
+The splines are linear in the coordinates, so the derivatives of the solution are splines of the solution. What is left,
+from coordinates, rates and second derivatives to moments, is a function of one frame, and a complex step through the
+same code differentiates it to round-off. The lengths and masses of the subject are held: an error of a measured point
+moves the pose, not the subject.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from musclesolve._util.arrays import Array
+from musclesolve._util.arrays import Array, Indices, Mask
 from musclesolve._util.checks import check_array
 from musclesolve._util.names import unknown_name
 from musclesolve.dynamics.inverse.external_wrenches import Wrench, check_frames
+from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
 from musclesolve.dynamics.inverse.newton_euler import SegmentMotion, angular_momentum_rate
-from musclesolve.dynamics.kinematics.motion_derivatives import Motion, check_fits
+from musclesolve.dynamics.kinematics.consistent_motion import OF_BASE, consistent_motion, drive_plan
+from musclesolve.dynamics.kinematics.measured_targets import Targets
+from musclesolve.dynamics.kinematics.motion_derivatives import Motion, check_fits, motion_from
+from musclesolve.dynamics.kinematics.pose_fit import (
+    Fit,
+    NearestPose,
+    Pose,
+    fit_pose,
+    normal_equations,
+)
 from musclesolve.dynamics.model.model import Model
+from musclesolve.dynamics.rotations import cardan_rates, wrapped
+from musclesolve.dynamics.vectors import blocks
+from musclesolve.errors import InputError
 
 
 @dataclass(frozen=True)
@@ -122,3 +150,236 @@ def body_directions(model: Model, motion: Motion, body: int, point: Array) -> tu
 
 def _components(name: str) -> tuple[str, ...]:
     return tuple(f"{name} {axis}" for axis in "xyz")
+
+
+_STEP = 1e-30  # Imaginary step; nothing is subtracted, so it may be as small as numbers get
+_INCONSISTENT = 1e-6  # Violation of a constraint [m, or a cosine] that no fitted pose has
+
+
+def landmark_sensitivity(
+    model: Model,
+    time: Array,
+    targets: Targets,
+    fit: Fit,
+    wrenches: list[Wrench],
+    names: list[str] | None = None,
+    keep: slice | Indices | Mask = slice(None),
+    method: str = "nearest",
+) -> Sensitivity:
+    """Derivatives by measured points, each off by the same in all frames [per m] (Silva 2003, 5.5.3, 5.5.6).
+
+    names: measured points (or directions, then per unit), all points unless given. keep: the frames wanted, at which
+    the external forces are given; the others only support the splines. method: how the fit was found, "nearest" or
+    "joint_angles" (`consistent_motion`).
+
+    Raises:
+        InputError: a name that was not measured; an unknown method; a fit that is not the one of the method.
+    """
+    from scipy.interpolate import make_interp_spline
+
+    off = np.abs(model.constraints.violation(fit.q)).max(initial=0.0)
+    if off > _INCONSISTENT:  # no optimum of the fit: the derivative of an optimum says nothing of it
+        raise InputError(
+            f"the fit violates the constraints of the model by {off:.2g}",
+            code="conflict",
+            expected="a pose of fit_pose or drive_pose, which satisfies them",
+            remedy="take the fit of one of these",
+        )
+    known = model.topology.coordinate_names
+    if names is None:
+        points = targets.slots < model.topology.point_count
+        names = [known[slot] for slot in targets.slots[points]]
+    places = [_place(model, targets, name) for name in names]
+
+    def splined(coordinates: Array) -> list[Array]:
+        spline = make_interp_spline(time, coordinates, k=5)
+        return [coordinates[keep], spline(time, 1)[keep], spline(time, 2)[keep]]
+
+    responses = coordinate_response(model, targets, fit, places, method)
+    still, values = splined(fit.coordinates), []
+    for k in range(len(places)):
+        for axis in range(3):
+            moving = zip(still, splined(responses[..., k, axis]), strict=True)
+            moved = motion_from(model, time[keep], *(value + 1j * _STEP * change for value, change in moving))
+            values.append(projected_moments(model, moved, wrenches).imag / _STEP)
+    sources = tuple(f"{name} {axis}" for name in names for axis in "xyz")
+    return Sensitivity("measured point", "m", model.topology.dof_names, sources, np.stack(values, axis=2))
+
+
+def _place(model: Model, targets: Targets, name: str) -> int:
+    """Place of a measured point or direction among the targets."""
+    measured = [model.topology.coordinate_names[slot] for slot in targets.slots]
+    if name not in measured:
+        raise unknown_name(name, "measured point or direction", measured)
+    return measured.index(name)
+
+
+def landmark_difference(
+    model: Model,
+    time: Array,
+    targets: Targets,
+    wrenches: list[Wrench],
+    name: str,
+    by: float,
+    method: str = "nearest",
+    keep: slice | Indices | Mask = slice(None),
+) -> Sensitivity:
+    """The difference quotient (5.15) for an error `by` [m] of one measured point, coordinate by coordinate [per m].
+
+    It differs from `landmark_sensitivity` by what is not linear in so large an error: the source takes 1 cm and 1 dm
+    (1 mm at the knee). Other arguments and exceptions are those of `landmark_sensitivity`.
+    """
+    place = _place(model, targets, name)
+
+    def moments(shift: Array, start: Array | None) -> tuple[Array, Array]:
+        values = targets.values.copy()
+        values[:, place] += shift
+        moved = replace(targets, values=values)
+        fit, motion = consistent_motion(model, moved, time, method, start=start)
+        return projected_moments(model, motion.frames(keep), wrenches), fit.coordinates
+
+    plain, start = moments(np.zeros(3), None)
+    values = np.stack([(moments(by * axis, start)[0] - plain) / by for axis in np.eye(3)], axis=2)
+    sources = tuple(f"{name} {axis}" for axis in "xyz")
+    return Sensitivity("measured point", "m", model.topology.dof_names, sources, values)
+
+
+_BLIND = 1e-11  # A motion that no target sees, by this share of the one seen best, is left where it is
+_OFF = 1e-4
+"""A fit farther than this [rad, m] from the pose that the method gives is not one of that method."""
+
+_TOLERANCE, _MAX_ITERATIONS = 1e-8, 60  # Those of drive_pose
+
+
+def coordinate_response(
+    model: Model, targets: Targets, fit: Fit, places: list[int] | None = None, method: str = "nearest"
+) -> Array:
+    """Derivative of the consistent coordinates by what was measured in the same frame, (T, K+6, n, 3).
+
+    places: numbers of the targets wanted, all unless given. method: how the fit was found, as in `consistent_motion`.
+
+    Raises:
+        InputError: an unknown method, or a fit that is not the one which the method gives.
+    """
+    if method not in RESPONSES:
+        raise unknown_name(method, "way to consistency that can be differentiated", RESPONSES)
+    places = list(range(len(targets.slots))) if places is None else places
+    joints, parts = model.tree.joint_count, []
+    for block in blocks(len(fit.q)):
+        coordinates = fit.coordinates[block]
+        nearest = NearestPose.of(model, targets.frames(block))
+        speeds, off = RESPONSES[method](nearest, coordinates, places)
+        if not off < _OFF:  # found in another way: the derivative would be that of another pose
+            raise InputError(
+                f'the fit lies {off:.2g} rad or m from the one of method = "{method}"',
+                code="conflict",
+                expected="the fit of the same targets by the same method",
+                remedy="name the method that the fit was found by",
+            )
+        # From speeds to coordinates: rotation vectors and Cardan angles undone.
+        changes, angles, base = speeds.copy(), coordinates[:, :joints], coordinates[:, joints + 3 :]
+        if len(model.tree.spherical):
+            still = np.zeros_like(angles)
+            for source in range(speeds.shape[2]):
+                changes[:, :joints, source] = model.tree.rates(angles, speeds[:, :joints, source], still)[0]
+        unit = np.broadcast_to(np.eye(3)[:, None], (3, *base.shape))
+        spin = np.stack([cardan_rates(base, rates, np.zeros_like(base))[0] for rates in unit], axis=2)
+        changes[:, joints + 3 :] = np.linalg.solve(spin, speeds[:, joints + 3 :])
+        parts.append(changes)
+    return np.concatenate(parts).reshape(len(fit.q), -1, len(places), 3)
+
+
+def _nearest_response(nearest: NearestPose, coordinates: Array, places: list[int]) -> tuple[Array, float]:
+    """Derivative of the speeds (T, K+6, 3 n) of the nearest pose, which has these coordinates (T, K+6); how far they
+    are from it.
+    """
+    free, every = nearest.free, np.arange(len(nearest.targets.slots))
+    hessian, gradient, pulls = _equations(nearest, Pose.of(coordinates), every, places)
+    inverse = np.linalg.pinv(hessian[:, free][:, :, free], rcond=_BLIND, hermitian=True)
+    speeds = np.zeros_like(pulls)
+    speeds[:, free] = inverse @ pulls[:, free]
+    return speeds, float(np.abs(inverse @ gradient[:, free, None]).max(initial=0.0))
+
+
+def _driven_response(nearest: NearestPose, coordinates: Array, places: list[int]) -> tuple[Array, float]:
+    """The same of the pose that is driven by joint angles."""
+    model, targets, joints = nearest.model, nearest.targets, nearest.model.tree.joint_count
+    near = fit_pose(model, targets, None, _TOLERANCE, _MAX_ITERATIONS, coordinates).coordinates
+    plan = drive_plan(nearest)
+    poses = plan.poses(nearest, Pose.of(near), _TOLERANCE, _MAX_ITERATIONS)
+    first, off_nearest = _nearest_response(nearest, near, places)
+    responses = [first]
+    for solve, pose in zip(plan.solves, poses[1:], strict=True):
+        before = responses[solve.after]
+        hessian, _, pulls = _equations(nearest, pose, solve.places, places)
+        rows = hessian[:, solve.free]
+        pulls = pulls[:, solve.free] - rows[:, :, ~solve.free] @ before[:, ~solve.free]
+        after = before.copy()
+        after[:, solve.free] = np.linalg.pinv(rows[:, :, solve.free], rcond=_BLIND, hermitian=True) @ pulls
+        if solve.line is not None:
+            after = _without_twist(model, solve.line, (poses[solve.after], before), (pose, after))
+        responses.append(after)
+    speeds, angles = responses[0].copy(), poses[0].angles.copy()
+    for joint, number in plan.shown.items():
+        speeds[:, joint] = responses[number][:, joint]
+        angles[:, joint] = poses[number].angles[:, joint]
+    speeds[:, joints:] = responses[OF_BASE][:, joints:]
+    apart = np.abs(wrapped(angles - coordinates[:, :joints])).max(initial=0.0)
+    return speeds, float(np.maximum(off_nearest, apart))
+
+
+def _without_twist(
+    model: Model, line: tuple[int, int], start: tuple[Pose, Array], end: tuple[Pose, Array]
+) -> Array:
+    """The response at the end of a fit, rotated about a line as the shortest way from a to b makes it.
+
+    b . omega_b = a . omega_a + (b x a) . (da + db) / (1 + a . b), of poses with their responses (T, K+6, s).
+    """
+    tree, joints = model.tree, model.tree.joint_count
+    units, rates, place = [], [], np.zeros(0)
+    for pose, speeds in (start, end):
+        q = pose.q(tree)
+        away = q[:, line[1]] - q[:, line[0]]
+        length = np.linalg.norm(away, axis=1)[:, None]
+        near, far = np.moveaxis(tree.allowed(q, pose.position, np.array(line)), 1, 0)
+        units.append(away / length)
+        rates.append((far - near) @ speeds / length[:, None])
+        place = pose.position - q[:, line[1]]
+    (a, b), speeds = units, end[1].copy()
+    shortest = (
+        np.einsum("tx,txs->ts", np.cross(b, a), rates[0] + rates[1]) / (1.0 + (a * b).sum(axis=1))[:, None]
+    )
+    wanted = np.einsum("tx,txs->ts", a, start[1][:, joints + 3 :]) + shortest
+    lacking = (wanted - np.einsum("tx,txs->ts", b, speeds[:, joints + 3 :]))[:, None]
+    speeds[:, joints + 3 :] += b[..., None] * lacking
+    speeds[:, joints : joints + 3] += np.cross(b, place)[..., None] * lacking
+    return speeds
+
+
+RESPONSES: dict[str, Callable[[NearestPose, Array, list[int]], tuple[Array, float]]] = {
+    "nearest": _nearest_response,
+    "joint_angles": _driven_response,
+}
+
+
+def _equations(
+    nearest: NearestPose, pose: Pose, seen: Indices, places: list[int]
+) -> tuple[Array, Array, Array]:
+    """H (T, K+6, K+6) over all speeds, the gradient (T, K+6), and D^T W by the wanted targets (T, K+6, 3 n) of a fit.
+
+    seen: numbers of the targets that the fit sees; the others pull at nothing.
+    """
+    tree, some, rest = nearest.model.tree, nearest.targets.among(seen), nearest.rest
+    q = pose.q(tree)
+    pull = (some.values - q[:, some.slots]) * some.weights[:, None]
+    every, near = np.ones(len(rest), bool), np.ones(len(q))
+    hessian, gradient = normal_equations(tree, q, pose.position, some.slots, some.weights, pull, every, near)
+    hessian += np.diag(rest)
+    gradient[:, : tree.joint_count] -= rest[: tree.joint_count] * pose.angles
+    directions = tree.allowed(q, pose.position, some.slots) * some.weights[:, None, None]
+    pulls = np.zeros((len(q), len(rest), len(places), 3))
+    number = {int(place): k for k, place in enumerate(seen)}
+    for column, place in enumerate(places):
+        if place in number:
+            pulls[:, :, column] = directions[:, number[place]].transpose(0, 2, 1)
+    return hessian, gradient, pulls.reshape(len(q), len(rest), -1)

@@ -15,8 +15,7 @@ from operator import attrgetter
 import numpy as np
 
 from musclesolve._util.arrays import Array, Mask
-from musclesolve.motion.events.flight import flights
-from musclesolve.motion.events.force_events import FootLoads, contacts, foot_contacts, force_events
+from musclesolve.motion.events.force_events import FootLoads, contacts, flights, foot_contacts, force_events
 from musclesolve.motion.events.marker_events import marker_events, walk
 from musclesolve.recording.data import SIDE_NAMES, SIDES, Event, EventKind, Side, Trial
 

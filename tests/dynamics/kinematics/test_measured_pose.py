@@ -9,7 +9,7 @@ from refusals import refused
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
 from musclesolve.dynamics.kinematics.consistent_motion import consistent_motion
 from musclesolve.dynamics.kinematics.measured_targets import Targets
-from musclesolve.dynamics.sensitivity.landmark_sensitivity import landmark_sensitivity
+from musclesolve.dynamics.sensitivity.moment_sensitivity import landmark_sensitivity
 from musclesolve.synthetic.reference_stride import reference_stride
 
 KNEE = "knee_r"

@@ -11,7 +11,7 @@ from musclesolve.dynamics.kinematics.consistent_motion import drive_pose
 from musclesolve.dynamics.kinematics.measured_targets import Targets
 from musclesolve.dynamics.kinematics.motion_derivatives import differentiate
 from musclesolve.dynamics.kinematics.pose_fit import fit_pose
-from musclesolve.dynamics.sensitivity.landmark_sensitivity import (
+from musclesolve.dynamics.sensitivity.moment_sensitivity import (
     coordinate_response,
     landmark_difference,
     landmark_sensitivity,

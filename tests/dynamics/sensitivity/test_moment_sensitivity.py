@@ -13,12 +13,13 @@ from musclesolve.dynamics.kinematics.measured_targets import Targets
 from musclesolve.dynamics.kinematics.motion_derivatives import differentiate
 from musclesolve.dynamics.kinematics.pose_fit import fit_pose
 from musclesolve.dynamics.model.model import Model
-from musclesolve.dynamics.sensitivity.landmark_sensitivity import coordinate_response, landmark_sensitivity
 from musclesolve.dynamics.sensitivity.moment_sensitivity import (
     application_sensitivity,
     body_directions,
+    coordinate_response,
     force_sensitivity,
     free_moment_sensitivity,
+    landmark_sensitivity,
     mass_sensitivity,
 )
 

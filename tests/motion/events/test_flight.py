@@ -11,8 +11,7 @@ from stepping_trial import WEIGHT, Steps
 
 import musclesolve as ms
 from musclesolve.checking.check import check
-from musclesolve.motion.events.flight import flights
-from musclesolve.motion.events.force_events import FootLoads
+from musclesolve.motion.events.force_events import FootLoads, flights
 from musclesolve.motion.events.gait import strides
 from musclesolve.motion.events.gait_events import gait_events
 from musclesolve.motion.events.marker_events import marker_events, walk
