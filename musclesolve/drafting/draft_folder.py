@@ -29,7 +29,7 @@ class FolderDraft:
 
 
 def draft_folder(
-    folder: str | Path, output: Path | None = None, stated_subject: GivenSubject = _NOBODY
+    folder: str | Path, output: Path | None = None, subject: GivenSubject = _NOBODY
 ) -> FolderDraft:
     """Draft a trial file for every motion in a folder; nothing is written.
 
@@ -37,12 +37,12 @@ def draft_folder(
         folder: the folder with the recordings; its subfolders are not looked at.
         output: the trial file; `trial.toml` in the folder when None. With several motions every one has a file of its
             own, whose name ends in that of the recording. A folder means `trial.toml` in it.
-        stated_subject: what is stated of the subject.
+        subject: what is stated of the subject.
 
     Raises:
         InputError: there is no such folder, or no motion in it.
     """
-    check_given(stated_subject)
+    check_given(subject)
     folder = file_path(folder)
     contents = folder_contents(folder)
     roles = file_roles(contents)
@@ -56,7 +56,7 @@ def draft_folder(
         names = [f"{p.stem}_{p.suffix[1:]}" if stems.count(p.stem) > 1 else p.stem for p in recordings]
         paths = [target.with_name(f"{target.stem}_{name}.toml") for name in names]
     trials = tuple(
-        draft_trial(contents, roles, files, path, stated_subject)
+        draft_trial(contents, roles, files, path, subject)
         for files, path in zip(roles.motions, paths, strict=True)
     )
     drafted = {trial.path.absolute() for trial in trials}

@@ -114,7 +114,19 @@ def _sort_in(path: Path, contents: FolderContents) -> None:
     """Put one file where it belongs."""
     suffix = path.suffix.casefold()
     if suffix == ".c3d":
-        _c3d(path, contents)
+        file = read_c3d(path)
+        plates = file.description.count("FORCE_PLATFORM:USED") or 0
+        if file.labels:
+            contents.markers.append(MarkerFile(path, file.markers(), file, plates))
+        elif plates:
+            contents.plates.append(PlateFile(path, plates))
+        if file.layout.channels:
+            numbers = file.description.numbers("FORCE_PLATFORM:CHANNEL").ravel()
+            of_plates = {int(number) - 1 for number in numbers if number > 0}
+            labels = enumerate(file.description.texts("ANALOG:LABELS")[: file.layout.channels])
+            channels = emg_channels([label for k, label in labels if label and k not in of_plates])
+            if channels.muscles or channels.unknown:
+                contents.emg.append(EmgFile(path, file.channels(), channels))
     elif suffix == ".csv":
         _csv(path, contents)
     elif suffix in MARKERS:
@@ -133,24 +145,6 @@ def _sort_in(path: Path, contents: FolderContents) -> None:
         contents.models.append(path)
     else:
         contents.others.append(path.name)
-
-
-def _c3d(path: Path, contents: FolderContents) -> None:
-    """Markers with the number of plates, plates alone, and the channels of EMG beside those of the plates."""
-    file = read_c3d(path)
-    plates = file.description.count("FORCE_PLATFORM:USED") or 0
-    if file.labels:
-        contents.markers.append(MarkerFile(path, file.markers(), file, plates))
-    elif plates:
-        contents.plates.append(PlateFile(path, plates))
-    if not file.layout.channels:
-        return
-    numbers = file.description.numbers("FORCE_PLATFORM:CHANNEL").ravel()
-    of_plates = {int(number) - 1 for number in numbers if number > 0}
-    labels = file.description.texts("ANALOG:LABELS")[: file.layout.channels]
-    channels = emg_channels([label for k, label in enumerate(labels) if label and k not in of_plates])
-    if channels.muscles or channels.unknown:
-        contents.emg.append(EmgFile(path, file.channels(), channels))
 
 
 def _csv(path: Path, contents: FolderContents) -> None:

@@ -70,9 +70,9 @@ class Value:
     source: str
 
 
-def check_given(stated_subject: GivenSubject) -> None:
+def check_given(subject: GivenSubject) -> None:
     """Refuse what the schema of trial files refuses of the subject."""
-    stated = [Line(key, value) for key, value in vars(stated_subject).items() if value is not None]
+    stated = [Line(key, value) for key, value in vars(subject).items() if value is not None]
     text = draft_text(("The subject as stated.",), (DraftTable("subject", tuple(stated)),))
     for error in scratch(text)[2]:
         key = next((line.key for line in stated if (error.where or "").endswith(f" {line.key}")), None)
@@ -87,15 +87,15 @@ def subject_table(
     setups: list[ScaleSetup],
     choice: MarkerChoice,
     case: Case | None,
-    stated_subject: GivenSubject,
+    subject: GivenSubject,
 ) -> DraftTable:
     """The table [subject] of a trial file."""
     files_read = [file.file for file in (files.motion, files.static) if file is not None]
     c3d = [file for file in files_read if file is not None]
-    lines = [_name(files, setups, choice, stated_subject), _mass(files, c3d, setups, case, stated_subject)]
-    lines.append(_stature(c3d, setups, case, stated_subject))
-    if stated_subject.sex is not None:
-        lines.append(Line("sex", stated_subject.sex, "as stated; which table of segment masses is used"))
+    lines = [_name(files, setups, choice, subject), _mass(files, c3d, setups, case, subject)]
+    lines.append(_stature(c3d, setups, case, subject))
+    if subject.sex is not None:
+        lines.append(Line("sex", subject.sex, "as stated; which table of segment masses is used"))
     else:
         todo = "enter the sex, female or male: no file states it; it selects the table of segment masses"
         lines.append(Line("sex", "female", "", todo, open=True))
@@ -126,13 +126,11 @@ def subject_table(
     return DraftTable("subject", tuple(lines))
 
 
-def _name(
-    files: MotionFiles, setups: list[ScaleSetup], choice: MarkerChoice, stated_subject: GivenSubject
-) -> Line:
+def _name(files: MotionFiles, setups: list[ScaleSetup], choice: MarkerChoice, subject: GivenSubject) -> Line:
     labels = [split_label(label)[0] for label in files.motion.markers.names]
     stated = files.motion.file.description.texts("SUBJECTS:NAMES") if files.motion.file is not None else []
     ways = [
-        (stated_subject.name or "", "as stated"),
+        (subject.name or "", "as stated"),
         (choice.person or "", "before the labels of the markers"),
         (next((name for name in stated if name), ""), f"{files.motion.path.name}: SUBJECTS:NAMES"),
         (next((name for name in labels if name), ""), "before the labels of the markers"),
@@ -149,18 +147,16 @@ def _mass(
     c3d: list[C3D],
     setups: list[ScaleSetup],
     case: Case | None,
-    stated_subject: GivenSubject,
+    subject: GivenSubject,
 ) -> Line:
     """The body mass: as stated, by the user or a file; else as two ways to measure it agree on, else left open.
 
     Plates alone may be wrong, or miss a part of what carries the subject: a handrail, another plate.
     """
-    if stated_subject.mass_kg is not None:
-        return Line("mass_kg", stated_subject.mass_kg, "as stated; with shoes")
+    if subject.mass_kg is not None:
+        return Line("mass_kg", subject.mass_kg, "as stated; with shoes")
     stated = next(_stated(c3d, setups, ("BODYMASS", "MASS", "WEIGHT"), (1.0,), MASSES, "mass"), None)
-    ways = [
-        way for way in (_standing_mass(files), _walking_mass(case), _stride_mass(case)) if way is not None
-    ]
+    ways = [way for way in _measured_masses(files, case) if MASSES[0] < way.number < MASSES[1]]
     if stated is not None:
         apart = all(abs(way.number / stated.number - 1.0) > DISAGREE for way in ways)
         todo = f"check the mass: {_listed(ways)}" if ways and apart else ""
@@ -180,11 +176,9 @@ def _listed(ways: list[Value]) -> str:
     return ", ".join(f"{way.source} {way.number:.1f} kg" for way in ways)
 
 
-def _stature(
-    c3d: list[C3D], setups: list[ScaleSetup], case: Case | None, stated_subject: GivenSubject
-) -> Line:
-    if stated_subject.stature_m is not None:
-        return Line("stature_m", stated_subject.stature_m, "as stated")
+def _stature(c3d: list[C3D], setups: list[ScaleSetup], case: Case | None, subject: GivenSubject) -> Line:
+    if subject.stature_m is not None:
+        return Line("stature_m", subject.stature_m, "as stated")
     stated = next(
         _stated(c3d, setups, ("HEIGHT", "BODYHEIGHT", "STATURE"), (1.0, 0.01, 0.001), STATURES, "stature"),
         None,
@@ -221,53 +215,40 @@ def _stated(
             yield Value(value, setup.path.name)
 
 
-def _standing_mass(files: MotionFiles) -> Value | None:
-    """The mass by the plates under the standing subject, if they carry the same all the time."""
-    if files.static is None:
-        return None
-    vertical, name = None, ""
-    if files.static.file is not None and files.static.plates:
+def _measured_masses(files: MotionFiles, case: Case | None) -> Iterator[Value]:
+    """Yield the mass [kg] that the plates show, in every way that the recordings allow.
+
+    Under the standing subject, if they carry the same all the time. By Newton's second law in the motion: what they
+    give to the center of mass, whose motion the markers show. And without any marker by their mean over whole strides,
+    in which the body rises as much as it falls: from one heel strike of a foot to the next, both seen by its plates,
+    with all contacts measured.
+    """
+    force, name = np.zeros((0, 3)), ""
+    if files.static is not None and files.static.file is not None and files.static.plates:
+        name = files.static.path.name
         try:
             plates, _ = read_plates(files.static.file, np.eye(3))
         except InputError:
             plates = []
-        force = np.sum([plate.force for plate in plates], axis=0) if plates else np.zeros((0, 3))
-        vertical, name = np.linalg.norm(force, axis=1), files.static.path.name
-    elif files.static_forces is not None:
-        table, plates_of = files.static_forces.table, files.static_forces.plates
-        parts = [np.stack([table[n] for n in plate.columns["force"]], axis=1) for plate in plates_of]
-        vertical = np.linalg.norm(np.nan_to_num(np.sum(parts, axis=0)), axis=1)
-        name = files.static_forces.path.name
-    if vertical is None or not vertical.size or vertical.std() > LONGEST_SHIFT * vertical.mean():
-        return None
-    source = f"by the plates under the standing subject ({name})"
-    return _of_a_subject(float(np.median(vertical)) / STANDARD_GRAVITY, source, MASSES)
-
-
-def _of_a_subject(number: float, source: str, limits: tuple[float, float]) -> Value | None:
-    """A number and where it comes from; None where it is of no subject."""
-    return Value(number, source) if limits[0] < number < limits[1] else None
-
-
-def _walking_mass(case: Case | None) -> Value | None:
-    """The mass by Newton's second law: what the plates give to the center of mass, whose motion the markers show."""
-    balance = None if case is None else law(case)
-    if case is None or balance is None or balance.frames.sum() < LEAST_S * case.trial.markers.rate:
-        return None
-    due = balance.due[balance.frames][:, 2]
-    force = total_force(case, balance.time[balance.frames])[:, 2]
-    mass = float(due @ force) / float(due @ due)
-    return _of_a_subject(mass, "by Newton's second law in the motion", MASSES)
-
-
-def _stride_mass(case: Case | None) -> Value | None:
-    """The mass by the mean of the plates over whole strides, in which the body rises as much as it falls: no marker.
-
-    A stride lasts from one heel strike of a foot to the next, both seen by its plates; all contacts of the strides are
-    measured.
-    """
-    if case is None or not case.trial.forces:
-        return None
+        force = np.sum([plate.force for plate in plates], axis=0) if plates else force
+    elif files.static is not None and files.static_forces is not None:
+        table, name = files.static_forces.table, files.static_forces.path.name
+        columns = [plate.columns["force"] for plate in files.static_forces.plates]
+        parts = [np.stack([table[n] for n in names], axis=1) for names in columns]
+        force = np.nan_to_num(np.sum(parts, axis=0))
+    weight = np.linalg.norm(force, axis=1)
+    if weight.size and weight.std() <= LONGEST_SHIFT * weight.mean():
+        mass = float(np.median(weight)) / STANDARD_GRAVITY
+        yield Value(mass, f"by the plates under the standing subject ({name})")
+    if case is None:
+        return
+    balance, time, rate = law(case), case.trial.markers.time, case.trial.markers.rate
+    if balance is not None and balance.frames.sum() >= LEAST_S * rate:
+        due = balance.due[balance.frames][:, 2]
+        vertical = total_force(case, balance.time[balance.frames])[:, 2]
+        yield Value(float(due @ vertical) / float(due @ due), "by Newton's second law in the motion")
+    if not case.trial.forces:
+        return
     strikes = [event for event in force_events(FootLoads.of(case.trial)) if event.kind == "heel_strike"]
     periods = [
         float(period)
@@ -276,16 +257,16 @@ def _stride_mass(case: Case | None) -> Value | None:
         if LEAST_S < period < LONGEST_STRIDE_S
     ]
     if not periods:
-        return None
-    period, time, rate = float(np.median(periods)), case.trial.markers.time, case.trial.markers.rate
+        return
+    period = float(np.median(periods))
     first, stop = max(true_runs(measured(case)), key=lambda run: run[1] - run[0], default=(0, 0))
     count = int((stop - first) / rate / period)
-    if count < 1:
-        return None
-    grid = time[first] + np.linspace(0.0, count * period, max(2, round(count * period * 10.0 * rate)))
-    mass = float(np.trapezoid(total_force(case, grid)[:, 2], grid)) / (count * period * STANDARD_GRAVITY)
-    source = f"by the mean of the plates over {count} {'stride' if count == 1 else 'strides'}"
-    return _of_a_subject(mass, source, MASSES)
+    if count > 0:
+        grid = time[first] + np.linspace(0.0, count * period, max(2, round(count * period * 10.0 * rate)))
+        impulse = float(np.trapezoid(total_force(case, grid)[:, 2], grid))
+        strides = "stride" if count == 1 else "strides"
+        mass = impulse / (count * period * STANDARD_GRAVITY)
+        yield Value(mass, f"by the mean of the plates over {count} {strides}")
 
 
 def _height(case: Case) -> Value | None:
@@ -307,7 +288,7 @@ def _height(case: Case) -> Value | None:
         return None
     height = min(heights) - floor
     source = f"the shoulders are {height:.2f} m above the floor, usually {SHOULDERS:g} of the stature"
-    return _of_a_subject(height / SHOULDERS, source, STATURES)
+    return Value(height / SHOULDERS, source) if STATURES[0] < height / SHOULDERS < STATURES[1] else None
 
 
 def _floor(markers: Markers, mapping: Mapping[str, Any]) -> float:

@@ -47,7 +47,7 @@ class TrialDraft:
 
 
 def draft_trial(
-    contents: FolderContents, roles: FileRoles, files: MotionFiles, path: Path, stated_subject: GivenSubject
+    contents: FolderContents, roles: FileRoles, files: MotionFiles, path: Path, subject: GivenSubject
 ) -> TrialDraft:
     """Draft the trial file of one motion."""
     choice = choose_mapping(files.motion.markers, None if files.static is None else files.static.markers)
@@ -76,17 +76,22 @@ def draft_trial(
             "Running asks for more than the muscles of the table can give in many subjects: "
             'strength = "handsfield_2014" takes their strength from mass and stature.'
         )
+    emg: tuple[DraftTable, ...] = ()
+    if files.emg is not None:
+        inside = files.emg.path == files.motion.path
+        first, *others = emg_tables(files.emg, name_from(files.emg.path, path), inside, case)
+        emg = (replace(first, todo=files.unclear.get("emg", first.todo)), *others)
     why += '; or "residual_analysis": chosen from the data'
     bundled = Line("database", "gait2392", "the default; others: musclesolve muscles")
     tables = (
-        subject_table(files, contents.setups, choice, case, stated_subject),
+        subject_table(files, contents.setups, choice, case, subject),
         axes.table,
         _files_table(contents, files, roles, path, choice),
         DraftTable("time", about=(TIME,)),
         DraftTable("filter", (Line("cutoff_hz", min(cutoff, 0.2 * files.motion.markers.rate), why),)),
         *marker_tables(choice),
         *_force_tables(files, feet),
-        *_emg(files, path, case),
+        *emg,
         DraftTable("muscles", (bundled,), tuple(muscles)),
         DraftTable("sharing", (Line("cost", "activation_volume", "the default; others: docs/costs.md"),)),
     )
@@ -172,15 +177,6 @@ def _force_tables(files: MotionFiles, feet: list[PlateFoot]) -> list[DraftTable]
     idle = [foot.plate.label for foot in feet if foot.idle]
     notes = [DraftTable("force", about=(f"Left out, nobody steps on it: {name}.",)) for name in idle]
     return [*(foot.table for foot in feet if not foot.idle), *notes]
-
-
-def _emg(files: MotionFiles, trial: Path, case: Case | None) -> tuple[DraftTable, ...]:
-    if files.emg is None:
-        return ()
-    inside = files.emg.path == files.motion.path
-    tables = emg_tables(files.emg, name_from(files.emg.path, trial), inside, case)
-    unclear = files.unclear.get("emg")
-    return (tables[0] if not unclear else replace(tables[0], todo=unclear), *tables[1:])
 
 
 def _recognised(

@@ -22,18 +22,10 @@ WANDS = {"knee": "thigh_wand", "ankle": "shank_wand"}
 """The landmark on the side of the segment above each joint, which shows the rotation of the segment."""
 
 
-def read_mapping(document: Document, table: Mapping[str, Any]) -> dict[str, Weights]:
-    """Return landmark -> marker -> weight (weights sum to one)."""
-    mapping, errors = examined_mapping(document, table)
-    if errors:
-        raise errors[0]
-    return mapping
-
-
 def examined_mapping(
     document: Document, table: Mapping[str, Any]
 ) -> tuple[dict[str, Weights], list[InputError]]:
-    """Return what ``read_mapping`` returns, as far as its lines are right, and all that is wrong with it."""
+    """Return landmark -> marker -> weight (they sum to one), as far as the lines are right, and all that is wrong."""
     known = landmarks()
     errors = [
         document.unknown("there is no such landmark", name, known, "mapping", name)

@@ -13,10 +13,10 @@ from musclesolve.recording.data import Markers
 from musclesolve.recording.markers.mapping_tables import (
     Weights,
     absences,
+    examined_mapping,
     joint_errors,
     read_carried,
     read_clusters,
-    read_mapping,
 )
 from musclesolve.recording.markers.marker_names import MarkerNames
 from musclesolve.recording.markers.marker_set import (
@@ -64,7 +64,9 @@ def read_marker_mapping(
         problem = "the markers have no mapping"
         raise document.error(problem, "mapping", None, 0, "[mapping]", remedy, code="missing_key")
     walk, static = asked.walk, asked.static
-    mapping = read_mapping(document, asked.tables["mapping"])
+    mapping, wrong = examined_mapping(document, asked.tables["mapping"])
+    if wrong:
+        raise wrong[0]
     clusters = read_clusters(document, asked.tables["clusters"])
     carried = read_carried(document, asked.tables["carried"], clusters)
     lacking = joint_errors(document, mapping, content["subject"], static is not None)
