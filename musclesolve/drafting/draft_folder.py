@@ -2,19 +2,55 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import os
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from musclesolve.drafting.file_roles import FileRoles, file_roles
+import numpy as np
+
+from musclesolve.checking.case import Case
+from musclesolve.checking.loading import load
+from musclesolve.drafting.choose_mapping import MarkerChoice, choose_mapping, marker_tables
+from musclesolve.drafting.draft_text import NAME, DraftTable, Line, draft_text, read_back
+from musclesolve.drafting.emg_channels import emg_tables
+from musclesolve.drafting.file_roles import FileRoles, MotionFiles, file_roles
 from musclesolve.drafting.folder_contents import FolderContents, folder_contents
-from musclesolve.drafting.subject_size import GivenSubject, check_given
-from musclesolve.drafting.trial_draft import TrialDraft, draft_trial
-from musclesolve.errors import InputError
+from musclesolve.drafting.laboratory_axes import LaboratoryAxes, both, laboratory_axes, middle_path
+from musclesolve.drafting.plate_feet import PlateFoot, found_feet, stated_feet
+from musclesolve.drafting.subject_size import GivenSubject, check_given, subject_table
+from musclesolve.errors import InputError, MuscleSolveError
+from musclesolve.motion.events.force_events import FootLoads, flights
+from musclesolve.recording.c3d.c3d_file import stated_events
+from musclesolve.recording.data import SIDE_NAMES, Markers, Table
+from musclesolve.recording.file_axes import global_from_laboratory
 from musclesolve.recording.text.text_file import file_path
 from musclesolve.results.files.atomic_writing import write_files
 
-NAME = "trial.toml"
+TITLE = (
+    "Drafted by `musclesolve init` from the recordings. Comments state where a value comes from.",
+    "Lines that begin with TODO are left to decide; `musclesolve check` reports those that are needed.",
+)
+TIME = (
+    "No [time]: for each leg, what was measured of it is found and analysed; `musclesolve check` reports it."
+)
+WALK_HZ, RUN_HZ = 6.0, 15.0
+"""Usual cut-off frequencies: walking has little above 6 Hz, the first peak of the ground force in running has."""
+USUAL = {"mass_kg": 70.0, "stature_m": 1.7, "sex": "male", "knee_width_m": 0.1, "ankle_width_m": 0.07}
+"""What stands for the subject while the recording is looked at; nothing of it is written."""
 _NOBODY = GivenSubject()
+
+
+@dataclass(frozen=True)
+class TrialDraft:
+    """A trial file that is not written yet: its path and text, what was recognised, and what is left open."""
+
+    path: Path
+    text: str
+    recognised: tuple[tuple[str, str], ...] = ()
+    todos: tuple[str, ...] = ()
+    tables: tuple[DraftTable, ...] = field(default=(), repr=False)
 
 
 @dataclass(frozen=True)
@@ -103,3 +139,198 @@ def _no_motion(contents: FolderContents, roles: FileRoles) -> InputError:
         problem += f" ({'; '.join(roles.left_out)})"
     expected = "markers of a motion: TRC, C3D, CSV, or a camera file (.toml)"
     return InputError(problem, code="missing_file", file=contents.folder, expected=expected, remedy=remedy)
+
+
+def draft_trial(
+    contents: FolderContents, roles: FileRoles, files: MotionFiles, path: Path, subject: GivenSubject
+) -> TrialDraft:
+    """Draft the trial file of one motion."""
+    choice = choose_mapping(files.motion.markers, None if files.static is None else files.static.markers)
+    forces = None if files.forces is None else (files.forces.table, files.forces.plates)
+    axes = laboratory_axes(choice, forces)
+    feet: list[PlateFoot] = []
+    if files.forces is not None:
+        feet = [] if files.loads is None else stated_feet(files.forces, files.loads)
+        rotation = None
+        if axes.forward is not None and axes.up is not None:
+            rotation = global_from_laboratory(axes.forward, axes.up)
+        feet = feet or found_feet(files.forces, choice, rotation)
+    in_use = tuple(foot.table for foot in feet if not foot.idle)
+    case = working_case((axes.table, *choice.tables, *in_use), _paths(files)) if axes.known else None
+    runs = case is not None and len(flights(case.trial, FootLoads.of(case.trial))) > 0
+    muscles = [
+        f'The muscles of {model.name} may serve instead: database = "{name_from(model, path)}".'
+        for model in contents.models
+    ]
+    cutoff, why = WALK_HZ, "usual for walking; running needs 10 to 20 Hz"
+    if case is not None:
+        why = "walking: no flight between the steps"
+    if runs:
+        cutoff, why = RUN_HZ, "running: there is flight between the steps"
+        muscles.append(
+            "Running asks for more than the muscles of the table can give in many subjects: "
+            'strength = "handsfield_2014" takes their strength from mass and stature.'
+        )
+    emg: tuple[DraftTable, ...] = ()
+    if files.emg is not None:
+        inside = files.emg.path == files.motion.path
+        first, *others = emg_tables(files.emg, name_from(files.emg.path, path), inside, case)
+        emg = (replace(first, todo=files.unclear.get("emg", first.todo)), *others)
+    why += '; or "residual_analysis": chosen from the data'
+    bundled = Line("database", "gait2392", "the default; others: musclesolve muscles")
+    tables = (
+        subject_table(files, contents.setups, choice, case, subject),
+        axes.table,
+        _files_table(contents, files, roles, path, choice),
+        DraftTable("time", about=(TIME,)),
+        DraftTable("filter", (Line("cutoff_hz", min(cutoff, 0.2 * files.motion.markers.rate), why),)),
+        *marker_tables(choice),
+        *_force_tables(files, feet),
+        *emg,
+        DraftTable("muscles", (bundled,), tuple(muscles)),
+        DraftTable("sharing", (Line("cost", "activation_volume", "the default; others: docs/costs.md"),)),
+    )
+    tables = read_back(TITLE, tables)
+    todos = tuple(todo for table in tables for todo in table.todos)
+    recognised = tuple(_recognised(files, choice, axes, feet, case, runs))
+    return TrialDraft(path, draft_text(TITLE, tables), recognised, todos, tables)
+
+
+def _paths(files: MotionFiles) -> dict[str, Path]:
+    """Role -> file, as [files] names them."""
+    roles = {"markers": files.motion, "static": files.static, "forces": files.forces}
+    paths = {role: file.path for role, file in roles.items() if file is not None}
+    if files.plates is not None and files.plates.path != files.motion.path:
+        paths.setdefault("forces", files.plates.path)
+    return paths
+
+
+def name_from(path: Path, trial: Path) -> str:
+    """A file as a trial file names it: from the folder of the trial file."""
+    try:
+        return Path(os.path.relpath(path.absolute(), trial.parent.absolute())).as_posix()
+    except ValueError:  # on another drive
+        return path.absolute().as_posix()
+
+
+def _length(recorded: Markers | Table, what: str, count: int | None = None) -> str:
+    """How many of what were recorded, how long and how fast."""
+    count = len(recorded.names) if count is None else count
+    return f"{count} {what}, {np.ptp(recorded.time):.2f} s at {recorded.rate:g} Hz"
+
+
+def _files_table(
+    contents: FolderContents, files: MotionFiles, roles: FileRoles, trial: Path, choice: MarkerChoice
+) -> DraftTable:
+    """The table [files]; the line of the forces is left open where there are none."""
+    motion, static, about = files.motion, files.static, []
+    lines = [Line("markers", name_from(motion.path, trial), _length(motion.markers, "markers"))]
+    if static is not None:
+        comment = f"{_length(static.markers, 'markers')}, the subject stands"
+        lines.append(Line("static", name_from(static.path, trial), comment, files.unclear.get("static", "")))
+    else:
+        about.append("No standing trial was found: segments are measured on the motion itself.")
+        if choice.widths:
+            todo = (
+                f"enter the standing trial: no medial marker shows the {' and '.join(choice.widths)}, and the axis of "
+                "such a joint is measured on the subject who stands"
+            )
+            lines.append(Line("static", "standing.c3d", "an example", todo, open=True))
+    if files.forces is not None:
+        comment = _length(files.forces.table, "plates", len(files.forces.plates))
+        name, todo = name_from(files.forces.path, trial), files.unclear.get("forces", "")
+        lines.append(Line("forces", name, comment, todo))
+    elif files.plates is None:
+        unread = f"; not read: {'; '.join(contents.unread)}" if contents.unread else ""
+        todo = (
+            "enter the file of the ground reaction forces (.mot, .sto, .csv or .c3d): no file here has columns of a "
+            f"plate that belong to {motion.path.name}, and it holds no plates{unread}"
+        )
+        lines.append(Line("forces", "forces.mot", "an example", todo, open=True))
+    elif files.plates.path != motion.path:
+        lines.append(Line("forces", name_from(files.plates.path, trial), f"{files.plates.plates} plates"))
+    about += [
+        f"{file.path.name} seems to show a hip that moves in all directions: functional_r and functional_l name "
+        'such files, hip = "functional" in [joint_centers] uses them.'
+        for file in roles.functional
+    ]
+    return DraftTable("files", tuple(lines), tuple(about))
+
+
+def _force_tables(files: MotionFiles, feet: list[PlateFoot]) -> list[DraftTable]:
+    if files.plates is not None:
+        about = (
+            f"The {files.plates.plates} plates of {files.plates.path.name} are divided among the feet by their "
+            "contacts; no [[force]] is needed."
+        )
+        return [DraftTable("force", about=(about,))]
+    if files.forces is None:
+        todo = (
+            "add [[force]] with side, force and point for every plate, once the file of the forces is named"
+        )
+        return [DraftTable("force", todo=todo)]
+    idle = [foot.plate.label for foot in feet if foot.idle]
+    notes = [DraftTable("force", about=(f"Left out, nobody steps on it: {name}.",)) for name in idle]
+    return [*(foot.table for foot in feet if not foot.idle), *notes]
+
+
+def _recognised(
+    files: MotionFiles,
+    choice: MarkerChoice,
+    axes: LaboratoryAxes,
+    feet: list[PlateFoot],
+    case: Case | None,
+    runs: bool,
+) -> Iterator[tuple[str, str]]:
+    """What was found, subject and statement, for the terminal."""
+    motion = f"{files.motion.path.name}: {_length(files.motion.markers, 'markers')}"
+    if case is not None:
+        names = [*both("asis", "psis", "hip_center"), "sacrum"]
+        pelvis = middle_path(case.trial.markers, case.trial.mapping, names)
+        known = np.zeros(0, int) if pelvis is None else np.flatnonzero(np.isfinite(pelvis).all(axis=1))
+        if pelvis is not None and known.size > 1:
+            way = float(np.linalg.norm((pelvis[known[-1]] - pelvis[known[0]])[:2]))
+            speed = way / (int(known[-1] - known[0]) / case.trial.markers.rate)
+            kind = "running" if runs else "no flight: walking or the like"
+            motion += f"; {kind}, {speed:.2f} m/s over {way:.1f} m"
+    yield "motion", motion
+    if files.static is not None:
+        yield "standing trial", f"{files.static.path.name}: {_length(files.static.markers, 'markers')}"
+    named = "no set; landmarks by the names of the markers" if choice.set is None else f"the set {choice.set}"
+    yield "markers", f"{named}, {len(choice.resolved)} landmarks"
+    if axes.known:
+        rotated = ", ".join(f"{line.key.removeprefix('static_')} {line.value}" for line in axes.standing)
+        standing = f"; the standing trial, rotated: {rotated}" if rotated else ""
+        yield "axes", f"forward {axes.forward} ({axes.forward_from}), up {axes.up}{standing}"
+    if carried := choice.clusters.carried:
+        clusters = ", ".join(choice.clusters.markers)
+        yield "carried", f"{len(carried)} markers of the standing trial by {clusters}"
+    if files.plates is not None:
+        yield "forces", f"{files.plates.plates} plates in {files.plates.path.name}, divided by their contacts"
+    for foot in feet:
+        if files.forces is not None and not foot.idle:
+            side = f"{SIDE_NAMES[foot.side]} foot" if foot.side is not None else "foot not known"
+            source = f", {foot.source}" if foot.source else ""
+            yield "forces", f"{files.forces.path.name}, {foot.plate.label}: {side}{source}"
+    if files.emg is not None:
+        channels = files.emg.channels
+        yield "EMG", f"{files.emg.path.name}: {', '.join(channels.muscles) or 'no channel names a muscle'}"
+        if channels.unknown:
+            yield "EMG left out", f"of a name that means no muscle: {', '.join(channels.unknown)}"
+    if events := stated_events(_paths(files)):
+        yield "events", f"{len(events)} heel strikes and toe-offs are stated in the C3D file, and used"
+
+
+def working_case(tables: tuple[DraftTable, ...], files: dict[str, Path]) -> Case | None:
+    """The case of a draft, None where there is none: no motion, or nothing that could be looked at."""
+    subject = DraftTable("subject", tuple(Line(key, value) for key, value in USUAL.items()))
+    named = DraftTable("files", tuple(Line(role, str(path.absolute())) for role, path in files.items()))
+    kept = tuple(table for table in tables if table.name not in ("subject", "files") and table.written)
+    try:
+        with tempfile.TemporaryDirectory(prefix="musclesolve-") as folder:
+            path = Path(folder) / NAME
+            path.write_text(draft_text((), (subject, named, *kept)), encoding="utf-8")
+            return load(path)[0]
+    except (MuscleSolveError, ArithmeticError, LookupError, ValueError):
+        # What is wrong with the recording is for `check` to say; the draft does without what it would show.
+        return None

@@ -96,15 +96,12 @@ def read_model_trial(path: Path) -> ModelTrial:
     content = validated(document)
     files = named_files(document, content)
     if ("moments" in files) == ("loads" in files):
-        both = "moments" in files
-        raise document.error(
-            "both moments and loads are named" if both else "neither moments nor loads are named",
-            "files",
-            "loads" if both else None,
-            expected="joint moments, or the loads that they are computed from",
-            remedy='name one of them: moments = "..." or loads = "..."',
-            code="conflict" if both else "missing_key",
-        )
+        problem, key, code = "neither moments nor loads are named", None, "missing_key"
+        if "moments" in files:
+            problem, key, code = "both moments and loads are named", "loads", "conflict"
+        expected = "joint moments, or the loads that they are computed from"
+        remedy = 'name one of them: moments = "..." or loads = "..."'
+        raise document.error(problem, "files", key, 0, expected, remedy, code=code)
     emg, notes = read_emg(document, content, files["coordinates"])
     if emg is not None:
         files["emg"] = emg.path

@@ -193,14 +193,9 @@ def errors_of(document: Document, table: Values, body: str) -> dict[str, float]:
     stated = {key: sd for key, sd in table.items() if sd is not None}
     for key, sd in stated.items():
         if sd and key not in known:
-            raise document.error(
-                f"there is no such error here: {keys[key]['about']}",
-                "uncertainty",
-                key,
-                expected=f"errors of {_BODIES[body]}: {', '.join(known)}",
-                remedy="leave it out, or write 0",
-                code="conflict",
-            )
+            problem = f"there is no such error here: {keys[key]['about']}"
+            expected, remedy = f"errors of {_BODIES[body]}: {', '.join(known)}", "leave it out, or write 0"
+            raise document.error(problem, "uncertainty", key, 0, expected, remedy, code="conflict")
     return stated
 
 

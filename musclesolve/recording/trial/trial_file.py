@@ -59,14 +59,10 @@ def read_trial(path: str | Path) -> Trial | ModelTrial:
     document = trial_document(Path(path))
     named = document.content.get("files")
     if isinstance(named, dict) and {"markers", "model"} <= set(named):
-        raise document.error(
-            "both recorded markers and an OpenSim model are named",
-            "files",
-            "model",
-            expected="markers and forces of a recording, or a model with its coordinates and moments or loads",
-            remedy='keep one of them; a model as muscle set of a recording is [muscles] database = "M.osim"',
-            code="conflict",
-        )
+        problem = "both recorded markers and an OpenSim model are named"
+        expected = "markers and forces of a recording, or a model with its coordinates and moments or loads"
+        remedy = 'keep one of them; a model as muscle set of a recording is [muscles] database = "M.osim"'
+        raise document.error(problem, "files", "model", 0, expected, remedy, code="conflict")
     if is_model_trial(document):
         return read_model_trial(Path(path))
     content = validated(document)
@@ -107,14 +103,10 @@ def read_recording(path: str | Path, purpose: str) -> Trial:
     """
     trial = read_trial(path)
     if isinstance(trial, ModelTrial):
-        raise trial.document.error(
-            f"this is the trial of an OpenSim model, and {purpose} needs recorded markers and forces",
-            "files",
-            "model",
-            expected="the trial file of a recording",
-            remedy="name markers, forces and the subject instead of a model",
-            code="unsupported",
-        )
+        problem = f"this is the trial of an OpenSim model, and {purpose} needs recorded markers and forces"
+        expected = "the trial file of a recording"
+        remedy = "name markers, forces and the subject instead of a model"
+        raise trial.document.error(problem, "files", "model", 0, expected, remedy, code="unsupported")
     return trial
 
 
