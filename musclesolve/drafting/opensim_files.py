@@ -56,7 +56,10 @@ def read_opensim(path: Path) -> LoadsFile | ScaleSetup | str:
         if element.tag == "ExternalLoads":
             return _loads(path, element)
         if element.tag == "ScaleTool":
-            return _setup(path, element)
+            mass, height = _number(element, "mass"), _number(element, "height")
+            # In millimetres, unless it is no more than three.
+            stature = None if height is None else height * (0.001 if height > 3.0 else 1.0)
+            return ScaleSetup(path, element.name or None, mass, stature)
     return root.children[0].tag if root.children else root.tag
 
 
@@ -85,12 +88,6 @@ def columns_of(load: StatedLoad, table: Table) -> dict[str, tuple[str, str, str]
         if len(names) == 3:
             columns[role] = (names[0], names[1], names[2])
     return columns
-
-
-def _setup(path: Path, element: Element) -> ScaleSetup:
-    mass, height = _number(element, "mass"), _number(element, "height")
-    stature = None if height is None else height * (0.001 if height > 3.0 else 1.0)
-    return ScaleSetup(path, element.name or None, mass, stature)
 
 
 def _number(element: Element, tag: str) -> float | None:

@@ -29,18 +29,10 @@ BROAD = 0.01
 SEEN = 0.95
 """A cluster has markers that are seen in this share of the frames: a gap in one of them stops it."""
 CARRIERS = {
-    "asis": ("pelvis",),
-    "psis": ("pelvis",),
-    "sacrum": ("pelvis",),
-    "knee_lateral": ("thigh", "shank"),
-    "knee_medial": ("thigh", "shank"),
-    "knee_center": ("thigh", "shank"),
-    "ankle_lateral": ("shank",),
-    "ankle_medial": ("shank",),
-    "ankle_center": ("shank",),
-    "heel": ("foot",),
-    "toe": ("foot",),
-    "metatarsal_5": ("foot",),
+    **dict.fromkeys(("asis", "psis", "sacrum"), ("pelvis",)),
+    **dict.fromkeys(("knee_lateral", "knee_medial", "knee_center"), ("thigh", "shank")),
+    **dict.fromkeys(("ankle_lateral", "ankle_medial", "ankle_center"), ("shank",)),
+    **dict.fromkeys(("heel", "toe", "metatarsal_5"), ("foot",)),
 }
 """Landmark -> the segments that can carry it, the better one first."""
 LANDMARKS = {

@@ -246,8 +246,7 @@ def read_digitised(path: Path, rate: float) -> Digitised:
         blocks = list(reader.blocks(heading.columns, heading.split, heading.separator))
     if not blocks:
         raise heading.error("no rows follow the column names", "one row per frame", code="truncated_file")
-    table = np.concatenate([block.values for block in blocks])
-    lines = np.concatenate([block.lines for block in blocks])
+    table, lines = (np.concatenate(parts) for parts in zip(*blocks, strict=True))
     exact = table[:, 0] if clock == "frame" else table[:, 0] * rate
     near = np.abs(exact - np.round(exact)) <= (1e-6 if clock == "frame" else OFF_GRID)
     for row in np.flatnonzero(~(near & (np.abs(exact) < LAST_FRAME))):

@@ -145,12 +145,11 @@ def _blocks(reader: RowReader, titles: Sequence[str], separator: str) -> Iterato
     commas = separator != "," and any("," in line for line in reader.ahead)
     decimal = "," if commas and not any("." in line for line in reader.ahead) else "."
     split, width = partial(cells_of, separator=separator), len(named_columns(titles))
-    for block in reader.blocks(titles, split, separator, decimal):
-        if len(beyond := np.argwhere(~np.isnan(block.values[:, width:]))):
-            line = block.lines[beyond[0, 0]]
+    for values, lines in reader.blocks(titles, split, separator, decimal):
+        if len(beyond := np.argwhere(~np.isnan(values[:, width:]))):
             problem, expected = "a number stands beyond the last named column", "a name over every number"
-            raise error_at(reader.path, line, problem, expected)
-        yield block
+            raise error_at(reader.path, lines[beyond[0, 0]], problem, expected)
+        yield values, lines
 
 
 def _markers_header(reader: RowReader) -> tuple[str, Coordinates]:

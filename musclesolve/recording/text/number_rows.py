@@ -10,7 +10,6 @@ import io
 import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 
@@ -44,12 +43,8 @@ _NO_NUMBERS = ("nan", "inf", "infinity")
 _CORRECT_CELL = f"correct the cell, write nan where nothing was measured, or {EXPORT_AGAIN}"
 
 
-@dataclass(frozen=True)
-class Block:
-    """Some rows: values (r, k), NaN for an empty cell, and the line of every row in the file (r,)."""
-
-    values: Array
-    lines: NDArray[np.int64]
+Block = tuple[Array, NDArray[np.int64]]
+"""Some rows: values (r, k), NaN for an empty cell, and the line of every row in the file (r,)."""
 
 
 class RowReader:
@@ -146,7 +141,7 @@ class RowReader:
                     rows = [_without_blank_end(row, len(names)) for row in rows]
                 values = number_table(rows, numbers, names, self.path, decimal)
             check_measured(values, numbers, names, self.path)
-            yield Block(values, numbers)
+            yield values, numbers
 
     def _more(self) -> list[str]:
         """Return the next lines of the file; none at its end."""
@@ -226,12 +221,11 @@ def timed_rows(
         InputError: fewer than two rows, or times that are missing or do not increase.
     """
     times, values, lines = Stack(), Stack(), Stack()
-    for block in blocks:
-        time, of_block = parts(block.values)
-        blanked(of_block, names, repeated)
-        times.append(time, reader.share_read)
-        values.append(of_block, reader.share_read)
-        lines.append(block.lines, reader.share_read)
+    for rows, of_rows in blocks:
+        time, of_names = parts(rows)
+        blanked(of_names, names, repeated)
+        for stack, block in ((times, time), (values, of_names), (lines, of_rows)):
+            stack.append(block, reader.share_read)
     printed, numbers, every = times.finished(), values.finished(), lines.finished()
     kept, warning, name = printed.size, "", reader.path.name
     if count == "" and reader.open_end:
