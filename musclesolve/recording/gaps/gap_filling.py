@@ -277,7 +277,9 @@ class GapFiller:
         ends = [frame for frame in ends if np.isfinite(path[frame]).all()]
         interpolant = line_interpolant(stop - start, start - 1 in ends, stop in ends)
         best, least = None, np.nan
-        for group, members in self._together.items():
+        for group, members in self._together.items() if ends else ():
+            if name not in members:
+                continue
             donors = tuple(
                 other
                 for other in members
@@ -285,7 +287,7 @@ class GapFiller:
                 and other in self.markers
                 and np.isfinite(self.markers[other][[*range(start, stop), *ends]]).all()
             )
-            if name not in members or len(donors) < _FEWEST_DONORS or not ends:
+            if len(donors) < _FEWEST_DONORS:
                 continue
             if (name, *donors) not in self._carried:
                 self._carried[name, *donors] = self._carry((name, *donors))
