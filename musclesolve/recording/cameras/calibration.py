@@ -175,7 +175,7 @@ def _refined(coefficients: Array, world: Array, image: Array, names: Sequence[st
 
 
 def _expanded(coefficients: Array, world: Array, image: Array) -> tuple[Array, Array, Array]:
-    """Return depth (n,), measured minus projected coordinates (2n,), and the derivatives (2n, 11) of the latter."""
+    """Return depths (n,), measured minus projected coordinates (2n,), and slopes (2n, 11) of the projected ones."""
     depth = world @ coefficients[8:] + 1.0
     numerators = world @ coefficients[[0, 1, 2, 4, 5, 6]].reshape(2, 3).T + coefficients[[3, 7]]
     projected = numerators / depth[:, None]
