@@ -20,7 +20,6 @@ from musclesolve.recording.markers.mapping_tables import (
 )
 from musclesolve.recording.markers.marker_names import MarkerNames
 from musclesolve.recording.markers.marker_set import (
-    MarkerSet,
     apply_marker_set,
     best_marker_set,
     find_marker_set,
@@ -56,7 +55,7 @@ def read_marker_mapping(
     Refused are an unknown set, landmark or marker, and a mapping from which a joint cannot be found.
     """
     asked = requested_mapping(document, content, walk, static)
-    if not asked.tables["mapping"] and asked.chosen is None:
+    if not asked.tables["mapping"] and not content["markers"]["set"]:
         remedy = "add [mapping] with a line for every landmark, or [markers] with the name of a marker set"
         if (best := best_marker_set(walk)) is not None:
             shown = f"the recording has the markers of {best[1]} of its landmarks"
@@ -88,7 +87,6 @@ class RequestedMapping:
     static: Markers | None
     tables: dict[str, dict[str, Any]]
     names: MarkerNames
-    chosen: MarkerSet | None = None
     notes: tuple[str, ...] = ()
 
 
@@ -115,7 +113,7 @@ def requested_mapping(
         )
     walk, static = names.checked(document, walk), None if static is None else names.checked(document, static)
     if chosen is None:
-        return RequestedMapping(walk, static, tables, names, chosen, tuple(notes))
+        return RequestedMapping(walk, static, tables, names, tuple(notes))
     if static is not None:
         # Some programs list in the motion what only the standing trial sees.
         seen: Mask = np.asarray((~np.isnan(walk.position).any(axis=2)).any(axis=0))
@@ -131,4 +129,4 @@ def requested_mapping(
             f"None of the markers of the set {chosen.name} is in the recordings: the mapping is taken from "
             "[mapping] alone, leave the set out."
         )
-    return RequestedMapping(walk, static, tables, names, chosen, (*notes, *left_out))
+    return RequestedMapping(walk, static, tables, names, (*notes, *left_out))
