@@ -17,11 +17,9 @@ from musclesolve.errors import InputError
 from musclesolve.opensim.external_loads import ExternalLoad, load_wrench
 from musclesolve.opensim.geometry import path_wrenches
 from musclesolve.opensim.kinematics import (
-    AxisMotion,
     BodyMotion,
     body_motion,
     coordinate_values,
-    joint_motion,
 )
 from musclesolve.opensim.model import BodyMass, OpenSimModel
 
@@ -84,7 +82,7 @@ def joint_forces(model: OpenSimModel, bodies: BodyDynamics, wrench: Array) -> Ar
     """Generalized forces (T, K) by which each joint for itself transmits what the bodies need, wrench (T, B, 6)."""
     transmitted = carried_by_joints(model, wrench)
     joint_force = np.zeros((len(wrench), len(model.coordinates)))
-    for joint, axes in zip(model.joints, bodies.axes, strict=True):
+    for joint, axes in zip(model.joints, bodies.pose.axes, strict=True):
         carried = transmitted[:, model.body_number[joint.outboard.body]]
         on_child = -carried if joint.is_reversed else carried
         for axis in axes:
@@ -104,12 +102,11 @@ def carried_by_joints(model: OpenSimModel, wrench: Array) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class BodyDynamics:
-    """Bodies (B) of a model over time (T): pose, twist and acceleration (T, B, 6); axes of every joint."""
+    """Bodies (B) of a model over time (T): pose, twist and acceleration (T, B, 6)."""
 
     pose: BodyMotion
     twist: Array
     acceleration: Array
-    axes: tuple[list[AxisMotion], ...]
 
 
 def body_dynamics(model: OpenSimModel, motion: ModelMotion) -> BodyDynamics:
@@ -122,14 +119,10 @@ def body_dynamics(model: OpenSimModel, motion: ModelMotion) -> BodyDynamics:
     pose = body_motion(model, motion.value)
     twist = np.zeros((*pose.position.shape[:2], 6))
     acceleration = np.zeros_like(twist)
-    axes = []
-    for joint in model.joints:
+    for joint, axes in zip(model.joints, pose.axes, strict=True):
         parent, child = (model.body_number[frame.body] for frame in (joint.parent, joint.child))
-        base = pose.rotation[:, parent]
-        start = pose.position[:, parent] + base @ joint.parent.position
-        moved = joint_motion(model, joint, motion.value, base @ joint.parent.rotation, start)
         rates = []  # first and second time derivative (T,) of the function of each axis
-        for axis in moved.axes:
+        for axis in axes:
             columns = [model.coordinate_number[name] for name in axis.axis.coordinates]
             function, speed = axis.axis.function, motion.speed[:, columns]
             slope = function.derivative(axis.x)
@@ -137,11 +130,11 @@ def body_dynamics(model: OpenSimModel, motion: ModelMotion) -> BodyDynamics:
             rates.append(((slope * speed).sum(axis=1), change))
         v = twist[:, child] if joint.is_reversed else twist[:, parent]
         if joint.is_reversed:
-            for axis, (rate, _) in zip(moved.axes, rates, strict=True):
+            for axis, (rate, _) in zip(axes, rates, strict=True):
                 v = v - axis.unit * rate[:, None]
             twist[:, parent] = v
         gained = np.zeros_like(v)
-        for axis, (rate, change) in zip(moved.axes, rates, strict=True):
+        for axis, (rate, change) in zip(axes, rates, strict=True):
             omega, spin, shift = v[:, :3], axis.unit[:, :3], axis.unit[:, 3:]
             turned = np.cross(omega, shift) + np.cross(v[:, 3:], spin)
             bent = np.concatenate([np.cross(omega, spin), turned], axis=1)  # V x s
@@ -151,8 +144,7 @@ def body_dynamics(model: OpenSimModel, motion: ModelMotion) -> BodyDynamics:
             acceleration[:, parent] = acceleration[:, child] - gained
         else:
             twist[:, child], acceleration[:, child] = v, acceleration[:, parent] + gained
-        axes.append(moved.axes)
-    return BodyDynamics(pose, twist, acceleration, tuple(axes))
+    return BodyDynamics(pose, twist, acceleration)
 
 
 def inertial_wrench(model: OpenSimModel, bodies: BodyDynamics) -> Array:

@@ -24,12 +24,13 @@ class BodyMotion:
     """Bodies (B) of a model over T poses, in the ground.
 
     rotation (T, B, 3, 3), position (T, B, 3) [m]; twist (T, m, B, 6): omega and v per unit of each of m coordinates,
-    those that a coupler drives included.
+    those that a coupler drives included; axes: of every joint, from its parent on.
     """
 
     rotation: Array
     position: Array
     twist: Array
+    axes: tuple[list[AxisMotion], ...] = ()
 
 
 def coordinate_values(model: OpenSimModel, given: Mapping[str, Array]) -> Array:
@@ -56,7 +57,7 @@ def body_motion(model: OpenSimModel, values: Array, coordinates: Sequence[str] =
     rotation = np.broadcast_to(np.eye(3), (frames, bodies, 3, 3)).copy()
     position = np.zeros((frames, bodies, 3))
     twist = np.zeros((frames, values.shape[1], bodies, 6))
-    number = model.coordinate_number
+    number, axes = model.coordinate_number, []
     for joint in model.joints:
         inner, outer = (model.body_number[frame.body] for frame in (joint.inboard, joint.outboard))
         start = rotation[:, inner] @ joint.inboard.rotation
@@ -69,20 +70,21 @@ def body_motion(model: OpenSimModel, values: Array, coordinates: Sequence[str] =
             origin = origin - (start @ moved.position[..., None])[..., 0]
         moved = joint_motion(model, joint, values, start, origin)
         end, place = (start, origin) if joint.is_reversed else (moved.rotation, moved.position)
+        axes.append(moved.axes)
         rotation[:, outer] = end @ joint.outboard.rotation.T
         position[:, outer] = place - rotation[:, outer] @ joint.outboard.position
         if coordinates:
             twist[:, :, outer] = twist[:, :, inner]
             sense = -1.0 if joint.is_reversed else 1.0
             for axis in moved.axes:
-                for name, own in axis.by_coordinate():
-                    twist[:, number[name], outer] += sense * own
+                for name, spin in axis.by_coordinate():
+                    twist[:, number[name], outer] += sense * spin
     for coupler in reversed(model.couplers if coordinates else ()):
         columns = [number[name] for name in coupler.independent]
         slope = coupler.function.derivative(values[:, columns])
         driven = twist[:, number[coupler.dependent]]
         twist[:, columns] += slope[:, :, None, None] * driven[:, None]
-    return BodyMotion(rotation, position, twist[:, [number[name] for name in coordinates]])
+    return BodyMotion(rotation, position, twist[:, [number[name] for name in coordinates]], tuple(axes))
 
 
 @dataclass(frozen=True, eq=False)
