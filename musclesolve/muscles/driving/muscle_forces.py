@@ -86,7 +86,7 @@ class MuscleForces:
         """Generalized force (T, N, 3) of tendon forces (T, n) [N]."""
         bodies, own = self._bodies
         of_groups = -tension[:, path.paths.groups.muscle, None] * path.wrench
-        wrench = (bodies[:, None] == path.paths.groups.body).astype(float) @ of_groups
+        wrench = self._gather @ of_groups
         if path.moving_dofs.size:
             moment = -np.einsum("tnd,tn->td", path.explicit, tension)
             couple = self._axes(path.q, path.moving_dofs) * moment[..., None]
@@ -121,6 +121,11 @@ class MuscleForces:
         every = [self.paths.groups.body, couples.distal[dofs], couples.proximal[dofs]]
         bodies = np.unique(np.concatenate(every))
         return bodies, self.model.rigid_bodies.subset(bodies)
+
+    @cached_property
+    def _gather(self) -> Array:
+        """Matrix (b, G): one where a group of nodes is on a body."""
+        return (self._bodies[0][:, None] == self.paths.groups.body).astype(float)
 
     @cached_property
     def _angles(self) -> tuple[Indices, bool]:
