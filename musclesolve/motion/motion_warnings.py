@@ -80,8 +80,8 @@ def cutoff_notes(recording: Recording, cutoff_hz: float | None, loads: FootLoads
             "takes away part of the motion itself" if cutoff_hz < low else "leaves noise in the accelerations"
         )
         notes.append(f"The cut-off of {cutoff_hz:g} Hz {does}; walking needs about 6 Hz.")
-    if (found := cutoff_with_flight(recording, cutoff_hz, loads)) is not None:
-        notes.append(f"{found[0][0].upper()}{found[0][1:]}; {found[1]}.")
+    if (advice := cutoff_with_flight(recording, cutoff_hz, loads)) is not None:
+        notes.append(f"{advice[0][0].upper()}{advice[0][1:]}; {advice[1]}.")
     return notes
 
 
@@ -90,12 +90,12 @@ def cutoff_with_flight(
 ) -> tuple[str, str] | None:
     """Return what a cut-off for walking does where the subject is in flight, and the remedy; None if nothing."""
     low, high = CUTOFF_WITH_FLIGHT_HZ
-    if cutoff_hz is None or cutoff_hz >= low or not len(found := flights(recording, loads)):
+    if cutoff_hz is None or cutoff_hz >= low or not len(flying := flights(recording, loads)):
         return None
-    others = len(found) - 1
+    others = len(flying) - 1
     more = f" and at {others} other time{'s' if others > 1 else ''}" if others else ""
     return (
-        f"the cut-off of {cutoff_hz:g} Hz suits walking, but neither foot is on the ground at {found[0].mean():.2f} s"
+        f"the cut-off of {cutoff_hz:g} Hz suits walking, but neither foot is on the ground at {flying[0].mean():.2f} s"
         f"{more}: the filter takes away part of the forces and accelerations",
         f"write cutoff_hz = 15 in [filter]; {low:g} to {high:g} Hz are customary for running and jumping",
     )

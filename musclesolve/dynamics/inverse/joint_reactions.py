@@ -193,8 +193,8 @@ def expand(model: Model) -> ExpandedModel:
 
     # Each copy is tied to that of the nearest body towards the base that has one, else to the first holder's.
     ties = []
-    for distal, own in enumerate(members):
-        for name in sorted((name for name in own if owner[name] != distal), key=slot.__getitem__):
+    for distal, holds in enumerate(members):
+        for name in sorted((name for name in holds if owner[name] != distal), key=slot.__getitem__):
             holders = [body for body in upward(distal)[1:] if name in members[body]]
             proximal = holders[0] if holders else owner[name]
             copies = copy(name, distal), copy(name, proximal)

@@ -226,14 +226,14 @@ class Tree:
         return np.asarray(before / np.maximum(before + before.T, 1.0))
 
     def axes(self, q: Array) -> Array:
-        """Signed unit axes of the joints (T, K, 3) in the present pose."""
+        """Signed unit axes of the joints (T, K, 3) in the pose q (T, N, 3) [m]."""
         axes = lines_of(q, self.axis) * (self.sign / self.axis_length)[:, None]
         if len(self.spherical):
             axes[:, self.spherical.ravel()] = self.fixed_weights.reshape(-1, q.shape[1]) @ q
         return axes
 
     def allowed(self, q: Array, origin: Array, slots: Indices | None = None) -> Array:
-        """D (T, N, 3, K+6): velocity of every slot (or of `slots`) per unit of each speed.
+        """D (T, N, 3, K+6): velocity of every slot (or of `slots`) per unit of each speed, in the pose q (T, N, 3) [m].
 
         The last six speeds are the velocity of `origin` (T, 3), where the origin of the standing layout is [m], and the
         angular velocity of the base, global axes.
@@ -269,37 +269,34 @@ class Tree:
         return spin, reach
 
     def angular_velocity(self, q: Array, speeds: Array) -> Array:
-        """Angular velocity of every frame (T, F, 3) [rad/s], global axes."""
-        return (
-            self.distal_frames @ (self.axes(q) * speeds[:, : self.joint_count, None])
-            + speeds[:, None, self.joint_count + 3 :]
-        )
+        """Angular velocity (T, F, 3) [rad/s], global axes, of every frame at speeds (T, K+6) in the pose q (T, N, 3)."""
+        rotations = self.axes(q) * speeds[:, : self.joint_count, None]
+        return self.distal_frames @ rotations + speeds[:, None, self.joint_count + 3 :]
 
     def project(self, q: Array, origin: Array, force: Array) -> Array:
-        """D^T f (T, K+6) of a generalized force f (T, N, 3), without forming D.
+        """D^T f (T, K+6) of a generalized force f (T, N, 3) [N, N m], without forming D; q and origin as in `allowed`.
 
         a . sum (r - o) x f over what is distal to a joint, a vector's f counting as v x f; then force and moment of
         all on the base.
         """
-        moment = np.cross(q, force)
-        force = force[:, : self.point_count]
-        distal = self.distal_slots.T @ moment - np.cross(
-            q[:, self.pivot], self.distal_slots[: self.point_count].T @ force
-        )
+        moment, force = np.cross(q, force), force[:, : self.point_count]
+        beyond = self.distal_slots[: self.point_count].T @ force
+        distal = self.distal_slots.T @ moment - np.cross(q[:, self.pivot], beyond)
         whole = force.sum(axis=1)
         about = moment.sum(axis=1) - np.cross(origin, whole)
         return np.concatenate([np.einsum("tkx,tkx->tk", self.axes(q), distal), whole, about], axis=1)
 
     def velocity(self, q: Array, speeds: Array, origin: Array) -> Array:
-        """Velocities qd = D s, (T, N, 3), without forming D."""
-        linear, angular = speeds[:, self.joint_count :][:, :3], speeds[:, self.joint_count + 3 :]
-        rotations = self.axes(q) * speeds[:, : self.joint_count, None]
+        """Velocities qd = D s, (T, N, 3), of speeds s (T, K+6), without forming D; q and origin as in `allowed`."""
+        joints = self.joint_count
+        linear, angular = speeds[:, joints : joints + 3], speeds[:, joints + 3 :]
+        rotations = self.axes(q) * speeds[:, :joints, None]
         return self._moved_by(q, rotations, q[:, self.pivot], angular, origin, linear)
 
     def acceleration(
         self, q: Array, qd: Array, speeds: Array, rates: Array, origin: Array, origin_velocity: Array
     ) -> Array:
-        """Accelerations qdd = D ds/dt + Ddot s, (T, N, 3), without forming D.
+        """Accelerations qdd = D ds/dt + Ddot s, (T, N, 3), of speeds s and their rates (T, K+6), without forming D.
 
         d/dt [a x (r - o)] = adot x (r - o) + a x (rdot - odot), with adot = w_parent x a.
         """

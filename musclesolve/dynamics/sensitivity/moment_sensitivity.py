@@ -302,7 +302,9 @@ def _nearest_response(nearest: NearestPose, coordinates: Array, places: list[int
 
 
 def _driven_response(nearest: NearestPose, coordinates: Array, places: list[int]) -> tuple[Array, float]:
-    """The same of the pose that is driven by joint angles."""
+    """Derivative of the speeds (T, K+6, 3 n) of the pose driven by joint angles, and how far its angles are from those
+    of the coordinates (T, K+6).
+    """
     model, targets, joints = nearest.model, nearest.targets, nearest.model.tree.joint_count
     near = fit_pose(model, targets, None, _TOLERANCE, _MAX_ITERATIONS, coordinates).coordinates
     plan = drive_plan(nearest)

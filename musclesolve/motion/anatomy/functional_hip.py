@@ -74,23 +74,23 @@ def functional_hips(
             )
         smooth = np.concatenate(stretches)
         legs = np.stack([standing[marker] for marker in thigh])
-        found = rotation_center(
+        center = rotation_center(
             registered(recording, shape, smooth[:, : len(shape)], "pelvis"),
             registered(recording, legs, smooth[:, len(shape) :], f"thigh_{side}"),
         )
 
-        apart = float(np.linalg.norm(found.proximal - regression[f"hip_{side}"]))
-        ranges, too_far, fault = np.rad2deg(found.ranges), FAR_HIP * stature, None
-        if ranges[1] < SMALLEST_RANGE_DEG or found.condition > LARGEST_CONDITION:
+        apart = float(np.linalg.norm(center.proximal - regression[f"hip_{side}"]))
+        ranges, too_far, fault = np.rad2deg(center.ranges), FAR_HIP * stature, None
+        if ranges[1] < SMALLEST_RANGE_DEG or center.condition > LARGEST_CONDITION:
             fault = (
                 f"the {leg} hip moves too little to show its center: {ranges[0]:.0f} degrees about one axis and "
-                f"{ranges[1]:.0f} about the other, condition number {found.condition:.0f}",
+                f"{ranges[1]:.0f} about the other, condition number {center.condition:.0f}",
                 f"{SMALLEST_RANGE_DEG:g} degrees or more about both, condition number {LARGEST_CONDITION:g} or less",
                 f"check that the {leg} leg is the one that moves; {CIRCLE}; or choose a regression",
             )
-        elif found.rms > LARGEST_RESIDUAL:
+        elif center.rms > LARGEST_RESIDUAL:
             fault = (
-                f"pelvis and {leg} thigh do not rotate about one point: it moves by {1000 * found.rms:.0f} mm",
+                f"pelvis and {leg} thigh do not rotate about one point: it moves by {1000 * center.rms:.0f} mm",
                 f"{1000 * LARGEST_RESIDUAL:.0f} mm or less",
                 f"check the markers of pelvis and thigh_{side}: exchanged labels, or one of another segment",
             )
@@ -105,10 +105,10 @@ def functional_hips(
             raise recording.document.error(
                 f"{problem} in {markers.path}", "files", key, 0, expected, remedy, code="bad_anatomy"
             )
-        points[f"hip_{side}"] = found.proximal
+        points[f"hip_{side}"] = center.proximal
         notes.append(
-            f"The {leg} hip center is functional: over {len(found.residual)} frames with {ranges[0]:.0f} and "
-            f"{ranges[1]:.0f} degrees of motion it moves by {1000 * found.rms:.1f} mm in pelvis and thigh; "
+            f"The {leg} hip center is functional: over {len(center.residual)} frames with {ranges[0]:.0f} and "
+            f"{ranges[1]:.0f} degrees of motion it moves by {1000 * center.rms:.1f} mm in pelvis and thigh; "
             f"{name} puts it {1000 * apart:.0f} mm away{': that is far, check both.' if apart > APART else '.'}"
         )
     return points, notes

@@ -68,7 +68,7 @@ def segment_shares() -> dict[str, dict[str, Any]]:
 
 def unusual_landmarks(recording: Recording, stature: float, moving: Points) -> list[Unusual]:
     """Return which landmarks are nearer or farther than usual for this stature; refuse what no human has."""
-    points, found = dict(moving), []
+    points, rare = dict(moving), []
     if shows_spines(moving):
         points["asis_middle"] = between(moving["asis_r"], moving["asis_l"])
         points["psis_middle"] = back_of_pelvis(moving)
@@ -80,8 +80,8 @@ def unusual_landmarks(recording: Recording, stature: float, moving: Points) -> l
             names = [end.format(side=side) for end in ends]
             if names and all(name in points for name in names):
                 one, other = (points[name] for name in names)
-                found += _unusual(recording, stature, segment, side, mean_length(other - one))
-    return found
+                rare += _unusual(recording, stature, segment, side, mean_length(other - one))
+    return rare
 
 
 def unusual_segments(recording: Recording, stature: float, offsets: Points) -> list[Unusual]:
@@ -110,7 +110,7 @@ def unusual_hips(
 
     up: unit vector (T, 3) along the pelvis.
     """
-    found = []
+    rare = []
     reach, far, height = (share * stature for share in (HIP_REACH, FAR_HIP, HIP_HEIGHT))
     for side in SIDES:
         away = hips[f"hip_{side}"] - regression[f"hip_{side}"]
@@ -131,8 +131,8 @@ def unusual_hips(
         )
         if apart > far:
             raise unusual.refused(recording.document)
-        found.append(unusual)
-    return found
+        rare.append(unusual)
+    return rare
 
 
 def fitting_stature(offsets: Points) -> float:
@@ -166,7 +166,7 @@ def _unusual(
     shortest, longest = (usual * limit for limit in limits)
     if shortest <= length <= longest:
         return []
-    named = [name.format(side=own) for name in entry["landmarks"] for own in ([side] if side else SIDES)]
+    named = [name.format(side=foot) for name in entry["landmarks"] for foot in ([side] if side else SIDES)]
     mapped = [name for name in dict.fromkeys(named) if name in recording.mapping]
     unusual = Unusual(
         f"the {SIDE_NAMES[side] + ' ' if side else ''}{segment} measures {1000 * length:.0f} mm",

@@ -94,7 +94,7 @@ class Gait:
     @classmethod
     def of(cls, trial: Trial, measured: Anatomy) -> Gait:
         """Find them, given the anatomy, whose hip joints the feet pass below."""
-        found, walking = gait_events(trial), walk(trial)
+        struck, walking = gait_events(trial), walk(trial)
         if walking is None:
             # Not all markers of the steps are there: the direction comes from the anatomy alone.
             hips = 0.5 * (measured.points["hip_r"] + measured.points["hip_l"])
@@ -103,8 +103,8 @@ class Gait:
         else:
             heading = at_times(walking.time, walking.heading, measured.time)
             passages = hip_passages(measured.time, measured.points, heading)
-        events = sorted([*found, *passages], key=lambda event: event.time)
-        return cls(events, strides(events, walking), list(found.notes), measured.time, heading)
+        events = sorted([*struck, *passages], key=lambda event: event.time)
+        return cls(events, strides(events, walking), list(struck.notes), measured.time, heading)
 
     def heading_at(self, time: Array) -> Array:
         """The walking direction (T,) at times within those of the anatomy, as an angle from x to the left [rad]."""
@@ -132,7 +132,7 @@ def strides(events: Sequence[Event], walking: Walk | None = None) -> list[Stride
         place = bisect(times, start)
         return times[place] if place < len(times) and times[place] < end else float(np.nan)
 
-    found = []
+    whole = []
     for side, start, end in pairs:
         other: Side = "l" if side == "r" else "r"
         # The other foot strikes in between, as far as it was seen; who jumps lands on both feet at once.
@@ -155,8 +155,8 @@ def strides(events: Sequence[Event], walking: Walk | None = None) -> list[Stride
             timed=timed,
             **sizes,
         )
-        found.append(stride)
-    return sorted(found, key=lambda stride: stride.start)
+        whole.append(stride)
+    return sorted(whole, key=lambda stride: stride.start)
 
 
 def _sizes(walking: Walk, side: Side, start: float, middle: float, end: float) -> dict[str, float]:

@@ -156,7 +156,7 @@ def _conflicts(pairs: Sequence[tuple[Event, Event]]) -> list[str]:
     apart = [(twin, event) for twin, event in pairs if abs(event.time - twin.time) > CONFLICT]
     if not apart:
         return []
-    each = "; ".join(
+    listed = "; ".join(
         f"{SIDE_NAMES[twin.side]} {_NAMES[twin.kind]} at {twin.time:.3f} s by {_SOURCES[twin.source]}, "
         f"{event.time:.3f} s by {_SOURCES[event.source]}"
         for twin, event in apart[:3]
@@ -164,7 +164,7 @@ def _conflicts(pairs: Sequence[tuple[Event, Event]]) -> list[str]:
     more = f" and {len(apart) - 3} more" if len(apart) > 3 else ""
     return [
         f"Sources differ by more than {1000 * CONFLICT:.0f} ms on {len(apart)} of {len(pairs)} gait events: "
-        f"{each}{more}. A foot beside its plate, or forces and markers that are not synchronous."
+        f"{listed}{more}. A foot beside its plate, or forces and markers that are not synchronous."
     ]
 
 

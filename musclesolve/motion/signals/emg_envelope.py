@@ -43,7 +43,7 @@ def linear_envelopes(emg: Emg) -> Array:
             known = lost[2 * beside + 1 :] == lost[: len(known)]
     envelope = np.where(known, np.maximum(envelope, 0.0), np.nan)
     largest = np.max(envelope, axis=0, where=known, initial=0.0)
-    maximum = [own if given is None else given for given, own in zip(emg.maximum, largest, strict=True)]
+    maximum = [seen if stated is None else stated for stated, seen in zip(emg.maximum, largest, strict=True)]
     return np.divide(envelope, maximum, out=np.full(envelope.shape, np.nan), where=np.array(maximum) > 0.0)
 
 
@@ -80,11 +80,11 @@ def band_pass(signal: ArrayLike, rate_hz: float, band_hz: tuple[float, float], o
     """
     from scipy.fft import dst
 
-    given = checked_signal(signal, rate_hz)
+    numbers = checked_signal(signal, rate_hz)
     order = checked_order(order)
-    low, high = (float(checked_cutoffs(cutoff, given.shape, rate_hz).flat[0]) for cutoff in band_hz)
-    line, sines = sine_series(given)
-    frequency = harmonics(len(given), rate_hz).reshape(-1, *[1] * (given.ndim - 1))
+    low, high = (float(checked_cutoffs(cutoff, numbers.shape, rate_hz).flat[0]) for cutoff in band_hz)
+    line, sines = sine_series(numbers)
+    frequency = harmonics(len(numbers), rate_hz).reshape(-1, *[1] * (numbers.ndim - 1))
     # The gain of the high-pass is that of the low-pass with the ratio of the tangents turned over.
     gain = two_pass_gain(low, rate_hz, frequency, order) * two_pass_gain(frequency, rate_hz, high, order)
     passed = np.zeros_like(line)
@@ -125,13 +125,13 @@ def best_delays(
     delays = np.linspace(0.0, longest, round(longest / STEP) + 1)
     moved = at_times_inside(leading_time, leading, time - delays[:, None])  # (D, T, k)
     known = np.isfinite(curves) & np.isfinite(moved).all(axis=0)
-    own, other = _centered(curves, known), _centered(moved, known)
-    size = np.sqrt((own**2).sum(axis=0) * (other**2).sum(axis=1))
+    curve, lead = _centered(curves, known), _centered(moved, known)
+    size = np.sqrt((curve**2).sum(axis=0) * (lead**2).sum(axis=1))
     enough = (known.sum(axis=0) >= FEWEST) & (size > 0.0)
-    r = np.divide((own * other).sum(axis=1), size, out=np.full(size.shape, np.nan), where=enough)
+    r = np.divide((curve * lead).sum(axis=1), size, out=np.full(size.shape, np.nan), where=enough)
     best = np.where(np.isnan(r), -np.inf, r).argmax(axis=0)
-    found = r[best, np.arange(r.shape[1])]
-    return found, np.where(np.isnan(found), np.nan, delays[best])
+    largest = r[best, np.arange(r.shape[1])]
+    return largest, np.where(np.isnan(largest), np.nan, delays[best])
 
 
 def _centered(values: Array, known: Mask) -> Array:

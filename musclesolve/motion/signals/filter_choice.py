@@ -72,8 +72,8 @@ def filter_choice(recording: Recording, options: FilterOptions) -> FilterChoice:
             known = analysis.verdict == Verdict.FOUND
             usual = cutoff[known]
             for marker in np.flatnonzero(~known.all(axis=1)) if usual.size else ():
-                own = cutoff[marker, known[marker]]
-                cutoff[marker, ~known[marker]] = np.median(own if own.size else usual)
+                others = cutoff[marker, known[marker]]
+                cutoff[marker, ~known[marker]] = np.median(others if others.size else usual)
     except InputError as error:
         raise recording.document.placed(error, "filter", "cutoff_hz") from None
 

@@ -71,7 +71,7 @@ def head_injury_criterion(time: Array, acceleration: Array, window: float = 0.01
         if not inside.any():
             break
         one = _best(time[:-lag][inside], time[lag:][inside], (velocity[lag:] - velocity[:-lag])[inside])
-        best = max(best, one, key=lambda found: found.value)
+        best = max(best, one, key=lambda window: window.value)
     return best
 
 
@@ -79,8 +79,8 @@ def _signal(time: Array, acceleration: Array) -> tuple[Array, Array]:
     """Times, and the magnitude of the acceleration at them in units of gravity."""
     time = check_increasing(time, 2)
     shape = ("T",) if np.ndim(acceleration) == 1 else ("T", 3)
-    given = check_array(acceleration, "acceleration", (len(time), *shape[1:]), axis=0)
-    level = np.abs(given) if given.ndim == 1 else np.linalg.norm(given, axis=1)
+    vectors = check_array(acceleration, "acceleration", (len(time), *shape[1:]), axis=0)
+    level = np.abs(vectors) if vectors.ndim == 1 else np.linalg.norm(vectors, axis=1)
     return time, level / STANDARD_GRAVITY
 
 

@@ -54,11 +54,11 @@ def low_pass(signal: ArrayLike, rate_hz: float, cutoff_hz: ArrayLike, order: int
     """
     from scipy.fft import dst
 
-    given = checked_signal(signal, rate_hz)
+    numbers = checked_signal(signal, rate_hz)
     order = checked_order(order)
-    cutoffs = checked_cutoffs(cutoff_hz, given.shape, rate_hz)
-    filtered, sines = sine_series(given)
-    frequency = harmonics(len(given), rate_hz).reshape(-1, *[1] * cutoffs.ndim)
+    cutoffs = checked_cutoffs(cutoff_hz, numbers.shape, rate_hz)
+    filtered, sines = sine_series(numbers)
+    frequency = harmonics(len(numbers), rate_hz).reshape(-1, *[1] * cutoffs.ndim)
     # One cut-off for all needs its gain once.
     same = cutoffs.size > 0 and np.all(cutoffs == cutoffs.flat[0])
     gain = two_pass_gain(frequency, rate_hz, cutoffs.flat[0] if same else cutoffs, order)
@@ -159,10 +159,10 @@ def lowest_carried(frames: int, rate_hz: float) -> float:
 def _real(values: ArrayLike, what: str) -> Array:
     """Return values as an array of real numbers; refuse any others."""
     try:
-        given = np.asarray(values)
+        numbers = np.asarray(values)
     except ValueError:
-        given = np.asarray(None)
-    if given.dtype.kind not in "iuf":
-        text = as_text(values) if given.ndim == 0 else f"an array of {given.dtype}"
+        numbers = np.asarray(None)
+    if numbers.dtype.kind not in "iuf":
+        text = as_text(values) if numbers.ndim == 0 else f"an array of {numbers.dtype}"
         raise InputError(f"{text} as {what}", code="not_numbers", expected="real numbers")
-    return given.astype(float, copy=False)
+    return numbers.astype(float, copy=False)

@@ -159,27 +159,27 @@ def residual_analysis(
         # White noise of the variance s^2 leaves R^2 = s^2 (1 - share let through). The range of the fit ends at a
         # multiple of the frequency at which the residual has fallen to the noise: again until it shrinks no more.
         while True:
-            found = _fit(passed, square, end, threshold)
-            equal = _crossing(frequency, square - found.intercept)
+            fit = _fit(passed, square, end, threshold)
+            equal = _crossing(frequency, square - fit.intercept)
             wanted = np.searchsorted(frequency, np.maximum(RANGE_FACTOR * equal, SHORTEST_RANGE_HZ))
             if np.all(wanted >= end):
                 break
             end = np.minimum(wanted, end)
-        line = np.sqrt(np.maximum(found.intercept + found.slope * passed[:, None], 0.0))
-        noise = np.sqrt(np.maximum(found.intercept, 0.0))
+        line = np.sqrt(np.maximum(fit.intercept + fit.slope * passed[:, None], 0.0))
+        noise = np.sqrt(np.maximum(fit.intercept, 0.0))
     else:
-        found = _fit(frequency, residual, end, threshold)
-        equal = _crossing(frequency, residual - found.intercept)
-        line = found.intercept + found.slope * frequency[:, None]
-        noise = np.maximum(found.intercept, 0.0)
+        fit = _fit(frequency, residual, end, threshold)
+        equal = _crossing(frequency, residual - fit.intercept)
+        line = fit.intercept + fit.slope * frequency[:, None]
+        noise = np.maximum(fit.intercept, 0.0)
 
-    first, last = frequency[found.start], frequency[end - 1]
-    late = ~found.reached | (first > LATEST_START * last)
+    first, last = frequency[fit.start], frequency[end - 1]
+    late = ~fit.reached | (first > LATEST_START * last)
     verdict = np.where(late, Verdict.NO_NOISE, Verdict.FOUND)
     verdict = np.where(first <= EARLIEST_START_HZ, Verdict.NO_MOTION, verdict)
     cutoff = equal
     if rule == "residual_analysis":
-        variance, motion_below = np.maximum(-found.slope, 0.0), MOTION_FACTOR * equal
+        variance, motion_below = np.maximum(-fit.slope, 0.0), MOTION_FACTOR * equal
         best = _least_error_cutoff(flat, rate_hz, frequency, variance, motion_below, order)
         cutoff = np.where(verdict == Verdict.NO_NOISE, equal, best)
     return ResidualAnalysis(

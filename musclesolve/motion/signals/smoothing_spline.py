@@ -98,19 +98,21 @@ def smoothing_spline(
     Raises:
         InputError: gaps, too few frames, a half order that there is not, a cut-off that is too low or too high.
     """
-    given = checked_signal(signal, rate_hz)
+    numbers = checked_signal(signal, rate_hz)
     what, expected = "half order of a smoothing spline", "2 (cubic) or 3 (quintic)"
     half_order = checked_order(half_order, _GRAM, what, expected, "3 gives smooth accelerations")
-    if len(given) < 4 * half_order:
-        problem = f"{len(given)} frames are too few for a smoothing spline"
+    if len(numbers) < 4 * half_order:
+        problem = f"{len(numbers)} frames are too few for a smoothing spline"
         expected, remedy = f"at least {4 * half_order} frames", "take a longer recording"
         raise InputError(problem, code="too_few_frames", expected=expected, remedy=remedy)
-    shape, flat = given.shape[1:], given.reshape(len(given), -1)
+    shape, flat = numbers.shape[1:], numbers.reshape(len(numbers), -1)
     curvature = np.asfortranarray(np.diff(flat, half_order, axis=0))
     if cutoff_hz is None:
         cutoffs = _cross_validated(curvature, half_order, rate_hz)
     else:
-        cutoffs = checked_cutoffs(cutoff_hz, given.shape, rate_hz, lowest_cutoff(rate_hz, half_order)).ravel()
+        cutoffs = checked_cutoffs(
+            cutoff_hz, numbers.shape, rate_hz, lowest_cutoff(rate_hz, half_order)
+        ).ravel()
     smooth, freedom = np.empty_like(flat), np.empty(flat.shape[1])
     for cutoff in np.unique(cutoffs):
         same = cutoffs == cutoff
@@ -118,7 +120,7 @@ def smoothing_spline(
         rest, freedom[same] = unsmooth(np.asfortranarray(curvature[:, same]), half_order, p)
         smooth[:, same] = flat[:, same] - rest
     noise = np.sqrt(np.sum((flat - smooth) ** 2, axis=0) / (len(flat) - freedom))
-    time, position = np.arange(len(given)) / rate_hz, smooth.reshape(given.shape)
+    time, position = np.arange(len(numbers)) / rate_hz, smooth.reshape(numbers.shape)
     return SmoothingSpline(
         time, position, cutoffs.reshape(shape), noise.reshape(shape), freedom.reshape(shape), half_order
     )
