@@ -269,7 +269,7 @@ class Tree:
         return spin, reach
 
     def angular_velocity(self, q: Array, speeds: Array) -> Array:
-        """Angular velocity (T, F, 3) [rad/s], global axes, of every frame at speeds (T, K+6) in the pose q (T, N, 3)."""
+        """Angular velocity (T, F, 3) [rad/s], global axes, of the frames at speeds (T, K+6) in the pose q (T, N, 3)."""
         rotations = self.axes(q) * speeds[:, : self.joint_count, None]
         return self.distal_frames @ rotations + speeds[:, None, self.joint_count + 3 :]
 
