@@ -146,7 +146,7 @@ class FullProblem:
 
     @cached_property
     def reduced(self) -> Problem:
-        """The same without multipliers: moment arms -D^T R^T and moments D^T (M qdd - g) of the shared degrees."""
+        """The problem without multipliers: moment arms -D^T R^T and moments D^T (M qdd - g) of the shared degrees."""
         across = np.swapaxes(self.directions, 1, 2)
         return Problem(
             moment_arm=-across @ np.swapaxes(self.muscle_rows, 1, 2),

@@ -227,7 +227,7 @@ def refine(problem: Problem, cost: Cost, compliance: Array, activation: Array, m
 
 
 def _held(problem: Problem, cost: Cost, upper: Array, a: Array, multiplier: Array) -> tuple[Array, Mask]:
-    """|g - p| / S of each held muscle, (T, n), zero for the free ones; and whether the bound is the lower one.
+    """The ratio |g - p| / S of each held muscle, (T, n), zero for the free ones; whether the bound is the lower one.
 
     The upper bounds and the activations a are (T, n), the multipliers (T, m).
     """

@@ -220,7 +220,7 @@ class Problem:
         return usable
 
     def frames(self, which: NDArray[Any]) -> Problem:
-        """The same problem for some frames only.
+        """The problem of some frames only.
 
         Args:
             which: (T,) booleans or frame numbers.
@@ -229,7 +229,7 @@ class Problem:
         return self.with_arrays(**{name: None if x is None else x[which] for name, x in arrays.items()})
 
     def with_arrays(self, **arrays: Array | None) -> Problem:
-        """The same problem with other arrays of the same shapes, such as `upper`; they are not checked again."""
+        """The problem with other arrays of the same shapes, such as `upper`; they are not checked again."""
         other = copy.copy(self)
         keep_matrix = set(arrays) <= {"upper", "reserve_weight"}
         for cached in ("valid",) if keep_matrix else ("valid", "moment_matrix"):

@@ -30,7 +30,7 @@ INSIDE = 0.4  # largest half width of the stencil, as a share of a number that m
 
 @dataclass(frozen=True, eq=False)
 class ProblemChange:
-    """K directions: the derivative of every array of a problem along each; None where an array stays."""
+    """Directions, K of them: the derivative of every array of a problem along each; None where an array stays."""
 
     moment: Array | None = None  # (K, T, m). An axis K or T of length one stands for all.
     moment_arm: Array | None = None  # (K, T, m, n)
@@ -93,14 +93,14 @@ class ProblemChange:
         return 0.0 if array is None else array
 
     def frames(self, which: NDArray[Any]) -> ProblemChange:
-        """The same for some frames only, by numbers or a mask (T,)."""
+        """The change of some frames only, by numbers or a mask (T,)."""
         per_frame = {name for name, x in self.arrays().items() if name in PER_FRAME and x.shape[1] > 1}
         return ProblemChange(
             **{name: x[:, which] if name in per_frame else x for name, x in self.arrays().items()}
         )
 
     def part(self, directions: slice) -> ProblemChange:
-        """The same for some directions only."""
+        """The change along some directions only."""
         return ProblemChange(
             **{name: x[directions] if len(x) > 1 else x for name, x in self.arrays().items()}
         )

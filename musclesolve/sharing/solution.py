@@ -78,7 +78,7 @@ class Solution:
         return "\n".join(f"{n} x {s.name}: {s.sentence}" for s, n in zip(ends, counts, strict=True))
 
     def drop_frame_axis(self) -> Solution:
-        """The same for a single frame, without the first axis of every array."""
+        """The solution of a single frame, without the first axis of every array."""
         arrays = {f.name: getattr(self, f.name) for f in fields(self)}
         return replace(self, **{name: x[0] for name, x in arrays.items() if isinstance(x, np.ndarray)})
 

@@ -125,17 +125,17 @@ class SolutionDerivatives:
 
     @cached_property
     def by_moment(self) -> Array:
-        """(T, n, m) derivative of each activation by each moment [per N m]."""
+        """The derivative of each activation by each moment, (T, n, m) [per N m]."""
         return self._whole(self._by_moment[0])
 
     @cached_property
     def reserve_by_moment(self) -> Array:
-        """(T, m, m) derivative of each reserve by each moment; zero without reserves."""
+        """The derivative of each reserve by each moment, (T, m, m); zero without reserves."""
         return self._whole(self._compliance[..., None] * self._by_moment[1])
 
     @cached_property
     def margin(self) -> Array:
-        """(T,) distance of the nearest muscle from a change of the active set, 0 to 1.
+        """The distance of the nearest muscle from a change of the active set, (T,), 0 to 1.
 
         Of a held muscle it is the share of its marginal cost that is missing to make it leave the bound; of a free one
         the distance to the nearer bound over that between the bounds, or the same of its marginal cost, whichever is
@@ -146,7 +146,7 @@ class SolutionDerivatives:
 
     @cached_property
     def unique(self) -> Mask:
-        """(T,) whether the frame is solved, its derivative determined, and no muscle within 1e-6 of a change."""
+        """Whether a frame is solved, its derivative determined, and no muscle within 1e-6 of a change, (T,)."""
         return np.asarray(np.nan_to_num(self.margin) > TOLERANCE)
 
     def sentence(self, frame: int = 0) -> str:
@@ -202,21 +202,15 @@ class SolutionDerivatives:
         change = ProblemChange.of(self.problem, changes).frames(self.which)
         block = max(1, LARGEST_BLOCK // max(self.problem.lower.size, 1))
         parts = [self._along(change.part(slice(k, k + block))) for k in range(0, change.directions, block)]
-        whole = [
-            np.concatenate(arrays) if len(parts) > 1 else arrays[0] for arrays in zip(*parts, strict=True)
-        ]
+        whole = [np.concatenate(arrays) for arrays in zip(*parts, strict=True)]
         single = self.problem.single_frame
         ranks = {name: len(axes) - (single and name in PER_FRAME) for name, axes in AXES.items()}
         lead = any(x is not None and np.ndim(x) > ranks[name[2:]] for name, x in changes.items())
         return SolutionChange(*(x if lead else x[0] for x in whole))
 
     def _along(self, change: ProblemChange) -> list[Array]:
-        part, optimum, a, multiplier = (
-            self.part,
-            self.optimum,
-            self.optimum.activation,
-            self.optimum.multiplier,
-        )
+        part, optimum = self.part, self.optimum
+        a, multiplier = optimum.activation, optimum.multiplier
 
         def times(matrix: Array, vector: Array) -> Array:  # (K, T, m)
             return np.asarray(np.matmul(matrix, vector[..., None])[..., 0])
@@ -232,9 +226,8 @@ class SolutionDerivatives:
         slope = stronger * pull - self.cost.gradient_change(part, a, change)
         moment = change.get("moment") - times(part.moment_arm, np.asarray(stronger * a))
         if change.moment_arm is not None:
-            slope = (
-                slope + part.force_capacity * np.matmul(multiplier[:, None, :], change.moment_arm)[..., 0, :]
-            )
+            pull = np.matmul(multiplier[:, None, :], change.moment_arm)[..., 0, :]
+            slope = slope + part.force_capacity * pull
             moment = moment - times(change.moment_arm, part.force_capacity * a)
         softer = np.zeros((1, 1, 1))
         if change.reserve_weight is not None:

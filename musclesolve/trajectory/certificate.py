@@ -28,74 +28,22 @@ better is not proved.
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
-from typing import Protocol
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
 from musclesolve._util.arrays import Array
-from musclesolve.sharing.rate_limits import ActivationLimits
 from musclesolve.trajectory.local_equilibrium import FiberBalance
-from musclesolve.trajectory.time_basis import TimeBasis
+
+if TYPE_CHECKING:
+    from musclesolve.trajectory.motion_problem import MotionCost, MotionProblem
+    from musclesolve.trajectory.solve_rate_limited import ActivationCost, GivenCapacities
+
+    AnyMotion: TypeAlias = MotionProblem | GivenCapacities
+    AnyCost: TypeAlias = MotionCost | ActivationCost
 
 LEAST_OF_MUSCLE, LEAST_OF_ALL = 0.1, 1e-5
 _STEPS = 60
-
-
-class MotionArrays(Protocol):
-    """The numbers of a motion of T frames, n muscles and m moments."""
-
-    @property
-    def moment(self) -> Array:
-        """The moments (T, m) [N m]."""
-
-    @property
-    def lever(self) -> Array:
-        """The moments of one unit of tendon force, (T, m, n) [N m]."""
-
-    @property
-    def compliance(self) -> Array:
-        """The compliance of reserves, (T, m) [(N m)^2 per cost]; zero where there is none."""
-
-    @property
-    def lower(self) -> Array:
-        """The lower bounds (T, n) of activations."""
-
-    @property
-    def upper(self) -> Array:
-        """The upper bounds (T, n) of activations."""
-
-    @property
-    def coordinate_range(self) -> tuple[Array, Array]:
-        """The bounds of tendon coordinates, (T, n) each, whatever the cost."""
-
-    @property
-    def weight(self) -> Array:
-        """The weights (T,) of the frames in the sum of costs."""
-
-    @property
-    def basis(self) -> TimeBasis:
-        """The basis of the tendon coordinates in time."""
-
-    @property
-    def mean_step(self) -> float:
-        """The time between frames [s], as a unit of that of rates."""
-
-    @property
-    def activation_limits(self) -> ActivationLimits:
-        """The limits of activations between neighboring frames."""
-
-    def state(self, z: Array, y: Array) -> FiberBalance:
-        """Tendon and fiber at coordinates z and rates y [1/s], (T, n)."""
-
-
-class CostOfMotion(Protocol):
-    """The cost of a motion, a sum over muscles."""
-
-    def slopes(self, force: Array, activation: Array) -> tuple[Array, Array, Array, Array]:
-        """First and second derivatives (T, n) by active force over F0, then by activation, both (T, n)."""
-
-    def largest_force(self) -> Array:
-        """The active force over F0 (T, n) where the domain of the cost ends; infinite where it does not."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,7 +69,7 @@ class MotionAttempt:
 
 @dataclass(frozen=True, eq=False)
 class Misses:
-    """By how much each condition is missed, (T,) each."""
+    """The misses of each condition, (T,) each."""
 
     states: Array
     activations: Array
@@ -143,9 +91,15 @@ class Misses:
 
 
 class Certifier:
-    """Recomputes the certificate from the problem and the numbers of an attempt alone."""
+    """Recomputes the certificate from the problem and the numbers of an attempt alone.
 
-    def __init__(self, problem: MotionArrays, cost: CostOfMotion) -> None:
+    The problem is a MotionProblem or GivenCapacities: moments (T, m) [N m], `lever` (T, m, n) [N m], the moments of one
+    unit of tendon force, `compliance` of reserves (T, m), bounds of activations and tendon coordinates (T, n), weights
+    of frames (T,), the basis in time, the limits of activation, and the `state` of tendon and fiber at z and dz/dt. The
+    cost is a sum over muscles with `slopes` by force and by activation, and the largest force of its domain.
+    """
+
+    def __init__(self, problem: AnyMotion, cost: AnyCost) -> None:
         self.problem, self.cost = problem, cost
         self.basis, self.limits = problem.basis, problem.activation_limits
         self.bounds = coordinate_bounds(problem, cost)
@@ -159,7 +113,7 @@ class Certifier:
         return self.problem.state(coordinate, self.rate(coordinate))
 
     def misses(self, attempt: MotionAttempt) -> Misses:
-        """By how much an attempt misses each condition; reserves are what the multipliers make them."""
+        """The misses of each condition by an attempt; reserves are what the multipliers make them."""
         problem, basis, limits = self.problem, self.basis, self.limits
         z, a, mu = attempt.coordinate, attempt.activation, attempt.balance_multiplier
         if not np.isfinite(z).all():
@@ -202,7 +156,7 @@ class Certifier:
             )
 
 
-def coordinate_bounds(problem: MotionArrays, cost: CostOfMotion) -> tuple[Array, Array]:
+def coordinate_bounds(problem: AnyMotion, cost: AnyCost) -> tuple[Array, Array]:
     """Bounds of z, (T, n) each: from where the tendon has no force to where the domain of the cost ends.
 
     The active force f - p grows with z, since the tendon pulls harder and the fiber becomes shorter; the bound is the z

@@ -30,10 +30,8 @@ from musclesolve.sharing.rate_limits import ActivationLimits, RateLimits
 from musclesolve.trajectory.local_equilibrium import Equilibrium, equilibrium
 from musclesolve.trajectory.time_basis import TimeBasis
 
-FEWEST_FRAMES = 4
-"""Of which a cubic spline through the frames has velocities."""
-LONGEST_STEP = 0.05
-"""Between frames [s]: in more time than this muscles activate and fall silent unseen."""
+FEWEST_FRAMES = 4  # of which a cubic spline through the frames has velocities
+LONGEST_STEP = 0.05  # between frames [s]: in more time than this muscles activate and fall silent unseen
 LARGEST_COORDINATE = 2.5
 """Two and a half times the strain at one maximum isometric force: no muscle pulls as hard."""
 _USUAL = RateLimits()

@@ -130,7 +130,7 @@ def label_solution(
 
 
 def defects(problem: MotionProblem, certifier: Certifier, attempt: MotionAttempt) -> Array:
-    """By how much the balance of tendon and fiber is missed midway between frames, (T-1, n), as an activation.
+    """The misses of the balance of tendon and fiber midway between frames, (T-1, n), as an activation.
 
     Lengths run between frames as the cubic with their values and rates; activations straight. Where a fiber could bear
     less than a twentieth of F0, the miss counts over that.
@@ -148,7 +148,7 @@ def defects(problem: MotionProblem, certifier: Certifier, attempt: MotionAttempt
 def unsolved(
     problem: MotionProblem, cost_name: str, status: Status, notes: tuple[str, ...], *, lacks: bool = False
 ) -> MotionSolution:
-    """A motion that was not solved: no numbers. lacks: because the muscles cannot produce the moments."""
+    """The solution of a motion that was not solved: NaN. lacks: because the muscles cannot produce the moments."""
     shape, moments = problem.musculotendon_length.shape, problem.moment.shape
     nothing = np.full(shape, np.nan)
     fields = (

@@ -9,12 +9,9 @@ from musclesolve.trajectory import chain_kernel
 from musclesolve.trajectory.chain_kernel import HALF, Basis, Nodes
 from musclesolve.trajectory.time_basis import TimeBasis
 
-REACH = 24
-"""Frames up to which the blocks of S are factored."""
-LARGEST = 1000
-"""Multipliers of a motion whose S is factored as a whole where it is not made convex."""
-ALL = 60
-"""Frames of a motion so short that all blocks are."""
+REACH = 24  # frames up to which the blocks of S are factored
+LARGEST = 1000  # multipliers of a motion whose S is factored as a whole where it is not made convex
+ALL = 60  # frames of a motion so short that all blocks of S are factored
 _ENOUGH = 1e-11
 _FEW_STEPS = 40
 LITTLE = (1e-14, 1e-12, 1e-10, 1e-8, 1e-6, 1e-4)
@@ -55,7 +52,7 @@ class NewtonSystem:
             self.reach = min(2 * self.reach, frames - 1)
 
     def factor_as_is(self, nodes: Nodes, lever: Array, compliance: Array) -> bool:
-        """The same without making anything convex; for motions that are not long (`LARGEST`)."""
+        """Factor the system without making anything convex; for motions that are not long (`LARGEST`)."""
         from scipy.linalg import lu_factor
 
         frames, moments, _ = self.shape

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -17,37 +17,22 @@ from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.problem_scale import fallback_weight
 from musclesolve.sharing.solving import ON_INFEASIBLE, solve
 from musclesolve.sharing.status import Status
-from musclesolve.trajectory.certificate import MotionAttempt
 from musclesolve.trajectory.local_equilibrium import equilibrium
 from musclesolve.trajectory.motion_problem import MotionCost, MotionProblem
 from musclesolve.trajectory.motion_solution import MotionSolution, label_solution, unsolved
 from musclesolve.trajectory.structured import Structured
 
+if TYPE_CHECKING:
+    from musclesolve.trajectory.collocation.collocation import Collocation
+
+    Method = Structured | Collocation
+
 SOFT, STIFF = (1e-3, 1e-5), (1e6, 1e5, 1e4)
-"""Of the usual weight of a reserve where muscles lack something, and how many times as much where they do not: the
-first of each with which the motion is solved."""
+"""Shares of the usual weight of a reserve where muscles lack something, and how many times as much where they do not:
+the first of each with which the motion is solved."""
 MAX_ITERATIONS, MAX_SECONDS = 200, 60.0
-"""Of Ipopt, a fifth of a second each on the leg of a walk; where it converges it needs fewer than a hundred."""
-LACKING = 0.05
-"""Reserves beyond which muscles lack something [N m]: soft ones bear a little everywhere."""
-
-
-class Method(Protocol):
-    """A method for motions."""
-
-    @property
-    def name(self) -> str:
-        """For messages and results."""
-        ...
-
-    @property
-    def certified(self) -> bool:
-        """Whether it solves the motion at its frames, where the certificate is."""
-        ...
-
-    def solve(self, problem: MotionProblem, cost: MotionCost, start: tuple[Array, Array]) -> MotionAttempt:
-        """The best attempt from tendon coordinates and activations (T, n) to begin with."""
-        ...
+"""The limits of Ipopt, a fifth of a second for an iteration on the leg of a walk; it needs fewer than a hundred."""
+LACKING = 0.05  # reserves beyond which muscles lack something [N m]: soft ones bear a little everywhere
 
 
 METHODS = ("structured", "collocation")
@@ -121,7 +106,7 @@ class _Case:
     notes: tuple[str, ...]
 
     def solve(self, method: Method, on_infeasible: str) -> MotionSolution:
-        """Without reserves where that is possible, then with reserves.
+        """The motion solved without reserves where that is possible, then with reserves.
 
         The reference is not asked for a solution without reserves that single frames do not have either: that it finds
         none takes it long.

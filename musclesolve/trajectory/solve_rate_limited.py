@@ -212,7 +212,7 @@ LEAST_INSIDE = 1e-15
 
 @dataclass(frozen=True, eq=False)
 class GivenCapacities:
-    """The `MotionArrays` (certificate.py) of three frames or more; levers (T, m, n) [N m] at activation 1."""
+    """A motion (certificate.py) of three frames or more; levers (T, m, n) [N m] at activation 1."""
 
     moment: Array
     lever: Array
@@ -254,7 +254,7 @@ class GivenCapacities:
         return FiberBalance(Curved(z, one, none), Curved(none, none, none), capacity)
 
     def with_soft_rows(self, problem: Problem, cost: Cost) -> GivenCapacities:
-        """The same with the soft rows of a cost as moments, after the others."""
+        """The motion with the soft rows of a cost as moments, after the others."""
         rows = cost.soft_rows(problem)
         if rows is None:
             return self
@@ -267,7 +267,7 @@ class GivenCapacities:
         )
 
     def without_fixed(self) -> GivenCapacities:
-        """The same without the levers of muscles that cannot move; their moments are taken off."""
+        """The motion without the levers of muscles that cannot move; their moments are taken off."""
         fixed = self.upper - self.lower <= NO_ROOM
         carried = np.einsum("tkn,tn->tk", self.lever, np.where(fixed, self.lower, 0.0))
         return replace(self, moment=self.moment - carried, lever=np.where(fixed[:, None, :], 0.0, self.lever))
@@ -318,7 +318,7 @@ class CapacityCertifier:
         )
 
     def misses(self, attempt: MotionAttempt) -> Misses:
-        """By how much an attempt misses each condition."""
+        """The misses of each condition by an attempt."""
         return self.certifier.misses(self.reduced(attempt))
 
 
@@ -326,8 +326,7 @@ GOOD = 1e-8
 """Certificate with which the method ends at once: a convex motion gets there a few steps after 1e-7."""
 RESERVE = 1e-3
 STIFF = 1e4
-FIRST = 0.3
-"""Of the way from the lower to the upper bound: where activations start."""
+FIRST = 0.3  # of the way from the lower to the upper bound: where activations start
 
 
 def solve_coupled(
@@ -374,7 +373,7 @@ class CoupledMotion:
         return cls(problem.frames(which), coupling, cost, frames)
 
     def exact(self, infeasible_frames: bool) -> CoupledResult:
-        """With the reserves of the problem, if it has any; where a frame alone is infeasible the proof comes first."""
+        """The result with the reserves of the problem, if any; where single frames are infeasible a proof is first."""
         weight = self.problem.reserve_weight
         if weight is not None:
             return self._attempt(weight)

@@ -20,32 +20,25 @@ best certificate.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import ClassVar, Protocol
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve.sharing.solver.mehrotra import Barrier, Changes, mehrotra_step
-from musclesolve.trajectory.certificate import (
-    Certifier,
-    CostOfMotion,
-    Misses,
-    MotionArrays,
-    MotionAttempt,
-    coordinate_bounds,
-)
+from musclesolve.trajectory.certificate import Certifier, MotionAttempt, coordinate_bounds
 from musclesolve.trajectory.chain_kernel import Nodes
 from musclesolve.trajectory.motion_problem import MotionCost, MotionProblem
 from musclesolve.trajectory.newton_system import NewtonSystem
 
-FIRST_FORCE = 0.1
-"""Of every tendon over F0, at the least, to begin with."""
-FIRST_ACTIVATION = 0.3
-"""Of the distance between their bounds, where activations start."""
-INSIDE = 0.02
-"""Of the distance between its bounds, by which z starts inside of them."""
-LEAST_WIDTH = 1e-7
-"""Between two bounds: those that coincide are drawn apart by it."""
+if TYPE_CHECKING:
+    from musclesolve.trajectory.certificate import AnyCost, AnyMotion
+    from musclesolve.trajectory.solve_rate_limited import CapacityCertifier
+
+FIRST_FORCE = 0.1  # of every tendon over F0, at the least, to begin with
+FIRST_ACTIVATION = 0.3  # of the distance between their bounds, where activations start
+INSIDE = 0.02  # of the distance between its bounds, by which z starts inside of them
+LEAST_WIDTH = 1e-7  # between two bounds: those that coincide are drawn apart by it
 FIRST_SIGMA, FIRST_LEAST, LEAST_EVER = 0.1, 1e-13, 1e-17
 """Sigma at the start, over the size of multipliers; the least sigma to begin with, and ever."""
 LEAST_OMEGA = 1e-4
@@ -55,24 +48,14 @@ TO_BOUNDARY = 0.995
 GOOD, GOOD_ENOUGH = 1e-7, 1e-6
 """Certificates with which it ends: at once, and when it gets no better."""
 PATIENCE = 4
-CLOSE = 1e-9
-"""Products of multipliers and distances from which on certificates are worth computing."""
-NEARLY = 1e-3
-"""A certificate from which on steps without convexity are tried."""
+CLOSE = 1e-9  # products of multipliers and distances from which on certificates are worth computing
+NEARLY = 1e-3  # a certificate from which on steps without convexity are tried
 STUCK, STUCK_STEPS = 0.02, 12
-
-
-class Certifies(Protocol):
-    """What certifies attempts."""
-
-    def misses(self, attempt: MotionAttempt) -> Misses:
-        """By how much an attempt misses each condition."""
-        ...
 
 
 @dataclass(frozen=True, eq=False)
 class Iterate:
-    """All unknowns, costs over the unit of the method; barriers of z below and above, of a below and above, of limits.
+    """The unknowns, costs over the unit of the method; barriers of z below and above, of a below and above, of limits.
 
     missing (2, T-1, n): what the distances from the limits of activation are too large; length: of the last step.
     """
@@ -104,7 +87,9 @@ class Structured:
             MotionInteriorPoint(problem, cost), np.maximum(start[0], least), Certifier(problem, cost)
         )
 
-    def run(self, method: MotionInteriorPoint, z: Array, certifier: Certifies) -> MotionAttempt:
+    def run(
+        self, method: MotionInteriorPoint, z: Array, certifier: Certifier | CapacityCertifier
+    ) -> MotionAttempt:
         """The best attempt of an interior point from tendon coordinates z (T, n), as its certificate has it."""
         with np.errstate(all="ignore"):
             x = method.start(z)
@@ -157,7 +142,7 @@ class Structured:
 class MotionInteriorPoint:
     """The interior point on one motion: where it starts, its steps, and what they amount to."""
 
-    def __init__(self, problem: MotionArrays, cost: CostOfMotion) -> None:
+    def __init__(self, problem: AnyMotion, cost: AnyCost) -> None:
         self.problem, self.cost = problem, cost
         # all costs are divided by the mean marginal cost at half the force or midway between the bounds
         middle = 0.5 * (problem.lower + problem.upper)
@@ -195,7 +180,7 @@ class MotionInteriorPoint:
         return Iterate(c, a, np.zeros_like(problem.moment), np.zeros_like(a), missing, barriers, omega, sigma)
 
     def attempt(self, x: Iterate, iterations: int) -> MotionAttempt:
-        """An iterate in the units of the cost."""
+        """The iterate as an attempt, in the units of the cost."""
         z_low, z_high, _, _, limit = x.barriers
         return MotionAttempt(
             coordinate=self.problem.basis.values(x.c),

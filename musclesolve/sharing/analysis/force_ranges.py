@@ -68,7 +68,7 @@ class ForceRange:
         return self.greatest - self.least
 
     def drop_frame_axis(self) -> ForceRange:
-        """The same for a single frame, whose arrays are (n,)."""
+        """The ranges of a single frame, whose arrays are (n,)."""
         return ForceRange(*(getattr(self, f.name)[0] for f in fields(self)))
 
 

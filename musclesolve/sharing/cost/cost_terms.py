@@ -122,7 +122,7 @@ class Term:
         return np.where(self.coefficient > 0, bent, 0.0)
 
     def scaled(self, factor: float | Array) -> Term:
-        """A multiple of the same, by one number or by one for each frame, (T,)."""
+        """The term times one number or one for each frame, (T,)."""
         return Term(self.form, self.coefficient, self.target, factor * self.factor)
 
     @property
@@ -188,7 +188,7 @@ class SoftRows:
         return np.einsum("tk,tkn->tn", self.weight, np.square(self.matrix))
 
     def scaled(self, factor: Array | float) -> SoftRows:
-        """A multiple of the same, by one number or by one for each frame, (T,)."""
+        """The rows times one number or one for each frame, (T,)."""
         return SoftRows(self.matrix, self.target, np.reshape(factor, (-1, 1)) * self.weight)
 
 

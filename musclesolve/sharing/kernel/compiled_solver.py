@@ -53,9 +53,10 @@ class KernelProblem:
 
     @classmethod
     def of(cls, problem: Problem, cost: Cost) -> KernelProblem | None:
-        """None where the cost cannot be described as data, there are too many muscles, or numba may not compile.
+        """The arrays of a problem and a cost; None where compiled code cannot solve them.
 
-        Never for a cost that is not built in, whatever it inherits: its shapes and slopes have to be checked first
+        That is where the cost cannot be described as data, there are too many muscles, or numba may not compile; and
+        for every cost that is not built in, whatever it inherits: its shapes and slopes have to be checked first
         (cost_check.py), which compiled code does not do.
         """
         if not cost.built_in or problem.n_muscles > MAX_MUSCLES or not compiles():

@@ -27,8 +27,7 @@ LARGE = 1e20  # what solvers take for no bound at all
 DEPENDENT, INCONSISTENT = 1e-10, 1e-7
 AT_BOUND = 1e-7
 LEAST_SIZE = 1e-6
-STEPS, LAST = 4, 1e-13
-"""Of Newton's method, the most, and the size of the last one."""
+STEPS, LAST = 4, 1e-13  # the most steps of Newton's method, and the size of the last one
 
 
 @dataclass(frozen=True)

@@ -34,27 +34,16 @@ from musclesolve.sharing.certificate import farkas_ratio, is_proof, stationarity
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.cost.cost_terms import Term
 from musclesolve.sharing.cost.sum_of_terms import SumOfTerms
-from musclesolve.sharing.kernel.constants import (
-    DIVERGED,
-    EMPTY_PIVOT,
-    EMPTY_ROW,
-    FIRST,
-    FIRST_MU,
-    LEAST_OMEGA,
-    LEAST_REACH,
-    LONG,
-    NO_ROOM,
-    NOTHING_MISSING,
-    PATIENCE,
-    RIDGE,
-    TO_BOUNDARY,
-    TO_BOUNDARY_LATER,
-)
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.problem_scale import load, slope_scale, slope_size
 from musclesolve.sharing.solver.mehrotra import Barrier, Changes, mehrotra_step
 from musclesolve.sharing.solver.solver_registry import Attempt
 from musclesolve.sharing.status import Status
+
+from musclesolve.sharing.kernel.constants import (  # isort: skip
+    DIVERGED, EMPTY_PIVOT, EMPTY_ROW, FIRST, FIRST_MU, LEAST_OMEGA, LEAST_REACH, LONG, NO_ROOM, NOTHING_MISSING,
+    PATIENCE, RIDGE, TO_BOUNDARY, TO_BOUNDARY_LATER,
+)  # fmt: skip
 
 
 @dataclass

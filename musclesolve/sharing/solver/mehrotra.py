@@ -46,7 +46,7 @@ class Barrier(NamedTuple):
         return dx, push - self.k - self.k / self.x * dx
 
     def select(self, which: Mask) -> Barrier:
-        """Those of some rows, where every row is a programme by itself."""
+        """The bounds of some rows, where every row is a programme by itself."""
         return Barrier(self.x[which], self.k[which])
 
 

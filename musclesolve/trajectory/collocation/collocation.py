@@ -38,8 +38,7 @@ from musclesolve.trajectory.collocation.transcription import (
 from musclesolve.trajectory.local_equilibrium import equilibrium
 from musclesolve.trajectory.motion_problem import MotionCost, MotionProblem
 
-HIGHEST_ORDER = 9
-"""Of the tables of points in CasADi."""
+HIGHEST_ORDER = 9  # of the tables of points in CasADi
 LOWEST_ORDER = {"legendre": 2}
 """With a single Gauss point moments hold at the nodes alone and the cost counts between them: states alternate."""
 COMPLEMENTARITY = 1e-6

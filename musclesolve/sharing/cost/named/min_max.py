@@ -34,7 +34,7 @@ class MinMax(Cost):
 
     @property
     def needs(self) -> frozenset[str]:
-        """A linear programme for each level."""
+        """The word for a linear programme at each level."""
         return frozenset({"linear_programme"})
 
     @property
