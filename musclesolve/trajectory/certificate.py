@@ -28,19 +28,12 @@ better is not proved.
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, TypeAlias
+from typing import Any
 
 import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve.trajectory.local_equilibrium import FiberBalance
-
-if TYPE_CHECKING:
-    from musclesolve.trajectory.motion_problem import MotionCost, MotionProblem
-    from musclesolve.trajectory.solve_rate_limited import ActivationCost, GivenCapacities
-
-    AnyMotion: TypeAlias = MotionProblem | GivenCapacities
-    AnyCost: TypeAlias = MotionCost | ActivationCost
 
 LEAST_OF_MUSCLE, LEAST_OF_ALL = 0.1, 1e-5
 _STEPS = 60
@@ -99,7 +92,7 @@ class Certifier:
     cost is a sum over muscles with `slopes` by force and by activation, and the largest force of its domain.
     """
 
-    def __init__(self, problem: AnyMotion, cost: AnyCost) -> None:
+    def __init__(self, problem: Any, cost: Any) -> None:
         self.problem, self.cost = problem, cost
         self.basis, self.limits = problem.basis, problem.activation_limits
         self.bounds = coordinate_bounds(problem, cost)
@@ -156,7 +149,7 @@ class Certifier:
             )
 
 
-def coordinate_bounds(problem: AnyMotion, cost: AnyCost) -> tuple[Array, Array]:
+def coordinate_bounds(problem: Any, cost: Any) -> tuple[Array, Array]:
     """Bounds of z, (T, n) each: from where the tendon has no force to where the domain of the cost ends.
 
     The active force f - p grows with z, since the tendon pulls harder and the fiber becomes shorter; the bound is the z

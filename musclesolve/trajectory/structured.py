@@ -20,7 +20,7 @@ best certificate.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -30,10 +30,6 @@ from musclesolve.trajectory.certificate import Certifier, MotionAttempt, coordin
 from musclesolve.trajectory.chain_kernel import Nodes
 from musclesolve.trajectory.motion_problem import MotionCost, MotionProblem
 from musclesolve.trajectory.newton_system import NewtonSystem
-
-if TYPE_CHECKING:
-    from musclesolve.trajectory.certificate import AnyCost, AnyMotion
-    from musclesolve.trajectory.solve_rate_limited import CapacityCertifier
 
 FIRST_FORCE = 0.1  # of every tendon over F0, at the least, to begin with
 FIRST_ACTIVATION = 0.3  # of the distance between their bounds, where activations start
@@ -87,10 +83,8 @@ class Structured:
             MotionInteriorPoint(problem, cost), np.maximum(start[0], least), Certifier(problem, cost)
         )
 
-    def run(
-        self, method: MotionInteriorPoint, z: Array, certifier: Certifier | CapacityCertifier
-    ) -> MotionAttempt:
-        """The best attempt of an interior point from tendon coordinates z (T, n), as its certificate has it."""
+    def run(self, method: MotionInteriorPoint, z: Array, certifier: Any) -> MotionAttempt:
+        """The best attempt of an interior point from tendon coordinates z (T, n), by the `misses` of its certifier."""
         with np.errstate(all="ignore"):
             x = method.start(z)
             best, residual, from_bounds = method.attempt(x, 0), np.inf, False
@@ -140,9 +134,12 @@ class Structured:
 
 
 class MotionInteriorPoint:
-    """The interior point on one motion: where it starts, its steps, and what they amount to."""
+    """The interior point on one motion: where it starts, its steps, and what they amount to.
 
-    def __init__(self, problem: AnyMotion, cost: AnyCost) -> None:
+    The problem and the cost are those that a Certifier takes.
+    """
+
+    def __init__(self, problem: Any, cost: Any) -> None:
         self.problem, self.cost = problem, cost
         # all costs are divided by the mean marginal cost at half the force or midway between the bounds
         middle = 0.5 * (problem.lower + problem.upper)
