@@ -29,6 +29,7 @@ from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve.errors import InputError
 from musclesolve.opensim.geometry import tendon_shifts
 from musclesolve.opensim.model import OpenSimModel, OpenSimMuscle, OpenSimPoint, Wrap
+from musclesolve.opensim.muscle_parameters import passive_strains
 from musclesolve.opensim.neutral_leg import GlidingKnee, LegBodies, Motion, NeutralLeg, sample, sample_motion
 
 DIGITS = 6
@@ -38,8 +39,8 @@ _BEYOND_DEG = (-90.0, 180.0)
 _SHORTEST = "ActiveForceLengthCurve.min_norm_active_fiber_length"
 _STRAIN = "passive_fiber_strain_at_one_norm_force"
 """A curve parameter of the muscles of De Groote et al. (2016) only."""
-_ENDS = ("zero", "one_norm")
-"""Ends of the passive curve of Millard et al. (2013), by the strain at this force."""
+_ZERO_STRAIN = "FiberForceLengthCurve.strain_at_zero_force"
+"""A curve parameter of the muscles of Millard et al. (2013) only."""
 _MILLARD = {0.4441: "millard_2013", 0.25: "millard_2013_rajagopal"}
 """Curves of Millard et al. (2013) by the shortest length at which fibers are active."""
 
@@ -157,13 +158,9 @@ class _Writer:
                 f"{shift / muscle.optimal_fiber_length:.2f} optimal lengths."
             )
             deviations = (Deviation("tendon_slack_length", printed, slack, reason),)
-        if "FmaxMuscleStrain" in muscle.curve:
-            strains = 0.0, muscle.curve["FmaxMuscleStrain"]
-        elif _STRAIN in muscle.curve:
-            strains = 0.0, muscle.curve[_STRAIN]
-        else:
-            zero, one = (muscle.curve[f"FiberForceLengthCurve.strain_at_{end}_force"] for end in _ENDS)
-            strains = _digits(zero, 4), _digits(one, 4)
+        zero, one = passive_strains(muscle)
+        if _ZERO_STRAIN in muscle.curve:
+            zero, one = _digits(zero, 4), _digits(one, 4)
         return Muscle(
             name=name,
             short_name=_plain(muscle.name),
@@ -177,7 +174,7 @@ class _Writer:
             wraps=tuple(
                 self._wrap(wrap, carrier) for wrap in muscle.wraps if self.model.surfaces[wrap.surface].active
             ),
-            passive=PassiveStrain(*strains),
+            passive=PassiveStrain(zero, one),
             tendon_strain=_digits(muscle.tendon_strain, DIGITS),
             origin=texts.get("origin", ""),
             insertion=texts.get("insertion", ""),

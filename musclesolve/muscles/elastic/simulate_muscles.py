@@ -88,11 +88,13 @@ def simulate_muscles(
     else:
         assert activation is not None
         course = muscle_course(muscles.names, activation, Sampling(time), ACTIVATION)
-    equations = _Equations(fibers, path, course)
+    equations, first = _Equations(fibers, path, course), time[:1]
+    start_length, start_velocity = path(first)
+    z = fibers.equilibrium(start_length, course(first), start_velocity)
     solved = solve_ivp(
         equations.derivative,
         (time[0], time[-1]),
-        equations.start(time[:1]),
+        np.concatenate([z, np.zeros((2, z.shape[1]))]).ravel(),
         method="Radau",
         t_eval=time,
         rtol=TOLERANCE,
@@ -113,12 +115,6 @@ class _Equations:
     fibers: FiberDynamics
     path: PathCourse
     course: Course
-
-    def start(self, time: Array) -> Array:
-        """The state (3n,) in balance at times (1,) [s], the tendon keeping its length."""
-        length, velocity = self.path(time)
-        z = self.fibers.equilibrium(length, self.course(time), velocity)
-        return np.concatenate([z, np.zeros((2, z.shape[1]))]).ravel()
 
     def derivative(self, time: float, state: Array) -> Array:
         """Rate of the state (3n,) [1/s] at a time [s]."""
