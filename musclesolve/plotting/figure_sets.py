@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
 
 import xarray as xr
-from matplotlib.figure import Figure
 
 from musclesolve._util.names import unknown_name
 from musclesolve._util.progress import Progress
@@ -19,7 +18,7 @@ from musclesolve.plotting.figure_names import (
     UNCERTAINTY_FIGURES,
     in_every_format,
 )
-from musclesolve.plotting.page.figure_files import Figures, drawable, figures_of, file_name
+from musclesolve.plotting.page.figure_files import Figures, drawable, figures_of, file_name, named
 from musclesolve.plotting.page.page_style import PageStyle, current_style, page_style
 from musclesolve.plotting.result.cutoff_figures import cutoff_and_noise
 from musclesolve.plotting.result.ground_figure import ground_reaction
@@ -40,31 +39,13 @@ from musclesolve.plotting.result.residual_figures import consistency_shift, rese
 from musclesolve.results.dataset.checked import MODEL, checked_result, other_kind
 from musclesolve.results.files.atomic_writing import write_files
 
-FIGURES: dict[str, Callable[[xr.Dataset], Figure]] = {
-    "activations": activations,
-    "muscle_forces": muscle_forces,
-    "function_groups": function_groups,
-    "fibers_and_tendons": fibers_and_tendons,
-    "joint_angles_and_moments": joint_angles_and_moments,
-    "joint_powers": joint_powers,
-    "contact_forces": contact_forces,
-    "contact_force_components": contact_force_components,
-    "ground_reaction": ground_reaction,
-    "reserves_and_residual": reserves_and_residual,
-    "consistency_shift": consistency_shift,
-    "cutoff_and_noise": cutoff_and_noise,
-}
-OF_MODEL: dict[str, Callable[[xr.Dataset], Figure]] = {
-    "activations": activations,
-    "muscle_forces": muscle_forces,
-    "function_groups": function_groups,
-    "fibers_and_tendons": fibers_and_tendons,
-    "coordinates_and_moments": coordinates_and_moments,
-    "joint_powers": joint_powers,
-    "contact_forces": contact_forces,
-    "contact_force_components": contact_force_components,
-    "reserves": reserves,
-}
+_OF_MUSCLES = (activations, muscle_forces, function_groups, fibers_and_tendons)
+_OF_JOINTS = (joint_powers, contact_forces, contact_force_components)
+FIGURES = named(
+    *(*_OF_MUSCLES, joint_angles_and_moments, *_OF_JOINTS, ground_reaction),
+    *(reserves_and_residual, consistency_shift, cutoff_and_noise),
+)
+OF_MODEL = named(*_OF_MUSCLES, coordinates_and_moments, *_OF_JOINTS, reserves)
 """Names of the figures of a result on an OpenSim model, each with the function that draws it."""
 NEEDS = {
     "consistency_shift": "consistency_shift",
@@ -125,18 +106,14 @@ def figure_files(
         helper: a process of the function `draw_task` that draws a part of them.
     """
     check(result)
-    figures = chosen(OF_MODEL if MODEL in result.attrs else FIGURES, only)
-    if helper is None:
-        return figures_of(result, figures, progress, NEEDS)
-    names = list(drawable(result, figures, NEEDS))
-    theirs = names[::2] if len(names) > 1 else []
-    given = bool(theirs) and helper.give((result, theirs, current_style()))
-    mine = {name: figures[name] for name in names if not given or name not in theirs}
-    files = figures_of(result, mine, progress, NEEDS)
-    if given:
-        rest = {name: figures[name] for name in theirs}
-        files |= helper.result() or figures_of(result, rest, progress, NEEDS)
-    return {file_name(name): files[file_name(name)] for name in names}
+    figures = drawable(result, chosen(OF_MODEL if MODEL in result.attrs else FIGURES, only), NEEDS)
+    theirs = list(figures)[::2] if helper is not None and len(figures) > 1 else []
+    if helper is None or not theirs or not helper.give((result, theirs, current_style())):
+        return figures_of(result, figures, progress)
+    mine = {name: draw for name, draw in figures.items() if name not in theirs}
+    files = figures_of(result, mine, progress)
+    files |= helper.result() or figures_of(result, {name: figures[name] for name in theirs}, progress)
+    return {file_name(name): files[file_name(name)] for name in figures}
 
 
 def draw_task(
@@ -185,10 +162,13 @@ def check(result: xr.Dataset) -> None:
     of_model = MODEL in getattr(result, "attrs", {})
     missing = [name for name in (NEEDED_OF_MODEL if of_model else NEEDED) if name not in result.variables]
     missing += [] if of_model or "subject_mass_kg" in result.attrs else ["attribute subject_mass_kg"]
-    code, problem = "bad_result", f"this is not a result of musclesolve: it has no {', '.join(missing)}"
-    if not missing and result.sizes["time"] < 2:
-        code, problem = "too_few_frames", "a result of a single frame has no curves to draw"
     if missing or result.sizes["time"] < 2:
-        expected = "a dataset written by `musclesolve run`"
-        raise InputError(problem, code=code, file=result.encoding.get("source"), expected=expected)
+        raise InputError(
+            f"this is not a result of musclesolve: it has no {', '.join(missing)}"
+            if missing
+            else "a result of a single frame has no curves to draw",
+            code="bad_result" if missing else "too_few_frames",
+            file=result.encoding.get("source"),
+            expected="a dataset written by `musclesolve run`",
+        )
     checked_result(result)

@@ -85,11 +85,18 @@ def cycle_axis(passes: dict[str, list[Pass]] | None = None) -> Abscissa:
 
 def abscissa(result: xr.Dataset) -> Abscissa:
     """`cycle_axis` if all legs have a gait cycle, else `time_axis`."""
-    sides = [str(side) for side in result["side"].values]
-    cycles = {side: frames.cycles(result, side) for side in sides}
+    cycles = {side: frames.cycles(result, side) for side in map(str, result["side"].values)}
     if not all(cycles.values()):
         return time_axis(result)
-    return cycle_axis({side: _passes(cycles[side], frames.failed(result, side)) for side in sides})
+    passes: dict[str, list[Pass]] = {}
+    for side, of_leg in cycles.items():
+        failed, drawn = frames.failed(result, side), passes.setdefault(side, [])
+        for cycle in sorted(of_leg, key=lambda cycle: -int((~failed[cycle.index]).sum())):
+            place = cycle.percent
+            shown = [(place >= other.place[0]) & (place <= other.place[-1]) for other in drawn]
+            repeated = np.any(shown, axis=0) if shown else np.zeros(place.size, dtype=bool)
+            drawn.append(Pass(cycle.index, place, repeated))
+    return cycle_axis(passes)
 
 
 def time_axis(result: xr.Dataset) -> Abscissa:
@@ -98,16 +105,6 @@ def time_axis(result: xr.Dataset) -> Abscissa:
     whole = Pass(np.arange(time.size), time, np.zeros(time.size, dtype=bool))
     sides = [str(side) for side in result["side"].values]
     return Abscissa("time [s]", (float(time[0]), float(time[-1])), {side: [whole] for side in sides})
-
-
-def _passes(cycles: list[frames.Cycle], failed: Mask) -> list[Pass]:
-    passes: list[Pass] = []
-    for cycle in sorted(cycles, key=lambda cycle: -int((~failed[cycle.index]).sum())):
-        place = cycle.percent
-        shown = [(place >= other.place[0]) & (place <= other.place[-1]) for other in passes]
-        repeated = np.any(shown, axis=0) if shown else np.zeros(place.size, dtype=bool)
-        passes.append(Pass(cycle.index, place, repeated))
-    return passes
 
 
 def event_places(result: xr.Dataset, side: str, passes: list[Pass], cycle: bool) -> dict[str, Array]:
@@ -132,10 +129,10 @@ def event_places(result: xr.Dataset, side: str, passes: list[Pass], cycle: bool)
             continue
         shown = [np.empty(0)]
         for part in passes:
-            own = time[part.index]
-            inside = times[(times >= own[0]) & (times <= own[-1])]
-            fresh = np.interp(inside, own, (~part.repeated).astype(float)) > 0.5
-            shown.append(np.interp(inside, own, part.place)[fresh])
+            clock = time[part.index]
+            inside = times[(times >= clock[0]) & (times <= clock[-1])]
+            fresh = np.interp(inside, clock, (~part.repeated).astype(float)) > 0.5
+            shown.append(np.interp(inside, clock, part.place)[fresh])
         places[name] = np.concatenate(shown)
     return places
 
@@ -285,8 +282,7 @@ class Legs:
             if events:
                 handles[EVENT_NAMES[name]] = line(NOTE_COLOR, **EVENT_STYLE[name])
         if failed := [side for side, leg in validity.items() if leg.failed.any()]:
-            marks = tuple(line(SIDE_COLOR[side], **FAILED_MARK) for side in failed)
-            handles["no valid solution"] = marks
+            handles["no valid solution"] = tuple(line(SIDE_COLOR[side], **FAILED_MARK) for side in failed)
         if stance and "ground_reaction_force" in self.result:
             handles["foot on the ground"] = tuple(
                 Patch(color=STANCE_COLOR[side]) for side in self.sides if side in STANCE_COLOR

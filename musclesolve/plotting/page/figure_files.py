@@ -43,6 +43,11 @@ def figures_of(
     return files
 
 
+def named(*functions: Callable[..., Figure]) -> dict[str, Callable[..., Figure]]:
+    """Functions that draw a figure by the name of the figure, which is theirs."""
+    return {draw.__name__: draw for draw in functions}
+
+
 def drawable(result: xr.Dataset, figures: Figures, needs: Mapping[str, str]) -> Figures:
     """The figures whose variable the dataset has."""
     return {name: draw for name, draw in figures.items() if name not in needs or needs[name] in result}

@@ -29,12 +29,6 @@ MM = 1.0 / 25.4
 """Inches of a millimetre."""
 
 
-def _check(name: str, value: float, limits: tuple[float, float], unit: str) -> None:
-    if not (math.isfinite(value) and limits[0] <= value <= limits[1]):
-        problem = f"the {name} is {value:g} {unit}"
-        raise InputError(problem, code="bad_number", expected=f"{limits[0]:g} to {limits[1]:g} {unit}")
-
-
 @dataclass(frozen=True)
 class PageStyle:
     """Width, text and format of figures; unless given, those of an upright A4 page.
@@ -43,19 +37,22 @@ class PageStyle:
         InputError: the width or the size of the text is out of range, or there is no such format.
     """
 
-    width_mm: float = (
-        210.0  # of the page; columns of journals are 80 to 90 mm wide, whole pages 170 to 190 mm
-    )
+    # of the page; columns of journals are 80 to 90 mm wide, whole pages 170 to 190 mm
+    width_mm: float = 210.0
     font_pt: float = 8.0  # of headings, labels and legends in print; notes are a little smaller
-    titled: bool = (
-        True  # whether title and identity of the result stand above; a paper has them in the caption
-    )
+    # whether title and identity of the result stand above; a paper has them in the caption
+    titled: bool = True
     file_format: str = "png"  # of files: png, pdf or svg
     norms: bool = True  # whether published bands stand behind angles, moments, powers and ground reaction
 
     def __post_init__(self) -> None:
-        _check("width of a page", self.width_mm, WIDTHS, "mm")
-        _check("size of the text", self.font_pt, SIZES, "points")
+        for name, value, (low, high), unit in (
+            ("width of a page", self.width_mm, WIDTHS, "mm"),
+            ("size of the text", self.font_pt, SIZES, "points"),
+        ):
+            if not (math.isfinite(value) and low <= value <= high):
+                problem = f"the {name} is {value:g} {unit}"
+                raise InputError(problem, code="bad_number", expected=f"{low:g} to {high:g} {unit}")
         if self.file_format not in FORMATS:
             problem = f"there is no format {self.file_format!r} of figures"
             raise InputError(problem, code="unknown_name", expected=f"one of {', '.join(FORMATS)}")

@@ -47,8 +47,16 @@ def small_multiples(
 
     The titles are those of the page and of the vertical axis; panels: name -> note below it; fill draws one of them.
     """
-    narrow = current_style().narrow  # each line above 43 panels counts
-    columns = _columns([name.replace("_", " ") for name in panels], min(grid.columns, max(1, len(panels))))
+    style, names = current_style(), [name.replace("_", " ") for name in panels]
+    narrow = style.narrow  # each line above 43 panels counts
+    # As many panels side by side as leave every heading two lines, three on a narrow page.
+    for columns in range(min(grid.columns, max(1, len(panels))), 0, -1):
+        row = Arrangement(1, columns, 1.0)
+        rooms = [row.room_above(style, number % columns) for number in range(len(names))]
+        lines = [broken(name, style.font_pt, room) for name, room in zip(names, rooms, strict=True)]
+        fits = [text_width(line, style.font_pt) <= room for line, room in zip(lines, rooms, strict=True)]
+        if all(fits) and all(line.count("\n") < (3 if narrow else 2) for line in lines):
+            break
     usual = max(1, -(-len(panels) // grid.columns))
     rows, height = max(1, -(-len(panels) // columns)), min(1.0, 0.16 + 0.21 * usual) if grid.low else 1.0
     height = height * rows / usual
@@ -65,20 +73,6 @@ def small_multiples(
         x.apply(panel, labelled=number + columns >= len(panels), with_label=False)
     sheet.label_axes(x.label, titles[1])
     return sheet
-
-
-def _columns(names: Sequence[str], most: int) -> int:
-    """How many panels fit side by side so that two lines are enough for every heading, three on a narrow page."""
-    style = current_style()
-    most_lines = 3 if style.narrow else 2
-    for columns in range(most, 1, -1):
-        grid = Arrangement(1, columns, 1.0)
-        rooms = [grid.room_above(style, number % columns) for number in range(len(names))]
-        lines = [broken(name, style.font_pt, room) for name, room in zip(names, rooms, strict=True)]
-        widths = [text_width(line, style.font_pt) for line in lines]
-        if max(line.count("\n") for line in lines) < most_lines and (np.array(widths) <= rooms).all():
-            return columns
-    return 1
 
 
 def muscles_by_group(names: Sequence[str], groups: Sequence[str]) -> dict[str, str]:

@@ -249,11 +249,10 @@ class Sheet(Figure):
     def label_axes(self, x: str, y: str) -> None:
         """Label the axes of all panels together, once; the vertical one in two lines where the page is low."""
         rooms = {"x": self.grid.inner_width(self.style), "y": float(self.get_figheight()) - 2.0 * EDGE}
+        centered: Any = {"fontsize": self.style.font_pt, "ha": "center", "va": "center"}
         for key, text, rotation in (("x", x, 0.0), ("y", y, 90.0)):
-            wrapped, size = broken(text, self.style.font_pt, rooms[key]), self.style.font_pt
-            self._outer[key] = self.text(
-                0.0, 0.0, wrapped, fontsize=size, rotation=rotation, ha="center", va="center"
-            )
+            wrapped = broken(text, self.style.font_pt, rooms[key])
+            self._outer[key] = self.text(0.0, 0.0, wrapped, rotation=rotation, **centered)
         self.fit()
 
     def label_below(self, axes: Axes, text: str) -> None:
@@ -277,37 +276,33 @@ class Sheet(Figure):
         """Width of a panel [inch]."""
         return float(axes.get_position().width) * self.style.width
 
-    def set_heading(self, axes: Axes, name: str, note: str = "") -> None:
-        """Name of a panel and, below it, a smaller note; both broken into lines where the panel is narrow."""
-        panel = self._placed[axes]
-        panel.name = broken(name, self.style.font_pt, panel.room)
-        if note:
-            panel.note = self._small(axes, note, 0.0)
-        self._arrange(axes)
+    def set_texts(self, axes: Axes, name: str | None = None, note: str = "", right: str = "") -> None:
+        """Name of a panel, a smaller note below it, and one above its right end, in the line of the name if both fit.
 
-    def set_note(self, axes: Axes, text: str) -> None:
-        """A smaller note above the right end of a panel, in the line of its heading where both fit."""
-        if text:
-            self._placed[axes].right = self._small(axes, text, 1.0)
-            self._arrange(axes)
-
-    def _small(self, axes: Axes, text: str, place: float) -> Annotation:
-        return axes.annotate(
-            broken(text, self.style.note_pt, self._placed[axes].room),
-            (place, 1.0),
-            (72.0 * BEYOND * self.style.scale * place, 1.0),
-            xycoords="axes fraction",
-            textcoords="offset points",
-            va="bottom",
-            ha="right" if place else "left",
-            fontsize=self.style.note_pt,
-            linespacing=1.05,
-            color=NOTE_COLOR,
-        )
-
-    def _arrange(self, axes: Axes) -> None:
-        """Put the notes of a panel in one line, its name above it or beside the right note."""
+        All are broken into lines where the panel is narrow; what is not named stays as it is.
+        """
         panel, points, beyond = self._placed[axes], self.style.note_pt, BEYOND * self.style.scale
+
+        def small(text: str, place: float) -> Annotation:
+            return axes.annotate(
+                broken(text, points, panel.room),
+                (place, 1.0),
+                (72.0 * beyond * place, 1.0),
+                xycoords="axes fraction",
+                textcoords="offset points",
+                va="bottom",
+                ha="right" if place else "left",
+                fontsize=points,
+                linespacing=1.05,
+                color=NOTE_COLOR,
+            )
+
+        if name is not None:
+            panel.name = broken(name, self.style.font_pt, panel.room)
+        if note:
+            panel.note = small(note, 0.0)
+        if right:
+            panel.right = small(right, 1.0)
         room, below = self.panel_width(axes) + beyond, 0.0
         notes = [note for note in (panel.note, panel.right) if note is not None]
         widths = [text_width(note.get_text(), points) for note in notes]
@@ -372,12 +367,13 @@ def sheet_of(axes: Axes) -> Sheet:
 
 def heading(axes: Axes, name: str, note: str = "") -> None:
     """Name of a panel and, below it, a smaller note; broken into lines where the panel is narrow."""
-    sheet_of(axes).set_heading(axes, name, note)
+    sheet_of(axes).set_texts(axes, name, note)
 
 
 def note(axes: Axes, text: str) -> None:
     """A smaller note above the right end of a panel."""
-    sheet_of(axes).set_note(axes, text)
+    if text:
+        sheet_of(axes).set_texts(axes, right=text)
 
 
 def zero_line(axes: Axes, least: float = 0.0) -> None:
@@ -399,19 +395,18 @@ def height_for(rows: int) -> float:
     return 8.0 * LINE * rows
 
 
-@lru_cache(maxsize=4096)
-def _width_per_point(line: str) -> float:
-    size = 100.0
-    font = get_font(_font_file())
-    font.set_size(size, 72)
-    font.set_text(line, 0.0)
-    width: float = font.get_width_height()[0]
-    return width / 64.0 / 72.0 / size
-
-
 @lru_cache(maxsize=1)
 def _font_file() -> str:
     return str(findfont(FontProperties()))
+
+
+@lru_cache(maxsize=4096)
+def _width_per_point(line: str) -> float:
+    size = 100.0
+    font = get_font(_font_file())  # whose size changes with what is drawn
+    font.set_size(size, 72)
+    font.set_text(line, 0.0)
+    return float(font.get_width_height()[0]) / 64.0 / 72.0 / size
 
 
 def text_width(text: str, points: float) -> float:

@@ -45,7 +45,18 @@ def cutoff_and_noise(result: xr.Dataset) -> Sheet:
     whole = [sheet.one_panel(row) for row in panels[-2 * len(lines) :]]
     _bars(whole[: len(lines)], result, lines, "cutoff")
     _bars(whole[len(lines) :], result, lines, "noise")
-    sheet.add_legend(_entries(curves, bool(_uncertain(result).any())))
+    entries: dict[str, Any] = {AXIS_NAME[name]: line(color, 2.0) for name, color in AXIS_COLOR.items()}
+    if _uncertain(result).any():
+        entries["residual not to be read"] = Patch(facecolor=NOTE_COLOR, **UNCERTAIN)
+    if curves:
+        entries |= {
+            "residual": line(NOTE_COLOR, 1.2),
+            "line of noise alone, fitted": line(NOTE_COLOR, **FITTED),
+            "the same, extended": line(NOTE_COLOR, **EXTENDED),
+            "noise": line(NOTE_COLOR, marker="o", markersize=3, **NOISE),
+            "cut-off chosen": line(NOTE_COLOR, **CHOSEN),
+        }
+    sheet.add_legend(entries)
     return sheet
 
 
@@ -67,7 +78,17 @@ def _bars(rows: list[Axes], result: xr.Dataset, lines: list[slice], name: str) -
     }[name]
     values = factor * result[f"marker_{name}"].transpose("marker", "axis")
     for axes, part in zip(rows, lines, strict=True):
-        _every_marker(axes, values[part], _uncertain(result)[part])
+        names, uncertain = [str(name) for name in values["marker"].values[part]], _uncertain(result)[part]
+        for k, (axis, color) in enumerate(AXIS_COLOR.items()):
+            places = np.arange(len(names)) + 0.27 * (k - 1)
+            bars = axes.bar(places, values[part].sel(axis=axis).values, 0.27, color=color)
+            for bar, hatched in zip(bars, uncertain[:, k], strict=True):
+                if hatched:
+                    bar.set(**UNCERTAIN)
+        axes.set_xticks(range(len(names)), names)
+        axes.tick_params(axis="x", labelrotation=90, length=0)
+        axes.set_xlim(-0.7, len(names) - 0.3)
+        axes.grid(False, axis="x")
         axes.set_ylim(0.0, 1.05 * float(values.max()) or 1.0)
         axes.set_ylabel(f"[{unit}]")
         if name == "cutoff":
@@ -118,34 +139,3 @@ def _uncertain(result: xr.Dataset) -> np.ndarray:
         return np.zeros(result["marker_cutoff"].transpose("marker", "axis").shape, dtype=bool)
     uncertain: np.ndarray = result["marker_verdict"].transpose("marker", "axis").values != 0
     return uncertain
-
-
-def _every_marker(axes: Axes, values: xr.DataArray, uncertain: np.ndarray) -> None:
-    names = [str(name) for name in values["marker"].values]
-    for k, (name, color) in enumerate(AXIS_COLOR.items()):
-        bars = axes.bar(
-            np.arange(len(names)) + 0.27 * (k - 1), values.sel(axis=name).values, 0.27, color=color
-        )
-        for bar, hatched in zip(bars, uncertain[:, k], strict=True):
-            if hatched:
-                bar.set(**UNCERTAIN)
-    axes.set_xticks(range(len(names)), names)
-    axes.tick_params(axis="x", labelrotation=90, length=0)
-    axes.set_xlim(-0.7, len(names) - 0.3)
-    axes.grid(False, axis="x")
-
-
-def _entries(curves: bool, uncertain: bool) -> dict[str, Any]:
-    """Entries of the legend, by their text."""
-    entries: dict[str, Any] = {AXIS_NAME[name]: line(color, 2.0) for name, color in AXIS_COLOR.items()}
-    if uncertain:
-        entries["residual not to be read"] = Patch(facecolor=NOTE_COLOR, **UNCERTAIN)
-    if curves:
-        entries |= {
-            "residual": line(NOTE_COLOR, 1.2),
-            "line of noise alone, fitted": line(NOTE_COLOR, **FITTED),
-            "the same, extended": line(NOTE_COLOR, **EXTENDED),
-            "noise": line(NOTE_COLOR, marker="o", markersize=3, **NOISE),
-            "cut-off chosen": line(NOTE_COLOR, **CHOSEN),
-        }
-    return entries

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import xarray as xr
-from matplotlib.axes import Axes
 
 from musclesolve._util.arrays import Array, true_runs
 from musclesolve.constants import STANDARD_GRAVITY
@@ -50,8 +49,20 @@ def ground_reaction(result: xr.Dataset) -> Sheet:
         zero_line(axes, LEAST)
         axes.locator_params(axis="y", steps=[1, 2, 5, 10])  # no third decimal, which reaches the label
         legs.x.apply(axes, labelled=axis == "y")
+    for side, path in paths.items():
+        color, axes = SIDE_COLOR[side], panels[-1, 0]
+        axes.plot(*path.T, color=color, linewidth=SIDE_WIDTH[side])
+        # Contacts that begin within the recording, or that it begins with.
+        for start, _ in true_runs(np.asarray(np.isfinite(path).all(axis=1))):
+            axes.plot(*path[start], color=color, marker="o", markersize=3.0)
     if paths:
-        _from_above(sheet, rows - 1, panels[-1, 0], paths)
+        # Of its own scale, with space above it: the axis above it has a label.
+        axes = panels[-1, 0]
+        axes.set_aspect("equal", adjustable="datalim")
+        heading(axes, "center of pressure from above, vertical force above 20 N; dot: first frame")
+        sheet.make_room_above(rows - 1, LABEL_INCH * sheet.style.scale)
+        sheet.label_below(axes, "in the walking direction [m]")
+        axes.set_ylabel("to the left [m]")
     legs.legend(sheet, measured=True, stance=True)
     norms.explain(sheet)
     return sheet
@@ -61,34 +72,16 @@ def _paths(result: xr.Dataset, sides: list[str]) -> dict[str, Array]:
     """Center of pressure (T, 2) of each foot, forward from the first one and to the left [m], NaN without contact."""
     if PATH not in result:
         return {}
-    place = along_heading(_straight(result), result[PATH])
+    straight = result
+    if "heading" in result:
+        # The mean heading throughout: a place turned by a changing angle would wander.
+        angle = result["heading"].values
+        mean = np.arctan2(np.sin(angle).mean(), np.cos(angle).mean())
+        straight = result[["heading"]].assign(heading=xr.full_like(result["heading"], mean))
+    place = along_heading(straight, result[PATH])
     paths = {side: place.sel(side=side).transpose("time", "axis").values[:, :2] for side in sides}
     known = [path for path in paths.values() if np.isfinite(path).any()]
     if not known:
         return {}
     first = np.nanmin(np.concatenate(known), axis=0)
     return {side: path - first for side, path in paths.items()}
-
-
-def _straight(result: xr.Dataset) -> xr.Dataset:
-    """A result with the mean heading throughout: a place turned by a changing angle would wander."""
-    if "heading" not in result:
-        return result
-    angle = result["heading"].values
-    mean = np.arctan2(np.sin(angle).mean(), np.cos(angle).mean())
-    return result[["heading"]].assign(heading=xr.full_like(result["heading"], mean))
-
-
-def _from_above(sheet: Sheet, row: int, axes: Axes, paths: dict[str, Array]) -> None:
-    """The paths on a panel of its own scale, with space above it: the axis above it has a label."""
-    for side, path in paths.items():
-        color, width = SIDE_COLOR[side], SIDE_WIDTH[side]
-        axes.plot(*path.T, color=color, linewidth=width)
-        # Contacts that begin within the recording, or that it begins with.
-        for start, _ in true_runs(np.asarray(np.isfinite(path).all(axis=1))):
-            axes.plot(*path[start], color=color, marker="o", markersize=3.0)
-    axes.set_aspect("equal", adjustable="datalim")
-    heading(axes, "center of pressure from above, vertical force above 20 N; dot: first frame")
-    sheet.make_room_above(row, LABEL_INCH * sheet.style.scale)
-    sheet.label_below(axes, "in the walking direction [m]")
-    axes.set_ylabel("to the left [m]")

@@ -52,17 +52,15 @@ def coordinates_and_moments(result: xr.Dataset) -> Sheet:
     legs, stems = Legs.of(result, analysed=False), coordinate_stems(result)
     height = min(1.0, 0.12 + 0.15 * len(stems))
     sheet, panels = page(result, "Coordinates and moments", len(stems), 2, height=height, labels=True)
+    columns = (("", "[deg]", DEGREES * result["joint_angle"]), (": moment", "[N m]", result["joint_moment"]))
     for row, stem in zip(panels, stems, strict=True):
-        legs.draw_both(row[0], stem, DEGREES * result["joint_angle"], measured=True)
-        legs.draw_both(row[1], stem, result["joint_moment"], measured=True)
-        for axes in row:
+        for axes, (what, unit, values) in zip(row, columns, strict=True):
+            legs.draw_both(axes, stem, values, measured=True)
             legs.mark_events(axes)
             zero_line(axes)
             legs.x.apply(axes, labelled=stem == stems[-1])
-        heading(row[0], stem.replace("_", " "))
-        heading(row[1], f"{stem.replace('_', ' ')}: moment")
-        row[0].set_ylabel("[deg]")
-        row[1].set_ylabel("[N m]")
+            heading(axes, f"{stem.replace('_', ' ')}{what}")
+            axes.set_ylabel(unit)
     legs.legend(sheet, measured=True, events=True)
     return sheet
 
@@ -74,7 +72,8 @@ def coordinate_stems(result: xr.Dataset) -> list[str]:
 
 def contact_forces(result: xr.Dataset) -> Sheet:
     """Magnitude of the joint reaction at hip, knee and ankle, with muscle forces and without, in body weights."""
-    legs, weight, peaks = Legs.of(result), body_weight(result), Facts(result).contact_peaks
+    legs, weight = Legs.of(result), body_weight(result)
+    shown = {peak.joint: peak for peak in Facts(result).contact_peaks}
     sheet, panels = page(result, "Joint contact force, magnitude", 3, 2, height=0.75, sharey="row")
     for row, joint in joint_rows(panels, legs.x):
         for axes, name in zip(row, ("joint_reaction", "joint_reaction_net"), strict=True):
@@ -84,7 +83,6 @@ def contact_forces(result: xr.Dataset) -> Sheet:
                     legs.draw(axes, side, force.sel(joint=full).values)
             legs.mark_stance(axes)
         heading(row[0], f"{joint}: contact force, muscles included")
-        shown = {peak.joint: peak for peak in peaks}
         texts = [
             f"peak {SIDE_NAMES[side]} {shown[full].body_weights:.2f}"
             for side in legs.sides

@@ -44,6 +44,12 @@ def muscle_forces(result: xr.Dataset) -> Sheet:
 def function_groups(result: xr.Dataset) -> Sheet:
     """A panel for each group of the muscle set, from hip to ankle, with the peak of the summed force of each leg."""
     legs = Legs.of(result)
+    # Group -> its muscles without side, the groups in the order of all pages.
+    stems: dict[str, set[str]] = {}
+    for name, group in zip(result["muscle"].values, result["group"].values, strict=True):
+        stems.setdefault(str(group), set()).add(split_side(str(name))[0])
+    counts = {group: len(stems[group]) for group in dict.fromkeys((*GROUPS, *stems)) if group in stems}
+    notes = {group: f"{count} muscle{'s' if count > 1 else ''}" for group, count in counts.items()}
 
     def fill(axes: Axes, group: str) -> None:
         peaks = []
@@ -58,8 +64,7 @@ def function_groups(result: xr.Dataset) -> Sheet:
         note(axes, f"peak {' / '.join(peaks)}" if peaks else "")
 
     grid = Grid(columns=3, low=True, above=0.15)
-    titles = ("Muscle groups", OF_GROUP)
-    sheet = small_multiples(result, titles, legs.x, _muscles_of_groups(result), fill, grid)
+    sheet = small_multiples(result, ("Muscle groups", OF_GROUP), legs.x, notes, fill, grid)
     legs.legend(sheet, stance=True)
     return sheet
 
@@ -105,7 +110,15 @@ def _every_muscle(
     legs = Legs.of(result)
     values = result[name].transpose("muscle", "time").values
     curves = dict(zip(map(str, result["muscle"].values), values, strict=True))
-    envelopes = _envelopes(result) if with_emg else {}
+    # Curves of EMG (T,) as compared with the activation, with channel and correlation, by muscle with side.
+    envelopes: dict[str, list[tuple[Array, str]]] = {}
+    if with_emg:
+        delayed = result["emg_delayed"].transpose("channel", "time").values
+        names, fits, of = (result[key].values for key in ("channel", "emg_correlation", "channel_muscles"))
+        for curve, channel, r, belong in zip(delayed, map(str, names), fits, of, strict=True):
+            short = channel if len(channel) <= LONGEST else f"{channel[: LONGEST - 1]}…"
+            for muscle in str(belong).split(", "):
+                envelopes.setdefault(muscle, []).append((curve, f"{short} {float(r):.2f}"))
 
     def fill(axes: Axes, muscle: str) -> None:
         texts = []
@@ -127,29 +140,7 @@ def _every_muscle(
     return sheet
 
 
-def _envelopes(result: xr.Dataset) -> dict[str, list[tuple[Array, str]]]:
-    """EMG curves (T,) as compared with the activation, with channel and correlation, by muscle with side."""
-    envelopes: dict[str, list[tuple[Array, str]]] = {}
-    curves = result["emg_delayed"].transpose("channel", "time").values
-    names, fits, of = (result[key].values for key in ("channel", "emg_correlation", "channel_muscles"))
-    for curve, channel, r, belong in zip(curves, map(str, names), fits, of, strict=True):
-        short = channel if len(channel) <= LONGEST else f"{channel[: LONGEST - 1]}…"
-        for muscle in str(belong).split(", "):
-            envelopes.setdefault(muscle, []).append((curve, f"{short} {float(r):.2f}"))
-    return envelopes
-
-
 def muscles(result: xr.Dataset) -> dict[str, str]:
     """Names without side, muscles of one group side by side; the group of each."""
     names = [split_side(str(name))[0] for name in result["muscle"].values]
     return muscles_by_group(names, [str(group) for group in result["group"].values])
-
-
-def _muscles_of_groups(result: xr.Dataset) -> dict[str, str]:
-    """Group -> how many muscles it has in a leg, the groups in the order of all pages."""
-    stems: dict[str, set[str]] = {}
-    for name, group in zip(result["muscle"].values, result["group"].values, strict=True):
-        stems.setdefault(str(group), set()).add(split_side(str(name))[0])
-    order = [group for group in dict.fromkeys((*GROUPS, *stems)) if group in stems]
-    counts = {group: len(stems[group]) for group in order}
-    return {group: f"{count} muscle{'s' if count > 1 else ''}" for group, count in counts.items()}

@@ -96,22 +96,19 @@ def _bursts(legs: Legs, joint: str, powers: Mapping[str, Array]) -> str:
     """The bursts that Winter names, of the right and the left leg; nothing where the axis is no gait cycle."""
     if not legs.x.is_cycle:
         return ""
-    found = []
+    bursts = []
     for name, (sign, first, last) in bundled_toml(__package__, "power_bursts.toml")[joint].items():
-        peaks = [_peak(legs, side, power, sign, (first, last)) for side, power in powers.items()]
-        shown = ["–" if np.isnan(peak) else f"{peak:.2f}" for peak in peaks]
-        found.append(f"{name} {' / '.join(shown)}".replace(" ", KEPT))
-    return ",  ".join(found)
-
-
-def _peak(legs: Legs, side: str, power: Array, sign: int, window: tuple[float, float]) -> float:
-    """The greatest power of a sign within a window of the gait cycle; NaN where there is no frame."""
-    solid = ~legs.validity[side].failed
-    values = [
-        power[part.index[inside]]
-        for part in legs.x.passes[side]
-        for inside in [(part.place >= window[0]) & (part.place <= window[1]) & solid[part.index]]
-    ]
-    together = sign * np.concatenate(values)
-    known = together[np.isfinite(together)]
-    return sign * float(known.max()) if known.size else float("nan")
+        shown = []
+        for side, power in powers.items():
+            # The greatest power of a sign within a window of the gait cycle.
+            values = []
+            for part in legs.x.passes[side]:
+                inside = (
+                    (part.place >= first) & (part.place <= last) & ~legs.validity[side].failed[part.index]
+                )
+                values.append(sign * power[part.index[inside]])
+            known = np.concatenate(values)
+            known = known[np.isfinite(known)]
+            shown.append(f"{sign * float(known.max()):.2f}" if known.size else "–")
+        bursts.append(f"{name} {' / '.join(shown)}".replace(" ", KEPT))
+    return ",  ".join(bursts)

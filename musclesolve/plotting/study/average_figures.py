@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 from numpy.typing import NDArray
 
-from musclesolve._util.arrays import AnyArray, Array
 from musclesolve._util.progress import Progress
 from musclesolve._util.sides import SIDE_NAMES
 from musclesolve.plotting.page.curves import EVENT_STYLE, TOE_OFF, cycle_axis, line, with_neighbors
-from musclesolve.plotting.page.figure_files import figures_of
+from musclesolve.plotting.page.figure_files import figures_of, named
 from musclesolve.plotting.page.panels import OWN_SCALES, Grid, dof_rows, muscles_by_group, small_multiples
 from musclesolve.plotting.page.sheet import Sheet, page
 from musclesolve.plotting.page.style import NOTE_COLOR, REPEATED, RESERVE_STYLE, SIDE_COLOR, SIDE_WIDTH
@@ -38,12 +35,11 @@ def average_angles_and_moments(average: xr.Dataset) -> Sheet:
     shared = [dof for dof in listed(average, "shared_dofs") if dof not in OPPOSITE]  # names of a model's own
     dofs = [dof for dof in (*OPPOSITE, *shared) if dof in average["dof"].values]
     mass = average.attrs.get("subject_mass_kg")
+    factor, unit = (1.0, "[N m]") if mass is None else (1.0 / float(mass), "[N m/kg]")
     sheet, panels = page(average, "Mean joint angles and internal joint moments", len(dofs), 2, labels=True)
-    for row, dof in dof_rows(panels, cycle_axis(), dofs, "[N m]" if mass is None else "[N m/kg]"):
+    for row, dof in dof_rows(panels, cycle_axis(), dofs, unit):
         _draw(row[0], average, "joint_angle", {"dof": dof}, factor=180.0 / np.pi)
-        _draw(
-            row[1], average, "joint_moment", {"dof": dof}, factor=1.0 if mass is None else 1.0 / float(mass)
-        )
+        _draw(row[1], average, "joint_moment", {"dof": dof}, factor=factor)
     sheet.add_legend(_entries(average, ("joint_angle", "joint_moment")))
     return sheet
 
@@ -59,11 +55,7 @@ def average_muscle_forces(average: xr.Dataset) -> Sheet:
     return _every_muscle(average, "muscle_force", ("Mean muscle force", FORCE), (0.0, np.inf), OWN_SCALES)
 
 
-FIGURES: dict[str, Callable[[xr.Dataset], Figure]] = {
-    "average_angles_and_moments": average_angles_and_moments,
-    "average_activations": average_activations,
-    "average_muscle_forces": average_muscle_forces,
-}
+FIGURES = named(average_angles_and_moments, average_activations, average_muscle_forces)
 
 
 def _every_muscle(
@@ -93,26 +85,22 @@ def _draw(
     """
     for side in map(str, average["side"].values):
         leg = average.sel({"side": side, **where})
-        count = leg[f"{name}_count"].values
+        count, color = leg[f"{name}_count"].values, SIDE_COLOR[side]
         curves = (factor * leg[name].values, factor * leg[f"{name}_std"].values, count, _reserves(leg, name))
-        percent, mean, spread, number, needed = _split(count, average["percent"].values, *curves)
-        color = SIDE_COLOR[side]
+        # Split by NaN where the number of cycles changes: a jump of the mean there is no motion.
+        changes = np.flatnonzero(np.diff(count)) + 1
+        percent, mean, spread, number, needed = (
+            np.insert(curve.astype(float), changes, np.nan) for curve in (average["percent"].values, *curves)
+        )
         low, high = (np.clip(mean + sign * spread, *limits) for sign in (-1.0, 1.0))
         axes.fill_between(percent, low, high, alpha=BAND, linewidth=0.0, color=color)
         full, reserve = number == count.max(), needed > 0.0
         for part, style in ((full, {"linewidth": SIDE_WIDTH[side], "alpha": 1.0}), (~full, REPEATED)):
             for kind, dashes in ((~reserve, "-"), (with_neighbors(reserve), RESERVE_STYLE)):
-                axes.plot(
-                    percent, np.where(part & kind, mean, np.nan), color=color, linestyle=dashes, **style
-                )
+                shown = np.where(part & kind, mean, np.nan)
+                axes.plot(percent, shown, color=color, linestyle=dashes, **style)
         if _has_toe_off(leg):
             axes.axvline(float(leg["stance_percent"]), color=color, **EVENT_STYLE[TOE_OFF])
-
-
-def _split(count: NDArray[np.int_], *curves: AnyArray) -> list[Array]:
-    """Curves split by NaN where the number of cycles changes: a jump of the mean there is no motion."""
-    changes = np.flatnonzero(np.diff(count)) + 1
-    return [np.insert(curve.astype(float), changes, np.nan) for curve in curves]
 
 
 def _reserves(average: xr.Dataset, name: str) -> NDArray[np.int_]:

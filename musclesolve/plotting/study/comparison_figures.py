@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.progress import Progress
 from musclesolve._util.sides import ALL_SIDES, side_of, split_side, with_side
 from musclesolve.errors import InputError
 from musclesolve.plotting.page.curves import Legs, Validity, cross, line, with_neighbors
-from musclesolve.plotting.page.figure_files import figures_of
+from musclesolve.plotting.page.figure_files import figures_of, named
 from musclesolve.plotting.page.panels import Grid, muscles_by_group, small_multiples
 from musclesolve.plotting.page.sheet import Sheet
 from musclesolve.plotting.page.style import FAILED_MARK, NOTE_COLOR, RESERVE_STYLE
@@ -32,10 +30,7 @@ DASHES: tuple[Any, ...] = (
     *("-", (0, (3, 1))),
 )
 """Curves whose gray is alike differ by their dashes. Dots mean a reserve."""
-NEEDED = (
-    *("cost", "activation", "group_force", "co_contraction"),
-    *("status", "group", "least_cost"),
-)
+NEEDED = ("cost", "activation", "group_force", "co_contraction", "status", "group", "least_cost")
 SHARE = Grid(5, top=1.0, above=0.05, low=True)
 OWN_SCALES = Grid(3, least=1e-3, above=0.05, low=True)
 
@@ -79,12 +74,7 @@ def compare_contact_forces(comparison: xr.Dataset, side: str) -> Sheet:
     return _page(data, "joint", side, titles, "contact", Grid(1, least=1e-3, above=0.05, low=True))
 
 
-FIGURES: dict[str, Callable[..., Figure]] = {
-    "compare_activations": compare_activations,
-    "compare_group_forces": compare_group_forces,
-    "compare_contact_forces": compare_contact_forces,
-    "compare_co_contraction": compare_co_contraction,
-}
+FIGURES = named(compare_activations, compare_group_forces, compare_contact_forces, compare_co_contraction)
 FILES = tuple(f"{name}_{side}.png" for name in FIGURES for side in ALL_SIDES)
 """Every figure of a comparison that there may be."""
 
@@ -95,36 +85,32 @@ def _page(
     """A panel for each entry of a dimension that belongs to a leg, in it a curve for each cost."""
     # The frames are the same under every cost; the first cost decides which pass of several is drawn first.
     legs = Legs.of(comparison.isel(cost=0))
+    costs = [str(cost) for cost in comparison["cost"].values]
     parts = [comparison.sel(cost=cost) for cost in comparison["cost"].values]
     validity = [Validity.of(part, side) for part in parts]
-    names = _in_order(comparison, dim, side)
+    styles = [line_style(number, len(costs)) for number in range(len(costs))]
+    # Names of the leg, without side, in the order in which they are on every page: muscles group by group.
+    ours = [side_of(str(name)) == side for name in comparison[dim].values]
+    names = [split_side(str(name))[0] for name in comparison[dim].values[ours]]
+    if dim in ("muscle", "function_group"):
+        groups = names if dim == "function_group" else list(map(str, comparison["group"].values[ours]))
+        names = list(muscles_by_group(names, groups))
 
     def fill(axes: Axes, name: str) -> None:
         for number, part in enumerate(parts):
             values = part[variable].sel({dim: with_side(name, side)}).values
-            _curve(axes, legs, side, values, validity[number], line_style(number, len(parts)))
+            _curve(axes, legs, side, values, validity[number], styles[number])
         legs.mark_stance(axes, side)
 
     title = f"{titles[0]}: {frames.part_names(comparison)[side]}, one color per cost"
     sheet = small_multiples(comparison, (title, titles[1]), legs.x, dict.fromkeys(names, ""), fill, grid)
-    costs = [str(cost) for cost in comparison["cost"].values]
-    entries = {cost: line(**line_style(number, len(costs))) for number, cost in enumerate(costs)}
+    entries = {cost: line(**style) for cost, style in zip(costs, styles, strict=True)}
     if any(each.reserve.any() for each in validity):
         entries["with reserve"] = line(NOTE_COLOR, linestyle=RESERVE_STYLE)
     if any(each.failed.any() for each in validity):
         entries["no valid solution"] = line(NOTE_COLOR, **FAILED_MARK)
     sheet.add_legend(entries)
     return sheet
-
-
-def _in_order(comparison: xr.Dataset, dim: str, side: str) -> list[str]:
-    """Names of a leg, without side, in the order in which they are on every page: muscles group by group."""
-    ours = [side_of(str(name)) == side for name in comparison[dim].values]
-    names = [split_side(str(name))[0] for name in comparison[dim].values[ours]]
-    if dim not in ("muscle", "function_group"):
-        return names
-    groups = names if dim == "function_group" else list(map(str, comparison["group"].values[ours]))
-    return list(muscles_by_group(names, groups))
 
 
 def _curve(
@@ -154,20 +140,16 @@ def line_style(number: int, count: int) -> dict[str, Any]:
 
 
 def _check(comparison: xr.Dataset) -> None:
-    missing = [name for name in NEEDED if name not in comparison.variables]
-    if missing:
-        raise InputError(
-            f"this is not a comparison of musclesolve: it has no {', '.join(missing)}",
-            code="bad_result",
-            file=comparison.encoding.get("source"),
-            expected="a dataset written by `musclesolve compare`",
-        )
+    if missing := [name for name in NEEDED if name not in comparison.variables]:
+        problem = f"this is not a comparison of musclesolve: it has no {', '.join(missing)}"
+        expected, source = "a dataset written by `musclesolve compare`", comparison.encoding.get("source")
+        raise InputError(problem, code="bad_result", file=source, expected=expected)
     if comparison.sizes["cost"] > len(COST_COLORS):
-        raise InputError(
-            f"there are {comparison.sizes['cost']} costs, and only {len(COST_COLORS)} colors",
-            code="bad_result",
-            expected=f"at most {len(COST_COLORS)} costs in one comparison",
-            remedy="compare them in several runs",
+        problem = f"there are {comparison.sizes['cost']} costs, and only {len(COST_COLORS)} colors"
+        expected, remedy = (
+            f"at most {len(COST_COLORS)} costs in one comparison",
+            "compare them in several runs",
         )
+        raise InputError(problem, code="bad_result", expected=expected, remedy=remedy)
     if comparison.sizes["time"] < 2:
         raise InputError("a comparison of a single frame has no curves to draw", code="too_few_frames")

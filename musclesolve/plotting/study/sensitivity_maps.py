@@ -63,27 +63,6 @@ def force_sensitivity_map(
     if side not in sides:
         raise unknown_name(side, "side", sides)
     leg = found.sel(side=side)
-    frame = _frame(leg, time)
-    leg = leg.isel(time=frame)
-    values = PERCENT * leg[f"by_{parameter}"].values
-    figure = Figure(figsize=(A4[0], MAP_HEIGHT))
-    axes = figure.add_axes(MAP_PLACE)
-    largest = max(float(np.abs(values).max()), 10.0 * SMALLEST_CHANGE)
-    norm = SymLogNorm(SMALLEST_CHANGE, vmin=-largest, vmax=largest)
-    image = axes.imshow(values, cmap="RdBu_r", norm=norm, aspect="equal")
-    _label_muscles(axes, leg)
-    title = f"Sensitivity of muscle forces to the {PARAMETERS[parameter]} of each muscle"
-    note = (
-        f"change of the muscle force for 1 % more of one muscle, {SIDE_NAMES[side]} leg at "
-        f"{float(leg['time']):.3f} s, cost {found.attrs['cost']}"
-    )
-    _caption(figure, title, note, (0.06, 0.975, 0.945))
-    _color_bar(figure, image, (0.9, MAP_PLACE[1], 0.013, MAP_PLACE[3]), "[N]")
-    return figure
-
-
-def _frame(leg: xr.Dataset, time: float | None) -> int:
-    """The number of the frame to draw."""
     there = leg["unique"].values
     if not there.any():
         remedy = "see `margin` and the status of the run"
@@ -91,21 +70,33 @@ def _frame(leg: xr.Dataset, time: float | None) -> int:
     if time is None:
         alone = there & (leg["status"].values == Status.SOLVED)
         total = np.nan_to_num(leg["muscle_force"].values).sum(axis=1)
-        return int(np.where(alone if alone.any() else there, total, -1.0).argmax())
-    return int(np.where(there, np.abs(leg["time"].values - time), np.inf).argmin())
-
-
-def _label_muscles(axes: Axes, leg: xr.Dataset) -> None:
-    muscles = [str(name).replace("_", " ") for name in leg["muscle"].values]
-    changed = [str(name).replace("_", " ") for name in leg["changed"].values]
-    forces = leg["muscle_force"].values
-    rows = [f"{name}, {force:.0f} N" for name, force in zip(muscles, forces, strict=True)]
+        frame = int(np.where(alone if alone.any() else there, total, -1.0).argmax())
+    else:
+        frame = int(np.where(there, np.abs(leg["time"].values - time), np.inf).argmin())
+    leg = leg.isel(time=frame)
+    values = PERCENT * leg[f"by_{parameter}"].values
+    figure = Figure(figsize=(A4[0], MAP_HEIGHT))
+    axes = figure.add_axes(MAP_PLACE)
+    largest = max(float(np.abs(values).max()), 10.0 * SMALLEST_CHANGE)
+    norm = SymLogNorm(SMALLEST_CHANGE, vmin=-largest, vmax=largest)
+    image = axes.imshow(values, cmap="RdBu_r", norm=norm, aspect="equal")
+    named = zip(leg["muscle"].values, leg["muscle_force"].values, strict=True)
+    rows = [f"{str(name).replace('_', ' ')}, {force:.0f} N" for name, force in named]
+    columns = [str(name).replace("_", " ") for name in leg["changed"].values]
     axes.set_yticks(range(len(rows)), rows, fontsize=SMALL - 1)
-    axes.set_xticks(range(len(changed)), changed, rotation=90, fontsize=SMALL - 1)
+    axes.set_xticks(range(len(columns)), columns, rotation=90, fontsize=SMALL - 1)
     axes.xaxis.tick_top()
     axes.set_ylabel("muscle and its force", fontsize=TEXT)
     axes.set_xlabel("changed muscle", fontsize=TEXT)
-    _cell_borders(axes, len(rows), len(changed))
+    _cell_borders(axes, len(rows), len(columns))
+    title = f"Sensitivity of muscle forces to the {PARAMETERS[parameter]} of each muscle"
+    note = (
+        f"change of the muscle force for 1 % more of one muscle, {SIDE_NAMES[side]} leg at "
+        f"{float(leg['time']):.3f} s, cost {found.attrs['cost']}"
+    )
+    bar = (0.9, MAP_PLACE[1], 0.013, MAP_PLACE[3])
+    _explain(figure, image, (title, note), (0.06, 0.975, 0.945), bar, "[N]")
+    return figure
 
 
 def sensitivity_map(
@@ -125,8 +116,23 @@ def sensitivity_map(
         InputError: nothing to draw, an error of no known size, or sensitivities of different models.
     """
     sizes = ERROR_SIZE | dict(errors or {})
-    _check(sensitivities, sizes)
-    rows = _rows(sensitivities[0].dofs, base)
+    if not sensitivities:
+        raise InputError("there are no sensitivities to draw", code="missing_argument")
+    dofs = sensitivities[0].dofs
+    for each in sensitivities:
+        if each.kind not in sizes:
+            problem = f"no size is given for an error of {each.kind!r}"
+            raise InputError(problem, code="missing_argument", expected="an entry in `errors`")
+        if each.dofs != dofs:
+            raise InputError("the sensitivities are those of different models", code="not_comparable")
+
+    def limb(row: int) -> tuple[int, int]:
+        leg = dofs[row].startswith(("hip", "knee", "ankle"))
+        return {"_r": 0 if leg else 3, "_l": 1 if leg else 4}.get(dofs[row][-2:], 2), row
+
+    # Joints limb by limb: legs, trunk and head, arms, then the base.
+    joints = len(dofs) - 6
+    rows = sorted(range(joints), key=limb) + (list(range(joints, len(dofs))) if base else [])
     drawn = [each.worst_direction() if each.kind == "measured point" else each for each in sensitivities]
     changes = [sizes[each.kind] * each.largest()[rows] for each in drawn]
     figure = Figure(figsize=(A4[1], A4[0]))
@@ -145,21 +151,9 @@ def sensitivity_map(
     for axes in panels[1:]:
         axes.tick_params(labelleft=False)
     note = "largest change of the moment in the recording; an empty cell is exactly zero"
-    _caption(figure, "Sensitivity of joint moments to errors of the inputs", note, (0.02, 0.97, 0.935))
-    _color_bar(figure, image, (0.94, EDGES["bottom"], 0.012, 0.73), "[N m]")
+    texts = "Sensitivity of joint moments to errors of the inputs", note
+    _explain(figure, image, texts, (0.02, 0.97, 0.935), (0.94, EDGES["bottom"], 0.012, 0.73), "[N m]")
     return figure
-
-
-def _rows(dofs: Sequence[str], base: bool) -> list[int]:
-    """Joints limb by limb: legs, trunk and head, arms, then the base."""
-
-    def limb(row: int) -> tuple[int, int]:
-        name = dofs[row]
-        leg = name.startswith(("hip", "knee", "ankle"))
-        return {"_r": 0 if leg else 3, "_l": 1 if leg else 4}.get(name[-2:], 2), row
-
-    joints = len(dofs) - 6
-    return sorted(range(joints), key=limb) + (list(range(joints, len(dofs))) if base else [])
 
 
 def _panel(axes: Axes, values: np.ndarray, columns: Sequence[str], norm: LogNorm) -> AxesImage:
@@ -168,7 +162,10 @@ def _panel(axes: Axes, values: np.ndarray, columns: Sequence[str], norm: LogNorm
     for (row, column), value in np.ndenumerate(values):
         if value >= 0.5 * SMALLEST_MOMENT:
             color = "white" if norm(value) > 0.6 else "black"
-            axes.text(column, row, _number(value), fontsize=CELL_TEXT, ha="center", va="center", color=color)
+            # Two digits are enough to compare, and fit a cell.
+            digits = 0 if value >= 9.95 else 1 if value >= 0.95 else 2
+            text = f"{value:.{digits}f}"[1 if digits == 2 else 0 :]
+            axes.text(column, row, text, fontsize=CELL_TEXT, ha="center", va="center", color=color)
     labels = [column.replace("_", " ") for column in columns]
     axes.set_xticks(range(len(labels)), labels, rotation=90, fontsize=SMALL - 1)
     axes.set_yticks(range(len(values)))
@@ -176,31 +173,21 @@ def _panel(axes: Axes, values: np.ndarray, columns: Sequence[str], norm: LogNorm
     return image
 
 
-def _number(value: float) -> str:
-    """Two digits are enough to compare, and fit a cell."""
-    return f"{value:.0f}" if value >= 9.95 else f"{value:.1f}" if value >= 0.95 else f"{value:.2f}"[1:]
+def _explain(
+    figure: Figure,
+    image: AxesImage,
+    texts: tuple[str, str],
+    place: tuple[float, float, float],
+    scale: tuple[float, float, float, float],
+    unit: str,
+) -> None:
+    """Title and smaller note of a map, and its scale.
 
-
-def _check(sensitivities: Sequence[Sensitivity], sizes: Mapping[str, float]) -> None:
-    if not sensitivities:
-        raise InputError("there are no sensitivities to draw", code="missing_argument")
-    for each in sensitivities:
-        if each.kind not in sizes:
-            problem = f"no size is given for an error of {each.kind!r}"
-            raise InputError(problem, code="missing_argument", expected="an entry in `errors`")
-        if each.dofs != sensitivities[0].dofs:
-            raise InputError("the sensitivities are those of different models", code="not_comparable")
-
-
-def _caption(figure: Figure, title: str, note: str, place: tuple[float, float, float]) -> None:
-    """Title and smaller note of a map; the place is x of both, y of the title and y of the note [shares]."""
-    figure.text(place[0], place[1], title, fontsize=TEXT + 3, va="top")
-    figure.text(place[0], place[2], note, fontsize=SMALL, color=NOTE_COLOR, va="top")
-
-
-def _color_bar(figure: Figure, image: AxesImage, place: tuple[float, float, float, float], unit: str) -> None:
-    """The scale of a map, at a place [shares of the figure]."""
-    bar = figure.colorbar(image, cax=figure.add_axes(place))
+    place: x of both texts, y of the title and y of the note; scale: where the scale stands [shares of the figure].
+    """
+    figure.text(place[0], place[1], texts[0], fontsize=TEXT + 3, va="top")
+    figure.text(place[0], place[2], texts[1], fontsize=SMALL, color=NOTE_COLOR, va="top")
+    bar = figure.colorbar(image, cax=figure.add_axes(scale))
     bar.set_label(unit, fontsize=TEXT)
     bar.ax.tick_params(labelsize=SMALL)
 

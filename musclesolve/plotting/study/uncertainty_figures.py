@@ -8,13 +8,12 @@ from typing import Any
 import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
 from musclesolve._util.progress import Progress
 from musclesolve._util.sides import SIDE_NAMES, split_side, with_side
 from musclesolve.plotting.page.curves import Legs, percents
-from musclesolve.plotting.page.figure_files import figures_of
+from musclesolve.plotting.page.figure_files import figures_of, named
 from musclesolve.plotting.page.page_style import current_style
 from musclesolve.plotting.page.panels import joint_rows, small_multiples
 from musclesolve.plotting.page.sheet import Sheet, heading, height_for, page, space_for
@@ -22,7 +21,7 @@ from musclesolve.plotting.page.style import NOTE_COLOR, SIDE_COLOR, STANCE_COLOR
 from musclesolve.plotting.result.muscle_figures import FORCE, muscles
 from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.dataset.result_quantities import body_weight
-from musclesolve.results.facts import UncertainPeak, uncertain_peak
+from musclesolve.results.facts import uncertain_peak
 
 BANDS = ((0.025, 0.975, 0.16), (0.25, 0.75, 0.30))
 """Lower and upper quantile of each band, and its opacity; the second one lies on the first."""
@@ -116,12 +115,23 @@ def error_sources_muscle_forces(samples: xr.Dataset) -> Sheet:
     shape = (1, len(sides)) if beside else (len(sides), 1)
     sheet, panels = page(samples, title, *shape, height=0.0, space=space)
     for number, (axes, side) in enumerate(zip(panels.flat, sides, strict=True)):
-        named = [known.get((name, side)) for name in groups]
-        peaks = [None if name is None else uncertain_peak(samples, "muscle_force", name) for name in named]
-        _bars(axes, np.stack([_shares(at, len(samples["source"])) for at in peaks], axis=1), _colors(samples))
+        full = [known.get((name, side)) for name in groups]
+        peaks = [None if name is None else uncertain_peak(samples, "muscle_force", name) for name in full]
+        # One bar for each muscle; without shares where nothing varies or no frame is valid.
+        edge, shares = np.zeros(len(peaks)), np.zeros((len(samples["source"]), len(peaks)))
         for row, at in enumerate(peaks):
+            if at is not None and at.shares is not None:
+                shares[:, row] = np.nan_to_num(at.shares.values)
             text = "-" if at is None else f"{at.value:.0f} ± {at.sd:.0f}"
             axes.text(1.01, row, text, fontsize=style.note_pt, va="center", color=NOTE_COLOR)
+        for share, color in zip(shares, _colors(samples), strict=True):
+            axes.barh(np.arange(len(edge)), share, left=edge, color=color, height=0.8, linewidth=0.0)
+            edge = edge + share
+        ticks = percents(axes)
+        axes.set_xlim(0.0, 1.0)
+        axes.set_xticks([0.01 * percent for percent in ticks], [f"{percent:.0f}" for percent in ticks])
+        axes.set_ylim(-0.6, len(edge) - 0.4)
+        axes.grid(False, axis="y")
         heading(axes, f"{SIDE_NAMES.get(side, side)}, and force at that peak [N]")
         axes.set_yticks(range(len(labels)), labels)
         axes.tick_params(labelleft=number == 0 or not beside)
@@ -132,12 +142,10 @@ def error_sources_muscle_forces(samples: xr.Dataset) -> Sheet:
     return sheet
 
 
-FIGURES: dict[str, Callable[[xr.Dataset], Figure]] = {
-    "uncertainty_muscle_forces": uncertainty_muscle_forces,
-    "uncertainty_contact_forces": uncertainty_contact_forces,
-    "error_sources_muscle_forces": error_sources_muscle_forces,
-    "error_sources_contact_forces": error_sources_contact_forces,
-}
+FIGURES = named(
+    *(uncertainty_muscle_forces, uncertainty_contact_forces),
+    *(error_sources_muscle_forces, error_sources_contact_forces),
+)
 NEEDS = {
     "uncertainty_contact_forces": "contact_force",
     "error_sources_muscle_forces": "muscle_force_contribution",
@@ -192,25 +200,6 @@ def _banded(axes: Axes, legs: Legs, side: str, name: str, where: dict[str, str],
 def _title(what: str, samples: xr.Dataset) -> str:
     count = samples.attrs["samples"]
     return f"{what}: nominal (line), half (dark) and 95 % (pale) of {count} samples"
-
-
-def _shares(at: UncertainPeak | None, sources: int) -> np.ndarray:
-    """Shares of the sources; zeros where nothing varies or no frame is valid."""
-    return np.zeros(sources) if at is None or at.shares is None else np.nan_to_num(at.shares.values)
-
-
-def _bars(axes: Axes, shares: np.ndarray, colors: list[str]) -> None:
-    """One horizontal bar for each column of shares (source, n)."""
-    edge = np.zeros(shares.shape[1])
-    for share, color in zip(shares, colors, strict=True):
-        axes.barh(np.arange(len(edge)), share, left=edge, color=color, height=0.8, linewidth=0.0)
-        edge = edge + share
-    axes.set_xlim(0.0, 1.0)
-    axes.set_xticks(
-        shown := [0.01 * percent for percent in percents(axes)], [f"{100.0 * x:.0f}" for x in shown]
-    )
-    axes.set_ylim(-0.6, len(edge) - 0.4)
-    axes.grid(False, axis="y")
 
 
 def _colors(samples: xr.Dataset) -> list[str]:
