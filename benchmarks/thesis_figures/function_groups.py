@@ -9,8 +9,8 @@ from benchmarks.thesis_figures.comparison import Finding
 from benchmarks.thesis_figures.drawing import COLORS, panels, when
 from benchmarks.thesis_figures.muscle_names import ACTIVE, groups_of_source, over_cycle, total
 from benchmarks.thesis_figures.study import Study
+from musclesolve.plotting.page.page_style import SMALL
 from musclesolve.plotting.page.sheet import heading
-from musclesolve.plotting.page.style import SMALL
 
 
 def function_groups(study: Study) -> Finding:

@@ -8,8 +8,8 @@ from benchmarks.thesis_figures.comparison import Finding
 from benchmarks.thesis_figures.drawing import COLORS, key, panels
 from benchmarks.thesis_figures.study import Study
 from musclesolve.muscles.curves.silva_2003 import Silva2003
+from musclesolve.plotting.page.page_style import TEXT
 from musclesolve.plotting.page.sheet import heading
-from musclesolve.plotting.page.style import TEXT
 
 PRINTED, OTHER = Silva2003(), Silva2003("quartic_minus_quadratic")
 LENGTH = np.linspace(0.2, 1.8, 641)

@@ -17,8 +17,8 @@ from benchmarks.thesis_figures.muscle_names import (
 )
 from benchmarks.thesis_figures.study import Study
 from musclesolve._util.arrays import Array, true_runs
+from musclesolve.plotting.page.page_style import TEXT
 from musclesolve.plotting.page.sheet import heading
-from musclesolve.plotting.page.style import TEXT
 
 COLUMNS = 5
 BURST = "#E69F00"

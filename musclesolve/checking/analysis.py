@@ -73,8 +73,8 @@ def filter_cutoff(case: Case) -> Iterator[Finding]:
         effect = "takes away part of the motion" if chosen < low else "leaves noise in the accelerations"
         values = {"chosen": chosen, "effect": effect, "low": low, "high": high}
         yield finding("cutoff", "warning", values, place)
-    elif (found := cutoff_with_flight(case.trial, chosen, FootLoads.of(case.trial))) is not None:
-        yield Finding("cutoff", "warning", *found, place)
+    elif (warning := cutoff_with_flight(case.trial, chosen, FootLoads.of(case.trial))) is not None:
+        yield Finding("cutoff", "warning", *warning, place)
 
 
 @asked_at(Stage.SUPPORT)
@@ -111,9 +111,9 @@ def refused_plates(case: Case) -> Iterator[Finding]:
     """Test every plate of which nothing is known to be wrong: an error that was found may be why."""
     faulty = {f.where.plate for f in case.findings if f.severity == "error"}
     for index, plate in enumerate(case.trial.forces):
-        found = plate_error(case.trial, plate, index, case.document)
-        if found is not None and SIDE_NAMES[plate.side] not in faulty:
-            yield finding_of(PLATE_CODES[found[0]], found[1])
+        refused = plate_error(case.trial, plate, index, case.document)
+        if refused is not None and SIDE_NAMES[plate.side] not in faulty:
+            yield finding_of(PLATE_CODES[refused[0]], refused[1])
 
 
 def find_time_range(case: Case) -> Case:
@@ -192,10 +192,10 @@ def measured_anatomy(case: Case) -> Iterator[Finding]:
 
 
 def _stature(case: Case, body: Anatomy) -> Iterator[Finding]:
-    fitting, given = fitting_stature(body.offsets), case.trial.subject.stature
-    off = fitting / given - 1.0
+    fitting, stated = fitting_stature(body.offsets), case.trial.subject.stature
+    off = fitting / stated - 1.0
     if abs(off) > OFF_STATURE:
-        values = {"fitting": fitting, "given": given, "off": off, "limit": OFF_STATURE}
+        values = {"fitting": fitting, "given": stated, "off": off, "limit": OFF_STATURE}
         yield finding("stature", "warning", values, case.key("subject", "stature_m"))
 
 

@@ -28,8 +28,8 @@ def in_order(*repairs: Repair) -> Repair:
     """Return the repair that applies some others one after the other."""
 
     def repair(recorded: Recorded) -> Recorded:
-        for each in repairs:
-            recorded = each(recorded)
+        for change in repairs:
+            recorded = change(recorded)
         return recorded
 
     return repair

@@ -96,7 +96,7 @@ def checks_of(module: str, *folders: ModuleType) -> tuple[Check, ...]:
     """Return the checks of a module, by its name, and of all modules in some folders."""
     names = [
         module,
-        *(f"{each.__name__}.{info.name}" for each in folders for info in iter_modules(each.__path__)),
+        *(f"{folder.__name__}.{info.name}" for folder in folders for info in iter_modules(folder.__path__)),
     ]
     for name in names:
         import_module(name)
@@ -111,18 +111,18 @@ def examine(case: Case, checks: Iterable[Check], prepare: Mapping[Stage, Callabl
     """
     ordered = sorted(checks, key=lambda check: check.name)
     for stage in Stage:
-        found: list[Finding] = []
+        findings: list[Finding] = []
         if stage in prepare:
-            with contained(found, f"preparation of {stage.name.lower()}", case):
+            with contained(findings, f"preparation of {stage.name.lower()}", case):
                 case = prepare[stage](case)
         for check in ordered:
             if check.stage == stage and not check.needs & case.unknown:
-                with contained(found, f"check '{check.name}'", case):
+                with contained(findings, f"check '{check.name}'", case):
                     # One by one: what was found before a failure is kept.
                     for finding in check.detect(case):
-                        found.append(finding)
-        case = case.with_findings(found)
-        for finding in found:
+                        findings.append(finding)
+        case = case.with_findings(findings)
+        for finding in findings:
             failed: list[Finding] = []
             with contained(failed, f"repair of '{finding.code}'", case):
                 case = case.repaired(finding)

@@ -99,8 +99,8 @@ class Copy:
 
     def columns(self, plate: int, role: str) -> list[int]:
         """Return the columns of force, point or moment of a plate; none where the trial file names none."""
-        given = self.content["force"][plate][role]
-        names = [given + axis for axis in "xyz"] if isinstance(given, str) else given or []
+        stated = self.content["force"][plate][role]
+        names = [stated + axis for axis in "xyz"] if isinstance(stated, str) else stated or []
         return [self.forces.names.index(name) for name in names]
 
     def plate(self, plate: int, role: str) -> Array:

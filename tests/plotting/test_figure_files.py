@@ -16,8 +16,7 @@ from musclesolve._util.worker_pool import Helper
 from musclesolve.plotting import figure_sets as sets
 from musclesolve.plotting.figure_names import RESULT_FIGURES, in_every_format
 from musclesolve.plotting.figure_sets import figure_files, save_figures
-from musclesolve.plotting.page.page_style import PageStyle, page_style
-from musclesolve.plotting.page.style import SIDE_COLOR, SIDE_WIDTH
+from musclesolve.plotting.page.page_style import SIDE_COLOR, SIDE_WIDTH, PageStyle, page_style
 from musclesolve.plotting.study.comparison_figures import COST_COLORS, line_style
 
 TWO = ("ground_reaction", "reserves_and_residual")

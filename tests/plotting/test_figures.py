@@ -14,8 +14,7 @@ import musclesolve as ms
 from musclesolve.plotting.figure_sets import FIGURES as ALL_FIGURES
 from musclesolve.plotting.figure_sets import save_figures
 from musclesolve.plotting.page.curves import abscissa
-from musclesolve.plotting.page.panels import muscles_by_group
-from musclesolve.plotting.page.style import (
+from musclesolve.plotting.page.page_style import (
     FAILED_MARK,
     FAILED_ROW,
     SIDE_COLOR,
@@ -23,6 +22,7 @@ from musclesolve.plotting.page.style import (
     STANCE_BAR,
     STANCE_COLOR,
 )
+from musclesolve.plotting.page.panels import muscles_by_group
 from musclesolve.plotting.result.ground_figure import ground_reaction
 from musclesolve.plotting.result.joint_figures import contact_forces, joint_angles_and_moments
 from musclesolve.plotting.result.muscle_figures import activations

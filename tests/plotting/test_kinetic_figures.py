@@ -8,7 +8,7 @@ from synthetic_result import MASS, WEIGHT, result, set_status
 
 import musclesolve as ms
 from musclesolve.plotting.figure_sets import figure_files
-from musclesolve.plotting.page.style import SIDE_COLOR
+from musclesolve.plotting.page.page_style import SIDE_COLOR
 from musclesolve.plotting.result.ground_figure import ground_reaction
 from musclesolve.plotting.result.joint_figures import contact_force_components
 from musclesolve.plotting.result.muscle_figures import function_groups

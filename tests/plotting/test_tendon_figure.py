@@ -7,7 +7,7 @@ from elastic_stride import elastic_result
 from synthetic_result import result
 
 from musclesolve.plotting.figure_sets import figure_files
-from musclesolve.plotting.page.style import SIDE_COLOR
+from musclesolve.plotting.page.page_style import SIDE_COLOR
 from musclesolve.plotting.result.muscle_figures import ROWS, fibers_and_tendons
 
 

@@ -44,14 +44,14 @@ def vertical_axis(case: Case) -> Iterator[Finding]:
     up = upwards(case.trial, case.trial.markers)
     if up is None or up[2] > ALONG or np.abs(up).max() < ALONG:
         return
-    name, given = _axis_name(case, up), case.recorded.laboratory
-    forward = _forward_axis(case, case.trial.markers, up, given["forward"], name)
+    name, laboratory = _axis_name(case, up), case.recorded.laboratory
+    forward = _forward_axis(case, case.trial.markers, up, laboratory["forward"], name)
     # Forces that point along the axis stated as up show that it is the markers alone that were exported otherwise.
     total = np.sum([plate.force.sum(axis=0) for plate in case.trial.forces], axis=0)
     in_all_files = not (case.trial.forces and total[2] > ALONG * float(np.linalg.norm(total)))
     rotation = global_from_laboratory(forward, name) @ _rotation(case).T
-    axes = f'up = "{name}"' + (f' and forward = "{forward}"' if forward != given["forward"] else "")
-    values = {"axis": name, "axes": axes, "up": given["up"]}
+    axes = f'up = "{name}"' + (f' and forward = "{forward}"' if forward != laboratory["forward"] else "")
+    values = {"axis": name, "axes": axes, "up": laboratory["up"]}
     where = case.key("laboratory", "up") if in_all_files else Where(case.trial.markers.path)
     repair = rotate_recordings(rotation, {"forward": forward, "up": name} if in_all_files else None)
     # That nothing is stated is an error already.

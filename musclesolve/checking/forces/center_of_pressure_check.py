@@ -66,7 +66,7 @@ def tracks(case: Case, plate: PlateForce) -> list[Track]:
     good = on_ground & loaded & np.isfinite(plate.point).all(axis=1)
     good &= (plate.time >= time[0]) & (plate.time <= time[-1])
     contacts = stretches(loaded, plate.time)
-    found = []
+    of_plate = []
     for start, end in stretches(good, plate.time):
         samples = (plate.time >= start) & (plate.time <= end)
         if end - start < SHORTEST_TRACK or samples.sum() < 8:
@@ -80,8 +80,8 @@ def tracks(case: Case, plate: PlateForce) -> list[Track]:
         away = point - heel
         along = np.sum(away * axis, axis=1)
         across = axis[:, 0] * away[:, 1] - axis[:, 1] * away[:, 0]
-        found.append(Track(at, point, along, across, length, axis.mean(axis=0), whole))
-    return found
+        of_plate.append(Track(at, point, along, across, length, axis.mean(axis=0), whole))
+    return of_plate
 
 
 def _off(track: Track, stature: float, runs: bool) -> Array:
@@ -107,7 +107,7 @@ class Passage:
 def passages(case: Case) -> list[Passage]:
     """Compare every plate that shows a whole contact with the foot."""
     runs, stature = len(flights(case.trial, FootLoads.of(case.trial))) > 0, case.trial.subject.stature
-    found = []
+    under_feet = []
     for index, plate in enumerate(case.trial.forces):
         whole = [track for track in tracks(case, plate) if track.whole]
         if not whole:
@@ -116,8 +116,8 @@ def passages(case: Case) -> list[Passage]:
         ahead = np.mean([track.axis for track in whole], axis=0)
         outward = np.array([-ahead[1], ahead[0]]) * (1.0 if plate.side == "l" else -1.0)
         times = tuple((float(track.time[0]), float(track.time[-1])) for track in whole)
-        found.append(Passage(index, off, ahead, outward, times))
-    return found
+        under_feet.append(Passage(index, off, ahead, outward, times))
+    return under_feet
 
 
 @asked_at(Stage.PLATE_POSITION)

@@ -35,7 +35,7 @@ def bodies(trial: Trial) -> dict[str, tuple[tuple[str, ...], bool]]:
         sided = any("{side}" in landmark for landmark in entry["landmarks"])
         for side in SIDES if sided else ("",):
             weights = [trial.mapping.get(mark.format(side=side), {}) for mark in entry["landmarks"]]
-            markers = [next(iter(markers)) for markers in weights if len(markers) == 1]
+            markers = [next(iter(single)) for single in weights if len(single) == 1]
             on_body[f"{name}_{side}" if sided else name] = markers, entry["standing"]
     on_body |= {f"cluster {name}": (list(markers), True) for name, markers in trial.clusters.items()}
     shown = {
@@ -179,10 +179,10 @@ def _best_exchange(
 def labels_exchanged_at_crossings(case: Case) -> Iterator[Finding]:
     """Find labels that are exchanged for a while, whose edges are seen as crossed paths."""
     for pair, frames in crossings(case.trial.markers.position).items():
-        found = _for_a_while(case.trial, pair, frames)
-        if found is not None:
-            yield found
-            case = case.repaired(found)
+        exchange = _for_a_while(case.trial, pair, frames)
+        if exchange is not None:
+            yield exchange
+            case = case.repaired(exchange)
 
 
 @asked_at(Stage.LABELS_BETWEEN_GAPS)
@@ -207,10 +207,10 @@ def labels_exchanged_between_gaps(case: Case) -> Iterator[Finding]:
             return pairs.measured(position) - pairs.usual
 
         other = _best_exchange(position[frames], pairs, worst, error[frames], error_after)
-        found = None if other is None else _for_a_while(case.trial, (worst, other), np.zeros(0, int))
-        if found is not None:
-            yield found
-            case, tried = case.repaired(found), set()
+        exchange = None if other is None else _for_a_while(case.trial, (worst, other), np.zeros(0, int))
+        if exchange is not None:
+            yield exchange
+            case, tried = case.repaired(exchange), set()
 
 
 def _for_a_while(trial: Trial, pair: Pair, crossed: NDArray[np.int_]) -> Finding | None:

@@ -230,12 +230,12 @@ def _mirrored_names(table: Mapping[str, Any]) -> dict[str, Any]:
 
 def _pairs(trial: Trial, markers: Markers) -> dict[str, Array]:
     """Return name -> vector (T, 3) from the right to the left landmark."""
-    found = {}
+    pairs = {}
     for name in WIDE:
         points = shown(trial, [f"{name}_{side}" for side in SIDES], markers)
         if points is not None:
-            found[name] = points[1] - points[0]
-    return found
+            pairs[name] = points[1] - points[0]
+    return pairs
 
 
 def partners(trial: Trial) -> dict[str, str]:
@@ -313,10 +313,10 @@ def pairs_of_landmarks(case: Case) -> Iterator[Finding]:
         if _is_across(case.trial, case.trial.markers, name, neighbor):
             static = case.trial.static
             standing = static is not None and _is_across(case.trial, static, name, neighbor)
-            found = _swapped_pair(case, name, f"each lies nearer to {neighbor} of the other side", standing)
-            yield found
+            swapped = _swapped_pair(case, name, f"each lies nearer to {neighbor} of the other side", standing)
+            yield swapped
             # Another pair may be measured from this one.
-            case = case.repaired(found)
+            case = case.repaired(swapped)
 
 
 def _is_across(trial: Trial, markers: Markers, name: str, neighbor: str) -> bool:

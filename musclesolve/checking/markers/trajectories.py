@@ -112,10 +112,10 @@ def merged_markers(case: Case) -> Iterator[Finding]:
             values = {"one": name, "other": other, "limit": MERGED, "count": together.sum()}
             where = Where(markers.path, markers=(name, other), times=stretches(together, markers.time))
             repair = remove_samples(_ghost(case, name, other, together), together)
-            found = finding("markers_merged", "error", values, where, repair)
-            yield found
+            merged = finding("markers_merged", "error", values, where, repair)
+            yield merged
             # Which one is a ghost is decided without the ghosts that are known.
-            case = case.repaired(found)
+            case = case.repaired(merged)
 
 
 def _ghost(case: Case, one: str, other: str, frames: Mask) -> str:

@@ -18,8 +18,7 @@ from matplotlib.patches import Patch
 
 from musclesolve._util.arrays import Array, Indices, Mask
 from musclesolve._util.sides import SIDE_NAMES, side_of, with_side
-from musclesolve.plotting.page.sheet import Sheet, sheet_of
-from musclesolve.plotting.page.style import (
+from musclesolve.plotting.page.page_style import (
     FAILED_MARK,
     FAILED_ROW,
     NOTE_COLOR,
@@ -31,6 +30,7 @@ from musclesolve.plotting.page.style import (
     STANCE_BAR,
     STANCE_COLOR,
 )
+from musclesolve.plotting.page.sheet import Sheet, sheet_of
 from musclesolve.results.dataset import frame_validity as frames
 
 NARROW = 1.05

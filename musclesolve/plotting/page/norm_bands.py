@@ -93,26 +93,28 @@ class NormBands:
         if not known.size:
             return cls((), "no normative bands: the walking speed is not known")
         speed = float(known.mean())
-        fitting = [each for each in every if each.speed_range[0] <= speed <= each.speed_range[1]]
+        fitting = [
+            published for published in every if published.speed_range[0] <= speed <= published.speed_range[1]
+        ]
         low, high = every[0].speed_range
         why = "" if fitting else f"no normative bands: {speed:.2f} m/s is not within {low:g} to {high:g} m/s"
         return cls(tuple(fitting), why)
 
     def draw(self, axes: Axes, quantity: str, name: str, scale: float = 1.0) -> None:
         """Draw the band of a quantity behind the curves, or the mean alone where no spread was published."""
-        for each in self.fitting:
-            if (curve := each.curves.get((quantity, name))) is None:
+        for published in self.fitting:
+            if (curve := published.curves.get((quantity, name))) is None:
                 continue
-            place, mean = each.percent, scale * curve.mean
+            place, mean = published.percent, scale * curve.mean
             if curve.sd is None:
                 axes.plot(place, mean, color=MEAN_COLOR, linewidth=0.9, linestyle="--", zorder=0.4)
             else:
                 sd = scale * curve.sd
                 axes.fill_between(place, mean - sd, mean + sd, color=BAND_COLOR, linewidth=0.0, zorder=0.3)
-            if each.sentence not in self.drawn:
-                self.drawn.append(each.sentence)
-            if quantity == "joint_angle" and name in each.standing_deg:
-                note(axes, f"band less {each.standing_deg[name]:g} deg: pelvic tilt in standing")
+            if published.sentence not in self.drawn:
+                self.drawn.append(published.sentence)
+            if quantity == "joint_angle" and name in published.standing_deg:
+                note(axes, f"band less {published.standing_deg[name]:g} deg: pelvic tilt in standing")
             return
 
     def explain(self, sheet: Sheet) -> None:

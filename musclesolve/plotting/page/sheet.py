@@ -23,8 +23,7 @@ from matplotlib.legend_handler import HandlerTuple
 from matplotlib.text import Annotation, Text
 from matplotlib.transforms import ScaledTranslation
 
-from musclesolve.plotting.page.page_style import MM, PageStyle, current_style
-from musclesolve.plotting.page.style import GRID_COLOR, NOTE_COLOR
+from musclesolve.plotting.page.page_style import GRID_COLOR, MM, NOTE_COLOR, PageStyle, current_style
 from musclesolve.results.dataset.result_quantities import identity
 
 A4 = (210.0 * MM, 297.0 * MM)

@@ -10,9 +10,8 @@ from matplotlib.axes import Axes
 from matplotlib.patches import Patch
 
 from musclesolve.plotting.page.curves import line
-from musclesolve.plotting.page.page_style import current_style
+from musclesolve.plotting.page.page_style import NOTE_COLOR, current_style
 from musclesolve.plotting.page.sheet import Arrangement, Sheet, heading, page, sheet_of, space_for
-from musclesolve.plotting.page.style import NOTE_COLOR
 
 AXIS_COLOR = {"x": "#0072B2", "y": "#E69F00", "z": "#009E73"}
 AXIS_NAME = {"x": "x, forward", "y": "y, to the left", "z": "z, up"}

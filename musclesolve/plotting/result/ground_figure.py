@@ -9,8 +9,8 @@ from musclesolve._util.arrays import Array, true_runs
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.plotting.page.curves import Legs
 from musclesolve.plotting.page.norm_bands import NormBands
+from musclesolve.plotting.page.page_style import SIDE_COLOR, SIDE_WIDTH
 from musclesolve.plotting.page.sheet import Sheet, heading, page, zero_line
-from musclesolve.plotting.page.style import SIDE_COLOR, SIDE_WIDTH
 from musclesolve.results.dataset.result_quantities import along_heading, body_weight
 
 COMPONENTS = {

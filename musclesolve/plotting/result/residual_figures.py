@@ -11,8 +11,8 @@ from matplotlib.patches import Patch
 
 from musclesolve._util.sides import SIDE_NAMES
 from musclesolve.plotting.page.curves import Legs, line, time_axis
+from musclesolve.plotting.page.page_style import NOTE_COLOR, SIDE_COLOR
 from musclesolve.plotting.page.sheet import Sheet, heading, height_for, page, space_for, zero_line
-from musclesolve.plotting.page.style import NOTE_COLOR, SIDE_COLOR
 from musclesolve.plotting.result.joint_figures import coordinate_stems
 from musclesolve.results.dataset.result_quantities import (
     CONSISTENCY_METHODS,

@@ -15,9 +15,9 @@ from musclesolve._util.sides import ALL_SIDES, side_of, split_side, with_side
 from musclesolve.errors import InputError
 from musclesolve.plotting.page.curves import Legs, Validity, cross, line, with_neighbors
 from musclesolve.plotting.page.figure_files import figures_of, named
+from musclesolve.plotting.page.page_style import FAILED_MARK, NOTE_COLOR, RESERVE_STYLE
 from musclesolve.plotting.page.panels import Grid, muscles_by_group, small_multiples
 from musclesolve.plotting.page.sheet import Sheet
-from musclesolve.plotting.page.style import FAILED_MARK, NOTE_COLOR, RESERVE_STYLE
 from musclesolve.plotting.result.muscle_figures import ACTIVATION, FORCE
 from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.dataset.result_quantities import LEG_JOINTS, body_weight, leg_joint, magnitude
@@ -105,9 +105,9 @@ def _page(
     title = f"{titles[0]}: {frames.part_names(comparison)[side]}, one color per cost"
     sheet = small_multiples(comparison, (title, titles[1]), legs.x, dict.fromkeys(names, ""), fill, grid)
     entries = {cost: line(**style) for cost, style in zip(costs, styles, strict=True)}
-    if any(each.reserve.any() for each in validity):
+    if any(leg.reserve.any() for leg in validity):
         entries["with reserve"] = line(NOTE_COLOR, linestyle=RESERVE_STYLE)
-    if any(each.failed.any() for each in validity):
+    if any(leg.failed.any() for leg in validity):
         entries["no valid solution"] = line(NOTE_COLOR, **FAILED_MARK)
     sheet.add_legend(entries)
     return sheet

@@ -15,8 +15,8 @@ from musclesolve._util.names import unknown_name
 from musclesolve._util.sides import SIDE_NAMES
 from musclesolve.dynamics.sensitivity.moment_sensitivity import Sensitivity
 from musclesolve.errors import InputError
+from musclesolve.plotting.page.page_style import GRID_COLOR, NOTE_COLOR, SMALL, TEXT
 from musclesolve.plotting.page.sheet import A4
-from musclesolve.plotting.page.style import GRID_COLOR, NOTE_COLOR, SMALL, TEXT
 from musclesolve.sharing.status import Status
 
 PERCENT = 0.01
@@ -119,11 +119,11 @@ def sensitivity_map(
     if not sensitivities:
         raise InputError("there are no sensitivities to draw", code="missing_argument")
     dofs = sensitivities[0].dofs
-    for each in sensitivities:
-        if each.kind not in sizes:
-            problem = f"no size is given for an error of {each.kind!r}"
+    for sensitivity in sensitivities:
+        if sensitivity.kind not in sizes:
+            problem = f"no size is given for an error of {sensitivity.kind!r}"
             raise InputError(problem, code="missing_argument", expected="an entry in `errors`")
-        if each.dofs != dofs:
+        if sensitivity.dofs != dofs:
             raise InputError("the sensitivities are those of different models", code="not_comparable")
 
     def limb(row: int) -> tuple[int, int]:
@@ -133,19 +133,22 @@ def sensitivity_map(
     # Joints limb by limb: legs, trunk and head, arms, then the base.
     joints = len(dofs) - 6
     rows = sorted(range(joints), key=limb) + (list(range(joints, len(dofs))) if base else [])
-    drawn = [each.worst_direction() if each.kind == "measured point" else each for each in sensitivities]
-    changes = [sizes[each.kind] * each.largest()[rows] for each in drawn]
+    drawn = [
+        sensitivity.worst_direction() if sensitivity.kind == "measured point" else sensitivity
+        for sensitivity in sensitivities
+    ]
+    changes = [sizes[sensitivity.kind] * sensitivity.largest()[rows] for sensitivity in drawn]
     figure = Figure(figsize=(A4[1], A4[0]))
-    widths = [max(len(each.sources), 3) for each in drawn]
+    widths = [max(len(sensitivity.sources), 3) for sensitivity in drawn]
     panels = figure.subplots(1, len(changes), squeeze=False, gridspec_kw={**EDGES, "width_ratios": widths})[0]
     norm = LogNorm(
         SMALLEST_MOMENT, max(10.0 * SMALLEST_MOMENT, *(float(values.max()) for values in changes)), clip=True
     )
-    for axes, values, each in zip(panels, changes, drawn, strict=True):
-        image = _panel(axes, values, each.sources, norm)
-        unit = {"m": "mm"}.get(each.unit, each.unit)
-        size = sizes[each.kind] * (1000.0 if each.unit == "m" else 1.0)
-        axes.set_title(f"{each.kind}\n{size:g} {unit}", fontsize=SMALL)
+    for axes, values, sensitivity in zip(panels, changes, drawn, strict=True):
+        image = _panel(axes, values, sensitivity.sources, norm)
+        unit = {"m": "mm"}.get(sensitivity.unit, sensitivity.unit)
+        size = sizes[sensitivity.kind] * (1000.0 if sensitivity.unit == "m" else 1.0)
+        axes.set_title(f"{sensitivity.kind}\n{size:g} {unit}", fontsize=SMALL)
     labels = [drawn[0].dofs[row].replace("_", " ") for row in rows]
     panels[0].set_yticks(range(len(labels)), labels, fontsize=SMALL - 1)
     for axes in panels[1:]:

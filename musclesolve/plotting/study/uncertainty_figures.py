@@ -14,10 +14,9 @@ from musclesolve._util.progress import Progress
 from musclesolve._util.sides import SIDE_NAMES, split_side, with_side
 from musclesolve.plotting.page.curves import Legs, percents
 from musclesolve.plotting.page.figure_files import figures_of, named
-from musclesolve.plotting.page.page_style import current_style
+from musclesolve.plotting.page.page_style import NOTE_COLOR, SIDE_COLOR, STANCE_COLOR, current_style
 from musclesolve.plotting.page.panels import joint_rows, small_multiples
 from musclesolve.plotting.page.sheet import Sheet, heading, height_for, page, space_for
-from musclesolve.plotting.page.style import NOTE_COLOR, SIDE_COLOR, STANCE_COLOR
 from musclesolve.plotting.result.muscle_figures import FORCE, muscles
 from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.dataset.result_quantities import body_weight
@@ -177,11 +176,11 @@ def _in_words(name: str) -> str:
 
 def _muscles_by_side(samples: xr.Dataset) -> dict[tuple[str, str], str]:
     """Name without side, and the side whose frames and color are its own -> muscle."""
-    sides, found = frames.sides(samples), {}
+    sides, names = frames.sides(samples), {}
     for name, verdict in frames.muscle_sides(samples).items():
         stem, side = split_side(name)
-        found[stem, side if side in sides else verdict] = name
-    return found
+        names[stem, side if side in sides else verdict] = name
+    return names
 
 
 def _banded(axes: Axes, legs: Legs, side: str, name: str, where: dict[str, str], factor: float = 1.0) -> None:
