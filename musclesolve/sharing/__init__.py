@@ -1,5 +1,14 @@
 """Sharing joint moments among muscles: problem, costs, solvers, and a solution that carries its own certificate.
 
+The road from a problem to a certified solution:
+
+    problem.py              the arrays, checked
+    cost/cost_terms.py      what a cost is made of; cost/sum_of_terms.py makes the costs of the library of it
+    solving.py              `solve`: the compiled solver where the cost is data, any other solver where it is not
+    kernel/solve_frame.py   one frame: Newton's method on the dual (dual_newton.py), then the interior point
+    certificate.py          what proves an optimum, and what proves that there is no solution
+    solution.py             activations, multipliers, statuses and certificates of all frames
+
 Stands alone on arrays: nothing here knows of bodies, muscle paths or files. `costs` and `solvers` are the functions
 that list the registries; the classes are imported from the packages of the same names.
 """

@@ -130,13 +130,13 @@ def kkt_residual(
             misses = [missed, *_level_misses(problem, cost, activation, reserve, level_multiplier)]
         else:
             inside = np.clip(activation, problem.lower, problem.upper)
-            own = slope_scale(problem, cost, np.maximum(LEAST_REACH, (inside - problem.lower).max(axis=1)))
+            theta = slope_scale(problem, cost, np.maximum(LEAST_REACH, (inside - problem.lower).max(axis=1)))
             sizes = np.matmul(np.abs(multiplier)[:, None, :], np.abs(problem.moment_matrix))[:, 0, :]
             blur = ROUNDING * sizes, UNCERTAIN if weight is None else UNCERTAIN_WITH_RESERVES
             slope, pull = cost.total_gradient(problem, inside), problem.pull(multiplier)
             asked = 0.0 if weight is None else multiplier / weight
             misses = [
-                stationarity_miss(problem, activation, slope, pull, own, blur),
+                stationarity_miss(problem, activation, slope, pull, theta, blur),
                 missed,
                 (np.abs(reserve - asked) / scale).max(axis=1),
             ]
@@ -149,14 +149,14 @@ def stationarity_miss(
     activation: Array,
     slope: Array,
     pull: Array,
-    own: Array,
+    theta: Array,
     blur: tuple[Array, float] | None = None,
 ) -> Array:
     """The first line of the certificate, (T,), for slopes g, pull = A^T lambda and scales theta, (T, n).
 
     `blur` is the uncertainty e of the pull, (T, n), and the share of S from which on it counts; None: it does not.
     """
-    size = stationarity_size(slope, pull, own)
+    size = stationarity_size(slope, pull, theta)
     pulls = [pull]
     if blur is not None:
         error, share = blur
@@ -173,9 +173,9 @@ def stationarity_miss(
     return np.asarray(largest.max(axis=1))
 
 
-def stationarity_size(slope: Array, pull: Array, own: Array) -> Array:
+def stationarity_size(slope: Array, pull: Array, theta: Array) -> Array:
     """The sizes S, (T, n), for slopes g, pull = A^T lambda and scales theta, (T, n) each."""
-    size = np.where(np.isfinite(slope), np.maximum(own, np.abs(slope)), own)
+    size = np.where(np.isfinite(slope), np.maximum(theta, np.abs(slope)), theta)
     size = np.maximum(size, LEAST_SIZE * size.max(axis=1, keepdims=True))
     return np.asarray(np.maximum(size, np.abs(pull)))
 

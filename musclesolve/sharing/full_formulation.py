@@ -254,7 +254,7 @@ def solve_full(
     def unknown(*shape: int) -> Array:
         return np.full((frames, *shape), np.nan)
 
-    found = FullSolution(
+    result = FullSolution(
         activation=unknown(muscles),
         force=unknown(muscles),
         reserve=unknown(dofs),
@@ -267,18 +267,18 @@ def solve_full(
         cost_name=chosen.label,
     )
     able, empty = full.valid & problem.valid, empty_box(problem)
-    found.status[able & empty] = Status.INFEASIBLE
+    result.status[able & empty] = Status.INFEASIBLE
     which = np.flatnonzero(able & ~empty)
     if which.size:
         part = fix_idle_muscles(problem.frames(which), chosen)
         with CASADI:
-            _minimise(full, part, chosen, which, found, tolerance, max_iterations)
-        _certify(full, problem.frames(which), chosen, found, which)
-    solved = found.solved
-    for array in (found.activation, found.reserve, found.multiplier, found.equation_multiplier):
+            _minimise(full, part, chosen, which, result, tolerance, max_iterations)
+        _certify(full, problem.frames(which), chosen, result, which)
+    solved = result.solved
+    for array in (result.activation, result.reserve, result.multiplier, result.equation_multiplier):
         array[~solved] = np.nan
-    found.cost[solved] = chosen.total_value(problem.frames(solved), found.activation[solved])
-    return replace(found, force=found.activation * full.force_capacity)
+    result.cost[solved] = chosen.total_value(problem.frames(solved), result.activation[solved])
+    return replace(result, force=result.activation * full.force_capacity)
 
 
 def _minimise(
@@ -286,7 +286,7 @@ def _minimise(
     problem: Problem,
     cost: Cost,
     which: NDArray[np.intp],
-    found: FullSolution,
+    result: FullSolution,
     tolerance: float,
     limit: int,
 ) -> None:
@@ -357,31 +357,35 @@ def _minimise(
             ubg=0.0,
         )
         stats, values = ipopt.stats(), np.asarray(claimed["x"])[:, 0]
-        found.status[t] = CLAIMS.get(stats["return_status"], Status.SOLVER_FAILED)
-        found.iterations[t] = stats.get("iter_count", 0)
-        found.multiplier[t] = values[:rows] * column[k, :rows]
-        found.activation[t] = np.clip(values[rows : rows + muscles], lower, upper)
-        found.reserve[t] = values[rows + muscles :] * column[k, rows:] if reserved else 0.0
-        found.equation_multiplier[t] = np.asarray(claimed["lam_g"])[:, 0] * steepest[k] / force[k]
-        if found.status[t] == Status.SOLVED:
+        result.status[t] = CLAIMS.get(stats["return_status"], Status.SOLVER_FAILED)
+        result.iterations[t] = stats.get("iter_count", 0)
+        result.multiplier[t] = values[:rows] * column[k, :rows]
+        result.activation[t] = np.clip(values[rows : rows + muscles], lower, upper)
+        result.reserve[t] = values[rows + muscles :] * column[k, rows:] if reserved else 0.0
+        result.equation_multiplier[t] = np.asarray(claimed["lam_g"])[:, 0] * steepest[k] / force[k]
+        if result.status[t] == Status.SOLVED:
             start = values
 
 
 def _certify(
-    full: FullProblem, problem: Problem, cost: Cost, found: FullSolution, which: NDArray[np.intp]
+    full: FullProblem, problem: Problem, cost: Cost, result: FullSolution, which: NDArray[np.intp]
 ) -> None:
     """Certify what was claimed for some frames, those of the problem, or prove that the moments are out of reach."""
-    activation, reserve, y = found.activation[which], found.reserve[which], found.equation_multiplier[which]
+    activation, reserve, y = (
+        result.activation[which],
+        result.reserve[which],
+        result.equation_multiplier[which],
+    )
     multiplier = np.matmul(full.moment_rows[which], y[..., None])[..., 0]
     reduced = kkt_residual(problem, cost, activation, reserve, multiplier)
-    force = found.activation * full.force_capacity
-    error = np.abs(full.equation_error(found.multiplier, force, found.reserve)[which]).max(axis=1)
+    force = result.activation * full.force_capacity
+    error = np.abs(full.equation_error(result.multiplier, force, result.reserve)[which]).max(axis=1)
     needed = np.maximum(1.0, np.abs(full.needed[which]).max(axis=1))
     size = np.linalg.norm(full.jacobian[which], axis=2) * np.linalg.norm(y, axis=1)[:, None]
     constraint = np.abs(np.matmul(full.jacobian[which], y[..., None])[..., 0])
     broken = np.divide(constraint, size, out=np.zeros_like(size), where=size > 0).max(axis=1)
     residual = np.maximum(reduced, np.maximum(error / needed, broken))
     residual = np.where(np.isfinite(residual), residual, np.inf)
-    status, _ = label_frames(problem, reserve, multiplier, residual, found.status[which])
+    status, _ = label_frames(problem, reserve, multiplier, residual, result.status[which])
     residual[status == Status.INFEASIBLE] = np.nan
-    found.status[which], found.kkt_residual[which] = status, residual
+    result.status[which], result.kkt_residual[which] = status, residual

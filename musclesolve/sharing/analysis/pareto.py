@@ -179,8 +179,8 @@ class _WeightedProblem(Problem):
 
     @classmethod
     def of(cls, problem: Problem, weight: Array) -> _WeightedProblem:
-        given = {f.name: getattr(problem, f.name) for f in fields(Problem) if f.init}
-        return cls(**given, cost_weight=weight)
+        arrays = {f.name: getattr(problem, f.name) for f in fields(Problem) if f.init}
+        return cls(**arrays, cost_weight=weight)
 
     def frames(self, which: NDArray[Any]) -> _WeightedProblem:
         part = super().frames(which)

@@ -15,16 +15,16 @@ from musclesolve.sharing.cost.cost_base import Cost, bad_cost
 
 def named_costs() -> dict[str, type[Cost]]:
     """The subclasses of Cost that the modules of `named` define, by name, in alphabetical order."""
-    found: dict[str, type[Cost]] = {}
+    kinds: dict[str, type[Cost]] = {}
     for place in iter_modules(named.__path__):
         module = import_module(f"{named.__name__}.{place.name}")
         for kind in vars(module).values():
-            own = isinstance(kind, type) and kind.__module__ == module.__name__
-            if own and issubclass(kind, Cost) and not isabstract(kind):
-                if found.setdefault(kind.name, kind) is not kind:
-                    first, fault = found[kind.name].__module__, f"there are two costs {kind.name!r}"
+            here = isinstance(kind, type) and kind.__module__ == module.__name__
+            if here and issubclass(kind, Cost) and not isabstract(kind):
+                if kinds.setdefault(kind.name, kind) is not kind:
+                    first, fault = kinds[kind.name].__module__, f"there are two costs {kind.name!r}"
                     raise InputError(fault, code="duplicate_name", where=f"{first}, {module.__name__}")
-    return dict(sorted(found.items()))
+    return dict(sorted(kinds.items()))
 
 
 REGISTRY = named_costs()

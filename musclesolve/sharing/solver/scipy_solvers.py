@@ -123,7 +123,7 @@ def _inner(programme: Reduced) -> Array:
         start[reserves] = np.linalg.lstsq(matrix[:, reserves], moment - matrix @ start, rcond=None)[0]
         return start
     width, unit = upper - lower, np.eye(len(start))
-    found = linprog(
+    result = linprog(
         np.append(np.zeros(len(width)), -1.0),
         np.hstack([np.vstack([-unit, unit]), np.tile(width, 2)[:, None]]),
         np.concatenate([-lower, upper]),
@@ -131,4 +131,6 @@ def _inner(programme: Reduced) -> Array:
         moment,
         [(None, None)] * len(width) + [(0.0, 0.5)],
     )
-    return start if found.x is None else np.clip(found.x[:-1], lower + INSIDE * width, upper - INSIDE * width)
+    return (
+        start if result.x is None else np.clip(result.x[:-1], lower + INSIDE * width, upper - INSIDE * width)
+    )
