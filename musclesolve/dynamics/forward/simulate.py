@@ -260,23 +260,26 @@ def check_forces(forces: Sequence[Force]) -> None:
 
 
 def kinetic_energy(model: Model, q: Array, qd: Array) -> Array:
-    """1/2 qd^T M qd (T,) [J], body by body (2.48)."""
+    """1/2 qd^T M qd (T,) [J], body by body (2.48), in the poses q with the velocities qd (T, N, 3) [m, m/s]."""
     moving = model.rigid_bodies.basic(q, qd)
     return 0.5 * np.einsum("bef,tbex,tbfx->t", model.basic_mass, moving, moving, optimize=True)
 
 
 def potential_energy(model: Model, q: Array) -> Array:
-    """Energy of the weight (T,) [J], zero with the center of mass at the global origin."""
+    """Energy of the weight (T,) [J] in the poses q (T, N, 3) [m], zero with the center of mass at the global origin."""
     return -model.mass.total * mass_center(model, q) @ model.gravity
 
 
 def mass_center(model: Model, q: Array) -> Array:
-    """Center of mass of the whole model (T, 3) [m]."""
+    """Center of mass of the whole model (T, 3) [m] in the poses q (T, N, 3) [m]."""
     return _weighted(model, model.rigid_bodies.basic(q)) / model.mass.total
 
 
 def momentum(model: Model, q: Array, qd: Array) -> tuple[Array, Array]:
-    """Linear momentum [kg m/s] and angular momentum about the center of mass [kg m2/s], (T, 3) each."""
+    """Linear momentum [kg m/s] and angular momentum about the center of mass [kg m2/s], (T, 3) each.
+
+    In the poses q with the velocities qd (T, N, 3) [m, m/s].
+    """
     place, moving = model.rigid_bodies.basic(q), model.rigid_bodies.basic(q, qd)
     linear = _weighted(model, moving)
     pushed = np.einsum("bef,tbfx->tbex", model.basic_mass, moving)

@@ -41,7 +41,7 @@ class Wrench:
 
 
 def external_force(model: Model, q: Array, wrenches: list[Wrench]) -> Array:
-    """Generalized force (T, N, 3) of wrenches on bodies."""
+    """Generalized force (T, N, 3) of wrenches on bodies, in the poses q (T, N, 3) [m]."""
     return model.rigid_bodies.generalized(q, external_on_bodies(model, q, wrenches))
 
 

@@ -38,6 +38,8 @@ class Constraints:
     first, second (s, 2): from- and to-slots; constant (s,). weights (l, N), target (l, 3) of the linear combinations.
     handed (b,): bodies whose mirror images meet all rows as well; triads (b, 3, 2): three lines of each; hand (b,): the
     determinant of these as the body is made.
+
+    In all methods q (T, N, 3) are natural coordinates [m, vectors 1], qd and qdd (T, N, 3) their derivatives.
     """
 
     names: tuple[str, ...]

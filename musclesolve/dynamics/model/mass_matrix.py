@@ -1,4 +1,8 @@
-"""Mass matrices of rigid bodies in natural coordinates (Silva 2003, 2.51-2.55, 2.62, 2.70)."""
+"""Mass matrices of rigid bodies in natural coordinates (Silva 2003, 2.51-2.55, 2.62, 2.70).
+
+In all functions q (T, N, 3) are natural coordinates [m, vectors 1], qd and qdd (T, N, 3) their derivatives,
+and `basic` (B, 4, 4) the mass matrices of the basic bodies.
+"""
 
 from __future__ import annotations
 

@@ -40,6 +40,8 @@ class RigidBodies:
     slots (B, 6): i, j, u from, u to, v from, v to, as indices into the generalized coordinates (N); N itself stands for
     none. crossed (B,): v is the cross product. length_u, length_v (B,): what the differences are divided by.
     inverse (B, 3, 3): X'^-1; origin (B, 3): standing position of point i; incidence (N, B, 6).
+
+    In all methods q (T, N, 3) are natural coordinates [m, vectors 1], qd and qdd (T, N, 3) their derivatives.
     """
 
     slots: Indices

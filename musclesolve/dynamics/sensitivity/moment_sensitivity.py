@@ -168,9 +168,9 @@ def landmark_sensitivity(
 ) -> Sensitivity:
     """Derivatives by measured points, each off by the same in all frames [per m] (Silva 2003, 5.5.3, 5.5.6).
 
-    names: measured points (or directions, then per unit), all points unless given. keep: the frames wanted, at which
-    the external forces are given; the others only support the splines. method: how the fit was found, "nearest" or
-    "joint_angles" (`consistent_motion`).
+    time: (T,) [s], as many frames as targets and fit have. names: measured points (or directions, then per unit), all
+    points unless given. keep: the frames wanted, at which the external forces are given; the others only support the
+    splines. method: how the fit was found, "nearest" or "joint_angles" (`consistent_motion`).
 
     Raises:
         InputError: a name that was not measured; an unknown method; a fit that is not the one of the method.
