@@ -104,6 +104,12 @@ def test_the_legend_says_where_a_full_curve_is_of_two_cycles():
     assert entries(activations(cut(0.3, 1.1)))[:2] == ["right", "left (parts of 2 cycles)"]
 
 
+def test_the_legend_says_why_a_curve_has_gaps():
+    data = result()
+    set_status(data, ms.Status.NOT_MEASURED, slice(3, 9), 1)
+    assert entries(activations(data))[:2] == ["right", "left (gaps: not measured)"]
+
+
 def test_without_reserves_only_the_residual_is_drawn():
     figure = reserves_and_residual(in_time(result()))
     headings = [axes.get_title(loc="left") for axes in figure.axes]

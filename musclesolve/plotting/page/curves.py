@@ -271,8 +271,11 @@ class Legs:
         handles: dict[str, Any] = {}
         for side in self.sides:
             parts = sum(not part.repeated.all() for part in self.x.passes[side])
-            cycles = f" (parts of {parts} cycles)" if parts > 1 else ""
-            handles[SIDE_NAMES.get(side, side) + cycles] = line(SIDE_COLOR[side], SIDE_WIDTH[side])
+            remarks = [f"parts of {parts} cycles"] if parts > 1 else []
+            if not measured and frames.not_measured(self.result, side).any():
+                remarks.append("gaps: not measured")
+            label = SIDE_NAMES.get(side, side) + (f" ({', '.join(remarks)})" if remarks else "")
+            handles[label] = line(SIDE_COLOR[side], SIDE_WIDTH[side])
         validity = {} if measured else self.validity
         if any(leg.reserve.any() for leg in validity.values()):
             handles["with reserve"] = line(NOTE_COLOR, linestyle=RESERVE_STYLE)
