@@ -23,6 +23,8 @@ from musclesolve.results.run_trial import share_model
 ABSURD = ("0", "-1", "nan", "inf", "1e300", "1e-300", "25", "many")
 KEPT = ("soleus_r", "tib_ant_r", "tibant_r")
 FRAMES = 8
+BASIC = ("max_isometric_force", "optimal_fiber_length", "tendon_slack_length")
+"""Numbers that are tried with everything absurd, the others with a third of it."""
 
 
 @pytest.fixture(scope="module", params=["gait2392", "rajagopal_2016"])
@@ -104,8 +106,8 @@ def test_what_the_numbers_are(text: str) -> None:
 def test_any_number_gives_a_finite_result_or_is_refused_by_name(text: str, tmp_path: Path) -> None:
     path, refusals = tmp_path / "model.osim", 0
     assert isinstance(save_and_share(path, text), OpenSimModel)
-    for name in numbers(text):
-        for value in ABSURD:
+    for place, name in enumerate(numbers(text)):
+        for value in ABSURD if name in BASIC else ABSURD[place % 3 :: 3]:
             own = changed(text, name, value)
             done = save_and_share(path, own)
             if isinstance(done, InputError):
@@ -120,7 +122,7 @@ def test_any_number_gives_a_finite_result_or_is_refused_by_name(text: str, tmp_p
                 )
                 line = int(str(done.where).split()[1].rstrip(","))
                 assert "soleus_r" in own.splitlines()[line - 1] or tag in own.splitlines()[line - 1], said
-    assert refusals > 5 * 6  # the numbers that every muscle has, at the least
+    assert refusals > 3 * 6  # the numbers that every muscle has, at the least
 
 
 def save_and_share(path: Path, text: str) -> OpenSimModel | InputError:
