@@ -21,6 +21,21 @@ from musclesolve.recording.trial.trial_file import read_trial
 REPOSITORY = Path(__file__).resolve().parent.parent
 
 
+def pytest_sessionstart() -> None:
+    """Two processes that test side by side each compile another part first, where nothing is on disk yet."""
+    worker = os.environ.get("PYTEST_XDIST_WORKER")
+    if worker == "gw0":
+        from musclesolve.dynamics.kernel import entry as contact
+        from musclesolve.muscles.paths.kernel.entry import PATHS
+
+        for function in (PATHS, contact.SOLVE, contact.RESIST, contact.TOUCH):
+            function.load()
+    elif worker == "gw1":
+        from musclesolve.sharing.kernel.compiled_solver import compile_kernel
+
+        compile_kernel()
+
+
 @pytest.fixture(scope="session")
 def recorded_walk() -> Path:
     """Folder of the recorded walk; tests that need it are skipped where it is absent."""
