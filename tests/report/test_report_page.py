@@ -206,6 +206,15 @@ def test_every_status_and_every_fault_of_a_motion_has_a_meaning():
     assert {each["pattern"] for each in known.values()} <= set(PATTERNS)
 
 
+def test_the_strip_is_the_same_in_every_process():
+    from musclesolve.report.figures.verdict_strip import verdict_strip
+
+    data = with_troubles(small())
+    stretches = {side: leg.stretches for side, leg in Facts(data).legs.items()}
+    patterns = re.findall(r'<pattern id="key-(\w+)"', verdict_strip(data, stretches, verdict_words(), "key"))
+    assert len(patterns) > 2 and patterns == sorted(patterns)
+
+
 def test_a_figure_that_a_section_names_is_one_that_a_file_may_have():
     from musclesolve.plotting.figure_sets import FIGURES, OF_MODEL
     from musclesolve.plotting.study import comparison_figures, uncertainty_figures
