@@ -10,7 +10,6 @@ import numpy as np
 import muscle_db
 from muscle_db.model import Muscle
 from musclesolve._util.arrays import Array
-from musclesolve.errors import InputError
 from musclesolve.motion.signals.emg_envelope import at_times_inside, best_delays, linear_envelopes
 from musclesolve.recording.data import Emg, Trial
 from musclesolve.recording.trial.emg_channels import CHANNELS
@@ -45,11 +44,6 @@ class MeasuredActivation:
             emg.options.max_delay,
             emg.options.delay,
         )
-
-    @classmethod
-    def of_trial(cls, trial: Trial, muscles: Channels, sides: Sequence[str]) -> MeasuredActivation | None:
-        """Make those of a trial; None where it has no EMG."""
-        return None if trial.emg is None else cls.of(trial.emg, muscles, sides)
 
     def at(self, time: Array, delay: float = 0.0) -> Array:
         """The envelopes (T, k) at times (T,), a delay earlier [s]; NaN where they were not recorded."""
@@ -108,39 +102,18 @@ class MeasuredActivation:
 def channel_muscles(trial: Trial, database: muscle_db.MuscleDatabase) -> Channels:
     """Look up the muscles that the trial file gives to the channels of its EMG; empty without EMG.
 
+    The words that the names of several muscles of one group begin with stand for all of them: gluteus_maximus_r for its
+    parts, but not tibialis_r for a dorsiflexor and a plantarflexor.
+
     Raises:
         InputError: a muscle or group that the set does not have, or a channel of both legs.
     """
     if trial.emg is None:
         return ()
-    known = _known(database)
-    found = []
-    for channel, given in zip(trial.emg.names, trial.emg.muscles, strict=True):
-        for name in given:
-            if name not in known:
-                problem = f"there is no muscle or group '{name}' in {database.name}"
-                expected = (
-                    "a muscle, its parts or a group with side: soleus_r, gluteus_maximus_r, hamstrings_r"
-                )
-                names = _likely(name, known)
-                raise trial.document.unknown(problem, name, names, CHANNELS, channel, expected=expected)
-        muscles = tuple(dict.fromkeys(muscle for name in given for muscle in known[name]))
-        if len({muscle[-1] for muscle in muscles}) > 1:
-            raise _both_legs(trial, channel)
-        found.append(muscles)
-    return tuple(found)
-
-
-def _known(database: muscle_db.MuscleDatabase) -> dict[str, tuple[str, ...]]:
-    """Every name that a channel may have -> long names of muscles.
-
-    The words that the names of several muscles of one group begin with stand for all of them: gluteus_maximus_r for its
-    parts, but not tibialis_r for a dorsiflexor and a plantarflexor.
-    """
-    known: dict[str, tuple[str, ...]] = {}
-    for side, muscles in database.legs.items():
+    known: dict[str, tuple[str, ...]] = {}  # every name that a channel may have -> long names of muscles
+    for side, leg in database.legs.items():
         parts: dict[str, list[Muscle]] = {}
-        for muscle in muscles:
+        for muscle in leg:
             words = muscle.name.split("_")[:-1]
             for count in range(1, len(words)):
                 parts.setdefault("_".join([*words[:count], side]), []).append(muscle)
@@ -148,19 +121,23 @@ def _known(database: muscle_db.MuscleDatabase) -> dict[str, tuple[str, ...]]:
             if len({muscle.group for muscle in own}) == 1:
                 known[beginning] = tuple(muscle.name for muscle in own)
         for group in database.groups:
-            known[f"{group}_{side}"] = tuple(each.name for each in muscles if each.group == group)
-        known |= {each.short_name: (each.name,) for each in muscles}
-        known |= {each.name: (each.name,) for each in muscles}
-    return known
-
-
-def _likely(name: str, known: dict[str, tuple[str, ...]]) -> list[str]:
-    """The known names, those of the same leg alone where the name has a side."""
-    own = [each for each in known if each[-2:] == name[-2:]]
-    return own or list(known)
-
-
-def _both_legs(trial: Trial, channel: str) -> InputError:
-    problem = f"the channel '{channel}' has muscles of both legs"
-    expected, remedy = "the muscles under one electrode", "name those of one leg"
-    return trial.document.error(problem, CHANNELS, channel, 0, expected, remedy, code="conflict")
+            known[f"{group}_{side}"] = tuple(muscle.name for muscle in leg if muscle.group == group)
+        known |= {muscle.short_name: (muscle.name,) for muscle in leg}
+        known |= {muscle.name: (muscle.name,) for muscle in leg}
+    channels = []
+    for channel, given in zip(trial.emg.names, trial.emg.muscles, strict=True):
+        for name in given:
+            if name not in known:
+                problem = f"there is no muscle or group '{name}' in {database.name}"
+                expected = (
+                    "a muscle, its parts or a group with side: soleus_r, gluteus_maximus_r, hamstrings_r"
+                )
+                likely = [each for each in known if each[-2:] == name[-2:]] or list(known)
+                raise trial.document.unknown(problem, name, likely, CHANNELS, channel, expected=expected)
+        muscles = tuple(dict.fromkeys(muscle for name in given for muscle in known[name]))
+        if len({muscle[-1] for muscle in muscles}) > 1:
+            problem = f"the channel '{channel}' has muscles of both legs"
+            expected, remedy = "the muscles under one electrode", "name those of one leg"
+            raise trial.document.error(problem, CHANNELS, channel, 0, expected, remedy, code="conflict")
+        channels.append(muscles)
+    return tuple(channels)

@@ -36,7 +36,6 @@ from musclesolve.motion.motion_plausibility import (
 )
 from musclesolve.muscles.placing.place_muscles import LEG_DOFS
 from musclesolve.recording.data import SIDES, Recording, Trial
-from musclesolve.recording.schema import Document
 
 MARGIN = 0.1
 """Motion kept before and after the time range, so that derivatives are good to its ends [s]."""
@@ -127,7 +126,11 @@ def mechanics_of(trial: Trial, measured: Anatomy, start: Array | None = None) ->
     subject: they save iterations and do not change the result.
     """
     consistency, model = trial.consistency, subject_model(trial, measured.offsets)
-    targets = _targets(trial.document, consistency.weights, model, measured)
+    names = [*measured.points, *measured.directions]
+    if unknown := [name for name in consistency.weights if name not in names]:
+        error = unknown_name(unknown[0], "point or axis", names, " of the model that this recording shows")
+        raise trial.document.placed(error, "consistency", "weights")
+    targets = Targets.build(model, measured.points, measured.directions, consistency.weights)
     fit, motion = consistent_motion(
         model, targets, measured.time, consistency.method, consistency.derivatives, start
     )
@@ -156,14 +159,6 @@ def subject_model(
         if error.where != PLACE:
             raise
         raise trial.document.placed(error, "subject", PLACE) from None
-
-
-def _targets(document: Document, weights: Mapping[str, float], model: Model, measured: Anatomy) -> Targets:
-    names = [*measured.points, *measured.directions]
-    if unknown := [name for name in weights if name not in names]:
-        error = unknown_name(unknown[0], "point or axis", names, " of the model that this recording shows")
-        raise document.placed(error, "consistency", "weights")
-    return Targets.build(model, measured.points, measured.directions, weights)
 
 
 def measured_moments(recording: Recording, model: Model, motion: Motion, wrenches: list[Wrench]) -> Array:

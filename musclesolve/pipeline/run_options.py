@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import muscle_db
 from musclesolve._util.checks import check_choice
@@ -80,53 +80,57 @@ def find_options(
     """Look up what is given here, and what is not given in the trial file."""
     check_choice(side, "side", _SIDES)
     sides, sharing, muscles = _SIDES[side], trial.sharing, trial.muscles
-    _check_measured(trial, sides)
-    in_trial = partial(_in_trial, trial)
-    rule = muscles.fiber_lengths
-    database = in_trial("muscles", "database", lambda name: _fitting_set(name, rule), muscles.database)
+    if trial.legs and not set(sides) & set(trial.legs):
+        name = SIDE_NAMES[sides[0]]  # type: ignore[index]
+        raise InputError(
+            f"the {name} leg was not measured: no contact of its foot is completely on a plate",
+            code="bad_forces",
+            file=trial.path,
+            where="side",
+            expected=f"a leg that was measured: {', '.join(SIDE_NAMES[leg] for leg in trial.legs)}",
+            remedy="choose the other leg, or a time range in [time]",
+        )
+
+    def in_trial(table: str, key: str, find: Callable[..., Found], stated: object) -> Found:
+        """What the trial file names; an error without a file points at the key."""
+        try:
+            return find(stated)
+        except InputError as error:
+            if error.file is not None:
+                raise
+            raise trial.document.placed(error, table, key) from error
+
+    of_muscles = partial(in_trial, "muscles")
+    database = of_muscles(
+        "database", lambda name: _fitting_set(name, muscles.fiber_lengths), muscles.database
+    )
     elastic = muscles.tendon == "elastic"
     cost_of, solver_of = (motion_cost, motion_solver) if elastic else (find_cost, find_solver)
     chosen = in_trial("sharing", "cost", cost_of, sharing.cost) if cost is None else cost_of(cost)
     check_emg(trial, chosen)
     method = in_trial("sharing", "solver", solver_of, sharing.solver) if solver is None else solver_of(solver)
+    dofs = in_trial("sharing", "dofs", _dofs, sharing.dofs or SHARED_DOFS)
+    channels = channel_muscles(trial, database)
+    strain = of_muscles(
+        "tendon_strain", lambda stated: set_tendon_strains(database, stated), muscles.tendon_strain
+    )
+    if elastic:
+        names = [muscle.name for muscle in database]
+        of_muscles("database", lambda strains: check_tendon_strains(strains, names, database.name), strain)
+    if muscles.curves is not None:
+        of_muscles("curves", curve_family, muscles.curves)
     return Options(
         sides=sides,
         database=database,
         sharing=Sharing(chosen, method, muscles.tendon, sharing.reserve_weight),
-        dofs=in_trial("sharing", "dofs", _dofs, sharing.dofs or SHARED_DOFS),
-        channels=channel_muscles(trial, database),
-        **_muscle_rules(trial, database),
+        dofs=dofs,
+        strength=of_muscles("strength", lambda rule: checked_strength(rule, database), muscles.strength),
+        passive=of_muscles("passive", lambda rule: checked_passive(rule, database), muscles.passive),
+        fiber_lengths=muscles.fiber_lengths,
+        channels=channels,
+        curves=muscles.curves,
+        tendon_strain=muscles.tendon_strain,
     )
-
-
-def _in_trial(trial: Trial, table: str, key: str, find: Callable[..., Found], name: object) -> Found:
-    """What the trial file names; an error without a file points at the key."""
-    try:
-        return find(name)
-    except InputError as error:
-        if error.file is not None:
-            raise
-        raise trial.document.placed(error, table, key) from error
-
-
-def _muscle_rules(trial: Trial, database: muscle_db.MuscleDatabase) -> dict[str, Any]:
-    """The options on muscles of a set, looked up."""
-    given, in_trial = trial.muscles, partial(_in_trial, trial, "muscles")
-    strain = in_trial(
-        "tendon_strain", lambda stated: set_tendon_strains(database, stated), given.tendon_strain
-    )
-    if given.tendon == "elastic":
-        names = [muscle.name for muscle in database]
-        in_trial("database", lambda found: check_tendon_strains(found, names, database.name), strain)
-    if given.curves is not None:
-        in_trial("curves", curve_family, given.curves)
-    return {
-        "strength": in_trial("strength", lambda rule: checked_strength(rule, database), given.strength),
-        "passive": in_trial("passive", lambda rule: checked_passive(rule, database), given.passive),
-        "fiber_lengths": given.fiber_lengths,
-        "curves": given.curves,
-        "tendon_strain": given.tendon_strain,
-    }
 
 
 def check_emg(trial: Trial, cost: Cost) -> None:
@@ -168,20 +172,6 @@ def check_choices(cost: str | Cost | None, solver: str | Solver | None, side: st
         find_cost(cost)
     if solver is not None:
         find_solver(solver)
-
-
-def _check_measured(trial: Trial, sides: tuple[str, ...]) -> None:
-    """Refuse legs of which no frame was measured in the time range that was found."""
-    if trial.legs and not set(sides) & set(trial.legs):
-        name = SIDE_NAMES[sides[0]]  # type: ignore[index]
-        raise InputError(
-            f"the {name} leg was not measured: no contact of its foot is completely on a plate",
-            code="bad_forces",
-            file=trial.path,
-            where="side",
-            expected=f"a leg that was measured: {', '.join(SIDE_NAMES[leg] for leg in trial.legs)}",
-            remedy="choose the other leg, or a time range in [time]",
-        )
 
 
 def _fitting_set(name: str, rule: str | None) -> muscle_db.MuscleDatabase:

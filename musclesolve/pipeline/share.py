@@ -12,11 +12,10 @@ from dataclasses import fields, replace
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Mask, true_runs
+from musclesolve._util.arrays import true_runs
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve.errors import InputError
 from musclesolve.muscles.elastic.elastic_muscles import ElasticMuscles
-from musclesolve.muscles.muscle_state import MuscleState
 from musclesolve.pipeline.body import Analysis, Body, Part, SharedPart, Sharing, TendonStates
 from musclesolve.sharing.cost.cost_base import Cost, single_costs
 from musclesolve.sharing.cost.cost_registry import find_cost
@@ -58,12 +57,15 @@ def share_part(part: Part, sharing: Sharing) -> SharedPart:
     The status of a frame that is not usable is INVALID_MOTION, NOT_MEASURED where its moments are not known, and
     TOO_FEW_FRAMES in runs that are too short for elastic tendons.
     """
+    tendons, notes = None, tuple[str, ...]()
     if sharing.tendon == "elastic":
         solution, tendons, notes = share_motion(part, sharing, ElasticMuscles.of(part.state.parameters))
-        part = replace(part, state=_in_solved_state(part.state, solution, tendons))
-        problem = sharing_problem(part, sharing)
-    else:
-        problem, tendons, notes = sharing_problem(part, sharing), None, ()
+        solved = ("fiber_length", "fiber_velocity", "force_capacity", "passive_force")
+        state = {name: getattr(tendons, name) for name in solved}
+        slack = np.asarray(solution.force + tendons.passive_force <= 0.0)
+        part = replace(part, state=replace(part.state, **state, slack=slack))
+    problem = sharing_problem(part, sharing)
+    if tendons is None:
         solution = solve(problem, sharing.cost, sharing.solver, on_infeasible="reserve")
     status = np.where(part.usable, solution.status, Status.INVALID_MOTION)
     status = np.where(part.measured, status, Status.NOT_MEASURED).astype(np.int8)
@@ -150,15 +152,29 @@ def share_motion(
     method = METHODS[motion_solver(sharing.solver).name]
     cost = motion_cost(sharing.cost)
     frames, count = part.state.musculotendon_length.shape
-    arrays = _unsolved(frames, len(part.shared), count, sharing.reserve_weight)
+    arrays = SolutionArrays.unfilled(frames, len(part.shared), count)
+    for field in fields(arrays)[:-1]:
+        getattr(arrays, field.name).fill(np.nan if field.type == "Array" else 0)
+    arrays.status.fill(Status.INVALID_INPUT)
+    arrays.reserve_weight.fill(np.inf if sharing.reserve_weight is None else sharing.reserve_weight)
     tendons, solved = TendonStates.empty(frames, count), list[MotionSolution]()
     for first, stop in true_runs(np.asarray(part.usable & part.measured)):
         if stop - first < FEWEST_FRAMES:
             arrays.status[first:stop] = Status.TOO_FEW_FRAMES
             continue
-        problem = motion_problem(part, slice(first, stop), muscles, sharing.reserve_weight)
+        run = slice(first, stop)
+        problem = motion_problem(part, run, muscles, sharing.reserve_weight)
         motion = solve_motion(problem, cost, method, on_infeasible="reserve")
-        _store(arrays, first, motion)
+        # status and certificate of all frames, numbers of those that are solved
+        arrays.status[run], arrays.kkt_residual[run] = motion.status, motion.kkt_residual
+        arrays.iterations[run] = motion.iterations
+        rows = first + np.flatnonzero(motion.solved)
+        for name in ("activation", "reserve", "multiplier", "cost"):
+            getattr(arrays, name)[rows] = getattr(motion, name)[motion.solved]
+        # without a weight of the user's, that of a reserve is known where it was needed: s = lambda / w
+        known = (motion.status == Status.SOLVED_WITH_RESERVE)[:, None] & (motion.reserve != 0.0)
+        weight = arrays.reserve_weight[run]
+        np.divide(motion.multiplier, motion.reserve, out=weight, where=known & np.isinf(weight))
         tendons.store(first, motion)
         solved.append(motion)
     arrays.force = arrays.activation * tendons.force_capacity
@@ -181,42 +197,4 @@ def motion_problem(
         dof=part.shared,
         reserve_weight=None if reserve_weight is None else np.array(reserve_weight),
         emg=None if part.emg is None else part.emg[run],
-    )
-
-
-def _unsolved(frames: int, moments: int, muscles: int, weight: float | None) -> SolutionArrays:
-    arrays = SolutionArrays.unfilled(frames, moments, muscles)
-    for field in fields(arrays)[:-1]:
-        getattr(arrays, field.name).fill(np.nan if field.type == "Array" else 0)
-    arrays.status.fill(Status.INVALID_INPUT)
-    arrays.reserve_weight.fill(np.inf if weight is None else weight)
-    return arrays
-
-
-def _store(arrays: SolutionArrays, first: int, motion: MotionSolution) -> None:
-    """Store the frames of a motion: status and certificate of all, numbers of those that are solved."""
-    run = slice(first, first + len(motion.time))
-    arrays.status[run], arrays.kkt_residual[run] = motion.status, motion.kkt_residual
-    arrays.iterations[run] = motion.iterations
-    solved = motion.solved
-    rows = first + np.flatnonzero(solved)
-    for name in ("activation", "reserve", "multiplier", "cost"):
-        getattr(arrays, name)[rows] = getattr(motion, name)[solved]
-    # without a weight of the user's, that of a reserve is known where it was needed: s = lambda / w
-    known = (motion.status == Status.SOLVED_WITH_RESERVE)[:, None] & (motion.reserve != 0.0)
-    weight = arrays.reserve_weight[run]
-    np.divide(motion.multiplier, motion.reserve, out=weight, where=known & np.isinf(weight))
-
-
-def _in_solved_state(state: MuscleState, solution: Solution, tendons: TendonStates) -> MuscleState:
-    """The muscles where their tendons have them; NaN in frames without a solution."""
-    tension: Array = solution.force + tendons.passive_force
-    slack: Mask = np.asarray(tension <= 0.0)
-    return replace(
-        state,
-        fiber_length=tendons.fiber_length,
-        fiber_velocity=tendons.fiber_velocity,
-        force_capacity=tendons.force_capacity,
-        passive_force=tendons.passive_force,
-        slack=slack,
     )

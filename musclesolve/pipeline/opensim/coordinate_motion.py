@@ -79,7 +79,7 @@ def coordinate_motion(
 
     The filter is the one of OpenSim's tools: a Butterworth filter of order 3 run forwards and backwards, which halves
     the amplitude at the cut-off frequency; here it has neither lag nor a transient at the ends (`low_pass`). Rates are
-    those of the quintic spline through the filtered values.
+    those of the natural quintic spline through the filtered values.
 
     Args:
         coordinates: the columns of other names than coordinates of the model are ignored. In degrees or radians as
@@ -92,8 +92,21 @@ def coordinate_motion(
         InputError: no coordinate of the model, one that stands twice, gaps, radians that can only be degrees, uneven
             sampling.
     """
+    from scipy.interpolate import make_interp_spline
+
     table = as_table(coordinates, "coordinates")
-    columns = _columns(model, table)
+    columns: dict[str, int] = {}
+    for k, column in enumerate(table.names):
+        if (name := plain_name(column)) in model.coordinates:
+            check_used([column], "column", table.repeated, table.path)
+            if columns.setdefault(name, k) != k:
+                raise InputError(
+                    f"the coordinate {name} stands twice: as '{table.names[columns[name]]}' and as '{column}'",
+                    code="duplicate_name",
+                    file=_file(table),
+                    expected="one column for each coordinate",
+                    remedy="remove one of them",
+                )
     names = tuple(name for name in model.coordinates if name in columns)
     if not names:
         raise InputError(
@@ -104,59 +117,50 @@ def coordinate_motion(
             remedy="give the coordinates of inverse kinematics of this model",
         )
     values = table.values[:, [columns[name] for name in names]].copy()
-    _check_finite(table, names, values)
+    lost = ~np.isfinite(values)
+    if lost.any():
+        row, first = np.argwhere(lost)[0]
+        raise InputError(
+            f"{names[first]} has no value at {table.time[row]:g} s ({lost.sum()} such values in all)",
+            code="not_finite",
+            file=_file(table),
+            where=f"line {table.lines[row]}" if len(table.lines) else None,
+            expected="a number for every coordinate at every time",
+            remedy="fill the gaps, or give a file without this stretch",
+        )
     angles = np.array([model.coordinates[name].rotational for name in names])
     degrees, unit_notes = _in_degrees(table, names, values * angles)
     if degrees:
         values[:, angles] = np.radians(values[:, angles])
-    notes = [*table.sentences, *unit_notes, *_locked_notes(model, names, values)]
-    filtered = values if cutoff_hz is None else _filtered(table, values, cutoff_hz)
-    notes += _jump_notes(table, names, np.abs(filtered - values) * angles)
-    rates = _derivatives(table, filtered)
-    return CoordinateMotion(table.time, names, filtered, *rates, cutoff_hz, _file(table), tuple(notes))
-
-
-def _locked_notes(model: OpenSimModel, names: tuple[str, ...], values: Array) -> list[str]:
-    """Coordinates that the model locks at another value than the file has."""
-    parts = []
-    for name, column in zip(names, values.T, strict=True):
-        locked = model.coordinates[name]
-        if locked.locked and np.abs(column - locked.default).max() > _UNLIKE:
-            parts.append(
-                f"{name} at {locked.default:.3g}, the file has {column.min():.3g} to {column.max():.3g}"
-            )
-    return [f"The model locks coordinates that the motion moves: {'; '.join(parts)} (rad or m)."] * bool(
-        parts
-    )
-
-
-def _jump_notes(table: Table, names: tuple[str, ...], change: Array) -> list[str]:
-    """Angles that the filter changes by much: they jump in the file."""
-    frame, column = np.unravel_index(int(change.argmax()), change.shape)
-    if change[frame, column] < _JUMP:
-        return []
-    return [
-        f"{names[column]} jumps at {table.time[frame]:.4g} s: the filter changes it by "
-        f"{np.degrees(change[frame, column]):.0f} degrees there. Correct the coordinates, or leave this time out."
+    notes = [*table.sentences, *unit_notes]
+    moved = [
+        f"{name} at {locked.default:.3g}, the file has {column.min():.3g} to {column.max():.3g}"
+        for name, column in zip(names, values.T, strict=True)
+        if (locked := model.coordinates[name]).locked and np.abs(column - locked.default).max() > _UNLIKE
     ]
-
-
-def _columns(model: OpenSimModel, table: Table) -> dict[str, int]:
-    """Column of every coordinate of the model that a table holds."""
-    found: dict[str, int] = {}
-    for k, column in enumerate(table.names):
-        if (name := plain_name(column)) not in model.coordinates:
-            continue
-        check_used([column], "column", table.repeated, table.path)
-        if found.setdefault(name, k) != k:
-            raise InputError(
-                f"the coordinate {name} stands twice: as '{table.names[found[name]]}' and as '{column}'",
-                code="duplicate_name",
-                file=_file(table),
-                expected="one column for each coordinate",
-                remedy="remove one of them",
-            )
-    return found
+    if moved:
+        notes.append(f"The model locks coordinates that the motion moves: {'; '.join(moved)} (rad or m).")
+    if cutoff_hz is not None:
+        check_number(cutoff_hz, "cutoff_hz", "a cut-off frequency above zero [Hz], or None", above=0.0)
+    if len(table.time) < FEWEST_FRAMES:
+        raise InputError(
+            f"{len(table.time)} frames",
+            code="too_few_frames",
+            file=_file(table),
+            expected=f"at least {FEWEST_FRAMES} frames, of which velocities can be made",
+        )
+    filtered = values if cutoff_hz is None else _filtered(table, values, cutoff_hz)
+    change = np.abs(filtered - values) * angles
+    row, largest = np.unravel_index(int(change.argmax()), change.shape)
+    if change[row, largest] >= _JUMP:
+        notes.append(
+            f"{names[largest]} jumps at {table.time[row]:.4g} s: the filter changes it by "
+            f"{np.degrees(change[row, largest]):.0f} degrees there. Correct the coordinates, or leave this time out."
+        )
+    ends = [(order, np.zeros(len(names))) for order in (3, 4)]
+    curve = make_interp_spline(table.time, filtered, 5, bc_type=(ends, ends))
+    rates = curve(table.time, 1), curve(table.time, 2)
+    return CoordinateMotion(table.time, names, filtered, *rates, cutoff_hz, _file(table), tuple(notes))
 
 
 def plain_name(column: str) -> str:
@@ -172,25 +176,23 @@ def as_table(source: Source, what: str) -> Table:
     if isinstance(source, str | Path):
         return read_mot(source)
     given: Any = source
+    columns: dict[str, object] = {}
     if hasattr(given, "data_vars") and "time" in given.coords:
-        columns = {str(k): _radians(each) for k, each in given.data_vars.items() if each.dims == ("time",)}
-        return _of_columns(given.coords["time"].values, columns, what)
-    if isinstance(given, Mapping) and "time" in given:
-        return _of_columns(given["time"], {k: v for k, v in given.items() if k != "time"}, what)
-    raise InputError(
-        f"{what} is {type(source).__name__}",
-        code="bad_type",
-        where=what,
-        expected='the path of a .mot or .sto file, a Table, a Dataset over time, or arrays by name with "time"',
-    )
-
-
-def _radians(variable: xr.DataArray) -> Array:
-    degrees = str(variable.attrs.get("units", "rad")).lower() in ("deg", "degree", "degrees")
-    return np.radians(variable.values) if degrees else np.asarray(variable.values, dtype=float)
-
-
-def _of_columns(time: object, columns: Mapping[str, object], what: str) -> Table:
+        time = given.coords["time"].values
+        for name, variable in given.data_vars.items():
+            if variable.dims == ("time",):
+                degrees = str(variable.attrs.get("units", "rad")).lower() in ("deg", "degree", "degrees")
+                columns[str(name)] = np.radians(variable.values) if degrees else variable.values
+    elif isinstance(given, Mapping) and "time" in given:
+        time = given["time"]
+        columns = {name: column for name, column in given.items() if name != "time"}
+    else:
+        raise InputError(
+            f"{what} is {type(source).__name__}",
+            code="bad_type",
+            where=what,
+            expected='the path of a .mot or .sto file, a Table, a Dataset over time, or arrays by name with "time"',
+        )
     times = check_increasing(time, where=what)
     expected = f"{len(times)} numbers, one for each time"
     values = [
@@ -203,21 +205,6 @@ def _of_columns(time: object, columns: Mapping[str, object], what: str) -> Table
 
 def _file(table: Table) -> Path | None:
     return table.path if table.path.name else None
-
-
-def _check_finite(table: Table, names: tuple[str, ...], values: Array) -> None:
-    lost = ~np.isfinite(values)
-    if lost.any():
-        row, column = np.argwhere(lost)[0]
-        place = f"line {table.lines[row]}" if len(table.lines) else None
-        raise InputError(
-            f"{names[column]} has no value at {table.time[row]:g} s ({lost.sum()} such values in all)",
-            code="not_finite",
-            file=_file(table),
-            where=place,
-            expected="a number for every coordinate at every time",
-            remedy="fill the gaps, or give a file without this stretch",
-        )
 
 
 def _in_degrees(table: Table, names: tuple[str, ...], angles: Array) -> tuple[bool, list[str]]:
@@ -262,8 +249,6 @@ def _in_degrees(table: Table, names: tuple[str, ...], angles: Array) -> tuple[bo
 
 
 def _filtered(table: Table, values: Array, cutoff_hz: float) -> Array:
-    check_number(cutoff_hz, "cutoff_hz", "a cut-off frequency above zero [Hz], or None", above=0.0)
-    _check_count(table)
     steps = np.diff(table.time)
     if np.ptp(steps) > _EVEN * steps.mean():
         raise InputError(
@@ -289,26 +274,6 @@ def _filtered(table: Table, values: Array, cutoff_hz: float) -> Array:
             expected=error.expected,
             remedy=error.remedy,
         ) from error
-
-
-def _check_count(table: Table) -> None:
-    if len(table.time) < FEWEST_FRAMES:
-        raise InputError(
-            f"{len(table.time)} frames",
-            code="too_few_frames",
-            file=_file(table),
-            expected=f"at least {FEWEST_FRAMES} frames, of which velocities can be made",
-        )
-
-
-def _derivatives(table: Table, values: Array) -> tuple[Array, Array]:
-    """First and second derivative of the natural quintic spline through the values."""
-    from scipy.interpolate import make_interp_spline
-
-    _check_count(table)
-    ends = [(order, np.zeros(values.shape[1])) for order in (3, 4)]
-    curve = make_interp_spline(table.time, values, 5, bc_type=(ends, ends))
-    return curve(table.time, 1), curve(table.time, 2)
 
 
 ANGLE, LENGTH = np.radians(1.0), 0.002

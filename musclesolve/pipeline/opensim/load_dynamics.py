@@ -205,7 +205,8 @@ def load_moments(
         holes, name = limits.long_holes(load.time), load.file.name if load.file else "The loads file"
         notes += [*load.notes, *([hole_note(f"{name} lacks rows", holes, limits)] if holes else [])]
         loads.append(load.with_holes(limits))
-    known = _within(motion.time, loads)
+    inside = [within(motion.time, load.time[0], load.time[-1]) for load in loads]
+    known = np.all(inside, axis=0) if inside else np.ones(len(motion.time), dtype=bool)
     if not known.any():
         raise InputError(
             f"no frame of the coordinates ({motion.time[0]:g} to {motion.time[-1]:g} s) is within the loads",
@@ -226,18 +227,6 @@ def load_moments(
             f"{foot} stands without a ground reaction in {standing.sum()} of {len(standing)} frames (the root lacks "
             f"more than {100.0 * MISSING:g} % of the weight): moments of its leg are not measured there."
         )
-    return CoordinateMoments(
-        moment, known, Path(path), (_loads_note(loads), *dict.fromkeys(notes)), tuple(loads)
-    )
-
-
-def _within(time: Array, loads: Sequence[ExternalLoad]) -> Mask:
-    known = np.ones(len(time), dtype=bool)
-    for load in loads:
-        known &= within(time, load.time[0], load.time[-1])
-    return known
-
-
-def _loads_note(loads: Sequence[ExternalLoad]) -> str:
     acting = ", ".join(f"{load.name} on {load.body}" for load in loads) or "none"
-    return f"Moments by inverse dynamics; external loads: {acting}."
+    method = f"Moments by inverse dynamics; external loads: {acting}."
+    return CoordinateMoments(moment, known, Path(path), (method, *dict.fromkeys(notes)), tuple(loads))

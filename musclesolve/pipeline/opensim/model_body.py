@@ -10,12 +10,11 @@ from typing import TypedDict, Unpack
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Mask, within
+from musclesolve._util.arrays import Array, Indices, within
 from musclesolve._util.checks import check_choice, check_number
 from musclesolve._util.message_text import few
 from musclesolve._util.sides import ALL_SIDES, side_of, split_side, with_side
 from musclesolve.errors import InputError
-from musclesolve.muscles.muscle_parameters import MuscleParameters
 from musclesolve.muscles.muscle_state import MuscleState
 from musclesolve.muscles.tendon_strain import TendonStrain, check_tendon, check_tendon_strains
 from musclesolve.opensim.geometry import (
@@ -39,7 +38,7 @@ from musclesolve.pipeline.opensim.coordinate_motion import (
     coordinate_motion,
 )
 from musclesolve.pipeline.opensim.load_dynamics import LoadDynamics, load_dynamics, load_moments
-from musclesolve.pipeline.opensim.moments import CoordinateMoments, shared_moments
+from musclesolve.pipeline.opensim.moments import shared_moments
 from musclesolve.pipeline.opensim.moments_and_model import moment_warnings
 from musclesolve.pipeline.opensim.shared_choice import SharedChoice, separate_groups, shared_choice
 from musclesolve.pipeline.share import motion_cost, motion_solver, sharing_problem
@@ -215,12 +214,6 @@ def opensim_problem(
             are elastic, ...
     """
     options = ModelOptions(**choices)
-    _require_rigid(options)
-    body = model_body(model, coordinates, moments, options)
-    return sharing_problem(body.whole, body.sharing)
-
-
-def _require_rigid(options: ModelOptions) -> None:
     if options.tendon != "rigid":
         raise InputError(
             f"a problem of single frames with {options.tendon} tendons",
@@ -229,6 +222,8 @@ def _require_rigid(options: ModelOptions) -> None:
             expected='tendon = "rigid": how an elastic tendon stretches depends on the whole motion',
             remedy='call share_model(..., tendon="elastic")',
         )
+    body = model_body(model, coordinates, moments, options)
+    return sharing_problem(body.whole, body.sharing)
 
 
 def model_body(
@@ -242,16 +237,24 @@ def model_body(
 
     sharing: how its moments are shared; with the usual cost and solver unless given.
     """
-    loaded = model if isinstance(model, OpenSimModel) else read_osim(model)
-    choice = shared_choice(loaded, options.dofs, options.muscles, options.side)
-    motion = coordinate_motion(loaded, coordinates, options.cutoff_hz)
-    _require_coordinates(loaded, choice, motion)
+    model = model if isinstance(model, OpenSimModel) else read_osim(model)
+    choice = shared_choice(model, options.dofs, options.muscles, options.side)
+    motion = coordinate_motion(model, coordinates, options.cutoff_hz)
+    needed = {name for name in {*choice.needed, *choice.dofs} if not model.coordinates[name].locked}
+    if lacking := [name for name in model.coordinates if name in needed and name not in motion.names]:
+        raise InputError(
+            f"there is no column {few(lacking, 8)}",
+            code="missing_column",
+            file=motion.file,
+            expected="every coordinate that the muscles cross and the model does not lock",
+            remedy="give the file of inverse kinematics of this model, or choose other muscles",
+        )
     if options.loads is not None and moments is None:
-        found = load_moments(loaded, motion, choice.dofs, options.loads)
+        due = load_moments(model, motion, choice.dofs, options.loads)
     elif moments is not None and options.loads is None:
-        found = shared_moments(loaded, moments, choice.dofs, motion)
-        contradictions = moment_warnings(loaded, coordinates, moments, motion)
-        found = replace(found, notes=(*found.notes, *contradictions))
+        due = shared_moments(model, moments, choice.dofs, motion)
+        contradictions = moment_warnings(model, coordinates, moments, motion)
+        due = replace(due, notes=(*due.notes, *contradictions))
     else:
         raise InputError(
             "both moments and loads are given"
@@ -261,7 +264,109 @@ def model_body(
             expected="joint moments, or external loads that they are computed from",
             remedy="give one of them",
         )
-    return body_of_moments(loaded, choice, motion, found, options, sharing)
+
+    # the frames of the time range whose moments are known
+    start, end = options.start_s, options.end_s
+    wanted = within(motion.time, -np.inf if start is None else start, np.inf if end is None else end)
+    kept = due.known & wanted
+    if np.isnan(due.moment[kept]).all():
+        time = motion.time[due.known & ~np.isnan(due.moment).all(axis=1)]
+        if not time.size:
+            raise InputError(
+                "no moment is known in any frame of the coordinates",
+                code="missing_samples",
+                file=due.file,
+                expected="numbers where the coordinates are",
+                remedy="give inverse dynamics, or ground reactions, without such gaps",
+            )
+        limits = {"from": start, "to": end}
+        stated = " ".join(f"{word} {limit:g} s" for word, limit in limits.items() if limit is not None)
+        raise InputError(
+            f"no frame with moments lies in the time range {stated}",
+            code="bad_range",
+            file=motion.file,
+            where=TIME_RANGE,
+            expected=f"a range within {time[0]:g} to {time[-1]:g} s",
+            remedy="correct the time range",
+        )
+    notes = [*choice.notes, *motion.notes, *due.notes, *curve_notes(choice.muscles)]
+    if left := int((wanted & ~due.known).sum()):
+        notes.append(f"{left} frames of the coordinates have no moments and are left out.")
+    motion = motion.frames(kept)
+    dynamics = loads = None
+    if due.loads is not None:
+        dynamics = load_dynamics(model, motion, due.loads)
+        loads = dynamics.joint_loads(model, shared_joints(model, choice.dofs), choice.names)
+        notes += dynamics.residual_notes(model)
+
+    # the muscles, with elastic tendons longer than those of the model where its paths are
+    rigid = options.tendon == "rigid"
+    muscles = muscle_parameters(
+        choice.muscles, with_passive=options.passive == "table", tendon_strain=options.tendon_strain
+    )
+    shift = np.zeros(len(muscles.names))
+    if not rigid:
+        check_tendon_strains(muscles.tendon_strain, muscles.names, f"the model {model.name}")
+        shift = tendon_shifts(model, muscles.names)
+        muscles = replace(muscles, tendon_slack_length=muscles.tendon_slack_length + shift)
+    geometry, velocity = geometry_along(model, choice, motion)
+    shared = len(choice.dofs)
+    arms = {name: getattr(geometry, name)[:, :shared] for name in ("moment_arm", "opensim_arm")}
+    if differing := difference_note(replace(geometry, **arms)):
+        here = (
+            "Here moment arms and velocities are those of the path. So are lengths, but of muscles over several wrap "
+            "objects, which have OpenSim's, since the tendons of such models were chosen with them."
+        )
+        notes.append(f"{differing} {here if rigid else 'Here all are those of the path.'}")
+    if shifted := shift_note(choice.names, shift):
+        notes.append(shifted)
+    # where tendons are rigid frames stand alone: the fibers have the lengths that OpenSim gives them
+    length = fiber_path_lengths(model, geometry) if rigid else geometry.length
+    angle, speed = _coordinates(model, motion, choice.dofs)
+    usual = Sharing(find_cost(COST), find_solver(SOLVER), options.tendon, options.reserve_weight)
+    whole = Part(
+        sides=_sides(choice.dofs),
+        dofs=choice.dofs,
+        shared=choice.dofs,
+        state=MuscleState.of(muscles, length, velocity, arms["moment_arm"]),
+        moment=due.moment[kept],
+        usable=np.ones(len(motion.time), dtype=bool),
+        time=motion.time,
+        loads=loads,
+    )
+    return ModelBody(
+        model=model,
+        options=options,
+        sharing=sharing or usual,
+        choice=choice,
+        motion=motion,
+        whole=whole,
+        parts=tuple(
+            _part(model, whole, dofs, np.array(numbers, dtype=np.intp))
+            for dofs, numbers in separate_groups(choice.crossing, choice.names, choice.dofs)
+        ),
+        angle=angle,
+        speed=speed,
+        moment_file=due.file,
+        dynamics=dynamics,
+        notes=tuple(notes),
+        beyond=beyond_ranges(model, motion, choice.needed | set(choice.dofs)),
+    )
+
+
+def _part(model: OpenSimModel, whole: Part, dofs: list[int], muscles: Indices) -> Part:
+    """Some coordinates and the muscles that act on them alone, by their numbers in the whole."""
+    names = tuple(whole.dofs[k] for k in dofs)
+    joints = [joint.name for joint in shared_joints(model, names)]
+    return replace(
+        whole,
+        sides=_sides(names),
+        dofs=names,
+        shared=names,
+        state=whole.state.part(dofs, muscles),
+        moment=whole.moment[:, dofs],
+        loads=None if whole.loads is None else whole.loads.part(joints, muscles),
+    )
 
 
 def body_of_trial(
@@ -360,123 +465,22 @@ def model_channels(trial: ModelTrial, muscles: Sequence[str]) -> Channels:
     return tuple(channels)
 
 
-def body_of_moments(
-    model: OpenSimModel,
-    choice: SharedChoice,
-    motion: CoordinateMotion,
-    moments: CoordinateMoments,
-    options: ModelOptions,
-    sharing: Sharing | None = None,
-) -> ModelBody:
-    """The body for moments (T, m) of the chosen coordinates along a motion, wherever they come from."""
-    wanted = _in_range(motion, options)
-    kept = moments.known & wanted
-    if np.isnan(moments.moment[kept]).all():
-        raise _no_frames(motion, moments, options)
-    notes = [*choice.notes, *motion.notes, *moments.notes, *curve_notes(choice.muscles)]
-    if left := int((wanted & ~moments.known).sum()):
-        notes.append(f"{left} frames of the coordinates have no moments and are left out.")
-    motion, moment = motion.frames(kept), moments.moment[kept]
-    dynamics = None if moments.loads is None else load_dynamics(model, motion, moments.loads)
-    if dynamics is not None:
-        notes += dynamics.residual_notes(model)
-    muscles, shift = _muscles(model, choice, options)
-    geometry, velocity = geometry_along(model, choice, motion)
-    length, arm = geometry.length, geometry.moment_arm[:, : len(choice.dofs)]
-    if options.tendon == "rigid":
-        # frames stand alone: the fibers have the lengths that OpenSim gives them
-        length = fiber_path_lengths(model, geometry)
-    notes += _length_notes(choice, options, geometry, shift)
-    loads = None
-    if dynamics is not None:
-        loads = dynamics.joint_loads(model, shared_joints(model, choice.dofs), choice.names)
-    whole = Part(
-        sides=_sides(choice.dofs),
-        dofs=choice.dofs,
-        shared=choice.dofs,
-        state=MuscleState.of(muscles, length, velocity, arm),
-        moment=moment,
-        usable=np.ones(len(moment), dtype=bool),
-        time=motion.time,
-        loads=loads,
-    )
-    return ModelBody(
-        model=model,
-        options=options,
-        sharing=sharing
-        or Sharing(find_cost(COST), find_solver(SOLVER), options.tendon, options.reserve_weight),
-        choice=choice,
-        motion=motion,
-        whole=whole,
-        parts=_parts(model, choice, whole),
-        angle=_coordinates(model, choice, motion, motion.value),
-        speed=_coordinates(model, choice, motion, motion.speed),
-        moment_file=moments.file,
-        dynamics=dynamics,
-        notes=tuple(notes),
-        beyond=beyond_ranges(model, motion, choice.needed | set(choice.dofs)),
-    )
-
-
-def _parts(model: OpenSimModel, choice: SharedChoice, whole: Part) -> tuple[Part, ...]:
-    """Coordinates and muscles that can be shared apart: no muscle of a part acts on another part."""
-    parts = []
-    for dofs, numbers in separate_groups(choice.crossing, choice.names, choice.dofs):
-        names, muscles = tuple(choice.dofs[k] for k in dofs), np.array(numbers, dtype=np.intp)
-        joints = [joint.name for joint in shared_joints(model, names)]
-        parts.append(
-            Part(
-                sides=_sides(names),
-                dofs=names,
-                shared=names,
-                state=whole.state.part(dofs, muscles),
-                moment=whole.moment[:, dofs],
-                usable=whole.usable,
-                time=whole.time,
-                loads=None if whole.loads is None else whole.loads.part(joints, muscles),
-            )
-        )
-    return tuple(parts)
-
-
 def _sides(dofs: Sequence[str]) -> tuple[str, ...]:
     """The sides of some coordinates, by the ends of their names."""
     present = {side_of(name) for name in dofs}
     return tuple(side for side in ALL_SIDES if side in present)
 
 
-def _muscles(
-    model: OpenSimModel, choice: SharedChoice, options: ModelOptions
-) -> tuple[MuscleParameters, Array]:
-    """Muscles, and by how much their tendons are longer than in the model (n,) [m], where tendons are elastic."""
-    passive, strain = options.passive == "table", options.tendon_strain
-    muscles = muscle_parameters(choice.muscles, with_passive=passive, tendon_strain=strain)
-    if options.tendon == "rigid":
-        return muscles, np.zeros(len(muscles.names))
-    check_tendon_strains(muscles.tendon_strain, muscles.names, f"the model {model.name}")
-    shift = tendon_shifts(model, muscles.names)
-    return replace(muscles, tendon_slack_length=muscles.tendon_slack_length + shift), shift
-
-
-def _length_notes(
-    choice: SharedChoice, options: ModelOptions, geometry: OpenSimGeometry, shift: Array
-) -> list[str]:
-    """What a user should know where OpenSim's lengths are not those of the paths."""
-    shared = len(choice.dofs)
-    about = replace(
-        geometry,
-        moment_arm=geometry.moment_arm[:, :shared],
-        opensim_arm=geometry.opensim_arm[:, :shared],
+def _coordinates(model: OpenSimModel, motion: CoordinateMotion, names: Sequence[str]) -> tuple[Array, Array]:
+    """Values and rates (T, k) of some coordinates; locked ones rest at their default."""
+    value, speed = motion.by_name(motion.value), motion.by_name(motion.speed)
+    none = np.zeros(len(motion.time))
+    for name in names:
+        if (coordinate := model.coordinates[name]).locked:
+            value[name], speed[name] = none + coordinate.default, none
+    return np.stack([value[name] for name in names], axis=1), np.stack(
+        [speed[name] for name in names], axis=1
     )
-    note = difference_note(about)
-    if note and options.tendon == "rigid":
-        note += (
-            " Here moment arms and velocities are those of the path. So are lengths, but of muscles over several wrap "
-            "objects, which have OpenSim's, since the tendons of such models were chosen with them."
-        )
-    elif note:
-        note += " Here all are those of the path."
-    return [text for text in (note, shift_note(choice.names, shift)) if text]
 
 
 def geometry_along(
@@ -488,64 +492,8 @@ def geometry_along(
     coordinate have no capacity, the optimum would follow from what round-off leaves of its row.
     """
     names = (*choice.dofs, *sorted(choice.needed - set(choice.dofs)))
-    given, speeds = motion.by_name(motion.value), motion.by_name(motion.speed)
-    moving = {name for name in given if not model.coordinates[name].locked}
-    none = np.zeros(len(motion.time))
-    values = {
-        name: given[name] if name in moving else none + model.coordinates[name].default for name in names
-    }
-    found = opensim_geometry(model, values, names, choice.names)
-    speed = np.stack([speeds[name] if name in moving else none for name in names], axis=1)
+    value, speed = _coordinates(model, motion, names)
+    geometry = opensim_geometry(model, dict(zip(names, value.T, strict=True)), names, choice.names)
     crosses = np.array([[name in choice.crossing[muscle] for muscle in choice.names] for name in names])
-    found = replace(found, moment_arm=np.where(crosses, found.moment_arm, 0.0))
-    return found, -np.einsum("tk,tkn->tn", speed, found.moment_arm)
-
-
-def _coordinates(model: OpenSimModel, choice: SharedChoice, motion: CoordinateMotion, series: Array) -> Array:
-    """Values or speeds (T, m) of the shared coordinates; locked ones rest at their default."""
-    given, still = motion.by_name(series), np.zeros(len(motion.time))
-    rest = series is motion.value
-    coordinates = [model.coordinates[name] for name in choice.dofs]
-    columns = [still + rest * each.default if each.locked else given[each.name] for each in coordinates]
-    return np.stack(columns, axis=1)
-
-
-def _require_coordinates(model: OpenSimModel, choice: SharedChoice, motion: CoordinateMotion) -> None:
-    """Refuse a motion that lacks a coordinate on which a muscle depends."""
-    needed = {name for name in {*choice.needed, *choice.dofs} if not model.coordinates[name].locked}
-    if lacking := [name for name in model.coordinates if name in needed and name not in motion.names]:
-        raise InputError(
-            f"there is no column {few(lacking, 8)}",
-            code="missing_column",
-            file=motion.file,
-            expected="every coordinate that the muscles cross and the model does not lock",
-            remedy="give the file of inverse kinematics of this model, or choose other muscles",
-        )
-
-
-def _in_range(motion: CoordinateMotion, options: ModelOptions) -> Mask:
-    start = -np.inf if options.start_s is None else options.start_s
-    end = np.inf if options.end_s is None else options.end_s
-    return within(motion.time, start, end)
-
-
-def _no_frames(motion: CoordinateMotion, moments: CoordinateMoments, options: ModelOptions) -> InputError:
-    time = motion.time[moments.known & ~np.isnan(moments.moment).all(axis=1)]
-    if not time.size:
-        return InputError(
-            "no moment is known in any frame of the coordinates",
-            code="missing_samples",
-            file=moments.file,
-            expected="numbers where the coordinates are",
-            remedy="give inverse dynamics, or ground reactions, without such gaps",
-        )
-    limits = {"from": options.start_s, "to": options.end_s}
-    stated = " ".join(f"{word} {limit:g} s" for word, limit in limits.items() if limit is not None)
-    return InputError(
-        f"no frame with moments lies in the time range {stated}",
-        code="bad_range",
-        file=motion.file,
-        where=TIME_RANGE,
-        expected=f"a range within {time[0]:g} to {time[-1]:g} s",
-        remedy="correct the time range",
-    )
+    geometry = replace(geometry, moment_arm=np.where(crosses, geometry.moment_arm, 0.0))
+    return geometry, -np.einsum("tk,tkn->tn", speed, geometry.moment_arm)

@@ -74,10 +74,30 @@ def coordinate_moments(
     Raises:
         InputError: a column is missing or stands twice, or none of the times is covered.
     """
-    table = _table(source, time)
+    if isinstance(source, Mapping) and "time" not in source and not hasattr(source, "data_vars"):
+        expected = f"{len(time)} numbers, one for each time of the coordinates"
+        arrays = {
+            str(name): check_real_array(column, str(name), expected, where="moments", shapes=((len(time),),))
+            for name, column in source.items()
+        }
+        source = {"time": time, **arrays}
+    table = as_table(source, "moments")
     file = table.path if table.path.name else None
-    missing = [name for name in optional if not _columns(table, name, file)]
-    columns = [_column(table, name, file) for name in (*names, *optional) if name not in missing]
+    columns: dict[str, int] = {}
+    for name in (*names, *optional):
+        named = [f"{name}{suffix}" for suffix in (SUFFIXES if file else (*SUFFIXES, ""))]
+        if column := next((column for column in named if column in table.names), None):
+            check_used([column], "column", table.repeated, table.path)
+            columns[name] = table.names.index(column)
+        elif name in names:
+            raise InputError(
+                f"there is no moment of the coordinate {name}",
+                code="missing_column",
+                file=file,
+                expected=f"a column {name}_moment, or {name}_force for a translation; there are "
+                f"{few(table.names, 12)}",
+                remedy="give the file of inverse dynamics of this model, or choose the coordinates to be shared",
+            )
     known = within(time, table.time[0], table.time[-1])
     if not known.any():
         raise InputError(
@@ -88,64 +108,25 @@ def coordinate_moments(
             expected="moments of the same trial",
             remedy="give inverse dynamics of these coordinates",
         )
+    limits = HoleLimits.of(table.time, cutoff_hz or USUAL_HZ)
     moment = np.zeros((len(time), len(names) + len(optional)))
-    present = [name not in missing for name in (*names, *optional)]
-    moment[:, present], hole_notes = _filled(table, columns, time, cutoff_hz)
-    notes = [*table.sentences, *hole_notes]
-    if missing:
+    by_holes: dict[tuple[tuple[float, float], ...], list[str]] = {}
+    for place, name in enumerate((*names, *optional)):
+        if name in columns:
+            values = table.values[:, columns[name]]
+            moment[:, place] = limits.filled(table.time, values, time)
+            seen = ~np.isnan(values)
+            seen[[0, -1]] = True  # so that rows without a number at the ends are a hole too
+            if holes := tuple(limits.long_holes(table.time[seen])):
+                by_holes.setdefault(holes, []).append(table.names[columns[name]])
+    lacking = f"{table.path.name or 'The table of moments'} lacks"
+    notes = [hole_note(f"{lacking} {few(those)}", holes, limits) for holes, those in by_holes.items()]
+    if missing := [name for name in optional if name not in columns]:
         notes.append(
             f"There is no moment of {', '.join(missing)}, which other coordinates drive: taken as zero, which is right "
             "where the file has it in the moments of these."
         )
-    return CoordinateMoments(moment, known, file, tuple(notes))
-
-
-def _filled(
-    table: Table, columns: Sequence[int], time: Array, cutoff_hz: float | None
-) -> tuple[Array, list[str]]:
-    """Columns (T, k) at other times, NaN in long holes; a sentence on every set of columns with the same of these."""
-    limits = HoleLimits.of(table.time, cutoff_hz or USUAL_HZ)
-    filled = np.stack([limits.filled(table.time, table.values[:, k], time) for k in columns], axis=1)
-    by_holes: dict[tuple[tuple[float, float], ...], list[str]] = {}
-    for k in columns:
-        seen = ~np.isnan(table.values[:, k])
-        seen[[0, -1]] = True  # so that rows without a number at the ends are a hole too
-        if holes := tuple(limits.long_holes(table.time[seen])):
-            by_holes.setdefault(holes, []).append(table.names[k])
-    file = table.path.name or "The table of moments"
-    notes = [hole_note(f"{file} lacks {few(names)}", holes, limits) for holes, names in by_holes.items()]
-    return filled, notes
-
-
-def _table(source: Source, time: Array) -> Table:
-    """Columns over their own time; those of arrays without one are at the given times (T,)."""
-    if not isinstance(source, Mapping) or "time" in source or hasattr(source, "data_vars"):
-        return as_table(source, "moments")
-    expected = f"{len(time)} numbers, one for each time of the coordinates"
-    columns = {
-        str(name): check_real_array(column, str(name), expected, where="moments", shapes=((len(time),),))
-        for name, column in source.items()
-    }
-    return as_table({"time": time, **columns}, "moments")
-
-
-def _columns(table: Table, name: str, file: Path | None) -> list[int]:
-    """Columns of the moment of a coordinate."""
-    named = [f"{name}{suffix}" for suffix in (SUFFIXES if file else (*SUFFIXES, ""))]
-    return [table.names.index(each) for each in named if each in table.names]
-
-
-def _column(table: Table, name: str, file: Path | None) -> int:
-    for column in _columns(table, name, file):
-        check_used([table.names[column]], "column", table.repeated, table.path)
-        return column
-    raise InputError(
-        f"there is no moment of the coordinate {name}",
-        code="missing_column",
-        file=file,
-        expected=f"a column {name}_moment, or {name}_force for a translation; there are {few(table.names, 12)}",
-        remedy="give the file of inverse dynamics of this model, or choose the coordinates to be shared",
-    )
+    return CoordinateMoments(moment, known, file, (*table.sentences, *notes))
 
 
 def shared_moments(
@@ -169,40 +150,24 @@ def shared_moments(
     together = [name for joint in angular for name in _angles(joint)]
     needed = tuple(dict.fromkeys([*dofs, *together]))
     driven = tuple(name for name in moved if name not in needed)
-    found = coordinate_moments(source, needed, motion.time, driven, motion.cutoff_hz)
-    added = [name for name, own in zip(driven, found.moment[:, len(needed) :].T, strict=True) if own.any()]
+    stated = coordinate_moments(source, needed, motion.time, driven, motion.cutoff_hz)
     force = np.zeros(values.shape)
-    force[:, [number[name] for name in (*needed, *driven)]] = found.moment
-    for joint in angular:
+    force[:, [number[name] for name in (*needed, *driven)]] = stated.moment
+    upright = np.broadcast_to(np.eye(3), (len(values), 3, 3))
+    for joint in angular:  # M_k = a_k . M, of the axes a_k (T, 3, 3) in the parent frame
+        turning = joint_motion(model, joint, values, upright, np.zeros((len(values), 3)))
+        axis_of = {axis.axis.coordinates[0]: axis.unit[:, :3] for axis in turning.axes}
+        axes = np.stack([axis_of[name] for name in _angles(joint)], axis=1)
         columns = [number[name] for name in _angles(joint)]
-        force[:, columns] = np.einsum("tki,ti->tk", _spin_axes(model, joint, values), force[:, columns])
+        force[:, columns] = np.einsum("tki,ti->tk", axes, force[:, columns])
     moment = np.empty((len(values), len(dofs)))
     for j in range(len(dofs)):
         own = chain[:, :, j].any(axis=0)  # a moment that is not known concerns no other coordinate
         moment[:, j] = (force[:, own] * chain[:, own, j]).sum(axis=1)
-    return replace(
-        found,
-        moment=moment,
-        notes=(*found.notes, *_notes(added, angular)),
-    )
-
-
-def _angles(joint: Joint) -> tuple[str, ...]:
-    """The coordinates of the three rotations of a ball or free joint."""
-    return joint.coordinates[:3]
-
-
-def _spin_axes(model: OpenSimModel, joint: Joint, values: Array) -> Array:
-    """Axes (T, 3, 3) of the three rotations of a joint, one after the other, in its parent frame."""
-    upright = np.broadcast_to(np.eye(3), (len(values), 3, 3))
-    moved = joint_motion(model, joint, values, upright, np.zeros((len(values), 3)))
-    axis_of = {axis.axis.coordinates[0]: axis.unit[:, :3] for axis in moved.axes}
-    return np.stack([axis_of[name] for name in _angles(joint)], axis=1)
-
-
-def _notes(added: Sequence[str], angular: Sequence[Joint]) -> list[str]:
-    notes = []
-    if added:
+    notes = [*stated.notes]
+    if added := [
+        name for name, own in zip(driven, stated.moment[:, len(needed) :].T, strict=True) if own.any()
+    ]:
         notes.append(
             f"The moments of {', '.join(added)} are added to those of the coordinates that drive them."
         )
@@ -211,4 +176,9 @@ def _notes(added: Sequence[str], angular: Sequence[Joint]) -> list[str]:
         "writes them, and given as those of the rates of the angles."
         for joint in angular
     ]
-    return notes
+    return replace(stated, moment=moment, notes=tuple(notes))
+
+
+def _angles(joint: Joint) -> tuple[str, ...]:
+    """The coordinates of the three rotations of a ball or free joint."""
+    return joint.coordinates[:3]

@@ -19,6 +19,7 @@ of another stride of the same person, or of a mass that is off by less than the 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -111,38 +112,24 @@ def moment_warnings(
     if not isinstance(moments, str | Path | Table):
         return []
     table = as_table(moments, "moments")
-    warnings = [*_of_times(table, motion), *_of_names(model, table)]
-    fit = moment_fit(model, coordinates, table, motion)
-    if fit is not None:
-        warnings += fit.sentences(_mass(model))
-    return warnings
-
-
-def _of_times(table: Table, motion: CoordinateMotion) -> list[str]:
-    ends = (motion.time[[0, -1]], table.time[[0, -1]])
-    common = min(end[1] for end in ends) - max(end[0] for end in ends)
-    if common >= SHORT * min(end[1] - end[0] for end in ends):
-        return []
-    (a, b), (c, d) = ends
-    return [
-        f"The coordinates are from {a:g} to {b:g} s, the moments from {c:g} to {d:g} s: see whether they are of the "
-        "same trial."
-    ]
-
-
-def _of_names(model: OpenSimModel, table: Table) -> list[str]:
-    """Moments of coordinates that the model does not have."""
+    warnings = []
+    (a, b), (c, d) = motion.time[[0, -1]], table.time[[0, -1]]
+    if min(b, d) - max(a, c) < SHORT * min(b - a, d - c):
+        warnings.append(
+            f"The coordinates are from {a:g} to {b:g} s, the moments from {c:g} to {d:g} s: see whether they are of "
+            "the same trial."
+        )
     stems = [
         name.removesuffix(suffix) for suffix in SUFFIXES for name in table.names if name.endswith(suffix)
     ]
-    others = [name for name in stems if name not in model.coordinates]
-    if not others:
-        return []
-    more = f" and {len(others) - _NAMED} more" if len(others) > _NAMED else ""
-    return [
-        f"The moments are those of a model with other coordinates: {', '.join(others[:_NAMED])}{more} are not in "
-        f"{model.name}."
-    ]
+    if others := [name for name in stems if name not in model.coordinates]:
+        more = f" and {len(others) - _NAMED} more" if len(others) > _NAMED else ""
+        warnings.append(
+            f"The moments are those of a model with other coordinates: {', '.join(others[:_NAMED])}{more} are not in "
+            f"{model.name}."
+        )
+    fit = moment_fit(model, coordinates, table, motion)
+    return warnings if fit is None else [*warnings, *fit.sentences(_mass(model))]
 
 
 def moment_fit(
@@ -157,54 +144,53 @@ def moment_fit(
         whole = whole_motion(model, motion)
     except InputError:
         return None
+    # Without angles whose forces belong to angular velocities, and joints of the toes, which carry ground reactions
+    # or not as the file of loads had it.
     feet = [foot for side in "rl" if (foot := foot_of_side(model, side))]
-    names, columns = _columns(model, table, feet)
-    given = _smooth(table, columns, motion.time)
-    runs = [
-        run for run in true_runs(np.asarray(np.isfinite(given).all(axis=1))) if run[1] - run[0] >= _FEWEST
-    ]
-    if not names or not runs:
-        return None
-    first, stop = max(runs, key=lambda run: run[1] - run[0])
-    frames = np.arange(first, stop, max(1, -(-(stop - first) // _MOST)))
-    part = ModelMotion(*(getattr(whole, name)[frames] for name in ("time", "value", "speed", "acceleration")))
-    dynamics, numbers = inverse_dynamics(model, part), [model.coordinate_number[name] for name in names]
-    due, given = dynamics.joint_force[:, numbers], given[frames]
-    factor = likeness = np.nan
-    if feet and len(names) > 6 * len(feet):
-        pushes = [
-            joint_forces(model, dynamics.bodies, _unit(model, foot, k, len(frames)))
-            for foot in feet
-            for k in range(6)
-        ]
-        basis = np.stack([push[:, numbers] for push in pushes], axis=2)
-        due_alone, given_alone = _beyond(basis, due), _beyond(basis, given)
-        if np.sqrt((due_alone**2).sum(axis=1).mean()) >= _SMALLEST:
-            common = float((due_alone * given_alone).sum())
-            factor = common / float((due_alone**2).sum())
-            likeness = common / float(np.linalg.norm(due_alone) * np.linalg.norm(given_alone) + 1e-300)
-    return MomentFit(factor, likeness, _carried(model, names, due, given))
-
-
-def _mass(model: OpenSimModel) -> float:
-    return float(sum(body.mass for body in model.masses.values()))
-
-
-def _columns(model: OpenSimModel, table: Table, feet: list[str]) -> tuple[list[str], list[int]]:
-    """Coordinates whose force is in the file, and where.
-
-    Without angles whose forces belong to angular velocities, and joints of the toes, which carry ground reactions or
-    not as the file of loads had it.
-    """
     without = {name for joint in model.joints if joint.speeds_are_angular for name in joint.coordinates[:3]}
     without |= {name for joint in model.joints if joint.inboard.body in feet for name in joint.coordinates}
-    found = {
+    columns = {
         name: table.names.index(f"{name}{suffix}")
         for name in model.coordinates
         for suffix in SUFFIXES
         if f"{name}{suffix}" in table.names and name not in without
     }
-    return list(found), list(found.values())
+    given = _smooth(table, list(columns.values()), motion.time)
+    known = true_runs(np.asarray(np.isfinite(given).all(axis=1)))
+    first, stop = max(known, key=lambda run: run[1] - run[0], default=(0, 0))
+    if not columns or stop - first < _FEWEST:
+        return None
+    frames = np.arange(first, stop, max(1, -(-(stop - first) // _MOST)))
+    part = ModelMotion(*(getattr(whole, name)[frames] for name in ("time", "value", "speed", "acceleration")))
+    dynamics, numbers = inverse_dynamics(model, part), [model.coordinate_number[name] for name in columns]
+    due, given = dynamics.joint_force[:, numbers], given[frames]
+    factor = likeness = carried = np.nan
+    if feet and len(columns) > 6 * len(feet):
+        pushes = []
+        for foot, component in product(feet, range(6)):
+            # what all bodies need where the ground gives a foot a unit of a component of a wrench
+            wrench = np.zeros((len(frames), len(model.bodies), 6))
+            wrench[:, model.body_number[foot], component] = -1.0
+            pushes.append(joint_forces(model, dynamics.bodies, wrench)[:, numbers])
+        basis = np.stack(pushes, axis=2)
+        due_alone, given_alone = _beyond(basis, due), _beyond(basis, given)
+        if np.sqrt((due_alone**2).sum(axis=1).mean()) >= _SMALLEST:
+            common = float((due_alone * given_alone).sum())
+            factor = common / float((due_alone**2).sum())
+            likeness = common / float(np.linalg.norm(due_alone) * np.linalg.norm(given_alone) + 1e-300)
+    # the vertical translation of a single root, if the file has it, is that which bears the weight
+    roots = [joint for joint in model.joints if joint.parent.body == GROUND]
+    for name in roots[0].coordinates if len(roots) == 1 else ():
+        if name in columns and not model.coordinates[name].rotational:
+            column = list(columns).index(name)
+            if due[:, column].mean() > 0.8 * _mass(model) * STANDARD_GRAVITY:
+                carried = float(given[:, column].mean() / due[:, column].mean())
+                break
+    return MomentFit(factor, likeness, carried)
+
+
+def _mass(model: OpenSimModel) -> float:
+    return float(sum(body.mass for body in model.masses.values()))
 
 
 def _smooth(table: Table, columns: list[int], time: Array) -> Array:
@@ -224,27 +210,7 @@ def _smooth(table: Table, columns: list[int], time: Array) -> Array:
     return values
 
 
-def _unit(model: OpenSimModel, body: str, component: int, frames: int) -> Array:
-    """What all bodies need, (T, B, 6), where the ground gives one body a unit of a component of a wrench."""
-    wrench = np.zeros((frames, len(model.bodies), 6))
-    wrench[:, model.body_number[body], component] = -1.0
-    return wrench
-
-
 def _beyond(basis: Array, force: Array) -> Array:
     """The part of generalized forces (T, n) that no combination of a basis (T, n, 12) makes."""
     amount = np.einsum("tkn,tn->tk", np.linalg.pinv(basis, rcond=1e-9), force)
     return np.asarray(force - np.einsum("tnk,tk->tn", basis, amount))
-
-
-def _carried(model: OpenSimModel, names: list[str], due: Array, given: Array) -> float:
-    """Mean vertical force at the root over the weight; NaN without a vertical translation of the root in the file."""
-    roots = [joint for joint in model.joints if joint.parent.body == GROUND]
-    weight = _mass(model) * STANDARD_GRAVITY
-    for joint in roots if len(roots) == 1 else ():
-        for name in joint.coordinates:
-            if name in names and not model.coordinates[name].rotational:
-                column = names.index(name)
-                if due[:, column].mean() > 0.8 * weight:
-                    return float(given[:, column].mean() / due[:, column].mean())
-    return float("nan")

@@ -58,24 +58,81 @@ def shared_choice(
     """
     check_choice(side, "side", SIDES)
     crossing, other = model.crossing, SIDES[side]
+
+    def crossed(names: Iterable[str]) -> frozenset[str]:
+        return frozenset().union(*(crossing[name] for name in names))
+
     asked = _known(muscles, model.muscles, "muscle", model) if muscles is not None else None
     candidates = asked or _usual_muscles(model, other)
     halved: tuple[str, ...] = ()
     if dofs is None:
-        shared = _usual_dofs(model, crossing, candidates, other)
+        free = crossed(candidates) & model.turning - {coupler.dependent for coupler in model.couplers}
+        shared = tuple(
+            name
+            for name, coordinate in model.coordinates.items()
+            if name in free and not coordinate.locked and not (other and name.endswith(other))
+        )
         if other and not asked:
-            left = [name for name in _usual_muscles(model, "") if name.endswith(other)]
-            across = frozenset().union(*(crossing[name] for name in left))
+            across = crossed(name for name in _usual_muscles(model, "") if name.endswith(other))
             halved = tuple(name for name in shared if name in across)
             shared = tuple(name for name in shared if name not in across)
     else:
         shared = _known(dofs, model.coordinates, "coordinate", model)
-        _refuse_driven(model, shared)
+        for coupler in model.couplers:
+            if coupler.dependent in shared:
+                raise InputError(
+                    f"{coupler.dependent} is driven by {', '.join(coupler.independent)}",
+                    code="conflict",
+                    file=model.file,
+                    expected="coordinates that move independently",
+                    remedy=f"choose {', '.join(coupler.independent)}, whose moment arms include what it drives",
+                )
     acting = tuple(name for name in candidates if crossing[name] & set(shared))
-    _require_muscles(model, shared, acting, crossing)
-    _refuse_constrained(model, shared)
+    acted_on = crossed(acting)
+    bare = [name for name in shared if name not in acted_on]
+    if bare or not shared:
+        raise InputError(
+            f"no muscle acts on {', '.join(bare) or 'any free angle'}",
+            code="conflict",
+            file=model.file,
+            expected="coordinates that one of the chosen muscles moves",
+            remedy="choose other coordinates or muscles",
+        )
+    # a constraint that is not supported makes the moment of a coordinate one of others too
+    for constraint in model.other_constraints:
+        if held := [name for name in shared if name in constraint.involved]:
+            raise InputError(
+                f"{', '.join(held[:8])}: the constraint {constraint.name} ({constraint.kind}) ties these coordinates "
+                "to others",
+                code="unsupported",
+                file=model.file,
+                expected="coordinates that no constraint of this kind acts on",
+                remedy="choose other coordinates or muscles, or remove the constraint in OpenSim",
+            )
     chosen = tuple(model.chosen(acting))
-    return SharedChoice(shared, chosen, crossing, _notes(model, candidates, acting, halved))
+    parts = {name: f"{name} ({kind})" for name, kind in model.unsupported.items()}
+    left_out = {
+        "Coordinates left out, whose moments muscles of both sides produce: {}; with both sides they are shared.": (
+            halved
+        ),
+        "Muscles left out, which the model switches off: {}.": [
+            name for name, muscle in model.muscles.items() if not muscle.enabled and name not in candidates
+        ],
+        "Muscles left out, which act on no shared coordinate: {}.": [
+            name for name in candidates if name not in acting
+        ],
+        "Forces of the model that are left out, of joint moments too: {}.": [
+            part for name, part in parts.items() if name.startswith("force ")
+        ],
+        "Parts of the model that are not supported, and are not needed here: {}.": [
+            part for name, part in parts.items() if not name.startswith("force ")
+        ],
+    }
+    notes = []
+    for sentence, names in left_out.items():
+        more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+        notes += [sentence.format(", ".join(names[:_NAMED]) + more)] if names else []
+    return SharedChoice(shared, chosen, crossing, (*model.notes, *notes))
 
 
 def _usual_muscles(model: OpenSimModel, other: str) -> tuple[str, ...]:
@@ -83,18 +140,6 @@ def _usual_muscles(model: OpenSimModel, other: str) -> tuple[str, ...]:
     model.require_paths()
     enabled = [name for name, muscle in model.muscles.items() if muscle.enabled]
     return tuple(name for name in enabled if not (other and name.endswith(other)))
-
-
-def _usual_dofs(
-    model: OpenSimModel, crossing: Crossing, muscles: Iterable[str], other: str
-) -> tuple[str, ...]:
-    crossed = frozenset().union(*(crossing[name] for name in muscles)) & model.turning
-    driven = {coupler.dependent for coupler in model.couplers}
-    return tuple(
-        name
-        for name, coordinate in model.coordinates.items()
-        if name in crossed - driven and not coordinate.locked and not (other and name.endswith(other))
-    )
 
 
 def _known(names: Sequence[str], known: Iterable[str], what: str, model: OpenSimModel) -> tuple[str, ...]:
@@ -108,77 +153,6 @@ def _known(names: Sequence[str], known: Iterable[str], what: str, model: OpenSim
                 f"{what} {name} stands twice", code="duplicate_name", expected=f"every {what} once"
             )
     return names
-
-
-def _refuse_driven(model: OpenSimModel, dofs: Sequence[str]) -> None:
-    for coupler in model.couplers:
-        if coupler.dependent in dofs:
-            raise InputError(
-                f"{coupler.dependent} is driven by {', '.join(coupler.independent)}",
-                code="conflict",
-                file=model.file,
-                expected="coordinates that move independently",
-                remedy=f"choose {', '.join(coupler.independent)}, whose moment arms include what it drives",
-            )
-
-
-def _refuse_constrained(model: OpenSimModel, dofs: Sequence[str]) -> None:
-    """A constraint that is not supported makes the moment of a coordinate one of others too."""
-    for constraint in model.other_constraints:
-        if held := [name for name in dofs if name in constraint.involved]:
-            raise InputError(
-                f"{', '.join(held[:8])}: the constraint {constraint.name} ({constraint.kind}) ties these coordinates "
-                "to others",
-                code="unsupported",
-                file=model.file,
-                expected="coordinates that no constraint of this kind acts on",
-                remedy="choose other coordinates or muscles, or remove the constraint in OpenSim",
-            )
-
-
-def _require_muscles(
-    model: OpenSimModel, dofs: Sequence[str], muscles: Sequence[str], crossing: Crossing
-) -> None:
-    acted_on = frozenset().union(*(crossing[name] for name in muscles))
-    bare = [name for name in dofs if name not in acted_on]
-    if bare or not dofs:
-        raise InputError(
-            f"no muscle acts on {', '.join(bare) or 'any free angle'}",
-            code="conflict",
-            file=model.file,
-            expected="coordinates that one of the chosen muscles moves",
-            remedy="choose other coordinates or muscles",
-        )
-
-
-def _notes(
-    model: OpenSimModel, candidates: Sequence[str], acting: Sequence[str], halved: Sequence[str]
-) -> tuple[str, ...]:
-    left = [name for name in candidates if name not in acting]
-    notes = [*model.notes]
-    if halved:
-        notes.append(
-            f"Coordinates left out, whose moments muscles of both sides produce: {_listed(halved)}; with both sides "
-            "they are shared."
-        )
-    off = [name for name, muscle in model.muscles.items() if not muscle.enabled and name not in candidates]
-    notes += [f"Muscles left out, which the model switches off: {_listed(off)}."] if off else []
-    notes += [f"Muscles left out, which act on no shared coordinate: {_listed(left)}."] if left else []
-    parts = {name: f"{name} ({kind})" for name, kind in model.unsupported.items()}
-    forces = [part for name, part in parts.items() if name.startswith("force ")]
-    others = [part for part in parts.values() if part not in forces]
-    if forces:
-        notes.append(f"Forces of the model that are left out, of joint moments too: {_listed(forces)}.")
-    if others:
-        notes.append(
-            f"Parts of the model that are not supported, and are not needed here: {_listed(others)}."
-        )
-    return tuple(notes)
-
-
-def _listed(names: Sequence[str]) -> str:
-    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    return ", ".join(names[:_NAMED]) + more
 
 
 Crossing = Mapping[str, frozenset[str]]
