@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from datetime import date
 from importlib import resources
 from pathlib import Path
-from typing import Any
 
 import xarray as xr
 from markupsafe import Markup
@@ -75,14 +74,6 @@ def write_report(
     report = progress or no_progress
     report("reading", 0.0)
     inputs = read_inputs(paths)
-    target = _target(paths, output)
-    with reserved(target.parent):
-        page = report_page(inputs, report, workers)
-        (written,) = write_files(target.parent, {target.name: page.encode("utf-8", "replace")})
-    return written, inputs
-
-
-def _target(paths: Sequence[str | Path], output: str | Path | None) -> Path:
     target = Path(paths[0]).parent if output is None else Path(output)
     if target.is_dir():
         target = target / NAME
@@ -101,7 +92,10 @@ def _target(paths: Sequence[str | Path], output: str | Path | None) -> Path:
             file=target,
             remedy="choose another name with -o",
         )
-    return target
+    with reserved(target.parent):
+        page = report_page(inputs, report, workers)
+        (written,) = write_files(target.parent, {target.name: page.encode("utf-8", "replace")})
+    return written, inputs
 
 
 def report_page(inputs: Inputs, progress: Progress | None = None, workers: int = 1) -> str:
@@ -112,47 +106,12 @@ def report_page(inputs: Inputs, progress: Progress | None = None, workers: int =
         progress: called with the name of each stage and the share of the work that is done.
         workers: how many processes draw figures side by side.
     """
+    from jinja2 import Environment, FunctionLoader, StrictUndefined
+
     report = progress or no_progress
     report("drawing", 0.0)
-    jobs, datasets = _jobs(inputs)
-    made = make(datasets, jobs, workers, report)
-    report("writing", 1.0)
-    _keep_small(jobs, made)
-    trials = [
-        _trial_page(number, trial, title, jobs, made)
-        for number, (trial, title) in enumerate(
-            zip(inputs.trials, _titles(inputs.trials), strict=True), start=1
-        )
-    ]
-    versions_of_files = (text(source.data, "musclesolve_version") for source in inputs.sources)
-    citations = Citations(next(versions_of_files, "") or __version__)
-    try:
-        paragraphs = [methods(trial, citations) for trial in inputs.trials[:1]]
-    except DAMAGE:
-        paragraphs = []
-    of_others = [key for each in contact_forces_of_others().values() for key in each["sources"]]
-    content = {
-        "title": _title(inputs),
-        "trials": trials,
-        "overview": overview(inputs, [each.headline for each in trials], [each.title for each in trials]),
-        "subjects": subjects(inputs),
-        "averages": _averages(inputs, jobs, made),
-        "methods": paragraphs,
-        "differences": differences(inputs),
-        "citations": citations,
-        "contact_sources": citations.cite(*dict.fromkeys(of_others)),
-        "files": files_of_report(inputs),
-        "unreadable": inputs.unreadable,
-        "versions": versions(),
-        "made": date.today().isoformat(),
-    }
-    return _rendered(content)
-
-
-def _jobs(inputs: Inputs) -> tuple[list[Job], list[xr.Dataset]]:
-    """Everything that takes time, and the datasets that it is made of, three for each trial and one of each average."""
-    jobs: list[Job] = []
-    datasets: list[xr.Dataset] = []
+    # everything that takes time, and the datasets that it is made of, three for each trial and one of each average
+    jobs, datasets = list[Job](), list[xr.Dataset]()
     for number, trial in enumerate(inputs.trials, start=1):
         jobs += jobs_of(trial, number, len(datasets), picture=number == 1)
         none = xr.Dataset()
@@ -162,30 +121,70 @@ def _jobs(inputs: Inputs) -> tuple[list[Job], list[xr.Dataset]]:
         for name, draw in figures_of(source.data, AVERAGE).items():
             jobs.append(Job(FIGURE, len(datasets), AVERAGE, name, f"a{number}-{name}", caption(name, draw)))
         datasets.append(source.data)
-    return jobs, datasets
-
-
-def _keep_small(jobs: Sequence[Job], made: dict[str, Made]) -> None:
-    """Leave out figures, the last ones, of a page that would be too large."""
-    size = 0
+    made = make(datasets, jobs, workers, report)
+    report("writing", 1.0)
+    size = 0  # of a page that would be too large the last figures are left out
     for job in jobs:
-        if job.what == CHECK or not made[job.key].content:
-            continue
-        size += len(made[job.key].content)
-        if size > MOST_BYTES:
-            made[job.key] = Made(fault=LEFT_OUT)
+        if job.what != CHECK and made[job.key].content:
+            size += len(made[job.key].content)
+            if size > MOST_BYTES:
+                made[job.key] = Made(fault=LEFT_OUT)
 
-
-def _trial_page(
-    number: int, trial: TrialFiles, title: str, jobs: Sequence[Job], made: dict[str, Made]
-) -> TrialPage:
-    key = f"t{number}"
-    own = [job for job in jobs if job.key.startswith(f"{key}-")]
+    trials, titles = [], _titles(inputs.trials)
+    for number, (trial, title) in enumerate(zip(inputs.trials, titles, strict=True), start=1):
+        key = f"t{number}"
+        own = [job for job in jobs if job.key.startswith(f"{key}-")]
+        try:
+            top = headline(trial.facts, made[f"{key}-check"].content)
+        except DAMAGE as error:
+            top = no_headline(reason(error))
+        trials.append(TrialPage(key, title, top, sections_of(trial, number, own, made)))
+    averages = []
+    for number, source in enumerate(inputs.averages, start=1):
+        key = f"a{number}"
+        figures = [
+            Picture(job.name, job.label, Markup(made[job.key].content or ""), made[job.key].fault)
+            for job in jobs
+            if job.key.startswith(f"{key}-")
+        ]
+        try:
+            content, fault = average(source.data), ""
+        except DAMAGE as error:
+            content, fault = {}, reason(error)
+        averages.append({"key": key, "file": source.path.name, "figures": figures, "fault": fault, **content})
+    versions_of_files = (text(source.data, "musclesolve_version") for source in inputs.sources)
+    citations = Citations(next(versions_of_files, "") or __version__)
     try:
-        top = headline(trial.facts, made[f"{key}-check"].content)
-    except DAMAGE as error:
-        top = no_headline(reason(error))
-    return TrialPage(key, title, top, sections_of(trial, number, own, made))
+        paragraphs = [methods(trial, citations) for trial in inputs.trials[:1]]
+    except DAMAGE:
+        paragraphs = []
+    of_others = [key for each in contact_forces_of_others().values() for key in each["sources"]]
+    names, count = subjects(inputs), len(trials)
+    who = names[0] if len(names) == 1 else f"{len(names)} subjects" if names else "a subject without name"
+    what = titles[0] if count == 1 else f"{count} trials" if count else "average"
+    page = Environment(  # in which whatever is not Markup is escaped
+        loader=FunctionLoader(_template),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    return page.get_template("page.html").render(
+        title=f"{who}, {what}",
+        trials=trials,
+        overview=overview(inputs, [each.headline for each in trials], titles),
+        subjects=names,
+        averages=averages,
+        methods=paragraphs,
+        differences=differences(inputs),
+        citations=citations,
+        contact_sources=citations.cite(*dict.fromkeys(of_others)),
+        files=files_of_report(inputs),
+        unreadable=inputs.unreadable,
+        versions=versions(),
+        made=date.today().isoformat(),
+        **{name: Markup(_template(file)) for name, file in PARTS.items()},
+    )
 
 
 def _titles(trials: Sequence[TrialFiles]) -> list[str]:
@@ -200,47 +199,6 @@ def _titles(trials: Sequence[TrialFiles]) -> list[str]:
     if len(set(longer)) == len(longer):
         return longer
     return [f"{number}: {name}" for number, name in enumerate(longer, start=1)]
-
-
-def _title(inputs: Inputs) -> str:
-    names = subjects(inputs)
-    who = names[0] if len(names) == 1 else f"{len(names)} subjects" if names else "a subject without name"
-    count = len(inputs.trials)
-    what = _titles(inputs.trials)[0] if count == 1 else f"{count} trials" if count else "average"
-    return f"{who}, {what}"
-
-
-def _averages(inputs: Inputs, jobs: Sequence[Job], made: dict[str, Made]) -> list[dict[str, Any]]:
-    found = []
-    for number, source in enumerate(inputs.averages, start=1):
-        own = [job for job in jobs if job.key.startswith(f"a{number}-")]
-        figures = [
-            Picture(job.name, job.label, Markup(made[job.key].content or ""), made[job.key].fault)
-            for job in own
-        ]
-        try:
-            content, fault = average(source.data), ""
-        except DAMAGE as error:
-            content, fault = {}, reason(error)
-        found.append(
-            {"key": f"a{number}", "file": source.path.name, "figures": figures, "fault": fault, **content}
-        )
-    return found
-
-
-def _rendered(content: dict[str, Any]) -> str:
-    """The page of a content; whatever is not Markup is escaped."""
-    from jinja2 import Environment, FunctionLoader, StrictUndefined
-
-    page = Environment(
-        loader=FunctionLoader(_template),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    own = {name: Markup(_template(file)) for name, file in PARTS.items()}
-    return page.get_template("page.html").render(**content, **own)
 
 
 def _template(name: str) -> str:

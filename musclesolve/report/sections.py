@@ -84,60 +84,57 @@ def sections_of(
         if job.what == FIGURE
     }
     named = {name for spec in specifications().values() for name in spec.get("figures", [])}
-    found = []
+    sections = []
     for name, spec in specifications().items():
         wanted = spec.get("figures", [])
         if name == LAST:
             wanted = [each for each in figures if each not in named]
             if not wanted:
                 continue
-        content, absent = _content(name, trial, key, made)
+        # a result that lacks or damages a part has the other sections still
+        said, absent = dict[str, Any](), ""
+        try:
+            said = _content(name, trial, key, made)
+        except Absent as why:
+            absent = str(why)
+        except DAMAGE as error:
+            absent = f"This section cannot be made of this file: {reason(error)}"
         own = [] if absent else [figures[each] for each in wanted if each in figures]
         note = ONE_FRAME if wanted and not absent and trial.base.sizes["time"] < 2 else ""
-        found.append(Section(name, spec["title"], spec.get("lead", ""), content, own, absent, note))
-    return found
+        sections.append(Section(name, spec["title"], spec.get("lead", ""), said, own, absent, note))
+    return sections
 
 
-def _content(
-    name: str, trial: TrialFiles, key: str, made: Mapping[str, Made]
-) -> tuple[Mapping[str, Any], str]:
-    """What a section says, or why it says nothing: a result that lacks or damages a part has the others still."""
-    checked = made.get(f"{key}-check")
-    try:
-        match name:
-            case "check":
-                return _check(checked), ""
-            case "picture":
-                return _picture(made.get(f"{key}-picture")), ""
-            case "verdicts":
-                return content.verdicts(trial, key), ""
-            case "limits":
-                known = limits(trial.facts, checked.content if checked else None)
-                of_method = general(trial.of_model, is_elastic(trial.base))
-                return {"own": [limit.sentence for limit in known], "general": of_method}, ""
-            case _ if name == LAST:
-                return {}, ""
-            case _:  # a section that needs nothing but the files of the trial
-                build: Callable[[TrialFiles], Mapping[str, Any]] = getattr(content, name)
-                return build(trial), ""
-    except Absent as why:
-        return {}, str(why)
-    except DAMAGE as error:
-        return {}, f"This section cannot be made of this file: {reason(error)}"
+def _content(name: str, trial: TrialFiles, key: str, made: Mapping[str, Made]) -> dict[str, Any]:
+    """What a section says.
 
-
-def _check(made: Made | None) -> dict[str, Any]:
-    if made is None or made.fault:
-        raise Absent(f"The recording could not be checked again: {made.fault if made else 'not tried'}")
-    if not isinstance(made.content, Report):
-        raise Absent(str(made.content))
-    findings = {severity: made.content.of(severity) for severity in SEVERITIES}
-    return {"verdict": made.content.verdict, "found": findings}
-
-
-def _picture(made: Made | None) -> dict[str, Any]:
-    if made is None:
-        raise Absent(ONE_PICTURE)
-    if made.fault:
-        raise Absent(f"The moving picture could not be made: {made.fault}")
-    return {"html": Markup(made.content)}
+    Raises:
+        Absent: why it says nothing.
+    """
+    checked, picture = made.get(f"{key}-check"), made.get(f"{key}-picture")
+    match name:
+        case "check":
+            if checked is None or checked.fault:
+                why = checked.fault if checked else "not tried"
+                raise Absent(f"The recording could not be checked again: {why}")
+            if not isinstance(checked.content, Report):
+                raise Absent(str(checked.content))
+            findings = {severity: checked.content.of(severity) for severity in SEVERITIES}
+            return {"verdict": checked.content.verdict, "found": findings}
+        case "picture":
+            if picture is None:
+                raise Absent(ONE_PICTURE)
+            if picture.fault:
+                raise Absent(f"The moving picture could not be made: {picture.fault}")
+            return {"html": Markup(picture.content)}
+        case "verdicts":
+            return content.verdicts(trial, key)
+        case "limits":
+            known = limits(trial.facts, checked.content if checked else None)
+            of_method = general(trial.of_model, is_elastic(trial.base))
+            return {"own": [limit.sentence for limit in known], "general": of_method}
+        case _ if name == LAST:
+            return {}
+        case _:  # a section that needs nothing but the files of the trial
+            build: Callable[[TrialFiles], dict[str, Any]] = getattr(content, name)
+            return build(trial)

@@ -428,22 +428,20 @@ class Facts:
         """Of elastic tendons; None where they are rigid."""
         if not is_elastic(self.result):
             return None
+        balance = None
+        if BALANCE_ERROR in self.result and np.isfinite(self.result[BALANCE_ERROR].values).any():
+            errors: Array = self.result[BALANCE_ERROR].transpose("time", "side").values
+            frame, column = np.unravel_index(int(np.nanargmax(errors)), errors.shape)
+            side, time = str(self.result["side"].values[column]), float(self.result["time"].values[frame])
+            large, known = int(np.count_nonzero(errors > LARGE_ERROR)), int(np.isfinite(errors).sum())
+            balance = Balance(float(errors[frame, column]), side, time, large, known)
         steps = [each.split(" ") for each in listed(self.result, "motion_iterations")]
         return Tendons(
             {side: int(count) for side, count in steps},
-            self._balance(),
+            balance,
             self._largest_strain(achilles(self.result)),
             self._largest_strain([str(name) for name in self.result["muscle"].values]),
         )
-
-    def _balance(self) -> Balance | None:
-        if BALANCE_ERROR not in self.result or not np.isfinite(self.result[BALANCE_ERROR].values).any():
-            return None
-        errors: Array = self.result[BALANCE_ERROR].transpose("time", "side").values
-        frame, column = np.unravel_index(int(np.nanargmax(errors)), errors.shape)
-        side, time = str(self.result["side"].values[column]), float(self.result["time"].values[frame])
-        large, known = int(np.count_nonzero(errors > LARGE_ERROR)), int(np.isfinite(errors).sum())
-        return Balance(float(errors[frame, column]), side, time, large, known)
 
     def _largest_strain(self, muscles: list[str]) -> Strain | None:
         """Among tendons of some muscles; None where there are none, or no frame has a solution."""
@@ -523,10 +521,14 @@ def counted_frames(result: xr.Dataset, side: str) -> frames.Mask:
 
 
 def uncertain_peak(found: xr.Dataset, name: str, which: str) -> UncertainPeak | None:
-    """The peak of "muscle_force" or "contact_force" of a muscle or joint such as "hip_r"; None without valid frames."""
+    """The peak of "muscle_force" or "contact_force" of a muscle or joint such as "hip_r"; None without valid frames.
+
+    The frames that count are those of its own side, or of the last one that an OpenSim model has.
+    """
     own = {"muscle" if name == "muscle_force" else "joint": which}
     nominal = found[name].sel(own).values
-    known = counted_frames(found, _side_of_peak(found, which)) & np.isfinite(nominal)
+    side, sides = frames.muscle_sides(found).get(which, side_of(which)), list(map(str, found["side"].values))
+    known = counted_frames(found, side if side in sides else sides[-1]) & np.isfinite(nominal)
     if not known.any():
         return None
     frame = int(np.where(known, nominal, -np.inf).argmax())
@@ -534,13 +536,6 @@ def uncertain_peak(found: xr.Dataset, name: str, which: str) -> UncertainPeak | 
     shares = found.get(f"{name}_contribution")
     own_shares = None if shares is None else shares.sel(own).isel(time=frame)
     return UncertainPeak(float(found["time"].values[frame]), float(nominal[frame]), mean, sd, own_shares)
-
-
-def _side_of_peak(found: xr.Dataset, which: str) -> str:
-    """The side whose frames count for a muscle or a joint: its own, or the last one that an OpenSim model has."""
-    own = frames.muscle_sides(found).get(which, side_of(which))
-    sides = list(map(str, found["side"].values))
-    return own if own in sides else sides[-1]
 
 
 class UncertaintyFacts:

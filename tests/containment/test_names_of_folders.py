@@ -108,10 +108,10 @@ def test_nothing_is_written_beside_the_output(tmp_path, monkeypatch):
         if file.isascii() and file not in (".toml", "TRIALS.CSV.toml")
     ]
 
-    def refused(todo, jobs, scheduler, report):
+    def refused(todo, workers, report):
         yield from (job.record(Outcome.REFUSED, "no") for job in todo)
 
-    monkeypatch.setattr(run, "_records", refused)
+    monkeypatch.setattr(run, "_compute_here", refused)
     before = {path.name for path in (tmp_path / "study").iterdir()}
     records = run.run_many(trials, tmp_path / "deep" / "out")
     assert {path.name for path in tmp_path.iterdir()} == {"study", "deep"}

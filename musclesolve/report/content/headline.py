@@ -55,8 +55,29 @@ class Headline:
 def headline(facts: Facts, checked: Report | str | None = None) -> Headline:
     """The headline of one trial."""
     verdict, why = usability(facts, checked)
-    careful = [each.sentence for each in limits(facts, checked) if each.in_headline]
-    return Headline(verdict, why, _contact(facts), _emg(facts), careful)
+    known = bool(np.isfinite(facts.body_weight))
+    rows: dict[str, list[tuple[str, Number]]] = {}  # by joint, with the peaks of both legs
+    for peak in facts.contact_peaks:
+        value = peak.body_weights if known else peak.newton
+        number = Number(f"contact_peak {peak.joint}", value, 2 if known else 0)
+        rows.setdefault(peak.stem, []).append((SIDE_NAMES.get(peak.side, ""), number))
+    unit = "body weights" if known else "N"
+    contact: list[dict[str, object]] = [
+        {"joint": plain(stem), "unit": unit, "legs": legs} for stem, legs in rows.items()
+    ]
+    emg, r, both = Markup("not measured"), facts.correlations, facts.median_and_mean_correlation
+    if both is not None:
+        best, worst = max(r, key=lambda name: r[name]), min(r, key=lambda name: r[name])
+        emg = sentence(
+            "median r {} (mean {}) over {} channels; best {} {}, weakest {} {}",
+            Number("emg_median", both[0]),
+            Number("emg_mean", both[1]),
+            Number("emg_channels", len(r), 0),
+            *(best, Number(f"emg_correlation {best}", r[best])),
+            *(worst, Number(f"emg_correlation {worst}", r[worst])),
+        )
+    careful = [limit.sentence for limit in limits(facts, checked) if limit.in_headline]
+    return Headline(verdict, why, contact, emg, careful)
 
 
 def no_headline(why: str) -> Headline:
@@ -101,33 +122,6 @@ def usability(facts: Facts, checked: Report | str | None = None) -> tuple[str, M
     return USABLE, text
 
 
-def _contact(facts: Facts) -> list[dict[str, object]]:
-    """A row for each joint, with the peaks of both legs."""
-    known = bool(np.isfinite(facts.body_weight))
-    rows: dict[str, list[tuple[str, Number]]] = {}
-    for peak in facts.contact_peaks:
-        value = peak.body_weights if known else peak.newton
-        number = Number(f"contact_peak {peak.joint}", value, 2 if known else 0)
-        rows.setdefault(peak.stem, []).append((SIDE_NAMES.get(peak.side, ""), number))
-    unit = "body weights" if known else "N"
-    return [{"joint": plain(stem), "unit": unit, "legs": legs} for stem, legs in rows.items()]
-
-
-def _emg(facts: Facts) -> Markup:
-    known, both = facts.correlations, facts.median_and_mean_correlation
-    if both is None:
-        return Markup("not measured")
-    best, worst = max(known, key=lambda name: known[name]), min(known, key=lambda name: known[name])
-    return sentence(
-        "median r {} (mean {}) over {} channels; best {} {}, weakest {} {}",
-        Number("emg_median", both[0]),
-        Number("emg_mean", both[1]),
-        Number("emg_channels", len(known), 0),
-        *(best, Number(f"emg_correlation {best}", known[best])),
-        *(worst, Number(f"emg_correlation {worst}", known[worst])),
-    )
-
-
 USUAL_RESIDUAL = 5.0
 """Per cent; beyond it the residual is mentioned (Hicks et al. 2015)."""
 WEAK = 0.5
@@ -158,38 +152,24 @@ def general(of_model: bool = False, elastic: bool = False) -> list[str]:
 
 def limits(facts: Facts, checked: Report | str | None = None) -> list[Limit]:
     """The limits of one trial; a part of the result that is missing or damaged leaves its own out."""
-    found: list[Limit] = list(_check(checked))
-    for of in (
-        _frames,
-        _reserves,
-        _version,
-        _full,
-        _contact_limits,
-        _residuals,
-        _emg_limits,
-        _fibers,
-        _events,
-        _choices,
-    ):
+    known = []
+    if isinstance(checked, Report):
+        for severity in SEVERITIES[:2]:
+            if count := len(checked.of(severity)):
+                words = severity + ("s" if count > 1 else "")
+                known.append(_limit("check", count=Number(f"check {severity}s", count, 0), severity=words))
+    for part in PARTS:
         try:
-            found += of(facts)
+            known += part(facts)
         except DAMAGE:
             continue
-    return found
+    return known
 
 
 def _limit(name: str, **values: Any) -> Limit:
     """A sentence of the table with its numbers and names."""
     in_headline = name in texts()["trial"]
     return Limit(Markup(texts()["trial" if in_headline else "aside"][name]).format(**values), in_headline)
-
-
-def _check(checked: Report | str | None) -> Iterator[Limit]:
-    if isinstance(checked, Report):
-        for severity in SEVERITIES[:2]:
-            if count := len(checked.of(severity)):
-                words = severity + ("s" if count > 1 else "")
-                yield _limit("check", count=Number(f"check {severity}s", count, 0), severity=words)
 
 
 def _frames(facts: Facts) -> Iterator[Limit]:

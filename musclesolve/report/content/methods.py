@@ -20,7 +20,6 @@ from musclesolve.errors import InputError
 from musclesolve.report.inputs import TrialFiles
 from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.dataset.result_quantities import choice_name, is_elastic, listed, number, text
-from musclesolve.results.facts import Facts
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.version import __version__
 
@@ -55,8 +54,17 @@ def methods(trial: TrialFiles, citations: Citations) -> list[Any]:
         sentences += _of_choices(result, MUSCLES)
     if trial.facts.counts.valid:
         kind = "elastic_sharing" if is_elastic(result) else "sharing"
-        sentences += [(model if trial.of_model else always)[kind], *_solution(trial.facts, always)]
-    sentences += _studies(trial)
+        reserves = "elastic_reserves" if is_elastic(result) else "reserves"
+        if not trial.facts.counts.with_reserve:
+            reserves = "no_reserves"
+        sentences += [(model if trial.of_model else always)[kind], always["certificate"], always[reserves]]
+        sentences += [always["contact"]] if "joint_reaction" in result else []
+    studies = {
+        "emg": bool(trial.facts.correlations),
+        "uncertainty": trial.uncertainty is not None,
+        "comparison": trial.comparison is not None,
+    }
+    sentences += [texts()["studies"][name] for name, there in studies.items() if there]
     shown = []
     for each in sentences:
         try:
@@ -77,37 +85,37 @@ def _of_choices(result: xr.Dataset, names: tuple[str, ...]) -> list[str]:
     return found
 
 
-def _solution(facts: Facts, always: dict[str, str]) -> list[str]:
-    kind = "elastic_reserves" if is_elastic(facts.result) else "reserves"
-    reserves = always[kind if facts.counts.with_reserve else "no_reserves"]
-    contact = [always["contact"]] if "joint_reaction" in facts.result else []
-    return [always["certificate"], reserves, *contact]
-
-
-def _studies(trial: TrialFiles) -> list[str]:
-    own = texts()["studies"]
-    given = {
-        "emg": bool(trial.facts.correlations),
-        "uncertainty": trial.uncertainty is not None,
-        "comparison": trial.comparison is not None,
-    }
-    return [own[name] for name, there in given.items() if there]
-
-
 def _values(trial: TrialFiles) -> dict[str, object]:
     """What the sentences are filled with; what is not known is left out, and with it the sentence."""
     result, facts = trial.base, trial.facts
     time = np.asarray(result["time"].values, dtype=float)
+    mass, stature = number(result, "subject_mass_kg"), number(result, "subject_stature_m")
+    described = [
+        text(result, "subject_sex"),
+        f"{mass:.1f} kg" if mass else "",
+        f"{stature:.2f} m" if stature else "",
+    ]
+    # the Hill curves that the result states, or those of its muscle set
+    curves = texts()["curves"]
+    usual = texts()["curves_of_set"].get(choice_name(result, "muscle_database"), "")
+    stems = dict.fromkeys(split_side(name)[0].replace("_", " ") for name in listed(result, "shared_dofs"))
+    given, forces = number(result, "cutoff_hz"), number(result, "force_cutoff_hz")
+    cutoff = "not stated"
+    if given is not None:
+        cutoff = f"{given:g} Hz" + (f", forces {forces:g} Hz" if forces is not None else "")
+    elif "marker_cutoff" in result:
+        each = result["marker_cutoff"].values
+        cutoff = f"{np.nanmin(each):.1f} to {np.nanmax(each):.1f} Hz"
     values: dict[str, object] = {
         "version": text(result, "musclesolve_version", "of an unknown version"),
-        "described": _described(result),
+        "described": ", ".join(filter(None, described)) or "not described",
         "frames": time.size,
         "start": f"{time[0]:.3f}",
         "end": f"{time[-1]:.3f}",
         "model": text(result, "subject"),
         "tendons": text(result, "tendon", "rigid"),
-        "curves": _curves(result),
-        "dofs": _dofs(result),
+        "curves": curves.get(text(result, "curves", usual), curves["other"]),
+        "dofs": ", ".join(stems) or "the joints",
         "cost": cost_words(text(result, "cost")),
         "solver": text(result, "solver"),
         "kkt": f"{facts.largest_kkt_residual:.1e}",
@@ -116,7 +124,7 @@ def _values(trial: TrialFiles) -> dict[str, object]:
         "helped": facts.counts.with_reserve,
         "muscles": max(Counter(frames.muscle_sides(result).values()).values(), default=0),
         "order": text(result, "filter_order"),
-        "cutoff": _cutoff(result),
+        "cutoff": cutoff,
     }
     if time.size > 1:
         values["rate"] = f"{1.0 / np.median(np.diff(time)):.0f}"
@@ -126,13 +134,8 @@ def _values(trial: TrialFiles) -> dict[str, object]:
         values["moved"] = f"{1000.0 * facts.moved.overall:.1f}"
     if "reserve_moment" in result and np.isfinite(result["reserve_moment"].values).any():
         values["largest"] = f"{float(np.nanmax(np.abs(result['reserve_moment'].values))):.1f}"
-    return values | _of_studies(trial)
-
-
-def _of_studies(trial: TrialFiles) -> dict[str, object]:
-    result, values = trial.base, dict[str, object]()
-    if both := trial.facts.median_and_mean_correlation:
-        values |= {"channels": len(trial.facts.correlations), "median": f"{both[0]:.2f}"}
+    if both := facts.median_and_mean_correlation:
+        values |= {"channels": len(facts.correlations), "median": f"{both[0]:.2f}"}
         values["envelope"] = text(result, "emg_envelope", "as recorded")
         if (delay := number(result, "emg_max_delay_s")) is not None:
             values["delay"] = f"{1000.0 * delay:.0f}"
@@ -141,38 +144,6 @@ def _of_studies(trial: TrialFiles) -> dict[str, object]:
     if trial.comparison is not None:
         values["costs"] = ", ".join(map(str, trial.comparison["cost"].values))
     return values
-
-
-def _described(result: xr.Dataset) -> str:
-    mass, stature = number(result, "subject_mass_kg"), number(result, "subject_stature_m")
-    parts = [
-        text(result, "subject_sex"),
-        f"{mass:.1f} kg" if mass else "",
-        f"{stature:.2f} m" if stature else "",
-    ]
-    return ", ".join(filter(None, parts)) or "not described"
-
-
-def _dofs(result: xr.Dataset) -> str:
-    stems = dict.fromkeys(split_side(name)[0].replace("_", " ") for name in listed(result, "shared_dofs"))
-    return ", ".join(stems) or "the joints"
-
-
-def _curves(result: xr.Dataset) -> str:
-    """The Hill curves in words: those that the result states, or those of its muscle set."""
-    words = texts()["curves"]
-    usual = texts()["curves_of_set"].get(choice_name(result, "muscle_database"), "")
-    return words.get(text(result, "curves", usual), words["other"])
-
-
-def _cutoff(result: xr.Dataset) -> str:
-    given, forces = number(result, "cutoff_hz"), number(result, "force_cutoff_hz")
-    if given is not None:
-        return f"{given:g} Hz" + (f", forces {forces:g} Hz" if forces is not None else "")
-    if "marker_cutoff" in result:
-        cutoff = result["marker_cutoff"].values
-        return f"{np.nanmin(cutoff):.1f} to {np.nanmax(cutoff):.1f} Hz"
-    return "not stated"
 
 
 def cost_words(name: str) -> str:

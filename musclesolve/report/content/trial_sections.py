@@ -113,10 +113,25 @@ def recording(trial: TrialFiles) -> dict[str, object]:
         "legs analysed": " and ".join(SIDE_NAMES.get(side, "all muscles") for side in trial.facts.legs),
         "EMG": f"{channels} channels" if channels else "none in this file",
     }
+    remarks = []
+    if trial.origin != RESULT:
+        which = "under its first cost" if trial.comparison is not None else "without errors"
+        remarks = [
+            f"No result.nc of this trial was given: what is shown comes from the {KIND_NAMES[trial.origin]}, "
+            f"{trial.path.name}, {which}."
+        ]
+    known = {heading: own for heading, own in STRIDE.items() if own[0] in result}
+    rows = [
+        (
+            f"{SIDE_NAMES[stride.side]}, {stride.start:.3f} to {stride.end:.3f} s",
+            *(cell(stride.measures[name], digits) for name, digits in known.values()),
+        )
+        for stride in trial.facts.strides
+    ]
     return {
         "pairs": [(name, value) for name, value in pairs.items() if value],
-        "remarks": [] if trial.origin == RESULT else [_origin(trial)],
-        "strides": _strides(trial.facts),
+        "remarks": remarks,
+        "strides": Table("Strides", ("stride", *known), rows) if rows else None,
         "without_strides": "No stride was recorded from heel strike to heel strike, or the file holds none.",
         "completed": [*listed(result, "analysed"), *listed(result, "completed")],
     }
@@ -132,61 +147,39 @@ def _files(result: xr.Dataset) -> list[tuple[str, str, str]]:
     return files
 
 
-def _origin(trial: TrialFiles) -> str:
-    which = ", under its first cost." if trial.comparison is not None else ", without errors."
-    return (
-        f"No result.nc of this trial was given: what is shown comes from the {KIND_NAMES[trial.origin]}, "
-        f"{trial.path.name}{which}"
-    )
-
-
-def _strides(facts: Facts) -> Table | None:
-    if not facts.strides:
-        return None
-    known = {heading: own for heading, own in STRIDE.items() if own[0] in facts.result}
-    rows = [
-        (
-            f"{SIDE_NAMES[stride.side]}, {stride.start:.3f} to {stride.end:.3f} s",
-            *(cell(stride.measures[name], digits) for name, digits in known.values()),
-        )
-        for stride in facts.strides
-    ]
-    return Table("Strides", ("stride", *known), rows)
-
-
 def joints(trial: TrialFiles) -> dict[str, object]:
-    """Ranges of the joint angles, extremes of moments and powers."""
+    """Ranges of the joint angles, extremes of moments and powers.
+
+    A row for each degree of freedom, two columns for each leg.
+    """
     mass = None if trial.of_model else number(trial.base, "subject_mass_kg")
     per, factor = ("/kg", 1.0 / mass) if mass else ("", 1.0)
-    kinds = (
-        ("joint_angle", "Range of joint angles [deg]", 180.0 / np.pi, 0),
-        ("joint_moment", f"Extremes of joint moments [N m{per}]", factor, 2),
-        ("joint_power", f"Extremes of joint powers [W{per}]", factor, 2),
-    )
-    tables = [_of_dofs(trial, *kind) for kind in kinds if kind[0] in trial.base]
+    kinds = {
+        "joint_angle": ("Range of joint angles [deg]", 180.0 / np.pi, 0),
+        "joint_moment": (f"Extremes of joint moments [N m{per}]", factor, 2),
+        "joint_power": (f"Extremes of joint powers [W{per}]", factor, 2),
+    }
+    tables = []
+    for name, (title, scale, digits) in kinds.items():
+        if name in trial.base:
+            values = trial.base[name]
+            series = {str(dof): scale * values.sel(dof=dof).values for dof in values["dof"].values}
+            stems = list(dict.fromkeys(split_side(dof)[0] for dof in series))
+            # A model's own coordinates are few, and only some of them have these names.
+            shown = [stem for stem in stems if trial.of_model or stem in OPPOSITE] or stems
+            sides = [side for side in ALL_SIDES if any(with_side(stem, side) in series for stem in shown)]
+            rows = [
+                (
+                    plain(stem) + (f" (–: {OPPOSITE[stem]})" if stem in OPPOSITE else ""),
+                    [series.get(with_side(stem, side), np.empty(0)) for side in sides],
+                )
+                for stem in shown
+            ]
+            legs = [SIDE_NAMES.get(side, "") for side in sides]
+            tables.append(_extremes(title, "degree of freedom (+)", legs, rows, digits))
     if not tables:
         raise Absent("This file holds neither joint angles nor joint moments.")
     return {"tables": tables}
-
-
-def _of_dofs(trial: TrialFiles, name: str, title: str, factor: float, digits: int) -> Table:
-    """Least and greatest value over the frames, a row for each degree of freedom, two columns for each leg."""
-    values = trial.base[name]
-    series = {str(dof): factor * values.sel(dof=dof).values for dof in values["dof"].values}
-    stems = list(dict.fromkeys(split_side(dof)[0] for dof in series))
-    # A model's own coordinates are few, and only some of them have these names.
-    shown = [stem for stem in stems if trial.of_model or stem in OPPOSITE] or stems
-    sides = [side for side in ALL_SIDES if any(with_side(stem, side) in series for stem in shown)]
-    rows = [
-        (
-            plain(stem) + (f" (–: {OPPOSITE[stem]})" if stem in OPPOSITE else ""),
-            [series.get(with_side(stem, side), np.empty(0)) for side in sides],
-        )
-        for stem in shown
-    ]
-    return _extremes(
-        title, "degree of freedom (+)", [SIDE_NAMES.get(side, "") for side in sides], rows, digits
-    )
 
 
 def ground(trial: TrialFiles) -> dict[str, object]:
@@ -208,19 +201,12 @@ def _extremes(
 ) -> Table:
     """Least and greatest of the values (T,) of each row and leg."""
     columns = [f"{leg} {end}".strip() for leg in legs for end in ("least", "greatest")]
-    return Table(
-        title,
-        (first, *columns),
-        [
-            (name, *(cell(end, digits) for series in of_legs for end in _range(series)))
-            for name, of_legs in rows
-        ],
-    )
-
-
-def _range(values: Array) -> tuple[float, float]:
-    known = values[np.isfinite(values)]
-    return (float(known.min()), float(known.max())) if known.size else (np.nan, np.nan)
+    cells = []
+    for name, of_legs in rows:
+        known = [values[np.isfinite(values)] for values in of_legs]
+        ends = [end for own in known for end in ((own.min(), own.max()) if own.size else (np.nan, np.nan))]
+        cells.append((name, *(cell(float(end), digits) for end in ends)))
+    return Table(title, (first, *columns), cells)
 
 
 def muscles(trial: TrialFiles) -> dict[str, object]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import shutil
 import subprocess
@@ -63,7 +64,14 @@ def film(result: xr.Dataset, kind: str, speed: float = 0.5, progress: Progress |
     time, rate = data.time, RATES[kind] / speed
     at = time[0] + np.arange(int((time[-1] - time[0]) * rate + 1e-6) + 1) / rate
     chosen = np.clip(np.searchsorted(time, at + 1e-9, side="right") - 1, 0, len(time) - 1)
-    program = _ffmpeg() if kind == "mp4" else ""
+    program = shutil.which("ffmpeg") if kind == "mp4" else ""
+    if program is None:
+        raise InputError(
+            "ffmpeg, which writes MP4 files, is not found",
+            code="missing_package",
+            expected="the program ffmpeg on the PATH",
+            remedy="install it (ffmpeg.org, apt install ffmpeg, brew install ffmpeg), or write a .gif or .html",
+        )
     sheet = _Sheet(View(data), identity(result))
 
     def drawn() -> Iterator[AnyArray]:
@@ -101,8 +109,9 @@ class _Sheet:
         self.verdicts = figure.text(0.30, 0.925, "", fontsize=7.5, va="top", color=INK, linespacing=1.5)
         if view.data.quantities:
             _color_bar(figure, view)
-        if view.data.quantities or view.data.simulated:
-            _arrow_scale(figure, view.data)
+        data, kind = view.data, "contact" if view.data.simulated else "ground"
+        if (data.ground.names and data.simulated) or (data.quantities and not data.simulated):
+            figure.text(0.03, 0.05, f"blue: {kind} force, 0.5 m for {data.unit}", fontsize=6.5, color=GROUND)
 
     def draw(self, frame: int) -> AnyArray:
         """Pixels of a frame."""
@@ -156,13 +165,6 @@ def _color_bar(figure: Any, view: View) -> None:
     figure.text(0.62, 0.085, f"{quantity.about['label']}{unit}", fontsize=7.5, va="bottom")
     if not view.data.simulated:
         figure.text(0.03, 0.03, "gray muscles: no valid solution", fontsize=6.5, color=GRAY)
-
-
-def _arrow_scale(figure: Any, data: PictureData) -> None:
-    """What an arrow's length means."""
-    kind = "contact" if data.simulated else "ground"
-    if data.ground.names or not data.simulated:
-        figure.text(0.03, 0.05, f"blue: {kind} force, 0.5 m for {data.unit}", fontsize=6.5, color=GROUND)
 
 
 @dataclass(frozen=True, eq=False)
@@ -372,18 +374,6 @@ def _palette(data: PictureData) -> AnyArray:
     return np.rint(255.0 * np.concatenate([[paper], *blends]))
 
 
-def _ffmpeg() -> str:
-    program = shutil.which("ffmpeg")
-    if program is None:
-        raise InputError(
-            "ffmpeg, which writes MP4 files, is not found",
-            code="missing_package",
-            expected="the program ffmpeg on the PATH",
-            remedy="install it (ffmpeg.org, apt install ffmpeg, brew install ffmpeg), or write a .gif or .html",
-        )
-    return program
-
-
 def _mp4(pictures: Iterator[AnyArray], program: str) -> bytes:
     """H.264 in a format that every player knows; the pixels are piped into ffmpeg."""
     first = next(pictures)
@@ -397,7 +387,10 @@ def _mp4(pictures: Iterator[AnyArray], program: str) -> bytes:
             process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=log)
             assert process.stdin is not None
             try:
-                _feed(process.stdin, first, pictures, (height, width))
+                # a program that has ended is noticed by its exit code
+                with contextlib.suppress(BrokenPipeError), process.stdin as pipe:
+                    for picture in chain([first], pictures):
+                        pipe.write(np.ascontiguousarray(picture[:height, :width]).tobytes())
             finally:
                 code = process.wait()
             log.seek(0)
@@ -410,13 +403,3 @@ def _mp4(pictures: Iterator[AnyArray], program: str) -> bytes:
                 remedy="install a complete ffmpeg, or write a .gif or .html",
             )
         return file.read_bytes()
-
-
-def _feed(pipe: Any, first: AnyArray, rest: Iterator[AnyArray], size: tuple[int, int]) -> None:
-    """Write all pictures; a program that has ended is noticed by its exit code."""
-    try:
-        with pipe:
-            for pixels in chain([first], rest):
-                pipe.write(np.ascontiguousarray(pixels[: size[0], : size[1]]).tobytes())
-    except BrokenPipeError:
-        return

@@ -165,15 +165,39 @@ def picture_data(result: xr.Dataset) -> PictureData:
         InputError: this is no result of a run: an average, a comparison, uncertainties, or something else.
     """
     check_kind(result)
-    simulated, every = is_simulation(result), _every(result)
+    simulated = is_simulation(result)
+    # every n-th frame is shown: so many that the positions fit into a page
+    frame = sum(size * result.sizes.get(dim, 0) for dim, size in BYTES.items())
+    every = max(1, int(np.ceil(frame * result.sizes["time"] / MOST_BYTES)))
     result = result.isel(time=slice(None, None, every))
     points, position, bones = _skeleton(result)
     kept, path, first = _paths(result)
     muscles = result.isel(muscle=kept)
+    short_names = muscles["short_name"] if "short_name" in muscles.variables else muscles["muscle"]
+    # a muscle is drawn as thick as the root of its maximum isometric force, a share of the greatest
+    size = np.full(muscles.sizes["muscle"], 0.5)
+    if "max_isometric_force" in muscles and size.size:
+        strength = np.nan_to_num(np.asarray(muscles["max_isometric_force"].values, dtype=float))
+        size = np.sqrt(np.clip(strength, 0.0, None) / max(float(strength.max()), 1e-9))
+    legs = []
+    for side in () if simulated else frames.sides(result):
+        percent = np.full(result.sizes["time"], np.nan)
+        if side in SIDE_NAMES and result.sizes["time"] > 1:
+            for cycle in frames.cycles(result, side):
+                percent[cycle.index] = cycle.percent
+        legs.append(Leg(side, frames.reason_names(result, side), percent))
     if simulated:  # forces on the second surface of every pair, where it presses
         ground = _arrows(result, "contact_force", "contact_point", "contact_pair")
+        # a round force such that the greatest arrow is a meter and a half at most
+        force = np.linalg.norm(ground.force, axis=2)
+        greatest = float(np.nanmax(force, initial=0.0, where=np.isfinite(force)))
+        weight = _round_above(np.array([greatest / 3.0])) if greatest > 0.0 else None
     else:
-        ground = ground_arrows(result)
+        ground, mass = ground_arrows(result), float(result.attrs.get("subject_mass_kg", 0.0))
+        weight = mass * STANDARD_GRAVITY if mass > 0.0 else None
+    angle = np.asarray(result["heading"].values if "heading" in result else [], dtype=float)
+    angle = angle[np.isfinite(angle)]
+    heading = float(np.arctan2(np.sin(angle).mean(), np.cos(angle).mean())) if angle.size else 0.0
     return PictureData(
         time=np.asarray(result["time"].values, dtype=float),
         every=every,
@@ -183,16 +207,16 @@ def picture_data(result: xr.Dataset) -> PictureData:
         position=position,
         bones=bones,
         muscles=tuple(map(str, muscles["muscle"].values)),
-        short_names=_short_names(muscles),
-        size=_size(muscles),
+        short_names=tuple(split_side(str(name))[0].replace("_", " ") for name in short_names.values),
+        size=size,
         path=path,
         first=first,
-        legs=() if simulated else tuple(_leg(result, side) for side in frames.sides(result)),
+        legs=tuple(legs),
         quantities=_quantities(muscles),
         ground=ground,
         contact=contact_arrows(result, points),
-        weight=_arrow_force(ground) if simulated else _weight(result),
-        heading=_heading(result),
+        weight=weight,
+        heading=heading,
         missing=tuple(_missing(result, every)),
         shapes=shapes_of(result),
         events=_contact_events(result),
@@ -231,12 +255,6 @@ def is_simulation(result: xr.Dataset) -> bool:
     return getattr(result, "attrs", {}).get("kind") == KIND
 
 
-def _every(result: xr.Dataset) -> int:
-    """Show every n-th frame: so many that the positions fit into a page."""
-    frame = sum(size * result.sizes.get(dim, 0) for dim, size in BYTES.items())
-    return max(1, int(np.ceil(frame * result.sizes["time"] / MOST_BYTES)))
-
-
 def _skeleton(result: xr.Dataset) -> tuple[tuple[str, ...], Array, Indices]:
     if not {"skeleton_position", "skeleton_point", "bone_start", "bone_end"} <= set(result.variables):
         return (), np.zeros((result.sizes["time"], 0, 3)), np.zeros((0, 2), np.intp)
@@ -259,29 +277,6 @@ def _paths(result: xr.Dataset) -> tuple[list[int], Array, Indices]:
     order = np.concatenate([places[k] for k in kept]) if kept else np.zeros(0, np.intp)
     first = np.concatenate([[0], np.cumsum([places[k].size for k in kept])]).astype(np.intp)
     return kept, position[:, order], first
-
-
-def _short_names(muscles: xr.Dataset) -> tuple[str, ...]:
-    """With the side, if the result names them without."""
-    given = muscles["short_name"] if "short_name" in muscles.variables else muscles["muscle"]
-    return tuple(split_side(str(name))[0].replace("_", " ") for name in given.values)
-
-
-def _size(muscles: xr.Dataset) -> Array:
-    """Root of the maximum isometric force as a share of the greatest: how thick a muscle is drawn."""
-    count = muscles.sizes["muscle"]
-    if "max_isometric_force" not in muscles or not count:
-        return np.full(count, 0.5)
-    force = np.nan_to_num(np.asarray(muscles["max_isometric_force"].values, dtype=float))
-    return np.sqrt(np.clip(force, 0.0, None) / max(float(force.max()), 1e-9))
-
-
-def _leg(result: xr.Dataset, side: str) -> Leg:
-    percent = np.full(result.sizes["time"], np.nan)
-    if side in SIDE_NAMES and result.sizes["time"] > 1:
-        for cycle in frames.cycles(result, side):
-            percent[cycle.index] = cycle.percent
-    return Leg(side, frames.reason_names(result, side), percent)
 
 
 def _quantities(muscles: xr.Dataset) -> tuple[Quantity, ...]:
@@ -313,26 +308,6 @@ def _round_above(values: Array) -> float:
     return float(
         next(step * power for step in (1.0, 2.0, 5.0, 10.0) if step * power >= greatest * (1 - 1e-9))
     )
-
-
-def _weight(result: xr.Dataset) -> float | None:
-    mass = result.attrs.get("subject_mass_kg")
-    return float(mass) * STANDARD_GRAVITY if mass is not None and float(mass) > 0.0 else None
-
-
-def _arrow_force(arrows: Arrows) -> float | None:
-    """A round force [N] such that the greatest arrow is a meter and a half at most."""
-    size = np.linalg.norm(arrows.force, axis=2)
-    greatest = float(np.nanmax(size, initial=0.0, where=np.isfinite(size)))
-    return _round_above(np.array([greatest / 3.0])) if greatest > 0.0 else None
-
-
-def _heading(result: xr.Dataset) -> float:
-    if "heading" not in result:
-        return 0.0
-    angle = np.asarray(result["heading"].values, dtype=float)
-    angle = angle[np.isfinite(angle)]
-    return float(np.arctan2(np.sin(angle).mean(), np.cos(angle).mean())) if angle.size else 0.0
 
 
 def _contact_events(result: xr.Dataset) -> tuple[Event, ...]:

@@ -20,7 +20,7 @@ from musclesolve.dynamics.forward.simulate import Simulation
 from musclesolve.errors import InputError
 from musclesolve.muscles.driving.muscle_forces import MuscleForces
 from musclesolve.report.picture.picture_data import KIND
-from musclesolve.results.dataset.picture import MusclePaths, Skeleton, Variable, subject_skeleton
+from musclesolve.results.dataset.picture import Part, Skeleton, Variable, path_labels, subject_skeleton
 
 SUBJECT = "inverse_human"
 """The model whose bones skeleton.toml lists."""
@@ -64,10 +64,6 @@ def simulation_picture(
     return xr.Dataset(variables, coordinates, attributes)
 
 
-Part = tuple[dict[str, Variable], dict[str, object]]
-"""Variables and coordinates."""
-
-
 def _skeletons(motions: dict[str, Simulation], prefixes: dict[str, str]) -> Part:
     """Points and bones of all models, the name of the model before those of its points where there are several."""
     points: list[str] = []
@@ -78,8 +74,7 @@ def _skeletons(motions: dict[str, Simulation], prefixes: dict[str, str]) -> Part
         points += [before + point for point in skeleton.points]
         bones += [(before + start, before + end) for start, end in skeleton.bones]
         places.append(skeleton.position)
-    whole = Skeleton(tuple(points), np.concatenate(places, axis=1), tuple(bones))
-    return whole.variables, whole.coordinates
+    return Skeleton(tuple(points), np.concatenate(places, axis=1), tuple(bones)).labels
 
 
 def model_bones(motion: Simulation) -> Skeleton:
@@ -118,13 +113,13 @@ def _muscles(
         strength.append(muscles.parameters.max_isometric_force)
     if not names:
         return {}, {"muscle": np.zeros(0, np.str_)}
-    paths, over = MusclePaths.of(lines), ("time", "muscle")
+    (paths, path_muscles), over = path_labels(lines), ("time", "muscle")
     values: dict[str, Variable] = {
         "activation": (over, np.concatenate(activation, axis=1)),
         "muscle_force": (over, np.concatenate(tension, axis=1)),
         "max_isometric_force": (("muscle",), np.concatenate(strength)),
     }
-    return paths.variables | values, paths.coordinates | {"muscle": names}
+    return paths | values, path_muscles | {"muscle": names}
 
 
 def _driven(motions: dict[str, Simulation], muscles: MuscleForces) -> tuple[str, Simulation]:

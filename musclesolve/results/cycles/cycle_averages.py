@@ -52,8 +52,15 @@ def average_cycles(cycles: xr.Dataset | Sequence[xr.Dataset]) -> xr.Dataset:
             different costs or are of different muscles, or they have unlike names or percentages.
     """
     every = [cycles] if isinstance(cycles, xr.Dataset) or not isinstance(cycles, Iterable) else list(cycles)
+    needed = {"cycle_trial", "cycle_side", "cycle_start", "cycle_end", "percent", RESERVES}
     for each in every:
-        _check_cycles(each)
+        if not isinstance(each, xr.Dataset) or "cycle" not in each.dims or needed - set(each.variables):
+            raise InputError(
+                f"these are no gait cycles: {type(each).__name__}",
+                code="bad_type",
+                expected="what gait_cycles returns, one or a list of them",
+                remedy="cut the result into its cycles first: gait_cycles(result, side)",
+            )
     sentences = {key: [one for each in every for one in listed(each, key)] for key in SENTENCES}
     used = [each for each in every if each.sizes["cycle"]]
     if not used:
@@ -67,28 +74,41 @@ def average_cycles(cycles: xr.Dataset | Sequence[xr.Dataset]) -> xr.Dataset:
         )
     check_once(used)
     check_alike(used)
-    together = _stacked(used)
-    needed = together[RESERVES].sum("cycle").astype(np.int32).variable
-    needed.attrs = {"units": "1", "long_name": "gait cycles in the average that needed a reserve"}
+    shared = set.intersection(*(set(each.data_vars) for each in used))
+    try:
+        together = xr.concat(
+            [each[sorted(map(str, shared))] for each in used],
+            "cycle",
+            join="exact",
+            combine_attrs="override",
+            coords="minimal",
+            compat="override",
+        )
+    except ValueError as error:
+        raise InputError(
+            "these gait cycles do not have the same names or percentages",
+            code="not_comparable",
+            expected="cycles of one leg, or of both without side; the same muscles and the same number of points",
+            remedy="ask for all of them in the same way: gait_cycles(result, side, without_side=True)",
+        ) from error
+    helped = together[RESERVES].sum("cycle").astype(np.int32).variable
+    helped.attrs = {"units": "1", "long_name": "gait cycles in the average that needed a reserve"}
     together = together.drop_vars(RESERVES)
-    averaged = _averages(together)
+    averaged = {}
+    for name, variable in together.data_vars.items():
+        dims = tuple(str(dim) for dim in variable.dims if dim != "cycle")
+        values = np.moveaxis(variable.values, variable.dims.index("cycle"), 0)
+        for suffix, numbers in zip(("", *STATISTICS), _statistics(values), strict=True):
+            attrs = {"units": "1"} if suffix == "count" else dict(variable.attrs)
+            if suffix:
+                attrs["long_name"] = f"{suffix} over cycles: {variable.attrs.get('long_name', name)}"
+            averaged["_".join(filter(None, (str(name), suffix)))] = xr.Variable(dims, numbers, attrs)
     number = {"units": "1", "long_name": "gait cycles in the average"}
     averaged["cycles"] = xr.Variable((), np.int32(together.sizes["cycle"]), number)
-    averaged["cycles_with_reserve"] = needed
+    averaged["cycles_with_reserve"] = helped
     coords = {name: coord for name, coord in together.coords.items() if "cycle" not in coord.dims}
     alike = {"unlike": differences(used), "persons": persons(used), "cycles": cycle_names(together)}
     return xr.Dataset(averaged, coords, {**common(used), **sentences, **alike})
-
-
-def _check_cycles(given: object) -> None:
-    needed = {"cycle_trial", "cycle_side", "cycle_start", "cycle_end", "percent", RESERVES}
-    if not isinstance(given, xr.Dataset) or "cycle" not in given.dims or needed - set(given.variables):
-        raise InputError(
-            f"these are no gait cycles: {type(given).__name__}",
-            code="bad_type",
-            expected="what gait_cycles returns, one or a list of them",
-            remedy="cut the result into its cycles first: gait_cycles(result, side)",
-        )
 
 
 def check_once(cycles: Sequence[xr.Dataset]) -> None:
@@ -136,40 +156,6 @@ def check_alike(cycles: Sequence[xr.Dataset]) -> None:
             )
 
 
-def _stacked(cycles: Sequence[xr.Dataset]) -> xr.Dataset:
-    shared = set.intersection(*(set(each.data_vars) for each in cycles))
-    try:
-        return xr.concat(
-            [each[sorted(map(str, shared))] for each in cycles],
-            "cycle",
-            join="exact",
-            combine_attrs="override",
-            coords="minimal",
-            compat="override",
-        )
-    except ValueError as error:
-        raise InputError(
-            "these gait cycles do not have the same names or percentages",
-            code="not_comparable",
-            expected="cycles of one leg, or of both without side; the same muscles and the same number of points",
-            remedy="ask for all of them in the same way: gait_cycles(result, side, without_side=True)",
-        ) from error
-
-
-def _averages(together: xr.Dataset) -> dict[str, xr.Variable]:
-    """Every variable over its first dimension, the cycles."""
-    averaged = {}
-    for name, variable in together.data_vars.items():
-        dims = tuple(str(dim) for dim in variable.dims if dim != "cycle")
-        values = np.moveaxis(variable.values, variable.dims.index("cycle"), 0)
-        for suffix, numbers in zip(("", *STATISTICS), _statistics(values), strict=True):
-            attrs = {"units": "1"} if suffix == "count" else dict(variable.attrs)
-            if suffix:
-                attrs["long_name"] = f"{suffix} over cycles: {variable.attrs.get('long_name', name)}"
-            averaged["_".join(filter(None, (str(name), suffix)))] = xr.Variable(dims, numbers, attrs)
-    return averaged
-
-
 def _statistics(values: Array) -> tuple[Array, Array, Array, Array]:
     """Mean, standard deviation, median and number over the first axis, of the values that are there."""
     there = np.isfinite(values)
@@ -211,14 +197,11 @@ def differences(cycles: Sequence[xr.Dataset]) -> list[str]:
     """A sentence for every choice of method that is not the same for all of them: ``cost: fatigue, sum_cubed``."""
     sentences = []
     for key in METHODS:
-        values = dict.fromkeys(_text(each.attrs.get(key)) for each in cycles)
-        if len(values) > 1:
-            sentences.append(f"{key.replace('_', ' ')}: {' or '.join(values)}")
+        stated: dict[str, None] = {}
+        for each in cycles:
+            parts = np.atleast_1d(np.asarray(each.attrs.get(key, "not stated"))).tolist()
+            words = (f"{part:g}" if isinstance(part, float) else str(part) for part in parts)
+            stated[", ".join(words) or "none"] = None
+        if len(stated) > 1:
+            sentences.append(f"{key.replace('_', ' ')}: {' or '.join(stated)}")
     return sentences
-
-
-def _text(value: object) -> str:
-    if value is None:
-        return "not stated"
-    parts = np.atleast_1d(np.asarray(value)).tolist()
-    return ", ".join(f"{part:g}" if isinstance(part, float) else str(part) for part in parts) or "none"

@@ -3,24 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 
 import numpy as np
 import xarray as xr
 
 from musclesolve._util.arrays import AnyArray, Array
 from musclesolve._util.bundled_toml import bundled_toml
-from musclesolve.pipeline.body import Analysis, SharedPart
+from musclesolve.pipeline.body import Analysis
 from musclesolve.pipeline.recorded_body import RecordedBody
-from musclesolve.results.dataset.labels import DIRECTIONS, Labels
+from musclesolve.results.dataset.labels import DIRECTIONS
 from musclesolve.results.dataset.model_labels import model_labels
-from musclesolve.results.dataset.muscle_variables import (
-    emg_coordinates,
-    emg_variables,
-    fiber_variables,
-    iterations,
-    tendon_variables,
-)
+from musclesolve.results.dataset.muscle_variables import emg_labels, fiber_range, tendon_variables
 from musclesolve.results.dataset.picture import Variable
 from musclesolve.results.dataset.recording_labels import recording_labels
 from musclesolve.results.files.result_netcdf import storable
@@ -38,33 +31,51 @@ TRANSLATIONS["reserve_moment"] = TRANSLATIONS["joint_moment"]
 
 def assemble(analysis: Analysis) -> xr.Dataset:
     """Label everything an analysis computed, with units and provenance."""
-    labels = labels_of(analysis)
+    body, parts = analysis.body, analysis.parts
+    labels = recording_labels(analysis) if isinstance(body, RecordedBody) else model_labels(analysis)
+    emg, channels = emg_labels(analysis)
     variables = {
         **_of_dofs(analysis),
         **_of_muscles(analysis),
-        **fiber_variables(analysis),
         **_of_sides(analysis),
         **_of_joints(analysis, labels.segment_axes),
         **tendon_variables(analysis),
-        **emg_variables(analysis),
-        **labels.picture.variables,
+        **emg,
         **labels.variables,
     }
     coordinates = {
-        "time": ("time", analysis.body.time, {"units": "s"}),
-        "dof": list(analysis.body.dofs),
-        "muscle": list(analysis.body.muscles),
+        "time": ("time", body.time, {"units": "s"}),
+        "dof": list(body.dofs),
+        "muscle": list(body.muscles),
         "side": list(analysis.sides),
         "axis": list("xyz"),
-        **emg_coordinates(analysis),
-        **labels.picture.coordinates,
+        **channels,
         **labels.coordinates,
     }
-    if analysis.body.joints:
-        coordinates |= {"joint": list(analysis.body.joints)}
+    if body.joints:
+        coordinates |= {"joint": list(body.joints)}
     if "contact_force_component" in variables:
         coordinates |= {"direction": list(DIRECTIONS)}
-    attributes = _provenance(analysis) | labels.attributes | {"notes": labels.notes}
+    # the most iterations that a motion with elastic tendons took, by side: "r 31"
+    iterations = {
+        side: [
+            int(np.max(part.solution.iterations, initial=0))
+            for part in analysis.of_side(side)
+            if part.tendons is not None
+        ]
+        for side in analysis.sides
+    }
+    most = [f"{side} {max(counts)}" for side, counts in iterations.items() if counts]
+    attributes = {
+        "musclesolve_version": __version__,
+        "cost": parts[0].solution.cost_name,
+        "solver": ", ".join(dict.fromkeys(part.solution.solver for part in parts if part.solution.solver)),
+        "tendon": analysis.sharing.tendon,
+        **({"motion_iterations": most} if most else {}),
+        "shared_dofs": sorted((dof for part in parts for dof in part.part.shared), key=body.dofs.index),
+        **labels.attributes,
+        "notes": labels.notes,
+    }
     result = xr.Dataset(variables, coordinates, {key: storable(value) for key, value in attributes.items()})
     result["status"].attrs |= {
         "flag_values": np.array([int(status) for status in Status], dtype=np.int8),
@@ -79,11 +90,6 @@ def assemble(analysis: Analysis) -> xr.Dataset:
     return result
 
 
-def labels_of(analysis: Analysis) -> Labels:
-    """What only the maker of the body knows of a result."""
-    return (recording_labels if isinstance(analysis.body, RecordedBody) else model_labels)(analysis)
-
-
 def _of_dofs(analysis: Analysis) -> dict[str, Variable]:
     """Motion and moments, and what of the moments the muscles do not produce; NaN where there are no muscles.
 
@@ -96,10 +102,10 @@ def _of_dofs(analysis: Analysis) -> dict[str, Variable]:
     for part in analysis.parts:
         produced = np.einsum("tkm,tm->tk", part.state.moment_arm, part.tension)
         rows, shared = [row[dof] for dof in part.part.dofs], [row[dof] for dof in part.part.shared]
-        unassigned[:, rows] = moment[:, rows] - produced
-        reserve[:, rows] = _zero(unassigned[:, rows])
+        left = moment[:, rows] - produced
+        unassigned[:, rows], reserve[:, rows] = left, np.where(np.isfinite(left), 0.0, np.nan)
         reserve[:, shared] = part.solution.reserve
-        unassigned[:, shared] = _zero(part.solution.reserve)
+        unassigned[:, shared] = np.where(np.isfinite(part.solution.reserve), 0.0, np.nan)
     arrays = {
         "joint_angle": body.angle,
         "joint_moment": moment,
@@ -110,47 +116,41 @@ def _of_dofs(analysis: Analysis) -> dict[str, Variable]:
     return {name: (("time", "dof"), values) for name, values in arrays.items()}
 
 
-def _zero(values: AnyArray) -> AnyArray:
-    """Zero where there is a number, NaN elsewhere."""
-    return np.where(np.isfinite(values), 0.0, np.nan)
-
-
 def _of_muscles(analysis: Analysis) -> dict[str, Variable]:
-    def over_time(get: Callable[[SharedPart], Array]) -> Variable:
-        return ("time", "muscle"), analysis.over_muscles([get(part) for part in analysis.parts])
-
-    variables = {name: over_time(partial(_of_state, name)) for name in _OF_STATE}
-    variables["activation"] = over_time(lambda part: part.solution.activation)
-    variables["muscle_force"] = over_time(lambda part: part.tension)
+    parts, over_muscles = analysis.parts, analysis.over_muscles
+    over = ("time", "muscle")
+    variables: dict[str, Variable] = {
+        name: (over, over_muscles([getattr(part.state, name) for part in parts])) for name in _OF_STATE
+    }
+    variables["activation"] = (over, over_muscles([part.solution.activation for part in parts]))
+    variables["muscle_force"] = (over, over_muscles([part.tension for part in parts]))
     for name in _OF_MUSCLES:
-        parameters = [getattr(part.state.parameters, name) for part in analysis.parts]
-        variables[name] = (("muscle",), analysis.over_muscles(parameters))
+        parameters = [getattr(part.state.parameters, name) for part in parts]
+        variables[name] = (("muscle",), over_muscles(parameters))
     arm = np.zeros((len(analysis.body.time), len(analysis.body.dofs), len(analysis.body.muscles)))
-    for part, columns in zip(analysis.parts, analysis.columns, strict=True):
+    for part, columns in zip(parts, analysis.columns, strict=True):
         rows = np.array([analysis.body.dofs.index(dof) for dof in part.part.dofs])
         arm[:, rows[:, None], columns] = part.state.moment_arm
     variables["moment_arm"] = (("time", "dof", "muscle"), arm)
+    for name, lengths in zip(("least", "greatest"), fiber_range(analysis), strict=True):
+        variables[f"{name}_normalized_fiber_length"] = (("muscle",), lengths)
     return variables
-
-
-def _of_state(name: str, part: SharedPart) -> Array:
-    return np.asarray(getattr(part.state, name))
 
 
 def _of_sides(analysis: Analysis) -> dict[str, Variable]:
     """Status (the worst of its parts), certificate and cost of each side."""
     of_sides = [[part.solution for part in analysis.of_side(side)] for side in analysis.sides]
-
-    def over_time(get: Callable[[list[AnyArray]], AnyArray], name: str) -> Variable:
-        columns = [get([getattr(solution, name) for solution in parts]) for parts in of_sides]
-        return ("time", "side"), np.stack(columns, axis=1)
-
-    return {
-        "status": over_time(lambda parts: np.max(parts, axis=0), "status"),
-        "valid": over_time(lambda parts: np.all(parts, axis=0), "solved"),
-        "kkt_residual": over_time(lambda parts: np.max(parts, axis=0), "kkt_residual"),
-        "cost": over_time(lambda parts: np.sum(parts, axis=0), "cost"),
+    combined: dict[str, tuple[str, Callable[..., AnyArray]]] = {
+        "status": ("status", np.max),
+        "valid": ("solved", np.all),
+        "kkt_residual": ("kkt_residual", np.max),
+        "cost": ("cost", np.sum),
     }
+    variables: dict[str, Variable] = {}
+    for name, (field, combine) in combined.items():
+        columns = [combine([getattr(solution, field) for solution in side], axis=0) for side in of_sides]
+        variables[name] = (("time", "side"), np.stack(columns, axis=1))
+    return variables
 
 
 def _of_joints(analysis: Analysis, segment_axes: dict[str, Array]) -> dict[str, Variable]:
@@ -174,17 +174,3 @@ def _of_joints(analysis: Analysis, segment_axes: dict[str, Array]) -> dict[str, 
         over = ("time", "joint", "direction")
         variables["contact_force_component"] = (over, np.stack(components, axis=1))
     return variables
-
-
-def _provenance(analysis: Analysis) -> dict[str, object]:
-    """What every result says of how it was computed."""
-    shared = [dof for part in analysis.parts for dof in part.part.shared]
-    solvers = dict.fromkeys(part.solution.solver for part in analysis.parts if part.solution.solver)
-    return {
-        "musclesolve_version": __version__,
-        "cost": analysis.parts[0].solution.cost_name,
-        "solver": ", ".join(solvers),
-        "tendon": analysis.sharing.tendon,
-        **iterations(analysis),
-        "shared_dofs": sorted(shared, key=analysis.body.dofs.index),
-    }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from musclesolve._util.arrays import Array
-from musclesolve.results.dataset.picture import Drawn, Variable
+from musclesolve.results.dataset.picture import Variable
 
 DIRECTIONS = ("axial", "anterior", "medial")
 """Of `contact_force_component`: along the segment to its distal end (compression), forward, to the median plane."""
@@ -19,7 +19,7 @@ MEDIAL = {"r": 1.0, "l": -1.0}
 class Labels:
     """Variables, coordinates and attributes beside those of every result.
 
-    picture: skeleton and muscle paths. segment_axes: by joint the unit vectors of `DIRECTIONS` in the axes of the
+    segment_axes: by joint the unit vectors of `DIRECTIONS` in the axes of the
     laboratory, (T, 3, 3). notes: what a reader should know. translates: whether a degree of freedom is a translation.
     """
 
@@ -27,6 +27,5 @@ class Labels:
     coordinates: dict[str, object]
     attributes: dict[str, object]
     notes: list[str]
-    picture: Drawn
     segment_axes: dict[str, Array] = field(default_factory=dict)
     translates: bool = False

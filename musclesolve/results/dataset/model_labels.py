@@ -19,14 +19,7 @@ from musclesolve.recording.text.text_file import sha256
 from musclesolve.results.dataset.frame_validity import MUSCLE_SIDE, STANCE_THRESHOLD
 from musclesolve.results.dataset.labels import MEDIAL, SEGMENT_OF, Labels
 from musclesolve.results.dataset.muscle_variables import beyond_plausible, emg_attributes, fiber_range
-from musclesolve.results.dataset.picture import (
-    Drawn,
-    Variable,
-    load_coordinates,
-    load_variables,
-    model_paths,
-    model_skeleton,
-)
+from musclesolve.results.dataset.picture import Variable, load_labels, model_paths, model_skeleton
 from musclesolve.results.dataset.reasons import reasons_of_sides
 
 
@@ -36,23 +29,39 @@ def model_labels(analysis: Analysis) -> Labels:
     assert isinstance(body, ModelBody)
     model, motion = body.model, body.motion
     values = coordinate_values(model, motion.by_name(motion.value))
+    skeleton, points = model_skeleton(model, values).labels
+    paths, path_muscles = model_paths(model, values, body.muscles)
+    loads, load_names = load_labels(model, body.dynamics)
+    # the joints with shared coordinates that each muscle crosses, without side: "hip, walker_knee"
+    joint_of = {name: joint.name for joint in model.joints for name in joint.moved_by}
+    crossed = []
+    for name in body.muscles:
+        joints = [joint_of[dof] for dof in body.dofs if dof in body.choice.crossing[name] and dof in joint_of]
+        stems = (joint[:-2] if joint[-2:] in ("_r", "_l") else joint for joint in joints)
+        crossed.append(", ".join(dict.fromkeys(stems)))
+    filtered = (
+        "not filtered"
+        if motion.cutoff_hz is None
+        else f"low-pass filtered as OpenSim does (order {ORDER}, zero-lag, amplitude halved at {motion.cutoff_hz:g} Hz)"
+    )
     return Labels(
-        variables=load_variables(model, body.dynamics) | _of_ground(analysis, body),
+        variables={**skeleton, **paths, **loads, **_of_ground(analysis, body)},
         coordinates={
+            **points,
+            **path_muscles,
             "short_name": ("muscle", list(body.muscles)),
-            "group": ("muscle", _joints_crossed(body)),
+            "group": ("muscle", crossed),
             MUSCLE_SIDE: ("muscle", analysis.muscle_sides),
-            **load_coordinates(body.dynamics),
+            **load_names,
         },
         attributes=_provenance(body) | reasons_of_sides(analysis),
         notes=[
             *body.notes,
             *(f"{beyond.sentence}: moment arms there are extrapolated." for beyond in body.beyond),
-            _method(body, analysis.sharing.tendon),
+            f"Coordinates {filtered}, rates by a quintic spline; tendons {analysis.sharing.tendon}.",
             *dict.fromkeys(note for part in analysis.parts for note in part.notes),
             *beyond_plausible(body.muscles, *fiber_range(analysis)),
         ],
-        picture=Drawn(model_skeleton(model, values), model_paths(model, values, body.muscles)),
         segment_axes=_segment_axes(body, values),
         translates=not all(model.coordinates[name].rotational for name in body.dofs),
     )
@@ -104,31 +113,6 @@ def _segment_axes(body: ModelBody, values: Array) -> dict[str, Array]:
             forward, up, right = np.moveaxis(rotation, 2, 0)
             axes[joint.name] = np.stack([-up, forward, -MEDIAL[side] * right], axis=1)
     return axes
-
-
-def _joints_crossed(body: ModelBody) -> list[str]:
-    """The joints with shared coordinates that each muscle crosses, without side: "hip, walker_knee"."""
-    joint_of = {name: joint.name for joint in body.model.joints for name in joint.moved_by}
-    found = []
-    for name in body.muscles:
-        own = body.choice.crossing[name]
-        joints = [joint_of[dof] for dof in body.choice.dofs if dof in own and dof in joint_of]
-        found.append(
-            ", ".join(dict.fromkeys(joint[:-2] if joint[-2:] in ("_r", "_l") else joint for joint in joints))
-        )
-    return found
-
-
-def _method(body: ModelBody, tendon: str) -> str:
-    cutoff = body.motion.cutoff_hz
-    filtered = (
-        "not filtered"
-        if cutoff is None
-        else (
-            f"low-pass filtered as OpenSim does (order {ORDER}, zero-lag, amplitude halved at {cutoff:g} Hz)"
-        )
-    )
-    return f"Coordinates {filtered}, rates by a quintic spline; tendons {tendon}."
 
 
 def _provenance(body: ModelBody) -> dict[str, object]:

@@ -14,7 +14,7 @@ from musclesolve.muscles.placing.fiber_lengths import USABLE, operating_range
 from musclesolve.pipeline.body import Analysis
 from musclesolve.pipeline.run_options import Options
 from musclesolve.recording.data import Emg
-from musclesolve.results.dataset.picture import Variable
+from musclesolve.results.dataset.picture import Part, Variable
 from musclesolve.results.dataset.result_quantities import BALANCE_ERROR, OF_TENDONS
 
 
@@ -28,15 +28,6 @@ def fiber_range(analysis: Analysis) -> tuple[Array, Array]:
         ends.append((normal.min(axis=0), normal.max(axis=0)))
     least, greatest = (analysis.over_muscles(parts) for parts in zip(*ends, strict=True))
     return least, greatest
-
-
-def fiber_variables(analysis: Analysis) -> dict[str, Variable]:
-    """The ranges of all muscles."""
-    least, greatest = fiber_range(analysis)
-    return {
-        "least_normalized_fiber_length": (("muscle",), least),
-        "greatest_normalized_fiber_length": (("muscle",), greatest),
-    }
 
 
 def beyond_plausible(names: Sequence[str], least: Array, greatest: Array) -> list[str]:
@@ -90,39 +81,24 @@ def tendon_variables(analysis: Analysis) -> dict[str, Variable]:
     return variables | {BALANCE_ERROR: (("time", "side"), error)}
 
 
-def iterations(analysis: Analysis) -> dict[str, object]:
-    """The attribute that says how many iterations the motions of each side took at most: "r 31"."""
-    counts = []
-    for side in analysis.sides:
-        solutions = [part.solution for part in analysis.of_side(side) if part.tendons is not None]
-        if solutions:
-            counts.append(f"{side} {max(int(np.max(each.iterations, initial=0)) for each in solutions)}")
-    return {"motion_iterations": counts} if counts else {}
+def emg_labels(analysis: Analysis) -> Part:
+    """Envelopes, the activation that they let expect, and how well activation agrees with them, over the channels.
 
-
-def emg_variables(analysis: Analysis) -> dict[str, Variable]:
-    """Envelopes, the activation that they let expect, and how well activation agrees with them."""
-    measured, time = analysis.body.emg, analysis.body.time
+    The coordinates hold the name of every channel, and its muscles between commas.
+    """
+    measured, time, names = analysis.body.emg, analysis.body.time, analysis.body.muscles
     if measured is None:
-        return {}
-    names = analysis.body.muscles
+        return {}, {}
     correlation, delay = measured.agreement(time, analysis.activation, names)
-    return {
+    variables: dict[str, Variable] = {
         "emg": (("time", "channel"), measured.at(time)),
         "emg_delayed": (("time", "channel"), measured.delayed(time, delay)),
         "measured_activation": (("time", "muscle"), measured.expected(time, names)),
         "emg_correlation": (("channel",), correlation),
         "emg_delay": (("channel",), delay),
     }
-
-
-def emg_coordinates(analysis: Analysis) -> dict[str, object]:
-    """Name of every channel, and of its muscles between commas."""
-    measured = analysis.body.emg
-    if measured is None:
-        return {}
-    muscles = np.array([", ".join(names) for names in measured.muscles], np.str_)
-    return {"channel": list(measured.channels), "channel_muscles": ("channel", muscles)}
+    muscles = np.array([", ".join(own) for own in measured.muscles], np.str_)
+    return variables, {"channel": list(measured.channels), "channel_muscles": ("channel", muscles)}
 
 
 def emg_attributes(emg: Emg | None) -> dict[str, object]:

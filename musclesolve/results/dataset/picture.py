@@ -23,6 +23,10 @@ Variable = tuple[tuple[str, ...], AnyArray] | tuple[tuple[str, ...], AnyArray, d
 """Dimensions, values and attributes of a variable of a result."""
 
 
+Part = tuple[dict[str, Variable], dict[str, object]]
+"""Variables and coordinates of a result, named as in variables.toml."""
+
+
 @dataclass(frozen=True, eq=False)
 class Skeleton:
     """Names of points (S), their positions (T, S, 3) [m] in single precision, and bones from one point to another."""
@@ -32,66 +36,25 @@ class Skeleton:
     bones: tuple[tuple[str, str], ...]
 
     @property
-    def variables(self) -> dict[str, Variable]:
-        """Named as in variables.toml."""
-        return {"skeleton_position": (("time", "skeleton_point", "axis"), self.position)}
-
-    @property
-    def coordinates(self) -> dict[str, object]:
-        """Names of the points; the points at both ends of each bone."""
+    def labels(self) -> Part:
+        """Positions of the points; names of the points, and the points at both ends of each bone."""
         ends = np.array(self.bones, np.str_).reshape(-1, 2)
-        return {
+        return {"skeleton_position": (("time", "skeleton_point", "axis"), self.position)}, {
             "skeleton_point": list(self.points),
             "bone_start": ("bone", ends[:, 0]),
             "bone_end": ("bone", ends[:, 1]),
         }
 
 
-@dataclass(frozen=True, eq=False)
-class MusclePaths:
-    """Lines of muscles, those of several parts of the body one after the other."""
-
-    names: tuple[str, ...]
-    lines: PathLines
-
-    @classmethod
-    def of(cls, parts: Sequence[tuple[Sequence[str], PathLines]]) -> MusclePaths:
-        """The muscles of all parts, each with their names and lines."""
-        first = np.cumsum([0, *(len(names) for names, _ in parts)])
-        joined = PathLines(
-            np.concatenate([lines.muscle + start for (_, lines), start in zip(parts, first, strict=False)]),
-            np.concatenate([lines.position for _, lines in parts], axis=1),
-            np.concatenate([lines.used for _, lines in parts], axis=1),
-        )
-        return cls(tuple(name for names, _ in parts for name in names), joined)
-
-    @property
-    def variables(self) -> dict[str, Variable]:
-        """Named as in variables.toml."""
-        return {"path_position": (("time", "path_point", "axis"), self.lines.position)}
-
-    @property
-    def coordinates(self) -> dict[str, object]:
-        """The muscle of every point."""
-        return {"path_muscle": ("path_point", np.array(self.names, np.str_)[self.lines.muscle])}
-
-
-@dataclass(frozen=True, eq=False)
-class Drawn:
-    """All that a picture of the body is drawn from."""
-
-    skeleton: Skeleton
-    paths: MusclePaths
-
-    @property
-    def variables(self) -> dict[str, Variable]:
-        """Named as in variables.toml."""
-        return self.skeleton.variables | self.paths.variables
-
-    @property
-    def coordinates(self) -> dict[str, object]:
-        """Of both."""
-        return self.skeleton.coordinates | self.paths.coordinates
+def path_labels(parts: Sequence[tuple[Sequence[str], PathLines]]) -> Part:
+    """Paths of muscles, of parts with their names and lines one after the other; the muscle of every point."""
+    names = np.array([name for names, _ in parts for name in names], np.str_)
+    first = np.cumsum([0, *(len(names) for names, _ in parts)])
+    muscle = np.concatenate([lines.muscle + start for (_, lines), start in zip(parts, first, strict=False)])
+    position = np.concatenate([lines.position for _, lines in parts], axis=1)
+    return {"path_position": (("time", "path_point", "axis"), position)}, {
+        "path_muscle": ("path_point", names[muscle])
+    }
 
 
 def subject_skeleton(model: Model, motion: Motion) -> Skeleton:
@@ -100,20 +63,16 @@ def subject_skeleton(model: Model, motion: Motion) -> Skeleton:
     names = [point.name for point in model.topology.points]
     places = {name: motion.q[:, model.slot(name)] for name in names}
     places |= {name: 0.5 * (places[one] + places[other]) for name, (one, other) in table["middle"].items()}
-    places |= _on_pelvis(model, motion, table["pelvis"])
+    # points fixed to the pelvis, by their offsets in half distances of the hip centers
+    unit = 0.5 * np.linalg.norm(places["hip_l"] - places["hip_r"], axis=1).mean()
+    pelvis = model.rigid_bodies.subset(np.array([model.body("pelvis")]))
+    rotation = pelvis.rotation(motion.q)[:, 0]
+    for name, offset in table["pelvis"].items():
+        places[name] = motion.origin + rotation @ (unit * np.array(offset))
     chosen = {name: place for name, place in places.items() if name not in table["subject"]["left_out"]}
     position = np.stack(list(chosen.values()), axis=1).astype(np.float32)
     bones = [(str(start), str(end)) for start, end in table["subject"]["bones"]]
     return Skeleton(tuple(chosen), position, tuple(bones))
-
-
-def _on_pelvis(model: Model, motion: Motion, offsets: dict[str, list[float]]) -> dict[str, Array]:
-    """Points that are fixed to the pelvis, by their offsets in half distances of the hip centers."""
-    hips = motion.q[:, model.slot("hip_l")] - motion.q[:, model.slot("hip_r")]
-    unit = 0.5 * np.linalg.norm(hips, axis=1).mean()
-    pelvis = model.rigid_bodies.subset(np.array([model.body("pelvis")]))
-    rotation = pelvis.rotation(motion.q)[:, 0]
-    return {name: motion.origin + rotation @ (unit * np.array(offset)) for name, offset in offsets.items()}
 
 
 _SAME = 1e-3
@@ -186,27 +145,22 @@ class _Drawing:
         return name
 
 
-def model_paths(model: OpenSimModel, values: Array, muscles: tuple[str, ...]) -> MusclePaths:
+def model_paths(model: OpenSimModel, values: Array, muscles: tuple[str, ...]) -> Part:
     """The paths of some muscles for values (T, K) of all coordinates."""
     lines = path_lines(model, values, muscles)
     turned = (lines.position @ TO_GLOBAL.T).astype(np.float32)
-    return MusclePaths(muscles, PathLines(lines.muscle, turned, lines.used))
+    return path_labels([(muscles, lines._replace(position=turned))])
 
 
-def load_variables(model: OpenSimModel, dynamics: LoadDynamics | None) -> dict[str, Variable]:
-    """Forces and their points over time and external_load, named as in variables.toml; none without loads."""
+def load_labels(model: OpenSimModel, dynamics: LoadDynamics | None) -> Part:
+    """Forces and their points over time and external_load; the name of each load with the body that it acts on."""
     if dynamics is None or not dynamics.loads:
-        return {}
+        return {}, {}
     time, pose = dynamics.motion.time, dynamics.dynamics.bodies.pose
-    found = [load_in_ground(model, load, time, pose) for load in dynamics.loads]
-    force, point = (np.stack(parts, axis=1) @ TO_GLOBAL.T for parts in zip(*found, strict=True))
+    placed = [load_in_ground(model, load, time, pose) for load in dynamics.loads]
+    force, point = (np.stack(parts, axis=1) @ TO_GLOBAL.T for parts in zip(*placed, strict=True))
     point = np.where(force[..., 2:] > STANCE_THRESHOLD, point, np.nan)
     over = ("time", "external_load", "axis")
-    return {"external_force": (over, force), "external_point": (over, point)}
-
-
-def load_coordinates(dynamics: LoadDynamics | None) -> dict[str, object]:
-    """Name of each load, with the body that it acts on."""
-    if dynamics is None or not dynamics.loads:
-        return {}
-    return {"external_load": [f"{load.name} on {load.body}" for load in dynamics.loads]}
+    return {"external_force": (over, force), "external_point": (over, point)}, {
+        "external_load": [f"{load.name} on {load.body}" for load in dynamics.loads]
+    }

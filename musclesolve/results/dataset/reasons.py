@@ -15,7 +15,7 @@ from muscle_db import MuscleDatabase
 from musclesolve._util.arrays import Array
 from musclesolve.muscles.passive.passive_element import PassiveRule, passive_element
 from musclesolve.muscles.strength import LARGEST_FACTOR
-from musclesolve.pipeline.body import Analysis, Body, SharedPart
+from musclesolve.pipeline.body import Analysis, SharedPart
 from musclesolve.pipeline.opensim.model_body import ModelBody
 from musclesolve.pipeline.recorded_body import RecordedBody
 from musclesolve.pipeline.run_options import Options
@@ -41,19 +41,20 @@ _UNIT = 1e-4  # of a factor on the strength
 
 
 def reasons_of_sides(analysis: Analysis) -> dict[str, list[str]]:
-    """The attributes reasons_r, reasons_l and reasons_other: sentences on the parts of each side that lack moments."""
-    sentences = {
-        side: [line for part in analysis.of_side(side) for line in _reasons(analysis.body, part)]
-        for side in analysis.sides
-    }
-    return {f"reasons_{side}": lines for side, lines in sentences.items() if lines}
+    """The attributes reasons_r, reasons_l and reasons_other: sentences on the parts of each side that lack moments.
 
-
-def _reasons(body: Body, part: SharedPart) -> list[str]:
-    """Sentences on reserves, and on each coordinate of a model that is beyond its range in such frames."""
-    if isinstance(body, RecordedBody):
-        return reserve_reasons(part, body.options)
-    return [*reserve_reasons(part), *(_beyond_ranges(body, part) if isinstance(body, ModelBody) else ())]
+    Of a model also on each coordinate that is beyond its range in such frames.
+    """
+    body, reasons = analysis.body, dict[str, list[str]]()
+    options = body.options if isinstance(body, RecordedBody) else None
+    for side in analysis.sides:
+        lines = []
+        for part in analysis.of_side(side):
+            lines += reserve_reasons(part, options)
+            lines += _beyond_ranges(body, part) if isinstance(body, ModelBody) else []
+        if lines:
+            reasons[f"reasons_{side}"] = lines
+    return reasons
 
 
 def reserve_reasons(part: SharedPart, options: Options | None = None) -> list[str]:
@@ -112,8 +113,11 @@ def _key(part: SharedPart, options: Options, why: Diagnosis, number: int) -> str
 def passive_remedy(part: SharedPart, database: MuscleDatabase, frame: int) -> str | None:
     """The rule for passive forces, "calibrated" or else "none", that solves a frame; None where neither does."""
     rules: list[PassiveRule] = ["none"] if database.calibrated_passive is None else ["calibrated", "none"]
-    solved = (rule for rule in rules if _solved(with_passive_rule(part, database, frame, rule)))
-    return next(solved, None)
+    for rule in rules:
+        problem = with_passive_rule(part, database, frame, rule)
+        if (solve(problem, "force_squared").status == Status.SOLVED).all():
+            return rule
+    return None
 
 
 def with_passive_rule(part: SharedPart, database: MuscleDatabase, frame: int, rule: PassiveRule) -> Problem:
@@ -126,10 +130,6 @@ def with_passive_rule(part: SharedPart, database: MuscleDatabase, frame: int, ru
     one = part.problem.frames(at)
     less = np.einsum("tkm,tm->tk", one.moment_arm, state.passive_force[at] - passive)
     return replace(one, moment=one.moment + less, passive_force=passive, reserve_weight=None)
-
-
-def _solved(problem: Problem) -> bool:
-    return bool((solve(problem, "force_squared").status == Status.SOLVED).all())
 
 
 _NEAR = 1e-3
@@ -161,10 +161,13 @@ def elastic_reasons(
     sizes = np.abs(np.nan_to_num(solution.reserve)).sum(axis=1)
     worst = worst_frames(helped, solution.reserve)
     worst = worst[sizes[worst] > _REPORTED * sizes.max()]
-    limits, sentences = _limits(problem, solution, time), []
+    limits, muscles, sentences = _limits(problem, solution, time), problem.muscle or (), []
     for frame in worst[np.argsort(-sizes[worst], kind="stable")].tolist():
         missing = _lacking(problem, solution, moment, frame, directions or {})
-        names = {limit: _named(problem, pull, frame) for limit, pull in limits.items()}
+        names = {  # of the muscles that pull, the strongest first
+            limit: [muscles[i] for i in np.argsort(-pull[frame], kind="stable") if pull[frame, i] > 0.0]
+            for limit, pull in limits.items()
+        }
         why = [at_limit(names.pop(_FULL)), *(limit.format(shown(own)) for limit, own in names.items() if own)]
         sentences.append("; ".join(part for part in (f"{missing} at {time[frame]:.3f} s", *why) if part))
     check = check_reserves(problem, solution, moment)
@@ -206,9 +209,3 @@ def _limits(problem: Problem, solution: Solution, time: Array) -> dict[str, Arra
         _UP: np.where(held_down & ~full & (pull > least), pull, 0.0),
         _DOWN: np.where(held_up & (pull < -least), -pull, 0.0),
     }
-
-
-def _named(problem: Problem, pull: Array, frame: int) -> list[str]:
-    """The muscles that pull, the strongest first."""
-    names, own = problem.muscle or (), pull[frame]
-    return [names[i] for i in np.argsort(-own, kind="stable") if own[i] > 0.0]

@@ -6,21 +6,18 @@ import os
 
 import numpy as np
 
-from musclesolve._util.arrays import Array
 from musclesolve.motion.events.gait import Gait
-from musclesolve.motion.ground_reaction import GroundReaction
 from musclesolve.motion.motion_plausibility import FOOT_LIMIT
 from musclesolve.motion.signals.filter_choice import FilterChoice
 from musclesolve.motion.signals.residual_analysis import Verdict
 from musclesolve.muscles.tendon_strain import stated_texts
 from musclesolve.pipeline.body import Analysis
-from musclesolve.pipeline.mechanics import Mechanics
 from musclesolve.pipeline.recorded_body import RecordedBody
 from musclesolve.recording.data import SIDES
 from musclesolve.recording.text.text_file import sha256
 from musclesolve.results.dataset.labels import MEDIAL, SEGMENT_OF, Labels
 from musclesolve.results.dataset.muscle_variables import emg_attributes, fiber_notes
-from musclesolve.results.dataset.picture import Drawn, MusclePaths, Variable, subject_skeleton
+from musclesolve.results.dataset.picture import Variable, path_labels, subject_skeleton
 from musclesolve.results.dataset.reasons import reasons_of_sides
 
 PELVIS_ROTATIONS = ["tilt", "list", "rotation"]
@@ -31,39 +28,55 @@ def recording_labels(analysis: Analysis) -> Labels:
     """Labels of the human along a recording."""
     body = analysis.body
     assert isinstance(body, RecordedBody)
-    mechanics, gait, measured = body.mechanics, body.gait, body.mechanics.measured
-    motion, placed = mechanics.motion, [leg.muscles for leg in body.legs]
-    lines = [(leg.names, leg.paths.lines(motion.q, motion.coordinates)) for leg in placed]
-    warnings = mechanics.warnings(body.trial.mapping, body.trial.consistency.method)
+    mechanics, measured = body.mechanics, body.mechanics.measured
+    model, motion = mechanics.model, mechanics.motion
+    placed = [leg.muscles for leg in body.legs]
+    skeleton, points = subject_skeleton(model, motion).labels
+    paths, path_muscles = path_labels(
+        [(leg.names, leg.paths.lines(motion.q, motion.coordinates)) for leg in placed]
+    )
+    strides, events, strikes = gait_labels(body.gait)
+    cutoffs, markers, filtering = filter_labels(measured.filter)
+    # In standing all segments have the axes of the body: forward, left, up. The force is that on the distal segment, as
+    # instrumented implants measure it on stem and tray (Bergmann et al. 2016, PLoS ONE 11:e0155612).
+    axes = {}
+    for joint in body.joints:
+        name, side = joint[:-2], joint[-1]
+        segment = np.array([model.body(f"{SEGMENT_OF[name]}_{side}")])
+        forward, left, up = np.moveaxis(model.rigid_bodies.subset(segment).rotation(motion.q)[:, 0], 2, 0)
+        axes[joint] = np.stack([-up, forward, MEDIAL[side] * left], axis=1)
     return Labels(
         variables={
+            **skeleton,
+            **paths,
             **_of_body(body),
             **_of_ground(body),
-            **gait_variables(gait),
-            "heading": (("time",), gait.heading_at(body.time)),
-            **filter_variables(measured.filter),
+            **strides,
+            "heading": (("time",), body.gait.heading_at(body.time)),
+            **cutoffs,
         },
         coordinates={
+            **points,
+            **path_muscles,
             "short_name": ("muscle", [name for leg in placed for name in leg.short_names]),
             "group": ("muscle", [name for leg in placed for name in leg.groups]),
             "component": COMPONENTS,
             "pelvis_rotation": PELVIS_ROTATIONS,
-            "point": sorted(mechanics.fit.points, key=mechanics.model.slot),
-            **gait_coordinates(gait),
-            **filter_coordinates(measured.filter),
+            "point": sorted(mechanics.fit.points, key=model.slot),
+            **events,
+            **markers,
         },
-        attributes=_provenance(body) | strike_times(gait) | reasons_of_sides(analysis),
+        attributes=_provenance(body) | filtering | strikes | reasons_of_sides(analysis),
         notes=[
-            *map(str, warnings),
+            *map(str, mechanics.warnings(body.trial.mapping, body.trial.consistency.method)),
             *fiber_notes(analysis, body.options),
             *measured.notes,
             *dict.fromkeys(note for part in analysis.parts for note in part.notes),
             *body.options.database.notes,
-            *gait.notes,
+            *body.gait.notes,
             *([] if body.emg is None else body.emg.notes(body.time)),
         ],
-        picture=Drawn(subject_skeleton(mechanics.model, motion), MusclePaths.of(lines)),
-        segment_axes=_segment_axes(mechanics, body.joints),
+        segment_axes=axes,
     )
 
 
@@ -90,32 +103,22 @@ def _of_body(body: RecordedBody) -> dict[str, Variable]:
     }
 
 
-def _segment_axes(mechanics: Mechanics, joints: tuple[str, ...]) -> dict[str, Array]:
-    """Axes of `DIRECTIONS` at each joint, (T, 3, 3).
-
-    In standing all segments have the axes of the body: forward, left, up. The force is that on the distal segment, as
-    instrumented implants measure it on stem and tray (Bergmann et al. 2016, PLoS ONE 11:e0155612).
-    """
-    axes = {}
-    for joint in joints:
-        name, side = joint[:-2], joint[-1]
-        segment = np.array([mechanics.model.body(f"{SEGMENT_OF[name]}_{side}")])
-        rotation = mechanics.model.rigid_bodies.subset(segment).rotation(mechanics.motion.q)[:, 0]
-        forward, left, up = np.moveaxis(rotation, 2, 0)
-        axes[joint] = np.stack([-up, forward, MEDIAL[side] * left], axis=1)
-    return axes
-
-
 def _of_ground(body: RecordedBody) -> dict[str, Variable]:
-    """Ground reaction force, its center of pressure and free moment under the analysed legs, NaN where not measured."""
+    """Ground reaction force, its center of pressure and free moment under the analysed legs, NaN where not measured.
+
+    The free moment is that of the ground about the vertical through the center of pressure [N m], positive where it
+    turns the toes to the median plane (adduction), so that both feet have the same sign.
+    """
     reactions = {reaction.side: reaction for reaction in body.mechanics.reactions}
     sides = [side for side in SIDES if side in body.options.sides]
     force = np.zeros((len(body.time), len(sides), 3))
     point, free = np.full(force.shape, np.nan), np.full(force.shape[:2], np.nan)
     for place, side in enumerate(sides):
         if side in reactions:
-            force[:, place], point[:, place] = reactions[side].force, reactions[side].center_of_pressure
-            free[:, place] = free_moment(reactions[side])
+            acting, at = reactions[side].force, reactions[side].center_of_pressure
+            force[:, place], point[:, place] = acting, at
+            about_vertical = reactions[side].moment[:, 2] - at[:, 0] * acting[:, 1] + at[:, 1] * acting[:, 0]
+            free[:, place] = MEDIAL[side] * about_vertical
         lost = ~body.trial.measured(side, body.time)
         for values in (force, point, free):
             values[lost, place] = np.nan
@@ -127,20 +130,10 @@ def _of_ground(body: RecordedBody) -> dict[str, Variable]:
     }
 
 
-def free_moment(reaction: GroundReaction) -> Array:
-    """Moment of the ground about the vertical through the center of pressure, (T,) [N m]; NaN where there is none.
-
-    Positive where it turns the toes to the median plane (adduction), so that both feet have the same sign.
-    """
-    point, force = reaction.center_of_pressure, reaction.force
-    about_vertical = reaction.moment[:, 2] - point[:, 0] * force[:, 1] + point[:, 1] * force[:, 0]
-    return np.asarray(MEDIAL[reaction.side] * about_vertical)
-
-
 def _provenance(body: RecordedBody) -> dict[str, object]:
     """What the numbers were made of: inputs, subject, options."""
     trial, mechanics, options = body.trial, body.mechanics, body.options
-    subject, consistency, measured = trial.subject, trial.consistency, mechanics.measured
+    subject, consistency = trial.subject, trial.consistency
     return {
         "subject": subject.name,
         "subject_mass_kg": subject.mass,
@@ -150,7 +143,6 @@ def _provenance(body: RecordedBody) -> dict[str, object]:
         "subject_segments": [f"{name} {each.sentence}" for name, each in subject.segments.items()],
         "trial_file": os.path.realpath(trial.path),
         "inputs": [f"{role} {path.name} sha256:{sha256(path)}" for role, path in trial.files.items()],
-        **filter_attributes(measured.filter),
         **emg_attributes(trial.emg),
         "hip_method": trial.hip_method,
         "consistency_method": consistency.method,
@@ -172,7 +164,7 @@ def _provenance(body: RecordedBody) -> dict[str, object]:
             for leg in (state.muscles for state in body.legs)
             for frame, scale in leg.segment_scale.items()
         ],
-        "completed": measured.completed,
+        "completed": mechanics.measured.completed,
         "analysed": list(trial.analysed),
     }
 
@@ -187,9 +179,12 @@ PHASES = {
 """Variable without ``_percent`` -> the event of a stride that it is the place of."""
 
 
-def gait_variables(gait: Gait) -> dict[str, Variable]:
-    """Over the dimensions event and stride, named as in variables.toml."""
-    strides = gait.strides
+def gait_labels(gait: Gait) -> tuple[dict[str, Variable], dict[str, object], dict[str, object]]:
+    """Over the dimensions event and stride: times and measures; kind, side and source of each event, and leg and ends.
+
+    The attributes ``heel_strike_times_r`` and ``_l`` [s] hold periodic strikes, too; there is none of a leg without.
+    """
+    events, strides = gait.events, gait.strides
     measures = {
         "stride_time": [stride.duration for stride in strides],
         "cadence": [stride.cadence for stride in strides],
@@ -203,14 +198,10 @@ def gait_variables(gait: Gait) -> dict[str, Variable]:
             for name, event in PHASES.items()
         },
     }
-    times = np.array([event.time for event in gait.events], float)
-    variables: dict[str, Variable] = {"event_time": (("event",), times)}
-    return variables | {name: (("stride",), np.array(values, float)) for name, values in measures.items()}
-
-
-def gait_coordinates(gait: Gait) -> dict[str, object]:
-    """Kind, side and source of each event; the leg of each stride and its first and last time [s]."""
-    events, strides = gait.events, gait.strides
+    variables: dict[str, Variable] = {
+        "event_time": (("event",), np.array([event.time for event in events], float)),
+        **{name: (("stride",), np.array(values, float)) for name, values in measures.items()},
+    }
     coordinates: dict[str, object] = {
         f"event_{name}": (("event",), np.array([str(getattr(event, name)) for event in events], np.str_))
         for name in ("kind", "side", "source")
@@ -219,56 +210,44 @@ def gait_coordinates(gait: Gait) -> dict[str, object]:
     for name in ("start", "end"):
         times = np.array([getattr(stride, name) for stride in strides], float)
         coordinates[f"stride_{name}"] = (("stride",), times, {"units": "s"})
-    return coordinates
+    strikes = [event for event in events if event.kind == "heel_strike"]
+    by_side = {side: [strike.time for strike in strikes if strike.side == side] for side in SIDES}
+    return (
+        variables,
+        coordinates,
+        {f"heel_strike_times_{side}": np.array(times) for side, times in by_side.items() if times},
+    )
 
 
-def strike_times(gait: Gait) -> dict[str, Array]:
-    """The attributes ``heel_strike_times_r`` and ``_l`` [s], periodic ones included; none for a leg without."""
-    strikes = [event for event in gait.events if event.kind == "heel_strike"]
-    times = {side: [strike.time for strike in strikes if strike.side == side] for side in SIDES}
-    return {f"heel_strike_times_{side}": np.array(found) for side, found in times.items() if found}
+def filter_labels(chosen: FilterChoice) -> tuple[dict[str, Variable], dict[str, object], dict[str, object]]:
+    """Cut-off and noise of every marker and axis and, of a residual analysis, what it saw; none of a given cut-off.
 
-
-def filter_variables(chosen: FilterChoice) -> dict[str, Variable]:
-    """Cut-off and noise of every marker and axis and, of a residual analysis, what it saw; none of a given cut-off."""
-    if chosen.noise is None:
-        return {}
-    each, curves = ("marker", "axis"), ("tried_cutoff", "marker", "axis")
-    variables: dict[str, Variable] = {
-        "marker_cutoff": (each, chosen.cutoff_hz),
-        "marker_noise": (each, chosen.noise),
-    }
-    if (analysis := chosen.analysis) is not None:
-        flags = {
-            "flag_values": np.array([int(verdict) for verdict in Verdict], dtype=np.int8),
-            "flag_meanings": " ".join(verdict.name for verdict in Verdict),
-        }
-        variables |= {
-            "marker_residual": (curves, analysis.residual),
-            "marker_residual_line": (curves, analysis.line),
-            "marker_linear_from": (each, analysis.linear_from_hz),
-            "marker_linear_to": (each, analysis.linear_to_hz),
-            "marker_verdict": (each, analysis.verdict.astype(np.int8), flags),
-        }
-    return variables
-
-
-def filter_coordinates(chosen: FilterChoice) -> dict[str, object]:
-    """Names of the markers and the cut-off frequencies of the residual curves."""
-    if chosen.noise is None:
-        return {}
-    coordinates: dict[str, object] = {"marker": list(chosen.markers)}
-    if chosen.analysis is not None:
-        coordinates["tried_cutoff"] = ("tried_cutoff", chosen.analysis.frequency_hz, {"units": "Hz"})
-    return coordinates
-
-
-def filter_attributes(chosen: FilterChoice) -> dict[str, object]:
-    """Method and order; the cut-off where it was given, else who chose it and that of the forces."""
-    options = chosen.options
+    The attributes hold method and order; the cut-off where it was given, else who chose it and that of the forces.
+    """
+    options, analysis = chosen.options, chosen.analysis
+    variables, coordinates = dict[str, Variable](), dict[str, object]()
+    if chosen.noise is not None:
+        each, curves = ("marker", "axis"), ("tried_cutoff", "marker", "axis")
+        variables = {"marker_cutoff": (each, chosen.cutoff_hz), "marker_noise": (each, chosen.noise)}
+        coordinates = {"marker": list(chosen.markers)}
+        if analysis is not None:
+            flags = {
+                "flag_values": np.array([int(verdict) for verdict in Verdict], dtype=np.int8),
+                "flag_meanings": " ".join(verdict.name for verdict in Verdict),
+            }
+            variables |= {
+                "marker_residual": (curves, analysis.residual),
+                "marker_residual_line": (curves, analysis.line),
+                "marker_linear_from": (each, analysis.linear_from_hz),
+                "marker_linear_to": (each, analysis.linear_to_hz),
+                "marker_verdict": (each, analysis.verdict.astype(np.int8), flags),
+            }
+            coordinates["tried_cutoff"] = ("tried_cutoff", analysis.frequency_hz, {"units": "Hz"})
     attributes: dict[str, object] = {"filter_method": options.method, "filter_order": options.order}
     if options.force_cutoff_hz is not None:
         attributes["force_cutoff_hz"] = options.force_cutoff_hz
     if options.cutoff_hz is not None:
-        return attributes | {"cutoff_hz": options.cutoff_hz}
-    return attributes | {"cutoff_choice": options.choice, "force_cutoff_hz": chosen.force_cutoff_hz}
+        attributes["cutoff_hz"] = options.cutoff_hz
+    else:
+        attributes |= {"cutoff_choice": options.choice, "force_cutoff_hz": chosen.force_cutoff_hz}
+    return variables, coordinates, attributes

@@ -31,43 +31,33 @@ def table(average: xr.Dataset) -> Table:
     sides = numbers(*(SIDE_NAMES[str(leg["side"].values)] for leg in legs), whole=True)
     rows = Table(*names(""), *sides, title="mean (standard deviation) over the completely recorded strides")
     rows.add_row("cycles", *(str(int(leg["cycles"])) for leg in legs))
-    rows.add_row("strides", *(str(_strides(leg)) for leg in legs), end_section=True)
+    counts = [f"{name}_count" for name, _ in MEASURES.values() if f"{name}_count" in average]
+    strides = [np.nan_to_num([leg[name].values for name in counts]).max(initial=0) for leg in legs]
+    rows.add_row("strides", *(str(int(count)) for count in strides), end_section=True)
     for heading, (name, decimals) in MEASURES.items():
-        rows.add_row(heading, *(_cell(leg, name, decimals) for leg in legs))
+        cells = []
+        for leg in legs:
+            known = name in leg and np.isfinite(leg[name])
+            spread = float(leg[f"{name}_std"]) if known else np.nan
+            mean = f"{float(leg[name]):.{decimals}f}" if known else "-"
+            cells.append(mean + (f" ({spread:.{decimals}f})" if np.isfinite(spread) else ""))
+        rows.add_row(heading, *cells)
     return rows
 
 
 def remarks(average: xr.Dataset) -> list[str]:
     """Lines on cycles and frames that are left out, methods that differ, several subjects, and reserves."""
     words = {"left_out": "left out", "invalid": "not in the mean", "unlike": "unlike methods"}
-    found = [line(word, sentence) for key, word in words.items() for sentence in average.attrs[key]]
+    text = [line(word, sentence) for key, word in words.items() for sentence in average.attrs[key]]
     if len(average.attrs["persons"]) > 1:
-        found.append(line("several persons", "; ".join(average.attrs["persons"])))
+        text.append(line("several persons", "; ".join(average.attrs["persons"])))
     if average.attrs["reserves"]:
-        found.append(line("with reserve", _reserves(average)))
-    return found
-
-
-def _reserves(average: xr.Dataset) -> str:
-    """Of how many cycles, and over how much of the mean of each leg."""
-    shares = 100.0 * (average["cycles_with_reserve"] > 0).mean("percent")
-    legs = " and ".join(
-        f"{float(shares.sel(side=side)):.0f} % of the {SIDE_NAMES[str(side)]} mean"
-        for side in average["side"].values
-    )
-    return (
-        f"{len(average.attrs['reserves'])} of {int(average['cycles'].sum())} cycles, {legs}: "
-        "muscle forces are a lower bound there (dotted in the figures)"
-    )
-
-
-def _strides(leg: xr.Dataset) -> int:
-    counts = [leg[f"{name}_count"].values for name, _ in MEASURES.values() if f"{name}_count" in leg]
-    return int(np.nan_to_num(counts).max(initial=0))
-
-
-def _cell(leg: xr.Dataset, name: str, decimals: int) -> str:
-    if name not in leg or not np.isfinite(leg[name]):
-        return "-"
-    spread = float(leg[f"{name}_std"])
-    return f"{float(leg[name]):.{decimals}f}" + (f" ({spread:.{decimals}f})" if np.isfinite(spread) else "")
+        shares = 100.0 * (average["cycles_with_reserve"] > 0).mean("percent")
+        legs = " and ".join(
+            f"{float(shares.sel(side=side)):.0f} % of the {SIDE_NAMES[str(side)]} mean"
+            for side in average["side"].values
+        )
+        count = f"{len(average.attrs['reserves'])} of {int(average['cycles'].sum())} cycles"
+        bound = "muscle forces are a lower bound there (dotted in the figures)"
+        text.append(line("with reserve", f"{count}, {legs}: {bound}"))
+    return text

@@ -34,18 +34,34 @@ OF_PAIR = {"rms [N]": 0, "correlation": 3, "peak ratio": 2}
 def tables(comparison: xr.Dataset) -> list[Table]:
     """All of it: how the frames ended, the joints, EMG if any, function groups, the muscles that differ most."""
     facts = ComparisonFacts(comparison)
-    emg = [_emg(facts)] if comparison.sizes.get("channel") else []
-    return [_frames(facts), _joints(facts), *emg, groups(facts), muscles(facts)]
-
-
-def _frames(facts: ComparisonFacts) -> Table:
-    """How the frames of each cost and leg ended."""
     counts = numbers(*COUNTS, "largest KKT residual")
-    table = Table(*names("cost", "leg"), *counts, title="frames", title_justify="left")
+    ended = Table(*names("cost", "leg"), *counts, title="frames", title_justify="left")
     for cost, under in facts.under.items():
         for side, leg in under.legs.items():
-            table.add_row(cost, side, *_counts(leg), _residual(leg))
-    return table
+            ended.add_row(cost, side, *_counts(leg), _residual(leg))
+
+    joints = Table(*words("quantity"), *numbers(*facts.costs), title="joints", title_justify="left")
+    peaks = [
+        {peak.joint: peak.body_weights for peak in under.contact_peaks} for under in facts.under.values()
+    ]
+    for joint in map(str, comparison["joint"].values):
+        cells = (decimal(own.get(joint, np.nan), 2) for own in peaks)
+        joints.add_row(f"{joint}: peak contact force [body weights]", *cells)
+    means = facts.co_contraction.values()
+    for dof in dict.fromkeys(dof for each in means for dof in each):
+        cells = (decimal(100.0 * own.get(dof, np.nan), 0) for own in means)
+        joints.add_row(f"{dof}: mean co-contraction [%]", *cells)
+
+    title = "r of activation and EMG envelope"
+    emg = Table(*names("channel"), *numbers(*facts.costs), title=title, title_justify="left")
+    both = [under.median_and_mean_correlation for under in facts.under.values()]
+    for k, heading in enumerate(("median", "mean")):
+        emg.add_row(heading, *("-" if pair is None else decimal(pair[k], 2) for pair in both))
+    for channels in zip(*(under.channels for under in facts.under.values()), strict=True):
+        emg.add_row(channels[0].name, *(decimal(each.correlation, 2) for each in channels))
+
+    measured = [emg] if comparison.sizes.get("channel") else []
+    return [ended, joints, *measured, groups(facts), muscles(facts)]
 
 
 def _counts(leg: Leg) -> list[str]:
@@ -54,34 +70,6 @@ def _counts(leg: Leg) -> list[str]:
 
 def _residual(of: Leg | Facts) -> str:
     return "-" if np.isnan(of.largest_kkt_residual) else f"{of.largest_kkt_residual:.1e}"
-
-
-def _joints(facts: ComparisonFacts) -> Table:
-    """Peak contact forces [body weights] and mean co-contraction [%] under every cost."""
-    table = Table(*words("quantity"), *numbers(*facts.costs), title="joints", title_justify="left")
-    peaks = [
-        {peak.joint: peak.body_weights for peak in under.contact_peaks} for under in facts.under.values()
-    ]
-    for joint in map(str, facts.comparison["joint"].values):
-        cells = (decimal(own.get(joint, np.nan), 2) for own in peaks)
-        table.add_row(f"{joint}: peak contact force [body weights]", *cells)
-    means = facts.co_contraction.values()
-    for dof in dict.fromkeys(dof for each in means for dof in each):
-        cells = (decimal(100.0 * own.get(dof, np.nan), 0) for own in means)
-        table.add_row(f"{dof}: mean co-contraction [%]", *cells)
-    return table
-
-
-def _emg(facts: ComparisonFacts) -> Table:
-    """Median and mean of the correlations, and that of every channel, under every cost."""
-    title = "r of activation and EMG envelope"
-    table = Table(*names("channel"), *numbers(*facts.costs), title=title, title_justify="left")
-    both = [under.median_and_mean_correlation for under in facts.under.values()]
-    for k, heading in enumerate(("median", "mean")):
-        table.add_row(heading, *("-" if pair is None else decimal(pair[k], 2) for pair in both))
-    for channels in zip(*(under.channels for under in facts.under.values()), strict=True):
-        table.add_row(channels[0].name, *(decimal(each.correlation, 2) for each in channels))
-    return table
 
 
 def groups(facts: ComparisonFacts) -> Table:

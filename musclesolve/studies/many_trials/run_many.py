@@ -9,10 +9,9 @@ import re
 import tomllib
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import TypedDict, Unpack
 
 from muscle_db.regular_file import SETTINGS, read_regular
 from musclesolve._util.checks import check_integer
@@ -31,31 +30,18 @@ MOST_NAMES, LONGEST_NAME = 2, 18
 """Most names of running trials in the line of progress, and the most letters of each."""
 
 
-class ManyOptions(TypedDict, total=False):
-    """How many trials are computed.
-
-    jobs: how many trials at a time; as many as there are cores unless given.
-    scheduler: address of a scheduler of dask.distributed, such as "tcp://host:8786": its workers compute. They need the
-    same version of musclesolve, and have to see all files under the same paths. Extra `cluster`.
-    again: compute all trials, whatever results there are.
-    figures: draw the figures of every trial (default).
-    progress: called with the names of running trials, and the share of the work that is done.
-    """
-
-    jobs: int | None
-    scheduler: str | None
-    again: bool
-    figures: bool
-    progress: Progress | None
-
-
 def run_many(
     trials: str | Path | Iterable[str | Path],
     output: str | Path,
     cost: str | Cost | None = None,
     solver: str | Solver | None = None,
     side: str = "both",
-    **how: Unpack[ManyOptions],
+    *,
+    jobs: int | None = None,
+    scheduler: str | None = None,
+    again: bool = False,
+    figures: bool = True,
+    progress: Progress | None = None,
 ) -> list[TrialRecord]:
     """Compute many trials side by side; none stops the others.
 
@@ -69,7 +55,12 @@ def run_many(
         trials: trial files; a folder means the trial files in it.
         output: folder for the folders of the trials; made when it is missing.
         cost, solver, side: as in `run`, for all trials.
-        **how: see `ManyOptions`.
+        jobs: how many trials at a time; as many as there are cores unless given.
+        scheduler: address of a scheduler of dask.distributed, such as "tcp://host:8786": its workers compute. They need
+            the same version of musclesolve, and have to see all files under the same paths. Extra `cluster`.
+        again: compute all trials, whatever results there are.
+        figures: draw the figures of every trial.
+        progress: called with the names of running trials, and the share of the work that is done.
 
     Returns:
         What became of each trial, in the order of their names in `trials`; nothing is raised for a trial that fails.
@@ -78,42 +69,49 @@ def run_many(
         InputError: no trials, an unknown cost, solver or side, no scheduler, or an output that cannot be written.
         KeyboardInterrupt: after Ctrl-C, when the running trials have ended; its text has the number of those done.
     """
-    jobs, scheduler, again, figures, progress = options_of_run_many(**how)
+    from musclesolve.pipeline.run_options import check_choices
+
+    # refused before anything is computed is what would fail for every trial
+    check_choices(cost, solver, side)
+    if jobs is not None:
+        check_integer(jobs, "the number of trials at a time", 1, where="--jobs")
     options = {"cost": cost, "solver": solver, "side": side}
-    _check(options, jobs)
+    try:
+        pickle.dumps(options)
+    except (pickle.PicklingError, AttributeError, TypeError, NotImplementedError) as error:
+        raise InputError(
+            f"the cost or solver cannot be sent to another process: {error}",
+            code="bad_type",
+            expected="a name, or an object of a class defined in a module",
+            remedy="compute the trials one by one with ms.run",
+        ) from error
     paths = find_trials([trials] if isinstance(trials, str | Path) else trials)
     output = Path(os.path.realpath(output))
-    given = {name: option for name, option in options.items() if option is not None}
+    stated = {name: option for name, option in options.items() if option is not None}
     todo = [
-        Job(name, path, output / name, given, figures, again, current_style())
+        Job(name, path, output / name, stated, figures, again, current_style())
         for name, path in zip(folder_names(paths), paths, strict=True)
     ]
     report = Report(len(todo), progress or no_progress)
     with reserved(output):
         check_table(output / CSV)
-        return _compute(todo, output, lambda: _records(todo, jobs, scheduler, report), report)
+        if scheduler is not None:
+            from musclesolve.studies.many_trials.cluster import compute_on_cluster
+
+            return _collected(todo, output, lambda: compute_on_cluster(todo, scheduler, report), report)
+        workers = min(jobs or cores(), len(todo))
+        return _collected(todo, output, lambda: _compute_here(todo, workers, report), report)
 
 
-def options_of_run_many(
-    jobs: int | None = None,
-    scheduler: str | None = None,
-    again: bool = False,
-    figures: bool = True,
-    progress: Progress | None = None,
-) -> tuple[int | None, str | None, bool, bool, Progress | None]:
-    """The options of `run_many` with their defaults."""
-    return jobs, scheduler, again, figures, progress
-
-
-def _compute(
+def _collected(
     todo: Sequence[Job], output: Path, start: Callable[[], Generator[TrialRecord]], report: Report
 ) -> list[TrialRecord]:
     """Take the records as they come, and write the table of all trials whatever happens."""
     records = {job.name: job.record(Outcome.STOPPED) for job in todo}
     try:
         try:
-            with closing(start()) as found:
-                for record in found:
+            with closing(start()) as done:
+                for record in done:
                     records[record.name] = record
                     report.done += 1
                     if not record.outcome.has_result:
@@ -124,29 +122,18 @@ def _compute(
     except KeyboardInterrupt:
         # A trial can have been completed just before its process was ended.
         stopped = [job for job in todo if records[job.name].outcome is Outcome.STOPPED]
-        done = len(todo) - sum(not is_done(job) for job in stopped)
+        count = len(todo) - sum(not is_done(job) for job in stopped)
         raise KeyboardInterrupt(
-            f"stopped by Ctrl-C: {done} of {len(todo)} trials are done; the same command goes on with the others"
+            f"stopped by Ctrl-C: {count} of {len(todo)} trials are done; the same command goes on with the others"
         ) from None
     return list(records.values())
 
 
-def _records(
-    todo: Sequence[Job], jobs: int | None, scheduler: str | None, report: Report
-) -> Generator[TrialRecord]:
-    """The records, from this machine or from a cluster."""
-    if scheduler is not None:
-        from musclesolve.studies.many_trials.cluster import compute_on_cluster
-
-        return compute_on_cluster(todo, scheduler, report)
+def _compute_here(todo: Sequence[Job], workers: int, report: Report) -> Generator[TrialRecord]:
+    """The records, from processes on this machine, each as soon as it is there."""
     from musclesolve.sharing.kernel.compiled_solver import compile_kernel
 
     compile_kernel()  # once, and not in every process
-    return _compute_here(todo, min(jobs or cores(), len(todo)), report)
-
-
-def _compute_here(todo: Sequence[Job], workers: int, report: Report) -> Generator[TrialRecord]:
-    """The records, from processes on this machine, each as soon as it is there."""
     pool = Pool(_attempt, None, todo, workers)
     with closing(
         pool.results(lambda running, done: report([todo[number].name for number in running], done))
@@ -182,24 +169,6 @@ class Report:
         self.progress(f"{self.done}/{self.total} {names}", (self.done + fraction) / self.total)
 
 
-def _check(options: Mapping[str, object], jobs: int | None) -> None:
-    """Refuse before anything is computed what would fail for every trial."""
-    from musclesolve.pipeline.run_options import check_choices
-
-    check_choices(options["cost"], options["solver"], str(options["side"]))  # type: ignore[arg-type]
-    if jobs is not None:
-        check_integer(jobs, "the number of trials at a time", 1, where="--jobs")
-    try:
-        pickle.dumps(options)
-    except (pickle.PicklingError, AttributeError, TypeError, NotImplementedError) as error:
-        raise InputError(
-            f"the cost or solver cannot be sent to another process: {error}",
-            code="bad_type",
-            expected="a name, or an object of a class defined in a module",
-            remedy="compute the trials one by one with ms.run",
-        ) from error
-
-
 OWN = (CSV, "average")
 """Names beside those of the trials: the table, and the folder that is proposed for their average."""
 DEVICES = {"con", "prn", "aux", "nul", *(f"{port}{k}" for port in ("com", "lpt") for k in range(10))}
@@ -213,31 +182,32 @@ def find_trials(arguments: Iterable[str | Path]) -> list[Path]:
 
     A file that does not exist is kept: that trial alone fails.
     """
-    found: list[Path] = []
+    paths: list[Path] = []
     for argument in map(Path, arguments):
-        found += _in_folder(argument) if os.path.isdir(argument) else [argument]
-    if not found:
+        if not os.path.isdir(argument):
+            paths.append(argument)
+            continue
+        try:
+            inside = sorted(
+                path for path in argument.iterdir() if path.suffix == ".toml" and _may_be_trial(path)
+            )
+        except OSError as error:
+            problem = f"the folder cannot be read: {error.strerror or error}"
+            raise InputError(problem, code="unreadable_file", file=argument) from error
+        if not inside:
+            raise InputError(
+                "there is no trial file in this folder",
+                code="missing_file",
+                file=argument,
+                expected="files *.toml with a table [files]",
+                remedy="name the folder in which the trial files lie; folders inside it are not searched",
+            )
+        paths += inside
+    if not paths:
         raise InputError(
             "no trial is named", code="missing_argument", expected="trial files, or folders with trial files"
         )
-    return list(dict.fromkeys(Path(os.path.realpath(path)) for path in found))
-
-
-def _in_folder(folder: Path) -> list[Path]:
-    try:
-        found = sorted(path for path in folder.iterdir() if path.suffix == ".toml" and _may_be_trial(path))
-    except OSError as error:
-        problem = f"the folder cannot be read: {error.strerror or error}"
-        raise InputError(problem, code="unreadable_file", file=folder) from error
-    if not found:
-        raise InputError(
-            "there is no trial file in this folder",
-            code="missing_file",
-            file=folder,
-            expected="files *.toml with a table [files]",
-            remedy="name the folder in which the trial files lie; folders inside it are not searched",
-        )
-    return found
+    return list(dict.fromkeys(Path(os.path.realpath(path)) for path in paths))
 
 
 def _may_be_trial(path: Path) -> bool:

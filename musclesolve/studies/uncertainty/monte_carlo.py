@@ -8,7 +8,7 @@ from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypedDict, Unpack
+from typing import Any
 
 import numpy as np
 import xarray as xr
@@ -55,19 +55,6 @@ SAMPLES_SHARE = 0.8
 """Share of the time for the samples where contributions are computed too."""
 
 
-class Computing(TypedDict, total=False):
-    """How the samples are computed.
-
-    contributions: also compute, to first order and from exact derivatives, which source contributes how much (default).
-    workers: number of processes; that of the cores unless given. With 1 no process is started.
-    progress: as in `run`.
-    """
-
-    contributions: bool
-    workers: int | None
-    progress: Progress | None
-
-
 def uncertainty(
     trial: Trial | ModelTrial | RecordedBody | ModelBody | str | Path,
     samples: int = 1000,
@@ -76,7 +63,10 @@ def uncertainty(
     cost: str | Cost | None = None,
     solver: str | Solver | None = None,
     side: str = "both",
-    **how: Unpack[Computing],
+    *,
+    contributions: bool = True,
+    workers: int | None = None,
+    progress: Progress | None = None,
 ) -> xr.Dataset:
     """Uncertainty of a trial by Monte Carlo: every sample draws all errors and runs the whole pipeline.
 
@@ -87,7 +77,9 @@ def uncertainty(
         seed: of the random numbers, 0 or more.
         sd: standard deviations by key, {"segment_mass": 0}, instead of those of the trial file or ``sources.toml``.
         cost, solver, side: as in `run`; those of a body are its own.
-        **how: see `Computing`.
+        contributions: also compute, to first order and from exact derivatives, which source contributes how much.
+        workers: number of processes; that of the cores unless given. With 1 no process is started.
+        progress: as in `run`.
 
     Returns:
         Dataset with muscle_force, activation, contact_force (magnitude; not of a model without loads), joint_moment,
@@ -100,28 +92,10 @@ def uncertainty(
         InputError: as in `run`; a number or a standard deviation outside of its range, or one of
             a source that this body does not have.
     """
-    contributions, workers, report = options_of_uncertainty(**how)
+    workers = cores() if workers is None else check_integer(workers, "workers", 1)
+    report = progress or no_progress
     samples, seed = check_integer(samples, "samples", 2), check_integer(seed, "seed", 0)
     report("nominal result", 0.0)
-    prepared, stated = _prepared(trial, cost, solver, side)
-    chosen = standard_deviations(stated, sd)
-    result = labelled.assemble(share(prepared))
-    replay = replay_of(prepared, chosen)
-    check_sources({**stated, **(sd or {})}, replay.parameters.shapes)
-    counted = np.stack([counted_frames(result, side) for side in replay.layout.sides], axis=1)
-    common = Samples(replay, counted, seed)
-    todo = (samples, *(_differentiable(common) if contributions else ([], "not asked for")))
-    found = _computed(common, todo, workers, report)
-    return assemble(result, common.replay, found, common.linear.unique if todo[1] else None)
-
-
-def _prepared(
-    trial: Trial | ModelTrial | RecordedBody | ModelBody | str | Path,
-    cost: str | Cost | None,
-    solver: str | Solver | None,
-    side: str,
-) -> tuple[RecordedBody | ModelBody, Mapping[str, float]]:
-    """The body, and the standard deviations that its trial file states, by key."""
     if isinstance(trial, RecordedBody | ModelBody):
         if cost is not None or solver is not None or side != "both":
             raise InputError(
@@ -131,39 +105,39 @@ def _prepared(
                 expected="those with which it was made",
                 remedy="make the body with them",
             )
-        return trial, getattr(getattr(trial, "trial", None), "uncertainty", {})
-    trial = trial if isinstance(trial, Trial | ModelTrial) else read_trial(trial)
-    if isinstance(trial, Trial):
-        check_consistent(trial, "the uncertainty")
-    return prepare(trial, cost, solver, side), trial.uncertainty
-
-
-def replay_of(prepared: RecordedBody | ModelBody, sd: Mapping[str, float]) -> Replay:
-    """What makes a body again with errors; sd: source -> standard deviation, SI."""
-    if isinstance(prepared, RecordedBody):
-        return RecordedReplay.of(prepared, sd)
-    return ModelReplay.of(prepared, sd)
-
-
-def options_of_uncertainty(
-    contributions: bool = True, workers: int | None = None, progress: Progress | None = None
-) -> tuple[bool, int, Progress]:
-    """The options of `uncertainty` with their defaults."""
-    count = cores() if workers is None else check_integer(workers, "workers", 1)
-    return contributions, count, progress or no_progress
-
-
-def _computed(common: Samples, todo: tuple[int, list[Task], str], workers: int, report: Progress) -> Found:
-    """Samples and contributions; to do are the number of samples, the parameters, and why there are none."""
-    samples, wanted, why_not = todo
+        prepared, stated = trial, getattr(getattr(trial, "trial", None), "uncertainty", {})
+    else:
+        trial = trial if isinstance(trial, Trial | ModelTrial) else read_trial(trial)
+        if isinstance(trial, Trial):
+            check_consistent(trial, "the uncertainty")
+        prepared, stated = prepare(trial, cost, solver, side), trial.uncertainty
+    chosen = standard_deviations(stated, sd)
+    result = labelled.assemble(share(prepared))
+    replay: Replay = (
+        RecordedReplay.of(prepared, chosen)
+        if isinstance(prepared, RecordedBody)
+        else ModelReplay.of(prepared, chosen)
+    )
+    check_sources({**stated, **(sd or {})}, replay.parameters.shapes)
+    counted = np.stack([counted_frames(result, side) for side in replay.layout.sides], axis=1)
+    common = Samples(replay, counted, seed)
+    # the parameters to differentiate by; none, and why, for a cost that has no derivatives
+    wanted, why_not = list[Task](), "not asked for"
+    if contributions:
+        try:
+            common.linear.differentiate()
+            wanted = common.linear.tasks()
+            why_not = "" if wanted else "every source is switched off"
+        except InputError as error:
+            why_not = error.problem
     chunks = [range(first, min(first + CHUNK, samples)) for first in range(0, samples, CHUNK)]
     parts = [wanted[first : first + CHUNK] for first in range(0, len(wanted), CHUNK)]
     tasks: list[range | list[Task]] = [range(NOMINAL, NOMINAL + 1), *chunks, *parts]
     part = SAMPLES_SHARE if wanted else 1.0
-    with closing(_ordered(common, tasks, workers)) as found:
-        done = itertools.chain.from_iterable(found)
+    with closing(_ordered(common, tasks, workers)) as computed:
+        done = itertools.chain.from_iterable(computed)
         statistics, reserve, reasons = _gathered(
-            done, samples, common.counted, lambda f: report("samples", part * f)
+            done, samples, counted, lambda fraction: report("samples", part * fraction)
         )
 
         def squares() -> Iterator[tuple[Task, dict[str, Array]]]:
@@ -171,8 +145,9 @@ def _computed(common: Samples, todo: tuple[int, list[Task], str], workers: int, 
                 report("contributions", SAMPLES_SHARE + (1.0 - SAMPLES_SHARE) * number / len(wanted))
                 yield pair
 
-        variance = summed(common.replay.parameters.shapes, squares())
-    return Found(statistics, reserve, common.seed, reasons, variance, why_not)
+        variance = summed(replay.parameters.shapes, squares())
+    found = Found(statistics, reserve, seed, reasons, variance, why_not)
+    return assemble(result, replay, found, common.linear.unique if wanted else None)
 
 
 def _ordered(common: Samples, tasks: Sequence[range | list[Task]], workers: int) -> Generator[list[Any]]:
@@ -191,16 +166,6 @@ def _ordered(common: Samples, tasks: Sequence[range | list[Task]], workers: int)
             remedy="workers=1 computes in this process",
         ) from error
     yield from pool.ordered()
-
-
-def _differentiable(common: Samples) -> tuple[list[Task], str]:
-    """The parameters to differentiate by; none, and why, for a cost that has no derivatives."""
-    try:
-        common.linear.differentiate()
-    except InputError as error:
-        return [], error.problem
-    tasks = common.linear.tasks()
-    return tasks, "" if tasks else "every source is switched off"
 
 
 def _gathered(

@@ -18,7 +18,7 @@ from musclesolve.motion.signals.low_pass import low_pass
 from musclesolve.motion.signals.residual_analysis import Verdict
 from musclesolve.recording.data import Trial
 from musclesolve.recording.trial.trial_file import read_trial
-from musclesolve.results.dataset.recording_labels import filter_coordinates, filter_variables
+from musclesolve.results.dataset.recording_labels import filter_labels
 from musclesolve.synthetic.synthetic_recording import synthetic_recording
 
 CHOICES = {
@@ -74,7 +74,7 @@ def test_the_anatomy_takes_the_choice(walk: Trial, found: FilterChoice) -> None:
 
 
 def test_the_result_holds_what_was_seen(found: FilterChoice) -> None:
-    result = xr.Dataset(filter_variables(found), filter_coordinates(found))
+    result = xr.Dataset(*filter_labels(found)[:2])
     np.testing.assert_array_equal(result["marker_cutoff"], found.cutoff_hz)
     if found.analysis is None:
         assert "marker_verdict" not in result

@@ -10,7 +10,7 @@ from stepping_trial import Steps
 from musclesolve.motion.events.gait import Gait, strides
 from musclesolve.motion.events.gait_events import gait_events
 from musclesolve.motion.events.marker_events import walk
-from musclesolve.results.dataset.recording_labels import gait_coordinates, gait_variables, strike_times
+from musclesolve.results.dataset.recording_labels import gait_labels
 from musclesolve.results.files.result_netcdf import read_result, write_result
 
 STEPS = Steps(duration=3.6)
@@ -23,7 +23,7 @@ def gait(steps=STEPS, plates="r"):
 
 
 def dataset(found):
-    return xr.Dataset(gait_variables(found), gait_coordinates(found), strike_times(found))
+    return xr.Dataset(*gait_labels(found))
 
 
 def test_events_survive_the_file(tmp_path):
