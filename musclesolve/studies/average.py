@@ -41,39 +41,6 @@ def average_results(paths: Sequence[str | Path], *, partial: bool = False) -> xr
         InputError: a file is no result or lacks what is averaged, a file or a stride is there twice, no leg has a
             cycle, or the muscle forces minimise different costs or are of different muscles.
     """
-    found: dict[Side, list[xr.Dataset]] = {side: [] for side in SIDES}
-    for path in _once(paths):
-        result = checked_result(read_result(path), NEEDED)
-        for side in SIDES:
-            if side in sides(result):
-                found[side].append(gait_cycles(result, side, partial=partial, without_side=True))
-    every = [each for cycles in found.values() for each in cycles]
-    counted = {side: sum(each.sizes["cycle"] for each in cycles) for side, cycles in found.items()}
-    if not any(counted.values()):
-        return average_cycles(every)  # refuses, with the reason
-    check_alike([each for each in every if each.sizes["cycle"]])
-    legs = {side: average_cycles(found[side]) for side, count in counted.items() if count}
-    together = xr.concat(
-        list(legs.values()), xr.Variable("side", list(legs)), combine_attrs="drop", join="outer"
-    )
-    return together.assign_attrs(_attributes(list(legs.values()), every))
-
-
-def _attributes(legs: list[xr.Dataset], every: list[xr.Dataset]) -> dict[str, object]:
-    """What both legs have in common, and the sentences on either of them."""
-    used = [each for each in every if each.sizes["cycle"]]
-    attributes = common(used)
-    attributes.pop("side", None)
-    subjects = persons(used)
-    if len(subjects) > 1:
-        attributes["subject"] = "several persons"
-    for key in ("cycles", "invalid", "reserves"):
-        attributes[key] = [sentence for leg in legs for sentence in leg.attrs[key]]
-    attributes["left_out"] = [sentence for each in every for sentence in each.attrs["left_out"]]
-    return attributes | {"unlike": differences(used), "persons": subjects}
-
-
-def _once(paths: Sequence[str | Path]) -> list[Path]:
     seen: dict[str, Path] = {}
     for path in map(Path, paths):
         if os.path.realpath(path) in seen:
@@ -85,4 +52,31 @@ def _once(paths: Sequence[str | Path]) -> list[Path]:
                 remedy="leave one of them out",
             )
         seen[os.path.realpath(path)] = path
-    return list(seen.values())
+    of_legs: dict[Side, list[xr.Dataset]] = {side: [] for side in SIDES}
+    for path in seen.values():
+        result = checked_result(read_result(path), NEEDED)
+        for side in SIDES:
+            if side in sides(result):
+                of_legs[side].append(gait_cycles(result, side, partial=partial, without_side=True))
+    every = [each for cycles in of_legs.values() for each in cycles]
+    used = [each for each in every if each.sizes["cycle"]]
+    if not used:
+        return average_cycles(every)  # refuses, with the reason
+    check_alike(used)
+    legs = {
+        side: average_cycles(cycles)
+        for side, cycles in of_legs.items()
+        if any(each.sizes["cycle"] for each in cycles)
+    }
+    together = xr.concat(
+        list(legs.values()), xr.Variable("side", list(legs)), combine_attrs="drop", join="outer"
+    )
+    # what both legs have in common, and the sentences on either of them
+    attributes, subjects = common(used), persons(used)
+    attributes.pop("side", None)
+    if len(subjects) > 1:
+        attributes["subject"] = "several persons"
+    for key in ("cycles", "invalid", "reserves"):
+        attributes[key] = [sentence for leg in legs.values() for sentence in leg.attrs[key]]
+    attributes["left_out"] = [sentence for each in every for sentence in each.attrs["left_out"]]
+    return together.assign_attrs(attributes | {"unlike": differences(used), "persons": subjects})

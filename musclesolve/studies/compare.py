@@ -62,19 +62,39 @@ def compare(
         InputError: fewer than two costs, a cost twice, or whatever `run` refuses.
     """
     report = progress or no_progress
-    found = _different(costs)
-    prepared = prepare(trial, found[0], solver, side, report)
+    wanted = members(costs)
+    if len(wanted) < 2:
+        raise InputError(
+            "a comparison needs two costs or more",
+            code="missing_argument",
+            where="costs",
+            expected="a list of names of costs or Cost objects",
+            remedy='for instance "stress_cubed" and "force_squared"; `run` takes a single cost',
+        )
+    compared = [find_cost(cost) for cost in wanted]
+    names = [cost.label for cost in compared]
+    if twice := [name for place, name in enumerate(names) if name in names[:place]]:
+        raise InputError(
+            f"there are two costs called {twice[0]!r}",
+            code="duplicate_name",
+            where="costs",
+            expected="costs of different names",
+            remedy="leave one out, or write a multiple of it such as 1.0 * cost, which has a name of its own",
+        )
+    prepared = prepare(trial, compared[0], solver, side, report)
     if isinstance(prepared, RecordedBody):
         check_consistent(prepared.trial, "a comparison of costs")
     results = []
-    for number, cost in enumerate(found):
-        report(f"cost {cost.label}", 0.7 + 0.25 * number / len(found))
-        able = prepared.sharing.solver
-        if solver is None and prepared.sharing.tendon == "rigid":
-            able = _able(able, cost)
-        results.append(assemble(share(prepared, replace(prepared.sharing, cost=cost, solver=able))))
+    for number, cost in enumerate(compared):
+        report(f"cost {cost.label}", 0.7 + 0.25 * number / len(compared))
+        method = prepared.sharing.solver
+        record = REGISTRY.get(method.name)
+        if solver is None and prepared.sharing.tendon == "rigid" and record and not record.fits(cost):
+            able = [name for name, other in REGISTRY.items() if other.installed and other.fits(cost)]
+            method = find_solver(able[0]) if able else method
+        results.append(assemble(share(prepared, replace(prepared.sharing, cost=cost, solver=method))))
     report("agreement", 0.95)
-    return side_by_side(results, [cost.label for cost in found])
+    return side_by_side(results, names)
 
 
 def side_by_side(results: Sequence[xr.Dataset], names: Sequence[str]) -> xr.Dataset:
@@ -93,39 +113,6 @@ def side_by_side(results: Sequence[xr.Dataset], names: Sequence[str]) -> xr.Data
     solvers = dict.fromkeys(str(each.attrs["solver"]) for each in results if "solver" in each.attrs)
     result.attrs |= {"cost": ", ".join(names)} | ({"solver": ", ".join(solvers)} if solvers else {})
     return result.assign(co_contraction(result)).assign(agreement(result))
-
-
-def _different(costs: Sequence[str | Cost]) -> list[Cost]:
-    given = members(costs)
-    if len(given) < 2:
-        raise InputError(
-            "a comparison needs two costs or more",
-            code="missing_argument",
-            where="costs",
-            expected="a list of names of costs or Cost objects",
-            remedy='for instance "stress_cubed" and "force_squared"; `run` takes a single cost',
-        )
-    found = [find_cost(cost) for cost in given]
-    names = [cost.label for cost in found]
-    twice = [name for place, name in enumerate(names) if name in names[:place]]
-    if twice:
-        raise InputError(
-            f"there are two costs called {twice[0]!r}",
-            code="duplicate_name",
-            where="costs",
-            expected="costs of different names",
-            remedy="leave one out, or write a multiple of it such as 1.0 * cost, which has a name of its own",
-        )
-    return found
-
-
-def _able(solver: Solver, cost: Cost) -> Solver:
-    """The solver, or the first one that can minimise the cost where this one cannot."""
-    record = REGISTRY.get(solver.name)
-    if record is None or record.fits(cost):
-        return solver
-    able = [name for name, other in REGISTRY.items() if other.installed and other.fits(cost)]
-    return find_solver(able[0]) if able else solver
 
 
 LEAST_MOMENT = 1e-6

@@ -24,7 +24,7 @@ from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.model.model import Model
 from musclesolve.muscles.muscle_state import LegState, MuscleState
 from musclesolve.muscles.parameter_derivatives import MuscleChange, muscle_change
-from musclesolve.muscles.path_point_derivatives import PointDerivatives, point_derivatives
+from musclesolve.muscles.path_point_derivatives import point_derivatives
 from musclesolve.pipeline.body import SharedPart
 from musclesolve.pipeline.mechanics import JOINTS
 from musclesolve.pipeline.run import prepare_recording, recording_of
@@ -85,7 +85,11 @@ class LegSensitivity:
         frames, muscles = state.force_capacity.shape
         points = len(found.muscle)
         force = np.empty((frames, muscles, points, 3))
-        loads = self._pulls(model, found)
+        loads = None
+        if "reaction_matrix" in self.derivatives.cost.data:  # its derivatives (T, k, P, 3)
+            side = self.leg.side
+            pulls = [found.pull(model.distal_bodies(f"{dof}_{side}")) for dof in JOINTS.values()]
+            loads = np.concatenate(pulls, axis=1)
         rows = [state.muscles.dof_names.index(dof) for dof in self.leg.part.shared]
         for start in range(0, points, POINTS_AT_ONCE):
             some = slice(start, start + POINTS_AT_ONCE)
@@ -104,14 +108,6 @@ class LegSensitivity:
             along = self.derivatives.along(**moved).force + change.passive_force
             force[:, :, some] = along.reshape(-1, 3, frames, muscles).transpose(2, 3, 0, 1)
         return force
-
-    def _pulls(self, model: Model, found: PointDerivatives) -> Array | None:
-        """Derivatives of the reaction matrix, (T, k, P, 3), if the cost is made of it."""
-        if "reaction_matrix" not in self.derivatives.cost.data:
-            return None
-        side = self.leg.side
-        pulls = [found.pull(model.distal_bodies(f"{dof}_{side}")) for dof in JOINTS.values()]
-        return np.concatenate(pulls, axis=1)
 
 
 def problem_change(
@@ -178,34 +174,34 @@ def force_sensitivity(
     Raises:
         InputError: as in `run`; a cost without derivatives; elastic tendons.
     """
+    import xarray as xr
+
     report = progress or no_progress
     trial = recording_of(trial, "the force sensitivity")
     check_consistent(trial, "the force sensitivity")
     check_rigid(trial, "the force sensitivity")
     prepared = prepare_recording(trial, cost, solver, side, report)
-    legs = share(prepared, progress=report).parts
+    shared = share(prepared, progress=report).parts
     report("derivatives", 0.95)
-    return _labelled([leg_sensitivity(leg, prepared.sharing.cost) for leg in legs], prepared.time)
-
-
-def _labelled(legs: list[LegSensitivity], time: Array) -> xr.Dataset:
-    import xarray as xr
-
+    legs = [leg_sensitivity(leg, prepared.sharing.cost) for leg in shared]
     per_frame = ("side", "time")
-    forces = [each.leg.tension for each in legs]
     variables: dict[str, tuple[tuple[str, ...], Array]] = {
-        f"by_{name}": ((*per_frame, "muscle", "changed"), np.stack([each.by(name) for each in legs]))
+        f"by_{name}": ((*per_frame, "muscle", "changed"), np.stack([leg.by(name) for leg in legs]))
         for name in PARAMETERS
     }
-    variables["muscle_force"] = ((*per_frame, "muscle"), np.stack(forces))
-    variables["status"] = (per_frame, np.stack([each.leg.solution.status for each in legs]))
-    variables["unique"] = (per_frame, np.stack([each.derivatives.unique for each in legs]))
-    variables["margin"] = (per_frame, np.stack([each.derivatives.margin for each in legs]))
-    names = [name.removesuffix(f"_{legs[0].leg.side}") for name in legs[0].leg.state.parameters.names]
-    sides = [each.leg.side for each in legs]
-    coords = {"side": sides, "time": ("time", time, {"units": "s"}), "muscle": names, "changed": names}
-    attributes = {"cost": legs[0].derivatives.cost.label, "solver": legs[0].leg.solution.solver}
-    found = xr.Dataset(variables, coords, attributes)
-    for name in found:
-        found[name].attrs["units"] = "1" if name in ("status", "unique", "margin") else "N"
-    return found
+    variables["muscle_force"] = ((*per_frame, "muscle"), np.stack([leg.tension for leg in shared]))
+    variables["status"] = (per_frame, np.stack([leg.solution.status for leg in shared]))
+    for name in ("unique", "margin"):
+        variables[name] = (per_frame, np.stack([getattr(leg.derivatives, name) for leg in legs]))
+    names = [name.removesuffix(f"_{shared[0].side}") for name in shared[0].state.parameters.names]
+    coords = {
+        "side": [leg.side for leg in shared],
+        "time": ("time", prepared.time, {"units": "s"}),
+        "muscle": names,
+        "changed": names,
+    }
+    attributes = {"cost": legs[0].derivatives.cost.label, "solver": shared[0].solution.solver}
+    labelled = xr.Dataset(variables, coords, attributes)
+    for name in labelled:
+        labelled[name].attrs["units"] = "1" if name in ("status", "unique", "margin") else "N"
+    return labelled

@@ -37,13 +37,8 @@ def updated(result: xr.Dataset) -> xr.Dataset:
         zero = xr.zeros_like(reserve).where(reserve.notnull())
         unassigned = reserve.where(~shared, zero).assign_attrs(reserve.attrs)
         result = result.assign(reserve_moment=reserve.where(shared, zero), unassigned_moment=unassigned)
-    result = result.assign(_verdicts(result))
-    names = (name + suffix for name in (*OF_LEG, *OF_SIDE) for suffix in SUFFIXES)
-    return result.assign({name: _blanked(result, name) for name in names if name in result})
 
-
-def _verdicts(result: xr.Dataset) -> dict[str, xr.DataArray]:
-    """`valid`, and the status with the flag of an invalid motion."""
+    # `valid`, and the status with the flag of an invalid motion
     status = result["status"]
     values = np.atleast_1d(status.attrs["flag_values"])
     names = str(status.attrs["flag_meanings"]).split()
@@ -58,15 +53,19 @@ def _verdicts(result: xr.Dataset) -> dict[str, xr.DataArray]:
         "flag_values": np.append(values, since).astype(np.int8),
         "flag_meanings": " ".join([*names, *(member.name for member in since)]),
     }
-    return {"valid": (status.isin(solved) & credible).transpose(*status.dims), "status": judged}
+    valid = (status.isin(solved) & credible).transpose(*status.dims)
 
-
-def _blanked(result: xr.Dataset, name: str) -> xr.DataArray:
-    """NaN where the leg has no valid solution."""
-    variable, valid = result[name], result["valid"]
-    if name not in OF_SIDE:
-        last = next(str(dim) for dim in variable.dims if dim in ("muscle", "joint", "dof"))
-        always = xr.ones_like(valid.isel(side=0, drop=True))
-        by_leg = {str(side): valid.sel(side=side, drop=True) for side in valid["side"].values}
-        valid = xr.concat([by_leg.get(str(label)[-1], always) for label in variable[last].values], last)
-    return variable.where(valid).transpose(*variable.dims)
+    # NaN where the leg has no valid solution
+    always = xr.ones_like(valid.isel(side=0, drop=True))
+    by_leg = {str(side): valid.sel(side=side, drop=True) for side in valid["side"].values}
+    blanked = {}
+    for name in (name + suffix for name in (*OF_LEG, *OF_SIDE) for suffix in SUFFIXES):
+        if name in result:
+            variable, known = result[name], valid
+            if name not in OF_SIDE:
+                last = next(str(dim) for dim in variable.dims if dim in ("muscle", "joint", "dof"))
+                known = xr.concat(
+                    [by_leg.get(str(label)[-1], always) for label in variable[last].values], last
+                )
+            blanked[name] = variable.where(known).transpose(*variable.dims)
+    return result.assign(valid=valid, status=judged, **blanked)

@@ -22,7 +22,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve.muscles.muscle_state import MuscleState
-from musclesolve.opensim.external_loads import ExternalLoad, load_in_ground
+from musclesolve.opensim.external_loads import load_in_ground
 from musclesolve.opensim.geometry import fiber_path_lengths
 from musclesolve.opensim.kinematics import body_motion, coordinate_values
 from musclesolve.opensim.model import TO_GLOBAL
@@ -66,7 +66,13 @@ class ModelReplay(Replay):
     @classmethod
     def of(cls, prepared: ModelBody, sd: Mapping[str, float]) -> ModelReplay:
         """Keep what the samples need of a body without errors; sd: source -> standard deviation, SI."""
-        angles, muscles = _uncertain_angles(prepared), (len(prepared.muscles),)
+        # the free rotational coordinates: all of them with loads, else those that the muscles depend on
+        model, muscles = prepared.model, (len(prepared.muscles),)
+        free = set(model.independent(prepared.motion.names))
+        if prepared.dynamics is None:
+            free &= {*prepared.choice.needed, *prepared.dofs}
+        known = {name: model.coordinates[name] for name in prepared.motion.names if name in free}
+        angles = tuple(name for name, each in known.items() if each.rotational and not each.locked)
         shapes: dict[str, tuple[int, ...]] = {
             "strength": (1,),
             "max_isometric_force": muscles,
@@ -102,7 +108,12 @@ class ModelReplay(Replay):
         if body.dynamics is None:
             moment = moment * np.exp(errors["joint_moment"])
         elif offset.any() or errors["center_of_pressure"].any():
-            acting = _shifted(body.dynamics.loads, errors["center_of_pressure"])
+            # loads that act elsewhere, by (loads, 2) [m] forward and to the left
+            shift = np.insert(errors["center_of_pressure"], 2, 0.0, axis=1) @ TO_GLOBAL
+            acting = [
+                replace(load, point=load.point + by)
+                for load, by in zip(body.dynamics.loads, shift, strict=True)
+            ]
             found = load_dynamics(body.model, motion, acting)
             columns = np.stack([found.dynamics.column(name) for name in body.dofs], axis=1)
             moment = np.where(np.isnan(moment), np.nan, columns)
@@ -126,24 +137,9 @@ class ModelReplay(Replay):
         return replace(part, state=state, moment=body.moment[:, rows], loads=loads)
 
 
-def _uncertain_angles(body: ModelBody) -> tuple[str, ...]:
-    """The free rotational coordinates of the motion: all of them with loads, else those that the muscles depend on."""
-    model, free = body.model, set(body.model.independent(body.motion.names))
-    if body.dynamics is None:
-        free &= {*body.choice.needed, *body.dofs}
-    known = {name: model.coordinates[name] for name in body.motion.names}
-    return tuple(name for name, each in known.items() if name in free and each.rotational and not each.locked)
-
-
 def _turned(motion: CoordinateMotion, offset: Mapping[str, float]) -> CoordinateMotion:
     """The motion with constant offsets [rad] of some coordinates, by name."""
     return replace(motion, value=motion.value + np.array([offset.get(name, 0.0) for name in motion.names]))
-
-
-def _shifted(loads: Sequence[ExternalLoad], offset: Array) -> list[ExternalLoad]:
-    """Loads that act elsewhere, by (loads, 2) [m] forward and to the left."""
-    shift = np.insert(offset, 2, 0.0, axis=1) @ TO_GLOBAL  # in the axes of OpenSim
-    return [replace(load, point=load.point + by) for load, by in zip(loads, shift, strict=True)]
 
 
 def _without_moving_loads(body: ModelBody, angles: Sequence[str]) -> Array:
