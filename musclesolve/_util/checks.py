@@ -35,17 +35,13 @@ def check_number(
     plain = isinstance(given, np.ndarray) and not given.ndim and not isinstance(given, np.ma.MaskedArray)
     number = given.item() if plain else given  # type: ignore[attr-defined]
     if isinstance(number, Real) and not isinstance(number, bool):
-        value = _as_float(number)
+        try:
+            value = float(number)
+        except OverflowError:  # an integer larger than any float
+            value = np.inf
         if np.isfinite(value) and least <= value <= most and above < value < below:
             return value
     raise InputError(f"{name} is {as_text(given)}", code="bad_number", where=where or name, expected=expected)
-
-
-def _as_float(number: Real) -> float:
-    try:
-        return float(number)
-    except OverflowError:  # an integer larger than any float
-        return np.inf
 
 
 def check_integer(given: object, name: str, least: int, *, where: str | None = None) -> int:

@@ -226,32 +226,29 @@ def many_trials_document(records: Sequence[TrialRecord]) -> dict[str, Any]:
     """What became of each trial, and how many ended how."""
     from musclesolve.studies.many_trials.trial_record import Outcome
 
-    count = Counter(record.outcome for record in records)
-    return {
-        "counts": {each.value.replace(" ", "_"): count[each] for each in Outcome},
-        "trials": [_trial(record) for record in records],
-    }
-
-
-def _trial(record: TrialRecord) -> dict[str, Any]:
-    found = record.measures
-    return {
-        "name": record.name,
-        "status": record.outcome.value,
-        "trial": record.trial,
-        "folder": record.folder,
-        "seconds": record.seconds,
-        "leg_frames": found
-        and {
-            "solved": found.solved,
-            "with_reserve": found.with_reserve,
-            "without_valid_solution": found.without_solution,
-            "not_analysed": found.not_measured,
-        },
-        "peak_pelvis_residual_percent_body_weight": found and found.residual_percent,
-        "contact_force_peaks_body_weights": found and found.contact,
-        "message": record.message or None,
-    }
+    count, trials = Counter(record.outcome for record in records), []
+    for record in records:
+        measured = record.measures
+        leg_frames = measured and {
+            "solved": measured.solved,
+            "with_reserve": measured.with_reserve,
+            "without_valid_solution": measured.without_solution,
+            "not_analysed": measured.not_measured,
+        }
+        trials.append(
+            {
+                "name": record.name,
+                "status": record.outcome.value,
+                "trial": record.trial,
+                "folder": record.folder,
+                "seconds": record.seconds,
+                "leg_frames": leg_frames,
+                "peak_pelvis_residual_percent_body_weight": measured and measured.residual_percent,
+                "contact_force_peaks_body_weights": measured and measured.contact,
+                "message": record.message or None,
+            }
+        )
+    return {"counts": {each.value.replace(" ", "_"): count[each] for each in Outcome}, "trials": trials}
 
 
 def benchmark_document(report: Report) -> dict[str, Any]:

@@ -52,45 +52,37 @@ def make(
 ) -> dict[str, Made]:
     """Do all jobs, in several processes if there are many; the outcome of each by its key."""
     report = progress or no_progress
-    found: dict[str, Made] = {}
-    with contextlib.closing(_results(datasets, jobs, workers)) as results:
-        for done, (number, made) in enumerate(results, start=1):
-            found[jobs[number].key] = Made(fault=made.reason) if isinstance(made, Lost) else made
-            report("drawing", done / len(jobs))
-    return found
-
-
-def _results(datasets: Sequence[xr.Dataset], jobs: Sequence[Job], workers: int) -> Generator[tuple[int, Any]]:
+    results: Generator[tuple[int, Any]]
     if workers > 1 and len(jobs) > FEW:
-        yield from Pool(work, list(datasets), list(jobs), workers).results()
-        return
-    for number, job in enumerate(jobs):
-        yield number, work(datasets, job, no_progress)
+        results = Pool(work, list(datasets), list(jobs), workers).results()
+    else:
+        results = ((number, work(datasets, job, no_progress)) for number, job in enumerate(jobs))
+    outcomes: dict[str, Made] = {}
+    with contextlib.closing(results):
+        for done, (number, made) in enumerate(results, start=1):
+            outcomes[jobs[number].key] = Made(fault=made.reason) if isinstance(made, Lost) else made
+            report("drawing", done / len(jobs))
+    return outcomes
 
 
 def work(datasets: Sequence[xr.Dataset], job: Job, progress: Progress) -> Made:
     """Do a job; what is wrong with the file that keeps it from being done is a sentence of the report."""
     progress("drawing", 0.0)
+    data = datasets[job.dataset]
     try:
-        return _work(datasets[job.dataset], job)
+        if job.what == CHECK:
+            return Made(recheck(data))
+        if job.what == PICTURE:
+            from musclesolve.report.picture.moving_picture import picture_fragment
+
+            return Made(picture_fragment(data))
+        from musclesolve.report.figures.figure_choice import figures_of
+        from musclesolve.report.figures.inline_svg import inline_svg
+
+        draw = figures_of(data, job.kind)[job.name]
+        return Made(inline_svg(partial(draw, data), job.key, job.label))
     except DAMAGE as error:
         return Made(fault=reason(error))
-
-
-def _work(data: xr.Dataset, job: Job) -> Made:
-    if job.what == CHECK:
-        from musclesolve.report.drawing import recheck
-
-        return Made(recheck(data))
-    if job.what == PICTURE:
-        from musclesolve.report.picture.moving_picture import picture_fragment
-
-        return Made(picture_fragment(data))
-    from musclesolve.report.figures.figure_choice import figures_of
-    from musclesolve.report.figures.inline_svg import inline_svg
-
-    draw = figures_of(data, job.kind)[job.name]
-    return Made(inline_svg(partial(draw, data), job.key, job.label))
 
 
 def recheck(result: xr.Dataset) -> Report | str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import json
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -36,8 +37,12 @@ def encoded(data: PictureData, result: xr.Dataset) -> str:
 
 def as_dict(data: PictureData, result: xr.Dataset) -> dict[str, Any]:
     """The data as what JSON knows."""
+    # the middle (T, 3) of all points of each frame, in steps; zero where no point is known
     every = np.concatenate([data.position, data.path], axis=1)
-    offset = _offsets(every)
+    known = np.isfinite(every)
+    middle = np.where(known, every, 0.0).sum(axis=1) / np.maximum(known.sum(axis=1), 1)
+    offset = np.rint(middle / STEP).astype(np.int32)
+    places = zip(data.muscles, data.short_names, data.sides, data.size, data.first[:-1], strict=True)
     verdicts = list(dict.fromkeys(name for leg in data.legs for name in leg.verdict.tolist()))
     return {
         "title": str(result.attrs.get("subject", "")) or "Moving picture",
@@ -55,11 +60,14 @@ def as_dict(data: PictureData, result: xr.Dataset) -> dict[str, Any]:
         "points": list(data.points),
         "bones": data.bones.tolist(),
         "heads": heads_of(data),
-        "ribs": _ribs_of(data),
+        "ribs": _numbered(data, "ribs", ("spine", "across"), ("spine", "across")),
         "shapes": _shapes(data.shapes),
         "events": [vars(each) for each in data.events],
         "skeleton": packed(_relative(data.position, offset), "<i2"),
-        "muscles": _muscles(data),
+        "muscles": [
+            {"name": name, "label": short, "side": side, "size": round(float(size), 3), "first": int(first)}
+            for name, short, side, size, first in places
+        ],
         "pathPoints": int(data.first[-1]),
         "path": packed(_relative(data.path, offset), "<i2"),
         "quantities": [_quantity(each) for each in data.quantities],
@@ -92,24 +100,6 @@ def subtitle(data: PictureData, result: xr.Dataset) -> str:
 def packed(values: AnyArray, kind: str) -> str:
     """An array as base64 of its bytes in C order."""
     return base64.b64encode(np.ascontiguousarray(values).astype(kind).tobytes()).decode("ascii")
-
-
-def _muscles(data: PictureData) -> list[dict[str, Any]]:
-    """Names, sides and sizes, and the first point of each."""
-    return [
-        {"name": name, "label": short, "side": side, "size": round(float(size), 3), "first": int(first)}
-        for name, short, side, size, first in zip(
-            data.muscles, data.short_names, data.sides, data.size, data.first[:-1], strict=True
-        )
-    ]
-
-
-def _offsets(position: Array) -> AnyArray:
-    """(T, 3) the middle of all points of each frame, in steps; zero where no point is known."""
-    known = np.isfinite(position)
-    count = known.sum(axis=1)
-    middle = np.where(known, position, 0.0).sum(axis=1) / np.maximum(count, 1)
-    return np.rint(middle / STEP).astype(np.int32)
 
 
 def _relative(position: Array, offset: AnyArray) -> AnyArray:
@@ -147,38 +137,20 @@ def verdict_of(name: str) -> dict[str, str]:
 
 def heads_of(data: PictureData) -> list[dict[str, Any]]:
     """For every subject the first head of picture.toml whose points there are, by their numbers."""
-    heads, chosen = bundled_toml(__package__, "picture.toml")["head"].values(), []
+    return _numbered(data, "head", ("points",), ("points", "up"))
+
+
+def _numbered(
+    data: PictureData, table: str, needed: Sequence[str], ends: Sequence[str]
+) -> list[dict[str, Any]]:
+    """For every subject the first entry of a table of picture.toml that it has the points for, by their numbers."""
+    number, chosen = {name: k for k, name in enumerate(data.points)}, []
     for before in data.subjects:
-        head = next((head for head in heads if _has(data, before, head["points"])), None)
-        if head is not None:
-            numbers = {name: _numbers(data, before, head[name]) for name in ("points", "up")}
-            chosen.append(
-                {
-                    "points": numbers["points"],
-                    "weights": head["weights"],
-                    "up": numbers["up"],
-                    "radii": head["radii"],
-                }
-            )
+        for entry in bundled_toml(__package__, "picture.toml")[table].values():
+            if all(before + name in number for key in needed for name in entry[key]):
+                chosen.append(entry | {key: [number[before + name] for name in entry[key]] for key in ends})
+                break
     return chosen
-
-
-def _ribs_of(data: PictureData) -> list[dict[str, Any]]:
-    """For every subject the first ribs of picture.toml whose points there are, by their numbers."""
-    every, chosen = bundled_toml(__package__, "picture.toml")["ribs"].values(), []
-    for before in data.subjects:
-        ribs = next((ribs for ribs in every if _has(data, before, [*ribs["spine"], *ribs["across"]])), None)
-        if ribs is not None:
-            chosen.append({name: _numbers(data, before, ends) for name, ends in ribs.items()})
-    return chosen
-
-
-def _has(data: PictureData, before: str, points: list[str]) -> bool:
-    return {before + name for name in points} <= set(data.points)
-
-
-def _numbers(data: PictureData, before: str, points: list[str]) -> list[int]:
-    return [data.points.index(before + name) for name in points]
 
 
 def _shapes(shapes: Shapes | None) -> dict[str, Any] | None:
