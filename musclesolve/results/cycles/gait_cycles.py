@@ -95,7 +95,12 @@ def gait_cycles(
     own = _own(result, side, without_side)
     coords = {str(name): coord.variable for name, coord in own.coords.items() if "time" not in coord.dims}
     coords["percent"] = xr.Variable("percent", percent, {"units": "%", "long_name": "gait cycle"})
-    coords |= _cycle_coords(result, side, used)
+    source = str(result.attrs.get("trial_file", result.encoding.get("source", "")))
+    for name in ("start", "end"):
+        times = np.array([getattr(cycle, name) for cycle in used], float)
+        coords[f"cycle_{name}"] = xr.Variable("cycle", times, {"units": "s"})
+    coords["cycle_side"] = xr.Variable("cycle", np.array([side] * len(used), np.str_))
+    coords["cycle_trial"] = xr.Variable("cycle", np.array([source] * len(used), np.str_))
     variables = _curves(result, side, own, used, percent) | _measures(result, side, used)
     cycles = xr.Dataset(variables, coords, _attributes(result, side, every, used))
     cycles.encoding["source"] = result.encoding.get("source")
@@ -182,17 +187,6 @@ def _cycle_name(leg: str, start: float, end: float) -> str:
     return f"{leg}, {start:.3f} to {end:.3f} s"
 
 
-def _cycle_coords(result: xr.Dataset, side: str, used: list[frames.Cycle]) -> dict[str, xr.Variable]:
-    source = str(result.attrs.get("trial_file", result.encoding.get("source", "")))
-    columns = {
-        "start": (np.array([cycle.start for cycle in used], float), {"units": "s"}),
-        "end": (np.array([cycle.end for cycle in used], float), {"units": "s"}),
-        "side": (np.array([side] * len(used), np.str_), None),
-        "trial": (np.array([source] * len(used), np.str_), None),
-    }
-    return {f"cycle_{name}": xr.Variable("cycle", *column) for name, column in columns.items()}
-
-
 def _measures(result: xr.Dataset, side: str, used: list[frames.Cycle]) -> dict[str, xr.Variable]:
     """Cadence, stance and the like of the strides that are these cycles; NaN where a strike was not recorded.
 
@@ -272,6 +266,8 @@ def sampled(time: Array, values: Array, at: Array, reach: float = 0.0, *, straig
     the curve is extended: along its tangent if `straight`, but what is nowhere negative not below zero; otherwise
     it keeps the value of that frame.
     """
+    from scipy.interpolate import PchipInterpolator
+
     flat = values.reshape(time.size, -1)
     result = np.full((at.size, flat.shape[1]), np.nan)
     # The slopes are local: the frames around the wanted times give the same curve as all of them.
@@ -284,19 +280,14 @@ def sampled(time: Array, values: Array, at: Array, reach: float = 0.0, *, straig
             early, late = (reach if first == 0 else 0.0), (reach if end == time.size else 0.0)
             inside = (at >= time[first] - early - NO_TIME) & (at <= time[end - 1] + late + ROUND_OFF)
             if end - first > 1 and inside.any():
-                curve = _curve(time[first:end], flat[first:end, columns], at[inside], straight)
+                # the cubic through the frames and, beyond its ends, its tangents or the values there
+                cubic = PchipInterpolator(time[first:end], flat[first:end, columns], axis=0)
+                nearest = np.clip(at[inside], time[first], time[end - 1])
+                curve = cubic(nearest)
+                if straight:
+                    curve = curve + (at[inside] - nearest)[:, None] * cubic(nearest, 1)
                 result[np.ix_(inside, columns)] = curve
     beyond = (at < time[0]) | (at > time[-1])
     if beyond.any():
         result[beyond] = np.maximum(result[beyond], np.where((flat < 0.0).any(axis=0), -np.inf, 0.0))
     return result.reshape(at.size, *values.shape[1:])
-
-
-def _curve(time: Array, values: Array, at: Array, straight: bool) -> Array:
-    """The cubic through frames that all have values and, beyond its ends, its tangents or the values there."""
-    from scipy.interpolate import PchipInterpolator
-
-    cubic = PchipInterpolator(time, values, axis=0)
-    nearest = np.clip(at, time[0], time[-1])
-    found: Array = cubic(nearest)
-    return found + (at - nearest)[:, None] * cubic(nearest, 1) if straight else found

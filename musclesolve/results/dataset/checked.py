@@ -44,7 +44,26 @@ def checked_result(result: object, needed: Collection[str] = ()) -> xr.Dataset:
             expected="what ms.run or ms.read_result returns",
             remedy="read the file first: ms.read_result(path)",
         )
-    _check_names(result, needed)
+    strikes = [f"heel_strike_times_{side}" for side in SIDE_NAMES]
+
+    # names and dimensions
+    names = {*ALWAYS, *needed}
+    if MODEL not in result.attrs and not all(name in result.attrs for name in strikes):
+        names.add("ground_reaction_force")  # the strikes are then the beginnings of stance
+    if "stride" in result.dims:
+        names |= {"stride_side", "stride_start"}
+    names |= {str(dim) for name in names & set(result.variables) for dim in result[name].dims} - {"stride"}
+    if missing := sorted(names - set(result.variables)):
+        raise _refused(result, f"this is not a result of musclesolve: it has no {', '.join(missing)}")
+    for name, dims in DIMENSIONS.items():
+        if name in result.variables and set(result[name].dims) != set(dims):
+            over = ", ".join(map(str, result[name].dims))
+            raise _refused(result, f"it is over ({over}), not over ({', '.join(sorted(dims))})", name)
+    if empty := sorted(str(dim) for dim in names & set(result.dims) - {"time"} if result.sizes[dim] == 0):
+        raise _refused(result, f"there is nothing in {', '.join(empty)}")
+    _check_sides(result)
+
+    # times, status, attributes
     time = result["time"].values
     if time.size < 2:
         raise _refused(result, f"it has {time.size} frame{'s' if time.size != 1 else ''}", "time")
@@ -57,8 +76,30 @@ def checked_result(result: object, needed: Collection[str] = ()) -> xr.Dataset:
     unlike = result["valid"] != result["status"].isin(solved)
     if unlike.any():
         raise _refused(result, f"it contradicts the status in {int(unlike.sum())} frames", "valid")
-    _check_attributes(result)
-    _check_numbers(result)
+    for name in strikes:
+        times = np.atleast_1d(result.attrs.get(name, []))
+        if not _increasing(times):
+            raise _refused(result, f"these are no increasing times: {str(times.tolist())[:80]}", name)
+    for name in POSITIVE:
+        value = np.asarray(result.attrs.get(name, 1.0))
+        if name == "strength" and isinstance(result.attrs.get(name), str):
+            continue
+        if value.size != 1 or not np.issubdtype(value.dtype, np.number) or not 0.0 < value.item() < np.inf:
+            raise _refused(result, f"{value.tolist()!r} is no positive number", name)
+
+    # a number wherever there is a valid solution
+    valid = np.all([frames.valid(result, side) for side in frames.sides(result)], axis=0)
+    for name in NUMBERS:
+        if name in result:
+            values = result[name].transpose("time", ...).values
+            if not np.issubdtype(values.dtype, np.floating):
+                raise _refused(result, "these are no numbers", name)
+            lost = valid & ~np.isfinite(values.reshape(values.shape[0], -1)).all(axis=1)
+            if lost.any():
+                problem = (
+                    f"no number in {lost.sum()} frames with a valid solution, first at {time[lost][0]:.3f} s"
+                )
+                raise _refused(result, problem, name)
     return result
 
 
@@ -94,26 +135,6 @@ def _increasing(times: AnyArray) -> bool:
     )
 
 
-def _check_names(result: xr.Dataset, needed: Collection[str]) -> None:
-    names = {*ALWAYS, *needed}
-    if MODEL not in result.attrs and not all(
-        f"heel_strike_times_{side}" in result.attrs for side in SIDE_NAMES
-    ):
-        names.add("ground_reaction_force")  # the strikes are then the beginnings of stance
-    if "stride" in result.dims:
-        names |= {"stride_side", "stride_start"}
-    names |= {str(dim) for name in names & set(result.variables) for dim in result[name].dims} - {"stride"}
-    if missing := sorted(names - set(result.variables)):
-        raise _refused(result, f"this is not a result of musclesolve: it has no {', '.join(missing)}")
-    for name, dims in DIMENSIONS.items():
-        if name in result.variables and set(result[name].dims) != set(dims):
-            over = ", ".join(map(str, result[name].dims))
-            raise _refused(result, f"it is over ({over}), not over ({', '.join(sorted(dims))})", name)
-    if empty := sorted(str(dim) for dim in names & set(result.dims) - {"time"} if result.sizes[dim] == 0):
-        raise _refused(result, f"there is nothing in {', '.join(empty)}")
-    _check_sides(result)
-
-
 def _check_sides(result: xr.Dataset) -> None:
     sides = frames.sides(result)
     if not sides:
@@ -134,31 +155,3 @@ def _checked_flags(result: xr.Dataset) -> dict[int, str]:
     if unknown.size:
         raise _refused(result, f"the status {unknown[0]} has no meaning among its flags", "status")
     return dict(zip(codes.tolist(), names, strict=True))
-
-
-def _check_attributes(result: xr.Dataset) -> None:
-    for name in (f"heel_strike_times_{side}" for side in SIDE_NAMES):
-        times = np.atleast_1d(result.attrs.get(name, []))
-        if not _increasing(times):
-            raise _refused(result, f"these are no increasing times: {str(times.tolist())[:80]}", name)
-    for name in POSITIVE:
-        value = np.asarray(result.attrs.get(name, 1.0))
-        if name == "strength" and isinstance(result.attrs.get(name), str):
-            continue
-        if value.size != 1 or not np.issubdtype(value.dtype, np.number) or not 0.0 < value.item() < np.inf:
-            raise _refused(result, f"{value.tolist()!r} is no positive number", name)
-
-
-def _check_numbers(result: xr.Dataset) -> None:
-    valid = np.all([frames.valid(result, side) for side in frames.sides(result)], axis=0)
-    for name in NUMBERS:
-        if name not in result:
-            continue
-        values = result[name].transpose("time", ...).values
-        if not np.issubdtype(values.dtype, np.floating):
-            raise _refused(result, "these are no numbers", name)
-        lost = valid & ~np.isfinite(values.reshape(values.shape[0], -1)).all(axis=1)
-        if lost.any():
-            at = result["time"].values[lost][0]
-            problem = f"no number in {lost.sum()} frames with a valid solution, first at {at:.3f} s"
-            raise _refused(result, problem, name)

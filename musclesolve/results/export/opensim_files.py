@@ -17,7 +17,7 @@ from musclesolve.opensim.model import TO_GLOBAL
 from musclesolve.recording.data import Table
 from musclesolve.recording.text.mot_file import mot_text
 from musclesolve.results.export.opensim_names import Naming
-from musclesolve.results.export.time_series import Columns, abscissa_of, columns
+from musclesolve.results.export.time_series import abscissa_of, columns
 from musclesolve.version import __version__
 
 STANDARD = 6
@@ -51,7 +51,19 @@ def sto_files(
         entry = tables.get(name, {"file": name, "column": ""})
         own = variables is not None and len(chosen) == 1
         target = path if own else path.with_name(f"{path.stem}_{entry['file']}.sto")
-        table = _table(columns(result, name, naming), entry["column"], result, target)
+        # by the names of the table, where these use every label: a comparison has more
+        series, column = columns(result, name, naming), entry["column"]
+        names = [
+            column.format(**labels)
+            if column and all(f"{{{dim}}}" in column for dim in labels)
+            else ".".join(labels.values()) or series.variable
+            for labels in series.labels
+        ]
+        values: Array = np.asarray(series.values, dtype=float)
+        # OpenSim's Storage ends before the first row with a nan: what no frame has is left out.
+        known = np.flatnonzero(~np.isnan(values).all(axis=0))
+        named = tuple(names[k] for k in known)
+        table = Table(result["time"].values, named, values[:, known], False, target)
         files[target.name] = _encoded(target, table, naming, _SI)
     return files
 
@@ -105,20 +117,6 @@ def _check_time(result: xr.Dataset, path: Path) -> None:
             expected="the result.nc of one run",
             remedy="--format csv, mat or parquet",
         )
-
-
-def _table(series: Columns, column: str, result: xr.Dataset, path: Path) -> Table:
-    """The columns of a variable by the names of its table, where these use every label: a comparison has more."""
-    names = [
-        column.format(**labels)
-        if column and all(f"{{{dim}}}" in column for dim in labels)
-        else ".".join(labels.values()) or series.variable
-        for labels in series.labels
-    ]
-    values: Array = np.asarray(series.values, dtype=float)
-    # OpenSim's Storage ends before the first row with a nan: what no frame has is left out.
-    known = np.flatnonzero(~np.isnan(values).all(axis=0))
-    return Table(result["time"].values, tuple(names[k] for k in known), values[:, known], False, path)
 
 
 def _encoded(path: Path, table: Table, naming: Naming, units: str) -> bytes:

@@ -50,17 +50,13 @@ def csv_files(
     result: xr.Dataset, path: Path, variables: Sequence[str] | None, naming: Naming
 ) -> dict[str, bytes]:
     """A row per frame, a column per series, "joint_moment.knee_flexion_r [N m]"; empty where there is no number."""
-    found = list(wide_columns(result, variables, naming))
-    heading = [f"{name} [{unit}]" for name, unit, _ in found]
-    rows = zip(*(map(_cell, values.tolist()) for _, _, values in found), strict=True)
-    return {path.name: csv_text([heading, *rows]).encode()}
-
-
-def _cell(value: object) -> object:
-    """A number in as many digits as give it again, a flag as 1 or 0."""
-    if isinstance(value, bool):
-        return int(value)
-    return "" if isinstance(value, float) and np.isnan(value) else value
+    series = list(wide_columns(result, variables, naming))
+    heading = [f"{name} [{unit}]" for name, unit, _ in series]
+    cells = []
+    for _, _, values in series:  # numbers in as many digits as give them again, flags as 1 or 0
+        column = (int(value) if isinstance(value, bool) else value for value in values.tolist())
+        cells.append(["" if isinstance(value, float) and np.isnan(value) else value for value in column])
+    return {path.name: csv_text([heading, *zip(*cells, strict=True)]).encode()}
 
 
 def parquet_files(

@@ -143,37 +143,15 @@ def assemble(result: xr.Dataset, replay: Replay, found: Found, unique: AnyArray 
 
     unique (T, S) says where the derivatives are the same to both sides; it is None without contributions.
     """
+    layout, statistics = replay.layout, found.statistics
     known = {name: sources()[name] for name in replay.parameters.shapes}
-    coords = {"dof": list(replay.layout.dofs), "quantile": list(QUANTILES), "source": list(known)}
+    coords = {"dof": list(layout.dofs), "quantile": list(QUANTILES), "source": list(known)}
     coords |= {name: result.coords[name] for name in COORDINATES if name in result.coords}
     labelled = result[[name for name in OF_RESULT if name in result]].assign_coords(coords)
     labelled = labelled.assign_coords(
         source_label=("source", [source.label for source in known.values()]),
         source_unit=("source", [source.unit for source in known.values()]),
     )
-    variables = _statistics(found.statistics, labelled) | _counts(found, replay.layout, labelled)
-    variables["standard_deviation"] = (
-        ("source",),
-        np.array([replay.parameters.sd[name] for name in known]),
-        _about("1, m or rad", "standard deviation of each source: 1 is relative; source_unit says which"),
-    )
-    if unique is not None:
-        variables |= _contributions(found.variance, unique)
-    labelled = labelled.assign(variables)
-    labelled.attrs = result.attrs | {
-        "samples": found.statistics.samples,
-        "quantile_samples": found.statistics.kept,
-        "seed": found.seed,
-        "failed_samples": len(found.reasons),
-        "failures": [
-            f"{number} x {reason}" for reason, number in Counter(found.reasons).most_common(MOST_REASONS)
-        ],
-        "without_contributions": found.why_not,
-    }
-    return labelled
-
-
-def _statistics(statistics: Statistics, labelled: xr.Dataset) -> dict[str, Variable]:
     parts = {
         "": (statistics.nominal, "without errors"),
         "_mean": (statistics.mean, "mean of the samples"),
@@ -186,37 +164,48 @@ def _statistics(statistics: Statistics, labelled: xr.Dataset) -> dict[str, Varia
         for name, array in separated(values, labelled.sizes).items():
             unit, meaning = UNITS[name]
             variables[name + suffix] = ((*first, *DIMS[name]), array, _about(unit, f"{meaning}; {what}"))
-    return variables
 
-
-def _counts(found: Found, layout: Layout, labelled: xr.Dataset) -> dict[str, Variable]:
-    count = separated(found.statistics.count, labelled.sizes)["muscle_force"]
     # the muscles of a part are solved together
-    valid = np.stack(
-        [count[:, np.concatenate([layout.muscles[k] for k in parts])].min(axis=1) for parts in layout.parts],
-        axis=1,
-    )
+    count = separated(statistics.count, labelled.sizes)["muscle_force"]
+    muscles = [np.concatenate([layout.muscles[k] for k in numbers]) for numbers in layout.parts]
+    valid = np.stack([count[:, columns].min(axis=1) for columns in muscles], axis=1)
     share = np.divide(found.reserve, valid, out=np.full(valid.shape, np.nan), where=valid > 0)
     over = ("time", "side")
-    return {
+    variables |= {
         "valid_samples": (over, valid, _about("1", "samples with a solution of the frame")),
         "reserve_share": (over, share, _about("1", "share of the valid samples that needed a reserve")),
+        "standard_deviation": (
+            ("source",),
+            np.array([replay.parameters.sd[name] for name in known]),
+            _about("1, m or rad", "standard deviation of each source: 1 is relative; source_unit says which"),
+        ),
     }
 
-
-def _contributions(variance: Mapping[str, AnyArray], unique: AnyArray) -> dict[str, Variable]:
-    """First-order standard deviation, and the shares of the sources in the variance; 0 where nothing varies."""
-    meaning = "no muscle is about to reach or leave a bound: derivatives are the same to both sides"
-    variables: dict[str, Variable] = {"first_order_unique": (("time", "side"), unique, _about("1", meaning))}
-    for name, parts in variance.items():
-        total = parts.sum(axis=0)
-        share = np.divide(parts, total, out=np.where(np.isnan(parts), np.nan, 0.0), where=total > 0.0)
-        unit, what = UNITS[name]
-        spread = _about(unit, f"{what}; standard deviation to first order")
-        shares = _about("1", f"{what}; share of each source in the variance, to first order")
-        variables[f"{name}_first_order_sd"] = (DIMS[name], np.sqrt(total), spread)
-        variables[f"{name}_contribution"] = (("source", *DIMS[name]), share, shares)
-    return variables
+    # to first order the standard deviation, and the shares of the sources in the variance; 0 where nothing varies
+    if unique is not None:
+        meaning = "no muscle is about to reach or leave a bound: derivatives are the same to both sides"
+        variables["first_order_unique"] = (over, unique, _about("1", meaning))
+        for name, of_sources in found.variance.items():
+            total = of_sources.sum(axis=0)
+            none = np.where(np.isnan(of_sources), np.nan, 0.0)
+            share = np.divide(of_sources, total, out=none, where=total > 0.0)
+            unit, what = UNITS[name]
+            spread = _about(unit, f"{what}; standard deviation to first order")
+            shares = _about("1", f"{what}; share of each source in the variance, to first order")
+            variables[f"{name}_first_order_sd"] = (DIMS[name], np.sqrt(total), spread)
+            variables[f"{name}_contribution"] = (("source", *DIMS[name]), share, shares)
+    labelled = labelled.assign(variables)
+    labelled.attrs = result.attrs | {
+        "samples": statistics.samples,
+        "quantile_samples": statistics.kept,
+        "seed": found.seed,
+        "failed_samples": len(found.reasons),
+        "failures": [
+            f"{number} x {reason}" for reason, number in Counter(found.reasons).most_common(MOST_REASONS)
+        ],
+        "without_contributions": found.why_not,
+    }
+    return labelled
 
 
 def _about(unit: str, meaning: str) -> dict[str, str]:
@@ -299,22 +288,20 @@ class Drawn:
 
 
 def work(common: Samples, task: range | list[Task], progress: object = None) -> list[Any]:
-    """Some samples by their numbers, or the squares of some parameters of the derivatives."""
-    if isinstance(task, range):
-        return [_draw(common, number) for number in task]
-    return [common.linear.squares(each) for each in task]
-
-
-def _draw(common: Samples, number: int) -> Drawn | str:
-    """One sample, or why there is none."""
-    parameters = common.replay.parameters
-    normal = np.zeros(parameters.count) if number == NOMINAL else parameters.draw(common.seed, number)
-    try:
-        body, parts = common.replay.run(normal)
-    except MuscleSolveError as error:  # such errors give no model, or no pose of one
-        return str(error)
-    layout = common.replay.layout
-    found = quantities(layout, body, parts, common.counted)
-    helped = np.stack([part.solution.status == Status.SOLVED_WITH_RESERVE for part in parts], axis=1)
-    reserve = np.stack([helped[:, numbers].any(axis=1) for numbers in layout.parts], axis=1)
-    return Drawn(np.concatenate([values.ravel() for values in found.values()]), reserve)
+    """Some samples by their numbers, or why there is none; or the squares of some parameters of the derivatives."""
+    if not isinstance(task, range):
+        return [common.linear.squares(each) for each in task]
+    parameters, layout = common.replay.parameters, common.replay.layout
+    samples: list[Drawn | str] = []
+    for number in task:
+        normal = np.zeros(parameters.count) if number == NOMINAL else parameters.draw(common.seed, number)
+        try:
+            body, parts = common.replay.run(normal)
+        except MuscleSolveError as error:  # such errors give no model, or no pose of one
+            samples.append(str(error))
+            continue
+        arrays = quantities(layout, body, parts, common.counted)
+        helped = np.stack([part.solution.status == Status.SOLVED_WITH_RESERVE for part in parts], axis=1)
+        reserve = np.stack([helped[:, numbers].any(axis=1) for numbers in layout.parts], axis=1)
+        samples.append(Drawn(np.concatenate([values.ravel() for values in arrays.values()]), reserve))
+    return samples
