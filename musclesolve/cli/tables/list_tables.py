@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from rich.console import Group
 from rich.table import Table
 
 from muscle_db import Muscle, MuscleDatabase, load
-from muscle_db.model import PathPoint
 from musclesolve._util.arrays import Array
 from musclesolve._util.names import unknown_name
 from musclesolve.muscles.passive.joint_moments import SAGITTAL, PassiveMoments, riener_edrich_1999
 from musclesolve.recording.markers.landmark_names import landmarks
-from musclesolve.recording.markers.marker_set import MarkerSet, marker_sets, markers_of
+from musclesolve.recording.markers.marker_set import marker_sets, markers_of
 from musclesolve.results.tables.columns import names, numbers
 from musclesolve.results.tables.lines import csv_text
 
@@ -75,79 +74,63 @@ def muscle_table(database: MuscleDatabase) -> Group:
 
 def muscle_in_full(database: MuscleDatabase, muscle: Muscle) -> Group:
     """All data of a muscle, with its path and the deviations from the printed source."""
-    title = f"{muscle.name} of {database.name}"
-    facts = Table(*names(""), "", show_header=False, box=None, title=title, title_justify="left")
-    for label, value in (*_facts(muscle), *_passive(database, muscle)):
-        facts.add_row(label, value)
-    wraps: list[str | Table] = ["", _wraps(database, muscle)] if muscle.wraps else []
-    return Group(facts, "", _path(database, muscle), *wraps, "", *_deviations(database, muscle))
-
-
-def _facts(muscle: Muscle) -> Iterator[tuple[str, str]]:
-    yield "short name", muscle.short_name
-    yield "group", muscle.group
-    yield from (("origin", muscle.origin), ("insertion", muscle.insertion), ("action", muscle.action))
-    yield "maximum isometric force", f"{muscle.max_isometric_force:.0f} N"
-    yield "optimal fiber length", f"{1e3 * muscle.optimal_fiber_length:.1f} mm"
-    yield "tendon slack length", f"{1e3 * muscle.tendon_slack_length:.1f} mm"
-    yield "tendon strain at max. force", f"{100.0 * muscle.tendon_strain:.3g} %"
-    yield "pennation angle", f"{math.degrees(muscle.pennation_angle):.3g} deg"
-    yield "max. shortening velocity", f"{muscle.max_shortening_velocity:g} optimal fiber lengths / s"
-
-
-def _passive(database: MuscleDatabase, muscle: Muscle) -> Iterator[tuple[str, str]]:
-    """The strains of the rules of passive force, as far as the set has them for a muscle."""
+    facts = {
+        "short name": muscle.short_name,
+        "group": muscle.group,
+        "origin": muscle.origin,
+        "insertion": muscle.insertion,
+        "action": muscle.action,
+        "maximum isometric force": f"{muscle.max_isometric_force:.0f} N",
+        "optimal fiber length": f"{1e3 * muscle.optimal_fiber_length:.1f} mm",
+        "tendon slack length": f"{1e3 * muscle.tendon_slack_length:.1f} mm",
+        "tendon strain at max. force": f"{100.0 * muscle.tendon_strain:.3g} %",
+        "pennation angle": f"{math.degrees(muscle.pennation_angle):.3g} deg",
+        "max. shortening velocity": f"{muscle.max_shortening_velocity:g} optimal fiber lengths / s",
+    }
+    # the strains of the rules of passive force, as far as the set has them for a muscle
     calibrated = database.calibrated_passive.strains if database.calibrated_passive else {}
-    rules = {"table": muscle.passive, "calibrated": calibrated.get(muscle.name)}
-    for rule, strain in rules.items():
+    for rule, strain in {"table": muscle.passive, "calibrated": calibrated.get(muscle.name)}.items():
         if strain is not None:
-            strains = (strain.at_zero_force, strain.at_one_norm_force)
-            yield f"passive force, {rule}", "from a fiber strain of {:g}, norm force at {:g}".format(*strains)
+            facts[f"passive force, {rule}"] = (
+                f"from a fiber strain of {strain.at_zero_force:g}, norm force at {strain.at_one_norm_force:g}"
+            )
+    title = f"{muscle.name} of {database.name}"
+    listing = Table(*names(""), "", show_header=False, box=None, title=title, title_justify="left")
+    for label, value in facts.items():
+        listing.add_row(label, value)
 
-
-def _path(database: MuscleDatabase, muscle: Muscle) -> Table:
-    rows = (
-        (
-            *(str(number), point.frame),
-            *(f"{1e3 * coordinate:.1f}" for coordinate in point.position),
-            *(str(point.active or ""), _motion(database, point)),
-        )
-        for number, point in enumerate(muscle.path, start=1)
-    )
+    points = []
+    for number, point in enumerate(muscle.path, start=1):
+        # the angle that a point moves with on its bone, and the range that is tabulated
+        moves, motion = point.moving or database.frames.get(point.frame), ""
+        if moves is not None:
+            lower, upper = (math.degrees(moves.angles[k]) for k in (0, -1))
+            bone = "" if point.moving else f" on the {database.frames[point.frame].body}"
+            motion = f"{moves.dof}, {lower:g} to {upper:g} deg{bone}"
+        place = (f"{1e3 * coordinate:.1f}" for coordinate in point.position)
+        points.append((str(number), point.frame, *place, str(point.active or ""), motion))
     axes = numbers("forward [mm]", "left [mm]", "up [mm]")
     title = "path of the right leg, standing pose"
-    return _table(title, *numbers("point"), "frame", *axes, "only while", "moves with", rows=rows)
+    path = _table(title, *numbers("point"), "frame", *axes, "only while", "moves with", rows=points)
 
-
-def _motion(database: MuscleDatabase, point: PathPoint) -> str:
-    """The angle that a point moves with on its bone, and the range that is tabulated."""
-    moves = point.moving or database.frames.get(point.frame)
-    if moves is None:
-        return ""
-    lower, upper = (math.degrees(moves.angles[k]) for k in (0, -1))
-    bone = "" if point.moving else f" on the {database.frames[point.frame].body}"
-    return f"{moves.dof}, {lower:g} to {upper:g} deg{bone}"
-
-
-def _wraps(database: MuscleDatabase, muscle: Muscle) -> Table:
     rows = []
     for wrap in muscle.wraps:
         own = database.wrap_objects[wrap.object]
         radii = ", ".join(f"{1e3 * radius:g}" for radius in dict.fromkeys(own.radii) if radius)
         center = ", ".join(f"{1e3 * value:.1f}" for value in own.center)
         length = f"{1e3 * own.length:g}" if own.length else ""
-        points = f"{wrap.first or 1} to {wrap.last or len(muscle.path)}"
-        rows.append((own.name, own.kind, own.frame, radii, length, center, own.side, points))
+        between = f"{wrap.first or 1} to {wrap.last or len(muscle.path)}"
+        rows.append((own.name, own.kind, own.frame, radii, length, center, own.side, between))
     columns = (*names("object", "kind", "frame"), *numbers("radius [mm]", "length [mm]"))
-    return _table("wrap objects", *columns, "center [mm]", "side", "points", rows=rows)
+    wraps = _table("wrap objects", *columns, "center [mm]", "side", "points", rows=rows)
 
-
-def _deviations(database: MuscleDatabase, muscle: Muscle) -> list[str]:
     if muscle.deviations:
-        return ["deviates from the printed source:", *(f"  {each}" for each in muscle.deviations)]
-    if any(each.deviations for each in database):
-        return ["as printed in the source"]
-    return [f"source: {database.source.partition(';')[0]}"]
+        remarks = ["deviates from the printed source:", *(f"  {each}" for each in muscle.deviations)]
+    elif any(each.deviations for each in database):
+        remarks = ["as printed in the source"]
+    else:
+        remarks = [f"source: {database.source.partition(';')[0]}"]
+    return Group(listing, "", path, *(["", wraps] if rows else []), "", *remarks)
 
 
 def marker_set_table() -> Table:
@@ -171,14 +154,12 @@ def marker_set_in_full(name: str) -> Group:
     )
     columns = (*names("landmark"), "what it is", "markers, the first present ones")
     mapped = _table(f"{name}: {chosen.description}", *columns, rows=rows, caption=chosen.source)
-    return Group(mapped, *_lines(chosen))
-
-
-def _lines(chosen: MarkerSet) -> list[str]:
-    clusters = [f"moves as one body: {name} = {', '.join(own)}" for name, own in chosen.clusters.items()]
-    carried = [f"seen standing, carried by {cluster}: {marker}" for marker, cluster in chosen.carried.items()]
-    aliases = [f"also called: {name} = {', '.join(others)}" for name, others in chosen.aliases.items()]
-    return [*clusters, *carried, *aliases]
+    return Group(
+        mapped,
+        *(f"moves as one body: {name} = {', '.join(own)}" for name, own in chosen.clusters.items()),
+        *(f"seen standing, carried by {cluster}: {marker}" for marker, cluster in chosen.carried.items()),
+        *(f"also called: {name} = {', '.join(others)}" for name, others in chosen.aliases.items()),
+    )
 
 
 def fault_table() -> Table:
@@ -223,19 +204,18 @@ def _ends(moment: Array) -> str:
 
 def passive_moment_csv(moments: Moments) -> bytes:
     """Every angle of every sweep, in degrees and newton metres."""
-    return csv_text(_rows(moments)).encode()
-
-
-def _rows(moments: Moments) -> Iterator[list[str]]:
-    yield [
-        *("joint", *(f"{dof}_deg" for dof in SAGITTAL), "source", "published_n_m", "riener_edrich_1999_n_m"),
-        *(f"{rule}_n_m" for rule in moments),
+    rows = [
+        [
+            *("joint", *(f"{dof}_deg" for dof in SAGITTAL), "source", "published_n_m"),
+            *("riener_edrich_1999_n_m", *(f"{rule}_n_m" for rule in moments)),
+        ]
     ]
     for each in zip(*moments.values(), strict=True):
         sweep = each[0].sweep
         other = riener_edrich_1999(sweep.dof, sweep.angles())
         for k, angle in enumerate(sweep.angle):
             at = {**sweep.fixed, sweep.dof: angle}
-            numbers = (sweep.moment[k], other[k], *(one.moment[k] for one in each))
+            values = (sweep.moment[k], other[k], *(one.moment[k] for one in each))
             angles = (f"{at.get(dof, 0.0):g}" for dof in SAGITTAL)
-            yield [sweep.dof, *angles, sweep.source, *(f"{number:.3f}" for number in numbers)]
+            rows.append([sweep.dof, *angles, sweep.source, *(f"{value:.3f}" for value in values)])
+    return csv_text(rows).encode()

@@ -69,8 +69,25 @@ def benchmark(
         progress: called with what comes next and the share of the work that is done.
     """
     count = check_integer(frames, "frames", 1)
-    named, contenders = tuple(find_cost(name).name for name in costs) or COSTS, _solvers(solvers)
-    _check_fit(solvers, costs, named, contenders)
+    named = tuple(find_cost(name).name for name in costs) or COSTS
+    for name in solvers:
+        find_solver(name)
+    if len(set(solvers)) < len(solvers):
+        raise InputError(
+            "a solver is named twice", code="duplicate_name", where="solver", expected="each once"
+        )
+    contenders = solvers or tuple(REGISTRY)
+    # what is asked for by name would else be in no table
+    idle = [name for name in solvers if not any(takes(name, cost) for cost in named)]
+    idle += [cost for cost in costs if not any(takes(name, cost) for name in contenders)]
+    if idle:
+        raise InputError(
+            f"there is nothing to measure for {', '.join(idle)}: none of these solvers takes such a cost",
+            code="unfit_solver",
+            where="benchmark",
+            expected="costs that a solver takes, and solvers that take a cost: see `Solvers` in docs/sharing.md",
+            remedy="name another solver or cost, or leave --solver or --cost out",
+        )
     file = Path(trial) if trial is not None else reference_stride()
     progress("recording", 0.0)
     where = machine()
@@ -84,32 +101,6 @@ def benchmark(
     part = varied(recorded, min(count, CALLS))
     progress("single frames", 0.9)
     return Report(where, rows, [single_frames(part, cost, OWN) for cost in smooth])
-
-
-def _solvers(names: tuple[str, ...]) -> tuple[str, ...]:
-    for name in names:
-        find_solver(name)
-    if len(set(names)) < len(names):
-        raise InputError(
-            "a solver is named twice", code="duplicate_name", where="solver", expected="each once"
-        )
-    return names or tuple(REGISTRY)
-
-
-def _check_fit(
-    solvers: tuple[str, ...], costs: tuple[str, ...], all_costs: tuple[str, ...], all_solvers: tuple[str, ...]
-) -> None:
-    """Refuse what is requested by name and would then be in no table."""
-    idle = [name for name in solvers if not any(takes(name, cost) for cost in all_costs)]
-    idle += [cost for cost in costs if not any(takes(name, cost) for name in all_solvers)]
-    if idle:
-        raise InputError(
-            f"there is nothing to measure for {', '.join(idle)}: none of these solvers takes such a cost",
-            code="unfit_solver",
-            where="benchmark",
-            expected="costs that a solver takes, and solvers that take a cost: see `Solvers` in docs/sharing.md",
-            remedy="name another solver or cost, or leave --solver or --cost out",
-        )
 
 
 COLUMNS = ("us/frame", "x batch", "frames", "solved", "worst", "iter.", "first", "MB")
