@@ -202,6 +202,6 @@ def force_sensitivity(
     }
     attributes = {"cost": legs[0].derivatives.cost.label, "solver": shared[0].solution.solver}
     labelled = xr.Dataset(variables, coords, attributes)
-    for name in labelled:
-        labelled[name].attrs["units"] = "1" if name in ("status", "unique", "margin") else "N"
+    for variable in labelled:
+        labelled[variable].attrs["units"] = "1" if variable in ("status", "unique", "margin") else "N"
     return labelled

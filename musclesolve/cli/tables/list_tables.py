@@ -130,7 +130,8 @@ def muscle_in_full(database: MuscleDatabase, muscle: Muscle) -> Group:
         remarks = ["as printed in the source"]
     else:
         remarks = [f"source: {database.source.partition(';')[0]}"]
-    return Group(listing, "", path, *(["", wraps] if rows else []), "", *remarks)
+    below: list[str | Table] = ["", wraps] if rows else []
+    return Group(listing, "", path, *below, "", *remarks)
 
 
 def marker_set_table() -> Table:

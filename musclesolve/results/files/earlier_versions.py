@@ -68,4 +68,4 @@ def updated(result: xr.Dataset) -> xr.Dataset:
                     [by_leg.get(str(label)[-1], always) for label in variable[last].values], last
                 )
             blanked[name] = variable.where(known).transpose(*variable.dims)
-    return result.assign(valid=valid, status=judged, **blanked)
+    return result.assign({"valid": valid, "status": judged, **blanked})
