@@ -179,14 +179,14 @@ def test_a_file_keeps_them_and_one_of_an_earlier_version_gets_them(broken, tmp_p
 
 def test_sensitivities_have_none_of_them(recorded):
     trial, good = recorded
-    from musclesolve.studies.force_sensitivity import _labelled, leg_sensitivity
+    from musclesolve.studies.force_sensitivity import leg_sensitivity
 
     bad, options = misplaced(good), find_options(trial, None, None, "r")
-    legs = share(recorded_body(trial, options, bad)).parts
-    found = _labelled([leg_sensitivity(leg, options.sharing.cost) for leg in legs], bad.motion.time)
-    lost = found["status"].values[0] == ms.Status.INVALID_MOTION
-    assert lost.sum() == 10 and not found["unique"].values[0, lost].any()
-    assert np.isnan(found["by_max_isometric_force"].values[0, lost]).all()
+    (leg,) = share(recorded_body(trial, options, bad)).parts
+    found = leg_sensitivity(leg, options.sharing.cost)
+    lost = leg.solution.status == ms.Status.INVALID_MOTION
+    assert lost.sum() == 10 and not found.derivatives.unique[lost].any()
+    assert np.isnan(found.by("max_isometric_force")[lost]).all()
 
 
 @pytest.fixture
