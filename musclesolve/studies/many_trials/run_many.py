@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import closing
 from pathlib import Path
+from typing import TypedDict, Unpack
 
 from muscle_db.regular_file import SETTINGS, read_regular
 from musclesolve._util.checks import check_integer
@@ -30,18 +31,41 @@ MOST_NAMES, LONGEST_NAME = 2, 18
 """Most names of running trials in the line of progress, and the most letters of each."""
 
 
+class ManyOptions(TypedDict, total=False):
+    """How many trials are computed.
+
+    jobs: how many trials at a time; as many as there are cores unless given.
+    scheduler: address of a scheduler of dask.distributed, such as "tcp://host:8786": its workers compute. They need the
+    same version of musclesolve, and have to see all files under the same paths. Extra `cluster`.
+    again: compute all trials, whatever results there are.
+    figures: draw the figures of every trial (default).
+    progress: called with the names of running trials, and the share of the work that is done.
+    """
+
+    jobs: int | None
+    scheduler: str | None
+    again: bool
+    figures: bool
+    progress: Progress | None
+
+
+def _options(
+    jobs: int | None = None,
+    scheduler: str | None = None,
+    again: bool = False,
+    figures: bool = True,
+    progress: Progress | None = None,
+) -> tuple[int | None, str | None, bool, bool, Progress | None]:
+    return jobs, scheduler, again, figures, progress
+
+
 def run_many(
     trials: str | Path | Iterable[str | Path],
     output: str | Path,
     cost: str | Cost | None = None,
     solver: str | Solver | None = None,
     side: str = "both",
-    *,
-    jobs: int | None = None,
-    scheduler: str | None = None,
-    again: bool = False,
-    figures: bool = True,
-    progress: Progress | None = None,
+    **how: Unpack[ManyOptions],
 ) -> list[TrialRecord]:
     """Compute many trials side by side; none stops the others.
 
@@ -55,12 +79,7 @@ def run_many(
         trials: trial files; a folder means the trial files in it.
         output: folder for the folders of the trials; made when it is missing.
         cost, solver, side: as in `run`, for all trials.
-        jobs: how many trials at a time; as many as there are cores unless given.
-        scheduler: address of a scheduler of dask.distributed, such as "tcp://host:8786": its workers compute. They need
-            the same version of musclesolve, and have to see all files under the same paths. Extra `cluster`.
-        again: compute all trials, whatever results there are.
-        figures: draw the figures of every trial.
-        progress: called with the names of running trials, and the share of the work that is done.
+        **how: see `ManyOptions`.
 
     Returns:
         What became of each trial, in the order of their names in `trials`; nothing is raised for a trial that fails.
@@ -71,6 +90,7 @@ def run_many(
     """
     from musclesolve.pipeline.run_options import check_choices
 
+    jobs, scheduler, again, figures, progress = _options(**how)
     # refused before anything is computed is what would fail for every trial
     check_choices(cost, solver, side)
     if jobs is not None:

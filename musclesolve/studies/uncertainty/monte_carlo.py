@@ -8,7 +8,7 @@ from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 import numpy as np
 import xarray as xr
@@ -55,6 +55,19 @@ SAMPLES_SHARE = 0.8
 """Share of the time for the samples where contributions are computed too."""
 
 
+class Computing(TypedDict, total=False):
+    """How the samples are computed.
+
+    contributions: also compute, to first order and from exact derivatives, which source contributes how much (default).
+    workers: number of processes; that of the cores unless given. With 1 no process is started.
+    progress: as in `run`.
+    """
+
+    contributions: bool
+    workers: int | None
+    progress: Progress | None
+
+
 def uncertainty(
     trial: Trial | ModelTrial | RecordedBody | ModelBody | str | Path,
     samples: int = 1000,
@@ -63,10 +76,7 @@ def uncertainty(
     cost: str | Cost | None = None,
     solver: str | Solver | None = None,
     side: str = "both",
-    *,
-    contributions: bool = True,
-    workers: int | None = None,
-    progress: Progress | None = None,
+    **how: Unpack[Computing],
 ) -> xr.Dataset:
     """Uncertainty of a trial by Monte Carlo: every sample draws all errors and runs the whole pipeline.
 
@@ -77,9 +87,7 @@ def uncertainty(
         seed: of the random numbers, 0 or more.
         sd: standard deviations by key, {"segment_mass": 0}, instead of those of the trial file or ``sources.toml``.
         cost, solver, side: as in `run`; those of a body are its own.
-        contributions: also compute, to first order and from exact derivatives, which source contributes how much.
-        workers: number of processes; that of the cores unless given. With 1 no process is started.
-        progress: as in `run`.
+        **how: see `Computing`.
 
     Returns:
         Dataset with muscle_force, activation, contact_force (magnitude; not of a model without loads), joint_moment,
@@ -92,8 +100,7 @@ def uncertainty(
         InputError: as in `run`; a number or a standard deviation outside of its range, or one of
             a source that this body does not have.
     """
-    workers = cores() if workers is None else check_integer(workers, "workers", 1)
-    report = progress or no_progress
+    contributions, workers, report = _options(**how)
     samples, seed = check_integer(samples, "samples", 2), check_integer(seed, "seed", 0)
     report("nominal result", 0.0)
     if isinstance(trial, RecordedBody | ModelBody):
@@ -148,6 +155,13 @@ def uncertainty(
         variance = summed(replay.parameters.shapes, squares())
     found = Found(statistics, reserve, seed, reasons, variance, why_not)
     return assemble(result, replay, found, common.linear.unique if wanted else None)
+
+
+def _options(
+    contributions: bool = True, workers: int | None = None, progress: Progress | None = None
+) -> tuple[bool, int, Progress]:
+    count = cores() if workers is None else check_integer(workers, "workers", 1)
+    return contributions, count, progress or no_progress
 
 
 def _ordered(common: Samples, tasks: Sequence[range | list[Task]], workers: int) -> Generator[list[Any]]:
