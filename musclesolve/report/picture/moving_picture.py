@@ -17,7 +17,7 @@ import xarray as xr
 from musclesolve._util.sides import SIDE_NAMES
 from musclesolve.errors import InputError
 from musclesolve.report.picture.encoded import encoded, subtitle
-from musclesolve.report.picture.picture_data import PictureData, check_kind, picture_data
+from musclesolve.report.picture.picture_data import check_kind, picture_data
 
 SCRIPTS = ("data.js", "tubes.js", "shapes.js", "camera.js", "scene.js", "page.js")
 NOTHING = (
@@ -60,38 +60,29 @@ def _fragment(result: xr.Dataset, mode: str) -> str:
     data = picture_data(result)
     if data.empty:
         return _sentence(NOTHING)
-    return _rendered("picture.html", mode=mode, **_words(data, result), **_parts(data, result))
+    return _rendered(
+        "picture.html",
+        mode=mode,
+        title=str(result.attrs.get("subject", "")) or "Moving picture",
+        subtitle=subtitle(data, result),
+        missing=data.missing,
+        quantities=[each.about["label"] for each in data.quantities],
+        legs=[(leg.side, SIDE_NAMES.get(leg.side, "neither")) for leg in data.legs],
+        muscles=bool(data.muscles),
+        ground=bool(data.ground.names),
+        contact=bool(data.contact.names),
+        unit=data.unit,
+        simulated=data.simulated,
+        shapes=data.shapes is not None and bool(data.shapes.names),
+        style=_trusted(_source("style.css")),
+        three=_trusted(three_js()),
+        script=_trusted("\n".join(_source(name) for name in SCRIPTS)),
+        data=_trusted(encoded(data, result)),
+    )
 
 
 def _sentence(sentence: str) -> str:
     return _rendered("nothing.html", sentence=sentence, style=_trusted(_source("style.css")))
-
-
-def _words(data: PictureData, result: xr.Dataset) -> dict[str, Any]:
-    """What the page says before its script runs."""
-    return {
-        "title": str(result.attrs.get("subject", "")) or "Moving picture",
-        "subtitle": subtitle(data, result),
-        "missing": data.missing,
-        "quantities": [each.about["label"] for each in data.quantities],
-        "legs": [(leg.side, SIDE_NAMES.get(leg.side, "neither")) for leg in data.legs],
-        "muscles": bool(data.muscles),
-        "ground": bool(data.ground.names),
-        "contact": bool(data.contact.names),
-        "unit": data.unit,
-        "simulated": data.simulated,
-        "shapes": data.shapes is not None and bool(data.shapes.names),
-    }
-
-
-def _parts(data: PictureData, result: xr.Dataset) -> dict[str, Any]:
-    """Style, scripts and data."""
-    return {
-        "style": _trusted(_source("style.css")),
-        "three": _trusted(three_js()),
-        "script": _trusted("\n".join(_source(name) for name in SCRIPTS)),
-        "data": _trusted(encoded(data, result)),
-    }
 
 
 def _source(name: str) -> str:

@@ -14,7 +14,6 @@ from itertools import combinations
 import numpy as np
 import xarray as xr
 
-from musclesolve._util.arrays import Array
 from musclesolve.dynamics.forward.contact_simulation import ContactSimulation
 from musclesolve.dynamics.forward.simulate import Simulation
 from musclesolve.errors import InputError
@@ -158,7 +157,16 @@ def _surfaces(simulation: ContactSimulation, prefixes: dict[str, str]) -> Part:
     """All surfaces of the pairs, and where the bodies are that carry them; the ground is the last of all bodies."""
     surfaces = simulation.pairs.surfaces
     carrying, body = np.unique(simulation.pairs.body, return_inverse=True)
-    place, rotation = _poses(simulation)
+    # place (T, B, 3) of the standing layout's origin and rotation (T, B, 3, 3) of all bodies; the ground rests
+    places, rotations = [], []
+    for motion in simulation.motions.values():
+        bodies = motion.model.rigid_bodies
+        turned = bodies.rotation(motion.q)
+        places.append(bodies.basic(motion.q)[:, :, 0] - np.einsum("tbij,bj->tbi", turned, bodies.origin))
+        rotations.append(turned)
+    frames = len(simulation.time)
+    place = np.concatenate([*places, np.zeros((frames, 1, 3))], axis=1)
+    rotation = np.concatenate([*rotations, np.tile(np.eye(3), (frames, 1, 1, 1))], axis=1)
     only = next(iter(simulation.motions))
     # the model of every surface; none of one on the ground
     owners = [prefixes[each.model or only] if each.body else "" for each in surfaces]
@@ -185,17 +193,3 @@ def _surfaces(simulation: ContactSimulation, prefixes: dict[str, str]) -> Part:
         "body_rotation": (("time", "surface_body_number", "axis", "own_axis"), rotation[:, carrying]),
     }
     return variables, {"surface": np.array([each.name for each in surfaces], np.str_)}
-
-
-def _poses(simulation: ContactSimulation) -> tuple[Array, Array]:
-    """Place (T, B, 3) of the standing layout's origin and rotation (T, B, 3, 3) of all bodies; the ground rests."""
-    places, rotations = [], []
-    for motion in simulation.motions.values():
-        bodies = motion.model.rigid_bodies
-        turned = bodies.rotation(motion.q)
-        places.append(bodies.basic(motion.q)[:, :, 0] - np.einsum("tbij,bj->tbi", turned, bodies.origin))
-        rotations.append(turned)
-    frames = len(simulation.time)
-    places.append(np.zeros((frames, 1, 3)))
-    rotations.append(np.tile(np.eye(3), (frames, 1, 1, 1)))
-    return np.concatenate(places, axis=1), np.concatenate(rotations, axis=1)

@@ -114,27 +114,25 @@ class Linear:
         muscle_force (T, N), joint_moment (T, M) [N2 m2] and, where the body has joints with loads, contact_force (T, J)
         [N2].
         """
-        squares = self._of_muscles(task) if task.part is not None else self._of_body(task)
-        if not self.replay.layout.joint_side.size:
-            del squares["contact_force"]
-        return squares
-
-    def _of_body(self, task: Task) -> dict[str, AnyArray]:
-        errors, layout = self._one_step(task.source, task.number), self.replay.layout
-        # Strength does not change the mechanics of the body.
-        body = self._body if task.source == "strength" else self.replay.body(errors)
-        force, contact = zip(
-            *(
+        layout = self.replay.layout
+        if task.part is not None:
+            squares = self._of_muscles(task)
+        else:
+            errors = self._one_step(task.source, task.number)
+            # Strength does not change the mechanics of the body.
+            body = self._body if task.source == "strength" else self.replay.body(errors)
+            moved = [
                 response.to_one(self._point(body, errors, number), STEP)
                 for number, response in enumerate(self.responses)
-            ),
-            strict=True,
-        )
-        return {
-            "muscle_force": layout.over_muscles([part[0] for part in force]) ** 2,
-            "contact_force": layout.over_joints([part[0] for part in contact]) ** 2,
-            "joint_moment": ((body.moment - self._body.moment) / STEP) ** 2,
-        }
+            ]
+            squares = {
+                "muscle_force": layout.over_muscles([force[0] for force, _ in moved]) ** 2,
+                "contact_force": layout.over_joints([contact[0] for _, contact in moved]) ** 2,
+                "joint_moment": ((body.moment - self._body.moment) / STEP) ** 2,
+            }
+        if not layout.joint_side.size:
+            del squares["contact_force"]
+        return squares
 
     def _of_muscles(self, task: Task) -> dict[str, AnyArray]:
         """Of one part; they do not change the others."""
