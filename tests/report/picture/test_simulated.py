@@ -17,8 +17,8 @@ from refusals import refused
 import musclesolve as ms
 from musclesolve.data import reference_stride
 from musclesolve.dynamics.contact.body_surfaces import body_laws, body_surfaces, pairs_with
-from musclesolve.dynamics.contact.contact_pairs import ContactPairs, HertzContact
-from musclesolve.dynamics.contact.surfaces import Surface, cylinder, ellipsoid, plane, separation, sphere
+from musclesolve.dynamics.contact.contact_pairs import ContactPairs, HertzContact, separation
+from musclesolve.dynamics.contact.surfaces import Surface, cylinder, ellipsoid, plane, sphere
 from musclesolve.dynamics.forward.contact_simulation import ContactSimulation, Start, simulate_contact
 from musclesolve.dynamics.forward.simulate import simulate
 from musclesolve.dynamics.model.human_model import forward_human_model
