@@ -15,8 +15,7 @@ from musclesolve._util.names import unknown_name
 from musclesolve.muscles.passive.joint_moments import SAGITTAL, PassiveMoments, riener_edrich_1999
 from musclesolve.recording.markers.landmark_names import landmarks
 from musclesolve.recording.markers.marker_set import marker_sets, markers_of
-from musclesolve.results.tables.columns import names, numbers
-from musclesolve.results.tables.lines import csv_text
+from musclesolve.results.tables.lines import csv_text, names, numbers
 
 
 def _table(title: str, *columns: Any, rows: Iterable[Iterable[str]], caption: str | None = None) -> Table:

@@ -9,8 +9,7 @@ from pathlib import Path
 from rich import box
 from rich.table import Table
 
-from musclesolve.results.tables.columns import names, numbers, words
-from musclesolve.results.tables.lines import decimal, line
+from musclesolve.results.tables.lines import decimal, line, names, numbers, words
 from musclesolve.studies.many_trials.trial_record import CSV, JOINTS, Outcome, TrialRecord
 
 LOST = {Outcome.REFUSED: "REFUSED", Outcome.FAILED: "FAILED"}

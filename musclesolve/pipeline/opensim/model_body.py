@@ -193,7 +193,7 @@ def opensim_problem(
             the coordinates; frames beyond them are left out. Arrays by name without "time" are at those times. A
             file or Table holds what OpenSim's inverse dynamics writes: those of ball joints are about the axes of the
             parent frame; arrays belong to the rates of the coordinates. What couplers drive is added
-            (shared_moments.py). None where `loads` are given instead.
+            (moments.py). None where `loads` are given instead.
         choices:
             muscles: names; all that act on the shared coordinates unless given.
             dofs: names of the shared coordinates; unless given, all angles that muscles act on, without locked and

@@ -59,7 +59,7 @@ def gait_cycles(
 ) -> xr.Dataset:
     """Every gait cycle of one leg at the same percentages of the cycle.
 
-    Between the frames the curves are interpolated by ``normalise.sampled``, but not next to a frame without a valid
+    Between the frames the curves are interpolated by `sampled`, but not next to a frame without a valid
     value. A strike up to 1 % of the cycle, or less than a frame, beyond the first or last frame counts as reached.
 
     Args:

@@ -7,8 +7,7 @@ import xarray as xr
 from rich.table import Table
 
 from musclesolve._util.sides import SIDE_NAMES
-from musclesolve.results.tables.columns import names, numbers
-from musclesolve.results.tables.lines import line
+from musclesolve.results.tables.lines import line, names, numbers
 
 MEASURES = {
     "stride time [s]": ("stride_time", 3),

@@ -15,8 +15,7 @@ from rich.table import Table
 from musclesolve._util.sides import split_side, with_side
 from musclesolve.results.comparison_facts import ComparisonFacts
 from musclesolve.results.facts import Facts, Leg
-from musclesolve.results.tables.columns import names, numbers, words
-from musclesolve.results.tables.lines import decimal
+from musclesolve.results.tables.lines import decimal, names, numbers, words
 
 MOST_MUSCLES = 10
 MOST_ON_A_PAGE = 8

@@ -1,4 +1,4 @@
-"""Text of tables: lines of a summary, numbers, and comma-separated values."""
+"""Text of tables: lines of a summary, numbers, comma-separated values, and columns of printed tables."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import csv
 import io
 import math
 from collections.abc import Iterable
+
+from rich.table import Column
 
 INDENT = 18
 """Characters of the first column with the blank after it."""
@@ -31,3 +33,18 @@ def csv_text(rows: Iterable[Iterable[object]]) -> str:
     text = io.StringIO(newline="")
     csv.writer(text, lineterminator="\n").writerows(rows)
     return text.getvalue()
+
+
+def names(*headings: str) -> list[Column]:
+    """Columns that are never broken."""
+    return [Column(heading, no_wrap=True) for heading in headings]
+
+
+def words(*headings: str) -> list[Column]:
+    """Columns that are broken between words, or within a word that is too long."""
+    return [Column(heading, overflow="fold") for heading in headings]
+
+
+def numbers(*headings: str, whole: bool = False) -> list[Column]:
+    """Columns on the right; `whole` ones are never broken."""
+    return [Column(heading, justify="right", no_wrap=whole, overflow="fold") for heading in headings]
