@@ -40,7 +40,7 @@ from musclesolve.pipeline.run import prepare
 from musclesolve.pipeline.share import share
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solving import solve
-from musclesolve.synthetic.reference_stride import Stride, reference_stride
+from musclesolve.synthetic.reference_stride import ReferenceStride, reference_stride
 
 console = Console(width=150, markup=False)
 
@@ -181,7 +181,7 @@ def stride_problem(interval: float, duration: float, between: str) -> ForwardPro
     return replace(problem, every=every)
 
 
-def stride_activations(stride: Stride, legs: list[LegMuscles], at: Array) -> Array:
+def stride_activations(stride: ReferenceStride, legs: list[LegMuscles], at: Array) -> Array:
     """Activations (T, n) of both legs that produce the moments of hip, knee and dorsiflexion."""
     motion, net = stride.motion(at), stride.joint_moments(at)
     found: list[Array] = []

@@ -49,10 +49,10 @@ class GroundForce:
 
 
 @dataclass(frozen=True)
-class Stride:
+class ReferenceStride:
     """A periodic stride of one subject."""
 
-    layout: Layout  # which coefficients there are
+    layout: StrideLayout  # which coefficients there are
     coefficients: Array  # (P,) their values
 
     # What it follows from, besides the laws of motion; the table [muscles] of its trial file.
@@ -215,21 +215,21 @@ def pressure(force: Array, moment: Array, unloaded_below: float) -> tuple[Array,
     return point, free
 
 
-def reference_stride() -> Stride:
+def reference_stride() -> ReferenceStride:
     """The bundled stride."""
     return read_stride(COEFFICIENTS)
 
 
-def read_stride(path: Path) -> Stride:
+def read_stride(path: Path) -> ReferenceStride:
     """A stride from a file of coefficients."""
     content: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
     ground = content["ground"]
-    layout = Layout(
+    layout = StrideLayout(
         StrideSubject.load(), content["series"], content["head"], len(ground[WRENCH[0]]), ground["onset"]
     )
     parts = [entry["coefficients"] for entry in content["series"].values()]
     parts += [[content["speed_m_s"]], content["right_ball_m"], *(ground[name] for name in WRENCH)]
-    return Stride(layout, np.concatenate([np.asarray(part, float) for part in parts]))
+    return ReferenceStride(layout, np.concatenate([np.asarray(part, float) for part in parts]))
 
 
 # Force and moment on the left foot mirrored to the right one's: y of the force, x and z of the moment change sign.
@@ -240,7 +240,7 @@ WRENCH = ("force_forward", "force_left", "force_up", "moment_forward", "moment_l
 
 
 @dataclass(frozen=True)
-class Layout:
+class StrideLayout:
     """Which coefficients a stride has, and where they lie in the vector of all of them."""
 
     person: StrideSubject  # the subject
@@ -413,14 +413,14 @@ _FORWARD, _, _UP = np.eye(3)
 
 
 @dataclass(frozen=True)
-class CurvedStride(Stride):
+class CurvedStride(ReferenceStride):
     """A stride whose path is an arc of a circle, or straight in any direction."""
 
     heading: float = 0.0  # direction of walking at time 0, to the left of x [rad]
     curvature: float = 0.0  # one over the radius, positive to the left [1/m]
 
     @classmethod
-    def of(cls, stride: Stride, heading: float = 0.0, curvature: float = 0.0) -> CurvedStride:
+    def of(cls, stride: ReferenceStride, heading: float = 0.0, curvature: float = 0.0) -> CurvedStride:
         """A stride on a straight path in any direction [rad], or on an arc of a curvature [1/m]."""
         return cls(stride.layout, stride.coefficients, heading, curvature)
 

@@ -46,7 +46,7 @@ from musclesolve.dynamics.rotations import from_cardan, nearest_rotation, to_car
 from musclesolve.errors import InputError, MuscleSolveError
 from musclesolve.muscles.placing.place_muscles import LEG_DOFS
 from musclesolve.recording.data import SIDES
-from musclesolve.synthetic.reference_stride import Layout, Stride, StrideSubject
+from musclesolve.synthetic.reference_stride import ReferenceStride, StrideLayout, StrideSubject
 
 HARMONICS = list(range(13))
 ARMS = {
@@ -69,7 +69,7 @@ HEIGHT = 0.545
 
 
 @dataclass(frozen=True)
-class RunningStride(Stride):
+class RunningStride(ReferenceStride):
     """A periodic stride of a run."""
 
     contact: RunGround  # what the ground does to the feet
@@ -183,7 +183,7 @@ def running_stride(speed: float = 2.5, period: float = 0.70, stance: float = 0.3
     ground = RunGround(subject.mass, speed, period, stance, HEIGHT * subject.stature, PRESSURE_TRAVEL)
     leg = {name: {"sided": True, "harmonics": HARMONICS} for name in LEG_DOFS}
     arm = {name: {"sided": True, "harmonics": [0, 1]} for name in ARMS}
-    layout = Layout(person, leg | arm, {}, 0, 0)
+    layout = StrideLayout(person, leg | arm, {}, 0, 0)
     coefficients = np.zeros(layout.size)
     for name, (mean, wave) in ARMS.items():
         coefficients[layout.slices[name]] = [mean, wave, 0.0]
@@ -202,7 +202,7 @@ def running_stride(speed: float = 2.5, period: float = 0.70, stance: float = 0.3
     return stride
 
 
-def _stride(layout: Layout, coefficients: AnyArray, ground: RunGround) -> RunningStride:
+def _stride(layout: StrideLayout, coefficients: AnyArray, ground: RunGround) -> RunningStride:
     base = running_base(layout.person.model, ground, lambda time: _joints(layout, coefficients, time), TILT)
     return RunningStride(layout, coefficients, ground, base)
 
@@ -231,7 +231,9 @@ def _reaching(stride: RunningStride) -> AnyArray:
     return coefficients
 
 
-def _joints(layout: Layout, coefficients: AnyArray, time: AnyArray) -> tuple[AnyArray, AnyArray, AnyArray]:
+def _joints(
+    layout: StrideLayout, coefficients: AnyArray, time: AnyArray
+) -> tuple[AnyArray, AnyArray, AnyArray]:
     phase, count = np.asarray(time, float) / layout.person.period, layout.person.model.tree.joint_count
     angles, rates, second = (layout.coordinates(coefficients, phase, order)[:, :count] for order in range(3))
     return angles, rates, second

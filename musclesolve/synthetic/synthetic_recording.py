@@ -28,7 +28,7 @@ from musclesolve.results.files.result_netcdf import netcdf_bytes
 from musclesolve.synthetic.faults import plant_all
 from musclesolve.synthetic.places import LOADED, Places, marker_places, on_plates, plate_middles
 from musclesolve.synthetic.recording_options import NOISES, RecordingOptions, white
-from musclesolve.synthetic.reference_stride import CurvedStride, Stride, pressure, reference_stride
+from musclesolve.synthetic.reference_stride import CurvedStride, ReferenceStride, pressure, reference_stride
 from musclesolve.synthetic.running_stride import running_stride
 
 TRIAL, FORCES, TRUTH = "trial.toml", "forces.mot", "truth.nc"
@@ -44,11 +44,11 @@ Both act at the middle of the plate, as the sensors do: the noise of the center 
 """
 
 
-_MOTIONS: dict[str, Callable[[], Stride]] = {"walk": reference_stride, "run": running_stride}
+_MOTIONS: dict[str, Callable[[], ReferenceStride]] = {"walk": reference_stride, "run": running_stride}
 
 
 def synthetic_recording(
-    folder: str | Path, stride: Stride | None = None, truth: bool = True, **options: object
+    folder: str | Path, stride: ReferenceStride | None = None, truth: bool = True, **options: object
 ) -> Path:
     """Record the reference stride with virtual cameras and plates.
 
@@ -72,7 +72,9 @@ def synthetic_recording(
     return folder / TRIAL
 
 
-def recording_files(stride: Stride | None = None, truth: bool = True, **options: object) -> dict[str, bytes]:
+def recording_files(
+    stride: ReferenceStride | None = None, truth: bool = True, **options: object
+) -> dict[str, bytes]:
     """The content of the files of a synthetic recording, by name; arguments and errors as of `synthetic_recording`."""
     known = tuple(RecordingOptions.__dataclass_fields__)
     for name in options:
@@ -100,11 +102,11 @@ def recording_files(stride: Stride | None = None, truth: bool = True, **options:
     return contents
 
 
-def on_path(stride: Stride, options: RecordingOptions) -> Stride:
+def on_path(stride: ReferenceStride, options: RecordingOptions) -> ReferenceStride:
     """The stride on the path that the options ask for."""
     if options.heading_deg == 0.0 and options.turn_deg == 0.0:
         return stride
-    if type(stride) is not Stride:
+    if type(stride) is not ReferenceStride:
         raise InputError(
             f"{stride.about} is given another direction",
             code="conflict",
@@ -129,7 +131,7 @@ def check_free(folder: Path, names: Iterable[str]) -> None:
         )
 
 
-def _check_gaps(stride: Stride, options: RecordingOptions, places: Places) -> None:
+def _check_gaps(stride: ReferenceStride, options: RecordingOptions, places: Places) -> None:
     seen = times(stride, options, options.marker_rate_hz) + options.margin_s
     names = tuple(name for name in places.names if name not in places.removed)
     for marker, first, last in options.gaps:
@@ -150,13 +152,13 @@ def inside(time: AnyArray, first: float, last: float) -> AnyArray:
     return np.asarray((time >= first - SAME_TIME) & (time <= last + SAME_TIME))
 
 
-def times(stride: Stride, options: RecordingOptions, rate_hz: float) -> AnyArray:
+def times(stride: ReferenceStride, options: RecordingOptions, rate_hz: float) -> AnyArray:
     """Times of the frames on the clock of the stride [s]: the files' clock starts at the first of them."""
     count = int((options.strides * stride.period + 2.0 * options.margin_s) * rate_hz + 1e-6) + 1
     return np.asarray(np.arange(count) / rate_hz - options.margin_s)
 
 
-def walking(stride: Stride, options: RecordingOptions, places: Places) -> Markers:
+def walking(stride: ReferenceStride, options: RecordingOptions, places: Places) -> Markers:
     """Markers of the strides and their margins, as the files hold them."""
     time = times(stride, options, options.marker_rate_hz)
     true = stride.carried(time, places.standing, places.bodies)
@@ -170,7 +172,7 @@ def walking(stride: Stride, options: RecordingOptions, places: Places) -> Marker
     return Markers(seen, names, position[:, kept] @ _axes(options), Path(WALK))
 
 
-def standing(stride: Stride, options: RecordingOptions, places: Places) -> Markers:
+def standing(stride: ReferenceStride, options: RecordingOptions, places: Places) -> Markers:
     """Markers of the standing subject, soles on the ground."""
     count = options.standing_frames
     position = np.repeat((places.standing + stride.standing_origin)[None], count, axis=0)
@@ -181,7 +183,7 @@ def standing(stride: Stride, options: RecordingOptions, places: Places) -> Marke
     return Markers(time, places.names, position @ _axes(options), Path(STANDING))
 
 
-def plates(stride: Stride, options: RecordingOptions) -> Table:
+def plates(stride: ReferenceStride, options: RecordingOptions) -> Table:
     """Force, center of pressure and free moment of the plates of each foot, zero while unloaded."""
     time = times(stride, options, options.force_rate_hz)
     rng = np.random.default_rng([options.seed, 3])
@@ -262,7 +264,7 @@ moment = "left_moment_"
 """
 
 
-def trial_text(stride: Stride, options: RecordingOptions) -> str:
+def trial_text(stride: ReferenceStride, options: RecordingOptions) -> str:
     """The text of the trial file."""
     subject, kind, turn = stride.person.subject, "toml" if options.cameras else "trc", options.turn_deg
     side = "left" if turn > 0.0 else "right"
@@ -323,7 +325,7 @@ VARIABLES: dict[str, tuple[tuple[str, ...], str, str]] = {
 """Dimensions, units and meaning of the variables."""
 
 
-def truth_bytes(stride: Stride, options: RecordingOptions, time: Array) -> bytes:
+def truth_bytes(stride: ReferenceStride, options: RecordingOptions, time: Array) -> bytes:
     """truth.nc: the dataset of `truth`, on the clock of the files."""
     dataset = truth(stride, time).assign_coords(time=time + options.margin_s)
     dataset["time"].attrs["units"] = "s"
@@ -331,7 +333,7 @@ def truth_bytes(stride: Stride, options: RecordingOptions, time: Array) -> bytes
     return netcdf_bytes(dataset)
 
 
-def truth(stride: Stride, time: Array) -> xr.Dataset:
+def truth(stride: ReferenceStride, time: Array) -> xr.Dataset:
     """Joint angles and moments, ground reaction and markers (global frame) at times (T,) of the stride.
 
     The names are those of `musclesolve.run` where both give the same thing.

@@ -13,14 +13,14 @@ from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
 from musclesolve.dynamics.kinematics.measured_targets import Targets
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion, motion_from
 from musclesolve.dynamics.kinematics.pose_fit import fit_pose
-from musclesolve.synthetic.reference_stride import Stride, reference_stride
+from musclesolve.synthetic.reference_stride import ReferenceStride, reference_stride
 
 Array = np.ndarray
 NODES = 60
 
 
 @dataclass(frozen=True)
-class Squat(Stride):
+class Squat(ReferenceStride):
     """Down and up again in a period; with no depth the subject stands."""
 
     depth: float = 0.0

@@ -17,7 +17,7 @@ from musclesolve.recording.text.mot_file import write_mot
 from musclesolve.recording.text.trc_file import write_trc
 from musclesolve.synthetic.places import Places, marker_places
 from musclesolve.synthetic.recording_options import RecordingOptions
-from musclesolve.synthetic.reference_stride import Stride, reference_stride
+from musclesolve.synthetic.reference_stride import ReferenceStride, reference_stride
 from musclesolve.synthetic.synthetic_recording import (
     FORCES,
     STANDING,
@@ -39,7 +39,7 @@ def subject_recording(
     *,
     stature: float | None = None,
     mass: float | None = None,
-    stride: Stride | None = None,
+    stride: ReferenceStride | None = None,
     **options: object,
 ) -> Path:
     """Record the reference stride of another subject.
@@ -66,7 +66,7 @@ def subject_recording(
     return write_copy(copy, folder)
 
 
-def _recorded(stride: Stride, moved: Mapping[str, Offset], options: RecordingOptions) -> Copy:
+def _recorded(stride: ReferenceStride, moved: Mapping[str, Offset], options: RecordingOptions) -> Copy:
     places = _moved(marker_places(stride.person, options.marker_set), moved)
     with tempfile.TemporaryDirectory(prefix="musclesolve-") as name:
         folder = Path(name)

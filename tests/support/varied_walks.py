@@ -16,7 +16,12 @@ import other_walks as walks
 from other_subjects import subject_recording
 
 from musclesolve.dynamics.model.human_model import human_model
-from musclesolve.synthetic.reference_stride import Stride, StrideSubject, foot_offsets, reference_stride
+from musclesolve.synthetic.reference_stride import (
+    ReferenceStride,
+    StrideSubject,
+    foot_offsets,
+    reference_stride,
+)
 from musclesolve.synthetic.trial_copy import open_copy, write_copy
 
 LANDMARKS = (
@@ -33,7 +38,7 @@ PLACED = 0.005  # standard deviation of a landmark's marker along an axis [m]
 ON_BONE = 0.002  # of a marker on a bone under the skin, across it [m]
 
 
-def varied_stride(rng: np.random.Generator) -> Stride:
+def varied_stride(rng: np.random.Generator) -> ReferenceStride:
     """The reference stride of another mass distribution, walked up to 12 % faster or slower with the same steps."""
     stride = reference_stride()
     settings = deepcopy(stride.person.settings)
@@ -49,7 +54,7 @@ def varied_stride(rng: np.random.Generator) -> Stride:
     person = StrideSubject(replace(model, mass=replace(model.mass, center=center)), settings)
     coefficients = stride.coefficients.copy()
     coefficients[stride.layout.slices["speed"]] *= pace
-    return Stride(replace(stride.layout, person=person), coefficients)
+    return ReferenceStride(replace(stride.layout, person=person), coefficients)
 
 
 def _across(landmark: str) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from musclesolve.synthetic.reference_stride import WRENCH, Stride, read_stride
+from musclesolve.synthetic.reference_stride import WRENCH, ReferenceStride, read_stride
 from musclesolve.synthetic.synthetic_recording import synthetic_recording
 
 HEADER = """# The reference stride as coefficients: level walking of musclesolve/synthetic/stride_subject.toml.
@@ -19,7 +19,7 @@ HEADER = """# The reference stride as coefficients: level walking of musclesolve
 """
 
 
-def write_bundle(stride: Stride, folder: Path) -> None:
+def write_bundle(stride: ReferenceStride, folder: Path) -> None:
     """Write coefficients.toml and the recording into a folder."""
     timing = stride.person.settings["timing"]
     folder.mkdir(parents=True, exist_ok=True)
@@ -41,7 +41,7 @@ def recording_options(timing: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def coefficient_text(stride: Stride) -> str:
+def coefficient_text(stride: ReferenceStride) -> str:
     """The file of coefficients."""
     layout = stride.layout
     values = {name: stride.coefficients[part].tolist() for name, part in layout.slices.items()}

@@ -12,7 +12,7 @@ from targets import TRANSLATIONS, WITHIN, aimed_angles, aimed_ground, bands, nor
 from musclesolve.dynamics.inverse.external_wrenches import Wrench
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
-from musclesolve.synthetic.reference_stride import Stride, StrideSubject
+from musclesolve.synthetic.reference_stride import ReferenceStride, StrideSubject
 
 Array = np.ndarray
 
@@ -49,7 +49,7 @@ class Judged:
     """A stride at the phases at which it is judged: right foot's wrench, joint and base loads with both wrenches."""
 
     plan: Plan
-    stride: Stride
+    stride: ReferenceStride
     phase: Array
     motion: Motion
     wrench: Wrench
@@ -62,7 +62,7 @@ class Judged:
         return self.plan.person
 
 
-def judge(plan: Plan, stride: Stride) -> Judged:
+def judge(plan: Plan, stride: ReferenceStride) -> Judged:
     """Evaluate a stride."""
     phase = np.arange(INSTANTS) / INSTANTS
     time = phase * stride.period

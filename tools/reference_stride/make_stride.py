@@ -20,7 +20,7 @@ from checks import all_checks, judge
 from series import HERE, Plan
 from solve import solve
 
-from musclesolve.synthetic.reference_stride import Stride
+from musclesolve.synthetic.reference_stride import ReferenceStride
 
 BUNDLE = HERE.parent.parent / "musclesolve" / "data" / "reference_stride"
 
@@ -32,7 +32,7 @@ def main() -> int:
     parser.add_argument("--figures", type=Path, help="folder for pictures of the stride")
     options = parser.parse_args()
     plan = Plan.load()
-    stride = Stride(plan.layout, solve(Problem(plan)))
+    stride = ReferenceStride(plan.layout, solve(Problem(plan)))
     judged = judge(plan, stride)
     checks = all_checks(judged)
     print(*checks, sep="\n")

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from musclesolve.synthetic.reference_stride import MIRROR, WRENCH, Layout, StrideSubject
+from musclesolve.synthetic.reference_stride import MIRROR, WRENCH, StrideLayout, StrideSubject
 
 Array = np.ndarray
 HERE = Path(__file__).resolve().parent
@@ -25,7 +25,7 @@ ONSET = 3
 class Plan:
     """The layout of the unknowns, and what they are meant to do: series.toml and aims.toml."""
 
-    layout: Layout
+    layout: StrideLayout
     series: dict[str, Any]
     aims: dict[str, Any]
 
@@ -34,7 +34,7 @@ class Plan:
         """Read both files."""
         series = tomllib.loads((HERE / "series.toml").read_text(encoding="utf-8"))
         head = series.pop("head")
-        layout = Layout(StrideSubject.load(), series, head, SPLINES, ONSET)
+        layout = StrideLayout(StrideSubject.load(), series, head, SPLINES, ONSET)
         return cls(layout, series, tomllib.loads((HERE / "aims.toml").read_text(encoding="utf-8")))
 
     @property
@@ -53,7 +53,7 @@ class Plan:
         return self.layout.size
 
 
-def coordinate_map(layout: Layout, phase: Array, order: int = 0) -> Array:
+def coordinate_map(layout: StrideLayout, phase: Array, order: int = 0) -> Array:
     """(T, 44, P): coordinates, or their derivatives in time, per unit of each unknown."""
     full = np.zeros((phase.size, len(layout.person.model.topology.dof_names), layout.size))
     for dof, name, factor, lead in layout.links:
@@ -64,7 +64,7 @@ def coordinate_map(layout: Layout, phase: Array, order: int = 0) -> Array:
     return full
 
 
-def force_map(layout: Layout, phase: Array) -> Array:
+def force_map(layout: StrideLayout, phase: Array) -> Array:
     """(T, 6, P): force and moment about its ball of the ground on the right foot [body weights, times m]."""
     full = np.zeros((phase.size, len(WRENCH), layout.size))
     values = layout.contact_basis(phase)
@@ -73,7 +73,7 @@ def force_map(layout: Layout, phase: Array) -> Array:
     return full
 
 
-def inputs(layout: Layout, phase: Array) -> tuple[Array, Array]:
+def inputs(layout: StrideLayout, phase: Array) -> tuple[Array, Array]:
     """Linear maps from the unknowns to coordinates and two derivatives (T, 132, P), and to both wrenches (T, 12, P)."""
     motion = np.concatenate([coordinate_map(layout, phase, order) for order in range(3)], axis=1)
     left = force_map(layout, phase + 0.5) * MIRROR[:, None]

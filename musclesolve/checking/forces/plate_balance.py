@@ -77,7 +77,7 @@ HARMLESS = (
 
 
 @dataclass(frozen=True)
-class Balance:
+class BalanceFit:
     """The residual at the pelvis in the frames in which both feet are measured, and what the plates add to it."""
 
     time: Array  # (T,) [s]
@@ -89,7 +89,7 @@ class Balance:
     segments: dict[str, Array]  # segment -> change of the residual with its mass, (T, 6) per factor
 
 
-def balance(trial: Trial, recorded: Mechanics) -> Balance | None:
+def balance(trial: Trial, recorded: Mechanics) -> BalanceFit | None:
     """Return the balance of forces of a motion, None where too little of it is measured."""
     model, motion = recorded.model, recorded.motion
     residual = measured_moments(trial, model, motion, recorded.wrenches)[:, -6:]
@@ -109,7 +109,7 @@ def balance(trial: Trial, recorded: Mechanics) -> Balance | None:
     wrenches = [sampled(plate) for plate in trial.forces]
     without = [sampled(replace(plate, moment=np.zeros_like(plate.moment))) for plate in trial.forces]
     weight = model.mass.total * STANDARD_GRAVITY
-    return Balance(
+    return BalanceFit(
         time=motion.time[known],
         residual=residual[known],
         size=weight * np.array([1.0, 1.0, 1.0, *[trial.subject.stature] * 3]),
@@ -140,7 +140,7 @@ def segment_masses(model: Model, motion: Motion) -> dict[str, Array]:
     return gains
 
 
-def patterns(measured: Balance, judged: list[int]) -> dict[str, tuple[Array, list[float]]]:
+def patterns(measured: BalanceFit, judged: list[int]) -> dict[str, tuple[Array, list[float]]]:
     """Return what corrections of the plates add to the residual, (T, 6, p), with the usual size of each (p,).
 
     "place 0" is that of plate 0, "place" that of all plates together. Plates that are not judged may be as wrong as
@@ -173,7 +173,7 @@ class Observed:
     """The balance and the feet as independent observations of variance one, and what adds to them."""
 
     values: Array  # (N,)
-    terms: dict[str, Term]
+    terms: dict[str, BalanceTerm]
 
     def fit(self, name: str) -> Estimate:
         """Estimate one of the terms, by its name."""
@@ -187,7 +187,7 @@ class Observed:
 
 
 def observed(
-    measured: Balance, feet: list[Passage], forces: tuple[PlateForce, ...], judged: list[int]
+    measured: BalanceFit, feet: list[Passage], forces: tuple[PlateForce, ...], judged: list[int]
 ) -> Observed:
     """Return the observations; the residual is measured by what is left of it where any plate may be wrong."""
     plates, total = patterns(measured, judged), np.sum(measured.wrench, axis=0)
@@ -214,9 +214,9 @@ def observed(
                 for foot in feet
             ]
             white = np.concatenate([whitened(effect, measured.time, deviation), *at_feet])
-            terms[name] = Term(white, (wide if name in plates else 1.0) * np.array(prior))
+            terms[name] = BalanceTerm(white, (wide if name in plates else 1.0) * np.array(prior))
         rows = whitened(measured.residual, measured.time, deviation)
-        terms["markers of feet"] = Term(
+        terms["markers of feet"] = BalanceTerm(
             np.concatenate([np.zeros((rows.size, 2)), *under_feet]), np.array(UNDER_FEET)
         )
         values = np.concatenate([rows, *(foot.off / UNDER_FOOT for foot in feet)])
@@ -350,7 +350,7 @@ CORRELATION = 0.08
 
 
 @dataclass(frozen=True)
-class Term:
+class BalanceTerm:
     """One error of plates, or of the body model."""
 
     effect: Array  # (N, p) of its p parameters on all observations, whitened
@@ -385,7 +385,7 @@ def whitened(values: Array, time: Array, deviation: Array) -> Array:
     return np.asarray(white.reshape(len(values) * values.shape[1], *values.shape[2:]))
 
 
-def estimate(observed: Array, terms: Sequence[Term], free: Term) -> Estimate:
+def estimate(observed: Array, terms: Sequence[BalanceTerm], free: BalanceTerm) -> Estimate:
     """Estimate one error from observations (N,) of variance one; all others are as likely as their priors say."""
     loads = np.concatenate([term.effect * term.prior for term in terms if term is not free], axis=1)
     # (1 + L L')^-1 = 1 - L (1 + L' L)^-1 L'
@@ -403,7 +403,7 @@ def estimate(observed: Array, terms: Sequence[Term], free: Term) -> Estimate:
     )
 
 
-def remainder(observed: Array, terms: Sequence[Term]) -> Array:
+def remainder(observed: Array, terms: Sequence[BalanceTerm]) -> Array:
     """Return what all errors together, each as large as fits best with its prior, leave of observations (N,)."""
     loads = np.concatenate([term.effect * term.prior for term in terms], axis=1)
     return np.asarray(

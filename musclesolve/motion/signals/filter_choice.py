@@ -9,7 +9,7 @@ import numpy as np
 from musclesolve._util.arrays import Array
 from musclesolve.errors import InputError
 from musclesolve.motion.signals.low_pass import checked_cutoffs, low_pass
-from musclesolve.motion.signals.residual_analysis import ResidualAnalysis, Verdict, residual_analysis
+from musclesolve.motion.signals.residual_analysis import CutoffVerdict, ResidualAnalysis, residual_analysis
 from musclesolve.motion.signals.smoothing_spline import lowest_cutoff, smoothing_spline
 from musclesolve.recording.data import SIDES, FilterOptions, Recording
 from musclesolve.recording.trial.recording_checks import jumps
@@ -69,7 +69,7 @@ def filter_choice(recording: Recording, options: FilterOptions) -> FilterChoice:
             analysis = residual_analysis(position, rate, options.order, options.choice)
             cutoff, noise = analysis.cutoff_hz.copy(), analysis.noise
             # Of curves that could not be read: those of the other axes of the marker, or of all markers.
-            known = analysis.verdict == Verdict.FOUND
+            known = analysis.verdict == CutoffVerdict.FOUND
             usual = cutoff[known]
             for marker in np.flatnonzero(~known.all(axis=1)) if usual.size else ():
                 others = cutoff[marker, known[marker]]
@@ -97,13 +97,13 @@ def choice_notes(chosen: FilterChoice) -> list[str]:
     if chosen.analysis is None:
         return []
     meanings = {
-        Verdict.NO_NOISE: "the residual becomes straight only near its end, so there is no noise to be seen, or too "
-        "little to find its line",
-        Verdict.NO_MOTION: "nothing but noise: the residual is straight from the start",
+        CutoffVerdict.NO_NOISE: "the residual becomes straight only near its end, so there is no noise to be seen, or "
+        "too little to find its line",
+        CutoffVerdict.NO_MOTION: "nothing but noise: the residual is straight from the start",
     }
     instead = (
         "; filtered like the other axes of the marker, or like the other markers."
-        if (chosen.analysis.verdict == Verdict.FOUND).any()
+        if (chosen.analysis.verdict == CutoffVerdict.FOUND).any()
         else "; the cut-off is uncertain."
     )
     notes = []

@@ -72,7 +72,7 @@ FADE_S = 0.25
 _BLOCK = 4096
 
 
-class Verdict(IntEnum):
+class CutoffVerdict(IntEnum):
     """Whether a curve could be read."""
 
     FOUND = 0
@@ -94,7 +94,7 @@ class ResidualAnalysis:
         cutoff_hz: (...) the cut-off frequency chosen [Hz].
         linear_from_hz: (...) where the part of the curve begins that the line was fitted to [Hz].
         linear_to_hz: (...) where it ends [Hz].
-        verdict: (...) values of ``Verdict``.
+        verdict: (...) values of ``CutoffVerdict``.
         rule: one of ``RULES``.
     """
 
@@ -175,13 +175,13 @@ def residual_analysis(
 
     first, last = frequency[fit.start], frequency[end - 1]
     late = ~fit.reached | (first > LATEST_START * last)
-    verdict = np.where(late, Verdict.NO_NOISE, Verdict.FOUND)
-    verdict = np.where(first <= EARLIEST_START_HZ, Verdict.NO_MOTION, verdict)
+    verdict = np.where(late, CutoffVerdict.NO_NOISE, CutoffVerdict.FOUND)
+    verdict = np.where(first <= EARLIEST_START_HZ, CutoffVerdict.NO_MOTION, verdict)
     cutoff = equal
     if rule == "residual_analysis":
         variance, motion_below = np.maximum(-fit.slope, 0.0), MOTION_FACTOR * equal
         best = _least_error_cutoff(flat, rate_hz, frequency, variance, motion_below, order)
-        cutoff = np.where(verdict == Verdict.NO_NOISE, equal, best)
+        cutoff = np.where(verdict == CutoffVerdict.NO_NOISE, equal, best)
     return ResidualAnalysis(
         frequency,
         residual.reshape(-1, *shape),

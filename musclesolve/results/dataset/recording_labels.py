@@ -9,7 +9,7 @@ import numpy as np
 from musclesolve.motion.events.gait import Gait
 from musclesolve.motion.motion_plausibility import FOOT_LIMIT
 from musclesolve.motion.signals.filter_choice import FilterChoice
-from musclesolve.motion.signals.residual_analysis import Verdict
+from musclesolve.motion.signals.residual_analysis import CutoffVerdict
 from musclesolve.muscles.tendon_strain import stated_texts
 from musclesolve.pipeline.body import Analysis
 from musclesolve.pipeline.recorded_body import RecordedBody
@@ -232,8 +232,8 @@ def filter_labels(chosen: FilterChoice) -> tuple[dict[str, Variable], dict[str, 
         coordinates = {"marker": list(chosen.markers)}
         if analysis is not None:
             flags = {
-                "flag_values": np.array([int(verdict) for verdict in Verdict], dtype=np.int8),
-                "flag_meanings": " ".join(verdict.name for verdict in Verdict),
+                "flag_values": np.array([int(verdict) for verdict in CutoffVerdict], dtype=np.int8),
+                "flag_meanings": " ".join(verdict.name for verdict in CutoffVerdict),
             }
             variables |= {
                 "marker_residual": (curves, analysis.residual),

@@ -9,7 +9,7 @@ import pytest
 
 from musclesolve.checking.forces.plate_balance import (
     CORRELATION,
-    Term,
+    BalanceTerm,
     balance,
     estimate,
     patterns,
@@ -47,7 +47,7 @@ def test_estimates_have_the_error_that_they_state() -> None:
     shown = np.stack([np.sin(5.0 * TIME), np.cos(4.0 * TIME)], axis=1)[..., None]
     other = np.stack([np.sin(5.0 * TIME) ** 3, np.ones(TIME.size)], axis=1)[..., None]
     effects = [whitened(effect, TIME, unit) for effect in (shown, other)]
-    terms = [Term(effects[0], np.array([0.1])), Term(effects[1], np.array([0.8]))]
+    terms = [BalanceTerm(effects[0], np.array([0.1])), BalanceTerm(effects[1], np.array([0.8]))]
     found = []
     for _ in range(1500):
         residual = 2.0 * shown[..., 0] + 0.8 * rng.normal() * other[..., 0] + correlated(rng, 2)
@@ -65,15 +65,18 @@ def test_what_the_terms_explain_is_not_left() -> None:
     rng = np.random.default_rng(2)
     effect = whitened(rng.normal(size=(TIME.size, 6, 2)), TIME, np.ones(6))
     observed = effect @ [3.0, -2.0]
-    left = remainder(observed, [Term(effect, np.full(2, 1e3))])
+    left = remainder(observed, [BalanceTerm(effect, np.full(2, 1e3))])
     assert np.abs(left).max() < 1e-4
 
 
 def test_evidence_is_that_of_a_size_beyond_the_prior() -> None:
     effect = np.ones((100, 1))
     small, large = (
-        estimate(np.full(100, value), [term, Term(np.eye(100)[:, :1], np.ones(1))], term).evidence
-        for value, term in ((0.1, Term(effect, np.array([0.1]))), (2.0, Term(effect, np.array([0.1]))))
+        estimate(np.full(100, value), [term, BalanceTerm(np.eye(100)[:, :1], np.ones(1))], term).evidence
+        for value, term in (
+            (0.1, BalanceTerm(effect, np.array([0.1]))),
+            (2.0, BalanceTerm(effect, np.array([0.1]))),
+        )
     )
     assert small < 1.0 < 50.0 < large
 

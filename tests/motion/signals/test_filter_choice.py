@@ -15,7 +15,7 @@ from musclesolve.checking.check import check
 from musclesolve.motion.anatomy.anatomy import anatomy
 from musclesolve.motion.signals.filter_choice import FilterChoice, choice_notes, filter_choice
 from musclesolve.motion.signals.low_pass import low_pass
-from musclesolve.motion.signals.residual_analysis import Verdict
+from musclesolve.motion.signals.residual_analysis import CutoffVerdict
 from musclesolve.recording.data import Trial
 from musclesolve.recording.trial.trial_file import read_trial
 from musclesolve.results.dataset.recording_labels import filter_labels
@@ -80,7 +80,7 @@ def test_the_result_holds_what_was_seen(found: FilterChoice) -> None:
         assert "marker_verdict" not in result
         return
     np.testing.assert_array_equal(result["marker_verdict"], found.analysis.verdict)
-    assert result["marker_verdict"].attrs["flag_meanings"].split()[Verdict.NO_NOISE] == "NO_NOISE"
+    assert result["marker_verdict"].attrs["flag_meanings"].split()[CutoffVerdict.NO_NOISE] == "NO_NOISE"
     assert (result["marker_linear_from"] < result["marker_linear_to"]).all()
 
 
@@ -101,7 +101,7 @@ def test_a_spline_of_the_same_cutoff_differs_little_from_the_filter(tmp_path: Pa
 def test_a_recording_without_noise_is_filtered_and_says_so(tmp_path: Path) -> None:
     trial = read_trial(write_trial(tmp_path, ("cutoff_hz = 6.0", 'cutoff_hz = "residual_analysis"')))
     found = filter_choice(trial, trial.filter)
-    assert found.analysis is not None and (found.analysis.verdict != Verdict.FOUND).any()
+    assert found.analysis is not None and (found.analysis.verdict != CutoffVerdict.FOUND).any()
     assert any(note.startswith("Residual analysis of ") for note in anatomy(trial).notes)
     assert np.isfinite(found.smooth(np.zeros((240, len(found.markers), 3)), 100.0)).all()
 
@@ -125,7 +125,7 @@ def test_what_could_not_be_read_is_filtered_like_the_rest_of_the_marker(tmp_path
     position[:, names.index(other)] = clean[:, names.index(other)]
     found = filter_choice(replace(trial, markers=replace(trial.markers, position=position)), trial.filter)
     assert found.analysis is not None
-    known = found.analysis.verdict == Verdict.FOUND
+    known = found.analysis.verdict == CutoffVerdict.FOUND
     assert known[3].tolist() == [True, False, True] and not known[7].any()
     np.testing.assert_array_equal(found.cutoff_hz[known], found.analysis.cutoff_hz[known])
     assert found.cutoff_hz[3, 1] == np.median(found.cutoff_hz[3, [0, 2]])

@@ -13,8 +13,8 @@ from refusals import refused
 
 from musclesolve.motion.signals.low_pass import harmonics, low_pass, sine_series
 from musclesolve.motion.signals.residual_analysis import (
+    CutoffVerdict,
     ResidualAnalysis,
-    Verdict,
     interior_power,
     residual_analysis,
 )
@@ -56,7 +56,7 @@ def test_the_cutoff_lies_within_1_hz_of_the_best_for_accelerations(rate: float, 
     assert abs(np.median(off)) < 0.6
     assert np.mean(np.abs(off) <= 1.0) > 0.8
     assert np.median(excess(found, error)) < 1.06 and np.quantile(excess(found, error), 0.9) < 1.25
-    assert (found.verdict == Verdict.FOUND).all()
+    assert (found.verdict == CutoffVerdict.FOUND).all()
 
 
 @pytest.mark.parametrize(("rate", "size"), CASES)
@@ -182,9 +182,9 @@ def test_coordinates_do_not_know_of_each_other_and_keep_their_axes() -> None:
 
 def test_no_noise_and_nothing_but_noise_are_told() -> None:
     clean = residual_analysis(walking(100.0, 4.0)[1], 100.0)
-    assert (clean.verdict == Verdict.NO_NOISE).all()
+    assert (clean.verdict == CutoffVerdict.NO_NOISE).all()
     white = residual_analysis(noise((400, 60), 1.0, seed=2), 100.0)
-    assert np.mean(white.verdict == Verdict.NO_MOTION) > 0.8
+    assert np.mean(white.verdict == CutoffVerdict.NO_MOTION) > 0.8
     assert np.isfinite(clean.cutoff_hz).all() and np.isfinite(white.cutoff_hz).all()
     still = residual_analysis(np.zeros((300, 2)), 100.0)
     assert np.isfinite(still.cutoff_hz).all() and (still.noise == 0.0).all()

@@ -9,14 +9,14 @@ from musclesolve.recording.text.mot_file import read_mot
 from musclesolve.recording.text.trc_file import read_trc
 from musclesolve.synthetic.places import marker_places
 from musclesolve.synthetic.recording_options import RecordingOptions
-from musclesolve.synthetic.reference_stride import Stride, reference_stride
+from musclesolve.synthetic.reference_stride import ReferenceStride, reference_stride
 from musclesolve.synthetic.synthetic_recording import plates, standing, walking
 
 MIRRORED = np.array([1.0, -1.0, 1.0])
 
 
 @pytest.fixture(scope="module")
-def stride() -> Stride:
+def stride() -> ReferenceStride:
     return reference_stride()
 
 
