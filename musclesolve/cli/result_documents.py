@@ -15,11 +15,11 @@ import xarray as xr
 from musclesolve._util.sides import SIDE_NAMES
 from musclesolve.results.comparison_facts import PREFIX, ComparisonFacts
 from musclesolve.results.dataset.result_quantities import listed
-from musclesolve.results.facts import ContactPeak, Facts, Leg, Strain, UncertainPeak, UncertaintyFacts
+from musclesolve.results.facts import ContactPeak, Facts, LegFacts, Strain, UncertainPeak, UncertaintyFacts
 from musclesolve.results.tables.average_table import MEASURES
 
 if TYPE_CHECKING:
-    from musclesolve.studies.benchmark.benchmark import Report
+    from musclesolve.studies.benchmark.benchmark import BenchmarkReport
     from musclesolve.studies.many_trials.trial_record import TrialRecord
 
 SUBJECT = {"name": "subject", "mass_kg": "subject_mass_kg", "stature_m": "subject_stature_m"}
@@ -85,7 +85,7 @@ def run_document(result: xr.Dataset, uncertainty: xr.Dataset | None = None) -> d
     }
 
 
-def leg_document(leg: Leg) -> dict[str, Any]:
+def leg_document(leg: LegFacts) -> dict[str, Any]:
     """How the frames of a leg ended."""
     most = leg.largest_reserve
     return {
@@ -251,7 +251,7 @@ def many_trials_document(records: Sequence[TrialRecord]) -> dict[str, Any]:
     return {"counts": {each.value.replace(" ", "_"): count[each] for each in Outcome}, "trials": trials}
 
 
-def benchmark_document(report: Report) -> dict[str, Any]:
+def benchmark_document(report: BenchmarkReport) -> dict[str, Any]:
     """The machine, the solvers side by side, and the latency of one frame [s]."""
     return {
         "machine": {key: int(text) if text.isdecimal() else text for key, text in report.machine.items()},

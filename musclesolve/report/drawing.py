@@ -28,7 +28,7 @@ FEW = 9
 
 
 @dataclass(frozen=True)
-class Job:
+class DrawingTask:
     """Something to make of one of the datasets."""
 
     what: str  # figure, check or picture
@@ -48,7 +48,10 @@ class Made:
 
 
 def make(
-    datasets: Sequence[xr.Dataset], jobs: Sequence[Job], workers: int = 1, progress: Progress | None = None
+    datasets: Sequence[xr.Dataset],
+    jobs: Sequence[DrawingTask],
+    workers: int = 1,
+    progress: Progress | None = None,
 ) -> dict[str, Made]:
     """Do all jobs, in several processes if there are many; the outcome of each by its key."""
     report = progress or no_progress
@@ -65,7 +68,7 @@ def make(
     return outcomes
 
 
-def work(datasets: Sequence[xr.Dataset], job: Job, progress: Progress) -> Made:
+def work(datasets: Sequence[xr.Dataset], job: DrawingTask, progress: Progress) -> Made:
     """Do a job; what is wrong with the file that keeps it from being done is a sentence of the report."""
     progress("drawing", 0.0)
     data = datasets[job.dataset]

@@ -29,7 +29,7 @@ CHOICES = ("cost", "muscle_database", "passive", "strength")
 
 
 @dataclass(frozen=True)
-class Source:
+class ReportFile:
     """A file that was given, with what it holds."""
 
     path: Path
@@ -72,8 +72,8 @@ class Inputs:
     """Everything that a report is made of."""
 
     trials: tuple[TrialFiles, ...]
-    averages: tuple[Source, ...]
-    sources: tuple[Source, ...]
+    averages: tuple[ReportFile, ...]
+    sources: tuple[ReportFile, ...]
     unreadable: tuple[Unreadable, ...] = field(default=())
 
 
@@ -83,13 +83,13 @@ def read_inputs(paths: Sequence[str | Path]) -> Inputs:
     Raises:
         InputError: a file does not exist, or none of them can be used.
     """
-    sources: list[Source] = []
+    sources: list[ReportFile] = []
     unreadable: list[Unreadable] = []
     fault: InputError | None = None
     for path in {os.path.realpath(path): Path(path) for path in paths}.values():
         try:
             data = read_result(path)
-            sources.append(Source(path, _kind(data, path), data, sha256(path)))
+            sources.append(ReportFile(path, _kind(data, path), data, sha256(path)))
         except InputError as error:
             if error.code == "missing_file":
                 raise
@@ -136,7 +136,7 @@ def _kind(data: xr.Dataset, path: Path) -> str:
     )
 
 
-def _trials(sources: Sequence[Source]) -> list[TrialFiles]:
+def _trials(sources: Sequence[ReportFile]) -> list[TrialFiles]:
     """Every result as a trial; uncertainties and comparisons with the trial of the same recording and choices."""
     trials = [TrialFiles(source.data, RESULT, source.path) for source in sources if source.kind == RESULT]
     for kind, choices in ((UNCERTAINTY, CHOICES), (COMPARISON, CHOICES[1:])):

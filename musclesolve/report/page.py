@@ -25,7 +25,7 @@ from musclesolve.report.content.overview import (
     versions,
 )
 from musclesolve.report.content.pieces import DAMAGE, reason
-from musclesolve.report.drawing import CHECK, FIGURE, Job, Made, make
+from musclesolve.report.drawing import CHECK, FIGURE, DrawingTask, Made, make
 from musclesolve.report.figures.figure_choice import caption, figures_of
 from musclesolve.report.inputs import AVERAGE, Inputs, TrialFiles, read_inputs
 from musclesolve.report.sections import Picture, Section, jobs_of, sections_of
@@ -111,7 +111,7 @@ def report_page(inputs: Inputs, progress: Progress | None = None, workers: int =
     report = progress or no_progress
     report("drawing", 0.0)
     # everything that takes time, and the datasets that it is made of, three for each trial and one of each average
-    jobs, datasets = list[Job](), list[xr.Dataset]()
+    jobs, datasets = list[DrawingTask](), list[xr.Dataset]()
     for number, trial in enumerate(inputs.trials, start=1):
         jobs += jobs_of(trial, number, len(datasets), picture=number == 1)
         none = xr.Dataset()
@@ -119,7 +119,9 @@ def report_page(inputs: Inputs, progress: Progress | None = None, workers: int =
         datasets += [trial.base, *(none if each is None else each for each in studies)]
     for number, source in enumerate(inputs.averages, start=1):
         for name, draw in figures_of(source.data, AVERAGE).items():
-            jobs.append(Job(FIGURE, len(datasets), AVERAGE, name, f"a{number}-{name}", caption(name, draw)))
+            jobs.append(
+                DrawingTask(FIGURE, len(datasets), AVERAGE, name, f"a{number}-{name}", caption(name, draw))
+            )
         datasets.append(source.data)
     made = make(datasets, jobs, workers, report)
     report("writing", 1.0)

@@ -14,7 +14,7 @@ from musclesolve.checking.finding import SEVERITIES, Report
 from musclesolve.report.content import trial_sections as content
 from musclesolve.report.content.headline import general, limits
 from musclesolve.report.content.pieces import DAMAGE, Absent, reason
-from musclesolve.report.drawing import CHECK, FIGURE, PICTURE, Job, Made
+from musclesolve.report.drawing import CHECK, FIGURE, PICTURE, DrawingTask, Made
 from musclesolve.report.figures.figure_choice import caption, figures_of
 from musclesolve.report.inputs import COMPARISON, RESULT, UNCERTAINTY, TrialFiles
 from musclesolve.results.dataset.result_quantities import is_elastic
@@ -59,22 +59,24 @@ def dataset_of(trial: TrialFiles, kind: str) -> xr.Dataset | None:
     return {RESULT: trial.base, UNCERTAINTY: trial.uncertainty, COMPARISON: trial.comparison}[kind]
 
 
-def jobs_of(trial: TrialFiles, number: int, first: int, picture: bool) -> list[Job]:
+def jobs_of(trial: TrialFiles, number: int, first: int, picture: bool) -> list[DrawingTask]:
     """What takes time for a trial; `first` is the number of its base dataset, those of the studies follow."""
     key = f"t{number}"
-    jobs = [Job(CHECK, first, RESULT, CHECK, f"{key}-check")]
+    jobs = [DrawingTask(CHECK, first, RESULT, CHECK, f"{key}-check")]
     if picture:
-        jobs.append(Job(PICTURE, first, RESULT, PICTURE, f"{key}-picture"))
+        jobs.append(DrawingTask(PICTURE, first, RESULT, PICTURE, f"{key}-picture"))
     for place, kind in enumerate((RESULT, UNCERTAINTY, COMPARISON)):
         data = dataset_of(trial, kind)
         if data is not None and data.sizes["time"] > 1 and (kind != RESULT or trial.origin != UNCERTAINTY):
             for name, draw in figures_of(data, kind).items():
-                jobs.append(Job(FIGURE, first + place, kind, name, f"{key}-{name}", caption(name, draw)))
+                jobs.append(
+                    DrawingTask(FIGURE, first + place, kind, name, f"{key}-{name}", caption(name, draw))
+                )
     return jobs
 
 
 def sections_of(
-    trial: TrialFiles, number: int, jobs: Sequence[Job], made: Mapping[str, Made]
+    trial: TrialFiles, number: int, jobs: Sequence[DrawingTask], made: Mapping[str, Made]
 ) -> list[Section]:
     """All sections of a trial, in their order."""
     key = f"t{number}"

@@ -18,7 +18,7 @@ import numpy as np
 import xarray as xr
 
 from musclesolve._util.arrays import Array, Mask
-from musclesolve.results.facts import Facts, Leg
+from musclesolve.results.facts import Facts, LegFacts
 from musclesolve.results.tables.lines import csv_text
 
 SAME = 1e-12
@@ -50,7 +50,7 @@ class ComparisonFacts:
         return list(self.under)
 
     @property
-    def legs(self) -> list[Leg]:
+    def legs(self) -> list[LegFacts]:
         """The analysed legs, which are the same under every cost."""
         return list(next(iter(self.under.values())).legs.values())
 

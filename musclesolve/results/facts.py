@@ -69,7 +69,7 @@ class Reserve:
 
 
 @dataclass(frozen=True, eq=False)
-class Leg:
+class LegFacts:
     """How the frames of a leg, or of the muscles of no side, ended."""
 
     result: xr.Dataset
@@ -223,7 +223,7 @@ class Strain:
 
 
 @dataclass(frozen=True)
-class Balance:
+class TendonBalance:
     """How far fibers and tendons are from balance midway between frames, as an error of activation."""
 
     error: float  # the largest
@@ -238,7 +238,7 @@ class Tendons:
     """How elastic tendons were solved, and their largest strains."""
 
     iterations: Mapping[str, int]  # of each side
-    balance: Balance | None
+    balance: TendonBalance | None
     achilles: Strain | None
     all: Strain | None
 
@@ -258,7 +258,7 @@ class Moved:
 
 
 @dataclass(frozen=True)
-class Stride:
+class StrideFacts:
     """A stride from heel strike to heel strike; what was not recorded is missing or NaN among its measures."""
 
     side: str
@@ -283,9 +283,11 @@ class Facts:
         self.result = result
 
     @cached_property
-    def legs(self) -> dict[str, Leg]:
+    def legs(self) -> dict[str, LegFacts]:
         """The analysed legs by side, right before left, last what is of no side."""
-        return {side: Leg(self.result, side, part) for side, part in frames.part_names(self.result).items()}
+        return {
+            side: LegFacts(self.result, side, part) for side, part in frames.part_names(self.result).items()
+        }
 
     @cached_property
     def any_failed(self) -> bool:
@@ -434,7 +436,7 @@ class Facts:
             frame, column = np.unravel_index(int(np.nanargmax(errors)), errors.shape)
             side, time = str(self.result["side"].values[column]), float(self.result["time"].values[frame])
             large, known = int(np.count_nonzero(errors > LARGE_ERROR)), int(np.isfinite(errors).sum())
-            balance = Balance(float(errors[frame, column]), side, time, large, known)
+            balance = TendonBalance(float(errors[frame, column]), side, time, large, known)
         steps = [each.split(" ") for each in listed(self.result, "motion_iterations")]
         return Tendons(
             {side: int(count) for side, count in steps},
@@ -462,7 +464,7 @@ class Facts:
         return Moved(points, rms, float(worst.max()))
 
     @cached_property
-    def strides(self) -> list[Stride]:
+    def strides(self) -> list[StrideFacts]:
         """The strides that were recorded from heel strike to heel strike."""
         if not self.result.sizes.get("stride", 0) or "stride_side" not in self.result:
             return []
@@ -471,7 +473,7 @@ class Facts:
         }
         ends = (self.result[f"stride_{name}"].values for name in ("side", "start", "end"))
         return [
-            Stride(
+            StrideFacts(
                 str(side),
                 float(start),
                 float(end),

@@ -25,7 +25,7 @@ from musclesolve.data.bundled import reference_stride
 from musclesolve.opensim.read_model import read_osim
 from musclesolve.plotting.study import average_figures, comparison_figures
 from musclesolve.results.files.result_netcdf import read_result, write_result
-from musclesolve.studies.benchmark.benchmark import Report
+from musclesolve.studies.benchmark.benchmark import BenchmarkReport
 from musclesolve.studies.benchmark.measure import Latency, Row, SingleFrame
 
 RUN_KEYS = {
@@ -158,7 +158,9 @@ def test_compare_and_average_and_many_trials(tmp_path, monkeypatch):
 def test_benchmark_and_share(tmp_path):
     single = SingleFrame("force_squared", Latency.of([1e-5, 2e-5]), Latency.of([3e-5]))
     row = Row("recorded leg", 5, 43, "force_squared", "slsqp", remark="not installed")
-    found = strictly(json_text(benchmark_document(Report({"cores": "2", "numpy": "2.1"}, [row], [single]))))
+    found = strictly(
+        json_text(benchmark_document(BenchmarkReport({"cores": "2", "numpy": "2.1"}, [row], [single])))
+    )
     assert found["machine"] == {"cores": 2, "numpy": "2.1"}
     assert found["solvers"][0]["us_per_frame"] is None and found["solvers"][0]["solver"] == "slsqp"
     assert found["single_frames"][0]["solve"]["median"] == pytest.approx(1.5e-5)

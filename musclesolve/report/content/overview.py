@@ -10,7 +10,7 @@ import xarray as xr
 
 from musclesolve._util.sides import SIDE_NAMES
 from musclesolve.report.content.headline import Headline
-from musclesolve.report.content.pieces import DAMAGE, DASH, Table, cell, digest, from_rich
+from musclesolve.report.content.pieces import DAMAGE, DASH, PageTable, cell, digest, from_rich
 from musclesolve.report.inputs import KIND_NAMES, Inputs
 from musclesolve.results.cycles.gait_cycles import METHODS
 from musclesolve.results.dataset.result_quantities import LEG_JOINTS, listed, number, text
@@ -22,7 +22,7 @@ SENTENCES = ("left_out", "invalid", "unlike", "persons", "reserves", "cycles")
 """Attributes of an average that are lists, whatever NetCDF made of short ones."""
 
 
-def overview(inputs: Inputs, headlines: Sequence[Headline], titles: Sequence[str]) -> Table | None:
+def overview(inputs: Inputs, headlines: Sequence[Headline], titles: Sequence[str]) -> PageTable | None:
     """A row for each trial; None of a single one."""
     if len(inputs.trials) < 2:
         return None
@@ -35,7 +35,7 @@ def overview(inputs: Inputs, headlines: Sequence[Headline], titles: Sequence[str
         rows.append((title, text(trial.base, "subject"), f"{top.mark} {top.label}", *numbers))
     joints = [f"{joint} peak [BW]" for joint in LEG_JOINTS]
     columns = ("trial", "subject", "verdict", "valid leg-frames", "speed [m/s]", *joints, "EMG, median r")
-    return Table("The trials side by side; contact forces of the right / left leg", columns, rows)
+    return PageTable("The trials side by side; contact forces of the right / left leg", columns, rows)
 
 
 def _numbers(facts: Facts) -> list[str]:
@@ -87,7 +87,7 @@ def average(data: xr.Dataset) -> dict[str, object]:
     }
 
 
-def files_of_report(inputs: Inputs) -> Table:
+def files_of_report(inputs: Inputs) -> PageTable:
     """The files that the page was made from."""
     rows = [
         (
@@ -98,7 +98,7 @@ def files_of_report(inputs: Inputs) -> Table:
         )
         for source in inputs.sources
     ]
-    return Table("Files of this report", ("file", "what", "made by version", "SHA-256"), rows)
+    return PageTable("Files of this report", ("file", "what", "made by version", "SHA-256"), rows)
 
 
 def versions() -> list[tuple[str, str]]:

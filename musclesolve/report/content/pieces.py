@@ -48,7 +48,7 @@ class Number:
 
 
 @dataclass(frozen=True)
-class Table:
+class PageTable:
     """A table with a caption; the first column holds what a row is of."""
 
     caption: str
@@ -79,11 +79,11 @@ def sided(name: str) -> str:
     return f"{SIDE_NAMES.get(side, '')} {plain(stem)}".strip()
 
 
-def from_rich(table: RichTable) -> Table:
+def from_rich(table: RichTable) -> PageTable:
     """A table that a command prints."""
     columns = [str(column.header) for column in table.columns]
     cells = [[str(each) for each in column.cells] for column in table.columns]
-    return Table(str(table.title or ""), columns, list(zip(*cells, strict=True)))
+    return PageTable(str(table.title or ""), columns, list(zip(*cells, strict=True)))
 
 
 def digest(value: str) -> Markup:

@@ -20,7 +20,7 @@ from musclesolve.report.content.pieces import (
     DASH,
     Absent,
     Number,
-    Table,
+    PageTable,
     cell,
     digest,
     from_rich,
@@ -88,7 +88,9 @@ def verdicts(trial: TrialFiles, key: str) -> dict[str, object]:
         "strip": verdict_strip(trial.base, stretches, known, key),
         "used": [known[name] | {"count": count, "name": name} for name, count in counts.items() if count],
         "total": sum(counts.values()),
-        "table": Table("Every frame as text", ("leg", "from first to last frame", "frames", "verdict"), rows),
+        "table": PageTable(
+            "Every frame as text", ("leg", "from first to last frame", "frames", "verdict"), rows
+        ),
         "reasons": [(leg.part, reason) for leg in legs.values() for reason in leg.reasons],
     }
 
@@ -131,7 +133,7 @@ def recording(trial: TrialFiles) -> dict[str, object]:
     return {
         "pairs": [(name, value) for name, value in pairs.items() if value],
         "remarks": remarks,
-        "strides": Table("Strides", ("stride", *known), rows) if rows else None,
+        "strides": PageTable("Strides", ("stride", *known), rows) if rows else None,
         "without_strides": "No stride was recorded from heel strike to heel strike, or the file holds none.",
         "completed": [*listed(result, "analysed"), *listed(result, "completed")],
     }
@@ -198,7 +200,7 @@ def ground(trial: TrialFiles) -> dict[str, object]:
 
 def _extremes(
     title: str, first: str, legs: Sequence[str], rows: Sequence[tuple[str, Sequence[Array]]], digits: int
-) -> Table:
+) -> PageTable:
     """Least and greatest of the values (T,) of each row and leg."""
     columns = [f"{leg} {end}".strip() for leg in legs for end in ("least", "greatest")]
     cells = []
@@ -206,7 +208,7 @@ def _extremes(
         known = [values[np.isfinite(values)] for values in of_legs]
         ends = [end for own in known for end in ((own.min(), own.max()) if own.size else (np.nan, np.nan))]
         cells.append((name, *(cell(float(end), digits) for end in ends)))
-    return Table(title, (first, *columns), cells)
+    return PageTable(title, (first, *columns), cells)
 
 
 def muscles(trial: TrialFiles) -> dict[str, object]:
@@ -221,11 +223,11 @@ def muscles(trial: TrialFiles) -> dict[str, object]:
         rows = [(sided(each.muscle), each.count, cell(100.0 * each.share, 0)) for each in full]
         columns = ("muscle", "frames", "share of the valid frames [%]")
         title = f"Muscles at full activation (at least {FULL:g})"
-        tables.append(Table(title, columns, rows, compact=len(rows) > 8))
+        tables.append(PageTable(title, columns, rows, compact=len(rows) > 8))
     return {"tables": tables}
 
 
-def _groups(facts: Facts) -> Table:
+def _groups(facts: Facts) -> PageTable:
     """Peak of the sum of the forces of each group, its time, and the largest parts in it."""
     result, rows = facts.result, []
     for group in dict.fromkeys(map(str, result["group"].values)):
@@ -246,7 +248,7 @@ def _groups(facts: Facts) -> Table:
             numbers = (cell(total[at], 0), cell(share, 2), cell(time, 2))
             rows.append((plain(group), SIDE_NAMES.get(side, DASH), *numbers, ", ".join(parts)))
     columns = ("function group", "leg", "peak [N]", "peak [body weights]", "at [s]", "largest parts then")
-    return Table("Peak of the sum of the muscle forces of each function group", columns, rows)
+    return PageTable("Peak of the sum of the muscle forces of each function group", columns, rows)
 
 
 def contact(trial: TrialFiles) -> dict[str, object]:
@@ -274,7 +276,7 @@ def contact(trial: TrialFiles) -> dict[str, object]:
         "measured in implants [body weights]",
     )
     sources = [key for each in contact_forces_of_others().values() for key in each["sources"]]
-    return {"tables": [Table("Peak contact forces", columns, rows)], "sources": sources}
+    return {"tables": [PageTable("Peak contact forces", columns, rows)], "sources": sources}
 
 
 def emg(trial: TrialFiles) -> dict[str, object]:
@@ -288,7 +290,7 @@ def emg(trial: TrialFiles) -> dict[str, object]:
     ]
     title = "Correlation r of activation with the EMG envelope, valid frames"
     return {
-        "tables": [Table(title, ("channel", "muscles", "r", "delay of activation [ms]"), rows)],
+        "tables": [PageTable(title, ("channel", "muscles", "r", "delay of activation [ms]"), rows)],
         "envelope": text(facts.result, "emg_envelope"),
         "tracked": facts.follows_emg,
     }
@@ -329,8 +331,8 @@ def uncertainty(trial: TrialFiles) -> dict[str, object]:
     failed = int(found.attrs.get("failed_samples", 0))
     return {
         "tables": [
-            *([Table("Contact forces [body weights]", columns, rows)] if rows else []),
-            Table(f"The {LEAST_CERTAIN} least certain muscles [N]", columns, muscle_rows),
+            *([PageTable("Contact forces [body weights]", columns, rows)] if rows else []),
+            PageTable(f"The {LEAST_CERTAIN} least certain muscles [N]", columns, muscle_rows),
             _sources(found),
         ],
         "samples": f"{found.attrs['samples']} samples" + (f", {failed} of which failed" if failed else ""),
@@ -345,7 +347,7 @@ def _uncertain(name: str, at: UncertainPeak | None, unit: float, digits: int) ->
     return [sided(name), *values, cell(at.time, 2), at.main_sources() or DASH]
 
 
-def _sources(found: xr.Dataset) -> Table:
+def _sources(found: xr.Dataset) -> PageTable:
     """The sources of error and how large they were taken to be."""
     columns = (found[name].values for name in ("source_label", "standard_deviation", "source_unit"))
     shown = {"m": (1000.0, "mm"), "mm": (1000.0, "mm"), "rad": (np.degrees(1.0), "degrees")}
@@ -353,7 +355,7 @@ def _sources(found: xr.Dataset) -> Table:
     for label, sd, unit in zip(*columns, strict=True):
         factor, name = shown.get(str(unit), (100.0, "%"))
         rows.append((str(label), f"{factor * sd:.3g} {name}"))
-    return Table("Sources of error", ("source", "standard deviation assumed"), rows, compact=True)
+    return PageTable("Sources of error", ("source", "standard deviation assumed"), rows, compact=True)
 
 
 def costs(trial: TrialFiles) -> dict[str, object]:
@@ -372,12 +374,12 @@ def costs(trial: TrialFiles) -> dict[str, object]:
 def provenance(trial: TrialFiles) -> dict[str, object]:
     """Files that the result was computed from, and the options that it was computed with."""
     options = [(name, _shown(value)) for name, value in trial.base.attrs.items() if name not in APART]
-    stored = Table(
+    stored = PageTable(
         "Options and subject, as stored in the result", ("attribute", "value"), options, compact=True
     )
     files = [(role, name, digest(hashed)) for role, name, hashed in _files(trial.base)]
     named = (
-        [Table("Files that the result was computed from", ("role", "file", "SHA-256"), files)]
+        [PageTable("Files that the result was computed from", ("role", "file", "SHA-256"), files)]
         if files
         else []
     )

@@ -56,7 +56,7 @@ class Quantity:
 
 
 @dataclass(frozen=True, eq=False)
-class Leg:
+class DrawnLeg:
     """A side: the verdict on each frame (T,) by its key in picture.toml, and its place in the gait cycle (T,) [%]."""
 
     side: str
@@ -70,7 +70,7 @@ class Leg:
 
 
 @dataclass(frozen=True, eq=False)
-class Event:
+class PictureEvent:
     """Two surfaces of a simulation begin to touch, or part: when [s], in which frame, and how fast [m/s]."""
 
     time: float
@@ -115,7 +115,7 @@ class PictureData:
     size: Array
     path: Array
     first: Indices
-    legs: tuple[Leg, ...]
+    legs: tuple[DrawnLeg, ...]
     quantities: tuple[Quantity, ...]
     ground: Arrows
     contact: Arrows
@@ -123,7 +123,7 @@ class PictureData:
     heading: float
     missing: tuple[str, ...]
     shapes: Shapes | None
-    events: tuple[Event, ...]
+    events: tuple[PictureEvent, ...]
 
     @property
     def unit(self) -> str:
@@ -185,7 +185,7 @@ def picture_data(result: xr.Dataset) -> PictureData:
         if side in SIDE_NAMES and result.sizes["time"] > 1:
             for cycle in frames.cycles(result, side):
                 percent[cycle.index] = cycle.percent
-        legs.append(Leg(side, frames.reason_names(result, side), percent))
+        legs.append(DrawnLeg(side, frames.reason_names(result, side), percent))
     if simulated:  # forces on the second surface of every pair, where it presses
         ground = _arrows(result, "contact_force", "contact_point", "contact_pair")
         # a round force such that the greatest arrow is a meter and a half at most
@@ -310,14 +310,16 @@ def _round_above(values: Array) -> float:
     )
 
 
-def _contact_events(result: xr.Dataset) -> tuple[Event, ...]:
+def _contact_events(result: xr.Dataset) -> tuple[PictureEvent, ...]:
     """Meetings and partings of surfaces, each in the first frame at or after it."""
     if "contact_event_time" not in result.variables:
         return ()
     time, last = result["time"].values, result.sizes["time"] - 1
     columns = (result[f"contact_event_{name}"].values for name in ("time", "pair", "begins", "speed"))
     return tuple(
-        Event(float(at), min(int(np.searchsorted(time, at)), last), str(pair), bool(begins), float(speed))
+        PictureEvent(
+            float(at), min(int(np.searchsorted(time, at)), last), str(pair), bool(begins), float(speed)
+        )
         for at, pair, begins, speed in zip(*columns, strict=True)
     )
 

@@ -14,7 +14,7 @@ from rich.table import Table
 
 from musclesolve._util.sides import split_side, with_side
 from musclesolve.results.comparison_facts import ComparisonFacts
-from musclesolve.results.facts import Facts, Leg
+from musclesolve.results.facts import Facts, LegFacts
 from musclesolve.results.tables.lines import decimal, names, numbers, words
 
 MOST_MUSCLES = 10
@@ -63,11 +63,11 @@ def tables(comparison: xr.Dataset) -> list[Table]:
     return [ended, joints, *measured, groups(facts), muscles(facts)]
 
 
-def _counts(leg: Leg) -> list[str]:
+def _counts(leg: LegFacts) -> list[str]:
     return [str(getattr(leg, fact)) for fact in COUNTS.values()]
 
 
-def _residual(of: Leg | Facts) -> str:
+def _residual(of: LegFacts | Facts) -> str:
     return "-" if np.isnan(of.largest_kkt_residual) else f"{of.largest_kkt_residual:.1e}"
 
 

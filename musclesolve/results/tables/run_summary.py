@@ -13,7 +13,7 @@ from musclesolve.results.dataset.result_quantities import CONSISTENCY_METHODS, f
 from musclesolve.results.facts import (
     LARGE_ERROR,
     Facts,
-    Leg,
+    LegFacts,
     Stretch,
     UncertainPeak,
     UncertaintyFacts,
@@ -63,7 +63,7 @@ def _methods(result: xr.Dataset) -> str:
     return ",  ".join(filter(None, (filter_line(result), hip)))
 
 
-def _counts(leg: Leg) -> str:
+def _counts(leg: LegFacts) -> str:
     parts = [f"{leg.solved} solved"]
     if (reserve := leg.largest_reserve) is not None:
         largest = f"largest {_plain(reserve.moment, 3)} N m, {reserve.dof} at {reserve.time:.3f} s"
@@ -75,7 +75,7 @@ def _counts(leg: Leg) -> str:
     return ", ".join(parts)
 
 
-def _failures(leg: Leg) -> list[str]:
+def _failures(leg: LegFacts) -> list[str]:
     """For each reason how many frames, and when: "0.450" or "0.450 to 0.510"."""
     return [
         f"{verdict_words().get(verdict, {}).get('reason', verdict.replace('_', ' '))}: "

@@ -41,7 +41,7 @@ BUDGET = 1.0
 
 
 @dataclass(frozen=True)
-class Report:
+class BenchmarkReport:
     """The machine, solvers side by side, and the latency of one frame."""
 
     machine: dict[str, str]
@@ -55,7 +55,7 @@ def benchmark(
     costs: tuple[str, ...] = (),
     solvers: tuple[str, ...] = (),
     progress: Progress = no_progress,
-) -> Report:
+) -> BenchmarkReport:
     """Measure solvers side by side on the same frames, and the latency of one frame.
 
     The frames are those of the right leg of a trial, repeated with small changes (`varied`), and those of a random
@@ -100,7 +100,7 @@ def benchmark(
     smooth = [cost for cost in named if OWN in contenders and takes(OWN, cost)]
     part = varied(recorded, min(count, CALLS))
     progress("single frames", 0.9)
-    return Report(where, rows, [single_frames(part, cost, OWN) for cost in smooth])
+    return BenchmarkReport(where, rows, [single_frames(part, cost, OWN) for cost in smooth])
 
 
 COLUMNS = ("us/frame", "x batch", "frames", "solved", "worst", "iter.", "first", "MB")
@@ -111,7 +111,7 @@ COLUMN_MEANING = (
 )
 
 
-def tables(report: Report) -> list[Table]:
+def tables(report: BenchmarkReport) -> list[Table]:
     """Return all tables of a report."""
     groups = list(dict.fromkeys((row.problem, row.cost) for row in report.rows))
     contests = [
@@ -162,7 +162,7 @@ def number(value: float) -> str:
     return f"{value:.0f}" if abs(value) >= 100 else f"{value:.3g}"
 
 
-def single_frame(report: Report) -> Table:
+def single_frame(report: BenchmarkReport) -> Table:
     """The table of the latencies of one frame [microseconds]."""
     title = "one frame by itself, ms.solve with batch [microseconds]"
     table = _table(title, ("cost", "what"), ("median", "99th percentile", "largest", "calls"))
@@ -172,18 +172,18 @@ def single_frame(report: Report) -> Table:
     return table
 
 
-def _latencies(report: Report) -> Iterable[tuple[str, str, Latency]]:
+def _latencies(report: BenchmarkReport) -> Iterable[tuple[str, str, Latency]]:
     for each in report.single:
         yield each.cost, "solve", each.solving
         yield each.cost, "Problem and solve", each.with_problem
 
 
-def machine_line(report: Report) -> str:
+def machine_line(report: BenchmarkReport) -> str:
     """One line on the machine and the versions."""
     return ", ".join(f"{name} {value}" for name, value in report.machine.items() if value != "not installed")
 
 
-def files(report: Report) -> dict[str, bytes]:
+def files(report: BenchmarkReport) -> dict[str, bytes]:
     """Return the tables for other programs, by the names of their files."""
     found = {"solvers.csv": rows_csv(report.rows)}
     if report.single:

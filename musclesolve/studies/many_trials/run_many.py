@@ -112,7 +112,7 @@ def run_many(
         Job(name, path, output / name, stated, figures, again, current_style())
         for name, path in zip(folder_names(paths), paths, strict=True)
     ]
-    report = Report(len(todo), progress or no_progress)
+    report = TrialsProgress(len(todo), progress or no_progress)
     with reserved(output):
         check_table(output / CSV)
         if scheduler is not None:
@@ -124,7 +124,7 @@ def run_many(
 
 
 def _collected(
-    todo: Sequence[Job], output: Path, start: Callable[[], Generator[TrialRecord]], report: Report
+    todo: Sequence[Job], output: Path, start: Callable[[], Generator[TrialRecord]], report: TrialsProgress
 ) -> list[TrialRecord]:
     """Take the records as they come, and write the table of all trials whatever happens."""
     records = {job.name: job.record(Outcome.STOPPED) for job in todo}
@@ -149,7 +149,7 @@ def _collected(
     return list(records.values())
 
 
-def _compute_here(todo: Sequence[Job], workers: int, report: Report) -> Generator[TrialRecord]:
+def _compute_here(todo: Sequence[Job], workers: int, report: TrialsProgress) -> Generator[TrialRecord]:
     """The records, from processes on this machine, each as soon as it is there."""
     from musclesolve.sharing.kernel.compiled_solver import compile_kernel
 
@@ -169,7 +169,7 @@ def _attempt(shared: None, job: Job, progress: Progress) -> TrialRecord:
     return attempt(job, progress)
 
 
-class Report:
+class TrialsProgress:
     """Progress of all trials, from that of each."""
 
     def __init__(self, total: int, progress: Progress) -> None:

@@ -30,7 +30,13 @@ from musclesolve.pipeline.body import JointLoads, Part
 from musclesolve.pipeline.opensim.coordinate_motion import CoordinateMotion
 from musclesolve.pipeline.opensim.load_dynamics import load_dynamics
 from musclesolve.pipeline.opensim.model_body import ModelBody, geometry_along, shared_joints
-from musclesolve.studies.uncertainty.replay import Errors, Layout, Parameters, Replay, parameters_with_errors
+from musclesolve.studies.uncertainty.replay import (
+    Errors,
+    Parameters,
+    Replay,
+    ReplayLayout,
+    parameters_with_errors,
+)
 
 TURN = 1e-4
 """Half the step of the differences of the places of loaded bodies [rad]."""
@@ -86,7 +92,7 @@ class ModelReplay(Replay):
             shapes["joint_moment"] = (len(prepared.dofs),)
         return cls(
             parameters=Parameters(shapes, sd),
-            layout=Layout.of(prepared.parts, prepared.dofs, prepared.muscles, prepared.joints),
+            layout=ReplayLayout.of(prepared.parts, prepared.dofs, prepared.muscles, prepared.joints),
             sharing=prepared.sharing,
             prepared=prepared,
             angles=angles,

@@ -33,11 +33,17 @@ from musclesolve.pipeline.mechanics import MARGIN, leg_moments, measured_moments
 from musclesolve.pipeline.recorded_body import RecordedBody, leg_loads, leg_part
 from musclesolve.pipeline.run_options import Options
 from musclesolve.recording.data import SIDES, Markers, Side, Trial
-from musclesolve.studies.uncertainty.replay import Errors, Layout, Parameters, Replay, parameters_with_errors
+from musclesolve.studies.uncertainty.replay import (
+    Errors,
+    Parameters,
+    Replay,
+    ReplayLayout,
+    parameters_with_errors,
+)
 
 
 @dataclass(frozen=True)
-class Subject:
+class SubjectWithErrors:
     """The subject in motion: model, motion, the same by segments, forces on the feet, moments (T, K+6) [N m].
 
     rows: the degrees of freedom of the results among those of the model.
@@ -92,7 +98,7 @@ class RecordedReplay(Replay):
         usable: dict[str, AnyArray] = {side: prepared.validity.of_leg(side) for side in SIDES}
         parameters = Parameters(_shapes(options, markers, len(plates), len(segments)), sd)
         emg: dict[str, AnyArray | None] = {part.sides[0]: part.emg for part in prepared.parts}
-        layout = Layout.of(prepared.parts, leg_dofs(options), prepared.muscles, prepared.joints)
+        layout = ReplayLayout.of(prepared.parts, leg_dofs(options), prepared.muscles, prepared.joints)
         return cls(
             parameters=parameters,
             layout=layout,
@@ -113,7 +119,7 @@ class RecordedReplay(Replay):
         """(T,) frames that are analysed [s]."""
         return self.markers.walk.time[self.inside]
 
-    def body(self, errors: Errors) -> Subject:
+    def body(self, errors: Errors) -> SubjectWithErrors:
         """Model, motion and joint moments with errors of markers, masses and plates."""
         walk, standing, hips = self.markers.moved(
             errors["marker_placement"], errors["hip_center"], errors["soft_tissue"]
@@ -128,7 +134,7 @@ class RecordedReplay(Replay):
         wrenches = self._wrenches(errors["center_of_pressure"])
         moments = measured_moments(self.trial, model, motion, wrenches)
         rows = [model.dof(dof) for dof in self.layout.dofs]
-        return Subject(model, motion, segment_motion(model, motion), wrenches, moments, rows)
+        return SubjectWithErrors(model, motion, segment_motion(model, motion), wrenches, moments, rows)
 
     def _wrenches(self, offset: AnyArray) -> list[Wrench]:
         """Forces on the feet; the center of pressure of each plate moved by (plates, 2) [m] adds d x F."""
@@ -148,7 +154,7 @@ class RecordedReplay(Replay):
         changed = parameters_with_errors(muscles.parameters, errors, self.layout.muscles[leg])
         return replace(muscles, parameters=changed)
 
-    def part(self, body: Subject, errors: Errors, number: int) -> Part:
+    def part(self, body: SubjectWithErrors, errors: Errors, number: int) -> Part:
         """One leg, by its number among the analysed ones, with errors of its muscles."""
         side = self.options.sides[number]
         state = muscle_state(body.model, self.muscles(body.model, errors, number), body.motion)

@@ -49,7 +49,7 @@ Errors = dict[str, AnyArray]
 
 
 @dataclass(frozen=True, eq=False)
-class Layout:
+class ReplayLayout:
     """What the parts of a body have of its N muscles, J joints and S sides, by number; it is the same in all samples.
 
     time (T,) [s] and dofs (M) of the results. muscles, joints: numbers of each part's among all of the body; parts:
@@ -73,7 +73,7 @@ class Layout:
         dofs: Sequence[str],
         muscles: Sequence[str],
         joints: Sequence[str],
-    ) -> Layout:
+    ) -> ReplayLayout:
         """That of some parts with the degrees of freedom, muscles and joints of a body, in its order."""
         sides = tuple(side for side in ALL_SIDES if any(side in part.sides for part in parts))
         of_parts = {
@@ -132,7 +132,7 @@ class Replay(ABC):
     """A body ready to be made again with errors in its inputs; sharing: how its moments are shared."""
 
     parameters: Parameters
-    layout: Layout
+    layout: ReplayLayout
     sharing: Sharing
 
     @abstractmethod

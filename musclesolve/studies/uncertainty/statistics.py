@@ -22,7 +22,7 @@ from musclesolve.results.dataset.frame_validity import MUSCLE_SIDE
 from musclesolve.sharing.status import Status
 from musclesolve.studies.uncertainty.contributions import Linear, Task
 from musclesolve.studies.uncertainty.error_sources import sources
-from musclesolve.studies.uncertainty.replay import Layout, Replay, SampleBody
+from musclesolve.studies.uncertainty.replay import Replay, ReplayLayout, SampleBody
 
 QUANTILES = (0.025, 0.25, 0.5, 0.75, 0.975)
 """The median, and the ends of what one half and 19 of 20 samples lie within."""
@@ -231,7 +231,7 @@ def separated(vectors: AnyArray, sizes: Mapping[Hashable, int]) -> dict[str, Any
 
 
 def quantities(
-    layout: Layout, body: SampleBody, parts: list[SharedPart], counted: AnyArray
+    layout: ReplayLayout, body: SampleBody, parts: list[SharedPart], counted: AnyArray
 ) -> dict[str, AnyArray]:
     """The quantities of one run in the order of `DIMS`; peaks over the frames that count, (T, S) by side."""
     force = layout.over_muscles([part.tension for part in parts])

@@ -13,7 +13,7 @@ from refusals import refused
 import musclesolve as ms
 from musclesolve.errors import InputError
 from musclesolve.sharing.cost.named.muscle_sums import ActivationPower
-from musclesolve.studies.many_trials.run_many import Report
+from musclesolve.studies.many_trials.run_many import TrialsProgress
 from musclesolve.studies.many_trials.trial_record import Outcome
 
 
@@ -71,7 +71,7 @@ def test_a_dead_process_takes_only_its_own_trial_and_stopping_leaves_what_is_don
 
 def test_the_line_of_progress_stays_short():
     stages = []
-    report = Report(200, lambda stage, fraction: stages.append((stage, fraction)))
+    report = TrialsProgress(200, lambda stage, fraction: stages.append((stage, fraction)))
     report.done = 50
     report([f"subject_{number:02d}-barefoot_walk" for number in range(16)], 10.0)
     assert stages == [("50/200 …_00-barefoot_walk, …_01-barefoot_walk, +14", 0.3)]
