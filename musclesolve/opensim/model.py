@@ -234,6 +234,11 @@ class OpenSimModel:
     credits: str = ""
     publications: str = ""
 
+    @property
+    def mass(self) -> float:
+        """Mass of all bodies [kg]."""
+        return float(sum(body.mass for body in self.masses.values()))
+
     @cached_property
     def body_number(self) -> Names:
         """Position of each body in `bodies`."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from musclesolve.dynamics.kernel.compile import compiled
+from musclesolve._util.compiled_code import compiled
 
 
 @compiled

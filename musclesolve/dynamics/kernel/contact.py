@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from math import sqrt
 
-from musclesolve.dynamics.kernel.compile import compiled
+from musclesolve._util.compiled_code import compiled
 
 NEAR = 0.1
 """Pairs farther apart than this share of their size have a lower bound of the gap, and no point."""

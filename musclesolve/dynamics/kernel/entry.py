@@ -7,7 +7,7 @@ from typing import Any
 
 from numba import types
 
-from musclesolve._util.compiled_code import CompiledFunction, source_version
+from musclesolve._util.compiled_code import OPTIONS, CompiledFunction, source_version
 from musclesolve.dynamics.kernel.arrays import (
     BodyArrays,
     BodyMotions,
@@ -23,7 +23,6 @@ from musclesolve.dynamics.kernel.arrays import (
     Touches,
 )
 from musclesolve.dynamics.kernel.bodies import move_body, push_body
-from musclesolve.dynamics.kernel.compile import OPTIONS
 from musclesolve.dynamics.kernel.contact import find_gap, find_slip, gather_forces, place_surfaces
 from musclesolve.dynamics.kernel.equations import constrained
 from musclesolve.dynamics.kernel.resistance import damp_joints, limit_cones, stop_joints

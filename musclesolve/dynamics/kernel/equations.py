@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from math import sqrt
 
+from musclesolve._util.compiled_code import compiled
 from musclesolve.dynamics.kernel.arrays import ACCELERATE, HOLD, SINGULAR, UNSETTLED
 from musclesolve.dynamics.kernel.bodies import difference
-from musclesolve.dynamics.kernel.compile import compiled
 
 TOLERANCE = 1e-12
 ITERATIONS = 40

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from math import atan2, pi, sqrt
 
+from musclesolve._util.compiled_code import compiled
 from musclesolve.dynamics.kernel.bodies import difference
-from musclesolve.dynamics.kernel.compile import compiled
 
 
 @compiled

@@ -105,9 +105,7 @@ class LoadDynamics:
         given = load.sum(axis=1) @ -model.gravity
         if not (given > (1.0 - MISSING) * (given + lacking)).any():
             return {}  # the body hangs or sits: no frame shows what a foot carries
-        missing = lacking > MISSING * sum(body.mass for body in model.masses.values()) * (
-            model.gravity @ model.gravity
-        )
+        missing = lacking > MISSING * model.mass * (model.gravity @ model.gravity)
         spin, place = bodies.twist[:, number, :3], bodies.pose.position[:, number]
         speed = np.linalg.norm(bodies.twist[:, number, 3:] + np.cross(spin, place), axis=2)
         speed[np.linalg.norm(load[:, number], axis=2) > LOADED_N] = np.inf
@@ -129,10 +127,9 @@ class LoadDynamics:
         ]
         share = self.mass_share(model)
         if share is not None and abs(share - 1.0) > MASS_DIFFERS:
-            mass = sum(body.mass for body in model.masses.values())
             notes.append(
-                f"The loads contradict the model: where they act they carry and accelerate {share * mass:.1f} kg, its "
-                f"mass is {mass:.1f} kg (expected within {100.0 * MASS_DIFFERS:g} %): "
+                f"The loads contradict the model: where they act they carry and accelerate {share * model.mass:.1f} kg, "
+                f"its mass is {model.mass:.1f} kg (expected within {100.0 * MASS_DIFFERS:g} %): "
                 + (
                     "they are not complete, or are "
                     if share < 1.0
@@ -152,7 +149,7 @@ class LoadDynamics:
         loads = load_wrench(model, self.loads, self.motion.time, self.dynamics.bodies.pose)
         given = loads[:, :, 3:].sum(axis=1) @ up
         needed = self.dynamics.wrench[:, :, 3:].sum(axis=1) @ up + given
-        weight = sum(body.mass for body in model.masses.values()) * float(np.linalg.norm(model.gravity))
+        weight = model.mass * float(np.linalg.norm(model.gravity))
         share = given[needed > 0.3 * weight] / needed[needed > 0.3 * weight]
         if len(share) < _FEWEST:
             return None

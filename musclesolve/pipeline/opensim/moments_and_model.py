@@ -129,14 +129,14 @@ def moment_warnings(
             f"{model.name}."
         )
     fit = moment_fit(model, coordinates, table, motion)
-    return warnings if fit is None else [*warnings, *fit.sentences(_mass(model))]
+    return warnings if fit is None else [*warnings, *fit.sentences(model.mass)]
 
 
 def moment_fit(
     model: OpenSimModel, coordinates: Source, table: Table, motion: CoordinateMotion
 ) -> MomentFit | None:
     """Compare moments with what the model needs; None where model, motion or file do not suffice."""
-    if not model.masses or model.mass_faults or not _mass(model) > 0.0:
+    if not model.masses or model.mass_faults or not model.mass > 0.0:
         return None
     try:
         if motion.cutoff_hz is None or motion.cutoff_hz > CUTOFF_HZ:
@@ -183,14 +183,10 @@ def moment_fit(
     for name in roots[0].coordinates if len(roots) == 1 else ():
         if name in columns and not model.coordinates[name].rotational:
             column = list(columns).index(name)
-            if due[:, column].mean() > 0.8 * _mass(model) * STANDARD_GRAVITY:
+            if due[:, column].mean() > 0.8 * model.mass * STANDARD_GRAVITY:
                 carried = float(given[:, column].mean() / due[:, column].mean())
                 break
     return MomentFit(factor, likeness, carried)
-
-
-def _mass(model: OpenSimModel) -> float:
-    return float(sum(body.mass for body in model.masses.values()))
 
 
 def _smooth(table: Table, columns: list[int], time: Array) -> Array:

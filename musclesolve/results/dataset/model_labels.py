@@ -131,7 +131,7 @@ def _provenance(body: ModelBody) -> dict[str, object]:
         "tendon_strain": stated_texts(options.tendon_strain),
     }
     if model.masses:
-        attributes["subject_mass_kg"] = float(sum(body.mass for body in model.masses.values()))
+        attributes["subject_mass_kg"] = model.mass
     residual = None if body.dynamics is None else body.dynamics.root_residual(model)
     if residual is not None and np.isfinite(residual).any():
         attributes["root_residual_n"] = float(np.nanmax(residual))
