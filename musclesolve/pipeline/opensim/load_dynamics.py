@@ -128,8 +128,8 @@ class LoadDynamics:
         share = self.mass_share(model)
         if share is not None and abs(share - 1.0) > MASS_DIFFERS:
             notes.append(
-                f"The loads contradict the model: where they act they carry and accelerate "
-                f"{share * model.mass:.1f} kg, its mass is {model.mass:.1f} kg (expected within {100.0 * MASS_DIFFERS:g} %): "
+                f"The loads contradict the model: where they act they carry and accelerate {share * model.mass:.1f} "
+                f"kg, its mass is {model.mass:.1f} kg (expected within {100.0 * MASS_DIFFERS:g} %): "
                 + (
                     "they are not complete, or are "
                     if share < 1.0
