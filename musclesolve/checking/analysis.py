@@ -60,6 +60,8 @@ def findings_of_model(path: Path) -> Iterator[Finding]:
     except InputError as error:
         yield finding_of("refused", error)
         return
+    for warning in body.warnings:
+        yield finding("model", "warning", {"note": warning}, Where(file=path))
     for note in body.notes:
         yield finding("model", "note", {"note": note}, Where(file=path))
 

@@ -27,7 +27,7 @@ def troubled():
     return data.sel(time=slice(0.4, 1.6))
 
 
-@pytest.mark.parametrize("style", [COLUMN, PAGE, PageStyle()], ids=["column", "page", "A4"])
+@pytest.mark.parametrize("style", [COLUMN, PageStyle()], ids=["column", "A4"])
 @pytest.mark.parametrize("name", FIGURES)
 def test_text_has_its_size_and_its_place(troubled, name, style):
     with page_style(style):

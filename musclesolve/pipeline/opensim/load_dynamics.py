@@ -11,6 +11,7 @@ import numpy as np
 from musclesolve._util.arrays import Array, Mask, within
 from musclesolve._util.time_holes import USUAL_HZ, HoleLimits, hole_note
 from musclesolve.errors import InputError
+from musclesolve.motion.motion_plausibility import balance_limit, balanced
 from musclesolve.opensim.external_loads import (
     LOADED_N,
     ExternalLoad,
@@ -41,6 +42,11 @@ MISSING = 0.25
 MASS_DIFFERS = 0.15
 """Most that the mass which the loads carry may be off; where contacts and filters are rough, 0.11 was seen."""
 _FEWEST = 10
+
+
+def weight(model: OpenSimModel) -> float:
+    """Weight of the model [N]."""
+    return model.mass * float(np.linalg.norm(model.gravity))
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,6 +96,18 @@ class LoadDynamics:
             size[standing] = np.nan  # the load that is missing, and no residual
         return size
 
+    def balanced(self, model: OpenSimModel) -> Mask | None:
+        """Frames (T,) in which the loads balance the motion, as of a recording; None where `root_force` is."""
+        residual = self.root_residual(model)
+        if residual is None or not weight(model) > 0.0:
+            return None
+        return balanced(residual / weight(model), self.balance_limit(model))
+
+    def balance_limit(self, model: OpenSimModel) -> float:
+        """Greatest residual force of a balanced frame [body weights]."""
+        wrench = load_wrench(model, self.loads, self.motion.time, self.dynamics.bodies.pose)
+        return balance_limit(wrench[:, :, 3:].sum(axis=1), weight(model))
+
     def unmeasured_feet(self, model: OpenSimModel) -> dict[str, Mask]:
         """Foot -> frames (T,) in which it stands on the ground and no load acts on it.
 
@@ -112,19 +130,28 @@ class LoadDynamics:
         slowest = np.where(np.isfinite(speed).any(axis=1) & missing, speed.argmin(axis=1), -1)
         return {foot: mask for k, foot in enumerate(feet) if (mask := np.asarray(slowest == k)).any()}
 
-    def residual_notes(self, model: OpenSimModel) -> list[str]:
-        """Sentences on the residual force at the root, and on loads that carry another mass than that of the model."""
+    def residual_note(self, model: OpenSimModel) -> list[str]:
+        """A sentence on the residual force at the root, where it is known."""
         size = self.root_residual(model)
-        if size is None:
+        if size is None or not np.isfinite(size).any():
             return []
         known = size[np.isfinite(size)]
-        if not known.size:
-            return []
         rms = np.sqrt(np.mean(known**2))
         where = "" if known.size == size.size else f" in the {known.size} frames whose loads are complete"
-        notes = [
+        return [
             f"Residual force at the root of the model{where}: {rms:.3g} N rms, at most {known.max():.3g} N."
         ]
+
+    def warnings(self, model: OpenSimModel) -> list[str]:
+        """Sentences on loads that do not balance the motion, or carry another mass than that of the model."""
+        if self.root_force(model) is None:
+            return []
+        kept, notes = self.balanced(model), []
+        if kept is not None and not kept.all():
+            notes.append(
+                f"The loads do not balance the motion in {np.sum(~kept)} of {kept.size} frames, which are not valid: "
+                f"the residual force at the root exceeds {100.0 * self.balance_limit(model):.0f} % of body weight."
+            )
         share = self.mass_share(model)
         if share is not None and abs(share - 1.0) > MASS_DIFFERS:
             notes.append(
@@ -149,8 +176,8 @@ class LoadDynamics:
         loads = load_wrench(model, self.loads, self.motion.time, self.dynamics.bodies.pose)
         given = loads[:, :, 3:].sum(axis=1) @ up
         needed = self.dynamics.wrench[:, :, 3:].sum(axis=1) @ up + given
-        weight = model.mass * float(np.linalg.norm(model.gravity))
-        share = given[needed > 0.3 * weight] / needed[needed > 0.3 * weight]
+        stands = needed > 0.3 * weight(model)
+        share = given[stands] / needed[stands]
         if len(share) < _FEWEST:
             return None
         return float(np.median(share[share >= 0.5 * np.quantile(share, 0.9)]))
@@ -226,4 +253,4 @@ def load_moments(
         )
     acting = ", ".join(f"{load.name} on {load.body}" for load in loads) or "none"
     method = f"Moments by inverse dynamics; external loads: {acting}."
-    return CoordinateMoments(moment, known, Path(path), (method, *dict.fromkeys(notes)), tuple(loads))
+    return CoordinateMoments(moment, known, Path(path), (method, *dict.fromkeys(notes)), loads=tuple(loads))

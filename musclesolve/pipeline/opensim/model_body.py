@@ -102,8 +102,9 @@ class ModelBody:
     whole: all m shared coordinates and n muscles as one part; parts: groups of them that are shared apart, since no
     muscle connects them. motion: of all coordinates; speed (T, m) [rad/s; m/s]. The musculotendon lengths of the state
     are those of the path, or over several wrap objects and with rigid tendons as OpenSim 4 reports it. dynamics: where
-    loads were given; beyond: coordinates of the muscles that leave the range to which the model clamps them.
-    trial: where a trial file names what is done.
+    loads were given; warnings: where the inputs contradict each other; beyond: coordinates of the muscles that leave
+    the range to which the model clamps them. Frames whose loads do not balance the motion are not usable. trial: where
+    a trial file names what is done.
     """
 
     model: OpenSimModel
@@ -118,6 +119,7 @@ class ModelBody:
     moment_file: Path | None
     dynamics: LoadDynamics | None
     notes: tuple[str, ...]
+    warnings: tuple[str, ...] = ()
     beyond: tuple[BeyondRange, ...] = ()
     emg: MeasuredActivation | None = None
     trial: ModelTrial | None = None
@@ -253,8 +255,7 @@ def model_body(
         due = load_moments(model, motion, choice.dofs, options.loads)
     elif moments is not None and options.loads is None:
         due = shared_moments(model, moments, choice.dofs, motion)
-        contradictions = moment_warnings(model, coordinates, moments, motion)
-        due = replace(due, notes=(*due.notes, *contradictions))
+        due = replace(due, warnings=tuple(moment_warnings(model, coordinates, moments, motion)))
     else:
         raise InputError(
             "both moments and loads are given"
@@ -289,15 +290,21 @@ def model_body(
             expected=f"a range within {time[0]:g} to {time[-1]:g} s",
             remedy="correct the time range",
         )
-    notes = [*choice.notes, *motion.notes, *due.notes, *curve_notes(choice.muscles)]
+    notes, warnings = (
+        [*choice.notes, *motion.notes, *due.notes, *curve_notes(choice.muscles)],
+        [*due.warnings],
+    )
     if left := int((wanted & ~due.known).sum()):
         notes.append(f"{left} frames of the coordinates have no moments and are left out.")
     motion = motion.frames(kept)
     dynamics = loads = None
+    usable = np.ones(len(motion.time), dtype=bool)
     if due.loads is not None:
         dynamics = load_dynamics(model, motion, due.loads)
         loads = dynamics.joint_loads(model, shared_joints(model, choice.dofs), choice.names)
-        notes += dynamics.residual_notes(model)
+        notes += dynamics.residual_note(model)
+        warnings += dynamics.warnings(model)
+        usable = usable if (balanced := dynamics.balanced(model)) is None else balanced
 
     # the muscles, with elastic tendons longer than those of the model where its paths are
     rigid = options.tendon == "rigid"
@@ -330,10 +337,11 @@ def model_body(
         shared=choice.dofs,
         state=MuscleState.of(muscles, length, velocity, arms["moment_arm"]),
         moment=due.moment[kept],
-        usable=np.ones(len(motion.time), dtype=bool),
+        usable=usable,
         time=motion.time,
         loads=loads,
     )
+    beyond = beyond_ranges(model, motion, choice.needed | set(choice.dofs))
     return ModelBody(
         model=model,
         options=options,
@@ -350,7 +358,9 @@ def model_body(
         moment_file=due.file,
         dynamics=dynamics,
         notes=tuple(notes),
-        beyond=beyond_ranges(model, motion, choice.needed | set(choice.dofs)),
+        warnings=tuple(warnings)
+        + tuple(f"{each.sentence}: moment arms there are extrapolated." for each in beyond),
+        beyond=beyond,
     )
 
 

@@ -51,6 +51,7 @@ class CoordinateMoments:
     known: Mask
     file: Path | None
     notes: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
     loads: tuple[ExternalLoad, ...] | None = None
 
 

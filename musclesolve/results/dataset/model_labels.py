@@ -32,6 +32,8 @@ def model_labels(analysis: Analysis) -> Labels:
     skeleton, points = model_skeleton(model, values).labels
     paths, path_muscles = model_paths(model, values, body.muscles)
     loads, load_names = load_labels(model, body.dynamics)
+    kept = None if body.dynamics is None else body.dynamics.balanced(model)
+    balance: dict[str, Variable] = {} if kept is None else {"balanced": (("time",), kept)}
     # the joints with shared coordinates that each muscle crosses, without side: "hip, walker_knee"
     joint_of = {name: joint.name for joint in model.joints for name in joint.moved_by}
     crossed = []
@@ -45,7 +47,7 @@ def model_labels(analysis: Analysis) -> Labels:
         else f"low-pass filtered as OpenSim does (order {ORDER}, zero-lag, amplitude halved at {motion.cutoff_hz:g} Hz)"
     )
     return Labels(
-        variables={**skeleton, **paths, **loads, **_of_ground(analysis, body)},
+        variables={**skeleton, **paths, **loads, **balance, **_of_ground(analysis, body)},
         coordinates={
             **points,
             **path_muscles,
@@ -57,7 +59,7 @@ def model_labels(analysis: Analysis) -> Labels:
         attributes=_provenance(body) | reasons_of_sides(analysis),
         notes=[
             *body.notes,
-            *(f"{beyond.sentence}: moment arms there are extrapolated." for beyond in body.beyond),
+            *body.warnings,
             f"Coordinates {filtered}, rates by a quintic spline; tendons {analysis.sharing.tendon}.",
             *dict.fromkeys(note for part in analysis.parts for note in part.notes),
             *beyond_plausible(body.muscles, *fiber_range(analysis)),
@@ -133,8 +135,9 @@ def _provenance(body: ModelBody) -> dict[str, object]:
     if model.masses:
         attributes["subject_mass_kg"] = model.mass
     residual = None if body.dynamics is None else body.dynamics.root_residual(model)
-    if residual is not None and np.isfinite(residual).any():
+    if body.dynamics is not None and residual is not None and np.isfinite(residual).any():
         attributes["root_residual_n"] = float(np.nanmax(residual))
+        attributes["balance_limit"] = body.dynamics.balance_limit(model)
     trial_file = motion.file if body.trial is None else body.trial.path
     if trial_file is not None:
         attributes["trial_file"] = os.path.realpath(trial_file)

@@ -151,7 +151,7 @@ def test_loads_of_another_person(walker: OpenSimModel, share: float) -> None:
     loads = loads_of(walker, motion, share)
     found = load_dynamics(walker, motion, loads)
     assert found.mass_share(walker) == pytest.approx(share, abs=1e-6)
-    assert any("contradict" in note for note in found.residual_notes(walker)) is (abs(share - 1.0) > 0.15)
+    assert any("contradict" in note for note in found.warnings(walker)) is (abs(share - 1.0) > 0.15)
     step = np.where((TIME > 0.3) & (TIME < 0.9), 0.0, 1.0)[:, None]
     lacking = [replace(load, force=load.force * step) for load in loads]
     assert load_dynamics(walker, motion, lacking).mass_share(walker) == pytest.approx(share, abs=0.02)
@@ -178,5 +178,5 @@ def test_the_recorded_walk_and_its_loads(recorded_walk: Path) -> None:
     measured, lighter = motion.frames(found.known), heavier(model, 0.8)
     assert load_dynamics(model, measured, found.loads).mass_share(model) == pytest.approx(1.0, abs=0.02)
     for own, contradicts in ((model, False), (lighter, True)):
-        notes = load_dynamics(own, measured, found.loads).residual_notes(own)
+        notes = load_dynamics(own, measured, found.loads).warnings(own)
         assert any("contradict" in note for note in notes) is contradicts
