@@ -97,9 +97,12 @@ class LoadDynamics:
         return size
 
     def balanced(self, model: OpenSimModel) -> Mask | None:
-        """Frames (T,) in which the loads balance the motion, as of a recording; None where `root_force` is."""
+        """Frames (T,) in which the loads balance the motion, as of a recording; None where `root_force` is.
+
+        None too of a body that hangs or sits: what it is carried by is no load, and no part of its legs.
+        """
         residual = self.root_residual(model)
-        if residual is None or not weight(model) > 0.0:
+        if residual is None or not self.stands(model):
             return None
         return balanced(residual / weight(model), self.balance_limit(model))
 
@@ -107,6 +110,15 @@ class LoadDynamics:
         """Greatest residual force of a balanced frame [body weights]."""
         wrench = load_wrench(model, self.loads, self.motion.time, self.dynamics.bodies.pose)
         return balance_limit(wrench[:, :, 3:].sum(axis=1), weight(model))
+
+    def stands(self, model: OpenSimModel) -> bool:
+        """Whether the loads carry the body in some frame; otherwise it hangs or sits."""
+        force = self.root_force(model)
+        if force is None or not weight(model) > 0.0:
+            return False
+        load = load_wrench(model, self.loads, self.motion.time, self.dynamics.bodies.pose)[:, :, 3:]
+        given, lacking = load.sum(axis=1) @ -model.gravity, force @ -model.gravity
+        return bool((given > (1.0 - MISSING) * (given + lacking)).any())
 
     def unmeasured_feet(self, model: OpenSimModel) -> dict[str, Mask]:
         """Foot -> frames (T,) in which it stands on the ground and no load acts on it.
@@ -118,11 +130,10 @@ class LoadDynamics:
         if not feet or force is None:
             return {}
         number, bodies = [model.body_number[foot] for foot in feet], self.dynamics.bodies
+        if not self.stands(model):
+            return {}  # no frame shows what a foot carries
         lacking = force @ -model.gravity
         load = load_wrench(model, self.loads, self.motion.time, bodies.pose)[:, :, 3:]
-        given = load.sum(axis=1) @ -model.gravity
-        if not (given > (1.0 - MISSING) * (given + lacking)).any():
-            return {}  # the body hangs or sits: no frame shows what a foot carries
         missing = lacking > MISSING * model.mass * (model.gravity @ model.gravity)
         spin, place = bodies.twist[:, number, :3], bodies.pose.position[:, number]
         speed = np.linalg.norm(bodies.twist[:, number, 3:] + np.cross(spin, place), axis=2)

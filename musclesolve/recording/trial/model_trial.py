@@ -107,6 +107,10 @@ def read_model_trial(path: Path) -> ModelTrial:
         files["emg"] = emg.path
     muscles, cutoff, time = content["muscles"], content["filter"]["cutoff_hz"], content["time"]
     check_strain(document, muscles["tendon_strain"])
+    if None not in (time["start_s"], time["end_s"]) and not time["start_s"] < time["end_s"]:
+        problem = f"the time range ends at {time['end_s']:g} s and begins at {time['start_s']:g} s"
+        expected, remedy = "start_s before end_s", "exchange them, or leave one out"
+        raise document.error(problem, "time", "end_s", 0, expected, remedy, code="bad_range")
     return ModelTrial(
         document=document,
         model=files["model"],

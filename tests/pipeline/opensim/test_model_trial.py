@@ -109,6 +109,7 @@ def test_emg_is_followed_and_compared(folder: Path) -> None:
             "missing_file",
             ["no.osim"],
         ),
+        ("[time]\nstart_s = 0.6\nend_s = 0.5\n", "", "bad_range", ["[time] end_s", "0.6"]),
         ("[sharing]\ndofs = ['hip_z_r']\n", "", "unknown_name", ["[sharing] dofs", "hip_z_r"]),
         ("[muscles]\nnames = ['nine_r']\n", "", "unknown_name", ["[muscles] names", "nine_r"]),
         (SHARED + "cost = 'joint_reaction_squared'\n", "", "missing_argument", ["[sharing] cost", "loads"]),

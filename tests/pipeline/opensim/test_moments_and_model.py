@@ -152,6 +152,14 @@ def test_loads_of_another_person(walker: OpenSimModel, share: float) -> None:
     found = load_dynamics(walker, motion, loads)
     assert found.mass_share(walker) == pytest.approx(share, abs=1e-6)
     assert any("contradict" in note for note in found.warnings(walker)) is (abs(share - 1.0) > 0.15)
+    balanced = found.balanced(walker)
+    if share < 0.75:
+        assert balanced is None  # as of a body that sits
+    elif abs(share - 1.0) < 0.2:
+        assert balanced is not None and balanced.all()
+    late = [replace(load, time=load.time + 0.2) for load in loads]
+    shifted = load_dynamics(walker, motion.frames(TIME > 0.3), late).balanced(walker)
+    assert shifted is None or not shifted.all()
     step = np.where((TIME > 0.3) & (TIME < 0.9), 0.0, 1.0)[:, None]
     lacking = [replace(load, force=load.force * step) for load in loads]
     assert load_dynamics(walker, motion, lacking).mass_share(walker) == pytest.approx(share, abs=0.02)

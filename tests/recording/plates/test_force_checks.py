@@ -166,3 +166,20 @@ def test_a_column_of_zeros_may_stand_for_what_is_not_measured(tmp_path: Path) ->
     path = write_trial(tmp_path, ('"r_mx", "r_my", "r_mz"', '"r_mx", "r_my", "r_mx"'))
     moment = read_trial(path).forces[0].moment
     assert np.abs(moment[:, 2]).max() > 0.5 and not moment[:, :2].any()
+
+
+def test_a_range_may_end_where_a_foot_lands(tmp_path: Path) -> None:
+    """Its plate carries 30 N there, and in newtons: the whole recording shows it."""
+    own = Path(__file__).parents[3] / "examples" / "own_recording"
+    for file in own.iterdir():
+        if file.is_file():
+            (tmp_path / file.name).write_bytes(file.read_bytes())
+    text = (tmp_path / "trial.toml").read_text(encoding="utf-8")
+    for old, new in (("start_s = 0.40", "start_s = 0.60"), ("end_s = 1.48", "end_s = 0.95")):
+        assert old in text
+        text = text.replace(old, new)
+    (tmp_path / "trial.toml").write_text(text, encoding="utf-8")
+    trial = read_trial(tmp_path / "trial.toml")
+    (left,) = [plate for plate in trial.forces if plate.side == "l"]
+    inside = left.force[(left.time >= 0.6) & (left.time <= 0.95), 2]
+    assert 20.0 < inside.max() < 70.0

@@ -22,7 +22,7 @@ def test_from_computed_to_broken_and_back(tmp_path):
     trial, out = write_stride(tmp_path / "in"), tmp_path / "out"
     first = attempt(job(trial, out))
     assert (first.outcome, first.fine) == (Outcome.COMPUTED, True), first.message
-    assert first.measures.solved == read_result(out / "result.nc").sizes["time"] == 13
+    assert first.measures.solved == 2 * read_result(out / "result.nc").sizes["time"] == 26
     again = attempt(job(trial, out))
     assert (again.outcome, again.measures) == (Outcome.UNCHANGED, first.measures)
     whole = trial.read_text(encoding="utf-8")
