@@ -47,7 +47,7 @@ def convert(
     pressure lies. `units` is the unit of length of the markers. Returns notes on what was assumed.
     """
     if source.suffix.casefold() == ".nc":
-        problem, expected = "this is a result, no recording", "a recording: TRC, C3D, CSV, MOT, STO"
+        problem, expected = "this is a result, no recording", "a recording, such as TRC, C3D, CSV, MOT or STO"
         remedy = f"musclesolve export {source} --format sto (or mot, csv, mat, parquet)"
         raise error_at(source, None, problem, expected, remedy, code="conflict")
     for number, target in enumerate(targets):
