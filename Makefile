@@ -25,7 +25,7 @@ demo: $(VENV)/installed
 	@echo "The figures and result.nc are in $(CURDIR)/demo-output"
 
 test: $(VENV)/installed
-	$(RUN) -m pytest -n 2 tests
+	$(RUN) -m pytest -n 2 --dist worksteal tests
 
 lint: $(VENV)/linters
 	$(RUN) -m ruff format --check .

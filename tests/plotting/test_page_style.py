@@ -51,7 +51,7 @@ def test_panels_below_each_other_instead_of_too_narrow(troubled):
             panels = FIGURES["activations"](troubled).axes
         return len({round(float(panel.get_position().x0), 3) for panel in panels})
 
-    assert [columns(style) for style in (PageStyle(), PageStyle(120.0, 9.0), COLUMN)] == [5, 3, 2]
+    assert [columns(style) for style in (PageStyle(120.0, 9.0), COLUMN)] == [3, 2]
 
 
 def test_the_style_is_in_force_only_within_its_context():

@@ -130,6 +130,11 @@ def test_the_problem_of_a_leg_can_be_solved_again(tracked: xr.Dataset) -> None:
 
 def test_uncertainty_of_tracked_activations(trial: Trial) -> None:
     found = ms.uncertainty(
-        replace(trial, time_range=(1.0, 1.1)), cost="emg_tracking", samples=3, side="r", workers=1
+        replace(trial, time_range=(1.0, 1.1)),
+        cost="emg_tracking",
+        samples=3,
+        side="r",
+        workers=1,
+        contributions=False,
     )
     assert np.isfinite(found.activation_sd).any()

@@ -110,7 +110,9 @@ def calibrate(
 
 
 def convert(
-    source: Annotated[Path, typer.Argument(help="A recording, such as TRC, C3D, CSV, MOT, STO, or a camera file.")],
+    source: Annotated[
+        Path, typer.Argument(help="A recording, such as TRC, C3D, CSV, MOT, STO, or a camera file.")
+    ],
     output: Annotated[
         list[Path], typer.Option("-o", "--output", help="NAME.trc for markers, NAME.mot or .sto for forces.")
     ],

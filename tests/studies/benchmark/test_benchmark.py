@@ -173,7 +173,7 @@ def test_tables_show_failures_within_80_columns():
     rows = [Row("recorded leg", 5, 43, "a", "batch", 10, 9.0, 0.1, 10, 1e-9, 8.0, 1.0, 1.0)]
     rows += [Row("recorded leg", 5, 43, "a", "daqp", remark="not installed (daqp)")]
     single = [SingleFrame("a", Latency.of([1e-4] * 3), Latency.of([2e-4] * 3))]
-    found = study.Report({"processor": "P"}, rows, single)
+    found = study.BenchmarkReport({"processor": "P"}, rows, single)
     out = io.StringIO()
     for table in [*study.tables(found), study.side_by_side(rows, sizes=True)]:
         Console(file=out, width=80).print(table)
