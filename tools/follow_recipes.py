@@ -1,7 +1,6 @@
 """Follow the recipes of CONTRIBUTING.md to the letter in a copy of the repository, and run the tests there.
 
-python tools/follow_recipes.py                      # all tests
-python tools/follow_recipes.py tests/sharing -x     # or what pytest is told
+All tests without arguments; arguments are those of pytest: `python tools/follow_recipes.py tests/sharing -x`.
 """
 
 from __future__ import annotations

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -44,24 +45,21 @@ MASS_DIFFERS = 0.15
 _FEWEST = 10
 
 
-def weight(model: OpenSimModel) -> float:
-    """Weight of the model [N]."""
-    return model.mass * float(np.linalg.norm(model.gravity))
-
-
 @dataclass(frozen=True, eq=False)
 class LoadDynamics:
-    """Inverse dynamics under external loads over the frames where all of them are known."""
+    """Inverse dynamics of a model under external loads over the frames where all of them are known."""
 
+    model: OpenSimModel
     motion: ModelMotion
     dynamics: InverseDynamics
     loads: tuple[ExternalLoad, ...] = ()
 
-    def joint_loads(self, model: OpenSimModel, joints: Sequence[Joint], muscles: Sequence[str]) -> JointLoads:
+    def joint_loads(self, joints: Sequence[Joint], muscles: Sequence[str]) -> JointLoads:
         """Forces at some joints as a function of the tendon forces of n muscles, in axes forward, left, up.
 
         What the bodies beyond a joint need, the joint and the muscles on these bodies give.
         """
+        model = self.model
         rows = [model.joints.index(joint) for joint in joints]
         net = joint_reactions(model, self.dynamics, self.motion).force[:, rows] @ TO_GLOBAL.T
         bodies = np.eye(len(model.bodies))[:, :, None]
@@ -76,74 +74,84 @@ class LoadDynamics:
             {name: np.ascontiguousarray(across[:, :, k]) for k, name in enumerate(names)},
         )
 
-    def root_force(self, model: OpenSimModel) -> Array | None:
+    @cached_property
+    def weight(self) -> float:
+        """Weight of the model [N]."""
+        return self.model.mass * float(np.linalg.norm(self.model.gravity))
+
+    @cached_property
+    def body_load(self) -> Array:
+        """Force (T, bodies, 3) [N] of the loads on each body."""
+        return load_wrench(self.model, self.loads, self.motion.time, self.dynamics.bodies.pose)[:, :, 3:]
+
+    @cached_property
+    def root_force(self) -> Array | None:
         """(T, 3) [N] what the ground would have to give a freely moving model beside the loads; None of a fixed one.
 
         None too where mass properties of a body cannot be used.
         """
-        roots = [joint for joint in model.joints if joint.inboard.body == GROUND]
-        if model.mass_faults or any(len(joint.coordinates) < _FREE for joint in roots):
+        roots = [joint for joint in self.model.joints if joint.inboard.body == GROUND]
+        if self.model.mass_faults or any(len(joint.coordinates) < _FREE for joint in roots):
             return None
-        return carried_by_joints(model, self.dynamics.wrench)[:, model.body_number[GROUND], 3:]
+        return carried_by_joints(self.model, self.dynamics.wrench)[:, self.model.body_number[GROUND], 3:]
 
-    def root_residual(self, model: OpenSimModel) -> Array | None:
+    @cached_property
+    def root_residual(self) -> Array | None:
         """Size (T,) [N] of the residual force at the root; None where `root_force` is, NaN beside the plates."""
-        force = self.root_force(model)
-        if force is None:
+        if self.root_force is None:
             return None
-        size = np.asarray(np.linalg.norm(force, axis=1))
-        for standing in self.unmeasured_feet(model).values():
+        size = np.asarray(np.linalg.norm(self.root_force, axis=1))
+        for standing in self.unmeasured_feet.values():
             size[standing] = np.nan  # the load that is missing, and no residual
         return size
 
-    def balanced(self, model: OpenSimModel) -> Mask | None:
-        """Frames (T,) in which the loads balance the motion, as of a recording; None where `root_force` is.
-
-        None too of a body that hangs or sits: what it is carried by is no load, and no part of its legs.
-        """
-        residual = self.root_residual(model)
-        if residual is None or not self.stands(model):
-            return None
-        return balanced(residual / weight(model), self.balance_limit(model))
-
-    def balance_limit(self, model: OpenSimModel) -> float:
-        """Greatest residual force of a balanced frame [body weights]."""
-        wrench = load_wrench(model, self.loads, self.motion.time, self.dynamics.bodies.pose)
-        return balance_limit(wrench[:, :, 3:].sum(axis=1), weight(model))
-
-    def stands(self, model: OpenSimModel) -> bool:
-        """Whether the loads carry the body in some frame; otherwise it hangs or sits."""
-        force = self.root_force(model)
-        if force is None or not weight(model) > 0.0:
+    @cached_property
+    def stands(self) -> bool:
+        """Whether the loads carry the body in some frame; otherwise it hangs or sits, or nobody can tell."""
+        if self.root_force is None or not self.weight > 0.0:
             return False
-        load = load_wrench(model, self.loads, self.motion.time, self.dynamics.bodies.pose)[:, :, 3:]
-        given, lacking = load.sum(axis=1) @ -model.gravity, force @ -model.gravity
+        up = -self.model.gravity
+        given, lacking = self.body_load.sum(axis=1) @ up, self.root_force @ up
         return bool((given > (1.0 - MISSING) * (given + lacking)).any())
 
-    def unmeasured_feet(self, model: OpenSimModel) -> dict[str, Mask]:
+    @cached_property
+    def unmeasured_feet(self) -> dict[str, Mask]:
         """Foot -> frames (T,) in which it stands on the ground and no load acts on it.
 
         Where the root lacks an upward force of more than `MISSING` times the weight, a foot stands beside the plates:
-        of those without a load the one that moves least.
+        of those without a load the one that moves least. None of a body that does not stand: no frame shows what a
+        foot carries.
         """
-        feet, force = [foot for side in "rl" if (foot := foot_of_side(model, side))], self.root_force(model)
-        if not feet or force is None:
+        model, bodies = self.model, self.dynamics.bodies
+        feet = [foot for side in "rl" if (foot := foot_of_side(model, side))]
+        if not feet or self.root_force is None or not self.stands:
             return {}
-        number, bodies = [model.body_number[foot] for foot in feet], self.dynamics.bodies
-        if not self.stands(model):
-            return {}  # no frame shows what a foot carries
-        lacking = force @ -model.gravity
-        load = load_wrench(model, self.loads, self.motion.time, bodies.pose)[:, :, 3:]
-        missing = lacking > MISSING * model.mass * (model.gravity @ model.gravity)
+        number = [model.body_number[foot] for foot in feet]
+        missing = self.root_force @ -model.gravity > MISSING * model.mass * (model.gravity @ model.gravity)
         spin, place = bodies.twist[:, number, :3], bodies.pose.position[:, number]
         speed = np.linalg.norm(bodies.twist[:, number, 3:] + np.cross(spin, place), axis=2)
-        speed[np.linalg.norm(load[:, number], axis=2) > LOADED_N] = np.inf
+        speed[np.linalg.norm(self.body_load[:, number], axis=2) > LOADED_N] = np.inf
         slowest = np.where(np.isfinite(speed).any(axis=1) & missing, speed.argmin(axis=1), -1)
         return {foot: mask for k, foot in enumerate(feet) if (mask := np.asarray(slowest == k)).any()}
 
-    def residual_note(self, model: OpenSimModel) -> list[str]:
+    @cached_property
+    def balance_limit(self) -> float | None:
+        """Residual force of a frame that is still balanced [body weights]; None of a body that does not stand.
+
+        What carries a body that hangs or sits is no load, and acts on no part of its legs.
+        """
+        return balance_limit(self.body_load.sum(axis=1), self.weight) if self.stands else None
+
+    @cached_property
+    def balanced(self) -> Mask | None:
+        """Frames (T,) in which the loads balance the motion, as of a recording; None where there is no limit."""
+        if self.root_residual is None or self.balance_limit is None:
+            return None
+        return balanced(self.root_residual / self.weight, self.balance_limit)
+
+    def residual_note(self) -> list[str]:
         """A sentence on the residual force at the root, where it is known."""
-        size = self.root_residual(model)
+        size = self.root_residual
         if size is None or not np.isfinite(size).any():
             return []
         known = size[np.isfinite(size)]
@@ -153,21 +161,21 @@ class LoadDynamics:
             f"Residual force at the root of the model{where}: {rms:.3g} N rms, at most {known.max():.3g} N."
         ]
 
-    def warnings(self, model: OpenSimModel) -> list[str]:
+    def warnings(self) -> list[str]:
         """Sentences on loads that do not balance the motion, or carry another mass than that of the model."""
-        if self.root_force(model) is None:
+        if self.root_force is None:
             return []
-        kept, notes = self.balanced(model), []
-        if kept is not None and not kept.all():
+        notes, mass, share = [], self.model.mass, self.mass_share
+        kept, limit = self.balanced, self.balance_limit
+        if kept is not None and limit is not None and not kept.all():
             notes.append(
                 f"The loads do not balance the motion in {np.sum(~kept)} of {kept.size} frames, which are not valid: "
-                f"the residual force at the root exceeds {100.0 * self.balance_limit(model):.0f} % of body weight."
+                f"the residual force at the root exceeds {100.0 * limit:.0f} % of body weight."
             )
-        share = self.mass_share(model)
         if share is not None and abs(share - 1.0) > MASS_DIFFERS:
             notes.append(
-                f"The loads contradict the model: where they act they carry and accelerate {share * model.mass:.1f} "
-                f"kg, its mass is {model.mass:.1f} kg (expected within {100.0 * MASS_DIFFERS:g} %): "
+                f"The loads contradict the model: where they act they carry and accelerate {share * mass:.1f} kg, its "
+                f"mass is {mass:.1f} kg (expected within {100.0 * MASS_DIFFERS:g} %): "
                 + (
                     "they are not complete, or are "
                     if share < 1.0
@@ -177,18 +185,18 @@ class LoadDynamics:
             )
         return notes
 
-    def mass_share(self, model: OpenSimModel) -> float | None:
+    @cached_property
+    def mass_share(self) -> float | None:
         """What the loads carry and accelerate upwards over what the model needs, m (g + a), where they act.
 
         The median over the frames in which the share is more than half of its greatest (its 0.9 quantile): frames in
         which no plate measures a foot that stands are not among them. None where too few frames show it.
         """
-        up = -model.gravity / max(float(np.linalg.norm(model.gravity)), 1e-9)
-        loads = load_wrench(model, self.loads, self.motion.time, self.dynamics.bodies.pose)
-        given = loads[:, :, 3:].sum(axis=1) @ up
+        up = -self.model.gravity / max(float(np.linalg.norm(self.model.gravity)), 1e-9)
+        given = self.body_load.sum(axis=1) @ up
         needed = self.dynamics.wrench[:, :, 3:].sum(axis=1) @ up + given
-        stands = needed > 0.3 * weight(model)
-        share = given[stands] / needed[stands]
+        carried = needed > 0.3 * self.weight
+        share = given[carried] / needed[carried]
         if len(share) < _FEWEST:
             return None
         return float(np.median(share[share >= 0.5 * np.quantile(share, 0.9)]))
@@ -209,7 +217,7 @@ def load_dynamics(
 ) -> LoadDynamics:
     """Inverse dynamics of a motion that lies within the times of all loads."""
     whole = whole_motion(model, motion)
-    return LoadDynamics(whole, inverse_dynamics(model, whole, loads), tuple(loads))
+    return LoadDynamics(model, whole, inverse_dynamics(model, whole, loads), tuple(loads))
 
 
 def load_moments(
@@ -254,7 +262,7 @@ def load_moments(
     moment = np.zeros((len(motion.time), len(names)))
     moment[known] = np.stack([found.dynamics.column(name) for name in names], axis=1)
     require_masses(model, names, moment[known])
-    for foot, standing in found.unmeasured_feet(model).items():
+    for foot, standing in found.unmeasured_feet.items():
         carried = model.independent(model.coordinates_between([foot, GROUND]))
         own = np.array([name in carried for name in names])
         moment[np.ix_(np.flatnonzero(known)[standing], np.flatnonzero(own))] = np.nan

@@ -301,10 +301,10 @@ def model_body(
     usable = np.ones(len(motion.time), dtype=bool)
     if due.loads is not None:
         dynamics = load_dynamics(model, motion, due.loads)
-        loads = dynamics.joint_loads(model, shared_joints(model, choice.dofs), choice.names)
-        notes += dynamics.residual_note(model)
-        warnings += dynamics.warnings(model)
-        usable = usable if (balanced := dynamics.balanced(model)) is None else balanced
+        loads = dynamics.joint_loads(shared_joints(model, choice.dofs), choice.names)
+        notes += dynamics.residual_note()
+        warnings += dynamics.warnings()
+        usable = usable if dynamics.balanced is None else dynamics.balanced
 
     # the muscles, with elastic tendons longer than those of the model where its paths are
     rigid = options.tendon == "rigid"

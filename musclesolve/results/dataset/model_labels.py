@@ -32,7 +32,7 @@ def model_labels(analysis: Analysis) -> Labels:
     skeleton, points = model_skeleton(model, values).labels
     paths, path_muscles = model_paths(model, values, body.muscles)
     loads, load_names = load_labels(model, body.dynamics)
-    kept = None if body.dynamics is None else body.dynamics.balanced(model)
+    kept = None if body.dynamics is None else body.dynamics.balanced
     balance: dict[str, Variable] = {} if kept is None else {"balanced": (("time",), kept)}
     # the joints with shared coordinates that each muscle crosses, without side: "hip, walker_knee"
     joint_of = {name: joint.name for joint in model.joints for name in joint.moved_by}
@@ -134,10 +134,11 @@ def _provenance(body: ModelBody) -> dict[str, object]:
     }
     if model.masses:
         attributes["subject_mass_kg"] = model.mass
-    residual = None if body.dynamics is None else body.dynamics.root_residual(model)
-    if body.dynamics is not None and residual is not None and np.isfinite(residual).any():
-        attributes["root_residual_n"] = float(np.nanmax(residual))
-        attributes["balance_limit"] = body.dynamics.balance_limit(model)
+    if (dynamics := body.dynamics) is not None:
+        if (residual := dynamics.root_residual) is not None and np.isfinite(residual).any():
+            attributes["root_residual_n"] = float(np.nanmax(residual))
+        if dynamics.balance_limit is not None:
+            attributes["balance_limit"] = dynamics.balance_limit
     trial_file = motion.file if body.trial is None else body.trial.path
     if trial_file is not None:
         attributes["trial_file"] = os.path.realpath(trial_file)

@@ -123,7 +123,7 @@ class ModelReplay(Replay):
             found = load_dynamics(body.model, motion, acting)
             columns = np.stack([found.dynamics.column(name) for name in body.dofs], axis=1)
             moment = np.where(np.isnan(moment), np.nan, columns)
-            loads = found.joint_loads(body.model, shared_joints(body.model, body.dofs), body.muscles)
+            loads = found.joint_loads(shared_joints(body.model, body.dofs), body.muscles)
         angle = body.angle + np.array([moved.get(name, 0.0) for name in body.dofs])
         return MovedModel(angle, moment, length, velocity, arm, loads)
 
