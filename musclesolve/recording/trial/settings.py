@@ -16,7 +16,7 @@ from musclesolve.recording.data import (
     SharingOptions,
     Subject,
 )
-from musclesolve.recording.schema import Document, described_keys, value_problem
+from musclesolve.recording.schema import Document, described_keys, trial_keys, value_problem
 
 ADULT = 18.0
 """Age from which the inertia table is taken to hold [years]."""
@@ -177,23 +177,33 @@ def sharing_of(table: Values) -> SharingOptions:
     return SharingOptions(**{**table, "dofs": None if table["dofs"] is None else tuple(table["dofs"])})
 
 
+def error_keys(body: str) -> list[str]:
+    """Return the keys of [uncertainty] of the sources of error that a body has, in their order.
+
+    Args:
+        body: "recording", or an OpenSim model with "moments" or "loads".
+    """
+    rules = trial_keys()["uncertainty"]["keys"]
+    return [key for key, rule in rules.items() if body in rule.get("of", [body])]
+
+
 def errors_of(document: Document, table: Values, body: str) -> dict[str, float]:
     """Return the standard deviations that [uncertainty] states, by key.
 
     Args:
         document: the trial file.
         table: its [uncertainty].
-        body: what the errors are of, "recording", or an OpenSim model with "moments" or "loads".
+        body: what the errors are of, see `error_keys`.
 
     Raises:
         InputError: one of a source that the body does not have, but for 0.
     """
-    keys = document.tables["uncertainty"]["keys"]
-    known = [key for key, rule in keys.items() if body in rule.get("of", [body])]
+    known = error_keys(body)
     stated = {key: sd for key, sd in table.items() if sd is not None}
     for key, sd in stated.items():
         if sd and key not in known:
-            problem = f"there is no such error here: {keys[key]['about']}"
+            about = trial_keys()["uncertainty"]["keys"][key]["about"]
+            problem = f"there is no such error here: {about}"
             expected, remedy = f"errors of {_BODIES[body]}: {', '.join(known)}", "leave it out, or write 0"
             raise document.error(problem, "uncertainty", key, 0, expected, remedy, code="conflict")
     return stated

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 
@@ -13,6 +13,7 @@ from musclesolve._util.message_text import as_text
 from musclesolve._util.names import unknown_name
 from musclesolve.errors import InputError
 from musclesolve.recording.schema import trial_keys
+from musclesolve.recording.trial.settings import error_keys
 
 MILLIMETRE, DEGREE = 1e-3, math.pi / 180.0
 
@@ -75,23 +76,23 @@ def standard_deviations(
     return {name: source.in_si(float(chosen[source.key])) for name, source in sources().items()}
 
 
-def check_sources(given: Mapping[str, float], known: Collection[str]) -> None:
+def check_sources(given: Mapping[str, float], body: str) -> None:
     """Refuse standard deviations, by key, of sources that a body does not have, but for zeros.
 
     Args:
         given: those of a trial file and of the caller.
-        known: the sources that the body has.
+        body: what the errors are of, see `error_keys`.
 
     Raises:
         InputError: one that would change nothing.
     """
-    keys = {source.key: name for name, source in sources().items()}
+    known, about = error_keys(body), {source.key: source.about for source in sources().values()}
     for key, sd in given.items():
-        if sd and keys[key] not in known:
+        if sd and key not in known:
             raise InputError(
-                f"{key} does not err here: {sources()[keys[key]].about}",
+                f"{key} does not err here: {about[key]}",
                 code="conflict",
                 where="standard deviations",
-                expected=f"sources of this body: {', '.join(sources()[name].key for name in known)}",
+                expected=f"sources of this body: {', '.join(known)}",
                 remedy="leave it out, or write 0",
             )

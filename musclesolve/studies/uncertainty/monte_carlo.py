@@ -119,13 +119,17 @@ def uncertainty(
             check_consistent(trial, "the uncertainty")
         prepared, stated = prepare(trial, cost, solver, side), trial.uncertainty
     chosen = standard_deviations(stated, sd)
+    if isinstance(prepared, RecordedBody):
+        kind = "recording"
+    else:
+        kind = "moments" if prepared.dynamics is None else "loads"
+    check_sources({**stated, **(sd or {})}, kind)
     result = labelled.assemble(share(prepared))
     replay: Replay = (
         RecordedReplay.of(prepared, chosen)
         if isinstance(prepared, RecordedBody)
         else ModelReplay.of(prepared, chosen)
     )
-    check_sources({**stated, **(sd or {})}, replay.parameters.shapes)
     counted = np.stack([counted_frames(result, side) for side in replay.layout.sides], axis=1)
     common = Samples(replay, counted, seed)
     # the parameters to differentiate by; none, and why, for a cost that has no derivatives

@@ -20,6 +20,7 @@ from musclesolve.pipeline.share import share
 from musclesolve.plotting.study.uncertainty_figures import uncertainty_figures
 from musclesolve.recording.data import Table
 from musclesolve.recording.text.mot_file import write_mot
+from musclesolve.recording.trial.settings import error_keys
 from musclesolve.results.files.result_netcdf import read_result, write_result
 from musclesolve.results.tables.run_summary import uncertainty_summary
 from musclesolve.studies.uncertainty.contributions import Linear
@@ -85,6 +86,11 @@ def turning_axis(body: ModelBody, coordinate: str, name: str) -> np.ndarray:
 
     rate = (rotation(1e-5) - rotation(-1e-5)) / 2e-5 @ rotation(0.0).transpose(0, 2, 1)
     return np.stack([rate[:, 2, 1], rate[:, 0, 2], rate[:, 1, 0]], axis=1)
+
+
+def test_it_has_the_sources_that_a_trial_file_may_state(body: ModelBody, replay: ModelReplay) -> None:
+    known = {sources()[name].key for name in replay.parameters.shapes}
+    assert known == set(error_keys("moments" if body.dynamics is None else "loads"))
 
 
 def test_the_sample_without_errors_is_the_nominal_result(body: ModelBody, replay: ModelReplay) -> None:

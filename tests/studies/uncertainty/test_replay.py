@@ -12,8 +12,9 @@ from musclesolve.data.bundled import reference_stride
 from musclesolve.pipeline.run import prepare
 from musclesolve.pipeline.share import share_part
 from musclesolve.recording.data import Trial
+from musclesolve.recording.trial.settings import error_keys
 from musclesolve.recording.trial.trial_file import read_trial
-from musclesolve.studies.uncertainty.error_sources import standard_deviations
+from musclesolve.studies.uncertainty.error_sources import sources, standard_deviations
 from musclesolve.studies.uncertainty.recorded_replay import RecordedReplay
 
 
@@ -30,6 +31,10 @@ def replay(trial: Trial) -> RecordedReplay:
 def errors_of(replay: RecordedReplay, **some: object) -> dict[str, np.ndarray]:
     none = replay.parameters.errors(np.zeros(replay.parameters.count))
     return {name: np.broadcast_to(some.get(name, 0.0), array.shape) + 0.0 for name, array in none.items()}
+
+
+def test_it_has_the_sources_that_a_trial_file_may_state(replay: RecordedReplay) -> None:
+    assert {sources()[name].key for name in replay.parameters.shapes} == set(error_keys("recording"))
 
 
 def test_without_errors_it_is_the_road(trial: Trial, replay: RecordedReplay) -> None:
