@@ -42,6 +42,8 @@ MISSING = 0.25
 """Upward force that the root lacks where a foot stands beside the plates, as a share of the weight."""
 MASS_DIFFERS = 0.15
 """Most that the mass which the loads carry may be off; where contacts and filters are rough, 0.11 was seen."""
+DISPLACED = 0.08
+"""Distance [m] by which loads act beside what balances the motion, and are doubted; walks come to 0.02 to 0.05."""
 _FEWEST = 10
 
 
@@ -85,15 +87,38 @@ class LoadDynamics:
         return load_wrench(self.model, self.loads, self.motion.time, self.dynamics.bodies.pose)[:, :, 3:]
 
     @cached_property
-    def root_force(self) -> Array | None:
-        """(T, 3) [N] what the ground would have to give a freely moving model beside the loads; None of a fixed one.
+    def root_wrench(self) -> Array | None:
+        """(T, 6) [N m, N] what the ground would have to give a freely moving model beside the loads, about its origin.
 
-        None too where mass properties of a body cannot be used.
+        None of a model that is fixed to the ground, and where mass properties of a body cannot be used.
         """
         roots = [joint for joint in self.model.joints if joint.inboard.body == GROUND]
         if self.model.mass_faults or any(len(joint.coordinates) < _FREE for joint in roots):
             return None
-        return carried_by_joints(self.model, self.dynamics.wrench)[:, self.model.body_number[GROUND], 3:]
+        return carried_by_joints(self.model, self.dynamics.wrench)[:, self.model.body_number[GROUND]]
+
+    @cached_property
+    def root_force(self) -> Array | None:
+        """Residual force (T, 3) [N] at the root of the model; None where `root_wrench` is."""
+        return None if self.root_wrench is None else self.root_wrench[:, 3:]
+
+    @cached_property
+    def displacement(self) -> float | None:
+        """How far beside the place that balances the motion the loads act [m], as the residual moment has it.
+
+        The median of |M| / |F| over the balanced frames in which the loads F carry half the weight or more, with the
+        residual moment M about the origin of the body at the root. None where too few frames show it.
+        """
+        if self.root_wrench is None or self.balanced is None or self.root_residual is None:
+            return None
+        root = next(joint for joint in self.model.joints if joint.inboard.body == GROUND).outboard.body
+        place = self.dynamics.bodies.pose.position[:, self.model.body_number[root]]
+        moment = self.root_wrench[:, :3] - np.cross(place, self.root_wrench[:, 3:])
+        load = np.linalg.norm(self.body_load.sum(axis=1), axis=1)
+        shown = self.balanced & np.isfinite(self.root_residual) & (load > 0.5 * self.weight)
+        if shown.sum() < _FEWEST:
+            return None
+        return float(np.median(np.linalg.norm(moment[shown], axis=1) / load[shown]))
 
     @cached_property
     def root_residual(self) -> Array | None:
@@ -171,6 +196,12 @@ class LoadDynamics:
             notes.append(
                 f"The loads do not balance the motion in {np.sum(~kept)} of {kept.size} frames, which are not valid: "
                 f"the residual force at the root exceeds {100.0 * limit:.0f} % of body weight."
+            )
+        if self.displacement is not None and self.displacement > DISPLACED:
+            notes.append(
+                "The loads act beside the body: the residual moment at the root is that of loads "
+                f"{self.displacement:.2f} m away from where they balance the motion (expected within {DISPLACED:g} m): "
+                "check the center of pressure, its origin and axes; the moments of the legs are off accordingly."
             )
         if share is not None and abs(share - 1.0) > MASS_DIFFERS:
             notes.append(

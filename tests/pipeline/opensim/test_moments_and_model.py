@@ -165,6 +165,21 @@ def test_loads_of_another_person(walker: OpenSimModel, share: float) -> None:
     assert load_dynamics(walker, motion, lacking).mass_share == pytest.approx(share, abs=0.02)
 
 
+@pytest.mark.parametrize("shift", [0.0, 0.05, 0.15])
+def test_loads_beside_the_body(walker: OpenSimModel, shift: float) -> None:
+    """Moved by d they leave the residual moment d x F: d is found again, where the force is perpendicular to it."""
+    motion = coordinate_motion(walker, motion_of(walker))
+    right, left = loads_of(walker, motion)
+    lacking = load_dynamics(walker, motion, [right, left]).root_wrench
+    assert lacking is not None
+    balancing = [replace(right, moment=right.moment + lacking[:, :3]), left]
+    loads = [replace(load, point=load.point + np.array([shift, 0.0, 0.0])) for load in balancing]
+    found = load_dynamics(walker, motion, loads)
+    assert found.balanced is not None and found.balanced.all()
+    assert found.displacement == pytest.approx(shift, rel=0.05, abs=1e-6)
+    assert any("act beside the body" in note for note in found.warnings()) is (shift > 0.08)
+
+
 def test_without_gravity_nobody_stands(walker: OpenSimModel) -> None:
     floating = replace(walker, gravity=np.zeros(3))
     motion = coordinate_motion(floating, motion_of(floating))
@@ -192,7 +207,9 @@ def test_the_recorded_walk_and_its_loads(recorded_walk: Path) -> None:
     found = load_moments(model, motion, ("knee_angle_r",), recorded_walk / "walk_grf.mot")
     assert found.loads is not None
     measured, lighter = motion.frames(found.known), heavier(model, 0.8)
-    assert load_dynamics(model, measured, found.loads).mass_share == pytest.approx(1.0, abs=0.02)
+    dynamics = load_dynamics(model, measured, found.loads)
+    assert dynamics.mass_share == pytest.approx(1.0, abs=0.02) and dynamics.warnings() == []
+    assert dynamics.displacement is not None and dynamics.displacement < 0.03
     for own, contradicts in ((model, False), (lighter, True)):
         notes = load_dynamics(own, measured, found.loads).warnings()
         assert any("contradict" in note for note in notes) is contradicts
