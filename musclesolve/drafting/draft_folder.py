@@ -12,6 +12,7 @@ import numpy as np
 
 from musclesolve.checking.case import Case
 from musclesolve.checking.loading import load
+from musclesolve.constants import USUAL_COST
 from musclesolve.drafting.choose_mapping import MarkerChoice, choose_mapping, marker_tables
 from musclesolve.drafting.draft_text import NAME, DraftTable, Line, draft_text, read_back
 from musclesolve.drafting.emg_channels import emg_tables
@@ -188,7 +189,7 @@ def draft_trial(
         *_force_tables(files, feet),
         *emg,
         DraftTable("muscles", (bundled,), tuple(muscles)),
-        DraftTable("sharing", (Line("cost", "activation_volume", "the default; others: docs/costs.md"),)),
+        DraftTable("sharing", (Line("cost", USUAL_COST, "the default; others: docs/costs.md"),)),
     )
     tables = read_back(TITLE, tables)
     todos = tuple(todo for table in tables for todo in table.todos)

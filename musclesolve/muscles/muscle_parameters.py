@@ -32,7 +32,8 @@ class MuscleParameters:
 
     max_isometric_force F0 [N], optimal_fiber_length L0 [m], tendon_slack_length [m], pennation_angle at L0 [rad],
     max_shortening_velocity [L0 / s], tendon_strain: of the tendon at one maximum isometric force, of no use where
-    tendons are rigid; families: Hill curves with the muscles that have them; passive: the passive elements.
+    tendons are rigid; joints_crossed: how many joints the muscle crosses; families: Hill curves with the muscles that
+    have them; passive: the passive elements.
     """
 
     names: tuple[str, ...]
@@ -42,6 +43,7 @@ class MuscleParameters:
     pennation_angle: Array
     max_shortening_velocity: Array
     tendon_strain: Array
+    joints_crossed: Array
     families: Families
     passive: PassiveElement
 
@@ -58,7 +60,9 @@ class MuscleParameters:
         tendon_strain: ArrayLike = TENDON_STRAIN,
         passive: Sequence[ArrayLike] | None = None,
     ) -> MuscleParameters:
-        """Muscles that all have the same Hill curves; each parameter (n,), or one number for all muscles.
+        """Muscles of one joint with the same Hill curves; each parameter (n,), or one number for all muscles.
+
+        Where some cross more joints: `dataclasses.replace(muscles, joints_crossed=...)`.
 
         Args:
             names: of the n muscles.
@@ -89,6 +93,7 @@ class MuscleParameters:
             of_each(pennation_angle),
             of_each(max_shortening_velocity),
             of_each(tendon_strain),
+            of_each(1.0),
             ((family, np.arange(len(names))),),
             PassiveElement(*map(of_each, element)),
         )

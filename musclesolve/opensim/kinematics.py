@@ -132,3 +132,30 @@ def joint_motion(
     for axis, x, about in spins:
         axes.append(AxisMotion(axis, x, np.concatenate([about, np.cross(position, about)], axis=1)))
     return JointMotion(rotation, position, axes)
+
+
+APART = 0.10
+"""Joints whose centers lie nearer to each other [m] count as one: ankle and subtalar joint, vertebrae, fingers."""
+
+
+def joints_crossed(model: OpenSimModel, muscles: Sequence[str]) -> Array:
+    """How many joints that can move each muscle crosses, (n,), 0 if none; in the default pose, see `APART`."""
+    values = coordinate_values(model, {})
+    pose = body_motion(model, values)
+    free = {name for name, coordinate in model.coordinates.items() if not coordinate.locked}
+    body = [model.body_number[joint.outboard.body] for joint in model.joints]
+    local = np.array([joint.outboard.position for joint in model.joints]).reshape(-1, 3, 1)
+    center = (pose.rotation[0, body] @ local)[:, :, 0] + pose.position[0, body]
+    near = np.linalg.norm(center[:, None] - center[None], axis=2) < APART
+    counts = []
+    for name in muscles:
+        moving = model.crossing[name] & free
+        rest = {k for k, joint in enumerate(model.joints) if joint.moved_by & moving}
+        count = 0
+        while rest:
+            count, cluster = count + 1, {rest.pop()}
+            while linked := {k for k in rest if near[k, list(cluster)].any()}:
+                cluster |= linked
+                rest -= linked
+        counts.append(count)
+    return np.array(counts, dtype=float)

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve.errors import InputError
@@ -27,7 +28,11 @@ from musclesolve.opensim.xml_tree import Element
 
 
 def muscle_parameters(
-    muscles: Sequence[OpenSimMuscle], *, with_passive: bool = True, tendon_strain: TendonStrain | None = None
+    muscles: Sequence[OpenSimMuscle],
+    *,
+    with_passive: bool = True,
+    tendon_strain: TendonStrain | None = None,
+    joints_crossed: ArrayLike = 1.0,
 ) -> MuscleParameters:
     """The parameters of n muscles with their own curves.
 
@@ -36,6 +41,7 @@ def muscle_parameters(
         with_passive: False: passive elements without force.
         tendon_strain: instead of the strains of the model. Words are "all", "achilles" (soleus and gastrocnemius),
             names without _r and _l, and names.
+        joints_crossed: see `joints_crossed` in kinematics.py; (n,), or one number for all muscles.
 
     Raises:
         InputError: see `stated_strains`.
@@ -57,6 +63,7 @@ def muscle_parameters(
         pennation_angle=np.array([muscle.pennation_angle for muscle in muscles]),
         max_shortening_velocity=np.array([muscle.max_contraction_velocity for muscle in muscles]),
         tendon_strain=stated_strains(of_model, tendon_strain, levels, "this choice of muscles"),
+        joints_crossed=np.array(np.broadcast_to(joints_crossed, len(names)), dtype=float),
         families=families_of([curve_family(muscle) for muscle in muscles]),
         passive=PassiveElement(force * float(with_passive), strain[:, 0], strain[:, 1]),
     )

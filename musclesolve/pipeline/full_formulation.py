@@ -49,7 +49,7 @@ def full_problem(
         states: muscles of one leg or of both along the motion; n muscles in all.
         dofs: names of the m degrees of freedom that the muscles serve; all others have drivers.
         reserve_weight: see FullProblem.
-        data: further fields of Problem that some costs need, beside fiber velocities and optimal fiber lengths.
+        data: further fields of Problem that some costs need, beside what muscles have of themselves.
 
     Raises:
         InputError: a degree of freedom is unknown; there is none, or there are no muscles.
@@ -66,7 +66,7 @@ def full_problem(
     rows = np.concatenate([_flat(_rows(model, moved, state)) for state in states], axis=1)
     muscles = [state.muscles.parameters for state in states]
     fibers = {"fiber_velocity": _joined(states, "fiber_velocity")}
-    fibers["optimal_fiber_length"] = _joined(muscles, "optimal_fiber_length")
+    fibers |= {name: _joined(muscles, name) for name in ("optimal_fiber_length", "joints_crossed")}
     needed = required_force(model, moved.q, moved.qd, moved.qdd, wrenches).reshape(len(moved.q), -1)
     return FullProblem(
         jacobian=_flat(jacobian),

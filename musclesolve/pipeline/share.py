@@ -90,6 +90,7 @@ def sharing_problem(part: Part, sharing: Sharing) -> Problem:
         dof=part.shared,
         fiber_velocity=state.fiber_velocity,
         optimal_fiber_length=state.parameters.optimal_fiber_length,
+        joints_crossed=state.parameters.joints_crossed,
         reaction_matrix=None if loads is None else loads.matrix,
         reaction_offset=None if loads is None else loads.offset(state.passive_force),
         reaction=None if loads is None else loads.components,

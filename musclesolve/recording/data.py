@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from musclesolve._util.arrays import Array, Mask
+from musclesolve.constants import USUAL_COST
 from musclesolve.recording.schema import Document
 
 Side = Literal["r", "l"]
@@ -233,7 +234,7 @@ class MuscleOptions:
 class SharingOptions:
     """How forces are shared: cost and solver by name, weight of reserves (None: none), dofs (None: all)."""
 
-    cost: str = "activation_volume"
+    cost: str = USUAL_COST
     solver: str = "batch"
     reserve_weight: float | None = None
     dofs: tuple[str, ...] | None = None

@@ -8,6 +8,7 @@ from typing import Unpack
 import xarray as xr
 
 from musclesolve._util.progress import Progress, no_progress
+from musclesolve.constants import USUAL_COST
 from musclesolve.opensim.model import OpenSimModel
 from musclesolve.pipeline.body import Sharing
 from musclesolve.pipeline.opensim.coordinate_motion import Source
@@ -58,7 +59,7 @@ def share_model(
     model: OpenSimModel | str | Path,
     coordinates: Source,
     moments: Source | None = None,
-    cost: str | Cost = "stress_cubed",
+    cost: str | Cost = USUAL_COST,
     solver: str | Solver = "batch",
     **choices: Unpack[Choices],
 ) -> xr.Dataset:

@@ -26,6 +26,7 @@ AXES = {
     "reserve_weight": "Tm",
     "fiber_velocity": "Tn",
     "optimal_fiber_length": "n",
+    "joints_crossed": "n",
     "reaction_matrix": "Tkn",
     "reaction_offset": "Tk",
     "emg": "Tn",
@@ -45,6 +46,7 @@ _LEADING = {
 OPTIONAL = {
     "fiber_velocity": "(T, n) [m/s], negative where fibers shorten",
     "optimal_fiber_length": "(n,) [m]",
+    "joints_crossed": "(n,), how many joints each muscle crosses",
     "reaction_matrix": "(T, k, n), newtons of each joint reaction for one newton of muscle force",
     "reaction_offset": "(T, k) [N], the joint reactions without contractile forces",
     "passive_force": "(T, n) [N], passive tendon forces, whose moments `moment` has no part of",
@@ -78,6 +80,7 @@ class Problem:
         fiber_velocity: (T, n) [m/s], negative where fibers shorten. This and what follows is there for the costs
             that need it.
         optimal_fiber_length: (n,) [m].
+        joints_crossed: (n,) how many joints each muscle crosses.
         reaction_matrix: (T, k, n) [N per N of muscle force], of joint reactions R = reaction_matrix F +
             reaction_offset.
         reaction_offset: (T, k) [N].
@@ -102,6 +105,7 @@ class Problem:
     dof: tuple[str, ...] | None = None
     fiber_velocity: Array | None = None
     optimal_fiber_length: Array | None = None
+    joints_crossed: Array | None = None
     reaction_matrix: Array | None = None
     reaction_offset: Array | None = None
     emg: Array | None = None
@@ -160,6 +164,7 @@ class Problem:
             ("upper", np.isinf, "a finite bound; a large number such as 10 sets it free"),
             ("lower", lambda x: x > self.upper, "no more than upper"),
             ("optimal_fiber_length", not_positive, "a positive number [m]"),
+            ("joints_crossed", lambda x: ~(x >= 1), "one or more"),
             ("emg", lambda x: (x < 0) | np.isinf(x), "zero or more, or NaN where not measured"),
             ("passive_force", lambda x: (x < 0) | np.isinf(x), "zero or more [N]"),
             ("reserve_weight", not_positive, "a positive number, or None for no reserves"),

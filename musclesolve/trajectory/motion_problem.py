@@ -189,6 +189,7 @@ class MotionProblem:
             muscle=self.muscles.names,
             dof=self.dof,
             optimal_fiber_length=self.muscles.parameters.optimal_fiber_length,
+            joints_crossed=self.muscles.parameters.joints_crossed,
             emg=self.emg,
         )
 

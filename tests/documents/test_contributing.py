@@ -19,7 +19,7 @@ import musclesolve as ms
 from musclesolve.data import reference_stride
 
 elbow = ms.Problem([[0.05, 0.03, -0.04]], [20.0], [1000.0, 400.0, 400.0], [1000.0, 400.0, 400.0],
-                   optimal_fiber_length=[0.1, 0.1, 0.1])
+                   optimal_fiber_length=[0.1, 0.1, 0.1], joints_crossed=[1, 1, 2])
 assert "fiber_work" in ms.costs() and "cobyqa" in ms.solvers()
 wanted = ms.solve(elbow, "force_squared", "slsqp").activation
 np.testing.assert_allclose(ms.solve(elbow, "fiber_work", "slsqp").activation, wanted, atol=1e-6)

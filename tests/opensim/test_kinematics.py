@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +12,7 @@ from joined_legs import reversed_joint
 from small_model import save_model
 
 from musclesolve._util.arrays import Array
-from musclesolve.opensim.kinematics import body_motion, coordinate_values
+from musclesolve.opensim.kinematics import body_motion, coordinate_values, joints_crossed
 from musclesolve.opensim.model import OpenSimModel, rotation_xyz
 from musclesolve.opensim.read_model import read_osim
 
@@ -83,3 +85,17 @@ def test_twists_of_reversed_joints(tmp_path: Path, name: str) -> None:
     model = read_osim(save_model(tmp_path, reversed_joint(name)))
     assert [joint.name for joint in model.joints if joint.is_reversed] == [name]
     check_twists(model)
+
+
+def test_joints_that_muscles_cross(public_model: Callable[[str], OpenSimModel]) -> None:
+    """Ankle and subtalar joint count as one, a knee by couplers too; joints that are locked do not count."""
+    legs = {"gait2392": ("med_gas", "rect_fem", "soleus"), "rajagopal_2016": ("gasmed", "recfem", "soleus")}
+    for file, (calf, thigh, soleus) in legs.items():
+        model = public_model(file)
+        names = [f"{name}_{side}" for name in (calf, thigh, soleus) for side in "rl"]
+        np.testing.assert_array_equal(joints_crossed(model, names), [2, 2, 2, 2, 1, 1])
+    arm = public_model("arm26")
+    np.testing.assert_array_equal(joints_crossed(arm, ["TRIlong", "TRIlat", "BIClong", "BRA"]), [2, 1, 2, 1])
+    stiff = replace(arm.coordinates["r_shoulder_elev"], locked=True)
+    locked = replace(arm, coordinates={**arm.coordinates, "r_shoulder_elev": stiff})
+    np.testing.assert_array_equal(joints_crossed(locked, ["TRIlong", "BIClong"]), [1, 1])

@@ -33,6 +33,7 @@ def equipped(problem: Problem, alike: bool = False, seed: int = 3) -> Problem:
     data = {
         "fiber_velocity": random.uniform(-0.5, 0.5, (frames, muscles)),
         "optimal_fiber_length": random.uniform(0.03, 0.2, muscles),
+        "joints_crossed": 1.0 + np.arange(muscles) % 2,
         "reaction_matrix": random.uniform(-1.0, 1.0, (frames, 6, muscles)) * across,
         "reaction_offset": random.uniform(-800.0, 800.0, (frames, 6)),
         "emg": np.where(
@@ -43,6 +44,7 @@ def equipped(problem: Problem, alike: bool = False, seed: int = 3) -> Problem:
         data = {
             "fiber_velocity": np.full((frames, muscles), -0.1),
             "optimal_fiber_length": np.full(muscles, 0.1),
+            "joints_crossed": np.ones(muscles),
             "reaction_matrix": np.ones((frames, 6, muscles)),
             "reaction_offset": np.full((frames, 6), -100.0),
             "emg": np.full((frames, muscles), 0.2),

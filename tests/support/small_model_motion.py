@@ -26,7 +26,7 @@ def small_motion(model: OpenSimModel) -> dict[str, np.ndarray]:
 
 def feasible_moments(model: OpenSimModel, **choices: object) -> dict[str, np.ndarray]:
     """Moments [N m] of activations 0.3 and of the passive forces."""
-    given: Choices = {"dofs": DOFS, **choices}  # type: ignore[typeddict-item]
+    given: Choices = {"dofs": DOFS, "passive": "table", **choices}  # type: ignore[typeddict-item]
     none = {name: np.zeros(len(TIME)) for name in DOFS}
     problem = opensim_problem(model, small_motion(model), none, **given)
     assert problem.passive_force is not None

@@ -85,6 +85,7 @@ def with_tendons(data: xr.Dataset) -> xr.Dataset:
     """The same with fibers of 0.1 m and elastic tendons, whose strain follows the activation."""
     data, over = data.copy(deep=True), ("time", "muscle")
     activation = data["activation"].values
+    data["joints_crossed"] = (("muscle",), np.ones(activation.shape[1]))
     data["optimal_fiber_length"] = (("muscle",), np.full(activation.shape[1], 0.1))
     data["fiber_length"] = (over, 0.12 - 0.04 * activation)
     data["fiber_velocity"] = (over, np.gradient(data["fiber_length"].values, data["time"].values, axis=0))

@@ -42,6 +42,7 @@ from musclesolve.cli.options import (
     stated_strains,
 )
 from musclesolve.cli.printing import complain, finish, progress
+from musclesolve.constants import USUAL_COST
 from musclesolve.data.bundled import reference_stride
 from musclesolve.plotting.page.page_style import A4_PAGE, page_style
 
@@ -108,9 +109,9 @@ def share(
     output: Output,
     moments: Moments = None,
     loads: Loads = None,
-    cost: ModelCost = "stress_cubed",
+    cost: ModelCost = USUAL_COST,
     solver: ModelSolver = "batch",
-    passive: Passive = "table",
+    passive: Passive = "none",
     tendon: Tendon = "rigid",
     tendon_strain: TendonStrain = None,
     side: Sides = Side.both,

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+import numpy as np
 
 from muscle_db import MuscleDatabase
 from muscle_db.model import DEGREES_OF_FREEDOM
@@ -83,9 +85,21 @@ def place_muscles(
     )
     return LegMuscles(
         side=side,
-        parameters=parameters,
+        parameters=replace(parameters, joints_crossed=_joints_crossed(model, paths, side)),
         short_names=tuple(muscle.short_name for muscle in muscles),
         groups=tuple(muscle.group for muscle in muscles),
         paths=paths,
         segment_scale={frame: placed.scale for frame, placed in maps.items()},
     )
+
+
+def _joints_crossed(model: Model, paths: Paths, side: str) -> Array:
+    """How many of hip, knee and ankle the path of each muscle crosses, (n,): it has points on both sides of them."""
+    joints = [model.dof(f"{dof}_{side}") for dof in LEG_DOFS]
+    beyond = model.tree.distal_frames[paths.point_body][:, joints] > 0.0
+    muscle = paths.layout.node_muscle[: len(beyond)]
+    points = np.eye(muscle.max() + 1)[muscle].T  # (n, P)
+    count = points @ beyond
+    crossed = (count > 0.0) & (count < points.sum(axis=1, keepdims=True))
+    stems = np.array([dof.partition("_")[0] for dof in LEG_DOFS])
+    return np.sum([crossed[:, stems == joint].any(axis=1) for joint in np.unique(stems)], axis=0, dtype=float)

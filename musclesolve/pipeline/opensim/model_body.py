@@ -14,6 +14,7 @@ from musclesolve._util.arrays import Array, Indices, within
 from musclesolve._util.checks import check_choice, check_number
 from musclesolve._util.message_text import few
 from musclesolve._util.sides import ALL_SIDES, side_of, split_side, with_side
+from musclesolve.constants import USUAL_COST
 from musclesolve.errors import InputError
 from musclesolve.muscles.muscle_state import MuscleState
 from musclesolve.muscles.tendon_strain import TendonStrain, check_tendon, check_tendon_strains
@@ -25,6 +26,7 @@ from musclesolve.opensim.geometry import (
     shift_note,
     tendon_shifts,
 )
+from musclesolve.opensim.kinematics import joints_crossed
 from musclesolve.opensim.model import Joint, OpenSimModel
 from musclesolve.opensim.muscle_parameters import curve_notes, muscle_parameters
 from musclesolve.opensim.read_model import read_osim
@@ -50,8 +52,6 @@ from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solver.solver_registry import Solver, find_solver
 
 PASSIVE = ("table", "none")
-COST, SOLVER = "stress_cubed", "batch"
-"""How moments are shared unless asked otherwise."""
 TIME_RANGE = "time range"
 
 
@@ -78,7 +78,7 @@ class ModelOptions:
     muscles: Sequence[str] | None = None
     dofs: Sequence[str] | None = None
     side: str = "both"
-    passive: str = "table"
+    passive: str = "none"
     reserve_weight: float | None = None
     cutoff_hz: float | None = 6.0
     start_s: float | None = None
@@ -201,7 +201,7 @@ def opensim_problem(
             dofs: names of the shared coordinates; unless given, all angles that muscles act on, without locked and
                 driven ones.
             side: "r", "l" or "both": leaves out names that end in _l or _r.
-            passive: "table": passive forces of the model; "none".
+            passive: "none", as OpenSim's static optimization; "table": passive forces of the model.
             reserve_weight: see `Problem`.
             cutoff_hz: low-pass filter of the coordinates, amplitude halved at this frequency; None: not filtered.
             start_s, end_s: of the time range.
@@ -309,7 +309,10 @@ def model_body(
     # the muscles, with elastic tendons longer than those of the model where its paths are
     rigid = options.tendon == "rigid"
     muscles = muscle_parameters(
-        choice.muscles, with_passive=options.passive == "table", tendon_strain=options.tendon_strain
+        choice.muscles,
+        with_passive=options.passive == "table",
+        tendon_strain=options.tendon_strain,
+        joints_crossed=joints_crossed(model, choice.names),
     )
     shift = np.zeros(len(muscles.names))
     if not rigid:
@@ -330,7 +333,7 @@ def model_body(
     # where tendons are rigid frames stand alone: the fibers have the lengths that OpenSim gives them
     length = fiber_path_lengths(model, geometry) if rigid else geometry.length
     angle, speed = _coordinates(model, motion, choice.dofs)
-    usual = Sharing(find_cost(COST), find_solver(SOLVER), options.tendon, options.reserve_weight)
+    usual = Sharing(find_cost(USUAL_COST), find_solver("batch"), options.tendon, options.reserve_weight)
     whole = Part(
         sides=_sides(choice.dofs),
         dofs=choice.dofs,

@@ -24,7 +24,10 @@ _OF_STATE = (
     *("musculotendon_length", "musculotendon_velocity", "fiber_length", "fiber_velocity"),
     *("force_capacity", "passive_force"),
 )
-_OF_MUSCLES = ("max_isometric_force", "optimal_fiber_length", "tendon_slack_length", "pennation_angle")
+_OF_MUSCLES = (
+    *("max_isometric_force", "optimal_fiber_length", "tendon_slack_length", "pennation_angle"),
+    "joints_crossed",
+)
 TRANSLATIONS = {"joint_angle": "rad; m of a translation", "joint_moment": "N m; N of a translation"}
 TRANSLATIONS["reserve_moment"] = TRANSLATIONS["joint_moment"]
 

@@ -65,6 +65,7 @@ def leg_problem(result: xr.Dataset, side: str, reserve_weight: float | None = No
         dof=tuple(dofs),
         fiber_velocity=leg["fiber_velocity"].values,
         optimal_fiber_length=leg["optimal_fiber_length"].values,
+        joints_crossed=leg["joints_crossed"].values if "joints_crossed" in leg else None,
         passive_force=leg["passive_force"].values,
         emg=leg["measured_activation"].values if "measured_activation" in leg else None,
     )

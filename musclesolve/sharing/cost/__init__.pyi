@@ -11,6 +11,7 @@ from .named.muscle_sums import ActivationVolume as ActivationVolume
 from .named.muscle_sums import EmgTracking as EmgTracking
 from .named.muscle_sums import ForceMomentSquared as ForceMomentSquared
 from .named.muscle_sums import ForceSquared as ForceSquared
+from .named.muscle_sums import JointWeightedActivation as JointWeightedActivation
 from .named.muscle_sums import MusclePower as MusclePower
 from .named.muscle_sums import NormalizedForceSquared as NormalizedForceSquared
 from .named.muscle_sums import SoftSaturation as SoftSaturation

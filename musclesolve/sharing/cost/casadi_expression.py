@@ -17,12 +17,15 @@ from musclesolve._util.locks import CASADI
 from musclesolve._util.message_text import as_text
 from musclesolve.errors import InputError
 from musclesolve.sharing.cost.cost_base import Cost, bad_cost
-from musclesolve.sharing.problem import Problem
+from musclesolve.sharing.problem import OPTIONAL, Problem
 from musclesolve.sharing.problem_change import ProblemChange
 
 Formula = Callable[[Any, Any, Any], Any]
 
-FIELDS = ("force_capacity", "max_isometric_force", "fiber_velocity", "optimal_fiber_length", "emg", "upper")
+FIELDS = (
+    *("force_capacity", "max_isometric_force", "fiber_velocity", "optimal_fiber_length", "joints_crossed"),
+    *("emg", "upper"),
+)
 """Fields of a problem that an expression may use: one number for each muscle."""
 
 PROBES = (12, 64, 512)
@@ -51,7 +54,7 @@ def expression_cost(
         expression: `expression(activation, force, data)` gives the value of one frame. activation (n, 1) and
             force (n, 1) [N] are symbols, and so is every attribute of data.
         uses: fields of Problem that become attributes of data, (n, 1): some of force_capacity,
-            max_isometric_force, fiber_velocity, optimal_fiber_length, emg, upper.
+            max_isometric_force, fiber_velocity, optimal_fiber_length, joints_crossed, emg, upper.
         constants: further attributes of data by name, a number each or (n,) numbers.
         convex: whether you declare it convex. Then every solver for convex costs takes it, `batch` too if each
             term is of one muscle alone. `solve` checks a few points between the bounds and every solution: a
@@ -105,7 +108,7 @@ class ExpressionCost(Cost):
     @property
     def data(self) -> tuple[str, ...]:  # type: ignore[override]
         """Optional fields of Problem among those used."""
-        return tuple(name for name in self.uses if name in ("fiber_velocity", "optimal_fiber_length", "emg"))
+        return tuple(name for name in self.uses if name in OPTIONAL)
 
     @property
     def parameter_rows(self) -> int:  # type: ignore[override]

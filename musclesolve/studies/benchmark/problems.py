@@ -30,7 +30,7 @@ def random_problem(frames: int, dofs: int = 7, muscles: int = 43, seed: int = 0)
             expected="at least one of each, and no more moments than muscles",
         )
     random = np.random.default_rng(seed)
-    crossed = _crossed(dofs, muscles, random)
+    crossed, joints_crossed = _crossed(dofs, muscles, random)
     arm = random.uniform(-0.06, 0.06, (dofs, muscles)) * crossed
     strongest = np.exp(random.uniform(np.log(100.0), np.log(2500.0), muscles))
     angle = 2.0 * np.pi * np.arange(frames)[:, None] / PERIOD
@@ -52,19 +52,20 @@ def random_problem(frames: int, dofs: int = 7, muscles: int = 43, seed: int = 0)
         max_isometric_force=strongest,
         fiber_velocity=wave(-0.5, 0.5),
         optimal_fiber_length=random.uniform(0.03, 0.2, muscles),
+        joints_crossed=joints_crossed,
         emg=np.where(np.arange(muscles) % 2, activation, np.nan),
     )
 
 
-def _crossed(dofs: int, muscles: int, random: np.random.Generator) -> Array:
-    """The moments to which each muscle contributes, (m, n); every moment gets muscles."""
+def _crossed(dofs: int, muscles: int, random: np.random.Generator) -> tuple[Array, Array]:
+    """The moments to which each muscle contributes, (m, n), and of how many joints, (n,); every moment gets muscles."""
     joint = np.repeat(np.arange(dofs), np.resize(JOINT, dofs))[:dofs]
     last = joint[-1]
     # As many muscles for a joint as it has moments, the others at random joints.
     first = np.concatenate([joint, random.integers(last + 1, size=muscles - dofs)])
     second = np.minimum(first + (random.random(muscles) < 0.5), last)
     crossed: Array = ((joint[:, None] == first) | (joint[:, None] == second)).astype(np.float64)
-    return crossed
+    return crossed, 1.0 + (second > first)
 
 
 def varied(problem: Problem, frames: int, seed: int = 0) -> Problem:
@@ -98,5 +99,6 @@ def varied(problem: Problem, frames: int, seed: int = 0) -> Problem:
         dof=problem.dof,
         fiber_velocity=pattern.fiber_velocity,
         optimal_fiber_length=problem.optimal_fiber_length,
+        joints_crossed=problem.joints_crossed,
         emg=np.where(np.arange(problem.n_muscles) % 2, activation, np.nan),
     )

@@ -13,6 +13,7 @@ import muscle_db
 from muscle_db import MuscleDatabase
 from musclesolve._util.arrays import Array
 from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
+from musclesolve.dynamics.model.human_model import human_model
 from musclesolve.dynamics.model.model import Model
 from musclesolve.muscles.muscle_state import LegState, muscle_state
 from musclesolve.muscles.placing.place_muscles import place_muscles
@@ -71,3 +72,19 @@ def test_muscles_of_the_foot_in_the_neutral_pose_of_the_foot(public_model, name:
     arm, expected = own.moment_arm[:, 3][:, of_foot], sense * theirs.moment_arm[:, 0]
     np.testing.assert_allclose(arm, expected, atol=4e-4)
     assert (np.abs(expected).max(axis=0) > 0.01).sum() == 2  # the gastrocnemii
+
+
+TWO_JOINTS = {
+    *("biceps_femoris_long_head", "gastrocnemius_lateral", "gastrocnemius_medial", "gracilis"),
+    *("rectus_femoris", "sartorius", "semimembranosus", "semitendinosus", "tensor_fasciae_latae"),
+}
+
+
+@pytest.mark.parametrize("name", muscle_db.available())
+def test_muscles_of_two_joints(name: str) -> None:
+    """The nine of a leg that cross two of hip, knee and ankle, in every set and on either leg."""
+    for side in "rl":
+        muscles = place_muscles(human_model(), muscle_db.load(name), side).parameters
+        counts = dict(zip(muscles.names, muscles.joints_crossed, strict=True))
+        assert {stem.removesuffix(f"_{side}") for stem, count in counts.items() if count == 2} == TWO_JOINTS
+        assert set(counts.values()) == {1.0, 2.0}

@@ -29,7 +29,7 @@ from musclesolve.sharing.solver.solver_registry import find_solver
 
 
 def found(small: OpenSimModel, **choices: object) -> ModelBody:
-    given = {"dofs": DOFS, **choices}
+    given = {"dofs": DOFS, "passive": "table", **choices}
     return model_body(small, small_motion(small), feasible_moments(small), ModelOptions(**given))  # type: ignore[arg-type]
 
 

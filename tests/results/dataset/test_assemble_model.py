@@ -24,7 +24,8 @@ from musclesolve.sharing.solving import solve
 @pytest.fixture(scope="module")
 def shared(tmp_path_factory: pytest.TempPathFactory) -> xr.Dataset:
     small = read_osim(save_model(tmp_path_factory.mktemp("small")))
-    return share_model(small, small_motion(small), feasible_moments(small), "activation_power", dofs=DOFS)
+    moments = feasible_moments(small)
+    return share_model(small, small_motion(small), moments, "activation_power", dofs=DOFS, passive="table")
 
 
 def test_forces_and_passive_forces_give_the_moments(shared: xr.Dataset) -> None:

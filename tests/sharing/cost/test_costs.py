@@ -19,6 +19,7 @@ from musclesolve.sharing.cost.named.muscle_sums import (
     EmgTracking,
     ForceMomentSquared,
     ForceSquared,
+    JointWeightedActivation,
     MusclePower,
     NormalizedForceSquared,
     SoftSaturation,
@@ -118,7 +119,12 @@ def test_rest_costs_nothing_and_cost_only_grows(case, cost):
 
 
 def test_printed_formulas():
-    fields = {"fiber_velocity": [-0.3, 0.4], "optimal_fiber_length": [0.1, 0.05], "emg": [0.2, np.nan]}
+    fields = {
+        "fiber_velocity": [-0.3, 0.4],
+        "optimal_fiber_length": [0.1, 0.05],
+        "joints_crossed": [1, 2],
+        "emg": [0.2, np.nan],
+    }
     rows = {"reaction_matrix": [[1.0, 0.5], [0.0, -1.0]], "reaction_offset": [-300.0, 100.0]}
     arm, capacity = [[0.05, 0.04], [0.0, 0.03]], [800.0, 600.0]
     problem = Problem(arm, [10.0, 0.0], capacity, [1000.0, 800.0], **fields, **rows)
@@ -140,6 +146,8 @@ def test_printed_formulas():
     assert value(ActivationVolume(3.0)) == pytest.approx(
         (strongest * [0.1, 0.05] / 31.39e4 * a[0] ** 3).sum()
     )
+    assert value(JointWeightedActivation()) == pytest.approx(0.5**2 + 3.0 * 0.25**2)
+    assert value(JointWeightedActivation(3.0, 2.0)) == pytest.approx(0.5**3 + 2.0 * 0.25**3)
     assert value(MusclePower(1.0, least_speed=1e-9)) == pytest.approx(400 * 0.3 + 150 * 0.4)
     assert value(MusclePower(least_speed=0.3)) == pytest.approx(400**2 * 0.18 + 150**2 * 0.25)
     assert value(JointReactionSquared(effort=0.0)) == pytest.approx(175.0**2 + 50.0**2)
