@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
+
 import pytest
 from drawn_texts import drawn_texts, outside, overprinted
 from refusals import refused
@@ -33,9 +36,10 @@ def test_text_has_its_size_and_its_place(troubled, name, style):
     with page_style(style):
         figure = FIGURES[name](troubled)
     assert 25.4 * figure.get_figwidth() == pytest.approx(style.width_mm)
-    assert {each.points for each in drawn_texts(figure)} <= {style.font_pt, style.note_pt, style.title_pt}
-    assert not outside(figure)
-    assert not overprinted(figure)
+    drawn = drawn_texts(figure)
+    assert {each.points for each in drawn} <= {style.font_pt, style.note_pt, style.title_pt}
+    assert not outside(figure, drawn)
+    assert not overprinted(drawn)
 
 
 def test_the_legend_of_the_worst_case_has_rows_that_fit(troubled):
@@ -58,6 +62,16 @@ def test_the_style_is_in_force_only_within_its_context():
     with page_style(COLUMN):
         assert current_style() is COLUMN
     assert current_style() == PageStyle()
+
+
+def test_a_page_that_nothing_refers_to_takes_no_memory():
+    figure, panels = page(every_muscle(), "released", 2, 2)
+    figure.add_legend({"a": panels[0, 0].plot([0.0, 1.0])[0]})
+    drawn_texts(figure)
+    known = weakref.ref(figure)
+    del figure, panels
+    gc.collect()
+    assert known() is None
 
 
 def test_no_title_where_the_paper_has_a_caption(troubled):
@@ -99,5 +113,6 @@ def test_the_label_of_a_low_page_is_on_it(style):
     one_group["group"] = one_group["group"].copy(data=["hip_flexors"] * one_group.sizes["muscle"])
     with page_style(style):
         figure = FIGURES["function_groups"](one_group)
-    assert not outside(figure)
-    assert not overprinted(figure)
+    drawn = drawn_texts(figure)
+    assert not outside(figure, drawn)
+    assert not overprinted(drawn)

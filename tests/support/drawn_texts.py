@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import combinations
 from typing import NamedTuple
 
@@ -37,18 +38,17 @@ def drawn_texts(figure: Figure) -> list[Drawn]:
     return found
 
 
-def overprinted(figure: Figure, slack: float = 2.0) -> list[tuple[str, str]]:
+def overprinted(drawn: Sequence[Drawn], slack: float = 2.0) -> list[tuple[str, str]]:
     """Pairs of texts that lie on each other by more than so many pixels, both ways."""
-    pairs = combinations(drawn_texts(figure), 2)
-    return [(a.text, b.text) for a, b in pairs if _overlap(a.box, b.box, slack)]
+    return [(a.text, b.text) for a, b in combinations(drawn, 2) if _overlap(a.box, b.box, slack)]
 
 
-def outside(figure: Figure, slack: float = 1.0) -> list[str]:
+def outside(figure: Figure, drawn: Sequence[Drawn], slack: float = 1.0) -> list[str]:
     """Texts that reach beyond the page."""
     page = figure.bbox
     return [
         each.text
-        for each in drawn_texts(figure)
+        for each in drawn
         if each.box.x0 < -slack
         or each.box.y0 < -slack
         or each.box.x1 > page.x1 + slack

@@ -176,7 +176,10 @@ class Sheet(Figure):
         self._from_top = self.dpi_scale_trans + ScaledTranslation(0.0, 1.0, self.transFigure)  # type: ignore[arg-type]
         settings: Any = PLAIN | {"axes.labelsize": style.font_pt}
         with mpl.rc_context(settings):
-            self.panels = self.subplots(grid.rows, grid.columns, squeeze=False, sharey=sharey)
+            # Lists: an array of objects that are in a cycle with it is never collected.
+            self._rows: list[list[Axes]] = self.subplots(
+                grid.rows, grid.columns, squeeze=False, sharey=sharey
+            ).tolist()
         self._placed: dict[Axes, _Panel] = {}
         across = ScaledTranslation(-ACROSS * style.scale, 0.0, self.dpi_scale_trans)
         for (row, column), axes in np.ndenumerate(self.panels):
@@ -185,6 +188,11 @@ class Sheet(Figure):
             axes.patch.set_visible(False)
             if grid.labels:
                 axes.yaxis.set_label_coords(0.0, 0.5, axes.transAxes + across)
+
+    @property
+    def panels(self) -> np.ndarray:
+        """The grid of axes, (rows, columns)."""
+        return np.array(self._rows, dtype=object)
 
     def add_header(self, text: str, points: float, color: str = "black") -> None:
         """Add lines below those of the header; the page grows by them."""
