@@ -11,7 +11,7 @@ from weakref import finalize
 import numpy as np
 
 from musclesolve._util.arrays import Array, Mask, long_enough
-from musclesolve.checking.case import Case, filled
+from musclesolve.checking.case import filled
 from musclesolve.errors import InputError
 from musclesolve.motion.signals.low_pass import low_pass, lowest_carried
 from musclesolve.recording.data import SIDES, Markers, Side, Trial
@@ -86,6 +86,7 @@ def square_to(up: Array, vector: Array) -> Array:
     return np.asarray(vector - (vector @ up) * up)
 
 
+@once
 def carried(trial: Trial, marker: str) -> Array:
     """Return a marker (T, 3) that only the standing trial shows, carried by its cluster; NaN where that is not seen."""
     path = np.full((trial.markers.time.size, 3), np.nan)
@@ -229,6 +230,6 @@ def foot(trial: Trial, side: Side) -> Foot | None:
     return Foot(heel, toe, long_enough(ground, max(2, round(0.05 * trial.markers.rate))), air & ~ground)
 
 
-def case_feet(case: Case) -> dict[Side, Foot]:
+def seen_feet(trial: Trial) -> dict[Side, Foot]:
     """Return the feet that are seen."""
-    return {side: seen for side in SIDES if (seen := foot(case.trial, side)) is not None}
+    return {side: seen for side in SIDES if (seen := foot(trial, side)) is not None}

@@ -259,7 +259,7 @@ def _measured_masses(files: MotionFiles, case: Case | None) -> Iterator[Value]:
     if not periods:
         return
     period = float(np.median(periods))
-    first, stop = max(true_runs(measured(case)), key=lambda run: run[1] - run[0], default=(0, 0))
+    first, stop = max(true_runs(measured(case.trial)), key=lambda run: run[1] - run[0], default=(0, 0))
     count = int((stop - first) / rate / period)
     if count > 0:
         grid = time[first] + np.linspace(0.0, count * period, max(2, round(count * period * 10.0 * rate)))

@@ -12,7 +12,7 @@ from musclesolve.checking.check import check
 from musclesolve.checking.forces.center_of_pressure_check import BESIDE, MARGIN
 from musclesolve.checking.loading import load
 from musclesolve.checking.markers.trajectories import STRETCHED
-from musclesolve.checking.observed_body import case_feet
+from musclesolve.checking.observed_body import seen_feet
 from musclesolve.synthetic.trial_copy import Copy, open_copy, write_copy
 
 STRIDE = Path(musclesolve.__file__).with_name("data") / "reference_stride" / "trial.toml"
@@ -55,7 +55,7 @@ def test_a_point_of_force_beside_the_sole_is_reported(share: float, found: bool,
     copy = open_copy(STRIDE)
     case, _ = load(STRIDE)
     assert case is not None
-    foot, (plate,) = case_feet(case)["r"], copy.plates("r")
+    foot, (plate,) = seen_feet(case.trial)["r"], copy.plates("r")
     loaded = np.flatnonzero(copy.plate(plate, "force")[:, 2] > 400.0)
     middle = loaded[len(loaded) // 2]
     own = slice(middle - 25, middle + 25)

@@ -19,10 +19,10 @@ from musclesolve.checking.observed_body import (
     SMOOTH_HZ,
     Foot,
     between,
-    case_feet,
     clearly_seen,
     facing,
     once,
+    seen_feet,
     smooth,
 )
 from musclesolve.checking.repair import change_plate, in_order
@@ -31,7 +31,7 @@ from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.dynamics.model.data_files import read_table
 from musclesolve.motion.signals.low_pass import low_pass, lowest_carried
 from musclesolve.motion.walking_direction import headings
-from musclesolve.recording.data import SIDE_NAMES, SIDES, PlateForce, Side, Trial
+from musclesolve.recording.data import SIDE_NAMES, SIDES, PlateForce, Trial
 from musclesolve.recording.plates.foot_contacts import EDGE, touch, unmeasured_contacts, vertical_force
 from musclesolve.recording.trial.analysed_range import finds_range
 
@@ -56,17 +56,22 @@ def law(case: Case, *, whole_range: bool = False) -> Law | None:
 
     whole_range: use all of the time range, also where the feet show that the plates do not measure all contacts.
     """
-    center = center_of_mass(case.trial)
-    if center is None or not case.trial.forces or "plates" in case.unknown:
+    return None if "plates" in case.unknown else _law(case.trial, whole_range)
+
+
+@once
+def _law(trial: Trial, whole_range: bool) -> Law | None:
+    center = center_of_mass(trial)
+    if center is None or not trial.forces:
         return None
-    time, frames = case.trial.markers.time, within(case) if whole_range else measured(case)
+    time, frames = trial.markers.time, within(trial) if whole_range else measured(trial)
     # The ends of the recording have no second derivative.
     frames[:3] = frames[-3:] = False
-    if frames.sum() < SHORTEST * case.trial.markers.rate:
+    if frames.sum() < SHORTEST * trial.markers.rate:
         return None
     velocity = np.gradient(center, time, axis=0)
     due = np.gradient(velocity, time, axis=0) + np.array([0.0, 0.0, STANDARD_GRAVITY])
-    faced = facing(case.trial)
+    faced = facing(trial)
     ahead, _ = headings(time, center, np.tile([1.0, 0.0, 0.0], (time.size, 1)) if faced is None else faced)
     return Law(time, due, frames, ahead)
 
@@ -137,18 +142,23 @@ UNEXPLAINED, BETTER = 0.35, 0.7
 
 def time_offset(case: Case) -> float | None:
     """Return how much later the forces are than the markers [s], None where it cannot be measured."""
+    return None if "plates" in case.unknown else _time_offset(case.trial)
+
+
+@once
+def _time_offset(trial: Trial) -> float | None:
     # A great shift sets feet and plates at odds: then all frames must do. Wrong axes of the plates spoil the forward
     # direction: then the vertical one must do.
     for whole_range in (False, True):
-        required = law(case, whole_range=whole_range)
+        required = _law(trial, whole_range)
         for ahead in (True, False):
-            shift = None if required is None else _best_shift(case, required, ahead)
+            shift = None if required is None else _best_shift(trial, required, ahead)
             if shift is not None:
                 return shift
     return None
 
 
-def _best_shift(case: Case, required: Law, ahead: bool) -> float | None:
+def _best_shift(trial: Trial, required: Law, ahead: bool) -> float | None:
     """Return the shift d [s] with which the forces best accelerate the subject, None where none does well.
 
     With F(t) the total force and a(t) the acceleration of the center of mass, m (a + g) = F. The shift d minimises
@@ -156,7 +166,7 @@ def _best_shift(case: Case, required: Law, ahead: bool) -> float | None:
     over the mass, is fitted with it, so that a wrong mass does not count as a shift.
     """
     shifts = np.arange(-FARTHEST, FARTHEST + STEP / 2, STEP)
-    forces = [(plate.time, smooth_force(plate)) for plate in case.trial.forces]
+    forces = [(plate.time, smooth_force(plate)) for plate in trial.forces]
     first, last = forces[0][0][[0, -1]]
     time, due, way = (part[required.frames] for part in (required.time, required.due, required.ahead))
 
@@ -239,11 +249,11 @@ def grown(mask: Mask, count: int) -> Mask:
     return ~eroded(~mask, count)
 
 
-def within(case: Case) -> Mask:
+def within(trial: Trial) -> Mask:
     """Return which frames (T,) lie in the time range and in the recording of the forces."""
-    inside = np.zeros(case.trial.markers.time.size, bool)
-    inside[case.trial.frames()] = True
-    return inside & _recorded(case.trial)
+    inside = np.zeros(trial.markers.time.size, bool)
+    inside[trial.frames()] = True
+    return inside & _recorded(trial)
 
 
 def _recorded(trial: Trial) -> Mask:
@@ -255,12 +265,11 @@ def _recorded(trial: Trial) -> Mask:
     return recorded
 
 
-def measured(case: Case, feet: dict[Side, Foot] | None = None) -> Mask:
+def measured(trial: Trial) -> Mask:
     """Return the frames (T,) in which the plates hold all that carries the subject, as far as the feet show it."""
-    feet = case_feet(case) if feet is None else feet
-    trial, whole = case.trial, within(case) & clearly_seen(case.trial, list(case.trial.mapping))
+    whole = within(trial) & clearly_seen(trial, list(trial.mapping))
     count = round(DEEP * trial.markers.rate)
-    for side, foot in feet.items():
+    for side, foot in seen_feet(trial).items():
         loaded = vertical_force(trial, side) > touch(trial)
         at_odds = (eroded(foot.ground, count) & ~loaded) | (eroded(foot.air, count) & loaded)
         whole &= ~grown(at_odds & _recorded(trial), 3 * count)
@@ -272,7 +281,7 @@ def measured(case: Case, feet: dict[Side, Foot] | None = None) -> Mask:
 
 def away(case: Case, plate: PlateForce, point: Array) -> float:
     """Return the middle horizontal distance from points of force (S, 3) to the middle of the foot on the plate [m]."""
-    foot = case_feet(case).get(plate.side)
+    foot = seen_feet(case.trial).get(plate.side)
     loaded = plate.force[:, 2] > 0.3 * plate.force[:, 2].max(initial=0.0)
     loaded &= np.isfinite(point).all(axis=1)
     if foot is None or not loaded.any():
@@ -297,9 +306,9 @@ def contacts_and_forces(case: Case) -> Iterator[Finding]:
     """Compare what the feet do with what the plates show, within the time range."""
     if not case.trial.forces:
         return
-    time, rate, inside = case.trial.markers.time, case.trial.markers.rate, within(case)
+    time, rate, inside = case.trial.markers.time, case.trial.markers.rate, within(case.trial)
     edge, least, path = max(1, round(EDGE * rate)), touch(case.trial), case.trial.forces[0].path
-    for side, foot in case_feet(case).items():
+    for side, foot in seen_feet(case.trial).items():
         name, vertical = SIDE_NAMES[side], vertical_force(case.trial, side)
         loaded = eroded(foot.air, edge) & inside & (vertical > least)
         loaded = long_enough(loaded, round(SHORTEST_FORCE * rate))

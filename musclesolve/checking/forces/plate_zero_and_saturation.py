@@ -11,7 +11,7 @@ from musclesolve._util.arrays import Array, at_times, true_runs
 from musclesolve.checking.case import Case, on_plate, stretches
 from musclesolve.checking.finding import Finding, Run, finding
 from musclesolve.checking.forces.newtons_law import eroded, from_middle
-from musclesolve.checking.observed_body import Foot, case_feet
+from musclesolve.checking.observed_body import Foot, seen_feet
 from musclesolve.checking.repair import change_plate
 from musclesolve.checking.stages import Stage, asked_at
 from musclesolve.constants import STANDARD_GRAVITY
@@ -36,7 +36,7 @@ OTHER: dict[Side, Side] = {"r": "l", "l": "r"}
 @asked_at(Stage.PLATE_ZERO)
 def plate_zero(case: Case) -> Iterator[Finding]:
     """Find plates that show a force while their foot is in the air: a wrong zero, or one that does not stay."""
-    feet = case_feet(case)
+    feet = seen_feet(case.trial)
     for index, plate in enumerate(case.trial.forces):
         zeros = _zeros(case, plate, feet[plate.side]) if plate.side in feet else []
         if not zeros:
@@ -109,7 +109,7 @@ def clipped_peaks(case: Case) -> Iterator[Finding]:
 @asked_at(Stage.PLATES)
 def plate_sides(case: Case) -> Iterator[Finding]:
     """Find contacts whose force acts under the other foot."""
-    feet = case_feet(case)
+    feet = seen_feet(case.trial)
     if len(feet) < 2:
         return
     weight = case.trial.subject.mass * STANDARD_GRAVITY
