@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import gc
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
+from computed_once import compute_once
 
 from musclesolve.dynamics.inverse.external_wrenches import Wrench
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion, differentiate
@@ -23,6 +25,7 @@ REPOSITORY = Path(__file__).resolve().parent.parent
 
 def pytest_sessionstart() -> None:
     """Two processes that test side by side each compile another part first, where nothing is on disk yet."""
+    gc.disable()  # what imports and collection make stays to the end
     worker = os.environ.get("PYTEST_XDIST_WORKER")
     if worker == "gw0":
         from musclesolve.dynamics.kernel import entry as contact
@@ -34,6 +37,21 @@ def pytest_sessionstart() -> None:
         from musclesolve.sharing.kernel.compiled_solver import compile_kernel
 
         compile_kernel()
+
+
+def pytest_collection_finish() -> None:
+    """Garbage is looked for only in what tests make."""
+    gc.freeze()
+    gc.set_threshold(100_000)
+    gc.enable()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _computed_once() -> Iterator[None]:
+    """The same text is parsed, the same plates are computed once."""
+    with pytest.MonkeyPatch.context() as patch:
+        compute_once(patch)
+        yield
 
 
 @pytest.fixture(scope="session")

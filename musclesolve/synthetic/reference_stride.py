@@ -18,7 +18,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -215,6 +215,7 @@ def pressure(force: Array, moment: Array, unloaded_below: float) -> tuple[Array,
     return point, free
 
 
+@cache
 def reference_stride() -> ReferenceStride:
     """The bundled stride."""
     return read_stride(COEFFICIENTS)

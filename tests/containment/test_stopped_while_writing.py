@@ -7,6 +7,7 @@ import shutil
 import signal
 import subprocess
 import sys
+from functools import cache
 from types import SimpleNamespace
 from typing import NamedTuple
 
@@ -40,10 +41,11 @@ class Presser:
     """Presses Ctrl-C before the n-th line that is executed in one of the watched files."""
 
     def __init__(self, n: int, watched: tuple[str, ...]) -> None:
-        self.left, self.watched = n, watched
+        self.left = n
+        self.watches = cache(lambda file: file.replace("\\", "/").endswith(watched))
 
     def __call__(self, frame, event, argument):
-        if not frame.f_code.co_filename.replace("\\", "/").endswith(self.watched):
+        if not self.watches(frame.f_code.co_filename):
             return None
         if event == "line":
             self.left -= 1
@@ -104,7 +106,8 @@ def agrees(done, old, new, now, names):
 def pipeline(monkeypatch):
     """In the place of the computation: a result at once, without figures."""
     monkeypatch.setattr(one, "read_trial", lambda path: SimpleNamespace(path=path, files={}))
-    monkeypatch.setattr(one, "run", lambda trial, progress=None, **options: result())
+    data = result()
+    monkeypatch.setattr(one, "run", lambda trial, progress=None, **options: data.copy())
     monkeypatch.setattr(one, "netcdf_bytes", lambda data: b"new")
     monkeypatch.setattr(save, "FIGURES", {})
 

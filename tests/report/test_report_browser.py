@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from browser import DESKTOP, PHONE, needs_chromium, opened
+from browser import DESKTOP, PHONE, chromium, needs_chromium, opened
 from report_inputs import small, with_emg, written
 from synthetic_result import with_troubles
 
@@ -21,23 +21,29 @@ def page(tmp_path_factory):
     return write_report(paths, folder / "report.html")[0]
 
 
+@pytest.fixture(scope="module")
+def browser():
+    with chromium() as started:
+        yield started
+
+
 @pytest.mark.parametrize("size", [DESKTOP, PHONE])
-def test_no_error_no_request_no_sideways_scrolling(page, size):
-    with opened(page, size) as shown:
+def test_no_error_no_request_no_sideways_scrolling(page, browser, size):
+    with opened(page, size, browser) as shown:
         assert shown.errors == [] and shown.requests == []
         shown.page.evaluate("document.querySelectorAll('details').forEach(each => each.open = true)")
         assert shown.page.evaluate("document.documentElement.scrollWidth") <= size[0]
 
 
-def test_a_link_opens_the_trial_that_it_leads_into(page):
-    with opened(page) as shown:
+def test_a_link_opens_the_trial_that_it_leads_into(page, browser):
+    with opened(page, browser=browser) as shown:
         assert not shown.page.evaluate("document.getElementById('t2').open")
         shown.page.evaluate("location.hash = '#t2-s-limits'")
         shown.page.wait_for_function("document.getElementById('t2').open")
 
 
-def test_on_paper_every_trial_is_open_and_no_figure_is_taller_than_a_page(page, tmp_path):
-    with opened(page) as shown:
+def test_on_paper_every_trial_is_open_and_no_figure_is_taller_than_a_page(page, browser):
+    with opened(page, browser=browser) as shown:
         shown.page.evaluate("dispatchEvent(new Event('beforeprint'))")
         shown.page.emulate_media(media="print")
         assert shown.page.evaluate("document.getElementById('t2').open")
@@ -48,7 +54,7 @@ def test_on_paper_every_trial_is_open_and_no_figure_is_taller_than_a_page(page, 
         assert shown.page.pdf().startswith(b"%PDF")
 
 
-def test_copied_methods_are_text(page):
-    with opened(page) as shown:
+def test_copied_methods_are_text(page, browser):
+    with opened(page, browser=browser) as shown:
         shown.page.click("button[data-copy='methods-text']")
         shown.page.wait_for_function("document.querySelector('button[data-copy]').textContent != 'Copy'")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -31,17 +31,25 @@ class OpenPage:
 
 
 @contextmanager
-def opened(path: Path, size: tuple[int, int] = DESKTOP) -> Iterator[OpenPage]:
-    """Open a file in a window of a size [px]."""
+def chromium() -> Iterator[object]:
+    """A browser; starting it takes longer than opening a page."""
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as play:
         browser = play.chromium.launch(executable_path=CHROMIUM, args=list(FLAGS))
-        page = browser.new_page(viewport={"width": size[0], "height": size[1]})
+        yield browser
+        browser.close()
+
+
+@contextmanager
+def opened(path: Path, size: tuple[int, int] = DESKTOP, browser: object = None) -> Iterator[OpenPage]:
+    """Open a file in a window of a size [px], of its own, in a browser or in a new one."""
+    with nullcontext(browser) if browser is not None else chromium() as used:
+        page = used.new_page(viewport={"width": size[0], "height": size[1]})
         found = OpenPage(page)
         page.on("console", lambda line: line.type == "error" and found.errors.append(line.text))
         page.on("pageerror", lambda error: found.errors.append(str(error)))
         page.on("request", lambda asked: asked.url.startswith("http") and found.requests.append(asked.url))
         page.goto(path.resolve().as_uri())
         yield found
-        browser.close()
+        page.close()

@@ -1,0 +1,57 @@
+"""What many tests need and none doubts is computed once: plates under the bundled stride, numbers of the same text."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from musclesolve.dynamics.inverse.external_wrenches import Wrench
+from musclesolve.recording.text import number_rows
+from musclesolve.synthetic.reference_stride import ReferenceStride
+
+KEPT = 100
+"""Answers of each function that are kept, those that were asked for last."""
+
+
+class Answers:
+    """Answers by question."""
+
+    def __init__(self) -> None:
+        self._known: OrderedDict[Hashable, Any] = OrderedDict()
+
+    def of(self, question: Hashable, compute: Callable[[], Any]) -> Any:
+        """The answer to a question, computed where it is not known."""
+        if question not in self._known:
+            self._known[question] = compute()
+        self._known.move_to_end(question)
+        if len(self._known) > KEPT:
+            self._known.popitem(last=False)
+        return self._known[question]
+
+
+def compute_once(patch: pytest.MonkeyPatch) -> None:
+    """Keep what has been computed, and hand out copies."""
+    texts, strides = Answers(), Answers()
+    numbers, wrenches = number_rows._all_at_once, ReferenceStride.wrenches
+
+    def numbers_once(lines: list[str], *how: Hashable) -> np.ndarray | None:
+        text = hashlib.blake2b("\n".join(lines).encode("utf-8", "surrogatepass")).digest()
+        found = texts.of((text, *how), lambda: numbers(lines, *how))
+        return None if found is None else found.copy()
+
+    def wrenches_once(stride: ReferenceStride, time: np.ndarray) -> list[Wrench]:
+        time = np.asarray(time, float)
+        # The stride is kept with its answer: no other one can have its identity meanwhile.
+        _, found = strides.of(
+            (id(stride), time.shape, time.tobytes()), lambda: (stride, wrenches(stride, time))
+        )
+        return [replace(each, force=each.force.copy(), moment=each.moment.copy()) for each in found]
+
+    patch.setattr(number_rows, "_all_at_once", numbers_once)
+    patch.setattr(ReferenceStride, "wrenches", wrenches_once)
