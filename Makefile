@@ -16,6 +16,8 @@ RUN    := $(VENV)/$(SCRIPTS)/python
 # One thread per linear-algebra call: the tests run side by side already.
 export OMP_NUM_THREADS ?= 1
 export PIP_DISABLE_PIP_VERSION_CHECK ?= 1
+# Bytecode is kept: the tests start many processes, and each would compile the package again.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: demo test lint package docs recipes bench clean
 .DELETE_ON_ERROR:

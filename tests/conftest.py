@@ -24,23 +24,25 @@ REPOSITORY = Path(__file__).resolve().parent.parent
 
 
 def pytest_sessionstart() -> None:
-    """Two processes that test side by side each compile another part first, where nothing is on disk yet."""
+    """Of two processes that test side by side the second compiles now, where nothing is on disk yet.
+
+    Meanwhile the first collects, and keeps the test modules as bytecode, which the second then finds.
+    """
     gc.disable()  # what imports and collection make stays to the end
-    worker = os.environ.get("PYTEST_XDIST_WORKER")
-    if worker == "gw0":
+    if os.environ.get("PYTEST_XDIST_WORKER") == "gw1":
         from musclesolve.dynamics.kernel import entry as contact
         from musclesolve.muscles.paths.kernel.entry import PATHS
 
         for function in (PATHS, contact.SOLVE, contact.RESIST, contact.TOUCH):
             function.load()
-    elif worker == "gw1":
-        from musclesolve.sharing.kernel.compiled_solver import compile_kernel
-
-        compile_kernel()
 
 
 def pytest_collection_finish() -> None:
-    """Garbage is looked for only in what tests make."""
+    """The first process compiles the other part; from now on garbage is looked for, in what tests make alone."""
+    if os.environ.get("PYTEST_XDIST_WORKER") == "gw0":
+        from musclesolve.sharing.kernel.compiled_solver import compile_kernel
+
+        compile_kernel()
     gc.freeze()
     gc.set_threshold(100_000)
     gc.enable()

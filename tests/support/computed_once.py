@@ -6,6 +6,7 @@ import hashlib
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from dataclasses import replace
+from functools import wraps
 from typing import Any
 
 import numpy as np
@@ -40,6 +41,7 @@ def compute_once(patch: pytest.MonkeyPatch) -> None:
     texts, strides = Answers(), Answers()
     numbers, wrenches = number_rows._all_at_once, ReferenceStride.wrenches
 
+    @wraps(numbers)
     def numbers_once(lines: list[str], *how: Hashable) -> np.ndarray | None:
         text = hashlib.blake2b("\n".join(lines).encode("utf-8", "surrogatepass")).digest()
         found = texts.of((text, *how), lambda: numbers(lines, *how))
