@@ -1,6 +1,7 @@
 # Every target makes its own environment in .venv first; nothing else on the machine is changed.
 #   make demo     the bundled reference stride, end to end
 #   make test     the tests
+#   make test-thorough  the same, with every case of the largest sweeps
 #   make lint     formatting, lint, types
 #   make package  wheel and sdist; the wheel installed into an empty environment, and used from another folder
 #   make docs     the documentation as a site, in site/index.html; every warning is an error
@@ -19,7 +20,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK ?= 1
 # Bytecode is kept: the tests start many processes, and each would compile the package again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test lint package docs recipes bench clean
+.PHONY: demo test test-thorough lint package docs recipes bench clean
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/installed
@@ -28,6 +29,9 @@ demo: $(VENV)/installed
 
 test: $(VENV)/installed
 	$(RUN) -m pytest -n 2 --dist worksteal tests
+
+test-thorough: export MUSCLESOLVE_TESTS := thorough
+test-thorough: test
 
 lint: $(VENV)/linters
 	$(RUN) -m ruff format --check .

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from thorough import some
 
 from benchmarks.opensim_differential.comparison import AGREES, DIFFERS, REFUSED, compared
 from benchmarks.opensim_differential.opensim_answers import Answers
@@ -22,9 +23,9 @@ SEED, MUTANTS = 7, 230
 
 @pytest.fixture(scope="module")
 def done(tmp_path_factory: pytest.TempPathFactory) -> list[Outcome]:
-    """Every kind of mutant once, in a pose and in one frame of a motion."""
+    """Every third kind of mutant once, each in a thorough run, in a pose and in one frame of a motion."""
     folder = tmp_path_factory.mktemp("mutants")
-    return list(outcomes(mutants(MUTANTS, SEED, folder, poses=1, frames=1)))
+    return list(outcomes(some(mutants(MUTANTS, SEED, folder, poses=1, frames=1), 3)))
 
 
 def differing(found: list[Outcome]) -> list[str]:
@@ -42,9 +43,10 @@ def test_no_mutant_differs_without_a_word(done: list[Outcome]) -> None:
 
 def test_most_mutants_agree_in_all_and_each_kind_of_number_is_compared(done: list[Outcome]) -> None:
     used = [each for each in done if not each.refusal]
-    assert len(used) >= 200
+    assert len(used) >= 0.87 * len(done) > 60
     agree = Counter(f.quantity for each in used for f in each.findings if f.verdict == AGREES)
-    assert min(agree[quantity] for quantity in ("length", "arm", "moment", "force", "capacity")) >= 120
+    least = min(agree[quantity] for quantity in ("length", "arm", "moment", "force", "capacity"))
+    assert least >= 0.52 * len(done)
     assert all(f.what for each in used for f in each.findings if f.verdict == REFUSED)
 
 
