@@ -168,7 +168,8 @@ def test_benchmark_and_share(tmp_path):
     model = save_model(tmp_path)
     coordinates, moments = save_inputs(tmp_path, read_osim(model))
     chosen = [part for dof in DOFS for part in ("--coordinate", dof)]
-    words = ["--model", model, "--coordinates", coordinates, "--moments", moments, *chosen, "--no-figures"]
+    words = ["--model", model, "--coordinates", coordinates, "--moments", moments, *chosen]
+    words += ["--passive", "table", "--no-figures"]
     document = strictly(call("share", *words, "-o", tmp_path / "out", "--json").stdout)
     assert set(document) == RUN_KEYS and document["legs"]["right"]["solved"] == 61
     assert document["trial"] == coordinates.resolve().as_posix() and len(document["files"]) == 4

@@ -32,7 +32,8 @@ def share(inputs: list[Path], folder: Path, *more: str) -> Result:
     names = ("--model", "--coordinates", "--moments")
     files = [part for name, file in zip(names, inputs, strict=True) for part in (name, str(file))]
     chosen = [part for dof in DOFS for part in ("--coordinate", dof)]
-    return CliRunner().invoke(cli.app, ["share", *files, *chosen, "-o", str(folder), *more])
+    words = ["share", *files, *chosen, "--passive", "table", "-o", str(folder), *more]
+    return CliRunner().invoke(cli.app, words)
 
 
 def test_result_storage_files_and_summary(inputs: list[Path], tmp_path: Path) -> None:
