@@ -82,6 +82,10 @@ TendonStrain = Annotated[
         "achilles=0.08; repeatable; default: those of the model.",
     ),
 ]
+ContactSpacing = Annotated[
+    float | None,
+    typer.Option(help="Distance of the medial and lateral contact of a knee \\[m]; default: by the shank."),
+]
 Coordinate = Annotated[
     list[str] | None,
     typer.Option(

@@ -59,7 +59,10 @@ def run_document(result: xr.Dataset, uncertainty: xr.Dataset | None = None) -> d
         "largest_kkt_residual": facts.largest_kkt_residual,
         "tendons": _tendons(facts),
         "fiber_lengths": fibers and dict(zip(("shortest", "longest"), map(asdict, fibers), strict=True)),
-        "contact_force_peaks_body_weights": _contact(facts) if "joint_reaction" in result else None,
+        "contact_force_peaks_body_weights": _contact(facts.contact_by_joint)
+        if "joint_reaction" in result
+        else None,
+        "knee_contact_peaks_body_weights": _contact(facts.knee_peaks) or None,
         "consistency": moved
         and {
             "rms_m": moved.overall,
@@ -110,11 +113,11 @@ def _side(side: str) -> str:
     return SIDE_NAMES.get(side, side)
 
 
-def _contact(facts: Facts) -> dict[str, Any]:
-    def of_legs(peaks: Mapping[str, ContactPeak]) -> dict[str, float]:
-        return {_side(side): peak.body_weights for side, peak in peaks.items()}
-
-    return {joint: of_legs(peaks) for joint, peaks in facts.contact_by_joint.items()}
+def _contact(peaks: Mapping[str, Mapping[str, ContactPeak]]) -> dict[str, dict[str, float]]:
+    return {
+        joint: {_side(side): peak.body_weights for side, peak in of_legs.items()}
+        for joint, of_legs in peaks.items()
+    }
 
 
 def _tendons(facts: Facts) -> dict[str, Any] | None:
@@ -189,7 +192,7 @@ def comparison_document(comparison: xr.Dataset) -> dict[str, Any]:
         "costs": {
             cost: {
                 "legs": {leg.name: leg_document(leg) for leg in under.legs.values()},
-                "contact_force_peaks_body_weights": _contact(under),
+                "contact_force_peaks_body_weights": _contact(under.contact_by_joint),
                 "mean_co_contraction": facts.co_contraction[cost],
                 "emg_correlation": {each.name: each.correlation for each in under.channels} or None,
             }

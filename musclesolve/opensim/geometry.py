@@ -137,20 +137,31 @@ def path_wrenches(model: OpenSimModel, values: Array, muscles: Sequence[str], te
     return total
 
 
-def path_pulls(model: OpenSimModel, values: Array, muscles: Sequence[str], beyond: Array) -> Array:
-    """Sums of dL/dr over the nodes on some bodies, (T, n, J, 3): minus the forces of unit tension on them.
+def path_pulls(
+    model: OpenSimModel, values: Array, muscles: Sequence[str], beyond: Array, coordinates: Sequence[str] = ()
+) -> tuple[Array, Array]:
+    """What unit tension does to some bodies and coordinates.
 
     Args:
         values: (T, K) [rad or m] of all coordinates.
         muscles: names of the n muscles.
         beyond: (J, B), one where a body belongs to a sum.
+        coordinates: names of m coordinates.
+
+    Returns:
+        Sums over the nodes on the bodies of r x dL/dr [m] about the origin of the ground and of dL/dr, (T, n, J, 6):
+        minus moment and force of unit tension on them; moment arms (T, m, n).
     """
     system = path_system(model, model.chosen(muscles))
-    pulls = np.empty((len(values), len(muscles), len(beyond), 3))
-    for part, _, paths in _blocks(system, values):
-        bodies, wrench = _unit_wrenches(system, solve_paths(*paths))
-        pulls[part] = np.einsum("jb,tnbk->tnjk", beyond[:, bodies], wrench[..., 3:])
-    return pulls
+    pulls = np.empty((len(values), len(muscles), len(beyond), 6))
+    arms = np.empty((len(values), len(coordinates), len(muscles)))
+    for part, motion, paths in _blocks(system, values, coordinates):
+        nodes = solve_paths(*paths)
+        bodies, wrench = _unit_wrenches(system, nodes)
+        pulls[part] = np.einsum("jb,tnbk->tnjk", beyond[:, bodies], wrench)
+        if coordinates:
+            arms[part] = _moment_arms(system, motion, values[part], nodes, coordinates)
+    return pulls, arms
 
 
 def _unit_wrenches(system: PathSystem, nodes: PathNodes) -> tuple[Indices, Array]:

@@ -37,30 +37,41 @@ class Sharing:
 
 @dataclass(frozen=True, eq=False)
 class JointLoads:
-    """Forces at the joints of a part as a function of its tendon forces.
+    """Forces and moments at the joints of a part as a function of its tendon forces.
 
-    contact = net + sum_m F_m sum_p dL_m/dr_p over the path points p beyond the joint: a muscle pulls each of its points
-    with -F dL/dr, and the joint carries the reaction. Axes of the laboratory: forward, left, up.
+    force  = net        + sum_m F_m sum_p dL_m/dr_p
+    moment = net_moment + sum_m F_m [sum_p (r_p - c) x dL_m/dr_p + moment of what guides its points]
 
-    net: force on the distal segment without muscle forces, (T, 3) [N] by joint; across: the sums over the points, for
-    one newton in each muscle, (T, n, 3) by joint.
+    over the path points p beyond the joint: a muscle pulls each of its points with -F dL/dr, and the joint carries the
+    reaction. The moment is about the center c of the joint. Points that move on their bodies with the joint are guided
+    by a couple between the two segments, which counts with the muscle, as in its moment arm. About the axis of a degree
+    of freedom of a rotating joint the moment is then joint moment - moment arm . tension: what the muscles leave.
+    Axes of the laboratory: forward, left, up.
+
+    net, net_moment: on the distal segment without muscle forces, (T, 3) [N, N m] by joint; across, moment_across: for
+    one newton in each muscle, (T, n, 3) [1, m] by joint.
     """
 
     net: dict[str, Array]
     across: dict[str, Array]
+    net_moment: dict[str, Array]
+    moment_across: dict[str, Array]
 
     def contact(self, tension: Array) -> dict[str, Array]:
         """Force on the distal segment with tendon forces (T, n) [N], (T, 3) [N] by joint."""
-        return {
-            joint: self.net[joint] + np.einsum("tm,tmx->tx", tension, across)
-            for joint, across in self.across.items()
-        }
+        return _with_muscles(self.net, self.across, tension)
+
+    def contact_moment(self, tension: Array) -> dict[str, Array]:
+        """Moment on the distal segment about the joint center with tendon forces (T, n) [N], (T, 3) [N m] by joint."""
+        return _with_muscles(self.net_moment, self.moment_across, tension)
 
     def part(self, joints: Sequence[str], muscles: Indices) -> JointLoads:
         """The loads of some joints by the forces of all k muscles that cross them, whose numbers are `muscles` (k,)."""
         return JointLoads(
             {joint: self.net[joint] for joint in joints},
             {joint: self.across[joint][:, muscles] for joint in joints},
+            {joint: self.net_moment[joint] for joint in joints},
+            {joint: self.moment_across[joint][:, muscles] for joint in joints},
         )
 
     @property
@@ -76,6 +87,10 @@ class JointLoads:
     def components(self) -> tuple[str, ...]:
         """Names of the components: knee_r_x for the one of the right knee that points forward."""
         return tuple(f"{joint}_{axis}" for joint in self.net for axis in "xyz")
+
+
+def _with_muscles(net: dict[str, Array], across: dict[str, Array], tension: Array) -> dict[str, Array]:
+    return {joint: net[joint] + np.einsum("tm,tmx->tx", tension, across[joint]) for joint in net}
 
 
 @dataclass(frozen=True, eq=False)
@@ -184,6 +199,11 @@ class SharedPart:
         """Force (T, 3) [N] at each joint with muscle forces; no joints where no ground reactions are known."""
         return {} if self.part.loads is None else self.part.loads.contact(self.tension)
 
+    @cached_property
+    def contact_moment(self) -> dict[str, Array]:
+        """Moment (T, 3) [N m] at each joint about its center with muscle forces; no joints without ground reactions."""
+        return {} if self.part.loads is None else self.part.loads.contact_moment(self.tension)
+
     @property
     def net_reaction(self) -> dict[str, Array]:
         """Force (T, 3) [N] at each joint without muscle forces, NaN in frames that were not measured."""
@@ -196,7 +216,8 @@ class Body(Protocol):
 
     dofs: the M degrees of freedom of a result; angle, speed, moment (T, M) [rad, rad/s, N m; m, m/s, N of a
     translation], moment NaN where it was not measured. muscles: the names of all N muscles in the order of a result;
-    joints: of the joints whose forces are known. sharing: how moments are shared unless asked otherwise. emg:
+    joints: of the joints whose forces are known; contact_spacing: distance of the medial and the lateral contact of
+    the knees among them [m], by joint. sharing: how moments are shared unless asked otherwise. emg:
     envelopes, where EMG was recorded.
     """
 
@@ -214,6 +235,8 @@ class Body(Protocol):
     def muscles(self) -> tuple[str, ...]: ...  # noqa: D102
     @property
     def joints(self) -> tuple[str, ...]: ...  # noqa: D102
+    @property
+    def contact_spacing(self) -> dict[str, float]: ...  # noqa: D102
     @property
     def parts(self) -> Sequence[Part]: ...  # noqa: D102
     @property

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
+import numpy as np
+
 from musclesolve._util.arrays import Array, Mask
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve.dynamics.inverse.external_wrenches import Wrench
@@ -16,6 +18,7 @@ from musclesolve.motion.motion_plausibility import MotionValidity
 from musclesolve.muscles.muscle_state import LegState, muscle_state
 from musclesolve.muscles.placing.place_muscles import LEG_DOFS
 from musclesolve.pipeline.body import JointLoads, Part, Sharing
+from musclesolve.pipeline.knee_contact import spacing_of
 from musclesolve.pipeline.measured_activation import MeasuredActivation
 from musclesolve.pipeline.mechanics import JOINTS, Mechanics, leg_moments, measured_moments
 from musclesolve.pipeline.run_options import Options, check_emg
@@ -87,6 +90,16 @@ class RecordedBody:
         return tuple(f"{joint}_{side}" for side in self.options.sides for joint in JOINTS)
 
     @property
+    def contact_spacing(self) -> dict[str, float]:
+        """Distance of the medial and the lateral contact of each knee [m]: as stated, or by its breadth and stature."""
+        stature, widths = self.trial.subject.stature, self.mechanics.measured.knee_width
+        return {
+            f"knee_{side}": self.trial.contact_spacing or spacing_of(widths.get(side), stature)
+            for side in SIDES
+            if side in self.options.sides
+        }
+
+    @property
     def sharing(self) -> Sharing:
         """How the trial file, or the caller, wants the moments shared."""
         return self.options.sharing
@@ -138,11 +151,22 @@ def leg_part(
 def leg_loads(
     model: Model, motion: Motion, segments: SegmentMotion, wrenches: list[Wrench], state: LegState
 ) -> JointLoads:
-    """Loads of hip, knee and ankle of one leg."""
-    side = state.muscles.side
+    """Loads of hip, knee and ankle of one leg; moments are about hip, knee and ankle center."""
+    side, path = state.muscles.side, state.path
     names = {f"{joint}_{side}": f"{dof}_{side}" for joint, dof in JOINTS.items()}
     net = joint_loads(model, motion, segments, wrenches, list(names.values()))
+    axes, moment_across = model.tree.axes(motion.q), {}
+    for joint, name in names.items():
+        center = motion.q[:, model.tree.pivot[model.joint(name)]]
+        moment_across[joint] = path.pull_moment(model.distal_bodies(name), center)
+        # the couples that guide points and frames: about each axis what L_MT changes with the bodies at rest
+        dofs = np.sort([model.dof(f"{dof}_{side}") for dof in LEG_DOFS if dof.startswith(joint[:-1])])
+        if (guided := np.isin(path.moving_dofs, dofs)).any():
+            couple = np.linalg.pinv(axes[:, dofs])[:, :, np.isin(dofs, path.moving_dofs)]
+            moment_across[joint] += path.explicit[:, :, guided] @ couple.transpose(0, 2, 1)
     return JointLoads(
         net={joint: net[name].force for joint, name in names.items()},
-        across={joint: state.path.pull(model.distal_bodies(name)) for joint, name in names.items()},
+        across={joint: path.pull(model.distal_bodies(name)) for joint, name in names.items()},
+        net_moment={joint: net[name].moment for joint, name in names.items()},
+        moment_across=moment_across,
     )

@@ -7,12 +7,13 @@ from musclesolve.plotting.page.page_style import FORMATS
 RESULT_FIGURES = (
     *("activations.png", "muscle_forces.png", "function_groups.png", "fibers_and_tendons.png"),
     "joint_angles_and_moments.png",
-    *("joint_powers.png", "contact_forces.png", "contact_force_components.png", "ground_reaction.png"),
+    *("joint_powers.png", "contact_forces.png", "knee_contact_forces.png", "contact_force_components.png"),
+    "ground_reaction.png",
     *("reserves_and_residual.png", "consistency_shift.png", "cutoff_and_noise.png"),
 )
 MODEL_FIGURES = (
     *("activations.png", "muscle_forces.png", "function_groups.png", "fibers_and_tendons.png"),
-    *("coordinates_and_moments.png", "joint_powers.png", "contact_forces.png"),
+    *("coordinates_and_moments.png", "joint_powers.png", "contact_forces.png", "knee_contact_forces.png"),
     *("contact_force_components.png", "reserves.png"),
 )
 """Files of the figures of a result on an OpenSim model."""

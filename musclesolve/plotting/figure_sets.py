@@ -27,6 +27,7 @@ from musclesolve.plotting.result.joint_figures import (
     contact_forces,
     coordinates_and_moments,
     joint_angles_and_moments,
+    knee_contact_forces,
 )
 from musclesolve.plotting.result.muscle_figures import (
     activations,
@@ -40,7 +41,7 @@ from musclesolve.results.dataset.checked import MODEL, checked_result, other_kin
 from musclesolve.results.files.atomic_writing import write_files
 
 _OF_MUSCLES = (activations, muscle_forces, function_groups, fibers_and_tendons)
-_OF_JOINTS = (joint_powers, contact_forces, contact_force_components)
+_OF_JOINTS = (joint_powers, contact_forces, knee_contact_forces, contact_force_components)
 FIGURES = named(
     *(*_OF_MUSCLES, joint_angles_and_moments, *_OF_JOINTS, ground_reaction),
     *(reserves_and_residual, consistency_shift, cutoff_and_noise),
@@ -54,6 +55,7 @@ NEEDS = {
     "fibers_and_tendons": "tendon_strain",
     "joint_powers": "joint_power",
     "contact_forces": "joint_reaction",
+    "knee_contact_forces": "knee_contact_medial",
     "contact_force_components": "contact_force_component",
 }
 """Figures of a variable that results of earlier versions, or of other trials, do not have."""

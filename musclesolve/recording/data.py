@@ -384,6 +384,7 @@ class Trial(Recording):
         sharing: force-sharing options.
         emg: measured signals of muscles; None without [emg].
         uncertainty: standard deviations that the trial file gives, by its keys and in its units.
+        contact_spacing: distance of the medial and the lateral contact of a knee [m]; None: by the breadth of the knee.
         files: role ("trial", "markers", "static", "forces") -> path, for provenance.
         notes: sentences a reader of the results should see.
         analysed: sentences on what of the recording is analysed and why, where the trial file gives no range.
@@ -397,6 +398,7 @@ class Trial(Recording):
     sharing: SharingOptions = field(default_factory=SharingOptions)
     emg: Emg | None = None
     uncertainty: Mapping[str, float] = field(default_factory=dict)
+    contact_spacing: float | None = None
     files: Mapping[str, Path] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     analysed: tuple[str, ...] = ()

@@ -165,6 +165,10 @@ class Counts:
     with_reserve: int
 
 
+KNEE_FORCES = {"medial": "knee_contact_medial", "lateral": "knee_contact_lateral"}
+"""Parts of the knee and the variables over time and side of their forces."""
+
+
 @dataclass(frozen=True)
 class ContactPeak:
     """The greatest contact force of a joint over the valid frames of its leg."""
@@ -325,12 +329,30 @@ class Facts:
             force = self.result["contact_force"]
         else:
             return []
+        return self._peaks(
+            {joint: force.sel(joint=joint).values for joint in map(str, force["joint"].values)}
+        )
+
+    @cached_property
+    def knee_peaks(self) -> dict[str, dict[str, ContactPeak]]:
+        """Peaks of the forces of `KNEE_FORCES` in the result by part of the knee, then by side, where there are any."""
+        found: dict[str, dict[str, ContactPeak]] = {}
+        for part, name in KNEE_FORCES.items():
+            if name in self.result:
+                sides = map(str, self.result["side"].values)
+                force = {f"{part}_{side}": self.result[name].sel(side=side).values for side in sides}
+                if peaks := {peak.side: peak for peak in self._peaks(force)}:
+                    found[part] = peaks
+        return found
+
+    def _peaks(self, force: Mapping[str, Array]) -> list[ContactPeak]:
+        """The greatest of forces (T,) [N] by joint with its side over the valid frames, of those that have one."""
         peaks = []
-        for joint in map(str, force["joint"].values):
+        for joint, values in force.items():
             side = side_of(joint)
             if side not in self.result["side"].values:
                 continue
-            values = np.where(frames.valid(self.result, side), force.sel(joint=joint).values, np.nan)
+            values = np.where(frames.valid(self.result, side), values, np.nan)
             if np.isfinite(values).any():
                 frame = int(np.nanargmax(values))
                 peak, time = float(values[frame]), float(self.result["time"].values[frame])

@@ -31,6 +31,7 @@ from musclesolve.studies.benchmark.measure import Latency, Row, SingleFrame
 RUN_KEYS = {
     *("command", "exit_code", "version", "trial", "subject", "choices", "frames", "legs", "files"),
     *("largest_kkt_residual", "tendons", "fiber_lengths", "contact_force_peaks_body_weights", "consistency"),
+    "knee_contact_peaks_body_weights",
     *("pelvis_residual", "emg", "strides", "notes", "completed", "uncertainty"),
 }
 LEG_KEYS = {
@@ -87,6 +88,9 @@ def test_run_prints_what_the_result_holds(tmp_path):
     weight = 9.80665 * float(found.attrs["subject_mass_kg"])
     peak = document["contact_force_peaks_body_weights"]["knee"]["right"]
     assert peak == pytest.approx(knee / weight, rel=1e-9)
+    medial = found["knee_contact_medial"].sel(side="r").where(found["valid"].sel(side="r")).max()
+    peak = document["knee_contact_peaks_body_weights"]["medial"]["right"]
+    assert peak == pytest.approx(float(medial) / weight, rel=1e-9)
     assert document["uncertainty"] is None and document["emg"] is None
 
 

@@ -11,6 +11,7 @@ import typer
 
 from musclesolve.cli.errors import SOME_FRAMES_FAILED
 from musclesolve.cli.options import (
+    ContactSpacing,
     Coordinate,
     Coordinates,
     Cost,
@@ -114,6 +115,7 @@ def share(
     passive: Passive = "none",
     tendon: Tendon = "rigid",
     tendon_strain: TendonStrain = None,
+    contact_spacing_m: ContactSpacing = None,
     side: Sides = Side.both,
     coordinate: Coordinate = None,
     muscle: Muscle = None,
@@ -136,6 +138,7 @@ def share(
         "passive": passive,
         "tendon": tendon,
         "tendon_strain": stated_strains(tendon_strain or ()),
+        "contact_spacing_m": contact_spacing_m,
         "reserve_weight": reserve_weight,
         "cutoff_hz": cutoff_hz or None,
         "start_s": start_s,

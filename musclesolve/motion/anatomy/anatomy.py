@@ -28,6 +28,7 @@ from musclesolve.motion.anatomy.proportions import (
 from musclesolve.motion.anatomy.standing_posture import (
     Posture,
     foot_left,
+    knee_widths,
     leftward,
     leg_centers,
     posture,
@@ -77,6 +78,9 @@ class Anatomy:
     completed: list[str]  # sentences about parts of the body that no marker shows
     notes: list[str]  # sentences a reader of the results should see, the serious ones first
     uncertain: list[str]  # those of the notes on joints whose points do not move as a rigid body does
+    knee_width: dict[
+        Side, float
+    ]  # breadth between the epicondyles [m], where it is stated or its markers show it
     filter: FilterChoice  # the filter of the markers
     unusual: list[Unusual]  # unusual proportions, which are among the notes too
     # those of the notes that are about the "mass", the "stature" or the "cutoff"
@@ -148,6 +152,7 @@ def anatomy(trial: Trial, margin: float = 0.0) -> Anatomy:
         completed=completed(body.moving, body.points),
         notes=notes + firm,
         uncertain=uncertain,
+        knee_width=knee_widths(subject, body.stance),
         filter=chosen,
         unusual=body.unusual,
         notes_by_cause=by_cause,

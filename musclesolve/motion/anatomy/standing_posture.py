@@ -105,6 +105,19 @@ def shows_axis(points: Points, joint: str, side: Side) -> bool:
     return f"{joint}_lateral_{side}" in points and f"{joint}_medial_{side}" in points
 
 
+def knee_widths(subject: Subject, stance: Posture) -> dict[Side, float]:
+    """Return the breadth of each knee [m] between the epicondyles: as stated, or of its markers less a diameter."""
+    if subject.knee_width is not None:
+        return dict.fromkeys(SIDES, subject.knee_width)
+    widths: dict[Side, float] = {}
+    for side in SIDES:
+        leg = stance.legs[side]
+        if shows_axis(leg, "knee", side):
+            apart = np.linalg.norm(leg[f"knee_lateral_{side}"] - leg[f"knee_medial_{side}"])
+            widths[side] = float(apart) - subject.marker_diameter
+    return widths
+
+
 def leftward(points: Points, joint: str, side: Side) -> Array:
     """Return the unit vector (..., 3) along lateral and medial landmark of a joint that points to the left."""
     outward = points[f"{joint}_lateral_{side}"] - points[f"{joint}_medial_{side}"]

@@ -269,10 +269,18 @@ class PathState:
 
     def pull(self, bodies: Indices) -> Array:
         """Sum of dL_MT/dr over the nodes on some bodies, (T, n, 3): minus the force of unit tension on them."""
+        return self._sums(bodies, np.broadcast_to(np.eye(3, 6, 3), (len(self.q), 3, 6)))
+
+    def pull_moment(self, bodies: Indices, center: Array) -> Array:
+        """Sum of (r - c) x dL_MT/dr over the nodes on some bodies, (T, n, 3) [m], about points c (T, 3) [m]."""
+        spin = np.broadcast_to(np.eye(3), (len(self.q), 3, 3))
+        return self._sums(bodies, screws(spin, np.zeros(3), center[:, None]))
+
+    def _sums(self, bodies: Indices, motions: Array) -> Array:
+        """Rates of length (T, n, k) where screw motions (T, k, 6) move the nodes on some bodies."""
         groups = self.paths.groups
-        along = np.broadcast_to(np.eye(3, 6, 3), (len(self.q), 3, 6))
-        moved = np.broadcast_to(np.isin(groups.body, bodies), (3, len(groups.body)))
-        return np.ascontiguousarray(sum_powers(self.wrench, groups.muscle, moved, along).transpose(0, 2, 1))
+        moved = np.broadcast_to(np.isin(groups.body, bodies), (motions.shape[1], len(groups.body)))
+        return np.ascontiguousarray(sum_powers(self.wrench, groups.muscle, moved, motions).transpose(0, 2, 1))
 
     def moment_arms(self, dofs: Indices, moved: Array, axis: Array, pivot: Array) -> Array:
         """-dL_MT/dtheta (T, m, n) [m] of coordinates (m,), rotations about unit axes a through pivots o [m], both

@@ -57,23 +57,35 @@ class LoadDynamics:
     loads: tuple[ExternalLoad, ...] = ()
 
     def joint_loads(self, joints: Sequence[Joint], muscles: Sequence[str]) -> JointLoads:
-        """Forces at some joints as a function of the tendon forces of n muscles, in axes forward, left, up.
+        """Forces and moments at some joints as a function of the tendon forces of n muscles, in axes forward, left, up.
 
-        What the bodies beyond a joint need, the joint and the muscles on these bodies give.
+        What the bodies beyond a joint need, the joint and the muscles on these bodies give. Moments are about the
+        origin of the joint's frame on the child body, as in OpenSim's joint reactions.
         """
-        model = self.model
+        model, value, names = self.model, self.motion.value, [joint.name for joint in joints]
+        outer = [model.body_number[joint.outboard.body] for joint in joints]
         rows = [model.joints.index(joint) for joint in joints]
-        net = joint_reactions(model, self.dynamics, self.motion).force[:, rows] @ TO_GLOBAL.T
-        bodies = np.eye(len(model.bodies))[:, :, None]
-        beyond = carried_by_joints(model, bodies)[
-            :, [model.body_number[joint.outboard.body] for joint in joints], 0
-        ].T
         sense = np.array([-1.0 if joint.is_reversed else 1.0 for joint in joints])
-        across = sense[:, None] * path_pulls(model, self.motion.value, muscles, beyond) @ TO_GLOBAL.T
-        names = [joint.name for joint in joints]
+        reactions = joint_reactions(model, self.dynamics, self.motion)
+        moved_by = [sorted(model.independent(joint.moved_by)) for joint in joints]
+        moving = sorted(set().union(*moved_by))
+        beyond = carried_by_joints(model, np.eye(len(model.bodies))[:, :, None])[:, outer, 0].T
+        sums, arms = path_pulls(model, value, muscles, beyond, moving)
+        twist = body_motion(model, value, moving).twist
+        force, moment = sums[..., 3:], np.empty_like(sums[..., 3:])
+        for k, joint in enumerate(joints):
+            about_origin = sums[:, :, k, :3]
+            point = reactions.point[:, rows[k], None]
+            moment[:, :, k] = about_origin - np.cross(point, force[:, :, k])
+            # the couples that guide moving points, and bodies that couplers drive: what dL/dq has beyond the sums
+            own = [moving.index(name) for name in moved_by[k]]
+            across = twist[:, own, outer[k]] - twist[:, own, model.body_number[joint.inboard.body]]
+            guided = -arms[:, own] - across @ sums[:, :, k].swapaxes(1, 2)
+            moment[:, :, k] += (np.linalg.pinv(across[..., :3]) @ guided).swapaxes(1, 2)
+        parts = [reactions.force[:, rows], sense[:, None] * force, reactions.moment[:, rows]]
+        parts = [each @ TO_GLOBAL.T for each in (*parts, sense[:, None] * moment)]
         return JointLoads(
-            {name: net[:, k] for k, name in enumerate(names)},
-            {name: np.ascontiguousarray(across[:, :, k]) for k, name in enumerate(names)},
+            *({name: np.ascontiguousarray(each[..., k, :]) for k, name in enumerate(names)} for each in parts)
         )
 
     @cached_property

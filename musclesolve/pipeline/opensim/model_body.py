@@ -13,7 +13,7 @@ import numpy as np
 from musclesolve._util.arrays import Array, Indices, within
 from musclesolve._util.checks import check_choice, check_number
 from musclesolve._util.message_text import few
-from musclesolve._util.sides import ALL_SIDES, side_of, split_side, with_side
+from musclesolve._util.sides import ALL_SIDES, OTHER, side_of, split_side, with_side
 from musclesolve.constants import USUAL_COST
 from musclesolve.errors import InputError
 from musclesolve.muscles.muscle_state import MuscleState
@@ -31,6 +31,7 @@ from musclesolve.opensim.model import Joint, OpenSimModel
 from musclesolve.opensim.muscle_parameters import curve_notes, muscle_parameters
 from musclesolve.opensim.read_model import read_osim
 from musclesolve.pipeline.body import Part, Sharing
+from musclesolve.pipeline.knee_contact import OF_SHANK
 from musclesolve.pipeline.measured_activation import Channels, MeasuredActivation
 from musclesolve.pipeline.opensim.coordinate_motion import (
     BeyondRange,
@@ -69,6 +70,7 @@ class Choices(TypedDict, total=False):
     loads: str | Path | None
     tendon: str
     tendon_strain: TendonStrain | None
+    contact_spacing_m: float | None
 
 
 @dataclass(frozen=True)
@@ -86,6 +88,7 @@ class ModelOptions:
     loads: str | Path | None = None
     tendon: str = "rigid"
     tendon_strain: TendonStrain | None = None
+    contact_spacing_m: float | None = None
 
     def __post_init__(self) -> None:
         """Refuse what no model can be asked for."""
@@ -93,6 +96,9 @@ class ModelOptions:
         check_tendon(self.tendon, self.tendon_strain)
         if self.reserve_weight is not None:
             check_number(self.reserve_weight, "reserve_weight", "a number above zero, or None", above=0.0)
+        if self.contact_spacing_m is not None:
+            expected = "a distance above zero [m], or None"
+            check_number(self.contact_spacing_m, "contact_spacing_m", expected, above=0.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,6 +159,25 @@ class ModelBody:
             else tuple(joint.name for joint in shared_joints(self.model, self.dofs))
         )
 
+    @property
+    def contact_spacing(self) -> dict[str, float]:
+        """Distance of the medial and the lateral contact of each knee [m]: as stated, or by the length of its shank.
+
+        The first joint of a side whose name contains knee is its knee. None of a leg without an ankle.
+        """
+        spacing: dict[str, float] = {}
+        for joint in self.model.joints:
+            side = side_of(joint.name)
+            if joint.name not in self.joints or "knee" not in joint.name.lower() or side == OTHER:
+                continue
+            shank = joint.outboard
+            ends = [each.inboard.position for each in self.model.joints if each.inboard.body == shank.body]
+            length = max((float(np.linalg.norm(end - shank.position)) for end in ends), default=None)
+            found = self.options.contact_spacing_m or (length and OF_SHANK * length)
+            if found and side not in map(side_of, spacing):
+                spacing[joint.name] = found
+        return spacing
+
     def check(self, sharing: Sharing) -> None:
         """Refuse a cost of joint reactions where no loads are known, and one of EMG where there is none."""
         lacking = {
@@ -208,6 +233,8 @@ def opensim_problem(
             tendon: "rigid"; "elastic" holds for `share_model` alone, which then solves the whole motion at once.
             tendon_strain: of elastic tendons at one maximum isometric force, instead of those of the model: a number,
                 or numbers by word: "all", "achilles" (soleus and gastrocnemius), a muscle with or without its side.
+            contact_spacing_m: distance of the medial and the lateral contact of a knee [m], 0.104 of the length of the
+                shank unless given (46 mm for a stature of 1.80 m).
             loads: path of an ExternalLoads file (.xml) or of ground reactions (.mot, .sto), from which inverse
                 dynamics computes the moments; see `read_external_loads`.
 
@@ -408,6 +435,7 @@ def body_of_trial(
         loads=trial.loads,
         tendon=trial.tendon,
         tendon_strain=trial.tendon_strain,
+        contact_spacing_m=trial.contact_spacing,
     )
     sharing = Sharing(chosen, method, trial.tendon, stated.reserve_weight)
     model = read_osim(trial.model)

@@ -18,7 +18,7 @@ from musclesolve.results.dataset.result_quantities import (
     leg_joint,
     magnitude,
 )
-from musclesolve.results.facts import Facts
+from musclesolve.results.facts import KNEE_FORCES, Facts
 
 DEGREES = 180.0 / np.pi
 DIRECTIONS = {
@@ -90,6 +90,28 @@ def contact_forces(result: xr.Dataset) -> Sheet:
         ]
         note(row[0], ", ".join(texts))
         heading(row[1], f"{joint}: net reaction, muscles left out")
+    legs.legend(sheet, stance=True)
+    return sheet
+
+
+def knee_contact_forces(result: xr.Dataset) -> Sheet:
+    """Forces of the parts of the knee, muscles included, in body weights."""
+    legs, weight, shown = Legs.of(result), body_weight(result), Facts(result).knee_peaks
+    names = {part: name for part, name in KNEE_FORCES.items() if name in result}
+    sheet, panels = page(result, "Contact forces of the knee", 1, len(names), height=0.35, sharey="row")
+    for axes, (part, name) in zip(panels[0], names.items(), strict=True):
+        for side in legs.sides:
+            legs.draw(axes, side, result[name].sel(side=side).values / weight)
+        legs.mark_stance(axes)
+        zero_line(axes)
+        heading(axes, f"knee: {part}")
+        peaks = shown.get(part, {})
+        note(
+            axes,
+            ", ".join(f"peak {SIDE_NAMES[side]} {peak.body_weights:.2f}" for side, peak in peaks.items()),
+        )
+        legs.x.apply(axes, labelled=True)
+    panels[0][0].set_ylabel("[body weights]")
     legs.legend(sheet, stance=True)
     return sheet
 

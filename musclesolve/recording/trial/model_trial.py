@@ -15,7 +15,7 @@ from musclesolve.recording.trial.settings import check_strain, errors_of, sharin
 
 MODEL_FILES = frozenset({"model", "coordinates", "moments", "loads"})
 """Files that only the trial of a model has."""
-SHARED_TABLES = ("time", "emg", "uncertainty")
+SHARED_TABLES = ("time", "knee", "emg", "uncertainty")
 """Tables that are those of the trial files of recordings."""
 
 
@@ -33,6 +33,7 @@ class ModelTrial:
         start_s, end_s: of the analysed range [s]; None: as far as the files go.
         emg: measured signals of muscles; None without [emg].
         uncertainty: standard deviations that the trial file gives, by its keys and in its units.
+        contact_spacing: distance of the medial and the lateral contact of a knee [m]; None: by the length of the shank.
         files: role -> path, for provenance.
         notes: sentences a reader of the results should see.
     """
@@ -52,6 +53,7 @@ class ModelTrial:
     end_s: float | None
     emg: Emg | None = None
     uncertainty: Mapping[str, float] = field(default_factory=dict)
+    contact_spacing: float | None = None
     files: Mapping[str, Path] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
@@ -127,6 +129,7 @@ def read_model_trial(path: Path) -> ModelTrial:
         end_s=time["end_s"],
         emg=emg,
         uncertainty=errors_of(document, content["uncertainty"], "loads" if "loads" in files else "moments"),
+        contact_spacing=content["knee"]["contact_spacing_m"],
         files={"trial": document.path, **files},
         notes=tuple(notes),
     )

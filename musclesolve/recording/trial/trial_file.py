@@ -180,6 +180,7 @@ def assembled(
         muscles=muscles_of(document, content["muscles"]),
         sharing=sharing_of(content["sharing"]),
         uncertainty=errors_of(document, content["uncertainty"], "recording"),
+        contact_spacing=content["knee"]["contact_spacing_m"],
         events=stated_events(files),
         files=files,
         notes=(*subject_notes(subject), *marker_mapping.notes, *_notes(content, forces)),

@@ -275,8 +275,16 @@ def contact(trial: TrialFiles) -> dict[str, object]:
         "at [s]",
         "measured in implants [body weights]",
     )
+    tables = [PageTable("Peak contact forces", columns, rows)]
+    if parts := trial.facts.knee_peaks:
+        of_knee = [
+            (part, SIDE_NAMES[side], cell(peak.body_weights, 2), cell(peak.newton, 0), cell(peak.time, 2))
+            for part, peaks in parts.items()
+            for side, peak in peaks.items()
+        ]
+        tables.append(PageTable("Peak forces of the parts of the knee", ("part", *columns[1:5]), of_knee))
     sources = [key for each in contact_forces_of_others().values() for key in each["sources"]]
-    return {"tables": [PageTable("Peak contact forces", columns, rows)], "sources": sources}
+    return {"tables": tables, "sources": sources}
 
 
 def emg(trial: TrialFiles) -> dict[str, object]:

@@ -11,6 +11,7 @@ from musclesolve._util.arrays import AnyArray, Array
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve.pipeline.body import Analysis
 from musclesolve.pipeline.recorded_body import RecordedBody
+from musclesolve.results.dataset.knee_variables import knee_labels
 from musclesolve.results.dataset.labels import DIRECTIONS
 from musclesolve.results.dataset.model_labels import model_labels
 from musclesolve.results.dataset.muscle_variables import emg_labels, fiber_range, tendon_variables
@@ -37,11 +38,13 @@ def assemble(analysis: Analysis) -> xr.Dataset:
     body, parts = analysis.body, analysis.parts
     labels = recording_labels(analysis) if isinstance(body, RecordedBody) else model_labels(analysis)
     emg, channels = emg_labels(analysis)
+    knees = knee_labels(analysis, labels.segment_axes)
     variables = {
         **_of_dofs(analysis),
         **_of_muscles(analysis),
         **_of_sides(analysis),
         **_of_joints(analysis, labels.segment_axes),
+        **knees.variables,
         **tendon_variables(analysis),
         **emg,
         **labels.variables,
@@ -77,7 +80,8 @@ def assemble(analysis: Analysis) -> xr.Dataset:
         **({"motion_iterations": most} if most else {}),
         "shared_dofs": sorted((dof for part in parts for dof in part.part.shared), key=body.dofs.index),
         **labels.attributes,
-        "notes": labels.notes,
+        **knees.attributes,
+        "notes": [*labels.notes, *knees.notes],
     }
     result = xr.Dataset(variables, coordinates, {key: storable(value) for key, value in attributes.items()})
     result["status"].attrs |= {
@@ -157,15 +161,20 @@ def _of_sides(analysis: Analysis) -> dict[str, Variable]:
 
 
 def _of_joints(analysis: Analysis, segment_axes: dict[str, Array]) -> dict[str, Variable]:
-    """Forces at the joints with muscle forces and without, and with them in the axes of a segment."""
+    """Forces at the joints with muscle forces and without, in the axes of a segment with them; moments with them."""
     joints = analysis.body.joints
     if not joints:
         return {}
     contact = {name: force for part in analysis.parts for name, force in part.contact_force.items()}
+    moment = {name: each for part in analysis.parts for name, each in part.contact_moment.items()}
     net = {name: force for part in analysis.parts for name, force in part.net_reaction.items()}
     variables: dict[str, Variable] = {
         name: (("time", "joint", "axis"), np.stack([forces[joint] for joint in joints], axis=1))
-        for name, forces in (("joint_reaction", contact), ("joint_reaction_net", net))
+        for name, forces in (
+            ("joint_reaction", contact),
+            ("joint_reaction_net", net),
+            ("joint_reaction_moment", moment),
+        )
     }
     if segment_axes:
         components = [

@@ -47,7 +47,7 @@ def summary(result: xr.Dataset) -> str:
         ("optimality", [_optimality(facts)]),
         ("tendons", tendon_lines(facts)),
         ("fiber lengths", [_fiber_lengths(facts)]),
-        ("contact forces", [_contact_peaks(facts)]),
+        ("contact forces", [_contact_peaks(facts), _knee_peaks(facts)]),
         ("consistency", consistency_sentences(facts)),
         ("pelvis residual", [_pelvis_residual(facts)]),
         ("EMG", _emg(facts)),
@@ -141,6 +141,15 @@ def _contact_peaks(facts: Facts) -> str:
     ]
     legs = ", ".join(leg.name for leg in facts.legs.values())
     return f"peaks ({legs}): {'; '.join(joints)} body weights" if joints else ""
+
+
+def _knee_peaks(facts: Facts) -> str:
+    """The greatest forces of the parts of the knee, that of the right leg before that of the left one."""
+    parts = [
+        f"{part} {', '.join(f'{peak.body_weights:.2f}' for peak in peaks.values())}"
+        for part, peaks in facts.knee_peaks.items()
+    ]
+    return f"of the knee: {'; '.join(parts)} body weights" if parts else ""
 
 
 def consistency_sentences(facts: Facts) -> list[str]:

@@ -11,9 +11,11 @@ from small_model_motion import DOFS, TIME, feasible_moments, small_motion
 
 from musclesolve._util.arrays import Array
 from musclesolve.opensim.external_loads import read_external_loads
+from musclesolve.opensim.geometry import opensim_geometry
 from musclesolve.opensim.inverse_dynamics import inverse_dynamics, joint_reactions
-from musclesolve.opensim.model import OpenSimModel
-from musclesolve.pipeline.opensim.coordinate_motion import coordinate_motion
+from musclesolve.opensim.kinematics import body_motion
+from musclesolve.opensim.model import TO_GLOBAL, OpenSimModel
+from musclesolve.pipeline.opensim.coordinate_motion import CoordinateMotion, coordinate_motion
 from musclesolve.pipeline.opensim.load_dynamics import load_dynamics, whole_motion
 from musclesolve.pipeline.opensim.model_body import ModelBody, ModelOptions, model_body
 from musclesolve.recording.data import Table
@@ -138,3 +140,55 @@ def test_the_ground_reaction_of_a_side_is_its_load(small: OpenSimModel, loads: P
 def test_joint_reactions_are_no_cost_where_no_loads_are_known(small: OpenSimModel) -> None:
     with refused("missing_argument", "joint reactions", "loads"):
         share_model(small, small_motion(small), feasible_moments(small), "joint_reaction_squared", dofs=DOFS)
+
+
+def test_moments_at_joints_are_those_of_joint_reactions(small: OpenSimModel) -> None:
+    """Of joints whose muscles neither move points nor cross what couplers drive: by the wrenches on all bodies."""
+    motion = whole_motion(small, coordinate_motion(small, small_motion(small), None))
+    found, names = load_dynamics(small, coordinate_motion(small, small_motion(small), None), ()), ("three_r",)
+    force = np.random.default_rng(5).uniform(10.0, 500.0, (len(TIME), 1))
+    expected = joint_reactions(small, found.dynamics, motion, names, force)
+    ankle = next(joint for joint in small.joints if joint.name == "ankle_r")
+    loads, row = found.joint_loads([ankle], names), expected.joints.index("ankle_r")
+    moment, contact = loads.contact_moment(force)["ankle_r"], loads.contact(force)["ankle_r"]
+    np.testing.assert_allclose(moment, expected.moment[:, row] @ TO_GLOBAL.T, atol=1e-9)
+    np.testing.assert_allclose(contact, expected.force[:, row] @ TO_GLOBAL.T, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", ["gait2392", "rajagopal_2016"])
+def test_the_power_of_a_joint_is_what_muscles_leave(public_model, name: str) -> None:
+    """Virtual work along each coordinate of a joint, in models with moving points and with a driven patella."""
+    model = public_model(name)
+    rng, number = np.random.default_rng(7), model.coordinate_number
+    free = {
+        each: np.linspace(0.1, 0.5, 4) + 0.05 * rng.normal()
+        for each, one in model.coordinates.items()
+        if not one.locked and all(each != coupler.dependent for coupler in model.couplers)
+    }
+    value = np.stack(list(free.values()), axis=1)
+    motion = CoordinateMotion(np.arange(4.0), tuple(free), value, 0.3 * value, 0.2 * value, None, None)
+    found = load_dynamics(model, motion, ())
+    legs = [joint for joint in model.joints if joint.name.endswith("_r") and joint.moved_by & free.keys()]
+    joints = [joint for joint in legs if any(part in joint.name for part in ("hip", "knee", "ankle"))]
+    muscles = [each for each in model.muscles if each.endswith("_r") and "sp_" not in each]
+    force = rng.uniform(10.0, 500.0, (4, len(muscles)))
+    loads, value = found.joint_loads(joints, muscles), found.motion.value
+    names = sorted(set().union(*(joint.moved_by for joint in joints)))
+    given = {each: value[:, number[each]] for each in model.coordinates}
+    arms = opensim_geometry(model, given, names, muscles).moment_arm
+    twist, net = (
+        body_motion(model, value, names).twist,
+        joint_reactions(model, found.dynamics, found.motion),
+    )
+    for joint in joints:
+        inner, outer = (model.body_number[frame.body] for frame in (joint.inboard, joint.outboard))
+        f, m = (each[joint.name] @ TO_GLOBAL for each in (loads.contact(force), loads.contact_moment(force)))
+        m = m + np.cross(net.point[:, net.joints.index(joint.name)], f)
+        for row, coordinate in enumerate(names):
+            if coordinate in joint.moved_by:
+                own = twist[:, row, outer] - twist[:, row, inner]
+                power = (own * np.concatenate([m, f], axis=1)).sum(axis=1)
+                # the moment of the joint itself: what moves the driven patella is carried by its own joint
+                own_moment = found.dynamics.joint_force[:, number[coordinate]]
+                left = own_moment - (arms[:, row] * force).sum(axis=1)
+                np.testing.assert_allclose(power, left, atol=1e-8, err_msg=coordinate)

@@ -48,7 +48,8 @@ def leg_of(model, squat, database, rule) -> tuple[Part, Options]:
     moment = np.zeros((FRAMES, len(LEG_DOFS)))
     moment[:, LEG_DOFS.index("knee_flexion")] = 1.0
     none = {"hip_r": np.zeros((FRAMES, 3))}
-    loads = JointLoads(net=none, across={"hip_r": np.zeros((FRAMES, len(state.muscles.names), 3))})
+    across = {"hip_r": np.zeros((FRAMES, len(state.muscles.names), 3))}
+    loads = JointLoads(none, across, none, across)
     return leg_part(options, state, loads, moment, np.ones(FRAMES, dtype=bool), squat.time), options
 
 

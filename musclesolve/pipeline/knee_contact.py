@@ -1,0 +1,60 @@
+"""Medial and lateral force of the knee, from the axial force and the frontal moment that its contacts bear.
+
+The tibia is pressed at two contacts, half their spacing d to either side of the knee center. With the axial force F
+(compression) and the moment M about the frontal axis m x u, with m to the median plane and u up the shank,
+
+    F_medial + F_lateral = F,    F_medial - F_lateral = -2 M / d,
+
+(Schipplein & Andriacchi 1991, J Orthop Res 9:113-119; Lerner et al. 2015, J Biomech 48:644-650). Contacts press and do
+not pull: where one would have to, it lifts off and bears nothing, the other bears the whole axial force, and what is
+left of the moment is that of ligaments. Where the joint is pulled apart neither bears anything. A knee center that is e
+too far lateral moves F e / d from the lateral contact to the medial one: a fifth of body weight for 5 mm and twice the
+body weight on the knee.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from musclesolve._util.arrays import Array, Mask
+
+OF_WIDTH = 0.52
+"""Spacing of the contacts over the breadth of the knee between the epicondyles.
+
+Of 46 mm, over the bicondylar width of 88.6 mm of men (Terzidis et al. 2012, Anat Res Int 2012:679658, 192 femora). In
+the same femora the middles of the condyles are 0.62 of it apart; 40 mm, 0.45 of it, is what Lerner et al. (2015) take.
+"""
+OF_STATURE = 0.046 / 1.80
+"""Spacing of the contacts over stature, where the breadth of the knee is not known."""
+OF_SHANK = OF_STATURE / 0.246
+"""Spacing of the contacts over the length of the shank, which is 0.246 of stature (Drillis & Contini 1966)."""
+BONE = (0.8, 1.2)
+"""Least and greatest spacing as shares of that of stature: what a knee is broader or narrower is not bone."""
+
+
+def spacing_of(width: float | None, stature: float) -> float:
+    """Spacing of the contacts [m] of a person by the breadth of the knee [m], where it is known, and stature [m]."""
+    usual = OF_STATURE * stature
+    return usual if width is None else min(max(OF_WIDTH * width, BONE[0] * usual), BONE[1] * usual)
+
+
+def compartments(force: Array, moment: Array, axes: Array, spacing: float) -> tuple[Array, Array, Mask]:
+    """Medial and lateral contact force of a knee.
+
+    Args:
+        force: (T, 3) [N] on the shank.
+        moment: (T, 3) [N m] on the shank about the knee center.
+        axes: (T, 3, 3) unit vectors down the shank, forward, and to the median plane, in the axes of force and moment.
+        spacing: distance of the contacts [m].
+
+    Returns:
+        Medial and lateral force (T,) [N], zero or more; whether one contact has lifted off while the other bears, (T,).
+    """
+    down, medial = axes[:, 0], axes[:, 2]
+    axial = np.einsum("tx,tx->t", force, down)
+    frontal = np.einsum("tx,tx->t", moment, np.cross(down, medial))  # m x u, for u = -down
+    pressed = np.maximum(axial, 0.0)
+    wanted = 0.5 * axial - frontal / spacing
+    medially = np.clip(wanted, 0.0, pressed)
+    lifted = np.asarray((medially != wanted) & (pressed > 0.0))
+    return medially, pressed - medially, lifted
