@@ -24,7 +24,9 @@ def test_two_contacts_and_what_they_press_with_are_found(axes, medial, lateral):
     """Newton: forces down the shank at half the spacing to either side, and any moments about the other axes."""
     (down, forward, inward) = (axes := turned(axes))[0]
     force = (medial + lateral) * down + 40.0 * forward - 30.0 * inward
-    moment = np.cross(0.5 * SPACING * inward, medial * down) + np.cross(-0.5 * SPACING * inward, lateral * down)
+    moment = np.cross(0.5 * SPACING * inward, medial * down) + np.cross(
+        -0.5 * SPACING * inward, lateral * down
+    )
     moment = moment + 7.0 * inward - 4.0 * down
     *found, lifted = compartments(force[None], moment[None], axes, SPACING)
     np.testing.assert_allclose(found, [[medial], [lateral]], atol=1e-9)

@@ -97,7 +97,9 @@ def test_the_parts_are_the_axial_force(shared) -> None:
     np.testing.assert_allclose(parts.sel(side="l").values, np.maximum(axial, 0.0), atol=1e-9 * WEIGHT)
 
 
-def test_the_spacing_of_a_trial_file_counts_and_lifts_no_less(instrumented_knee: Path, tmp_path: Path) -> None:
+def test_the_spacing_of_a_trial_file_counts_and_lifts_no_less(
+    instrumented_knee: Path, tmp_path: Path
+) -> None:
     """`run` on the recording: nearer contacts need a greater difference for the same moment."""
     text = (instrumented_knee / "walk_ss1.toml").read_text(encoding="utf-8")
     for file in ("PS_ngait", "Static"):
