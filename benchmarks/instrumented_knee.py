@@ -1,0 +1,246 @@
+"""Computed forces in a knee beside those measured inside it, on two walks of a man with an instrumented knee.
+
+python -m benchmarks.instrumented_knee [FOLDER]
+
+FOLDER holds the recordings and models of the fifth Grand Challenge Competition to Predict In Vivo Knee Loads (Fregly et
+al. 2012, J Orthop Res 30:503-13); unless given, instrumented_knee in the folder that MUSCLESOLVE_DATA names. `run` on
+markers and plates with muscle sets of the package, `share` on the scaled OpenSim model with its inverse kinematics, and
+on the same with knee muscles weakened by 40 % by its authors because it then fits. Force: rms error, correlation, peak
+over the measured peak, mean error between 40 and 60 % of the gait cycle, all of the total force, then rms errors of the
+medial and the lateral one; in body weights. EMG: median and mean correlation over 16 channels of that leg.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+import xarray as xr
+from rich.table import Table as PrintedTable
+
+import musclesolve as ms
+from benchmarks.timing import console
+from benchmarks.validation.page import Absent, data_folder
+from musclesolve._util.arrays import Array
+from musclesolve.pipeline.recorded_body import RecordedBody
+from musclesolve.pipeline.run import prepare_recording, recording_of
+from musclesolve.pipeline.share import share
+from musclesolve.recording.c3d.c3d_file import read_c3d, read_events
+from musclesolve.recording.data import Table
+from musclesolve.recording.text.mot_file import write_mot
+from musclesolve.results.dataset.assemble import assemble
+from musclesolve.sharing.cost import (
+    ActivationPower,
+    ActivationVolume,
+    Cost,
+    JointReactionSquared,
+    JointWeightedActivation,
+    StressCubed,
+)
+
+WALKS = ("ss1", "ss9")
+SETS = ("gait2392", "rajagopal_2023")
+MODELS = {"Rajagopal2015-scaled": "scaled model", "GC5": "the same, weakened"}
+WEIGHT = 75.0 * 9.81
+"""Body weight by which the forces of the competition are divided [N]."""
+PUSH_OFF = (0.4, 0.6)  # of the gait cycle, in which most of the error lies
+CHANNELS = {
+    **{name: f"{name}_l" for name in ("gracilis", "sartorius", "soleus")},
+    **{"semimem": "semimembranosus_l", "bifeml": "biceps_femoris_long_head_l", "rf": "rectus_femoris_l"},
+    **{"vasmed": "vastus_medialis_l", "vaslat": "vastus_lateralis_l", "tfl": "tensor_fasciae_latae_l"},
+    **{"medgas": "gastrocnemius_medial_l", "latgas": "gastrocnemius_lateral_l"},
+    **{"tibant": "tibialis_anterior_l", "peronl": "peroneus_longus_l", "addmag": "adductor_magnus_l"},
+    **{"gmax": "gluteus_maximus_l", "gmed": "gluteus_medius_l"},
+}
+COSTS: tuple[Cost, ...] = (
+    JointWeightedActivation(),
+    *(JointWeightedActivation(multi_joint_weight=weight) for weight in (2.0, 2.5, 4.0, 5.0)),
+    ActivationPower(),
+    ActivationVolume(),
+    StressCubed(),
+    JointReactionSquared(),
+    ActivationPower() + 3e-7 * JointReactionSquared(effort=0.0),
+)
+
+
+@cache
+def folder() -> Path:
+    """The folder of the recordings."""
+    found = Path(sys.argv[1]) if len(sys.argv) > 1 else data_folder() / "instrumented_knee"
+    if not (found / "walk_ss1.toml").is_file():
+        raise Absent(f"no recordings of an instrumented knee in {found}")
+    return found
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """How far the force in the left knee of a result is from the measured one [body weights]."""
+
+    rms: float
+    correlation: float
+    peak: float
+    measured_peak: float
+    push_off: float  # mean error in `PUSH_OFF`
+    medial: float  # rms
+    lateral: float  # rms
+    reserves: int  # frames
+
+    @classmethod
+    def of(cls, result: xr.Dataset, walk: str) -> Agreement:
+        """Compare on the valid frames within the measured gait cycle."""
+        time, truth = result["time"].values, measured(walk)
+        inside = result["valid"].sel(side="l").values.astype(bool) & (time <= truth["time_s"][-1])
+        phase = time[inside] / truth["time_s"][-1]
+        known = {
+            name: np.interp(time[inside], truth["time_s"], truth[f"{name}_N"]) / WEIGHT for name in PARTS
+        }
+        error = {name: force[inside] / WEIGHT - known[name] for name, force in computed(result).items()}
+        late = (phase > PUSH_OFF[0]) & (phase < PUSH_OFF[1])
+        total = error["total"] + known["total"]
+        return cls(
+            *(rms(error["total"]), float(np.corrcoef(total, known["total"])[0, 1])),
+            *(float(total.max()), float(known["total"].max()), float(error["total"][late].mean())),
+            *(rms(error["medial"]), rms(error["lateral"])),
+            int((result["status"].sel(side="l") == 1).sum()),
+        )
+
+    @property
+    def cells(self) -> tuple[str, ...]:
+        """As columns of a table."""
+        return (
+            *(f"{self.rms:.2f}", f"{self.correlation:.2f}", f"{self.peak:.1f} / {self.measured_peak:.1f}"),
+            *(f"{self.push_off:+.2f}", f"{self.medial:.2f}", f"{self.lateral:.2f}", str(self.reserves)),
+        )
+
+
+PARTS = ("total", "medial", "lateral")
+HEAD = ("rms", "r", "peak", "push-off", "medial", "lateral", "reserves")
+
+
+def rms(error: Array) -> float:
+    """The root of the mean square of errors (T,)."""
+    return float(np.sqrt(np.mean(error**2)))
+
+
+@cache
+def measured(walk: str) -> dict[str, Array]:
+    """Time [s] and force in the knee [N] over a gait cycle, by the columns of the file."""
+    columns = np.genfromtxt(folder() / f"measured_contact_{walk}.csv", delimiter=",", names=True)
+    return {str(name): columns[name] for name in columns.dtype.names}
+
+
+def computed(result: xr.Dataset) -> dict[str, Array]:
+    """Force in the left knee, (T,) [N] each: total, medial, lateral."""
+    (joint,) = [name for name in result["joint"].values.astype(str) if "knee" in name and name.endswith("_l")]
+    total = np.linalg.norm(result["joint_reaction"].sel(joint=joint).transpose("time", "axis").values, axis=1)
+    sides = {name: result[f"knee_contact_{name}"].sel(side="l").values for name in PARTS[1:]}
+    return {"total": total, **sides}
+
+
+def trial_text(walk: str, emg: Path) -> str:
+    """The trial file of a walk, with the EMG of its C3D file on the clock of its markers."""
+    raw = read_c3d(folder() / f"PS_ngait_og_{walk}.c3d")
+    strike = next(event.time for event in read_events(raw))  # where the markers of the trial begin
+    channels = raw.channels()
+    values = np.stack([channels[name] - channels[name].mean() for name in CHANNELS], axis=1)
+    write_mot(emg, Table(channels.time - strike, tuple(CHANNELS), values, False, emg))
+    text = (folder() / f"walk_{walk}.toml").read_text(encoding="utf-8")
+    for file in ("PS_ngait", "Static"):
+        text = text.replace(f'"{file}', f'"{folder().resolve().as_posix()}/{file}')
+    lines = [f'{name} = "{muscle}"' for name, muscle in CHANNELS.items()]
+    return "\n".join([text, "[emg]", f'file = "{emg.as_posix()}"', "[emg.channels]", *lines])
+
+
+@dataclass(frozen=True, eq=False)
+class Row:
+    """One combination on all walks: its words, the result of each walk, and EMG (median, mean) of each."""
+
+    words: tuple[str, ...]
+    results: dict[str, xr.Dataset]
+    emg: dict[str, tuple[float, float]]
+
+    @property
+    def agreement(self) -> dict[str, Agreement]:
+        """By walk."""
+        return {walk: Agreement.of(result, walk) for walk, result in self.results.items()}
+
+
+def recordings(sets: tuple[str, ...] = SETS) -> Iterator[Row]:
+    """`run`: sets, passive rules and tendons with the default cost, and every cost with the defaults of each set."""
+    default = JointWeightedActivation()
+    for name in sets:
+        rules = [("none", "rigid", cost) for cost in COSTS]
+        rules += [("calibrated", "rigid", default), ("none", "elastic", default)]
+        bodies = {}
+        for passive, tendon, cost in rules:
+            results, emg = {}, {}
+            for walk in WALKS:
+                if (passive, tendon, walk) not in bodies:
+                    muscles = f'[muscles]\ndatabase = "{name}"\npassive = "{passive}"\ntendon = "{tendon}"\n'
+                    bodies[passive, tendon, walk] = prepared(walk, muscles)
+                body = bodies[passive, tendon, walk]
+                assert body.emg is not None
+                analysis = share(body, replace(body.sharing, cost=cost))
+                results[walk] = assemble(analysis)
+                r = body.emg.agreement(body.time, analysis.activation, body.muscles)[0]
+                emg[walk] = float(np.nanmedian(r)), float(np.nanmean(r))
+            yield Row((name, passive, tendon, cost.label), results, emg)
+
+
+def prepared(walk: str, muscles: str) -> RecordedBody:
+    """The left leg of a walk, ready to share, with a table of the trial file."""
+    file = Path(written_trials().name) / f"{walk}.toml"
+    file.write_text(trial_text(walk, file.with_suffix(".sto")) + "\n" + muscles, encoding="utf-8")
+    return prepare_recording(recording_of(file, "this comparison"), side="l")
+
+
+@cache
+def written_trials() -> TemporaryDirectory[str]:
+    """Where trial files and EMG lie while this runs."""
+    return TemporaryDirectory()
+
+
+def models() -> Iterator[Row]:
+    """`share` on the OpenSim models: the default, squared activations, and what were the defaults."""
+    choices = (JointWeightedActivation(), "none"), (ActivationPower(), "none"), (StressCubed(), "table")
+    for model, about in MODELS.items():
+        for cost, passive in choices:
+            results = {
+                walk: ms.share_model(
+                    folder() / f"{model}.osim",
+                    folder() / f"PS_ngait_og_{walk}_kinematics.mot",
+                    loads=folder() / f"loads_{walk}.xml",
+                    cost=cost,
+                    passive=passive,
+                    side="l",
+                )
+                for walk in WALKS
+            }
+            yield Row((about, passive, "rigid", cost.label), results, {})
+
+
+def table(rows: Iterator[Row]) -> PrintedTable:
+    """One line for each combination and walk."""
+    shown = PrintedTable("muscles", "passive", "tendon", "cost", "walk", *HEAD, "EMG")
+    for row in rows:
+        for walk, agreement in row.agreement.items():
+            emg = "{:.2f} {:.2f}".format(*row.emg[walk]) if walk in row.emg else ""
+            shown.add_row(*row.words, walk, *agreement.cells, emg)
+    return shown
+
+
+def main() -> None:
+    console.width = 170
+    console.print(table(recordings()), table(models()))
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except Absent as reason:
+        sys.exit(str(reason))
