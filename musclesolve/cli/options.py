@@ -105,6 +105,13 @@ CutoffHz = Annotated[
 ]
 StartS = Annotated[float | None, typer.Option(help="Start of the time range \\[s].")]
 EndS = Annotated[float | None, typer.Option(help="End of the time range \\[s].")]
+Movement = Annotated[
+    str | None,
+    typer.Option(
+        help="What the subject does, such as walking or squat: contact forces are compared with those measured in it; "
+        "default: told from the motion."
+    ),
+]
 Figures = Annotated[bool, typer.Option("--figures/--no-figures", help="Draw the figures.")]
 
 RecordingFolder = Annotated[Path, typer.Option("-o", "--output", help="Folder for the recording.")]

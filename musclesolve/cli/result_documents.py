@@ -16,6 +16,7 @@ from musclesolve._util.sides import SIDE_NAMES
 from musclesolve.results.comparison_facts import PREFIX, ComparisonFacts
 from musclesolve.results.dataset.result_quantities import listed
 from musclesolve.results.facts import ContactPeak, Facts, LegFacts, Strain, UncertainPeak, UncertaintyFacts
+from musclesolve.results.plausibility import plausibility
 from musclesolve.results.tables.average_table import MEASURES
 
 if TYPE_CHECKING:
@@ -63,6 +64,7 @@ def run_document(result: xr.Dataset, uncertainty: xr.Dataset | None = None) -> d
         if "joint_reaction" in result
         else None,
         "knee_contact_peaks_body_weights": _contact(facts.knee_peaks) or None,
+        "plausibility": _plausibility(facts),
         "consistency": moved
         and {
             "rms_m": moved.overall,
@@ -117,6 +119,28 @@ def _contact(peaks: Mapping[str, Mapping[str, ContactPeak]]) -> dict[str, dict[s
     return {
         joint: {_side(side): peak.body_weights for side, peak in of_legs.items()}
         for joint, of_legs in peaks.items()
+    }
+
+
+def _plausibility(facts: Facts) -> dict[str, Any]:
+    judged = plausibility(facts)
+    return {
+        "verdict": judged.verdict,
+        "reason": judged.reason,
+        "movement": judged.movement.name,
+        "movement_is_stated": judged.movement.stated,
+        "speed_m_s": judged.movement.speed,
+        "legs": {_side(side): judged.verdict_of(side) for side in judged.sides},
+        "criteria": [
+            {
+                "criterion": each.criterion,
+                "leg": _side(each.side) or None,
+                "passed": each.passed,
+                "value": each.value,
+                "sentence": each.sentence,
+            }
+            for each in judged.findings
+        ],
     }
 
 
@@ -248,6 +272,9 @@ def many_trials_document(records: Sequence[TrialRecord]) -> dict[str, Any]:
                 "leg_frames": leg_frames,
                 "peak_pelvis_residual_percent_body_weight": measured and measured.residual_percent,
                 "contact_force_peaks_body_weights": measured and measured.contact,
+                "movement": measured and measured.movement,
+                "plausibility": measured and measured.plausibility,
+                "plausibility_reason": measured and measured.reason,
                 "message": record.message or None,
             }
         )

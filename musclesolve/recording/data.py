@@ -388,6 +388,7 @@ class Trial(Recording):
         files: role ("trial", "markers", "static", "forces") -> path, for provenance.
         notes: sentences a reader of the results should see.
         analysed: sentences on what of the recording is analysed and why, where the trial file gives no range.
+        movement: what the trial file says that the subject does; None where it does not say it.
     """
 
     subject: Subject
@@ -402,6 +403,7 @@ class Trial(Recording):
     files: Mapping[str, Path] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     analysed: tuple[str, ...] = ()
+    movement: str | None = None
 
     def __repr__(self) -> str:
         """What it is, in a line, without the numbers."""

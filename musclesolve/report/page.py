@@ -14,7 +14,7 @@ from markupsafe import Markup
 
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve.errors import InputError
-from musclesolve.report.content.headline import Headline, contact_forces_of_others, headline, no_headline
+from musclesolve.report.content.headline import Headline, headline, no_headline
 from musclesolve.report.content.methods import Citations, methods
 from musclesolve.report.content.overview import (
     average,
@@ -25,6 +25,7 @@ from musclesolve.report.content.overview import (
     versions,
 )
 from musclesolve.report.content.pieces import DAMAGE, reason
+from musclesolve.report.content.trial_sections import contact_sources
 from musclesolve.report.drawing import CHECK, FIGURE, DrawingTask, Made, make
 from musclesolve.report.figures.figure_choice import caption, figures_of
 from musclesolve.report.inputs import AVERAGE, Inputs, TrialFiles, read_inputs
@@ -132,12 +133,13 @@ def report_page(inputs: Inputs, progress: Progress | None = None, workers: int =
             if size > MOST_BYTES:
                 made[job.key] = Made(fault=LEFT_OUT)
 
-    trials, titles = [], _titles(inputs.trials)
+    trials, titles, in_implants = [], _titles(inputs.trials), list[str]()
     for number, (trial, title) in enumerate(zip(inputs.trials, titles, strict=True), start=1):
         key = f"t{number}"
         own = [job for job in jobs if job.key.startswith(f"{key}-")]
         try:
             top = headline(trial.facts, made[f"{key}-check"].content)
+            in_implants += contact_sources(trial.facts)
         except DAMAGE as error:
             top = no_headline(reason(error))
         trials.append(TrialPage(key, title, top, sections_of(trial, number, own, made)))
@@ -160,7 +162,6 @@ def report_page(inputs: Inputs, progress: Progress | None = None, workers: int =
         paragraphs = [methods(trial, citations) for trial in inputs.trials[:1]]
     except DAMAGE:
         paragraphs = []
-    of_others = [key for each in contact_forces_of_others().values() for key in each["sources"]]
     names, count = subjects(inputs), len(trials)
     who = names[0] if len(names) == 1 else f"{len(names)} subjects" if names else "a subject without name"
     what = titles[0] if count == 1 else f"{count} trials" if count else "average"
@@ -180,7 +181,7 @@ def report_page(inputs: Inputs, progress: Progress | None = None, workers: int =
         methods=paragraphs,
         differences=differences(inputs),
         citations=citations,
-        contact_sources=citations.cite(*dict.fromkeys(of_others)),
+        contact_sources=citations.cite(*dict.fromkeys(in_implants)),
         files=files_of_report(inputs),
         unreadable=inputs.unreadable,
         versions=versions(),

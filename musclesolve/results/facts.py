@@ -17,6 +17,8 @@ import xarray as xr
 from musclesolve._util.arrays import Array, true_runs
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.sides import SIDE_NAMES, side_of, split_side
+from musclesolve.constants import STANDARD_GRAVITY
+from musclesolve.motion.motion_plausibility import BALANCE_LIMIT
 from musclesolve.muscles.tendon_strain import achilles_muscles
 from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.dataset.result_quantities import (
@@ -30,9 +32,12 @@ from musclesolve.results.dataset.result_quantities import (
     pelvis_residual,
     text,
 )
+from musclesolve.results.movement import Movement, ground_support, movement
 
 FULL = 0.99
 """A muscle of this activation works at its limit."""
+SHORTEST_CARRIED = 0.5
+"""Time over which a mean ground force shows a mass [s]."""
 LARGE_ERROR = 0.1
 """An error of activation between frames, by the balance of fibers and tendons, of which the frames are counted."""
 
@@ -130,6 +135,15 @@ class LegFacts:
                 break
         frame, dof = np.unravel_index(int(size.argmax()), size.shape)
         return Reserve(float(size[frame, dof]), dofs[dof], float(self.result["time"].values[frame]))
+
+    @cached_property
+    def reserve_share(self) -> tuple[float, str] | None:
+        """The largest reserve over the peak moment of its degree of freedom, and which that is; None without any."""
+        if (most := self.largest_reserve) is None:
+            return None
+        moment = self.result["joint_moment"].sel(dof=most.dof).values
+        peak = float(np.nanmax(np.abs(moment), initial=0.0))
+        return (most.moment / peak if peak else float("inf")), most.dof
 
     @cached_property
     def stretches(self) -> list[Stretch]:
@@ -387,6 +401,66 @@ class Facts:
         """Greatest residual force at the root of an OpenSim model [% of body weight]; None where none is known."""
         force = number(self.result, "root_residual_n")
         return 100.0 * force / self.body_weight if force and np.isfinite(self.body_weight) else None
+
+    @cached_property
+    def residual_share(self) -> float | None:
+        """Root mean square of the residual force over the peak ground force, which counts at least as the weight.
+
+        At the pelvis, or at the root of an OpenSim model; None where it is not known.
+        """
+        force = number(self.result, "root_residual_rms_n")
+        if (size := self.pelvis_residual) is not None:
+            rms = 0.01 * size.rms_percent
+        elif force is not None and np.isfinite(self.body_weight):
+            rms = force / self.body_weight
+        else:
+            return None
+        bound = number(self.result, "balance_limit")  # the limit of a frame, that share of the peak force
+        return rms / (1.0 if bound is None else bound / BALANCE_LIMIT)
+
+    @cached_property
+    def movement(self) -> Movement:
+        """Which movement the result is of."""
+        return movement(self.result)
+
+    @cached_property
+    def mass_carried(self) -> float | None:
+        """The mass that the ground bears [kg]; None where no half second has both feet measured.
+
+        m = mean vertical ground force / (g + change of the vertical velocity over the time), with the pelvis for the
+        center of mass.
+        """
+        support = ground_support(self.result)
+        if support is None:
+            return None
+        forces, times = [], []
+        for first, stop in support.known:
+            duration = support.time[stop - 1] - support.time[first]
+            if duration >= SHORTEST_CARRIED:
+                change = (support.rise[stop - 1] - support.rise[first]) / duration
+                weights = np.mean(support.vertical[first:stop])
+                forces.append(
+                    weights * self.body_weight / (STANDARD_GRAVITY + np.nan_to_num(change)) * duration
+                )
+                times.append(duration)
+        return float(np.sum(forces) / np.sum(times)) if times else None
+
+    def active_fibers(self, least: float) -> list[FiberEnd]:
+        """Shortest and longest fiber of each muscle over the valid frames in which it is active at least so much."""
+        if not {"fiber_length", "optimal_fiber_length", "activation"} <= set(self.result.data_vars):
+            return []
+        result, sides = self.result, frames.muscle_sides(self.result)
+        length: Array = result["fiber_length"].transpose("time", "muscle").values
+        length = length / result["optimal_fiber_length"].values
+        valid = {side: frames.valid(result, side) for side in self.legs}
+        active = np.nan_to_num(result["activation"].transpose("time", "muscle").values) >= least
+        active &= np.isfinite(length) & np.stack([valid[side] for side in sides.values()], axis=1)
+        return [
+            FiberEnd(name, float(end(length[active[:, k], k])))
+            for k, name in enumerate(sides)
+            if active[:, k].any()
+            for end in (np.min, np.max)
+        ]
 
     @cached_property
     def fibers(self) -> tuple[FiberEnd, FiberEnd] | None:

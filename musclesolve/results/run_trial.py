@@ -18,6 +18,7 @@ from musclesolve.pipeline.share import share
 from musclesolve.recording.data import Trial
 from musclesolve.recording.trial.model_trial import ModelTrial
 from musclesolve.results.dataset.assemble import assemble
+from musclesolve.results.plausibility import with_verdict
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.solver.solver_registry import Solver, find_solver
@@ -44,7 +45,8 @@ def run(
         attrs["units"]. `valid` (time, side) says which frames may be used: those whose `status` is SOLVED or
         SOLVED_WITH_RESERVE. Frames without a valid solution hold NaN for whatever depends on it: activations, muscle
         and contact forces, reserves, cost and certificate. Motion, joint moments, net reactions and the state of the
-        muscles stay, for they show what is wrong.
+        muscles stay, for they show what is wrong. `plausible` (side) says whether what the result says of a leg is near
+        what was ever measured; its attributes say why.
 
     Raises:
         InputError: the trial asks for what cannot be done; says which field.
@@ -52,7 +54,7 @@ def run(
     report = progress or no_progress
     analysis = share(prepare(trial, cost, solver, side, report), progress=report)
     report("result", 1.0)
-    return assemble(analysis)
+    return with_verdict(assemble(analysis))
 
 
 def share_model(
@@ -80,4 +82,4 @@ def share_model(
     """
     options = ModelOptions(**choices)
     sharing = Sharing(find_cost(cost), find_solver(solver), options.tendon, options.reserve_weight)
-    return assemble(share(model_body(model, coordinates, moments, options, sharing)))
+    return with_verdict(assemble(share(model_body(model, coordinates, moments, options, sharing))))

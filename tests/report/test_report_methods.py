@@ -13,7 +13,6 @@ from synthetic_result import set_status
 import musclesolve as ms
 from musclesolve.checking.finding import Report
 from musclesolve.data.bundled import reference_stride
-from musclesolve.report.content.headline import contact_forces_of_others
 from musclesolve.report.content.methods import (
     Citations,
     as_bibtex,
@@ -25,6 +24,7 @@ from musclesolve.report.content.methods import (
 )
 from musclesolve.report.drawing import recheck
 from musclesolve.report.inputs import RESULT, TrialFiles
+from musclesolve.results.plausibility import in_vivo
 from musclesolve.sharing.cost.cost_registry import costs
 from musclesolve.sharing.status import Status
 
@@ -37,7 +37,7 @@ def paragraph(data):
 
 def test_every_citation_is_a_known_work_and_every_work_is_cited():
     used = set(re.findall(r"@(\w+)", str(texts())))
-    used |= {key for each in contact_forces_of_others().values() for key in each["sources"]}
+    used |= set(in_vivo()["sources"])
     assert used - set(works()) == set()
     assert set(works()) - used <= {"hicks_2015"}
 

@@ -26,6 +26,7 @@ from musclesolve.cli.options import (
     ModelCost,
     ModelSolver,
     Moments,
+    Movement,
     Muscle,
     Output,
     Passive,
@@ -123,6 +124,7 @@ def share(
     cutoff_hz: CutoffHz = 6.0,
     start_s: StartS = None,
     end_s: EndS = None,
+    movement: Movement = None,
     figures: Figures = True,
 ) -> None:
     """Muscle forces of an OpenSim model from its coordinates and joint moments or loads: result.nc, figures, STO.
@@ -143,6 +145,7 @@ def share(
         "cutoff_hz": cutoff_hz or None,
         "start_s": start_s,
         "end_s": end_s,
+        "movement": movement,
         "loads": loads,
         "cost": cost,
         "solver": solver,

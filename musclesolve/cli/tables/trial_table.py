@@ -9,9 +9,11 @@ from pathlib import Path
 from rich import box
 from rich.table import Table
 
+from musclesolve.results.plausibility import NOT_KNOWN, NOT_PLAUSIBLE, PLAUSIBLE
 from musclesolve.results.tables.lines import decimal, line, names, numbers, words
 from musclesolve.studies.many_trials.trial_record import CSV, JOINTS, Outcome, TrialRecord
 
+PLAUSIBLE_CELLS = {PLAUSIBLE: "yes", NOT_PLAUSIBLE: "NO", NOT_KNOWN: "?"}
 LOST = {Outcome.REFUSED: "REFUSED", Outcome.FAILED: "FAILED"}
 
 
@@ -20,7 +22,9 @@ def table(records: Sequence[TrialRecord]) -> Table:
     rows = Table(
         *words("trial\n"),
         *numbers("\nsolved", "with\nreserve", "\nfailed", "not\nmeas.", "resid.\n[% BW]", whole=True),
-        *numbers(*(f"{joint}\n[BW]" for joint in JOINTS), "\n[s]", whole=True),
+        *numbers(*(f"{joint}\n[BW]" for joint in JOINTS), whole=True),
+        *names("plau-\nsible"),
+        *numbers("\n[s]", whole=True),
         *names("\nstatus"),
         box=box.SIMPLE_HEAD,
         pad_edge=False,
@@ -35,11 +39,17 @@ def table(records: Sequence[TrialRecord]) -> Table:
 def _cells(record: TrialRecord) -> list[str]:
     found = record.measures
     if found is None:
-        return ["-"] * (6 + len(JOINTS))
+        return ["-"] * (7 + len(JOINTS))
     frames = (found.solved, found.with_reserve, found.without_solution, found.not_measured)
     counts = [str(count) for count in frames]
     contact = [decimal(found.contact[joint], 1) for joint in JOINTS]
-    return [*counts, decimal(found.residual_percent, 1), *contact, f"{record.seconds:.1f}"]
+    return [
+        *counts,
+        decimal(found.residual_percent, 1),
+        *contact,
+        PLAUSIBLE_CELLS[found.plausibility],
+        f"{record.seconds:.1f}",
+    ]
 
 
 def remarks(records: Sequence[TrialRecord], output: Path) -> list[str]:

@@ -45,6 +45,7 @@ from musclesolve.pipeline.opensim.moments import shared_moments
 from musclesolve.pipeline.opensim.moments_and_model import moment_warnings
 from musclesolve.pipeline.opensim.shared_choice import SharedChoice, separate_groups, shared_choice
 from musclesolve.pipeline.share import motion_cost, motion_solver, sharing_problem
+from musclesolve.recording.schema import trial_keys
 from musclesolve.recording.trial.emg_channels import CHANNELS
 from musclesolve.recording.trial.model_trial import ModelTrial
 from musclesolve.sharing.cost.cost_base import Cost
@@ -71,6 +72,7 @@ class Choices(TypedDict, total=False):
     tendon: str
     tendon_strain: TendonStrain | None
     contact_spacing_m: float | None
+    movement: str | None
 
 
 @dataclass(frozen=True)
@@ -89,9 +91,12 @@ class ModelOptions:
     tendon: str = "rigid"
     tendon_strain: TendonStrain | None = None
     contact_spacing_m: float | None = None
+    movement: str | None = None
 
     def __post_init__(self) -> None:
         """Refuse what no model can be asked for."""
+        if self.movement is not None:
+            check_choice(self.movement, "movement", trial_keys()["time"]["keys"]["movement"]["choices"])
         check_choice(self.passive, "passive", PASSIVE)
         check_tendon(self.tendon, self.tendon_strain)
         if self.reserve_weight is not None:
@@ -235,6 +240,8 @@ def opensim_problem(
                 or numbers by word: "all", "achilles" (soleus and gastrocnemius), a muscle with or without its side.
             contact_spacing_m: distance of the medial and the lateral contact of a knee [m], 0.104 of the length of the
                 shank unless given (46 mm for a stature of 1.80 m).
+            movement: what the subject does, such as "walking" (docs/results.md), for the comparison of contact forces
+                with measured ones; told from the motion unless given.
             loads: path of an ExternalLoads file (.xml) or of ground reactions (.mot, .sto), from which inverse
                 dynamics computes the moments; see `read_external_loads`.
 
@@ -436,6 +443,7 @@ def body_of_trial(
         tendon=trial.tendon,
         tendon_strain=trial.tendon_strain,
         contact_spacing_m=trial.contact_spacing,
+        movement=trial.movement,
     )
     sharing = Sharing(chosen, method, trial.tendon, stated.reserve_weight)
     model = read_osim(trial.model)

@@ -7,7 +7,7 @@ import xarray as xr
 
 from musclesolve._util.sides import SIDE_NAMES, split_side
 from musclesolve.plotting.page.curves import Legs
-from musclesolve.plotting.page.norm_bands import NormBands
+from musclesolve.plotting.page.norm_bands import BAND_COLOR, NormBands
 from musclesolve.plotting.page.panels import dof_rows, joint_rows
 from musclesolve.plotting.page.sheet import Sheet, heading, note, page, zero_line
 from musclesolve.results.dataset.labels import SEGMENT_OF
@@ -19,6 +19,7 @@ from musclesolve.results.dataset.result_quantities import (
     magnitude,
 )
 from musclesolve.results.facts import KNEE_FORCES, Facts
+from musclesolve.results.plausibility import in_vivo, measured
 
 DEGREES = 180.0 / np.pi
 DIRECTIONS = {
@@ -71,9 +72,12 @@ def coordinate_stems(result: xr.Dataset) -> list[str]:
 
 
 def contact_forces(result: xr.Dataset) -> Sheet:
-    """Magnitude of the joint reaction at hip, knee and ankle, with muscle forces and without, in body weights."""
-    legs, weight = Legs.of(result), body_weight(result)
-    shown = {peak.joint: peak for peak in Facts(result).contact_peaks}
+    """Magnitude of the joint reaction at hip, knee and ankle, with muscle forces and without, in body weights.
+
+    Beside the curves with muscles a band: the peaks that implants measured in the movement.
+    """
+    legs, weight, facts = Legs.of(result), body_weight(result), Facts(result)
+    shown, sources = {peak.joint: peak for peak in facts.contact_peaks}, list[str]()
     sheet, panels = page(result, "Joint contact force, magnitude", 3, 2, height=0.75, sharey="row")
     for row, joint in joint_rows(panels, legs.x):
         for axes, name in zip(row, ("joint_reaction", "joint_reaction_net"), strict=True):
@@ -89,8 +93,15 @@ def contact_forces(result: xr.Dataset) -> Sheet:
             if (full := leg_joint(result, joint, side)) in shown
         ]
         note(row[0], ", ".join(texts))
+        if (range_ := measured(joint, facts.movement)) is not None:
+            lowest = range_.lowest if np.isfinite(range_.lowest) else 0.0
+            row[0].axhspan(lowest, range_.highest, color=BAND_COLOR, linewidth=0.0, zorder=0.3)
+            sources.append(f"{joint} {range_.words}, {range_.authors}")
         heading(row[1], f"{joint}: net reaction, muscles left out")
     legs.legend(sheet, stance=True)
+    if sources:
+        words = in_vivo()["words"][facts.movement.name]
+        sheet.add_note(f"band: peaks measured in {words}: {'; '.join(sources)}")
     return sheet
 
 

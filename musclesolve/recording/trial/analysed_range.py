@@ -44,7 +44,7 @@ class AnalysedRange:
 
 def finds_range(content: Mapping[str, Any]) -> bool:
     """Return whether a trial file, by its content, leaves the time range to be found."""
-    return all(value is None for value in content["time"].values())
+    return content["time"]["start_s"] is None and content["time"]["end_s"] is None
 
 
 def find_range(trial: Trial) -> AnalysedRange | None:

@@ -36,6 +36,7 @@ class ModelTrial:
         contact_spacing: distance of the medial and the lateral contact of a knee [m]; None: by the length of the shank.
         files: role -> path, for provenance.
         notes: sentences a reader of the results should see.
+        movement: what the file says that the subject does; None where it does not say it.
     """
 
     document: Document
@@ -56,6 +57,7 @@ class ModelTrial:
     contact_spacing: float | None = None
     files: Mapping[str, Path] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    movement: str | None = None
 
     @property
     def path(self) -> Path:
@@ -132,4 +134,5 @@ def read_model_trial(path: Path) -> ModelTrial:
         contact_spacing=content["knee"]["contact_spacing_m"],
         files={"trial": document.path, **files},
         notes=tuple(notes),
+        movement=time["movement"],
     )

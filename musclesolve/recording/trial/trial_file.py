@@ -183,6 +183,7 @@ def assembled(
         contact_spacing=content["knee"]["contact_spacing_m"],
         events=stated_events(files),
         files=files,
+        movement=content["time"]["movement"],
         notes=(*subject_notes(subject), *marker_mapping.notes, *_notes(content, forces)),
     )
 

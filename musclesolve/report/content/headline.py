@@ -1,4 +1,8 @@
-"""The result in plain words: whether it is usable, contact forces, agreement with EMG, what to be careful about."""
+"""The result in plain words: the two verdicts, contact forces, agreement with EMG, what to be careful about.
+
+It is usable, in green, where every frame is certified and what it says is plausible; a certified result that is not
+plausible, or of which nothing could be compared, is amber, with the reason beside it.
+"""
 
 from __future__ import annotations
 
@@ -15,11 +19,19 @@ from musclesolve.checking.finding import SEVERITIES, Report
 from musclesolve.report.content.pieces import DAMAGE, Number, joined, muscle_names, plain, sentence
 from musclesolve.results.dataset.result_quantities import listed, text
 from musclesolve.results.facts import Facts
+from musclesolve.results.plausibility import NOT_KNOWN, NOT_PLAUSIBLE, Plausibility, plausibility
 from musclesolve.version import __version__
 
 USABLE, WITH_CARE, IN_PART, NOT = "usable", "with care", "in part", "not usable"
-LABELS = {USABLE: "Usable", WITH_CARE: "Usable with care", IN_PART: "Usable in part", NOT: "Not usable"}
-MARKS = {USABLE: "✓", WITH_CARE: "!", IN_PART: "◐", NOT: "✕"}
+DOUBTFUL = "doubtful"
+LABELS = {
+    USABLE: "Usable: certified and plausible",
+    DOUBTFUL: "Certified, not plausible",
+    WITH_CARE: "Usable with care",
+    IN_PART: "Usable in part",
+    NOT: "Not usable",
+}
+MARKS = {USABLE: "✓", DOUBTFUL: "!", WITH_CARE: "!", IN_PART: "◐", NOT: "✕"}
 LARGE_RESIDUAL = 30.0
 """Per cent of body weight; a run calls frames beyond about this residual invalid, on an OpenSim model none is."""
 MOST = 0.5
@@ -32,6 +44,8 @@ class Headline:
 
     verdict: str  # a key of LABELS
     why: Markup
+    movement: str  # in words
+    against: list[str]  # what speaks against the result: the reasons why it is not plausible
     contact: list[dict[str, object]]  # joint, and a Number for each leg
     emg: Markup
     careful: list[Markup]
@@ -54,7 +68,8 @@ class Headline:
 
 def headline(facts: Facts, checked: Report | str | None = None) -> Headline:
     """The headline of one trial."""
-    verdict, why = usability(facts, checked)
+    judged = plausibility(facts)
+    verdict, why = usability(facts, checked, judged)
     known = bool(np.isfinite(facts.body_weight))
     rows: dict[str, list[tuple[str, Number]]] = {}  # by joint, with the peaks of both legs
     for peak in facts.contact_peaks:
@@ -77,16 +92,19 @@ def headline(facts: Facts, checked: Report | str | None = None) -> Headline:
             *(worst, Number(f"emg_correlation {worst}", r[worst])),
         )
     careful = [limit.sentence for limit in limits(facts, checked) if limit.in_headline]
-    return Headline(verdict, why, contact, emg, careful)
+    return Headline(verdict, why, judged.movement_words, judged.against, contact, emg, careful)
 
 
 def no_headline(why: str) -> Headline:
     """That of a file which is damaged."""
-    return Headline(NOT, sentence("This file is damaged: {}.", why), [], Markup("not known"), [])
+    return Headline(NOT, sentence("This file is damaged: {}.", why), "", [], [], Markup("not known"), [])
 
 
-def usability(facts: Facts, checked: Report | str | None = None) -> tuple[str, Markup]:
-    """Whether the result may be used, and why."""
+def usability(
+    facts: Facts, checked: Report | str | None = None, judged: Plausibility | None = None
+) -> tuple[str, Markup]:
+    """Whether the result may be used, and why; of a certified one whether it is plausible decides."""
+    judged = judged or plausibility(facts)
     counts, residual = facts.counts, facts.largest_kkt_residual
     valid, analysed, helped = (
         Number(name, getattr(counts, name), 0) for name in ("valid", "analysed", "with_reserve")
@@ -119,7 +137,13 @@ def usability(facts: Facts, checked: Report | str | None = None) -> tuple[str, M
         return WITH_CARE, text + Markup(" <code>check</code> calls the recording faulty.")
     if (facts.root_residual_percent or 0.0) > LARGE_RESIDUAL:
         return WITH_CARE, text + Markup(" The loads do not carry the motion in every frame.")
-    return USABLE, text
+    if judged.verdict == NOT_PLAUSIBLE:
+        return DOUBTFUL, text + Markup(" It is not plausible:")
+    if judged.verdict == NOT_KNOWN:
+        return WITH_CARE, text + sentence(" Whether it is plausible is not known: {}.", judged.why_not_known)
+    return USABLE, text + sentence(
+        " Peaks of contact forces lie where implants measured them in {}.", judged.movement_words
+    )
 
 
 USUAL_RESIDUAL = 5.0
@@ -212,28 +236,6 @@ def _full(facts: Facts) -> Iterator[Limit]:
         )
 
 
-def measured_by_others(joint: str) -> dict[str, Any]:
-    """What others report of a joint without side; that of an OpenSim model may have a longer name, walker_knee."""
-    known = contact_forces_of_others()
-    return known.get(joint) or known.get(joint.rpartition("_")[2], {})
-
-
-def contact_forces_of_others() -> dict[str, Any]:
-    """What others report, by joint without side."""
-    return bundled_toml("musclesolve.report", "texts", "contact_forces.toml")
-
-
-def _contact_limits(facts: Facts) -> Iterator[Limit]:
-    for joint in dict.fromkeys(peak.stem for peak in facts.contact_peaks):
-        most = max(
-            (peak for peak in facts.contact_peaks if peak.stem == joint), key=lambda peak: peak.body_weights
-        )
-        low, high = measured_by_others(joint).get("measured", (0.0, float("inf")))
-        if most.body_weights > high:
-            peak = Number(f"contact_peak {most.joint}", most.body_weights)
-            yield _limit("contact", joint=plain(joint), peak=peak, low=f"{low:g}", high=f"{high:g}")
-
-
 def _residuals(facts: Facts) -> Iterator[Limit]:
     pelvis, root = facts.pelvis_residual, facts.root_residual_percent
     if pelvis is not None and pelvis.peak_percent > USUAL_RESIDUAL:
@@ -290,7 +292,7 @@ def _choices(facts: Facts) -> Iterator[Limit]:
 
 
 PARTS = (
-    *(_frames, _reserves, _version, _full, _contact_limits, _residuals, _emg_limits, _fibers),
+    *(_frames, _reserves, _version, _full, _residuals, _emg_limits, _fibers),
     *(_events, _choices),
 )
 """What may be worth a limit, the most serious first."""

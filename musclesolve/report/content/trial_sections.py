@@ -15,7 +15,7 @@ import xarray as xr
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.sides import ALL_SIDES, SIDE_NAMES, split_side, with_side
-from musclesolve.report.content.headline import contact_forces_of_others, measured_by_others, why_no_emg
+from musclesolve.report.content.headline import why_no_emg
 from musclesolve.report.content.pieces import (
     DASH,
     Absent,
@@ -41,6 +41,8 @@ from musclesolve.results.dataset.result_quantities import (
     text,
 )
 from musclesolve.results.facts import FULL, Facts, UncertainPeak, UncertaintyFacts, verdict_words
+from musclesolve.results.movement import Movement
+from musclesolve.results.plausibility import in_vivo, joint_kind, measured, plausibility
 from musclesolve.results.tables import comparison_tables
 from musclesolve.results.tables.run_summary import consistency_sentences
 
@@ -263,7 +265,7 @@ def contact(trial: TrialFiles) -> dict[str, object]:
             plain(peak.stem),
             SIDE_NAMES.get(peak.side, DASH),
             *(cell(peak.body_weights, 2), cell(peak.newton, 0), cell(peak.time, 2)),
-            measured_by_others(peak.stem).get("words", DASH),
+            measured_words(peak.stem, trial.facts.movement),
         )
         for peak in sorted(peaks, key=lambda each: order.index(each.stem))
     ]
@@ -275,7 +277,7 @@ def contact(trial: TrialFiles) -> dict[str, object]:
         "at [s]",
         "measured in implants [body weights]",
     )
-    tables = [PageTable("Peak contact forces", columns, rows)]
+    tables = [PageTable(f"Peak contact forces, {plausibility(trial.facts).movement_words}", columns, rows)]
     if parts := trial.facts.knee_peaks:
         of_knee = [
             (part, SIDE_NAMES[side], cell(peak.body_weights, 2), cell(peak.newton, 0), cell(peak.time, 2))
@@ -283,8 +285,26 @@ def contact(trial: TrialFiles) -> dict[str, object]:
             for side, peak in peaks.items()
         ]
         tables.append(PageTable("Peak forces of the parts of the knee", ("part", *columns[1:5]), of_knee))
-    sources = [key for each in contact_forces_of_others().values() for key in each["sources"]]
-    return {"tables": tables, "sources": sources}
+    return {"tables": tables, "sources": contact_sources(trial.facts)}
+
+
+def contact_sources(facts: Facts) -> list[str]:
+    """The sources of what implants measured in the movement of a result, and of what is said where none did."""
+    joints = dict.fromkeys(peak.stem for peak in facts.contact_peaks)
+    ranges = [found for joint in joints if (found := measured(joint, facts.movement)) is not None]
+    never = [
+        each for joint in joints if (each := in_vivo()["not_measured"].get(joint_kind(joint))) is not None
+    ]
+    keys = [key for found in ranges for key in found.sources]
+    return list(dict.fromkeys([*keys, *(key for each in never for key in each["sources"])]))
+
+
+def measured_words(joint: str, movement: Movement) -> str:
+    """What implants measured of a joint: the range, and of whom; a dash where nothing is known."""
+    if (found := measured(joint, movement)) is not None:
+        return f"{found.words}: {found.about}"
+    never = in_vivo()["not_measured"].get(joint_kind(joint))
+    return DASH if never is None else str(never["words"])
 
 
 def emg(trial: TrialFiles) -> dict[str, object]:

@@ -137,6 +137,7 @@ def _provenance(body: ModelBody) -> dict[str, object]:
     if (dynamics := body.dynamics) is not None:
         if (residual := dynamics.root_residual) is not None and np.isfinite(residual).any():
             attributes["root_residual_n"] = float(np.nanmax(residual))
+            attributes["root_residual_rms_n"] = float(np.sqrt(np.nanmean(residual**2)))
         if dynamics.balance_limit is not None:
             attributes["balance_limit"] = dynamics.balance_limit
     trial_file = motion.file if body.trial is None else body.trial.path
@@ -144,6 +145,8 @@ def _provenance(body: ModelBody) -> dict[str, object]:
         attributes["trial_file"] = os.path.realpath(trial_file)
     if body.trial is not None and body.trial.emg is not None:
         attributes |= emg_attributes(body.trial.emg)
+    if options.movement is not None:
+        attributes["movement"] = options.movement
     if motion.cutoff_hz is not None:
         attributes |= {"filter_method": "butterworth", "filter_order": ORDER, "cutoff_hz": motion.cutoff_hz}
     return attributes

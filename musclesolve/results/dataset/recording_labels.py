@@ -166,6 +166,7 @@ def _provenance(body: RecordedBody) -> dict[str, object]:
         ],
         "completed": mechanics.measured.completed,
         "analysed": list(trial.analysed),
+        **({} if trial.movement is None else {"movement": trial.movement}),
     }
 
 

@@ -8,7 +8,6 @@ import numpy as np
 import xarray as xr
 
 from musclesolve._util.sides import SIDE_NAMES, split_side
-from musclesolve.motion.motion_plausibility import BALANCE_LIMIT
 from musclesolve.results.dataset.result_quantities import CONSISTENCY_METHODS, filter_line, identity, listed
 from musclesolve.results.facts import (
     LARGE_ERROR,
@@ -19,12 +18,11 @@ from musclesolve.results.facts import (
     UncertaintyFacts,
     verdict_words,
 )
+from musclesolve.results.plausibility import NOT_PLAUSIBLE, criteria, plausibility
 from musclesolve.results.tables.lines import decimal, line, lines
 
 MOST_STRETCHES, MOST_MOVED, MOST_MUSCLES = 5, 3, 6
 CHANNELS_IN_A_LINE = 5
-LARGE = 0.08
-"""Root mean square of the pelvis residual beyond which it is called large, a share of the peak ground force."""
 STRIDE = {
     "cadence": "{:.1f} steps a minute",
     "stance_percent": "stance {:.0f} %",
@@ -48,6 +46,7 @@ def summary(result: xr.Dataset) -> str:
         ("tendons", tendon_lines(facts)),
         ("fiber lengths", [_fiber_lengths(facts)]),
         ("contact forces", [_contact_peaks(facts), _knee_peaks(facts)]),
+        ("plausibility", _plausibility(facts)),
         ("consistency", consistency_sentences(facts)),
         ("pelvis residual", [_pelvis_residual(facts)]),
         ("EMG", _emg(facts)),
@@ -152,6 +151,15 @@ def _knee_peaks(facts: Facts) -> str:
     return f"of the knee: {'; '.join(parts)} body weights" if parts else ""
 
 
+def _plausibility(facts: Facts) -> list[str]:
+    """The verdict and the movement that it is of, then what speaks against the result, or why nothing was compared."""
+    judged = plausibility(facts)
+    if judged.verdict == NOT_PLAUSIBLE:
+        return [f"{judged.label.upper()}; {judged.movement_words}", *judged.against]
+    first = f"{judged.label}; {judged.movement_words}"
+    return [f"{first}: {judged.why_not_known}" if judged.why_not_known else first]
+
+
 def consistency_sentences(facts: Facts) -> list[str]:
     """How the motion was made consistent, where not as usual, and what that moved; none where that is not known."""
     result, moved = facts.result, facts.moved
@@ -197,8 +205,8 @@ def _pelvis_residual(facts: Facts) -> str:
         return "not known: both feet were measured in no frame"
     bound = facts.result.attrs.get("balance_limit")
     limit = "" if bound is None else f" (limit {_plain(100.0 * bound, 2)} %)"
-    peak_force = 100.0 * (BALANCE_LIMIT if bound is None else bound) / BALANCE_LIMIT
-    large = "; large: see masses, synchronisation, filter" if size.rms_percent > LARGE * peak_force else ""
+    is_large = (facts.residual_share or 0.0) > criteria()["residual"]["limit"]
+    large = "; large: see masses, synchronisation, filter" if is_large else ""
     return (
         f"force: peak {_plain(size.peak_percent, 2)} %, rms {_plain(size.rms_percent, 2)} % of body weight{limit}; "
         f"moment: peak {_plain(size.peak_moment, 3)} N m, rms {_plain(size.rms_moment, 3)} N m{large}"

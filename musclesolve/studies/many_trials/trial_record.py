@@ -14,6 +14,7 @@ from muscle_db.regular_file import RECORDING, open_regular
 from musclesolve.errors import InputError
 from musclesolve.results.facts import Facts
 from musclesolve.results.files.result_netcdf import storable
+from musclesolve.results.plausibility import plausibility
 from musclesolve.results.tables.lines import csv_text
 
 JOINTS = ("hip", "knee", "ankle")
@@ -46,13 +47,16 @@ class Measures:
     residual_percent: float  # peak of the residual force at the pelvis [% of body weight]
     # peak contact force by joint, the larger of the legs, frames with a valid solution [body weights]
     contact: dict[str, float]
+    movement: str  # which the result is of
+    plausibility: str  # the verdict: plausible, not plausible or not known
+    reason: str  # of this verdict
 
     @classmethod
     def of(cls, result: xr.Dataset) -> Measures:
         """The measures of a result that `run` returns."""
         facts = Facts(result)
         legs = facts.legs.values()
-        size, peaks = facts.pelvis_residual, facts.contact_peaks
+        size, peaks, judged = facts.pelvis_residual, facts.contact_peaks, plausibility(facts)
         return cls(
             solved=sum(leg.solved for leg in legs),
             with_reserve=sum(leg.with_reserve for leg in legs),
@@ -64,6 +68,9 @@ class Measures:
                 joint: max((peak.body_weights for peak in peaks if joint in peak.stem), default=float("nan"))
                 for joint in JOINTS
             },
+            movement=judged.movement.name,
+            plausibility=judged.verdict,
+            reason=judged.reason,
         )
 
     def as_json(self) -> str:
@@ -103,21 +110,23 @@ FIRST = (
     *("name", "status", "leg_frames_solved", "leg_frames_with_reserve", "leg_frames_without_solution"),
     *("leg_frames_not_measured", "peak_pelvis_residual_percent_body_weight"),
 )
+JUDGED = ("movement", "plausibility", "plausibility_reason")
 LAST = ("seconds", "trial", "folder", "message")
 
 
 def csv_bytes(records: Sequence[TrialRecord]) -> bytes:
     """The table of all trials with all digits, the files and the messages."""
     rows: list[list[object]] = [
-        [*FIRST, *(f"peak_{joint}_contact_force_body_weights" for joint in JOINTS), *LAST]
+        [*FIRST, *(f"peak_{joint}_contact_force_body_weights" for joint in JOINTS), *JUDGED, *LAST]
     ]
     for record in records:
         found = record.measures
-        numbers: list[object] = [""] * (5 + len(JOINTS))
+        numbers: list[object] = [""] * (5 + len(JOINTS) + len(JUDGED))
         if found is not None:
             forces = [f"{found.contact[joint]:.6g}" for joint in JOINTS]
             counts = [found.solved, found.with_reserve, found.without_solution, found.not_measured]
-            numbers = [*counts, f"{found.residual_percent:.6g}", *forces]
+            judged = [found.movement, found.plausibility, found.reason]
+            numbers = [*counts, f"{found.residual_percent:.6g}", *forces, *judged]
         ends = [f"{record.seconds:.3f}", str(record.trial), str(record.folder), record.message]
         rows.append([record.name, record.outcome.value, *numbers, *ends])
     return str(storable(csv_text(rows))).encode()

@@ -1,0 +1,344 @@
+"""Which movement a result is of, told from its ground reactions and its motion, or stated in the trial file.
+
+The rule is conservative: what fits no movement clearly is unknown, and is then compared with no measured range. A foot
+is on the ground where its vertical force exceeds 20 N, so that every frame whose forces are known is one of double
+support, of single support, or has neither foot on the ground. The latter is flight where the pelvis falls (downward
+acceleration above g/2 in the tenth of a second after take-off or before landing); elsewhere the person stands on
+something that measures no forces, and the frame is not known. With these phases in their order:
+
+jump
+    flight, and both feet take off for it or land after it together.
+running
+    flight between the single supports of opposite feet, and no double support.
+walking, stairs
+    double support between the single supports of opposite feet and no flight; the pelvis moves on, or that happens
+    twice on the spot (treadmill). In level walking the pelvis rises or sinks by less than 0.1 of its way over the
+    ground, on stairs by 0.3 to 1.2 of it; between them, as on ramps, the movement is unknown.
+standing on one leg
+    single support of one foot throughout, for a second; pelvis within 0.15 m, the range of the knee within 20 degrees.
+standing
+    double support throughout; pelvis within 0.15 m, the range of the knees within 20 degrees, bent less than 35.
+squat
+    double support throughout, pelvis within 0.6 m over the ground; knees from below 40 degrees to above 50 and back,
+    and at the deepest the feet carry more than 0.8 of the body weight.
+chair
+    double support throughout; the knees are bent more than 60 degrees at one end of the recording and less than 40 at
+    the other, or from below 40 above 50 and back, and at the deepest the feet carry less than 0.7 of the body weight.
+
+Where the forces of one leg alone are known, walking is told from a stance of 0.4 s or more with at most 1.5 body
+weights while the pelvis moves on at 0.4 to 2.2 m/s, its rise as above; nothing else is told. Throughout means in 95 %
+of the frames whose support is known; knee flexion is the angle between thigh and shank.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import xarray as xr
+
+from musclesolve._util.arrays import Array, Mask, true_runs
+from musclesolve._util.sides import SIDE_NAMES, side_of
+from musclesolve.constants import STANDARD_GRAVITY
+from musclesolve.results.dataset.frame_validity import STANCE_THRESHOLD
+from musclesolve.results.dataset.leg_kinetics import joint_dofs
+from musclesolve.results.dataset.result_quantities import body_weight, number, text
+
+UNKNOWN = "unknown"
+WALKING, RUNNING, JUMP = "walking", "running", "jump"
+STAIRS_UP, STAIRS_DOWN = "stairs_up", "stairs_down"
+STANDING, ONE_LEG, SQUAT, CHAIR = "standing", "standing_on_one_leg", "squat", "chair"
+RECOGNISED = (WALKING, RUNNING, STAIRS_UP, STAIRS_DOWN, CHAIR, SQUAT, JUMP, STANDING, ONE_LEG)
+STATED = "movement"
+"""Attribute of a result: the movement that the trial file states."""
+
+BOTH, NONE, LOST = "both", "none", "lost"
+"""Support of a frame beside r and l: double support, flight, not known."""
+WINDOW = 0.1
+"""Time after take-off and before landing in which the pelvis has to fall [s]."""
+FALLS = 0.5
+"""Downward acceleration of the pelvis in flight, of g."""
+AT_ONCE = 0.06
+"""Feet that strike or leave within this time do so together [s]."""
+LEVEL, STAIRS = 0.1, (0.3, 1.2)
+"""Rise of the pelvis over its way on the ground: of level walking, and of stairs."""
+MOVES = 0.2
+"""A pelvis that moves on is faster [m/s]."""
+ALONE_STANCE, ALONE_FORCE, ALONE_SPEED = 0.4, 1.5, (0.4, 2.2)
+"""Stance [s], force [body weights] and speed [m/s] of walking where the forces of one leg are known."""
+STILL, ON_THE_SPOT = 0.15, 0.6
+"""Way of the pelvis in standing, and on the ground in a squat [m]."""
+UPRIGHT, DEEP, BENT = np.deg2rad([40.0, 60.0, 50.0])
+"""Knee flexion of somebody upright, sitting, and in a squat [rad]."""
+STIFF, HARDLY_BENT = np.deg2rad([20.0, 35.0])
+"""Range and greatest knee flexion in standing [rad]."""
+SEATED, ON_FEET = 0.7, 0.8
+"""Body weight on the feet of somebody who sits, at most, and squats, at least."""
+THROUGHOUT = 0.95
+"""Share of the frames that counts as all of them."""
+
+
+@dataclass(frozen=True)
+class Movement:
+    """A movement, whether the trial file states it, and what of the motion shows it."""
+
+    name: str  # one of RECOGNISED, UNKNOWN, or what is stated
+    stated: bool = False
+    speed: float = float("nan")  # mean over the ground or the belt [m/s]; NaN where not known
+
+
+def movement(result: xr.Dataset) -> Movement:
+    """The movement of a result: as stated, else as told from its motion and ground reactions."""
+    seen = _Seen(result)
+    if stated := text(result, STATED):
+        return Movement(stated, True, seen.speed)
+    if not seen.legs or not number(result, "subject_mass_kg"):
+        return Movement(UNKNOWN, speed=seen.speed)
+    return Movement(_recognised(seen), speed=seen.speed)
+
+
+@dataclass(frozen=True, eq=False)
+class GroundSupport:
+    """What the ground bears, over T frames: both feet together.
+
+    time [s]; vertical: ground reaction [body weights]; rise: vertical velocity of the pelvis [m/s], NaN where it is not
+    known; known: runs of frames (first, one after the last) in which all that bears the body is measured.
+    """
+
+    time: Array
+    vertical: Array
+    rise: Array
+    known: list[tuple[int, int]]
+
+
+def ground_support(result: xr.Dataset) -> GroundSupport | None:
+    """The ground reaction of both feet; None where that of one of them is not in the result."""
+    seen = _Seen(result)
+    if len(seen.legs) < 2:
+        return None
+    known = np.zeros(seen.time.size, dtype=bool)
+    for name, first, stop in seen.phases:
+        known[first:stop] = name != LOST
+    vertical = np.sum(list(seen.force.values()), axis=0)
+    known &= np.isfinite(vertical)
+    return GroundSupport(seen.time, vertical, np.gradient(seen.hips[:, 2], seen.time), true_runs(known))
+
+
+def _recognised(seen: _Seen) -> str:
+    if len(seen.legs) == 1:
+        return _of_one_leg(seen)
+    phases = [name for name, _, _ in seen.phases]
+    known = [name for name in phases if name != LOST]
+
+    def steps(between: str) -> int:
+        """How often the body goes from one foot to the other with some support between them."""
+        return sum(
+            phases[k : k + 3] in (["r", between, "l"], ["l", between, "r"]) for k in range(len(phases))
+        )
+
+    if NONE in known:
+        if seen.together:
+            return JUMP
+        return RUNNING if steps(NONE) and BOTH not in known else UNKNOWN
+    if steps(BOTH):
+        if seen.way_speed > MOVES:
+            return _on_slope(seen)
+        return WALKING if steps(BOTH) > 1 and seen.spot < ON_THE_SPOT else UNKNOWN
+    if not known:
+        return UNKNOWN
+    share = {name: seen.share(name) for name in ("r", "l", BOTH)}
+    for side in SIDE_NAMES:
+        if share[side] > THROUGHOUT and seen.duration >= 1.0 and seen.spot < STILL:
+            return ONE_LEG if np.ptp(seen.knee(side)) < STIFF else UNKNOWN
+    return _on_both_feet(seen) if share[BOTH] > THROUGHOUT else UNKNOWN
+
+
+def _on_both_feet(seen: _Seen) -> str:
+    """Standing, squat or chair, from the mean flexion of both knees and the weight on the feet."""
+    knee, load = 0.5 * (seen.knee("r") + seen.knee("l")), np.nansum(list(seen.force.values()), axis=0)
+    if not np.isfinite(knee).all():
+        return UNKNOWN
+    if np.ptp(knee) < STIFF and knee.max() < HARDLY_BENT:
+        return STANDING if seen.spot < STILL else UNKNOWN
+    deep = knee > knee.max() - np.deg2rad(5.0)
+    carried, (low, high) = float(np.median(load[deep])), sorted((knee[0], knee[-1]))
+    and_back = high < UPRIGHT and knee.max() > BENT
+    if and_back and carried > ON_FEET and seen.spot < ON_THE_SPOT:
+        return SQUAT
+    one_way = low < UPRIGHT and high > DEEP
+    return CHAIR if (and_back or one_way) and carried < SEATED else UNKNOWN
+
+
+def _of_one_leg(seen: _Seen) -> str:
+    (side,) = seen.legs
+    stances = [stop - first for first, stop in true_runs(np.nan_to_num(seen.force[side]) > seen.threshold)]
+    low, high = ALONE_SPEED
+    longest = max(stances, default=0) * seen.period
+    if longest < ALONE_STANCE or np.nanmax(seen.force[side]) > ALONE_FORCE or not low < seen.way_speed < high:
+        return UNKNOWN
+    return _on_slope(seen)
+
+
+def _on_slope(seen: _Seen) -> str:
+    slope = seen.slope
+    if abs(slope) < LEVEL:
+        return WALKING
+    if STAIRS[0] < abs(slope) < STAIRS[1]:
+        return STAIRS_UP if slope > 0.0 else STAIRS_DOWN
+    return UNKNOWN
+
+
+class _Seen:
+    """What a result shows of the movement, over its T frames."""
+
+    def __init__(self, result: xr.Dataset) -> None:
+        self.result = result
+        self.time = np.asarray(result["time"].values, dtype=float)
+
+    @property
+    def duration(self) -> float:
+        return float(self.time[-1] - self.time[0])
+
+    @property
+    def period(self) -> float:
+        return float(np.median(np.diff(self.time)))
+
+    @property
+    def legs(self) -> list[str]:
+        """The legs whose ground reaction is in the result."""
+        return list(self.force)
+
+    @cached_property
+    def threshold(self) -> float:
+        """Vertical force of a foot on the ground [body weights]."""
+        return STANCE_THRESHOLD / body_weight(self.result)
+
+    @cached_property
+    def force(self) -> dict[str, Array]:
+        """Vertical ground reaction of each leg that bears any (T,) [body weights], NaN where not measured."""
+        if "ground_reaction_force" not in self.result or not number(self.result, "subject_mass_kg"):
+            return {}
+        vertical = self.result["ground_reaction_force"].sel(axis="z") / body_weight(self.result)
+        legs = {
+            side: np.asarray(vertical.sel(side=side).values)
+            for side in SIDE_NAMES
+            if side in vertical["side"]
+        }
+        # a foot that is never on the ground stands where nothing is measured
+        return {side: force for side, force in legs.items() if np.nanmax(force, initial=0.0) > self.threshold}
+
+    @cached_property
+    def hips(self) -> Array:
+        """Middle of the hips (T, 3) [m]; NaN where the result holds no such points."""
+        if "pelvis_position" in self.result:
+            return np.asarray(self.result["pelvis_position"].transpose("time", "axis").values, dtype=float)
+        points = [self._point("hip", side) for side in SIDE_NAMES]
+        return np.mean(
+            [point for point in points if point is not None] or [np.full((self.time.size, 3), np.nan)], axis=0
+        )
+
+    def _point(self, kind: str, side: str) -> Array | None:
+        """The joint of a leg (T, 3) [m] among the points of the skeleton; None without it."""
+        if "skeleton_position" not in self.result:
+            return None
+        names = [str(name) for name in self.result["skeleton_point"].values]
+        found = [name for name in names if side_of(name) == side and kind in name.lower()]
+        best = next((name for name in found if name == f"{kind}_{side}"), next(iter(found), None))
+        if best is None:
+            return None
+        points = self.result["skeleton_position"].sel(skeleton_point=best).transpose("time", "axis")
+        return np.asarray(points.values, dtype=float)
+
+    def knee(self, side: str) -> Array:
+        """Knee flexion (T,) [rad], between thigh and shank where their ends are known; NaN where nothing says it."""
+        hip, knee, ankle = (self._point(kind, side) for kind in ("hip", "knee", "ankle"))
+        if hip is not None and knee is not None and ankle is not None:
+            thigh, shank = knee - hip, ankle - knee
+            cosine = np.sum(thigh * shank, axis=1) / (
+                np.linalg.norm(thigh, axis=1) * np.linalg.norm(shank, axis=1)
+            )
+            return np.asarray(np.arccos(np.clip(cosine, -1.0, 1.0)))
+        dofs = joint_dofs(self.result, "knee", side, sagittal=True)
+        # of a model without skeleton the sense of the angle is not known: knees hardly overextend
+        angle = (
+            np.asarray(self.result["joint_angle"].sel(dof=dofs[0]).values)
+            if dofs
+            else np.full(self.time.size, np.nan)
+        )
+        return angle if abs(np.nanmax(angle, initial=0.0)) >= abs(np.nanmin(angle, initial=0.0)) else -angle
+
+    @cached_property
+    def way_speed(self) -> float:
+        """Way of the pelvis over the ground, from its first place to its last, over the time [m/s]; 0 if unknown."""
+        step = self.hips[-1, :2] - self.hips[0, :2]
+        return float(np.nan_to_num(np.linalg.norm(step) / self.duration))
+
+    @cached_property
+    def speed(self) -> float:
+        """Of the recorded strides, belt included, else of the pelvis where it moves on [m/s]; NaN if unknown."""
+        if "walking_speed" in self.result and np.isfinite(self.result["walking_speed"].values).any():
+            return float(np.nanmean(self.result["walking_speed"].values))
+        return self.way_speed if self.way_speed > MOVES else float("nan")
+
+    @cached_property
+    def spot(self) -> float:
+        """Greatest distance of the pelvis from its mean place on the ground, twice [m]; 0 where it is not known."""
+        place = self.hips[:, :2] - self.hips[:, :2].mean(axis=0)
+        return float(np.nan_to_num(2.0 * np.linalg.norm(place, axis=1).max()))
+
+    @cached_property
+    def slope(self) -> float:
+        """Rise of the pelvis over its way on the ground, a line through all frames."""
+        ahead = self.hips[-1, :2] - self.hips[0, :2]
+        along = (self.hips[:, :2] - self.hips[0, :2]) @ ahead / np.linalg.norm(ahead)
+        return float(np.polyfit(along, self.hips[:, 2], 1)[0])
+
+    @cached_property
+    def phases(self) -> list[tuple[str, int, int]]:
+        """Support in its order: r, l, both, none or lost, with the first frame and the one after the last."""
+        right, left = (self.force[side] for side in SIDE_NAMES)
+        known: Mask = np.isfinite(right) & np.isfinite(left)
+        on = [np.nan_to_num(force) > self.threshold for force in (right, left)]
+        names = np.select([~known, on[0] & on[1], on[0], on[1]], [LOST, BOTH, "r", "l"], default=NONE)
+        runs = [(name, *run) for name in (BOTH, "r", "l", NONE, LOST) for run in true_runs(names == name)]
+        merged = list[tuple[str, int, int]]()
+        for name, first, stop in sorted(runs, key=lambda run: run[1]):
+            if name == NONE and not self._falls(first, stop):
+                name = LOST
+            if name == LOST and (stop - first) * self.period <= AT_ONCE:
+                continue  # brief enough to see what was before and after it
+            if merged and merged[-1][0] == name:
+                name, first, _ = merged.pop()
+            merged.append((name, first, stop))
+        return merged
+
+    def _falls(self, first: int, stop: int) -> bool:
+        """Whether the pelvis falls in frames without support, at their beginning or at their end."""
+        width = max(3, round(WINDOW / self.period))
+        for window in (slice(first, min(stop, first + width)), slice(max(first, stop - width), stop)):
+            time, height = self.time[window], self.hips[window, 2]
+            if time.size > 2 and np.isfinite(height).all():
+                if 2.0 * np.polyfit(time - time[0], height, 2)[0] < -FALLS * STANDARD_GRAVITY:
+                    return True
+        return False
+
+    @cached_property
+    def together(self) -> bool:
+        """Whether both feet leave before a flight, or land after it, together."""
+        for k, (name, _, _) in enumerate(self.phases):
+            if name == NONE:
+                before, after = self.phases[max(k - 2, 0) : k][::-1], self.phases[k + 1 : k + 3]
+                for near, *next_ in filter(None, (before, after)):
+                    brief = near[0] in SIDE_NAMES and (near[2] - near[1]) * self.period <= AT_ONCE
+                    if near[0] == BOTH or (brief and next_ and next_[0][0] == BOTH):
+                        return True
+        return False
+
+    def share(self, name: str) -> float:
+        """Share of a support in the frames whose support is known."""
+        frames = {
+            key: sum(stop - first for each, first, stop in self.phases if each == key)
+            for key in ("r", "l", BOTH, NONE)
+        }
+        return frames[name] / max(sum(frames.values()), 1)

@@ -1,0 +1,316 @@
+"""The second verdict on a result: whether what it says is near what was ever measured.
+
+`valid` is the first one: each frame is solved, and its optimality certified. A certified result may say what cannot be
+true, for the optimum is that of a model. Here it is judged against measurement and against what muscles, ground forces
+and bodies can do; limits and reasons are in plausibility.toml, contact forces measured inside the body in in_vivo.toml,
+the rule for the movement in movement.py. A result is plausible where contact forces could be compared and nothing
+speaks against it; it is not plausible where a criterion fails; where none fails and no contact force could be compared,
+it is not known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from musclesolve._util.arrays import true_runs
+from musclesolve._util.bundled_toml import bundled_toml
+from musclesolve._util.sides import SIDE_NAMES
+from musclesolve.results.dataset import frame_validity as frames
+from musclesolve.results.facts import ContactPeak, Facts
+from musclesolve.results.movement import CHAIR, ONE_LEG, SQUAT, STANDING, UNKNOWN, Movement
+
+PLAUSIBLE, NOT_PLAUSIBLE, NOT_KNOWN = "plausible", "not plausible", "not known"
+FLAGS = {NOT_KNOWN: 0, PLAUSIBLE: 1, NOT_PLAUSIBLE: 2}
+"""Values of the variable `plausible`."""
+PASSED = {True: "passed", False: "failed", None: "not known"}
+ON_THE_SPOT = (CHAIR, SQUAT, STANDING, ONE_LEG)
+
+
+def in_vivo() -> dict[str, Any]:
+    """Peaks of contact forces that implants measured, by movement and joint; see in_vivo.toml."""
+    return bundled_toml(__package__, "in_vivo.toml")
+
+
+def criteria() -> dict[str, Any]:
+    """Limits of plausibility with their sentences and reasons."""
+    return bundled_toml(__package__, "plausibility.toml")["criteria"]
+
+
+def verdict_words() -> dict[str, dict[str, str]]:
+    """Label and sentence of each verdict."""
+    return bundled_toml(__package__, "plausibility.toml")["verdicts"]
+
+
+def joint_kind(joint: str) -> str:
+    """Of a joint without side: hip, knee or ankle, also of a model's walker_knee; of others their own name."""
+    return next((kind for kind in ("hip", "knee", "ankle") if joint.rpartition("_")[2] == kind), joint)
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Peaks of the contact force of a joint that implants measured in a movement [body weights]."""
+
+    lowest: float  # minus infinity where it is not known
+    highest: float
+    movement: str  # in words: level walking
+    about: str  # what was measured of whom
+    sources: tuple[str, ...]  # keys of citations.toml
+
+    @property
+    def words(self) -> str:
+        """Such as: 2.2 to 4.8."""
+        highest = f"{self.highest:.1f}"
+        return f"{self.lowest:.1f} to {highest}" if np.isfinite(self.lowest) else f"up to {highest}"
+
+    @property
+    def authors(self) -> str:
+        """Such as: Bergmann et al. 1993, 2001; Kotzar et al. 1991."""
+        years: dict[str, list[str]] = {}
+        for key in self.sources:
+            who, _, year = in_vivo()["sources"][key].rpartition(" ")
+            years.setdefault(who, []).append(year)
+        return "; ".join(f"{who} {', '.join(each)}" for who, each in years.items())
+
+
+def measured(joint: str, movement: Movement) -> Measured | None:
+    """What implants measured of a joint without side; None where nothing was, or not at this speed."""
+    entries: Sequence[Mapping[str, Any]] = in_vivo().get(movement.name, {}).get(joint_kind(joint), ())
+    speed = movement.speed if np.isfinite(movement.speed) else -np.inf
+    for entry in entries:
+        if speed <= entry.get("up_to_m_s", np.inf):
+            return Measured(
+                entry.get("lowest", -np.inf),
+                entry["highest"],
+                in_vivo()["words"][movement.name],
+                entry["about"],
+                tuple(entry["sources"]),
+            )
+    return None
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Where a result stands with a criterion."""
+
+    criterion: str  # a key of plausibility.toml
+    side: str  # of the leg; "" of the whole body
+    passed: bool | None  # None: not known
+    value: float
+    sentence: str
+
+
+@dataclass(frozen=True)
+class Plausibility:
+    """The findings on a result, and the verdict that follows for each side and for all of them."""
+
+    movement: Movement
+    sides: tuple[str, ...]
+    findings: tuple[Finding, ...]
+
+    def verdict_of(self, side: str) -> str:
+        """The verdict on a leg: that on its own findings and on those of the whole body."""
+        return _verdict([each for each in self.findings if each.side in (side, "")])
+
+    @property
+    def verdict(self) -> str:
+        """The verdict on the result: plausible where every leg is of which something could be compared."""
+        verdicts = {self.verdict_of(side) for side in self.sides}
+        return next((each for each in (NOT_PLAUSIBLE, PLAUSIBLE) if each in verdicts), NOT_KNOWN)
+
+    @property
+    def label(self) -> str:
+        """The verdict in words."""
+        return verdict_words()[self.verdict]["label"]
+
+    @property
+    def movement_words(self) -> str:
+        """Such as: level walking (stated)."""
+        return in_vivo()["words"][self.movement.name] + (" (stated)" if self.movement.stated else "")
+
+    @cached_property
+    def against(self) -> list[str]:
+        """What speaks against the result; of a criterion that both legs fail the first sentence."""
+        return [each.sentence for each in self.findings if each.passed is False]
+
+    @property
+    def why_not_known(self) -> str:
+        """Why no contact force could be compared; "" where one was."""
+        contact = [each for each in self.findings if each.criterion == "contact"]
+        if any(each.passed is not None for each in contact):
+            return ""
+        if not contact:
+            return "no contact forces are known"
+        if self.movement.name == UNKNOWN:
+            return "the movement was not recognised: no contact forces to compare with"
+        fast = f" at {self.movement.speed:.1f} m/s" if np.isfinite(self.movement.speed) else ""
+        return f"no contact forces were measured in {in_vivo()['words'][self.movement.name]}{fast}"
+
+    @property
+    def reason(self) -> str:
+        """Why the verdict is what it is, in a line."""
+        if self.verdict == NOT_PLAUSIBLE:
+            return "; ".join(self.against)
+        if self.verdict == NOT_KNOWN:
+            return self.why_not_known
+        compared = [each.sentence for each in self.findings if each.criterion == "contact" and each.passed]
+        return "; ".join(compared)
+
+
+def _verdict(findings: Sequence[Finding]) -> str:
+    if any(each.passed is False for each in findings):
+        return NOT_PLAUSIBLE
+    return PLAUSIBLE if any(each.criterion == "contact" and each.passed for each in findings) else NOT_KNOWN
+
+
+def plausibility(facts: Facts) -> Plausibility:
+    """Judge what a result says; a criterion whose quantity it does not hold is left out."""
+    asked = criteria()
+    findings = [
+        finding
+        for part in (_contact, _residual, _mass, _emg, _full, _fibers, _reserves)
+        for finding in part(facts)
+        if facts.movement.name in asked[finding.criterion].get("movements", [facts.movement.name])
+    ]
+    return Plausibility(facts.movement, tuple(facts.legs), tuple(findings))
+
+
+def with_verdict(result: xr.Dataset) -> xr.Dataset:
+    """The same with `plausible` (side), the movement, and what speaks for or against it as attributes."""
+    judged, sides = plausibility(Facts(result)), [str(side) for side in result["side"].values]
+    flags = np.array([FLAGS[judged.verdict_of(side)] for side in sides], dtype=np.int8)
+    attributes = {
+        **bundled_toml("musclesolve.results.dataset", "variables.toml")["plausible"],
+        "flag_values": np.array(list(FLAGS.values()), dtype=np.int8),
+        "flag_meanings": " ".join(name.replace(" ", "_").upper() for name in FLAGS),
+        "movement": judged.movement.name,
+        "verdict": judged.verdict,
+        "reason": judged.reason,
+        "criteria": "\n".join(
+            f"{each.criterion} {each.side or 'body'} {PASSED[each.passed]}: {each.sentence}"
+            for each in judged.findings
+        ),
+    }
+    return result.assign(plausible=("side", flags, attributes))
+
+
+def _contact(facts: Facts) -> Iterator[Finding]:
+    """Each peak against the range measured in the movement; below it only where the leg bears the body here."""
+    if not np.isfinite(facts.body_weight):
+        return
+    margin = in_vivo()["margin"]
+    for peak in facts.contact_peaks:
+        if joint_kind(peak.stem) not in ("hip", "knee", "ankle"):
+            continue
+        range_, value = measured(peak.stem, facts.movement), peak.body_weights
+        what = f"{_joint(peak)} {value:.1f} BW"
+        if range_ is None:
+            yield Finding("contact", peak.side, None, value, f"{what}; {_not_measured(peak, facts.movement)}")
+            continue
+        low = value < range_.lowest - margin and bears_the_body(facts, peak.side)
+        passed = (
+            None
+            if value < range_.lowest - margin and not low
+            else not low and value <= range_.highest + margin
+        )
+        said = f"{what}; measured in {range_.movement} {range_.words} ({range_.authors})"
+        yield Finding("contact", peak.side, passed, value, said)
+
+
+def _joint(peak: ContactPeak) -> str:
+    return f"{SIDE_NAMES.get(peak.side, '')} {joint_kind(peak.stem)}".strip()
+
+
+def _not_measured(peak: ContactPeak, movement: Movement) -> str:
+    never = in_vivo()["not_measured"].get(joint_kind(peak.stem))
+    if never is not None:
+        return str(never["words"])
+    fast = (
+        f" at {movement.speed:.1f} m/s" if in_vivo().get(movement.name, {}).get(joint_kind(peak.stem)) else ""
+    )
+    return (
+        "the movement was not recognised"
+        if movement.name == UNKNOWN
+        else (f"no peaks were measured in {in_vivo()['words'][movement.name]}{fast}")
+    )
+
+
+def bears_the_body(facts: Facts, side: str) -> bool:
+    """Whether the valid frames hold a whole stance of a leg, or of a movement on the spot nearly all frames."""
+    result = facts.result
+    if "ground_reaction_force" not in result or side not in result["side"].values:
+        return False
+    valid, on = frames.valid(result, side), frames.stance(result, side)
+    if facts.movement.name in ON_THE_SPOT:
+        return bool(valid.mean() >= 0.95)
+    return any(0 < first and stop < on.size and valid[first:stop].all() for first, stop in true_runs(on))
+
+
+def _of(criterion: str, side: str, passed: bool, value: float, **words: object) -> Finding:
+    """A finding with the sentence of the table."""
+    entry = criteria()[criterion]
+
+    def shown(number: float) -> str:
+        return f"{100.0 * number:.3g} %" if entry.get("percent") else f"{number:.2f}"
+
+    limits = {key: shown(entry[key]) for key in ("limit", "lowest", "highest") if key in entry}
+    return Finding(
+        criterion, side, passed, value, entry["sentence"].format(value=shown(value), **limits, **words)
+    )
+
+
+def _residual(facts: Facts) -> Iterator[Finding]:
+    share = facts.residual_share
+    if share is not None:
+        root = "pelvis" if "pelvis_residual" in facts.result else "root of the model"
+        yield _of("residual", "", share <= criteria()["residual"]["limit"], share, root=root)
+
+
+def _mass(facts: Facts) -> Iterator[Finding]:
+    carried, stated = facts.mass_carried, facts.result.attrs.get("subject_mass_kg")
+    if carried is not None and stated:
+        off = abs(carried / float(stated) - 1.0)
+        yield _of("mass", "", off <= criteria()["mass"]["limit"], off, carried=carried, mass=float(stated))
+
+
+def _emg(facts: Facts) -> Iterator[Finding]:
+    both = facts.median_and_mean_correlation
+    if both is not None and not facts.follows_emg:
+        yield _of("emg", "", both[0] >= criteria()["emg"]["limit"], both[0])
+
+
+def _full(facts: Facts) -> Iterator[Finding]:
+    """The muscle of each leg that works at its limit longest."""
+    sides = frames.muscle_sides(facts.result)
+    for side in facts.legs:
+        if full := [each for each in facts.muscles_at_limit if sides[each.muscle] == side]:
+            most = max(full, key=lambda each: each.share)
+            name = most.muscle.replace("_", " ")
+            yield _of("full", side, most.share <= criteria()["full"]["limit"], most.share, muscle=name)
+
+
+def _fibers(facts: Facts) -> Iterator[Finding]:
+    """The muscle of each leg whose fibers are active farthest beyond the range, or nearest to an end of it."""
+    entry, sides = criteria()["fibers"], frames.muscle_sides(facts.result)
+    lowest, highest = entry["lowest"], entry["highest"]
+    for side in facts.legs:
+        ends = [each for each in facts.active_fibers(entry["active"]) if sides[each.muscle] == side]
+        if ends:
+            worst = max(
+                ends, key=lambda each: max(lowest / each.normalized_length, each.normalized_length / highest)
+            )
+            length, name = worst.normalized_length, worst.muscle.replace("_", " ")
+            yield _of("fibers", side, lowest <= length <= highest, length, muscle=name)
+
+
+def _reserves(facts: Facts) -> Iterator[Finding]:
+    for side, leg in facts.legs.items():
+        if leg.reserve_share is not None:
+            share, dof = leg.reserve_share
+            name = dof.replace("_", " ")
+            yield _of("reserves", side, share <= criteria()["reserves"]["limit"], share, dof=name)
