@@ -433,17 +433,15 @@ class Facts:
         support = ground_support(self.result)
         if support is None:
             return None
-        forces, times = [], []
+        masses, times = [], []
         for first, stop in support.known:
             duration = support.time[stop - 1] - support.time[first]
-            if duration >= SHORTEST_CARRIED:
-                change = (support.rise[stop - 1] - support.rise[first]) / duration
-                weights = np.mean(support.vertical[first:stop])
-                forces.append(
-                    weights * self.body_weight / (STANDARD_GRAVITY + np.nan_to_num(change)) * duration
-                )
+            change = support.rise[stop - 1] - support.rise[first]
+            if duration >= SHORTEST_CARRIED and np.isfinite(change):
+                force = self.body_weight * np.mean(support.vertical[first:stop])
+                masses.append(force / (STANDARD_GRAVITY + change / duration))
                 times.append(duration)
-        return float(np.sum(forces) / np.sum(times)) if times else None
+        return float(np.average(masses, weights=times)) if times else None
 
     def active_fibers(self, least: float) -> list[FiberEnd]:
         """Shortest and longest fiber of each muscle over the valid frames in which it is active at least so much."""

@@ -22,12 +22,12 @@ squat
     double support throughout, pelvis within 0.6 m over the ground; knees from below 40 degrees to above 50 and back,
     and at the deepest the feet carry more than 0.8 of the body weight.
 chair
-    double support throughout; the knees are bent more than 60 degrees at one end of the recording and less than 40 at
-    the other, or from below 40 above 50 and back, and at the deepest the feet carry less than 0.7 of the body weight.
+    double support throughout; the knees go from above 60 degrees to below 40 or the other way, and at the deepest the
+    feet carry less than 0.7 of the body weight, since a seat carries the rest.
 
 Where the forces of one leg alone are known, walking is told from a stance of 0.4 s or more with at most 1.5 body
 weights while the pelvis moves on at 0.4 to 2.2 m/s, its rise as above; nothing else is told. Throughout means in 95 %
-of the frames whose support is known; knee flexion is the angle between thigh and shank.
+of the frames; knee flexion is the angle between thigh and shank.
 """
 
 from __future__ import annotations
@@ -59,6 +59,8 @@ WINDOW = 0.1
 """Time after take-off and before landing in which the pelvis has to fall [s]."""
 FALLS = 0.5
 """Downward acceleration of the pelvis in flight, of g."""
+FEWEST = 3
+"""Frames that show a motion."""
 AT_ONCE = 0.06
 """Feet that strike or leave within this time do so together [s]."""
 LEVEL, STAIRS = 0.1, (0.3, 1.2)
@@ -90,8 +92,10 @@ class Movement:
 
 def movement(result: xr.Dataset) -> Movement:
     """The movement of a result: as stated, else as told from its motion and ground reactions."""
-    seen = _Seen(result)
-    if stated := text(result, STATED):
+    seen, stated = _Seen(result), text(result, STATED)
+    if seen.time.size < FEWEST:
+        return Movement(stated or UNKNOWN, bool(stated))
+    if stated:
         return Movement(stated, True, seen.speed)
     if not seen.legs or not number(result, "subject_mass_kg"):
         return Movement(UNKNOWN, speed=seen.speed)
@@ -115,7 +119,7 @@ class GroundSupport:
 def ground_support(result: xr.Dataset) -> GroundSupport | None:
     """The ground reaction of both feet; None where that of one of them is not in the result."""
     seen = _Seen(result)
-    if len(seen.legs) < 2:
+    if seen.time.size < FEWEST or len(seen.legs) < 2:
         return None
     known = np.zeros(seen.time.size, dtype=bool)
     for name, first, stop in seen.phases:
@@ -162,12 +166,11 @@ def _on_both_feet(seen: _Seen) -> str:
     if np.ptp(knee) < STIFF and knee.max() < HARDLY_BENT:
         return STANDING if seen.spot < STILL else UNKNOWN
     deep = knee > knee.max() - np.deg2rad(5.0)
-    carried, (low, high) = float(np.median(load[deep])), sorted((knee[0], knee[-1]))
-    and_back = high < UPRIGHT and knee.max() > BENT
-    if and_back and carried > ON_FEET and seen.spot < ON_THE_SPOT:
-        return SQUAT
-    one_way = low < UPRIGHT and high > DEEP
-    return CHAIR if (and_back or one_way) and carried < SEATED else UNKNOWN
+    carried = float(np.median(load[deep]))
+    if knee.min() < UPRIGHT and knee.max() > DEEP and carried < SEATED:
+        return CHAIR
+    and_back = max(knee[0], knee[-1]) < UPRIGHT and knee.max() > BENT
+    return SQUAT if and_back and carried > ON_FEET and seen.spot < ON_THE_SPOT else UNKNOWN
 
 
 def _of_one_leg(seen: _Seen) -> str:
@@ -336,9 +339,5 @@ class _Seen:
         return False
 
     def share(self, name: str) -> float:
-        """Share of a support in the frames whose support is known."""
-        frames = {
-            key: sum(stop - first for each, first, stop in self.phases if each == key)
-            for key in ("r", "l", BOTH, NONE)
-        }
-        return frames[name] / max(sum(frames.values()), 1)
+        """Share of a support in all frames."""
+        return sum(stop - first for each, first, stop in self.phases if each == name) / self.time.size

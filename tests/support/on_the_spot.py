@@ -1,4 +1,4 @@
-"""Movements on the spot with both feet on the ground: standing and squats, in exact balance."""
+"""Movements on the spot with both feet on the ground: standing and squats in exact balance, rising from a seat."""
 
 from __future__ import annotations
 
@@ -67,3 +67,19 @@ class Squat(ReferenceStride):
             foot = motion.q[:, self.model.slot(f"ankle_{side}")] * [0.0, 1.0, 0.0]
             wrenches.append(Wrench(f"foot_{side}", force, moment + np.cross(foot, force)))
         return wrenches
+
+
+@dataclass(frozen=True)
+class Chair(Squat):
+    """Rising from a seat and sitting down again: the seat, which no plate measures, carries most of who sits."""
+
+    def coordinates(self, time: Array, order: int = 0) -> Array:
+        return super().coordinates(np.asarray(time, float) + 0.5 * self.period, order)
+
+    def _balanced(self, motion: Motion) -> list[Wrench]:
+        sunk = 0.5 * (1.0 + np.cos(2.0 * np.pi * motion.time / self.period))
+        on_feet = 1.0 - 0.75 * np.clip((sunk - 0.6) / 0.2, 0.0, 1.0)[:, None]
+        return [
+            Wrench(each.body, on_feet * each.force, on_feet * each.moment)
+            for each in super()._balanced(motion)
+        ]

@@ -15,8 +15,9 @@ from musclesolve.cli.tables.trial_table import exit_code, remarks, table
 from musclesolve.sharing.status import Status
 from musclesolve.studies.many_trials.trial_record import Measures, Outcome, TrialRecord, csv_bytes
 
-FINE = Measures(1000, 0, 0, 476, 12.34, {"hip": 4.26, "knee": 3.0, "ankle": 6.0})
-BAD = Measures(90, 6, 4, 0, 123.4, {"hip": np.nan, "knee": np.nan, "ankle": np.nan})
+JUDGED, UNKNOWN = ("walking", "plausible", "right hip 4.3 BW"), ("unknown", "not known", "none")
+FINE = Measures(1000, 0, 0, 476, 12.34, {"hip": 4.26, "knee": 3.0, "ankle": 6.0}, *JUDGED)
+BAD = Measures(90, 6, 4, 0, 123.4, {"hip": np.nan, "knee": np.nan, "ankle": np.nan}, *UNKNOWN)
 
 
 def record(name: str, outcome: Outcome, measures: Measures | None = None, message: str = "") -> TrialRecord:
@@ -29,6 +30,7 @@ def test_measures_of_a_result():
     set_status(data, Status.INFEASIBLE, slice(7, 9), 1)
     found = Measures.of(data)
     assert (found.solved, found.with_reserve, found.without_solution, found.not_measured) == (115, 3, 2, 0)
+    assert (found.movement, found.plausibility) == ("walking", "plausible")
     assert found.residual_percent == pytest.approx(100.0 * 7.0 * np.sqrt(3.0) / (MASS * 9.80665))
     assert found.contact["knee"] == pytest.approx(3.0 * np.hypot(np.hypot(30.0, 5.0), WEIGHT) / WEIGHT)
 
@@ -69,6 +71,8 @@ def test_the_file_has_every_trial_and_its_message():
     assert [row["name"] for row in rows] == ["a", "b"]
     assert rows[0]["leg_frames_solved"] == "1000" and rows[0]["peak_hip_contact_force_body_weights"] == "4.26"
     assert rows[1]["leg_frames_solved"] == "" and rows[1]["message"] == 'line 3: "x", no'
+    assert (rows[0]["movement"], rows[0]["plausibility"]) == ("walking", "plausible")
+    assert rows[0]["plausibility_reason"] == "right hip 4.3 BW"
     assert None not in rows[0] and None not in rows[1].values()
 
 

@@ -1,0 +1,131 @@
+"""The movement is told from ground reactions and motion, and is unknown where these are of none."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from on_the_spot import Chair, Squat
+from seen_motion import motion, stances
+
+import musclesolve as ms
+from musclesolve.recording.schema import trial_keys
+from musclesolve.results.movement import RECOGNISED, movement
+from musclesolve.results.plausibility import in_vivo
+from musclesolve.synthetic.synthetic_recording import synthetic_recording
+
+COUNT = 180
+STEPS = (stances(COUNT, (0, 70), (110, 180)), stances(COUNT, (50, 130)))
+"""Right foot 0 to 0.7 s and from 1.1 s on, left foot 0.5 to 1.3 s."""
+ON = np.linspace(0.0, 2.2, COUNT)  # on the way, 1.2 m/s
+BEND = 10.0 + 80.0 * np.sin(np.pi * np.linspace(0.0, 1.0, COUNT)) ** 2
+"""Knees that bend to 90 degrees and straighten again."""
+FEET = np.full(COUNT, 0.5)
+
+
+def name(*args, **kwargs):
+    return movement(motion(*args, **kwargs)).name
+
+
+def flying(first, stop):
+    """Height of hips that rise and fall freely between two frames, 0.9 m elsewhere."""
+    height, frames = np.full(COUNT, 0.9), np.arange(first, stop)
+    time = (frames - first) / 100.0
+    height[first:stop] += 0.5 * 9.81 * time * (time[-1] - time)
+    return height
+
+
+def test_walking_is_level_and_stairs_rise():
+    assert name(*STEPS, ahead=ON, height=0.9 + 0.02 * np.sin(np.arange(COUNT) / 9.0)) == "walking"
+    assert name(*STEPS, ahead=0.5 * ON, height=0.9 + 0.3 * ON) == "stairs_up"
+    assert name(*STEPS, ahead=0.5 * ON, height=2.0 - 0.3 * ON) == "stairs_down"
+    assert name(*STEPS, ahead=ON, height=0.9 + 0.17 * ON) == "unknown"  # a ramp
+
+
+def test_walking_on_a_treadmill_goes_nowhere():
+    assert name(*STEPS) == "walking"
+    assert np.isnan(movement(motion(*STEPS)).speed)
+    assert name(STEPS[0][:100], STEPS[1][:100]) == "unknown"  # one step on the spot
+
+
+def test_speed_is_that_of_the_way():
+    assert movement(motion(*STEPS, ahead=ON)).speed == pytest.approx(2.2 / 1.79)
+
+
+def test_running_flies_from_one_foot_to_the_other():
+    right, left = stances(COUNT, (10, 35), (80, 105), force=2.2), stances(COUNT, (45, 70), force=2.2)
+    height = np.minimum.reduce([flying(first, stop) for first, stop in ((35, 45), (70, 80))])
+    height += np.maximum.reduce([flying(35, 45), flying(70, 80)]) - 0.9
+    assert name(right, left, ahead=3.0 * ON, height=height) == "running"
+    assert (
+        name(right, left, ahead=3.0 * ON) == "unknown"
+    )  # nobody falls: the steps between lie beside the plates
+
+
+def test_a_jump_leaves_or_lands_with_both_feet():
+    both = stances(COUNT, (0, 60), (110, 180))
+    assert name(both, both, height=flying(60, 110)) == "jump"
+    late = stances(COUNT, (0, 60), (114, 180))  # one foot lands a little later
+    assert name(both, late, height=flying(60, 110)) == "jump"
+    assert name(both, both) == "unknown"  # without a fall, they step off the plates
+
+
+def test_what_is_done_on_both_feet():
+    assert name(FEET, FEET) == "standing"
+    assert name(FEET, FEET, knee_deg=BEND) == "squat"
+    seated = np.where(BEND > 60.0, 0.15, 0.5)
+    assert name(seated, seated, knee_deg=BEND) == "chair"
+    assert name(seated[90:], seated[90:], knee_deg=BEND[90:]) == "chair"  # rises only
+    assert name(FEET[90:], FEET[90:], knee_deg=BEND[90:]) == "unknown"  # from a squat, or from a seat
+    assert name(FEET, FEET, knee_deg=50.0) == "unknown"
+
+
+def test_standing_on_one_leg():
+    assert name(2.0 * FEET, 0.0 * FEET + 0.001) == "unknown"  # nothing is known of a foot that bears nothing
+    briefly = stances(COUNT, (0, 5), force=0.5)
+    assert name(1.0 - briefly, briefly) == "standing_on_one_leg"
+
+
+def test_one_leg_tells_no_more_than_walking():
+    assert name(*STEPS, ahead=ON, sides="r") == "walking"
+    assert name(2.2 * STEPS[0], STEPS[1], ahead=ON, sides="r") == "unknown"
+    assert name(FEET, FEET, knee_deg=BEND, sides="r") == "unknown"
+
+
+def test_what_the_file_states_holds():
+    stated = motion(FEET, FEET).assign_attrs(movement="other")
+    assert (movement(stated).name, movement(stated).stated) == ("other", True)
+
+
+@pytest.mark.parametrize("lost", ["ground_reaction_force", "skeleton_position"])
+def test_a_result_without_forces_or_pelvis(lost):
+    data = motion(*STEPS, ahead=ON).drop_vars(lost)
+    assert movement(data).name == ("unknown" if lost == "ground_reaction_force" else "walking")
+    assert movement(data.isel(time=[0])).name == "unknown"
+
+
+def test_every_movement_has_words_and_may_be_stated():
+    choices = trial_keys()["time"]["keys"]["movement"]["choices"]
+    assert choices == [*RECOGNISED, "other"]
+    assert set(in_vivo()["words"]) == {*choices, "unknown"}
+
+
+@pytest.mark.parametrize(("kind", "expected"), [(Squat, "squat"), (Chair, "chair")])
+def test_squat_and_chair_as_recordings(kind, expected, tmp_path):
+    """The seat is measured by no plate: who sits is out of balance, and recognised nevertheless."""
+    result = ms.run(synthetic_recording(tmp_path, kind.to(0.25), truth=False))
+    assert result["plausible"].attrs["movement"] == expected
+    assert bool(result["valid"].all()) == (kind is Squat)
+
+
+def test_a_run_and_a_walk_as_recordings(tmp_path):
+    for option, expected in (("walk", "walking"), ("run", "running")):
+        trial = synthetic_recording(tmp_path / option, motion=option, truth=False)
+        assert movement(ms.run(trial, side="both")).name == expected
+
+
+def test_the_trial_file_may_state_it(tmp_path):
+    path = synthetic_recording(tmp_path, truth=False)
+    path.write_text(path.read_text().replace("[time]", '[time]\nmovement = "stairs_up"'))
+    result = ms.run(path)
+    assert result.attrs["movement"] == "stairs_up"
+    assert result["plausible"].attrs["movement"] == "stairs_up"

@@ -1,0 +1,223 @@
+"""The second verdict: measured ranges, further criteria, and results that are certified and not plausible."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import xarray as xr
+from seen_motion import WEIGHT, stances
+from seen_motion import motion as seen
+from synthetic_result import as_before, result, set_status
+
+import musclesolve as ms
+from musclesolve.cli.result_documents import run_document
+from musclesolve.data.bundled import reference_stride
+from musclesolve.report.content import headline as top
+from musclesolve.report.content.methods import works
+from musclesolve.report.page import write_report
+from musclesolve.results.facts import Facts
+from musclesolve.results.files.result_netcdf import write_result
+from musclesolve.results.movement import Movement
+from musclesolve.results.plausibility import (
+    NOT_KNOWN,
+    NOT_PLAUSIBLE,
+    PLAUSIBLE,
+    criteria,
+    in_vivo,
+    measured,
+    plausibility,
+    with_verdict,
+)
+from musclesolve.results.tables.run_summary import summary
+from musclesolve.sharing.status import Status
+
+
+@pytest.fixture(scope="module")
+def stride() -> xr.Dataset:
+    return ms.run(reference_stride())
+
+
+def judged(data):
+    return plausibility(Facts(data))
+
+
+def failed(data):
+    return {each.criterion for each in judged(data).findings if each.passed is False}
+
+
+def test_the_bundled_stride_is_certified_and_plausible(stride):
+    assert stride["valid"].all()
+    assert judged(stride).movement == Movement("walking", speed=pytest.approx(1.27, abs=0.01))
+    assert judged(stride).verdict == PLAUSIBLE, judged(stride).against
+    assert top.usability(Facts(stride))[0] == top.USABLE
+    assert (stride["plausible"] == 1).all()
+
+
+def test_doubled_forces_are_certified_and_not_plausible(stride):
+    doubled = stride.assign(joint_reaction=2.0 * stride["joint_reaction"])
+    facts = Facts(doubled)
+    assert facts.largest_kkt_residual == Facts(stride).largest_kkt_residual
+    assert facts.counts.valid == facts.counts.analysed
+    assert failed(doubled) == {"contact"}
+    page = top.headline(facts)
+    assert (page.verdict, page.css) == (top.DOUBTFUL, "doubtful")
+    assert len(page.against) == 4  # both hips and knees, no ankle
+    assert "measured in level walking 2.2 to 4.8 (Bergmann et al. 1993" in page.against[0]
+    assert "NOT PLAUSIBLE; level walking" in summary(doubled)
+    document = run_document(doubled)["plausibility"]
+    assert document["verdict"] == NOT_PLAUSIBLE
+    assert document["legs"] == {"right": NOT_PLAUSIBLE, "left": NOT_PLAUSIBLE}
+    assert {each["passed"] for each in document["criteria"] if each["criterion"] == "contact"} == {
+        False,
+        None,
+    }
+
+
+def test_halved_forces_are_below_what_was_measured_where_a_whole_stance_is_valid(stride):
+    # of this stride only the right stance lies whole between two swings
+    halved = stride.assign(joint_reaction=0.4 * stride["joint_reaction"])
+    assert [judged(halved).verdict_of(side) for side in "rl"] == [NOT_PLAUSIBLE, NOT_KNOWN]
+    longer = result()
+    longer["joint_reaction"] *= 0.5
+    assert failed(longer) == {"contact"}
+    set_status(longer, Status.NOT_MEASURED, slice(3, None, 4))
+    assert failed(longer) == set()
+
+
+def test_an_unknown_movement_is_compared_with_no_range(stride):
+    unknown = stride.drop_vars("ground_reaction_force")
+    assert judged(unknown).movement.name == "unknown"
+    assert judged(unknown).verdict == NOT_KNOWN
+    verdict, why = top.usability(Facts(unknown))
+    assert verdict == top.WITH_CARE and "not recognised" in why
+    assert "not compared; a movement that was not recognised" in summary(unknown)
+
+
+def test_a_movement_without_measurement_is_compared_with_no_range(stride):
+    jump = stride.assign_attrs(movement="jump")
+    assert judged(jump).verdict == NOT_KNOWN
+    assert judged(jump).why_not_known == "no contact forces were measured in a jump or landing at 1.3 m/s"
+
+
+def test_one_criterion_is_enough(stride):
+    assert failed(stride.assign_attrs(subject_mass_kg=1.08 * stride.attrs["subject_mass_kg"])) == {"mass"}
+    residual = stride["pelvis_residual"].copy()
+    residual[:, 0] = 0.11 * Facts(stride).body_weight
+    assert failed(stride.assign(pelvis_residual=residual)) == {"residual"}
+    activation = stride["activation"].copy()
+    activation[:7, 0] = 1.0
+    assert failed(stride.assign(activation=activation)) == {"full"}
+    length = stride["fiber_length"].copy()
+    length[5, 3], activation = 1.7 * stride["optimal_fiber_length"][3], stride["activation"].copy()
+    activation[5, 3] = 0.0
+    assert failed(stride.assign(fiber_length=length, activation=activation)) == set()
+    activation[5, 3] = 0.3
+    assert failed(stride.assign(fiber_length=length, activation=activation)) == {"fibers"}
+
+
+def test_reserves_and_emg():
+    data = result()
+    set_status(data, Status.SOLVED_WITH_RESERVE, slice(20, 26), 0)
+    data["reserve_moment"][20:26, 3] = -5.0
+    assert failed(data) == set()
+    data["reserve_moment"][20:26, 3] = -7.0
+    assert failed(data) == {"reserves"}
+    data = result().assign_coords(channel=["a", "b", "c"])
+    data["emg_correlation"] = ("channel", [0.2, 0.45, 0.9])
+    assert failed(data) == {"emg"}
+    assert failed(data.assign_attrs(cost="emg_tracking")) == set()
+
+
+@pytest.mark.parametrize("carried", [55.0, 70.0])
+def test_the_mass_is_that_of_the_ground_force_also_while_the_body_rises(carried):
+    count = 180
+    right, left = stances(count, (0, 70), (110, 180)), stances(count, (50, 130))
+    time = np.arange(count) / 100.0
+    rise = 0.4  # m/s2, throughout
+    force = (carried / 70.0) * (1.0 + rise / 9.80665) / (right + left)
+    data = seen(force * right, force * left, ahead=1.2 * time, height=0.9 + 0.5 * rise * time**2)
+    assert Facts(data).mass_carried == pytest.approx(carried, rel=2e-3)
+
+
+def test_a_speed_that_nobody_was_measured_at():
+    assert measured("hip", Movement("walking", speed=1.3)).words == "2.2 to 4.8"
+    assert measured("hip", Movement("walking", speed=1.9)).words == "2.2 to 5.5"
+    assert measured("hip", Movement("walking")).words == "2.2 to 4.8"
+    assert measured("walker_knee", Movement("walking", speed=1.3)).words == "2.0 to 3.4"
+    assert measured("knee", Movement("walking", speed=1.9)) is None
+    assert measured("knee", Movement("running", speed=2.0)).words == "3.1 to 5.3"
+    assert measured("knee", Movement("running", speed=3.0)) is None
+    assert measured("ankle", Movement("walking", speed=1.3)) is None
+    assert measured("subtalar", Movement("walking", speed=1.3)) is None
+
+
+def test_every_range_has_its_sources():
+    words, names = in_vivo()["words"], in_vivo()["sources"]
+    assert set(names) <= set(works())
+    ranges = [
+        entry
+        for name, joints in in_vivo().items()
+        if name in words
+        for entries in joints.values()
+        for entry in entries
+    ]
+    assert len(ranges) > 10
+    for entry in ranges:
+        assert entry.get("lowest", 0.0) < entry["highest"] < 6.0
+        assert entry["about"] and entry["sources"] and set(entry["sources"]) <= set(names)
+    for entry in criteria().values():
+        assert set(entry.get("movements", ())) <= set(words)
+
+
+def test_the_page_has_every_range():
+    page = (Path(__file__).parents[2] / "docs" / "results.md").read_text(encoding="utf-8")
+    for name, joints in in_vivo().items():
+        for joint, entries in joints.items() if name in in_vivo()["words"] else ():
+            for entry in entries:
+                movement = Movement(name, speed=entry.get("up_to_m_s", np.inf))
+                speed = f"{entry['up_to_m_s']:g} m/s" if "up_to_m_s" in entry else ""
+                row = (
+                    f"| {in_vivo()['words'][name]} | {joint} | {measured(joint, movement).words} | {speed} |"
+                )
+                assert row in page
+
+
+def test_the_instrumented_knee_lies_in_its_range(instrumented_knee):
+    """Peaks of the person whose knee measured them: ranges are of others, too."""
+    for trial in ("ss1", "ss9"):
+        table = np.genfromtxt(instrumented_knee / f"measured_contact_{trial}.csv", delimiter=",", names=True)
+        peak = table["total_N"].max() / (75.0 * 9.80665)
+        range_ = measured("knee", Movement("walking", speed=1.0))
+        assert range_.lowest < peak < range_.highest
+
+
+def test_a_file_of_an_earlier_version_is_judged_as_it_is_opened(tmp_path):
+    data = as_before(result()).assign_attrs(subject="S01")
+    data.to_netcdf(tmp_path / "old.nc")
+    opened = ms.read_result(tmp_path / "old.nc")
+    assert "plausible" not in opened
+    assert judged(opened).verdict == PLAUSIBLE
+    assert "plausible; level walking" in summary(opened)
+    ms.export(opened, tmp_path / "old.csv", variables=["activation"])
+    page = write_report([tmp_path / "old.nc"], tmp_path / "old.html")[0].read_text(encoding="utf-8")
+    assert "Usable: certified and plausible" in page
+
+
+def test_the_variable_is_in_the_file(stride, tmp_path):
+    write_result(stride, tmp_path / "result.nc")
+    stored = ms.read_result(tmp_path / "result.nc")["plausible"]
+    assert stored.dims == ("side",)
+    assert stored.attrs["verdict"] == PLAUSIBLE
+    assert "right hip" in stored.attrs["reason"]
+    assert stored.attrs["flag_meanings"].split()[int(stored[0])] == "PLAUSIBLE"
+    assert "mass body passed: the ground bears" in stored.attrs["criteria"]
+
+
+def test_no_valid_frame_is_no_verdict():
+    data = result()
+    set_status(data, Status.INFEASIBLE, slice(None))
+    assert judged(data).verdict == NOT_KNOWN
+    assert (with_verdict(data)["plausible"] == 0).all()
+    assert WEIGHT == pytest.approx(Facts(data).body_weight)
