@@ -20,7 +20,7 @@ import xarray as xr
 
 from musclesolve._util.arrays import true_runs
 from musclesolve._util.bundled_toml import bundled_toml
-from musclesolve._util.sides import SIDE_NAMES
+from musclesolve._util.sides import SIDE_NAMES, split_side
 from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.facts import ContactPeak, Facts
 from musclesolve.results.movement import CHAIR, ONE_LEG, SQUAT, STANDING, UNKNOWN, Movement
@@ -208,7 +208,7 @@ def _contact(facts: Facts) -> Iterator[Finding]:
         if joint_kind(peak.stem) not in ("hip", "knee", "ankle"):
             continue
         range_, value = measured(peak.stem, facts.movement), peak.body_weights
-        what = f"{_joint(peak)} {value:.1f} BW"
+        what = f"{SIDE_NAMES.get(peak.side, '')} {joint_kind(peak.stem)} {value:.1f} BW".strip()
         if range_ is None:
             yield Finding("contact", peak.side, None, value, f"{what}; {_not_measured(peak, facts.movement)}")
             continue
@@ -222,8 +222,10 @@ def _contact(facts: Facts) -> Iterator[Finding]:
         yield Finding("contact", peak.side, passed, value, said)
 
 
-def _joint(peak: ContactPeak) -> str:
-    return f"{SIDE_NAMES.get(peak.side, '')} {joint_kind(peak.stem)}".strip()
+def _sided(name: str) -> str:
+    """A muscle or degree of freedom with its side in words: right gluteus minimus posterior."""
+    stem, side = split_side(name)
+    return f"{SIDE_NAMES.get(side, '')} {stem.replace('_', ' ')}".strip()
 
 
 def _not_measured(peak: ContactPeak, movement: Movement) -> str:
@@ -290,7 +292,7 @@ def _full(facts: Facts) -> Iterator[Finding]:
     for side in facts.legs:
         if full := [each for each in facts.muscles_at_limit if sides[each.muscle] == side]:
             most = max(full, key=lambda each: each.share)
-            name = most.muscle.replace("_", " ")
+            name = _sided(most.muscle)
             yield _of("full", side, most.share <= criteria()["full"]["limit"], most.share, muscle=name)
 
 
@@ -304,7 +306,7 @@ def _fibers(facts: Facts) -> Iterator[Finding]:
             worst = max(
                 ends, key=lambda each: max(lowest / each.normalized_length, each.normalized_length / highest)
             )
-            length, name = worst.normalized_length, worst.muscle.replace("_", " ")
+            length, name = worst.normalized_length, _sided(worst.muscle)
             yield _of("fibers", side, lowest <= length <= highest, length, muscle=name)
 
 
@@ -312,5 +314,4 @@ def _reserves(facts: Facts) -> Iterator[Finding]:
     for side, leg in facts.legs.items():
         if leg.reserve_share is not None:
             share, dof = leg.reserve_share
-            name = dof.replace("_", " ")
-            yield _of("reserves", side, share <= criteria()["reserves"]["limit"], share, dof=name)
+            yield _of("reserves", side, share <= criteria()["reserves"]["limit"], share, dof=_sided(dof))
