@@ -287,13 +287,14 @@ def _emg(facts: Facts) -> Iterator[Finding]:
 
 
 def _full(facts: Facts) -> Iterator[Finding]:
-    """The muscle of each leg that works at its limit longest."""
+    """The share of the muscles of each leg that work at their limit, mean of the valid frames."""
     sides = frames.muscle_sides(facts.result)
-    for side in facts.legs:
+    for side, leg in facts.legs.items():
         if full := [each for each in facts.muscles_at_limit if sides[each.muscle] == side]:
-            most = max(full, key=lambda each: each.share)
-            name = _sided(most.muscle)
-            yield _of("full", side, most.share <= criteria()["full"]["limit"], most.share, muscle=name)
+            share = sum(each.share for each in full) / list(sides.values()).count(side)
+            longest = split_side(full[0].muscle)[0].replace("_", " ")
+            passed = share <= criteria()["full"]["limit"]
+            yield _of("full", side, passed, share, muscle=longest, leg=leg.name)
 
 
 def _fibers(facts: Facts) -> Iterator[Finding]:
