@@ -22,11 +22,12 @@ from musclesolve.checking.finding import Finding, Run, Where
 from musclesolve.checking.repair import Recorded
 from musclesolve.errors import InputError
 from musclesolve.recording.c3d.c3d_file import is_c3d, read_c3d
-from musclesolve.recording.data import Markers, PlateForce, Side, Table, Trial
+from musclesolve.recording.data import Markers, PlateForce, Table, Trial
 from musclesolve.recording.formats import read_forces_table, read_markers
 from musclesolve.recording.markers.mapping_tables import (
     absences,
     examined_mapping,
+    functional_joints,
     joint_errors,
     read_carried,
     read_clusters,
@@ -37,7 +38,7 @@ from musclesolve.recording.schema import Document, examined, trial_document
 from musclesolve.recording.text.text_file import is_file, read_lines, split_cells
 from musclesolve.recording.text.trc_file import RATE_TOLERANCE
 from musclesolve.recording.trial.emg_channels import read_emg
-from musclesolve.recording.trial.functional_trials import read_functional
+from musclesolve.recording.trial.functional_trials import FunctionalTrials, read_functional
 from musclesolve.recording.trial.settings import consistency_of, filter_of, muscles_of
 from musclesolve.recording.trial.trial_file import (
     assembled,
@@ -150,7 +151,7 @@ def _trial(
     """
     unread = static is None and content["files"]["static"] is not None
     marker_mapping = _marker_mapping(document, content, walk, static, unread, findings)
-    functional: dict[Side, Markers] = {}
+    functional = FunctionalTrials()
     with contained(findings, "reading of the functional trials", code="mapping"):
         functional = read_functional(document, content, rotation, marker_mapping)
 
@@ -253,11 +254,14 @@ def _marker_mapping(
         return MarkerMapping(walk, static, {}, {}, {})
     wrong: list[Finding] = []
     walk, static, tables = requested.walk, requested.static, requested.tables
-    mapping, errors = examined_mapping(document, tables["mapping"])
+    by_motion = functional_joints(content)
+    mapping, errors = examined_mapping(document, tables["mapping"], by_motion)
     # What a set has for markers of the standing trial is missing for want of it.
     if tables["mapping"] and not (unread and content["markers"]["set"]):
         if not errors:
-            errors = joint_errors(document, mapping, content["subject"], static is not None or unread)
+            errors = joint_errors(
+                document, mapping, content["subject"], static is not None or unread, by_motion
+            )
         wrong += [finding_of("mapping", error) for error in errors]
 
     clusters: dict[str, tuple[str, ...]] = {}

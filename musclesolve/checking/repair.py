@@ -126,6 +126,10 @@ def rotate_recordings(rotation: Array, laboratory: Mapping[str, str] | None) -> 
         changes["functional"] = {
             side: markers.rotated(rotation) for side, markers in trial.functional.items()
         }
+        changes["hinges"] = {
+            joint: replace(movement, markers=movement.markers.rotated(rotation))
+            for joint, movement in trial.hinges.items()
+        }
         recorded = replace_fields(**changes)(recorded)
         if laboratory is None:
             return recorded

@@ -33,6 +33,8 @@ CHOICES = {
     "tendon": "tendon",
     "cutoff_hz": "cutoff_hz",
     "hip_method": "hip_method",
+    "knee_method": "knee_method",
+    "ankle_method": "ankle_method",
     "consistency_method": "consistency_method",
 }
 STRIDE = {

@@ -301,6 +301,15 @@ class Gap:
     error: float = float("nan")
 
 
+@dataclass(frozen=True)
+class HingeMovement:
+    """A recording in which a knee or an ankle bends and straightens, and the bodies that it joins."""
+
+    markers: Markers  # in the global frame
+    proximal: str  # the cluster of the segment above, which carries the axis into the motion
+    distal: tuple[str, ...]  # the markers of the body below
+
+
 @dataclass(frozen=True, kw_only=True)
 class Recording:
     """What was measured: arrays in the global frame (x forward, y left, z up), and where each stands, for messages."""
@@ -311,6 +320,8 @@ class Recording:
     static: Markers | None
     # side -> a recording in which that hip moves in all directions; empty when there is none
     functional: Mapping[Side, Markers] = field(default_factory=dict)
+    # joint with side, such as "knee_r", ankles first -> its movement, of joints whose axis is found by it
+    hinges: Mapping[str, HingeMovement] = field(default_factory=dict)
     forces: tuple[PlateForce, ...]
     mapping: Mapping[str, Mapping[str, float]]  # landmark name -> marker name -> weight
     clusters: Mapping[str, tuple[str, ...]]  # cluster name -> marker names that move as one body
@@ -335,8 +346,18 @@ class Recording:
         mapped = {marker for weights in self.mapping.values() for marker in weights}
         clusters = {self.carried[marker] for marker in mapped if marker in self.carried}
         clusters |= self.clusters.keys() & BODY_CLUSTERS
+        clusters |= {movement.proximal for movement in self.hinges.values()}
         needed = mapped.difference(self.carried).union(*(self.clusters[cluster] for cluster in clusters))
         return tuple(name for name in self.markers.names if name in needed)
+
+    @property
+    def axis_ends(self) -> dict[str, str]:
+        """Landmark at an end of an axis that is found by motion -> the cluster that carries it."""
+        return {
+            f"{joint[:-2]}_{end}_{joint[-1]}": movement.proximal
+            for joint, movement in self.hinges.items()
+            for end in ("lateral", "medial")
+        }
 
     def sees(self, landmark: str) -> bool:
         """Return whether the markers of the motion show a landmark without a cluster that carries it."""
@@ -427,3 +448,7 @@ class Trial(Recording):
         if len(mapped) == 1:
             return f"{self.hip_regression}, mapped on the {SIDE_NAMES[mapped[0]]}"
         return "mapped" if mapped else self.hip_regression
+
+    def joint_method(self, joint: str) -> str:
+        """How knees or ankles are found: "functional", or by "landmarks"."""
+        return "functional" if f"{joint}_r" in self.hinges else "landmarks"

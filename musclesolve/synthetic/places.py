@@ -14,6 +14,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, true_runs
 from musclesolve.errors import InputError
+from musclesolve.recording.data import SIDES
 from musclesolve.recording.markers.marker_set import MarkerSet, marker_sets, markers_of
 from musclesolve.synthetic.reference_stride import StrideSubject
 
@@ -36,6 +37,13 @@ For the right side; on the left they are its mirror image.
 """
 
 
+FOOT_OFFSETS = ((-0.08, 0.0, 0.06), (-0.02, 0.05, 0.01))
+"""Markers of a foot that are no landmarks, on its back and at its inner edge: ahead of, left of and above the toe [m].
+
+For the right side; on the left they are its mirror image.
+"""
+
+
 @dataclass(frozen=True)
 class Places:
     """Markers and the places on bodies where they are."""
@@ -46,10 +54,13 @@ class Places:
     removed: frozenset[str] = frozenset()  # markers that are taken off before walking
 
 
-def marker_places(person: StrideSubject, name: str | None) -> Places:
-    """The markers of a set by its name; without one, a marker on every landmark and named for it."""
+def marker_places(person: StrideSubject, name: str | None, by_motion: bool = False) -> Places:
+    """The markers of a set by its name; without one, a marker on every landmark and named for it.
+
+    by_motion: knees and ankles are found by their motion, see `segment_places`.
+    """
     if name is None:
-        return Places(*person.markers)
+        return segment_places(person) if by_motion else Places(*person.markers)
     chosen, known = marker_sets()[name], landmark_places(person)
     places = _on_landmarks(known, chosen)
     for cluster, markers in chosen.clusters.items():
@@ -57,12 +68,7 @@ def marker_places(person: StrideSubject, name: str | None) -> Places:
         body, loose = CLUSTER_BODIES[kind], [marker for marker in markers if marker not in places]
         for k, marker in enumerate(loose):
             if body in CLUSTER_ENDS:
-                upper, lower = (
-                    person.model.standing[person.slot(f"{end}_{side}")] for end in CLUSTER_ENDS[body]
-                )
-                share, (ahead, left) = CLUSTER_SHARES[k % 4], CLUSTER_OFFSETS[k % 4]
-                mirrored = [ahead, left if side == "r" else -left, 0.0]
-                places[marker] = (upper + share * (lower - upper) + mirrored, f"{body}_{side}")
+                places[marker] = (_on_segment(person, body, side, k), f"{body}_{side}")
             else:
                 # What a set adds to a pelvis or a foot lies beside its landmarks.
                 at, carrier = known["sacrum" if body == "pelvis" else f"heel_{side}"]
@@ -72,6 +78,46 @@ def marker_places(person: StrideSubject, name: str | None) -> Places:
     hips = [ways for landmark, ways in chosen.mapping.items() if landmark.startswith("hip_center")]
     kept = {marker for ways in hips for way in ways for marker in markers_of(way)}
     return Places(tuple(places), np.array(standing), bodies, frozenset(chosen.carried) - kept)
+
+
+def _on_segment(person: StrideSubject, body: str, side: str, number: int) -> Array:
+    """Where the marker of a number on a thigh or shank is on the standing subject (3,) [m]."""
+    upper, lower = (person.model.standing[person.slot(f"{end}_{side}")] for end in CLUSTER_ENDS[body])
+    share, (ahead, left) = CLUSTER_SHARES[number % 4], CLUSTER_OFFSETS[number % 4]
+    return np.asarray(upper + share * (lower - upper) + [ahead, left if side == "r" else -left, 0.0])
+
+
+def segment_clusters() -> dict[str, list[str]]:
+    """Thigh, shank and foot of each side -> its markers, where knees and ankles are found by their motion."""
+    loose = {"thigh": len(CLUSTER_SHARES), "shank": len(CLUSTER_SHARES), "foot": len(FOOT_OFFSETS)}
+    named = {
+        f"{body}_{side}": [f"{body}_{side}_{number}" for number in range(1, count + 1)]
+        for side in SIDES
+        for body, count in loose.items()
+    }
+    for side in SIDES:
+        named[f"foot_{side}"] += [f"{part}_{side}" for part in ("heel", "toe", "metatarsal_5")]
+    return named
+
+
+def segment_places(person: StrideSubject) -> Places:
+    """Markers on every thigh, shank and foot, and one on every landmark but epicondyles and malleoli."""
+    places = {
+        name: (at, body)
+        for name, at, body in zip(*person.markers, strict=True)
+        if not name.startswith(("knee_", "ankle_"))
+    }
+    for cluster, markers in segment_clusters().items():
+        segment, _, side = cluster.partition("_")
+        body, mirror = CLUSTER_BODIES[segment], 1.0 if side == "r" else -1.0
+        for number, marker in enumerate(name for name in markers if name not in places):
+            if body in CLUSTER_ENDS:
+                place = _on_segment(person, body, side, number)
+            else:
+                place = places[f"toe_{side}"][0] + np.array(FOOT_OFFSETS[number]) * [1.0, mirror, 1.0]
+            places[marker] = (place, f"{body}_{side}")
+    standing, bodies = zip(*places.values(), strict=True)
+    return Places(tuple(places), np.array(standing), bodies)
 
 
 def _on_landmarks(known: Mapping[str, tuple[Array, str]], chosen: MarkerSet) -> dict[str, tuple[Array, str]]:

@@ -62,6 +62,9 @@ class RecordingOptions:
     faults: tuple[str, ...] = ()
     # name of a marker set (`musclesolve markers`); a marker on every landmark when None
     marker_set: str | None = None
+    # how far knees and ankles bend in a movement recorded beside the walk, from which their axes are found: markers
+    # of segments then replace those of epicondyles and malleoli [deg]; without it with 0
+    functional_deg: float = 0.0
     cameras: int = 0  # how many cameras see the markers; with 0 the files hold the markers themselves
     noise_px: float = 0.0  # standard deviation of every pixel coordinate of the cameras [px]
     forward: str = "+x"  # axis of the files along which the subject walks
@@ -101,6 +104,9 @@ class RecordingOptions:
         sets = marker_sets()
         self._need("marker_set", lambda v: v is None or v in sets, "one of " + ", ".join(sets))
         self._need("cameras", lambda v: whole(0, 100)(v) and v != 1, "0, or 2 to 100 cameras")
+        self._need("functional_deg", number(0.0, 120.0), "an angle from 0 to 120 degrees")
+        plain = plain and not self.faults
+        self._need("functional_deg", lambda v: plain or not v, "0 with cameras, faults or a marker set")
         self._need("noise_px", number(0.0, 100.0), "a number of pixels from 0 to 100")
         self._need("noise_px", lambda v: bool(v == 0.0 or self.cameras), "0 where no cameras have pixels")
         self._need("forward", lambda v: v in AXES, "one of " + ", ".join(AXES))

@@ -138,7 +138,11 @@ class ReferenceStride:
 
         places: standing positions (n, 3) of the points from the middle of the hips [m].
         """
-        tree, coordinates = self.model.tree, self.coordinates(time)
+        return self.posed(self.coordinates(time), places, bodies)
+
+    def posed(self, coordinates: Array, places: Array, bodies: tuple[str, ...]) -> Array:
+        """Points (T, n, 3) [m] as `carried`, at coordinates (T, K + 6): joint angles [rad], place [m], angles [rad]."""
+        tree = self.model.tree
         joints = tree.joint_count
         rotation = from_cardan(*coordinates[:, joints + 3 :].T)
         rotations, shifts = tree.frames(

@@ -6,6 +6,7 @@ results with.
 
 from __future__ import annotations
 
+import json
 import tempfile
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
@@ -26,13 +27,21 @@ from musclesolve.recording.text.trc_file import write_trc
 from musclesolve.results.files.atomic_writing import write_files
 from musclesolve.results.files.result_netcdf import netcdf_bytes
 from musclesolve.synthetic.faults import plant_all
-from musclesolve.synthetic.places import LOADED, Places, marker_places, on_plates, plate_middles
+from musclesolve.synthetic.places import (
+    LOADED,
+    Places,
+    marker_places,
+    on_plates,
+    plate_middles,
+    segment_clusters,
+    segment_places,
+)
 from musclesolve.synthetic.recording_options import NOISES, RecordingOptions, white
 from musclesolve.synthetic.reference_stride import CurvedStride, ReferenceStride, pressure, reference_stride
 from musclesolve.synthetic.running_stride import running_stride
 
 TRIAL, FORCES, TRUTH = "trial.toml", "forces.mot", "truth.nc"
-WALK, STANDING = "walk", "static"
+WALK, STANDING, BENDING = "walk", "static", "bending"
 MILLIMETRE = 1e-3
 FORCE_DECIMALS = 5
 SAME_TIME = 1e-9
@@ -82,9 +91,11 @@ def recording_files(
             raise unknown_name(name, "option", known, where="synthetic_recording")
     chosen = RecordingOptions(**options)  # type: ignore[arg-type]
     stride = on_path(stride or _MOTIONS[chosen.motion](), chosen)
-    places = marker_places(stride.person, chosen.marker_set)
+    places = marker_places(stride.person, chosen.marker_set, by_motion=chosen.functional_deg > 0.0)
     _check_gaps(stride, chosen, places)
     recordings = {WALK: walking(stride, chosen, places), STANDING: standing(stride, chosen, places)}
+    if chosen.functional_deg > 0.0:
+        recordings[BENDING] = bending(stride, chosen, places)
     with tempfile.TemporaryDirectory(prefix="musclesolve-") as name:
         beside = Path(name)
         if chosen.cameras:
@@ -181,6 +192,39 @@ def standing(stride: ReferenceStride, options: RecordingOptions, places: Places)
     position = position + options.noise_mm * MILLIMETRE * noise
     time = np.arange(count) / options.marker_rate_hz
     return Markers(time, places.names, position @ _axes(options), Path(STANDING))
+
+
+BENDS, BENDING_PERIOD = 4, 2.0
+"""How often, and how long each time [s], knees and ankles bend and straighten."""
+
+HIP_SHARE, DORSAL_SHARE = 0.5, 1.0 / 3.0
+"""Flexion of the hips over that of the knees, and share of the ankles' range that is dorsiflexion."""
+
+
+def bending(stride: ReferenceStride, options: RecordingOptions, places: Places) -> Markers:
+    """Markers while knees and ankles bend and straighten, all at once, and the pelvis sways.
+
+    Skin slides with the movement, as it does with the stride.
+    """
+    model = stride.model
+    time = np.arange(round(BENDS * BENDING_PERIOD * options.marker_rate_hz) + 1) / options.marker_rate_hz
+    phase = time / BENDING_PERIOD
+    bent = np.deg2rad(options.functional_deg) * 0.5 * (1.0 - np.cos(2.0 * np.pi * phase))
+    coordinates = np.zeros((time.size, model.tree.joint_count + 6))
+    for side in SIDES:
+        coordinates[:, model.dof(f"knee_flexion_{side}")] = bent
+        coordinates[:, model.dof(f"hip_flexion_{side}")] = HIP_SHARE * bent
+        coordinates[:, model.dof(f"ankle_dorsiflexion_{side}")] = bent - (1.0 - DORSAL_SHARE) * np.deg2rad(
+            options.functional_deg
+        )
+    sway = np.sin(np.pi * phase)[:, None]
+    coordinates[:, -6:] = np.concatenate(
+        [stride.standing_origin + 0.02 * sway, 0.05 * np.repeat(sway, 3, 1)], axis=1
+    )
+    true = stride.posed(coordinates, places.standing, places.bodies)
+    noise = NOISES[options.noise](np.random.default_rng([options.seed, 5]), true.shape, phase)
+    position = true + options.noise_mm * MILLIMETRE * noise
+    return Markers(time, places.names, position @ _axes(options), Path(BENDING))
 
 
 def plates(stride: ReferenceStride, options: RecordingOptions) -> Table:
@@ -283,6 +327,14 @@ def trial_text(stride: ReferenceStride, options: RecordingOptions) -> str:
         mapping = f'[markers]\nset = "{options.marker_set}"'
     else:
         mapping = "[mapping]\n" + "\n".join(f'{name} = "{name}"' for name in stride.marker_names)
+    bending = ""
+    if options.functional_deg:
+        bent = set(segment_places(stride.person).names)
+        mapping = "[mapping]\n" + "\n".join(f'{n} = "{n}"' for n in stride.marker_names if n in bent)
+        listed = "\n".join(f"{name} = {json.dumps(names)}" for name, names in segment_clusters().items())
+        mapping += f'\n\n[clusters]\n{listed}\n\n[joint_centers]\nknee = "functional"\nankle = "functional"'
+        keys = [f"functional_{joint}_{side}" for joint in ("knee", "ankle") for side in SIDES]
+        bending = "".join(f'{key} = "{BENDING}.trc"\n' for key in keys)
     return f"""# {stride.about + path}, right heel strike to right heel strike.
 # It was not recorded: it follows from {stride.source} and the laws of motion (musclesolve.synthetic).
 
@@ -299,7 +351,7 @@ up = "{options.up}"
 [files]
 markers = "walk.{kind}"
 static = "static.{kind}"
-forces = "forces.mot"
+{bending}forces = "forces.mot"
 
 {time}# Noise of the markers: {options.noise_mm:g} mm. The highest harmonic of the motion itself lies at {highest} Hz.
 [filter]

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from musclesolve._util.arrays import Array
+from musclesolve.motion.anatomy.functional_axes import with_functional_axes
 from musclesolve.motion.anatomy.joint_centers import moving_medials
 from musclesolve.motion.anatomy.landmark_positions import (
     Points,
@@ -110,9 +111,10 @@ def anatomy(trial: Trial, margin: float = 0.0) -> Anatomy:
     """
     subject, chosen, loads = trial.subject, filter_choice(trial, trial.filter), FootLoads.of(trial)
     walk = filtered_markers(trial, chosen, margin)
-    body = measured_body(trial, subject, trial.hip_regression, walk, standing_trial(trial))
-    # A joint does not depend on a cluster that carries no marker, unless the cluster is a body.
-    idle = set(trial.clusters) - set(trial.carried.values()) - BODY_CLUSTERS
+    standing, axis_notes = with_functional_axes(trial, standing_trial(trial))
+    body = measured_body(trial, subject, trial.hip_regression, walk, standing)
+    # A joint does not depend on a cluster that carries no point, unless the cluster is a body.
+    idle = set(trial.clusters) - {*trial.carried.values(), *trial.axis_ends.values()} - BODY_CLUSTERS
     bodies = {name: pose for name, pose in body.bodies.items() if name not in idle}
     loose, firm = rigid_notes(bodies)
     uncertain = [*loose, *length_notes(body.points, body.offsets)]
@@ -130,6 +132,7 @@ def anatomy(trial: Trial, margin: float = 0.0) -> Anatomy:
         *filter_notes(trial, chosen),
         *trial.notes,
         *body.stance.notes,
+        *axis_notes,
     ]
     if trial.hip_method == "mapped":
         notes.append("The hip centers are those mapped in the trial file; the regression is not used.")

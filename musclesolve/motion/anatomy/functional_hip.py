@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from musclesolve._util.arrays import true_runs
+from musclesolve.motion.anatomy.functional_frames import functional_frames
 from musclesolve.motion.anatomy.landmark_positions import Points, registered
 from musclesolve.motion.anatomy.pelvis import pelvic_landmarks
 from musclesolve.motion.anatomy.proportions import FAR_HIP
 from musclesolve.motion.anatomy.score_rotation_center import rotation_center
-from musclesolve.motion.signals.low_pass import low_pass
 from musclesolve.recording.data import SIDE_NAMES, Recording
-from musclesolve.recording.trial.recording_checks import jumps
 
 # Less motion than this about the second axis does not show the center; with 20 degrees errors of 1 mm of the markers
 # leave it uncertain by about as much (Ehrig et al. 2006).
@@ -22,8 +20,6 @@ LARGEST_CONDITION = 20.0
 LARGEST_RESIDUAL = 0.020
 # Farther than this from the regression is reported [m].
 APART = 0.020
-# No leg swings round faster [Hz]; stretches shorter than this are not filtered and not used [s].
-CUTOFF_HZ, SHORTEST_S = 6.0, 1.0
 CIRCLE = (
     "swing the leg to the front, the back and the side and draw circles with it, 30 degrees or more each way"
 )
@@ -44,7 +40,7 @@ def functional_hips(
     points: Points = {}
     notes = []
     for side, markers in recording.functional.items():
-        leg, rate, key = SIDE_NAMES[side], markers.rate, f"functional_{side}"
+        leg, key = SIDE_NAMES[side], f"functional_{side}"
         # Pelvis and thigh as they stand, and in the motion.
         thigh, cluster = recording.clusters[f"thigh_{side}"], recording.clusters.get("pelvis")
         if cluster is not None:
@@ -54,29 +50,12 @@ def functional_hips(
             landmarks = pelvic_landmarks(pelvis)
             shape = np.stack([pelvis[landmark] for landmark in landmarks])
             seen = [markers.weighted(recording.mapping[landmark]) for landmark in landmarks]
-        position = np.stack([*seen, *(markers[marker] for marker in thigh)], axis=1)
-
-        # Smoothed in the stretches in which all markers are seen and none jumps.
-        lost = np.isnan(position).any(axis=(1, 2)) | jumps(position, rate).any(axis=1)
-        stretches = [
-            low_pass(position[start:stop], rate, min(CUTOFF_HZ, 0.4 * rate))
-            for start, stop in true_runs(np.logical_not(lost))
-            if stop - start >= SHORTEST_S * rate
-        ]
-        if not stretches:
-            raise recording.document.error(
-                f"{markers.path} never shows all markers of the pelvis and the {leg} thigh for {SHORTEST_S:g} s",
-                "files",
-                key,
-                code="missing_samples",
-                expected="stretches without gaps and jumps in these markers",
-                remedy="fill the gaps in the capture software, or take a marker that is often lost out of the cluster",
-            )
-        smooth = np.concatenate(stretches)
+        bodies = {"pelvis": seen, f"{leg} thigh": [markers[marker] for marker in thigh]}
+        above, below = functional_frames(recording, markers, bodies, key)
         legs = np.stack([standing[marker] for marker in thigh])
         center = rotation_center(
-            registered(recording, shape, smooth[:, : len(shape)], "pelvis"),
-            registered(recording, legs, smooth[:, len(shape) :], f"thigh_{side}"),
+            registered(recording, shape, above, "pelvis"),
+            registered(recording, legs, below, f"thigh_{side}"),
         )
 
         apart = float(np.linalg.norm(center.proximal - regression[f"hip_{side}"]))

@@ -65,6 +65,11 @@ def standing_markers(static: Markers, axes: Array | None = None) -> Points:
     return {static.names[k]: place for k, place in zip(seen.tolist(), middle, strict=True)}
 
 
+def axis_end(landmark: str) -> str:
+    """Return the name, among the markers of the standing trial, of a landmark at an end of a functional axis."""
+    return f"{landmark}, functional"
+
+
 def cluster_poses(recording: Recording, standing: Points, walk: Markers) -> dict[str, Poses]:
     """Register every cluster that carries something or stands for a body, from standing to motion."""
     return {
@@ -111,17 +116,21 @@ def moving_landmarks(
             return poses[recording.carried[marker]].point(standing[marker])
         return walk[marker]
 
-    return {
+    shown = {
         landmark: np.sum([weight * trajectory(marker) for marker, weight in weights.items()], axis=0)
         for landmark, weights in recording.mapping.items()
         if all(marker in walk or marker in recording.carried for marker in weights)
     }
+    ends = recording.axis_ends.items()
+    return shown | {end: poses[cluster].point(standing[axis_end(end)]) for end, cluster in ends}
 
 
 def standing_landmarks(recording: Recording, standing: Points) -> Points:
-    """Return the landmarks (3,) that the standing trial shows [m]."""
-    return {
+    """Return the landmarks (3,) that the standing trial shows [m], and ends of axes where they are known already."""
+    shown = {
         landmark: np.sum([weight * standing[marker] for marker, weight in weights.items()], axis=0)
         for landmark, weights in recording.mapping.items()
         if all(marker in standing for marker in weights)
     }
+    known = [end for end in recording.axis_ends if axis_end(end) in standing]
+    return shown | {end: standing[axis_end(end)] for end in known}

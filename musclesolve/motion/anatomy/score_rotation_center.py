@@ -40,28 +40,39 @@ def rotation_center(proximal: Poses, distal: Poses) -> RotationCenter:
     The normal matrix is T [[1, -M], [-M^T, 1]] with M the mean over t of R1^T R2, so its eigenvalues are T (1 +- s)
     with s the singular values of M: the condition number is the root of (1 + s) / (1 - s) for the largest s.
     """
-    from scipy.spatial.transform import Rotation
-
-    count = len(proximal.rotation)
-    rows = np.concatenate([proximal.rotation, -distal.rotation], axis=2).reshape(3 * count, 6)
-    apart = (distal.translation - proximal.translation).ravel()
+    rows, apart = coincidence(proximal, distal)
     # The shortest of all solutions where the equations leave some free; the condition number shows it.
-    centers = np.linalg.lstsq(rows, apart, rcond=1e-12)[0]
-    residual = (rows @ centers - apart).reshape(count, 3)
+    centers: Array = np.linalg.lstsq(rows, apart, rcond=1e-12)[0]
+    residual = (rows @ centers - apart).reshape(-1, 3)
     relative = proximal.rotation.transpose(0, 2, 1) @ distal.rotation
     mean = np.linalg.svd(relative.mean(axis=0), compute_uv=False)[0]
     # Round-off may leave a mean a hair above one.
     spread = max(1.0 - float(mean), 0.0)
-    # The ranges of motion about the principal axes of the rotations from their mean.
-    rotations = Rotation.from_matrix(relative)
-    vectors = (rotations.mean().inv() * rotations).as_rotvec()
-    vectors = vectors - vectors.mean(axis=0)
-    axes = np.linalg.eigh(vectors.T @ vectors)[1][:, ::-1]
-    low, high = np.percentile(vectors @ axes, RANGE_SHARES, axis=0)
     return RotationCenter(
         proximal=centers[:3],
         distal=centers[3:],
         residual=np.linalg.norm(residual, axis=1),
-        ranges=np.asarray(high - low),
+        ranges=principal_ranges(proximal, distal)[0],
         condition=float(np.sqrt((1.0 + mean) / spread)) if spread > 0.0 else np.inf,
     )
+
+
+def coincidence(proximal: Poses, distal: Poses) -> tuple[Array, Array]:
+    """Return rows A (3 T, 6) and b (3 T,) [m] with A (c1, c2) - b = R1 c1 + d1 - R2 c2 - d2 in every frame."""
+    rows = np.concatenate([proximal.rotation, -distal.rotation], axis=2).reshape(-1, 6)
+    return rows, (distal.translation - proximal.translation).ravel()
+
+
+def principal_ranges(proximal: Poses, distal: Poses) -> tuple[Array, float]:
+    """Return the ranges of motion about the principal axes of the rotations from their mean, and one deviation.
+
+    Ranges (3,) are the widest first [rad]; the deviation is the standard deviation of the angle about the first [rad].
+    """
+    from scipy.spatial.transform import Rotation
+
+    rotations = Rotation.from_matrix(proximal.rotation.transpose(0, 2, 1) @ distal.rotation)
+    vectors = (rotations.mean().inv() * rotations).as_rotvec()
+    vectors = vectors - vectors.mean(axis=0)
+    angles = vectors @ np.linalg.eigh(vectors.T @ vectors)[1][:, ::-1]
+    low, high = np.percentile(angles, RANGE_SHARES, axis=0)
+    return np.asarray(high - low), float(angles[:, 0].std())

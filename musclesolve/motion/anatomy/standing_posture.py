@@ -50,8 +50,6 @@ def posture(
     Marker positions (3,) of the standing trial are empty when there is none.
     """
     notes: list[str] = []
-    # The distance from ASIS to medial malleolus [m] by side, where it is known.
-    lengths = {} if subject.leg_length is None else dict.fromkeys(SIDES, subject.leg_length)
     if recording.static is None:
         pelvis = assumed_standing(moving)
         notes += [
@@ -67,16 +65,7 @@ def posture(
             if (top := trunk_top(pelvis)) is not None:
                 pelvis["trunk_top"] = top
             notes.append("The pelvis is determined from hips and shoulders: it tilts with the trunk.")
-        for side in SIDES if subject.leg_length is None else ():
-            ends = f"asis_{side}", f"ankle_medial_{side}"
-            if all(end in pelvis for end in ends):
-                lengths[side] = float(np.linalg.norm(pelvis[ends[0]] - pelvis[ends[1]]))
-    try:
-        hips = standing_hips(pelvis, regression, lengths)
-    except InputError as error:
-        raise recording.document.placed(error, "joint_centers", "hip") from None
-    functional, hip_notes = functional_hips(recording, subject.stature, standing, pelvis, hips, regression)
-    hips |= functional
+    hips, hip_notes = hip_centers(recording, subject, regression, standing, pelvis)
     notes += hip_notes
     legs: dict[Side, Points] = {}
     if recording.static is None:
@@ -90,6 +79,27 @@ def posture(
         if "leg" in hip_needs(regression) and subject.leg_length is None:
             notes.append("The leg length for the hip centers is measured on the standing trial.")
     return Posture({**pelvis, **hips}, legs, neutral_axes(pelvis), tuple(notes))
+
+
+def hip_centers(
+    recording: Recording, subject: Subject, regression: str, standing: Points, pelvis: Points
+) -> tuple[Points, list[str]]:
+    """Return the hip centers "hip_r", "hip_l" (3,) of the standing pelvis [m] by regression or motion, and notes.
+
+    `pelvis` are landmarks (3,) of the standing posture [m], of the legs too where a standing trial shows them.
+    """
+    # The distance from ASIS to medial malleolus [m] by side, where it is known.
+    lengths = {} if subject.leg_length is None else dict.fromkeys(SIDES, subject.leg_length)
+    for side in SIDES if subject.leg_length is None and recording.static is not None else ():
+        ends = f"asis_{side}", f"ankle_medial_{side}"
+        if all(end in pelvis for end in ends):
+            lengths[side] = float(np.linalg.norm(pelvis[ends[0]] - pelvis[ends[1]]))
+    try:
+        hips = standing_hips(pelvis, regression, lengths)
+    except InputError as error:
+        raise recording.document.placed(error, "joint_centers", "hip") from None
+    functional, notes = functional_hips(recording, subject.stature, standing, pelvis, hips, regression)
+    return hips | functional, notes
 
 
 def leg_centers(points: Points, side: Side) -> Points:

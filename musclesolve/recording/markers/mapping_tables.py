@@ -6,7 +6,7 @@ Each way to find a joint center needs its own landmarks and dimensions.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from musclesolve.errors import InputError
@@ -20,12 +20,20 @@ LARGEST_WEIGHT = 1e3
 _FORMS = 'a marker name, { midpoint = ["A", "B"] } or { weights = { A = 0.9, B = 0.1 } }'
 WANDS = {"knee": "thigh_wand", "ankle": "shank_wand"}
 """The landmark on the side of the segment above each joint, which shows the rotation of the segment."""
+FUNCTIONAL = "functional"
+"""The way to find a joint center by the motion of its bodies, in [joint_centers]."""
+ENDS = ("lateral", "medial")
+HINGES = tuple(WANDS)
+"""Joints whose axis may be found so, and that landmarks on both sides show otherwise."""
 
 
 def examined_mapping(
-    document: Document, table: Mapping[str, Any]
+    document: Document, table: Mapping[str, Any], functional: Collection[str] = ()
 ) -> tuple[dict[str, Weights], list[InputError]]:
-    """Return landmark -> marker -> weight (they sum to one), as far as the lines are right, and all that is wrong."""
+    """Return landmark -> marker -> weight (they sum to one), as far as the lines are right, and all that is wrong.
+
+    `functional` are the joints, "knee" or "ankle", that need no landmark because their motion shows them.
+    """
     known = landmarks()
     errors = [
         document.unknown("there is no such landmark", name, known, "mapping", name)
@@ -33,8 +41,13 @@ def examined_mapping(
         if name not in known
     ]
     for landmark in known.values():
-        if landmark.required and not any(name in table for name in (landmark.name, *landmark.instead)):
+        joint = landmark.name.partition("_")[0]
+        if joint in functional or not landmark.required:
+            continue
+        if not any(name in table for name in (landmark.name, *landmark.instead)):
             other = "".join(f", or map '{name}'" for name in landmark.instead)
+            if joint in HINGES:
+                other += f'; or let a movement show the joint: {joint} = "{FUNCTIONAL}" in [joint_centers]'
             problem, expected = f"'{landmark.name}' is missing", f"{landmark.name}: {landmark.description}"
             remedy = f'add {landmark.name} = "<marker>"{other}'
             errors.append(document.error(problem, "mapping", None, 0, expected, remedy, code="missing_key"))
@@ -161,6 +174,11 @@ def absences(
     return errors
 
 
+def functional_joints(content: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return which of knee and ankle a trial file wants to be found by their motion."""
+    return tuple(joint for joint in HINGES if content["joint_centers"][joint] == FUNCTIONAL)
+
+
 def needs_chord(mapping: Mapping[str, Weights], joint: str, side: str) -> bool:
     """Return whether only the chord function gives a knee or ankle center."""
     return not any(f"{joint}_{way}_{side}" in mapping for way in ("medial", "center"))
@@ -173,12 +191,16 @@ def follows_segment(mapping: Mapping[str, Weights], landmark: str) -> bool:
 
 
 def joint_errors(
-    document: Document, mapping: Mapping[str, Weights], subject: Mapping[str, Any], static: bool
+    document: Document,
+    mapping: Mapping[str, Weights],
+    subject: Mapping[str, Any],
+    static: bool,
+    functional: Collection[str] = (),
 ) -> list[InputError]:
     """Return what keeps a mapping from showing the pelvis or a joint, one error for each thing that is to be added.
 
     Required landmarks or their substitutes are there; `subject` is the table [subject], `static` whether there is a
-    standing trial.
+    standing trial, `functional` the joints that their motion shows: of these one marker alone needs the joint width.
     """
     errors = []
     pairs = [[f"{name}_{side}" for side in SIDES] for name in ("hip_center", "shoulder", "shoulder_center")]
@@ -190,16 +212,22 @@ def joint_errors(
         errors.append(document.error(problem, "mapping", None, 0, expected, remedy, code="missing_marker"))
     without_static: list[InputError] = []
     for joint, ends in (("knee", "epicondyles"), ("ankle", "malleoli")):
-        sides = [side for side in SIDES if needs_chord(mapping, joint, side)]
+        ways = {side: [way for way in ENDS if f"{joint}_{way}_{side}" in mapping] for side in SIDES}
+        if joint in functional:
+            sides = [side for side in SIDES if len(ways[side]) == 1]
+        else:
+            sides = [side for side in SIDES if needs_chord(mapping, joint, side)]
         if not sides:
             continue
-        reason = f"nothing but the lateral marker shows the {SIDE_NAMES[sides[0]]} {joint}"
-        medial = f"{joint}_medial_{sides[0]} in [mapping]"
+        only = next(iter(ways[sides[0]]), "lateral")
+        reason = f"nothing but the {only} marker shows the {SIDE_NAMES[sides[0]]} {joint}"
+        other = "lateral" if only == "medial" else "medial"
+        medial = f"{joint}_{other}_{sides[0]} in [mapping]"
         if subject[f"{joint}_width_m"] is None:
             expected = f"{joint}_width_m, the distance between the {ends}, or {medial}"
             remedy = f"measure it and add {joint}_width_m = ... to [subject]"
             errors.append(document.error(reason, "subject", None, 0, expected, remedy, code="missing_key"))
-        if not static:
+        if not static and joint not in functional:
             expected, remedy = f"a standing trial, or {medial}", 'add static = "..." to [files]'
             without_static.append(
                 document.error(reason, "files", None, 0, expected, remedy, code="missing_key")

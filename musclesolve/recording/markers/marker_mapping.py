@@ -14,6 +14,7 @@ from musclesolve.recording.markers.mapping_tables import (
     Weights,
     absences,
     examined_mapping,
+    functional_joints,
     joint_errors,
     read_carried,
     read_clusters,
@@ -63,12 +64,13 @@ def read_marker_mapping(
         problem = "the markers have no mapping"
         raise document.error(problem, "mapping", None, 0, "[mapping]", remedy, code="missing_key")
     walk, static = asked.walk, asked.static
-    mapping, wrong = examined_mapping(document, asked.tables["mapping"])
+    functional = functional_joints(content)
+    mapping, wrong = examined_mapping(document, asked.tables["mapping"], functional)
     if wrong:
         raise wrong[0]
     clusters = read_clusters(document, asked.tables["clusters"])
     carried = read_carried(document, asked.tables["carried"], clusters)
-    lacking = joint_errors(document, mapping, content["subject"], static is not None)
+    lacking = joint_errors(document, mapping, content["subject"], static is not None, functional)
     for error in (*lacking, *absences(document, mapping, clusters, carried, walk, static).values()):
         raise error
     notes = [

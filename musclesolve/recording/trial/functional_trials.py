@@ -1,129 +1,211 @@
-"""Functional trials: recordings of a hip that moves in all directions, from which its center is found."""
+"""Functional trials: recordings of a joint that moves, from which its center, or its axis and center, are found.
+
+A hip moves in all directions, a knee or an ankle bends and straightens. Each joint needs its own file for each side,
+which may be the same one, and the markers of the two bodies that it joins.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from musclesolve._util.arrays import Array
-from musclesolve.recording.data import SIDE_NAMES, SIDES, Markers, Side
+from musclesolve.recording.data import SIDE_NAMES, SIDES, HingeMovement, Markers, Side
 from musclesolve.recording.formats import read_markers
 from musclesolve.recording.markers.landmark_names import back_landmarks
+from musclesolve.recording.markers.mapping_tables import FUNCTIONAL, HINGES
 from musclesolve.recording.markers.marker_mapping import MarkerMapping
 from musclesolve.recording.place_errors import error_at
 from musclesolve.recording.schema import Document
 from musclesolve.recording.text.repeated_names import check_used
 from musclesolve.recording.trial.recording_checks import check_sampling
 
-METHOD = "functional"
 # The regression that functional centers are compared with.
 COMPARED = "harrington_2007"
-_REGRESSION = "name the standing trial, or choose a regression"
-# Markers of a thigh lie along the line from the anterior spine to the lateral knee: between these shares of it, and
-# no farther from it than this share of its length.
-ALONG, BESIDE = (0.2, 1.05), 0.35
-# Skin lets the distance of two markers of a thigh vary by about this much [m]; a hand beside it moves more.
+# joint -> the body above and the one below it, what moves in its trial, and the other way to find it.
+BODIES = {"hip": ("pelvis", "thigh"), "knee": ("thigh", "shank"), "ankle": ("shank", "foot")}
+MOVES = {"hip": "moves in all directions", "knee": "bends and straightens", "ankle": "bends and straightens"}
+OTHERWISE = {
+    "hip": "choose a regression",
+    "knee": "map knee_lateral and knee_medial",
+    "ankle": "map ankle_lateral and ankle_medial",
+}
+FOOT = ("heel", "toe", "metatarsal_5")
+# A marker is on a segment between these shares of the height of the anterior spine over the heel, standing, on a
+# thigh and a shank, and no farther from the line between them than the last share of its length.
+HEIGHTS, BESIDE = {"thigh": (0.5, 0.9), "shank": (0.06, 0.47)}, 0.3
+# Skin lets the distance of two markers of a segment vary by about this much [m]; a hand beside it moves more.
 RIGID = 0.015
+
+
+@dataclass(frozen=True)
+class FunctionalTrials:
+    """Side -> recording of that hip, and joint with side, ankles first -> movement of that knee or ankle."""
+
+    hips: Mapping[Side, Markers] = field(default_factory=dict)
+    hinges: Mapping[str, HingeMovement] = field(default_factory=dict)
+
+    @property
+    def recordings(self) -> tuple[Markers, ...]:
+        """The markers of all of them."""
+        return (*self.hips.values(), *(movement.markers for movement in self.hinges.values()))
+
+
+def file_key(joint: str, side: Side) -> str:
+    """Return the key of [files] that names the functional trial of a joint."""
+    return f"functional_{side}" if joint == "hip" else f"functional_{joint}_{side}"
 
 
 def read_functional(
     document: Document, content: Mapping[str, Any], rotation: Array, marker_mapping: MarkerMapping
-) -> dict[Side, Markers]:
-    """Return side -> the recording in which that hip moves, in the global frame; empty when none is asked for."""
-    named = {side: content["files"][f"functional_{side}"] for side in SIDES}
-    if content["joint_centers"]["hip"] != METHOD:
-        for side in [side for side in SIDES if named[side] is not None]:
-            problem = "a functional trial is named, but the hip centers are found otherwise"
-            expected, key = f'hip = "{METHOD}" in [joint_centers]', f"functional_{side}"
-            remedy = f'write hip = "{METHOD}", or remove the functional trials'
-            raise document.error(problem, "files", key, 0, expected, remedy, code="conflict")
-        return {}
-    for side, name in named.items():
-        if name is None:
-            problem = f'the hip centers are to be "{METHOD}", but no trial moves the {SIDE_NAMES[side]} hip'
-            expected = f"functional_{side} in [files]: a trial in which that hip moves in all directions"
-            remedy = f"add functional_{side} (one file may stand for both sides), or choose a regression"
-            raise document.error(problem, "joint_centers", "hip", 0, expected, remedy, code="missing_key")
-        if f"hip_center_{side}" in marker_mapping.mapping:
-            problem = f'hip_center_{side} is mapped, but the hip centers are to be "{METHOD}"'
-            expected, key = "one way to find the hip centers", f"hip_center_{side}"
-            remedy = f"remove {key}, or the line hip = in [joint_centers]"
-            raise document.error(problem, "mapping", key, 0, expected, remedy, code="conflict")
-    if marker_mapping.static is None:
-        problem = "functional hip centers need a standing trial"
-        expected = "static in [files]: the shape of pelvis and thighs is measured there"
-        raise document.error(problem, "joint_centers", "hip", 0, expected, _REGRESSION, code="missing_key")
-    recordings: dict[Side, Markers] = {}
-    for side, name in named.items():
-        key, thigh = f"functional_{side}", f"thigh_{side}"
-        path = document.input_file("files", key, name)
-        recording = marker_mapping.names.checked(document, read_markers(path)).rotated(rotation)
-        check_sampling(recording.time, path)
-        if thigh not in marker_mapping.clusters:
-            shown = _thigh_candidates(marker_mapping, recording, side)
-            problem = f"no cluster shows how the {SIDE_NAMES[side]} thigh moves"
-            expected = f"{thigh}: three or more markers of that thigh, away from one line"
-            listed, else_one = ", ".join(f'"{name}"' for name in shown), ""
-            if len(shown) < 3:
-                listed, else_one = '"...", "...", "..."', "; the lateral knee marker may be one of them"
-            remedy = f"add to [clusters]: {thigh} = [{listed}]{else_one}"
-            raise document.error(problem, "clusters", None, 0, expected, remedy, code="missing_marker")
-        expected = f"every marker of the pelvis and of the cluster {thigh}"
-        for marker in (*marker_mapping.clusters[thigh], *pelvis_markers(marker_mapping)):
-            if marker not in recording:
-                problem = f"the marker '{marker}' is not in {recording.path}"
-                raise document.unknown(
-                    problem, marker, recording.names, "files", key, code="missing_marker", expected=expected
-                )
-            check_used([marker], "marker", recording.repeated, recording.path)
-            if not _is_seen(recording, marker):
-                problem, remedy = f"the marker '{marker}' is never seen", "label it in the capture software"
-                raise error_at(recording.path, None, problem, expected, remedy, code="missing_samples")
-        recordings[side] = recording
-    return recordings
+) -> FunctionalTrials:
+    """Return the recordings of joints that are found by their motion, in the global frame; empty where none is."""
+    hips: dict[Side, Markers] = {}
+    hinges: dict[str, HingeMovement] = {}
+    # Ankles before knees: a knee without a marker lies on the line from hip to ankle.
+    for joint in ("hip", *reversed(HINGES)):
+        named = {side: content["files"][file_key(joint, side)] for side in SIDES}
+        if content["joint_centers"][joint] != FUNCTIONAL:
+            for side in [side for side in SIDES if named[side] is not None]:
+                problem = f"a functional trial is named, but the {joint} centers are found otherwise"
+                expected, key = f'{joint} = "{FUNCTIONAL}" in [joint_centers]', file_key(joint, side)
+                remedy = f'write {joint} = "{FUNCTIONAL}", or remove the functional trials'
+                raise document.error(problem, "files", key, 0, expected, remedy, code="conflict")
+            continue
+        for side, name in named.items():
+            key = file_key(joint, side)
+            if name is None:
+                problem = f'the {joint} centers are to be "{FUNCTIONAL}", but no trial moves the {SIDE_NAMES[side]} {joint}'
+                expected = f"{key} in [files]: a trial in which that {joint} {MOVES[joint]}"
+                remedy = f"add {key} (one file may stand for both sides), or {OTHERWISE[joint]}"
+                raise document.error(problem, "joint_centers", joint, 0, expected, remedy, code="missing_key")
+            center = f"{joint}_center_{side}"
+            if center in marker_mapping.mapping:
+                problem = f'{center} is mapped, but the {joint} centers are to be "{FUNCTIONAL}"'
+                expected = f"one way to find the {joint} centers"
+                remedy = f"remove {center}, or the line {joint} = in [joint_centers]"
+                raise document.error(problem, "mapping", center, 0, expected, remedy, code="conflict")
+        if marker_mapping.static is None:
+            both = "pelvis and thighs" if joint == "hip" else " and ".join(BODIES[joint])
+            problem = f"functional {joint} centers need a standing trial"
+            expected = f"static in [files]: the shape of {both} is measured there"
+            remedy = f"name the standing trial, or {OTHERWISE[joint]}"
+            raise document.error(problem, "joint_centers", joint, 0, expected, remedy, code="missing_key")
+        for side, name in named.items():
+            key = file_key(joint, side)
+            path = document.input_file("files", key, name)
+            recording = marker_mapping.names.checked(document, read_markers(path)).rotated(rotation)
+            check_sampling(recording.time, path)
+            bodies = {
+                body: _body_markers(document, marker_mapping, recording, body, side) for body in BODIES[joint]
+            }
+            _check_seen(document, recording, key, bodies, side)
+            above, below = BODIES[joint]
+            if joint == "hip":
+                hips[side] = recording
+            else:
+                hinges[f"{joint}_{side}"] = HingeMovement(recording, f"{above}_{side}", bodies[below])
+    return FunctionalTrials(hips, hinges)
 
 
 def pelvis_markers(marker_mapping: MarkerMapping) -> tuple[str, ...]:
     """Return the markers that show the pelvis: its cluster, or those of its landmarks."""
     if "pelvis" in marker_mapping.clusters:
         return marker_mapping.clusters["pelvis"]
-    landmarks = ["asis_r", "asis_l", *back_landmarks(marker_mapping.mapping)]
-    return tuple(
-        dict.fromkeys(marker for name in landmarks for marker in marker_mapping.mapping.get(name, ()))
-    )
+    return _mapped(marker_mapping, "asis_r", "asis_l", *back_landmarks(marker_mapping.mapping))
 
 
-def _thigh_candidates(marker_mapping: MarkerMapping, recording: Markers, side: Side) -> list[str]:
-    """Return the markers that lie along the thigh of the standing subject and keep their distance from the knee."""
+def _mapped(marker_mapping: MarkerMapping, *names: str) -> tuple[str, ...]:
+    """Return the markers of some landmarks, each once."""
+    mapping = marker_mapping.mapping
+    return tuple(dict.fromkeys(marker for name in names for marker in mapping.get(name, ())))
+
+
+def _body_markers(
+    document: Document, marker_mapping: MarkerMapping, recording: Markers, body: str, side: Side
+) -> tuple[str, ...]:
+    """Return the markers that show a body of one leg in a functional trial: its cluster, or its landmarks."""
+    if body == "pelvis":
+        return pelvis_markers(marker_mapping)
+    name = f"{body}_{side}"
+    if name in marker_mapping.clusters:
+        return marker_mapping.clusters[name]
+    expected = f"{name}: three or more markers of that {body}, away from one line"
+    if body == "foot":
+        shown = list(_mapped(marker_mapping, *(f"{part}_{side}" for part in FOOT)))
+        if len(shown) > 2:
+            return tuple(shown)
+        expected += f"; or metatarsal_5_{side} beside heel and toe in [mapping]"
+    else:
+        shown = _candidates(marker_mapping, recording, body, side)
+    problem = f"no cluster shows how the {SIDE_NAMES[side]} {body} moves"
+    listed, else_one = ", ".join(f'"{marker}"' for marker in shown), ""
+    if len(shown) < 3:
+        lateral = {"thigh": "knee", "shank": "ankle"}.get(body)
+        listed = '"...", "...", "..."'
+        else_one = f"; the lateral {lateral} marker may be one of them" if lateral else ""
+    remedy = f"add to [clusters]: {name} = [{listed}]{else_one}"
+    raise document.error(problem, "clusters", None, 0, expected, remedy, code="missing_marker")
+
+
+def _check_seen(
+    document: Document, recording: Markers, key: str, bodies: Mapping[str, tuple[str, ...]], side: Side
+) -> None:
+    """Refuse a functional trial that lacks a marker of the two bodies, or never sees it."""
+    words = [body if body == "pelvis" else f"{SIDE_NAMES[side]} {body}" for body in bodies]
+    expected = f"every marker of the {' and of the '.join(words)}"
+    for marker in dict.fromkeys(marker for markers in reversed([*bodies.values()]) for marker in markers):
+        if marker not in recording:
+            problem = f"the marker '{marker}' is not in {recording.path}"
+            raise document.unknown(
+                problem, marker, recording.names, "files", key, code="missing_marker", expected=expected
+            )
+        check_used([marker], "marker", recording.repeated, recording.path)
+        if not _is_seen(recording, marker):
+            problem, remedy = f"the marker '{marker}' is never seen", "label it in the capture software"
+            raise error_at(recording.path, None, problem, expected, remedy, code="missing_samples")
+
+
+def _candidates(marker_mapping: MarkerMapping, recording: Markers, body: str, side: Side) -> list[str]:
+    """Return the markers that lie along a thigh or shank of the standing subject and keep their distances.
+
+    Of those along it, again and again the one goes whose distance to another varies most.
+    """
     static, mapping = marker_mapping.static, marker_mapping.mapping
-    if static is None:
-        return []
-    knee = mapping.get(f"knee_lateral_{side}", {})
-    lines: dict[Side, list[Array]] = {}  # anterior spine and lateral knee (3,) of the standing subject
+    lines: dict[Side, list[Array]] = {}  # heel and anterior spine (3,) of the standing subject
     for of_side in SIDES:
-        ends = [mapping.get(f"{end}_{of_side}", {}) for end in ("asis", "knee_lateral")]
-        if all(
+        ends = [mapping.get(f"{end}_{of_side}", {}) for end in ("heel", "asis")]
+        if static is not None and all(
             weights and all(name in static and _is_seen(static, name) for name in weights) for weights in ends
         ):
             lines[of_side] = [np.nanmedian(static.weighted(weights), axis=0) for weights in ends]
-    if len(lines) < 2 or not set(knee) <= set(recording.names):
+    if static is None or len(lines) < 2:
         return []
-    line, other = lines[side], lines["l" if side == "r" else "r"]
-    elsewhere = {m for name, weights in mapping.items() if "knee" not in name for m in weights}
-    shown = []
+    line, other, (low, high) = lines[side], lines["l" if side == "r" else "r"], HEIGHTS[body]
+    # The lateral marker of the joint below moves with a segment.
+    own = {"thigh": f"knee_lateral_{side}", "shank": f"ankle_lateral_{side}"}[body]
+    elsewhere = {marker for name, weights in mapping.items() if name != own for marker in weights}
+    shown = list(mapping.get(own, ()))
     for name in static.names:
-        everywhere = name in marker_mapping.walk and name in recording and _is_seen(static, name)
-        if everywhere and name not in elsewhere and _is_seen(recording, name):
-            place = np.nanmedian(static[name], axis=0)
+        if name in marker_mapping.walk and name not in elsewhere and name not in shown:
+            place = np.nanmedian(static[name], axis=0) if _is_seen(static, name) else np.full(3, np.nan)
             (share, away), (_, far) = _beside(place, *line), _beside(place, *other)
-            apart = np.linalg.norm(recording[name] - recording.weighted(knee), axis=1)
-            apart = apart[np.isfinite(apart)]
-            firm = apart.size > 0 and apart.std() < RIGID
-            if ALONG[0] <= share <= ALONG[1] and away < min(BESIDE, far) and firm:
+            if low <= share <= high and away < min(BESIDE, far):
                 shown.append(name)
-    return shown
+    shown = [
+        name for name in static.names if name in shown and name in recording and _is_seen(recording, name)
+    ]
+    place = np.stack([recording[name] for name in shown], axis=1) if shown else np.zeros((1, 0, 3))
+    apart = np.linalg.norm(place[:, :, None] - place[:, None], axis=3)
+    seen = np.isfinite(apart).all(axis=(1, 2))
+    varies = apart[seen].std(axis=0) if seen.any() else np.full(apart.shape[1:], np.inf)
+    kept = list(range(len(shown)))
+    while len(kept) > 1 and varies[np.ix_(kept, kept)].max() >= RIGID:
+        kept.remove(max(kept, key=lambda k: float(np.median(varies[k, kept]))))
+    return [shown[k] for k in kept]
 
 
 def _is_seen(markers: Markers, name: str) -> bool:

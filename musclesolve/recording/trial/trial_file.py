@@ -11,17 +11,18 @@ from musclesolve._util.arrays import Array
 from musclesolve._util.message_text import as_text
 from musclesolve.errors import InputError
 from musclesolve.recording.c3d.c3d_file import is_c3d, read_c3d, stated_events
-from musclesolve.recording.data import SIDE_NAMES, SIDES, Emg, Markers, PlateForce, Side, Subject, Trial
+from musclesolve.recording.data import SIDE_NAMES, SIDES, Emg, Markers, PlateForce, Subject, Trial
 from musclesolve.recording.file_axes import global_from_laboratory, standing_axes
 from musclesolve.recording.formats import read_forces_table, read_markers
 from musclesolve.recording.gaps.gap_filling import Completed, complete_upper_body, fill_trial
+from musclesolve.recording.markers.mapping_tables import FUNCTIONAL
 from musclesolve.recording.markers.marker_mapping import MarkerMapping, read_marker_mapping
 from musclesolve.recording.markers.marker_set import marker_sets
 from musclesolve.recording.plates.foot_forces import c3d_forces, is_stated, plate_of
 from musclesolve.recording.schema import Document, trial_document, validated
 from musclesolve.recording.trial.analysed_range import find_range, finds_range, nothing_found, without_ends
 from musclesolve.recording.trial.emg_channels import check_overlap, read_emg
-from musclesolve.recording.trial.functional_trials import COMPARED, METHOD, read_functional
+from musclesolve.recording.trial.functional_trials import COMPARED, FunctionalTrials, read_functional
 from musclesolve.recording.trial.model_trial import (
     ModelTrial,
     is_model_trial,
@@ -144,7 +145,7 @@ def assembled(
     content: dict[str, Any],
     files: dict[str, Path],
     marker_mapping: MarkerMapping,
-    functional: dict[Side, Markers],
+    functional: FunctionalTrials,
     forces: tuple[PlateForce, ...],
     subject: Subject,
     time_range: tuple[float, float],
@@ -155,7 +156,7 @@ def assembled(
     hip = content["joint_centers"]["hip"]
     files = {"trial": document.path, **files}
     # What the files of markers were put together from, such as the pixels of cameras.
-    recordings = (markers for markers in (walk, static, *functional.values()) if markers is not None)
+    recordings = (markers for markers in (walk, static, *functional.recordings) if markers is not None)
     sources = dict.fromkeys(source for markers in recordings for source in markers.sources)
     files |= {f"markers part {k}": source for k, source in enumerate(sources, start=1)}
     if marker_set is not None and marker_set not in marker_sets():
@@ -174,8 +175,9 @@ def assembled(
         time_range=time_range,
         filter=filter_of(document, content["filter"]),
         # Functional hip centers are compared with a regression.
-        hip_regression=COMPARED if hip == METHOD else hip,
-        functional=functional,
+        hip_regression=COMPARED if hip == FUNCTIONAL else hip,
+        functional=functional.hips,
+        hinges=functional.hinges,
         consistency=consistency_of(document, content["consistency"]),
         muscles=muscles_of(document, content["muscles"]),
         sharing=sharing_of(content["sharing"]),
@@ -244,13 +246,11 @@ def time_range_of(
     return start, end
 
 
-def marker_notes(
-    walk: Markers, static: Markers | None, functional: Mapping[Side, Markers]
-) -> tuple[str, ...]:
+def marker_notes(walk: Markers, static: Markers | None, functional: FunctionalTrials) -> tuple[str, ...]:
     """Return the notes of the readers of the marker files."""
     standing = () if static is None else (f"Standing trial: {note}" for note in static.sentences)
-    hips = (note for markers in functional.values() for note in markers.sentences)
-    return (*walk.sentences, *standing, *dict.fromkeys(f"Functional trial: {note}" for note in hips))
+    notes = (note for markers in functional.recordings for note in markers.sentences)
+    return (*walk.sentences, *standing, *dict.fromkeys(f"Functional trial: {note}" for note in notes))
 
 
 def _notes(content: dict[str, Any], forces: tuple[PlateForce, ...]) -> Iterator[str]:

@@ -23,7 +23,7 @@ from musclesolve.results.dataset.result_quantities import choice_name, is_elasti
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.version import __version__
 
-MARKERS = ("filter_method", "cutoff_choice", "hip_method")
+MARKERS = ("filter_method", "cutoff_choice", "hip_method", "knee_method", "ankle_method")
 MOTION = ("consistency_method", "consistency_derivatives")
 MUSCLES = ("muscle_database", "fiber_lengths", "passive", "strength")
 """Attributes in the order of the sentences about them."""

@@ -36,7 +36,8 @@ OF_FORCES = {
 SUBJECT = ("subject", "subject_mass_kg", "subject_stature_m")
 METHODS = (
     *("musclesolve_version", "cost", "solver", "filter_method", "filter_order", "cutoff_hz", "cutoff_choice"),
-    *("hip_method", "consistency_method", "consistency_derivatives", "consistency_weights"),
+    *("hip_method", "knee_method", "ankle_method"),
+    *("consistency_method", "consistency_derivatives", "consistency_weights"),
     *("muscle_database", "passive", "strength", "fiber_lengths", "shared_dofs"),
     *("tendon", "tendon_strain", "curves"),
 )

@@ -14,6 +14,7 @@ from musclesolve.muscles.tendon_strain import stated_texts
 from musclesolve.pipeline.body import Analysis
 from musclesolve.pipeline.recorded_body import RecordedBody
 from musclesolve.recording.data import SIDES
+from musclesolve.recording.markers.mapping_tables import HINGES
 from musclesolve.recording.text.text_file import sha256
 from musclesolve.results.dataset.labels import MEDIAL, SEGMENT_OF, Labels
 from musclesolve.results.dataset.muscle_variables import emg_attributes, fiber_notes
@@ -145,6 +146,7 @@ def _provenance(body: RecordedBody) -> dict[str, object]:
         "inputs": [f"{role} {path.name} sha256:{sha256(path)}" for role, path in trial.files.items()],
         **emg_attributes(trial.emg),
         "hip_method": trial.hip_method,
+        **{f"{joint}_method": trial.joint_method(joint) for joint in HINGES},
         "consistency_method": consistency.method,
         "consistency_derivatives": consistency.derivatives,
         "consistency_weights": [f"{name} {weight:g}" for name, weight in consistency.weights.items()],

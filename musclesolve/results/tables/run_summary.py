@@ -8,6 +8,7 @@ import numpy as np
 import xarray as xr
 
 from musclesolve._util.sides import SIDE_NAMES, split_side
+from musclesolve.recording.markers.mapping_tables import FUNCTIONAL, HINGES
 from musclesolve.results.dataset.result_quantities import CONSISTENCY_METHODS, filter_line, identity, listed
 from musclesolve.results.facts import (
     LARGE_ERROR,
@@ -57,9 +58,11 @@ def summary(result: xr.Dataset) -> str:
 
 
 def _methods(result: xr.Dataset) -> str:
-    """Filter and hip centers, which the numbers depend on as much as on what `identity` names."""
+    """Filter and joint centers, which the numbers depend on as much as on what `identity` names."""
     hip = f"hip centers {result.attrs['hip_method']}" if "hip_method" in result.attrs else ""
-    return ",  ".join(filter(None, (filter_line(result), hip)))
+    hinges = [joint for joint in HINGES if result.attrs.get(f"{joint}_method") == FUNCTIONAL]
+    by_motion = f"{' and '.join(hinges)} axes functional" if hinges else ""
+    return ",  ".join(filter(None, (filter_line(result), hip, by_motion)))
 
 
 def _counts(leg: LegFacts) -> str:

@@ -21,7 +21,13 @@ from musclesolve.dynamics.kinematics.measured_targets import Targets
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.model.model import Model
 from musclesolve.motion.anatomy.anatomy import measured_body
-from musclesolve.motion.anatomy.landmark_positions import Points, filtered_markers, standing_trial
+from musclesolve.motion.anatomy.functional_axes import with_functional_axes
+from musclesolve.motion.anatomy.landmark_positions import (
+    Points,
+    axis_end,
+    filtered_markers,
+    standing_trial,
+)
 from musclesolve.motion.events.gait_events import gait_events
 from musclesolve.motion.ground_reaction import sampled_wrench, wrench_at_origin
 from musclesolve.motion.signals.filter_choice import FilterChoice
@@ -89,7 +95,7 @@ class RecordedReplay(Replay):
         trial, options, recorded = prepared.trial, prepared.options, prepared.mechanics
         measured, fit, model = recorded.measured, recorded.fit, recorded.model
         walk = filtered_markers(trial, measured.filter, MARGIN)
-        standing = standing_trial(trial)
+        standing, _ = with_functional_axes(trial, standing_trial(trial))
         neutral = measured_body(trial, trial.subject, trial.hip_regression, walk, standing).stance.pelvis_axes
         markers = MarkerErrors.of(trial, walk, standing, neutral, model, fit.q)
         plates = _plates(trial, measured.filter, recorded.motion.time)
@@ -224,7 +230,7 @@ class MarkerErrors:
     rotation: Array  # (T, b, 3, 3) rotation of some bodies from the standing pose
     owner: Array  # (n,) which of them each marker of the motion moves with
     neutral: Array  # (3, 3) forward, left and up of the subject standing, as columns
-    placed: tuple[str, ...]  # markers that show landmarks, but for hip centers
+    placed: tuple[str, ...]  # markers that show landmarks and ends of functional axes, but for hip centers
     hips: dict[Side, tuple[str, ...]]  # side -> markers that show its hip center; none where it is not mapped
     phase: Array  # (T,) of the stride [rad]
 
@@ -247,7 +253,8 @@ class MarkerErrors:
         of_hips = {name for names in hips.values() for name in names}
         best[[name in of_hips for name in walk.names]] = model.tree.root
         bodies = np.unique(best)
-        shown = dict.fromkeys(name for weights in trial.mapping.values() for name in weights)
+        mapped = (name for weights in trial.mapping.values() for name in weights)
+        shown = dict.fromkeys([*mapped, *map(axis_end, trial.axis_ends)])
         return cls(
             walk=walk,
             standing=standing,

@@ -1,0 +1,206 @@
+"""Functional knees and ankles: axis and center from trials in which the joint bends and straightens.
+
+The axis follows from the motion. It has no center of its own: along it the center is put
+
+- nearest to the midpoint of the lateral and the medial marker, where both are mapped;
+- half the joint width and the radius of the marker inwards of the only one that is;
+- without markers, knee: nearest to the line from hip to ankle of the standing leg (radiographs: 1.3, s.d. 2.3 degrees
+  of varus, which is 5, s.d. 8 mm at the knee; Bellemans et al. 2012, Clin Orthop Relat Res 470:45-53. By markers it
+  passed the middle of the epicondyles of four recorded legs by 10 to 27 mm);
+- without markers, ankle: in the vertical plane through heel and toe of the standing foot (by markers 0 to 5 mm beside
+  the middle of the malleoli of the same legs).
+
+The ends of the axis then stand for the epicondyles or malleoli, carried by the cluster of the segment above.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from musclesolve._util.arrays import Array
+from musclesolve.motion.anatomy.functional_frames import functional_frames
+from musclesolve.motion.anatomy.joint_centers import between, joint_center
+from musclesolve.motion.anatomy.landmark_positions import Points, axis_end, registered, standing_landmarks
+from musclesolve.motion.anatomy.pelvis import trunk_top
+from musclesolve.motion.anatomy.sara_rotation_axis import RotationAxis, rotation_axis, uncertainty
+from musclesolve.motion.anatomy.standing_posture import foot_left, hip_centers
+from musclesolve.recording.data import SIDE_NAMES, HingeMovement, Side, Trial
+from musclesolve.recording.markers.landmark_names import shows_spines
+from musclesolve.recording.markers.mapping_tables import ENDS
+from musclesolve.recording.trial.functional_trials import BODIES, file_key
+
+# Less motion than this does not show the axis: skin that slides by 1 mm then turns it by 4 degrees or more.
+SMALLEST_RANGE_DEG = 20.0
+# Skin may leave the axis uncertain by so much; more than the first is reported, more than the second refused [deg].
+UNSURE_DEG, UNKNOWN_DEG = 5.0, 15.0
+# A joint that turns about a second axis by more than this share of the first is no hinge.
+SECOND_SHARE = 0.5
+# Skin and a knee that glides leave about a centimetre between the two bodies [m].
+LARGEST_RESIDUAL = 0.020
+# An axis farther than this from the left of the standing foot is not that of flexion [deg].
+ASKEW_DEG = 45.0
+# Half the length of the axis where no joint width is stated: its ends only stand for the line [m].
+HALF_WIDTH = {"knee": 0.05, "ankle": 0.035}
+NEAR_LEG = (
+    "nearest to the line from hip to ankle, which passed 10 to 27 mm beside the middle of the epicondyles of four "
+    "recorded legs: knee_lateral in [mapping] and knee_width_m place it better"
+)
+MOVEMENT = {
+    "knee": "bend the knee to 60 degrees and straighten it, several times",
+    "ankle": "move the foot up and down as far as it goes, several times",
+}
+
+
+def with_functional_axes(trial: Trial, standing: Points) -> tuple[Points, list[str]]:
+    """Return the standing markers with the ends of the axes that functional trials show, and sentences on them.
+
+    Markers (3,) of the standing trial [m]; see `axis_end` for the names of the ends.
+
+    Raises:
+        InputError: a trial that does not show its axis: too little motion, or no hinge, with the numbers.
+    """
+    points, notes = dict(standing), list[str]()
+    for key, movement in trial.hinges.items():
+        joint, side = key[:-2], trial_side(key)
+        axis, unsure = _axis(trial, joint, side, movement, points)
+        landmarks = standing_landmarks(trial, points)
+        left = foot_left(landmarks, side)
+        direction = np.asarray(axis.proximal_direction * np.sign(axis.proximal_direction @ left))
+        askew = float(np.degrees(np.arccos(min(1.0, float(direction @ left)))))
+        if askew > ASKEW_DEG:
+            problem = f"the axis of the {SIDE_NAMES[side]} {joint} points {askew:.0f} degrees off the left of the foot"
+            expected = f"{ASKEW_DEG:g} degrees or less, as an axis of flexion"
+            raise _refusal(trial, joint, side, problem, expected)
+        along, rule = _center(trial, joint, side, points, axis.proximal, direction)
+        center = axis.proximal + along * direction
+        half, outward = _half_width(trial, joint), direction if side == "l" else -direction
+        for end, place in zip(ENDS, (center + half * outward, center - half * outward), strict=True):
+            points[axis_end(f"{joint}_{end}_{side}")] = place
+        notes.append(_note(trial, joint, side, axis, unsure, rule))
+    return points, notes
+
+
+def trial_side(key: str) -> Side:
+    """Return the side of a joint such as "knee_r"."""
+    return "r" if key.endswith("_r") else "l"
+
+
+def _axis(
+    trial: Trial, joint: str, side: Side, movement: HingeMovement, standing: Points
+) -> tuple[RotationAxis, tuple[float, float]]:
+    """Return the axis between the standing bodies, and its uncertainty by skin [rad], [m]; refused where it is none."""
+    leg, (above, below) = SIDE_NAMES[side], BODIES[joint]
+    names = trial.clusters[movement.proximal], movement.distal
+    paths = ([movement.markers[marker] for marker in markers] for markers in names)
+    bodies = dict(zip((f"{leg} {above}", f"{leg} {below}"), paths, strict=True))
+    seen = functional_frames(trial, movement.markers, bodies, file_key(joint, side))
+    shapes = [np.stack([standing[marker] for marker in markers]) for markers in names]
+    one, other = (
+        registered(trial, shape, path, f"{body}_{side}")
+        for shape, path, body in zip(shapes, seen, (above, below), strict=True)
+    )
+    axis = rotation_axis(one, other, between(shapes[0].mean(axis=0), shapes[1].mean(axis=0)))
+    first, second, _ = np.degrees(axis.ranges)
+    if first < SMALLEST_RANGE_DEG:
+        problem = f"the {leg} {joint} moves too little to show its axis: {first:.0f} degrees"
+        raise _refusal(trial, joint, side, problem, f"{SMALLEST_RANGE_DEG:g} degrees or more")
+    if second > SECOND_SHARE * first:
+        problem = (
+            f"the {leg} {joint} turns by {first:.0f} degrees about one axis and by {second:.0f} about another"
+        )
+        expected = f"a hinge: at most {100.0 * SECOND_SHARE:.0f} % of the motion about a second axis"
+        raise _refusal(trial, joint, side, problem, expected)
+    if axis.rms > LARGEST_RESIDUAL:
+        problem = f"{above} and {below} do not turn about one axis: it moves by {1000 * axis.rms:.0f} mm"
+        raise _refusal(trial, joint, side, problem, f"{1000 * LARGEST_RESIDUAL:.0f} mm or less")
+    turned, shifted = uncertainty(axis, ((shapes[0], one), (shapes[1], other)))
+    if np.degrees(turned) > UNKNOWN_DEG:
+        problem = (
+            f"the markers slide so far on the skin that the axis of the {leg} {joint} is uncertain by "
+            f"{np.degrees(turned):.0f} degrees, with {first:.0f} degrees of motion"
+        )
+        raise _refusal(trial, joint, side, problem, f"{UNKNOWN_DEG:g} degrees or less")
+    return axis, (turned, shifted)
+
+
+def _refusal(trial: Trial, joint: str, side: Side, problem: str, expected: str) -> Exception:
+    """Return the error of a functional trial that does not show its axis."""
+    above, below = BODIES[joint]
+    remedy = (
+        f"check that the {SIDE_NAMES[side]} {joint} is the one that moves, and the markers of {above}_{side} and "
+        f"{below}_{side}; {MOVEMENT[joint]}"
+    )
+    path = trial.hinges[f"{joint}_{side}"].markers.path
+    return trial.document.error(
+        f"{problem} in {path}", "files", file_key(joint, side), 0, expected, remedy, code="bad_anatomy"
+    )
+
+
+def _half_width(trial: Trial, joint: str) -> float:
+    """Return half the width of a joint [m], a usual one where none is stated."""
+    width = {"knee": trial.subject.knee_width, "ankle": trial.subject.ankle_width}[joint]
+    return HALF_WIDTH[joint] if width is None else 0.5 * width
+
+
+def _center(
+    trial: Trial, joint: str, side: Side, standing: Points, point: Array, left: Array
+) -> tuple[float, str]:
+    """Return where the center lies along an axis, from a point (3,) of it to the left [m], and by which rule."""
+    mapped = [end for end in ENDS if f"{joint}_{end}_{side}" in trial.mapping]
+    shown = {
+        end: np.sum([w * standing[m] for m, w in trial.mapping[f"{joint}_{end}_{side}"].items()], axis=0)
+        for end in mapped
+    }
+    landmarks = standing_landmarks(trial, standing)
+    if len(shown) == 2:
+        middle = between(shown["lateral"], shown["medial"])
+        return float((middle - point) @ left), "nearest to the midpoint of its two markers"
+    if shown:
+        ((end, marker),) = shown.items()
+        inward = trial.subject.chord_offset(joint) * (1.0 if (end == "lateral") == (side == "r") else -1.0)
+        return float((marker - point) @ left) + inward, f"by {joint}_width_m from the {end} marker"
+    if joint == "ankle":
+        # (p + s a - heel) . n = 0, with n the left of the foot.
+        across = foot_left(landmarks, side)
+        along = (landmarks[f"heel_{side}"] - point) @ across / (left @ across)
+        return float(along), "above the line from heel to toe"
+    hip, ankle = _hip(trial, side, standing, landmarks), _ankle(trial, side, landmarks, left)
+    line = (ankle - hip) / np.linalg.norm(ankle - hip)
+    # The point of the axis nearest to the line: (p + s a - hip) is square to a without its part along the line.
+    square = left - (left @ line) * line
+    return float((hip - point) @ square / (square @ square)), NEAR_LEG
+
+
+def _hip(trial: Trial, side: Side, standing: Points, landmarks: Points) -> Array:
+    """Return the standing hip center (3,) [m]."""
+    if f"hip_center_{side}" in landmarks:
+        return landmarks[f"hip_center_{side}"]
+    pelvis = dict(landmarks)
+    if not shows_spines(pelvis) and (top := trunk_top(pelvis)) is not None:
+        pelvis["trunk_top"] = top
+    return hip_centers(trial, trial.subject, trial.hip_regression, standing, pelvis)[0][f"hip_{side}"]
+
+
+def _ankle(trial: Trial, side: Side, landmarks: Points, left: Array) -> Array:
+    """Return the standing ankle center (3,) [m]; without a medial marker half a width inwards along the knee axis."""
+    if f"ankle_center_{side}" in landmarks or f"ankle_medial_{side}" in landmarks:
+        return joint_center(landmarks, "ankle", side)
+    inward = left if side == "r" else -left
+    return np.asarray(landmarks[f"ankle_lateral_{side}"] + trial.subject.chord_offset("ankle") * inward)
+
+
+def _note(
+    trial: Trial, joint: str, side: Side, axis: RotationAxis, unsure: tuple[float, float], rule: str
+) -> str:
+    """Return the sentence on a functional axis."""
+    movement = trial.hinges[f"{joint}_{side}"]
+    above, below = BODIES[joint]
+    turned, shifted = np.degrees(unsure[0]), 1000 * unsure[1]
+    sentence = (
+        f"The {SIDE_NAMES[side]} {joint} axis is functional: over {len(axis.residual)} frames of "
+        f"{movement.markers.path.name} with {np.degrees(axis.ranges[0]):.0f} degrees of motion it moves by "
+        f"{1000 * axis.rms:.1f} mm and {np.degrees(axis.rms_stray):.1f} degrees between {above} and {below}; skin may "
+        f"turn it by {turned:.1f} degrees and shift it by {shifted:.0f} mm"
+    )
+    advice = ": that is uncertain, move the joint farther" if turned > UNSURE_DEG else ""
+    return f"{sentence}{advice}. Its center lies {rule}."
