@@ -141,6 +141,12 @@ MarkerSet = Annotated[
         autocompletion=marker_set_names,
     ),
 ]
+FunctionalRange = Annotated[
+    float,
+    typer.Option(
+        help="Range of a movement of knees and ankles that shows their axes in place of markers; 0: none \\[deg]."
+    ),
+]
 Cameras = Annotated[int, typer.Option(help="Number of cameras that record the markers; 0: marker files.")]
 PixelNoise = Annotated[float, typer.Option(help="Noise of the image points, root mean square \\[px].")]
 Forward = Annotated[str, typer.Option(help="Axis of the files that counts as forward.")]

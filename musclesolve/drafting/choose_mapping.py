@@ -15,6 +15,7 @@ from musclesolve.drafting.tracking_clusters import (
     CARRIERS,
     SEEN,
     Clusters,
+    body_clusters,
     paths_of,
     stem,
     tracking_clusters,
@@ -23,15 +24,19 @@ from musclesolve.errors import InputError
 from musclesolve.recording.data import SIDES, Markers
 from musclesolve.recording.markers.landmark_names import ARMS_AND_HEAD, TRUNK, landmarks
 from musclesolve.recording.markers.mapping_tables import (
+    FUNCTIONAL,
+    HINGES,
     Weights,
     absences,
     examined_mapping,
     needs_chord,
+    one_marker,
     read_clusters,
 )
 from musclesolve.recording.markers.marker_mapping import requested_mapping
 from musclesolve.recording.markers.marker_names import split_label
 from musclesolve.recording.markers.marker_set import marker_sets, markers_of
+from musclesolve.recording.trial.functional_trials import BODIES
 
 LEAST_SHARE = 0.5
 """A set is considered where the recordings show this share of its landmarks."""
@@ -46,7 +51,8 @@ class MarkerChoice:
     Name of a set, or None; lines of [mapping], [clusters], [carried]; subject before the labels, where there are
     several. Markers by the names of the mapping; landmark -> weights of what is resolved; required landmarks that are
     not, with the reason; joints whose widths are needed; markers that no name explains; landmark -> weights of what is
-    mapped and cannot be followed; optional landmarks whose markers are seen in too few frames.
+    mapped and cannot be followed; optional landmarks whose markers are seen in too few frames; joints that their motion
+    shows; clusters that the files show.
     """
 
     walk: Markers
@@ -62,6 +68,8 @@ class MarkerChoice:
     leftover: tuple[str, ...] = ()
     unseen: Mapping[str, Weights] = field(default_factory=dict)
     seldom: tuple[str, ...] = ()
+    functional: tuple[str, ...] = ()
+    shown_clusters: tuple[str, ...] = ()
 
     @property
     def tables(self) -> tuple[DraftTable, ...]:
@@ -72,12 +80,18 @@ class MarkerChoice:
             DraftTable("mapping", tuple(Line(key, value) for key, value in self.mapping.items())),
             DraftTable("clusters", tuple(Line(key, value) for key, value in self.clusters.markers.items())),
             DraftTable("carried", tuple(Line(key, value) for key, value in self.clusters.carried.items())),
+            DraftTable("joint_centers", tuple(Line(joint, FUNCTIONAL) for joint in self.functional)),
         ]
         return tuple(table for table in tables if table.lines)
 
 
-def choose_mapping(walk: Markers, static: Markers | None) -> MarkerChoice:
-    """Choose what the markers mean: what leaves least open; a set before names, of sets the one that shows most."""
+def choose_mapping(
+    walk: Markers, static: Markers | None, bending: Mapping[str, Markers] | None = None
+) -> MarkerChoice:
+    """Choose what the markers mean: what leaves least open; a set before names, of sets the one that shows most.
+
+    `bending` are recordings in which joints such as "knee_r" bend: they show those that no landmark shows.
+    """
     # Who has markers of the same name in the file, those with most markers first.
     labels = [split_label(label) for label in walk.names]
     count = Counter(person for person, _ in labels if person)
@@ -102,7 +116,33 @@ def choose_mapping(walk: Markers, static: Markers | None) -> MarkerChoice:
         alone = choice.set is not None and not choice.mapping and not choice.clusters.markers
         return len(choice.missing), not alone, -len(choice.resolved), choice.set is None
 
-    return min(choices, key=rank)
+    return _by_motion(min(choices, key=rank), named, bending or {})
+
+
+def _by_motion(choice: MarkerChoice, named: NamedMarkers, bending: Mapping[str, Markers]) -> MarkerChoice:
+    """The choice with joints found by their motion that lack a landmark; unchanged where no clusters show them."""
+    for joint in HINGES:
+        lacking = any(name.startswith(f"{joint}_") for name in choice.missing)
+        if choice.static is None or not lacking or not all(f"{joint}_{side}" in bending for side in SIDES):
+            continue
+        bodies = [f"{body}_{side}" for body in BODIES[joint] for side in SIDES]
+        clusters = body_clusters(choice.walk, choice.static, choice.resolved, named, choice.person, bodies)
+        clusters = {name: of for name, of in clusters.items() if name not in choice.shown_clusters}
+        by_motion = _resolved(
+            replace(
+                choice,
+                clusters=replace(choice.clusters, markers={**choice.clusters.markers, **clusters}),
+                functional=(*choice.functional, joint),
+            )
+        )
+        seen = all(
+            set(markers) <= set(names_of(bending[f"{joint}_{name[-1]}"], choice.person))
+            for name, markers in clusters.items()
+        )
+        if seen and set(bodies) <= set(by_motion.shown_clusters):
+            used = {marker for markers in clusters.values() for marker in markers}
+            choice = replace(by_motion, leftover=tuple(m for m in by_motion.leftover if m not in used))
+    return choice
 
 
 def _with_clusters(choice: MarkerChoice, named: NamedMarkers) -> MarkerChoice:
@@ -167,7 +207,7 @@ def _resolved(choice: MarkerChoice) -> MarkerChoice:
         clusters = read_clusters(document, asked.tables["clusters"])
     except InputError as error:
         return replace(choice, missing=dict.fromkeys(required, error.problem))
-    mapping, _ = examined_mapping(document, asked.tables["mapping"])
+    mapping, _ = examined_mapping(document, asked.tables["mapping"], choice.functional)
     carried = {m: c for m, c in asked.tables["carried"].items() if c in clusters}
     lost = absences(document, mapping, clusters, carried, asked.walk, asked.static)
     kept = {name: weights for name, weights in mapping.items() if ("mapping", name) not in lost}
@@ -176,12 +216,18 @@ def _resolved(choice: MarkerChoice) -> MarkerChoice:
     missing = {
         name: reasons.get(name, "no marker of a known name shows it" + alone)
         for name in required
-        if not any(other in kept for other in (name, *landmarks()[name].instead))
+        if name.partition("_")[0] not in choice.functional
+        and not any(other in kept for other in (name, *landmarks()[name].instead))
     }
     widths = [
         joint
-        for joint in ("knee", "ankle")
-        if any(needs_chord(kept, joint, side) and f"{joint}_medial_{side}" not in missing for side in SIDES)
+        for joint in HINGES
+        if any(
+            one_marker(kept, joint, side)
+            if joint in choice.functional
+            else needs_chord(kept, joint, side) and f"{joint}_medial_{side}" not in missing
+            for side in SIDES
+        )
     ]
     return replace(
         choice,
@@ -191,6 +237,7 @@ def _resolved(choice: MarkerChoice) -> MarkerChoice:
         missing=missing,
         widths=tuple(widths),
         unseen={name: weights for name, weights in mapping.items() if name not in kept},
+        shown_clusters=tuple(name for name in clusters if ("clusters", name) not in lost),
     )
 
 
@@ -238,5 +285,11 @@ def marker_tables(choice: MarkerChoice) -> tuple[DraftTable, ...]:
         carries = "Only the standing trial shows these; the cluster carries them on."
         clusters = tuple(Line(name, list(markers)) for name, markers in choice.clusters.markers.items())
         carried = tuple(Line(marker, cluster) for marker, cluster in choice.clusters.carried.items())
-        tables += [DraftTable("clusters", clusters, (distances,)), DraftTable("carried", carried, (carries,))]
+        tables.append(DraftTable("clusters", clusters, (distances,)))
+        tables += [DraftTable("carried", carried, (carries,))] if carried else []
+    if choice.functional:
+        why = "No markers on epicondyles or malleoli: the movement of the clusters shows axis and center."
+        tables.append(
+            DraftTable("joint_centers", tuple(Line(j, FUNCTIONAL) for j in choice.functional), (why,))
+        )
     return tuple(table for table in tables if table.lines or table.about or table.todos)

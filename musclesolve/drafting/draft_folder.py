@@ -16,7 +16,7 @@ from musclesolve.constants import USUAL_COST
 from musclesolve.drafting.choose_mapping import MarkerChoice, choose_mapping, marker_tables
 from musclesolve.drafting.draft_text import NAME, DraftTable, Line, draft_text, read_back
 from musclesolve.drafting.emg_channels import emg_tables
-from musclesolve.drafting.file_roles import FileRoles, MotionFiles, file_roles
+from musclesolve.drafting.file_roles import FileRoles, MotionFiles, bent_joints, file_roles
 from musclesolve.drafting.folder_contents import FolderContents, folder_contents
 from musclesolve.drafting.laboratory_axes import LaboratoryAxes, both, laboratory_axes, middle_path
 from musclesolve.drafting.plate_feet import PlateFoot, found_feet, stated_feet
@@ -24,9 +24,10 @@ from musclesolve.drafting.subject_size import GivenSubject, check_given, subject
 from musclesolve.errors import InputError, MuscleSolveError
 from musclesolve.motion.events.force_events import FootLoads, flights
 from musclesolve.recording.c3d.c3d_file import stated_events
-from musclesolve.recording.data import SIDE_NAMES, Markers, Table
+from musclesolve.recording.data import SIDE_NAMES, SIDES, Markers, Table
 from musclesolve.recording.file_axes import global_from_laboratory
 from musclesolve.recording.text.text_file import file_path
+from musclesolve.recording.trial.functional_trials import file_key
 from musclesolve.results.files.atomic_writing import write_files
 
 TITLE = (
@@ -146,7 +147,10 @@ def draft_trial(
     contents: FolderContents, roles: FileRoles, files: MotionFiles, path: Path, subject: GivenSubject
 ) -> TrialDraft:
     """Draft the trial file of one motion."""
-    choice = choose_mapping(files.motion.markers, None if files.static is None else files.static.markers)
+    bending = {joint: file.markers for joint, file in roles.bending.items()}
+    static = None if files.static is None else files.static.markers
+    choice = choose_mapping(files.motion.markers, static, bending)
+    used = functional_paths(choice, roles)
     forces = None if files.forces is None else (files.forces.table, files.forces.plates)
     axes = laboratory_axes(choice, forces)
     feet: list[PlateFoot] = []
@@ -157,7 +161,8 @@ def draft_trial(
             rotation = global_from_laboratory(axes.forward, axes.up)
         feet = feet or found_feet(files.forces, choice, rotation)
     in_use = tuple(foot.table for foot in feet if not foot.idle)
-    case = working_case((axes.table, *choice.tables, *in_use), _paths(files)) if axes.known else None
+    paths = _paths(files) | used
+    case = working_case((axes.table, *choice.tables, *in_use), paths) if axes.known else None
     runs = case is not None and len(flights(case.trial, FootLoads.of(case.trial))) > 0
     muscles = [
         f'The muscles of {model.name} may serve instead: database = "{name_from(model, path)}".'
@@ -206,6 +211,15 @@ def _paths(files: MotionFiles) -> dict[str, Path]:
     return paths
 
 
+def functional_paths(choice: MarkerChoice, roles: FileRoles) -> dict[str, Path]:
+    """Key of [files] -> the recording in which a joint bends, of joints that are found by their motion."""
+    return {
+        file_key(joint, side): roles.bending[f"{joint}_{side}"].path
+        for joint in choice.functional
+        for side in SIDES
+    }
+
+
 def name_from(path: Path, trial: Path) -> str:
     """A file as a trial file names it: from the folder of the trial file."""
     try:
@@ -250,11 +264,23 @@ def _files_table(
         lines.append(Line("forces", "forces.mot", "an example", todo, open=True))
     elif files.plates.path != motion.path:
         lines.append(Line("forces", name_from(files.plates.path, trial), f"{files.plates.plates} plates"))
-    about += [
-        f"{file.path.name} seems to show a hip that moves in all directions: functional_r and functional_l name "
-        'such files, hip = "functional" in [joint_centers] uses them.'
-        for file in roles.functional
-    ]
+    by_motion = functional_paths(choice, roles)
+    bends = "the joint bends and straightens"
+    lines += [Line(key, name_from(path, trial), bends) for key, path in by_motion.items()]
+    for file in roles.functional:
+        joints = bent_joints(file.path.stem)
+        if not joints:
+            about.append(
+                f"{file.path.name} seems to show a hip that moves in all directions: functional_r and functional_l "
+                'name such files, hip = "functional" in [joint_centers] uses them.'
+            )
+        elif file.path not in by_motion.values():
+            keys = " and ".join(f"functional_{joint}_r and functional_{joint}_l" for joint in joints)
+            uses = " and ".join(f'{joint} = "functional"' for joint in joints)
+            about.append(
+                f"{file.path.name} seems to show how the {' and the '.join(joints)} bends: {keys} name such files, "
+                f"{uses} in [joint_centers] use them, with clusters on both segments of the joint."
+            )
     return DraftTable("files", tuple(lines), tuple(about))
 
 
@@ -303,8 +329,11 @@ def _recognised(
         rotated = ", ".join(f"{line.key.removeprefix('static_')} {line.value}" for line in axes.standing)
         standing = f"; the standing trial, rotated: {rotated}" if rotated else ""
         yield "axes", f"forward {axes.forward} ({axes.forward_from}), up {axes.up}{standing}"
+    if choice.functional:
+        joints = " and ".join(choice.functional)
+        yield "functional", f"axes of {joints} by the movement of {', '.join(choice.clusters.markers)}"
     if carried := choice.clusters.carried:
-        clusters = ", ".join(choice.clusters.markers)
+        clusters = ", ".join(dict.fromkeys(carried.values()))
         yield "carried", f"{len(carried)} markers of the standing trial by {clusters}"
     if files.plates is not None:
         yield "forces", f"{files.plates.plates} plates in {files.plates.path.name}, divided by their contacts"

@@ -15,6 +15,8 @@ import numpy as np
 from musclesolve.drafting.emg_channels import EmgFile
 from musclesolve.drafting.folder_contents import FolderContents, ForceFile, MarkerFile, PlateFile
 from musclesolve.drafting.opensim_files import LoadsFile
+from musclesolve.recording.data import SIDE_NAMES, SIDES
+from musclesolve.recording.markers.mapping_tables import HINGES
 
 STILL, STILL_BY_NAME = 0.05, 0.2
 """A subject who stands moves the middle one of the markers by less than this share of the height of all markers, and
@@ -28,6 +30,10 @@ _STATIC = re.compile(
 _FUNCTIONAL = re.compile(
     r"func|star_?arc|circl|score(?:[^a-z]|$)|hjc|hip_?(?:rom|joint|cent)|(?:^|[^a-z])(?:rom|star)(?:[^a-z]|$)"
 )
+_BENDING = re.compile(
+    r"func|flex|bend|axis|sara|dors|plantar|(?:^|[^a-z])(?:rom|cal|calib\w*|move\w*)(?:[^a-z]|$)"
+)
+_BOTH_BEND = re.compile(r"(?:^|[^a-z])(?:bend|bending|sara)(?:[^a-z]|$)")
 _MAXIMUM = re.compile(r"mvc|mvic|maxim|(?:^|[^a-z])max(?:[^a-z]|$)")
 _IDLE = {
     "grf", "grfs", "force", "forces", "emg", "markers", "marker", "trc", "mot", "sto", "kinetics", "analog", "loads",
@@ -58,6 +64,18 @@ class FileRoles:
     functional: tuple[MarkerFile, ...]
     left_out: tuple[str, ...]
 
+    @property
+    def bending(self) -> dict[str, MarkerFile]:
+        """Joint with side, such as "knee_r" -> the first recording that by its name bends it."""
+        shown: dict[str, MarkerFile] = {}
+        for file in self.functional:
+            words = set(_words(file.path.stem))
+            sides = [side for side in SIDES if words & {side, SIDE_NAMES[side]}] or SIDES
+            for joint in bent_joints(file.path.stem):
+                for side in sides:
+                    shown.setdefault(f"{joint}_{side}", file)
+        return shown
+
 
 def travel(file: MarkerFile) -> float:
     """How far the middle one of all markers moves, over the extent of the body; 0 where there are none."""
@@ -81,6 +99,9 @@ def file_roles(contents: FolderContents) -> FileRoles:
     ]
     functional = [file for file in files if file not in standing and says_functional(file.path.stem)]
     motions = [file for file in files if file not in standing and file not in functional]
+    if not motions:  # an exercise of the knee, which is what was to be analysed
+        motions = [file for file in functional if bent_joints(file.path.stem)]
+        functional = [file for file in functional if file not in motions]
     for short in [file for file in motions if file.markers.time.size < SHORTEST]:
         motions.remove(short)
         left_out.append(f"{short.path.name} has {short.markers.time.size} frames, too few for a motion")
@@ -194,8 +215,17 @@ def says_static(stem: str) -> bool:
 
 
 def says_functional(stem: str) -> bool:
-    """Whether a name says that a hip moves in all directions."""
-    return _FUNCTIONAL.search(stem.casefold()) is not None
+    """Whether a name says that a hip moves in all directions, or that a knee or an ankle bends."""
+    return _FUNCTIONAL.search(stem.casefold()) is not None or bool(bent_joints(stem))
+
+
+def bent_joints(stem: str) -> tuple[str, ...]:
+    """Which of knee and ankle bend, by a name: "knee_flexion_r", "ankle_rom", "bending" for both."""
+    folded = stem.casefold()
+    named = tuple(joint for joint in HINGES if joint in folded)
+    if named:
+        return named if _BENDING.search(folded) else ()
+    return HINGES if _BOTH_BEND.search(folded) else ()
 
 
 def says_maximum(stem: str) -> bool:

@@ -8,7 +8,7 @@ strays over the motion from the one of the standing trial by less than RIGID in 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import combinations
 
@@ -96,6 +96,26 @@ def tracking_clusters(
                 clusters[name], carried[marker] = kept, name
                 break
     return Clusters(clusters, carried)
+
+
+def body_clusters(
+    walk: Markers,
+    static: Markers,
+    mapping: Mapping[str, Weights],
+    named: NamedMarkers,
+    person: str | None,
+    bodies: Iterable[str],
+) -> dict[str, list[str]]:
+    """Bodies such as "thigh_r" -> markers on them that keep their distances, of those that have three or more.
+
+    Arguments as of `tracking_clusters`.
+    """
+    moving, standing = paths_of(walk, person), paths_of(static, person)
+    places = {name: np.nanmedian(path, axis=0) for name, path in standing.items() if _seen(path).any()}
+    tracked = {name: path for name, path in moving.items() if name in places and _seen(path).mean() >= SEEN}
+    on_segment = _segments(tracked, places, mapping, named)
+    kept = {body: _rigid(on_segment.get(body, []), tracked, places) for body in bodies}
+    return {body: markers for body, markers in kept.items() if len(markers) >= FEWEST}
 
 
 def stem(landmark: str) -> str:

@@ -11,7 +11,7 @@ from drafted_folders import as_c3d, drafted, recordings, standing_forces, table
 from refusals import refused
 
 from musclesolve.drafting.draft_folder import draft_folder, write_drafts
-from musclesolve.drafting.file_roles import kinship, says_functional, says_maximum, says_static
+from musclesolve.drafting.file_roles import bent_joints, kinship, says_functional, says_maximum, says_static
 from musclesolve.drafting.folder_contents import folder_contents
 from musclesolve.recording.data import Table
 from musclesolve.recording.formats import read_markers
@@ -121,6 +121,9 @@ def test_words_in_names_of_files() -> None:
     assert all(map(says_static, ("static", "Standing_01", "S01_cal", "T-pose", "stat01")))
     assert not any(map(says_static, ("walk", "stairs", "calf_raise", "refugee")))
     assert says_functional("hip_func_r") and says_functional("StarArc1") and not says_functional("walk1")
+    assert bent_joints("knee_flexion_r") == ("knee",) and bent_joints("Ankle ROM") == ("ankle",)
+    assert bent_joints("bending") == bent_joints("SARA_1") == ("knee", "ankle")
+    assert not bent_joints("walk_knee_brace") and not bent_joints("hip_func_r")
     assert says_maximum("MVC_soleus") and not says_maximum("maxine_walk1")
 
 

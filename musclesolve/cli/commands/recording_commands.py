@@ -150,6 +150,7 @@ def synthesize(
     cutoff_hz: options.Cutoff = None,
     force_cutoff_hz: options.ForceCutoff = None,
     marker_set: options.MarkerSet = None,
+    functional_deg: options.FunctionalRange = 0.0,
     cameras: options.Cameras = 0,
     noise_px: options.PixelNoise = 0.0,
     forward: options.Forward = "+x",

@@ -42,7 +42,7 @@ def rotation_center(proximal: Poses, distal: Poses) -> RotationCenter:
     """
     rows, apart = coincidence(proximal, distal)
     # The shortest of all solutions where the equations leave some free; the condition number shows it.
-    centers: Array = np.linalg.lstsq(rows, apart, rcond=1e-12)[0]
+    centers = np.asarray(np.linalg.lstsq(rows, apart, rcond=1e-12)[0], dtype=np.float64)
     residual = (rows @ centers - apart).reshape(-1, 3)
     relative = proximal.rotation.transpose(0, 2, 1) @ distal.rotation
     mean = np.linalg.svd(relative.mean(axis=0), compute_uv=False)[0]

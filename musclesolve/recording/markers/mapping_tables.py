@@ -179,6 +179,11 @@ def functional_joints(content: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(joint for joint in HINGES if content["joint_centers"][joint] == FUNCTIONAL)
 
 
+def one_marker(mapping: Mapping[str, Weights], joint: str, side: str) -> bool:
+    """Return whether one of lateral and medial landmark of a knee or ankle is mapped, and not the other."""
+    return sum(f"{joint}_{end}_{side}" in mapping for end in ENDS) == 1
+
+
 def needs_chord(mapping: Mapping[str, Weights], joint: str, side: str) -> bool:
     """Return whether only the chord function gives a knee or ankle center."""
     return not any(f"{joint}_{way}_{side}" in mapping for way in ("medial", "center"))
@@ -214,7 +219,7 @@ def joint_errors(
     for joint, ends in (("knee", "epicondyles"), ("ankle", "malleoli")):
         ways = {side: [way for way in ENDS if f"{joint}_{way}_{side}" in mapping] for side in SIDES}
         if joint in functional:
-            sides = [side for side in SIDES if len(ways[side]) == 1]
+            sides = [side for side in SIDES if one_marker(mapping, joint, side)]
         else:
             sides = [side for side in SIDES if needs_chord(mapping, joint, side)]
         if not sides:

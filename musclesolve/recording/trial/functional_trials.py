@@ -78,7 +78,8 @@ def read_functional(
         for side, name in named.items():
             key = file_key(joint, side)
             if name is None:
-                problem = f'the {joint} centers are to be "{FUNCTIONAL}", but no trial moves the {SIDE_NAMES[side]} {joint}'
+                moving = f"{SIDE_NAMES[side]} {joint}"
+                problem = f'the {joint} centers are to be "{FUNCTIONAL}", but no trial moves the {moving}'
                 expected = f"{key} in [files]: a trial in which that {joint} {MOVES[joint]}"
                 remedy = f"add {key} (one file may stand for both sides), or {OTHERWISE[joint]}"
                 raise document.error(problem, "joint_centers", joint, 0, expected, remedy, code="missing_key")

@@ -85,7 +85,7 @@ def errors(trial: Trial) -> dict[str, tuple[float, float]]:
 def two_bodies(
     angle: np.ndarray, axis: np.ndarray, center: np.ndarray, seed: int = 0
 ) -> tuple[Poses, Poses, np.ndarray]:
-    """Poses of two bodies that tumble through space and turn about an axis against each other, and one of them (T, 3, 3)."""
+    """Poses of two bodies that tumble and turn about an axis against each other, and the rotation of the first."""
     rng = np.random.default_rng(seed)
     base = Rotation.from_rotvec(np.cumsum(0.02 * rng.normal(size=(angle.size, 3)), axis=0))
     origin = np.cumsum(0.01 * rng.normal(size=(angle.size, 3)), axis=0)
@@ -99,7 +99,7 @@ def two_bodies(
 def test_the_axis_of_a_hinge_is_found_exactly_while_both_bodies_tumble() -> None:
     axis, center = np.array([0.36, 0.48, 0.8]), np.array([0.3, -0.2, 0.9])
     one, other, _ = two_bodies(np.linspace(0.0, 1.0, 200), axis, center)
-    line = rotation_axis(one, other, center + [0.05, 0.02, -0.1])
+    line = rotation_axis(one, other, center + np.array([0.05, 0.02, -0.1]))
     assert abs(line.proximal_direction @ axis) == pytest.approx(1.0, abs=1e-12)
     np.testing.assert_allclose(line.proximal_direction, line.distal_direction, atol=1e-9)
     for point in (line.proximal, line.distal):
