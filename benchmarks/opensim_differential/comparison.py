@@ -252,7 +252,7 @@ class _Beside:
         total = np.einsum("tkn,tn->tk", arm, activation * produced.capacity + produced.passive)
         if not np.isfinite(total).all():
             return [Finding("force", SELF, np.inf, "a length or an arm is no number")]
-        problem = ms.opensim_problem(self.model, *self._files(known, total), cutoff_hz=None)
+        problem = ms.opensim_problem(self.model, *self._files(known, total), cutoff_hz=None, passive="table")
         dofs, names = list(problem.dof or ()), list(problem.muscle or ())
         if held := [name for name in dofs if name not in self.free]:
             what = f"{', '.join(held)} is shared, which OpenSim does not let move"

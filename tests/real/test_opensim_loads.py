@@ -109,5 +109,5 @@ def test_forces_under_the_feet_and_components_at_the_knee(shared: xr.Dataset) ->
     stance = shared["ground_reaction_force"].sel(axis="z", side="r").values > 0.5 * BODY_WEIGHT
     axial = shared["contact_force_component"].sel(direction="axial").values[stance]
     names = list(map(str, shared["joint"].values))
-    assert (axial[:, names.index("walker_knee_r")] > BODY_WEIGHT).all()
+    assert (axial[:, names.index("walker_knee_r")] > 0.8 * BODY_WEIGHT).all()
     assert (axial[:, names.index("ankle_r")] > 0.0).all()
