@@ -1,13 +1,13 @@
 """Computed forces in a knee beside those measured inside it, on two walks of a man with an instrumented knee.
 
-python -m benchmarks.instrumented_knee [FOLDER]
+python -m benchmarks.instrumented_knee
 
-FOLDER holds the recordings and models of the fifth Grand Challenge Competition to Predict In Vivo Knee Loads (Fregly et
-al. 2012, J Orthop Res 30:503-13); unless given, instrumented_knee in the folder that MUSCLESOLVE_DATA names. `run` on
-markers and plates with muscle sets of the package, `share` on the scaled OpenSim model with its inverse kinematics, and
-on the same with knee muscles weakened by 40 % by its authors because it then fits. Force: rms error, correlation, peak
-over the measured peak, mean error between 40 and 60 % of the gait cycle, all of the total force, then rms errors of the
-medial and the lateral one; in body weights. EMG: median and mean correlation over 16 channels of that leg.
+Recordings and models of the fifth Grand Challenge Competition to Predict In Vivo Knee Loads (Fregly et al. 2012, J
+Orthop Res 30:503-13), in the folder instrumented_knee of the one that MUSCLESOLVE_DATA names. `run` on markers and
+plates with muscle sets of the package, `share` on the scaled OpenSim model with its inverse kinematics, and on the same
+with knee muscles weakened by 40 % by its authors because it then fits. Force: rms error, correlation, peak over the
+measured peak, mean error between 40 and 60 % of the gait cycle, all of the total force, then rms errors of the medial
+and the lateral one; in body weights. EMG: median and mean correlation over 16 channels of that leg.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ COSTS: tuple[Cost, ...] = (
 @cache
 def folder() -> Path:
     """The folder of the recordings."""
-    found = Path(sys.argv[1]) if len(sys.argv) > 1 else data_folder() / "instrumented_knee"
+    found = data_folder() / "instrumented_knee"
     if not (found / "walk_ss1.toml").is_file():
         raise Absent(f"no recordings of an instrumented knee in {found}")
     return found

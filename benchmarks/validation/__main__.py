@@ -11,7 +11,7 @@ from __future__ import annotations
 import sys
 
 from benchmarks.timing import console
-from benchmarks.validation import constitution, recorded, synthetic
+from benchmarks.validation import constitution, knee, recorded, synthetic
 from benchmarks.validation.page import PAGE, Absent, written
 
 SECTIONS = {
@@ -24,6 +24,7 @@ SECTIONS = {
     "emg": recorded.emg,
     "sets": recorded.sets,
     "costs": recorded.costs,
+    "knee": knee.knee,
 }
 """What computes each section, by the name in its marker."""
 
