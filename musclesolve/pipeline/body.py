@@ -8,7 +8,7 @@ connects them: the legs of the human, groups of coordinates and muscles of a mod
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Protocol
 
@@ -46,16 +46,19 @@ class JointLoads:
     reaction. The moment is about the center c of the joint. Points that move on their bodies with the joint are guided
     by a couple between the two segments, which counts with the muscle, as in its moment arm. About the axis of a degree
     of freedom of a rotating joint the moment is then joint moment - moment arm . tension: what the muscles leave.
-    Axes of the laboratory: forward, left, up.
+    The quadriceps pulls at the shank through the patellar ligament (patella.py). Axes of the laboratory: forward, left,
+    up.
 
     net, net_moment: on the distal segment without muscle forces, (T, 3) [N, N m] by joint; across, moment_across: for
-    one newton in each muscle, (T, n, 3) [1, m] by joint.
+    one newton in each muscle, (T, n, 3) [1, m] by joint. patella: force of the femur on the patella for one newton in
+    each muscle, (T, n, 3) by the joint of the knee.
     """
 
     net: dict[str, Array]
     across: dict[str, Array]
     net_moment: dict[str, Array]
     moment_across: dict[str, Array]
+    patella: dict[str, Array] = field(default_factory=dict)
 
     def contact(self, tension: Array) -> dict[str, Array]:
         """Force on the distal segment with tendon forces (T, n) [N], (T, 3) [N] by joint."""
@@ -65,6 +68,12 @@ class JointLoads:
         """Moment on the distal segment about the joint center with tendon forces (T, n) [N], (T, 3) [N m] by joint."""
         return _with_muscles(self.net_moment, self.moment_across, tension)
 
+    def patellofemoral(self, tension: Array) -> dict[str, Array]:
+        """Force of the femur on the patella with tendon forces (T, n) [N], (T, 3) [N] by the joint of the knee."""
+        return {
+            joint: np.einsum("tm,tmx->tx", tension, of_muscles) for joint, of_muscles in self.patella.items()
+        }
+
     def part(self, joints: Sequence[str], muscles: Indices) -> JointLoads:
         """The loads of some joints by the forces of all k muscles that cross them, whose numbers are `muscles` (k,)."""
         return JointLoads(
@@ -72,6 +81,7 @@ class JointLoads:
             {joint: self.across[joint][:, muscles] for joint in joints},
             {joint: self.net_moment[joint] for joint in joints},
             {joint: self.moment_across[joint][:, muscles] for joint in joints},
+            {joint: self.patella[joint][:, muscles] for joint in joints if joint in self.patella},
         )
 
     @property
@@ -159,7 +169,7 @@ class TendonStates:
         """Store the solved frames of a motion that begins with frame number `first`."""
         solved = motion.solved
         rows = first + np.flatnonzero(solved)
-        for name in (field.name for field in fields(self)[:-1]):
+        for name in (each.name for each in fields(self)[:-1]):
             getattr(self, name)[rows] = getattr(motion, name)[solved]
         between = np.flatnonzero(solved[:-1] & solved[1:])
         self.defect[first + between] = motion.defect[between]
@@ -203,6 +213,11 @@ class SharedPart:
     def contact_moment(self) -> dict[str, Array]:
         """Moment (T, 3) [N m] at each joint about its center with muscle forces; no joints without ground reactions."""
         return {} if self.part.loads is None else self.part.loads.contact_moment(self.tension)
+
+    @cached_property
+    def patellofemoral_force(self) -> dict[str, Array]:
+        """Force (T, 3) [N] of the femur on the patella by the joint of the knee, where ground reactions are known."""
+        return {} if self.part.loads is None else self.part.loads.patellofemoral(self.tension)
 
     @property
     def net_reaction(self) -> dict[str, Array]:

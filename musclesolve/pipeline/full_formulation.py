@@ -91,6 +91,8 @@ def contact_forces(
 ) -> dict[tuple[str, str], AnyArray]:
     """Force on the far body of every joint from the near one, muscles included, (T, 3) [N], by (far, near).
 
+    The quadriceps pulls at the points of its path here, while `JointLoads` has the patellar ligament pull at the shank.
+
     Args:
         expanded: the model that the problem was made of.
         motion: of the subject.

@@ -21,6 +21,7 @@ from musclesolve.pipeline.body import JointLoads, Part, Sharing
 from musclesolve.pipeline.knee_contact import spacing_of
 from musclesolve.pipeline.measured_activation import MeasuredActivation
 from musclesolve.pipeline.mechanics import JOINTS, Mechanics, leg_moments, measured_moments
+from musclesolve.pipeline.patella import Ligament, PatellarLever, quadriceps
 from musclesolve.pipeline.run_options import Options, check_emg
 from musclesolve.recording.data import SIDES, Trial
 
@@ -164,9 +165,35 @@ def leg_loads(
         if (guided := np.isin(path.moving_dofs, dofs)).any():
             couple = np.linalg.pinv(axes[:, dofs])[:, :, np.isin(dofs, path.moving_dofs)]
             moment_across[joint] += path.explicit[:, :, guided] @ couple.transpose(0, 2, 1)
+    across = {joint: path.pull(model.distal_bodies(name)) for joint, name in names.items()}
+
+    # the patellar ligament in place of the quadriceps; its heads pull at the patella, which is a frame of its own that
+    # moves with the knee, or a part of the shank
+    knee, dof, heads = f"knee_{side}", model.dof(f"knee_flexion_{side}"), quadriceps(state.parameters.names)
+    frames = np.flatnonzero(state.muscles.paths.frames.dof == dof)
+    at_patella = path.pull(model.distal_bodies(names[knee]), frames)[:, heads]
+    lever = knee_lever(model, motion, side)
+    arms = state.moment_arm[:, state.muscles.dof_names.index(f"knee_flexion_{side}"), heads, None]
+    across[knee][:, heads] = arms * lever.force[:, None]
+    moment_across[knee][:, heads] = arms * lever.moment[:, None]
+    patella = np.zeros_like(across[knee])
+    patella[:, heads] = at_patella - across[knee][:, heads]
     return JointLoads(
         net={joint: net[name].force for joint, name in names.items()},
-        across={joint: path.pull(model.distal_bodies(name)) for joint, name in names.items()},
+        across=across,
         net_moment={joint: net[name].moment for joint, name in names.items()},
         moment_across=moment_across,
+        patella={knee: patella},
     )
+
+
+def knee_lever(model: Model, motion: Motion, side: str) -> PatellarLever:
+    """The lever of the patella of one leg."""
+    dof, shank = model.dof(f"knee_flexion_{side}"), np.array([model.body(f"shank_{side}")])
+    _, left, up = np.moveaxis(model.rigid_bodies.subset(shank).rotation(motion.q)[:, 0], 2, 0)
+    knee, ankle = (
+        model.standing[model.tree.pivot[model.joint(f"{name}_{side}")]]
+        for name in (JOINTS["knee"], JOINTS["ankle"])
+    )
+    ligament = Ligament.of(side, float(np.linalg.norm(ankle - knee)))
+    return PatellarLever.of(ligament, motion.coordinates[:, dof], up, left, model.tree.axes(motion.q)[:, dof])

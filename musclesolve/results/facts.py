@@ -179,7 +179,11 @@ class Counts:
     with_reserve: int
 
 
-KNEE_FORCES = {"medial": "knee_contact_medial", "lateral": "knee_contact_lateral"}
+KNEE_FORCES = {
+    "medial": "knee_contact_medial",
+    "lateral": "knee_contact_lateral",
+    "patellofemoral": "patellofemoral_force",
+}
 """Parts of the knee and the variables over time and side of their forces."""
 
 

@@ -27,6 +27,8 @@ from musclesolve.muscles.parameter_derivatives import MuscleChange, muscle_chang
 from musclesolve.muscles.path_point_derivatives import point_derivatives
 from musclesolve.pipeline.body import SharedPart
 from musclesolve.pipeline.mechanics import JOINTS
+from musclesolve.pipeline.patella import quadriceps
+from musclesolve.pipeline.recorded_body import knee_lever
 from musclesolve.pipeline.run import prepare_recording, recording_of
 from musclesolve.pipeline.run_options import check_consistent, check_rigid
 from musclesolve.pipeline.share import share
@@ -88,8 +90,13 @@ class LegSensitivity:
         loads = None
         if "reaction_matrix" in self.derivatives.cost.data:  # its derivatives (T, k, P, 3)
             side = self.leg.side
-            pulls = [found.pull(model.distal_bodies(f"{dof}_{side}")) for dof in JOINTS.values()]
-            loads = np.concatenate(pulls, axis=1)
+            pulls = {joint: found.pull(model.distal_bodies(f"{dof}_{side}")) for joint, dof in JOINTS.items()}
+            # the knee carries the quadriceps through the patellar ligament, by its moment arms
+            head = np.isin(found.muscle, quadriceps(state.parameters.names))
+            arms = found.moment_arm[:, state.muscles.dof_names.index(f"knee_flexion_{side}"), head]
+            lever = knee_lever(model, motion, side).force
+            pulls["knee"][:, :, head] = lever[:, :, None, None] * arms[:, None]
+            loads = np.concatenate(list(pulls.values()), axis=1)
         rows = [state.muscles.dof_names.index(dof) for dof in self.leg.part.shared]
         for start in range(0, points, POINTS_AT_ONCE):
             some = slice(start, start + POINTS_AT_ONCE)

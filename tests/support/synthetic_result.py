@@ -47,6 +47,7 @@ def result(n_frames: int = 60, sides: str = "rl") -> xr.Dataset:
             "joint_reaction_moment": (("time", "joint", "axis"), 0.02 * reaction),
             "knee_contact_medial": (("time", "side"), 2.0 * ground[..., 2]),
             "knee_contact_lateral": (("time", "side"), ground[..., 2]),
+            "patellofemoral_force": (("time", "side"), 0.5 * ground[..., 2]),
             "ground_reaction_force": (("time", "side", "axis"), ground),
             "pelvis_residual": (("time", "component"), np.full((n_frames, 6), 7.0)),
             "status": (("time", "side"), np.zeros((n_frames, 2), dtype=np.int8)),

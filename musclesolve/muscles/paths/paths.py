@@ -267,19 +267,25 @@ class PathState:
         rate = sum_powers(self.wrench, groups.muscle, moved, screw).sum(axis=1)
         return rate + np.einsum("tnd,td->tn", self.explicit, rates[:, self.moving_dofs])
 
-    def pull(self, bodies: Indices) -> Array:
-        """Sum of dL_MT/dr over the nodes on some bodies, (T, n, 3): minus the force of unit tension on them."""
-        return self._sums(bodies, np.broadcast_to(np.eye(3, 6, 3), (len(self.q), 3, 6)))
+    def pull(self, bodies: Indices, frames: Indices | None = None) -> Array:
+        """Sum of dL_MT/dr over the nodes on some bodies, (T, n, 3): minus the force of unit tension on them.
+
+        Of a node on a moving frame the body is the frame's, unless frames (k,) are given: then theirs count, too.
+        """
+        return self._sums(bodies, np.broadcast_to(np.eye(3, 6, 3), (len(self.q), 3, 6)), frames)
 
     def pull_moment(self, bodies: Indices, center: Array) -> Array:
         """Sum of (r - c) x dL_MT/dr over the nodes on some bodies, (T, n, 3) [m], about points c (T, 3) [m]."""
         spin = np.broadcast_to(np.eye(3), (len(self.q), 3, 3))
         return self._sums(bodies, screws(spin, np.zeros(3), center[:, None]))
 
-    def _sums(self, bodies: Indices, motions: Array) -> Array:
-        """Rates of length (T, n, k) where screw motions (T, k, 6) move the nodes on some bodies."""
+    def _sums(self, bodies: Indices, motions: Array, frames: Indices | None = None) -> Array:
+        """Rates of length (T, n, k) where screw motions (T, k, 6) move the nodes on some bodies and frames."""
         groups = self.paths.groups
-        moved = np.broadcast_to(np.isin(groups.body, bodies), (motions.shape[1], len(groups.body)))
+        on = np.isin(groups.body, bodies)
+        if frames is not None:
+            on |= np.isin(groups.frame, frames)
+        moved = np.broadcast_to(on, (motions.shape[1], len(groups.body)))
         return np.ascontiguousarray(sum_powers(self.wrench, groups.muscle, moved, motions).transpose(0, 2, 1))
 
     def moment_arms(self, dofs: Indices, moved: Array, axis: Array, pivot: Array) -> Array:

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from musclesolve._util.arrays import Array, Mask, within
+from musclesolve._util.sides import side_of
 from musclesolve._util.time_holes import USUAL_HZ, HoleLimits, hole_note
 from musclesolve.errors import InputError
 from musclesolve.motion.motion_plausibility import balance_limit, balanced
@@ -31,11 +32,13 @@ from musclesolve.opensim.inverse_dynamics import (
     model_motion,
     require_masses,
 )
-from musclesolve.opensim.kinematics import body_motion
+from musclesolve.opensim.kinematics import BodyMotion, body_motion
 from musclesolve.opensim.model import GROUND, TO_GLOBAL, Joint, OpenSimModel
 from musclesolve.pipeline.body import JointLoads
 from musclesolve.pipeline.opensim.coordinate_motion import CoordinateMotion
+from musclesolve.pipeline.opensim.knees import knee_joints, patella_bodies, shank_length
 from musclesolve.pipeline.opensim.moments import CoordinateMoments
+from musclesolve.pipeline.patella import Ligament, PatellarLever, quadriceps
 
 _FREE = 6
 MISSING = 0.25
@@ -70,9 +73,16 @@ class LoadDynamics:
         moved_by = [sorted(model.independent(joint.moved_by)) for joint in joints]
         moving = sorted(set().union(*moved_by))
         beyond = carried_by_joints(model, np.eye(len(model.bodies))[:, :, None])[:, outer, 0].T
-        sums, arms = path_pulls(model, value, muscles, beyond, moving)
-        twist = body_motion(model, value, moving).twist
-        force, moment = sums[..., 3:], np.empty_like(sums[..., 3:])
+        heads = quadriceps(muscles)
+        knees = [joints.index(joint) for joint in knee_joints(joints)] if heads.size else []
+        with_patella = beyond[knees]
+        for row, k in zip(with_patella, knees, strict=True):
+            row[[model.body_number[body] for body in patella_bodies(model, joints[k])]] = 1.0
+        sums, arms = path_pulls(model, value, muscles, np.concatenate([beyond, with_patella]), moving)
+        pose = body_motion(model, value, moving)
+        twist, patella = pose.twist, dict[str, Array]()
+        force = sums[:, :, : len(joints), 3:].copy()
+        moment = np.empty_like(force)
         for k, joint in enumerate(joints):
             about_origin = sums[:, :, k, :3]
             point = reactions.point[:, rows[k], None]
@@ -82,10 +92,25 @@ class LoadDynamics:
             across = twist[:, own, outer[k]] - twist[:, own, model.body_number[joint.inboard.body]]
             guided = -arms[:, own] - across @ sums[:, :, k].swapaxes(1, 2)
             moment[:, :, k] += (np.linalg.pinv(across[..., :3]) @ guided).swapaxes(1, 2)
-        parts = [reactions.force[:, rows], sense[:, None] * force, reactions.moment[:, rows]]
-        parts = [each @ TO_GLOBAL.T for each in (*parts, sense[:, None] * moment)]
+            if k in knees:
+                # the patellar ligament in place of the quadriceps
+                flexing, lever = knee_lever(model, joint, pose, across, point[:, 0])
+                arm = arms[:, own[flexing], heads, None]
+                at_patella = sums[:, heads, len(joints) + knees.index(k), 3:] - arm * lever.force[:, None]
+                force[:, heads, k] = arm * lever.force[:, None]
+                moment[:, heads, k] = arm * lever.moment[:, None]
+                patella[joint.name] = np.zeros((*force.shape[:2], 3))
+                patella[joint.name][:, heads] = at_patella @ TO_GLOBAL.T
+
+        def by_joint(each: Array) -> dict[str, Array]:
+            return {name: np.ascontiguousarray(each[..., k, :] @ TO_GLOBAL.T) for k, name in enumerate(names)}
+
         return JointLoads(
-            *({name: np.ascontiguousarray(each[..., k, :]) for k, name in enumerate(names)} for each in parts)
+            net=by_joint(reactions.force[:, rows]),
+            across=by_joint(sense[:, None] * force),
+            net_moment=by_joint(reactions.moment[:, rows]),
+            moment_across=by_joint(sense[:, None] * moment),
+            patella=patella,
         )
 
     @cached_property
@@ -243,6 +268,30 @@ class LoadDynamics:
         if len(share) < _FEWEST:
             return None
         return float(np.median(share[share >= 0.5 * np.quantile(share, 0.9)]))
+
+
+def knee_lever(
+    model: OpenSimModel, knee: Joint, pose: BodyMotion, twists: Array, center: Array
+) -> tuple[int, PatellarLever]:
+    """Number of the coordinate that flexes a knee most, and the lever of the patella for it, in the ground.
+
+    Args:
+        model: whose bodies have x forward, y up and z to the right.
+        knee: the joint.
+        pose: of all bodies.
+        twists: (T, m, 6) of the shank relative to the thigh by its m coordinates.
+        center: (T, 3) of the knee [m].
+    """
+    thigh, shank = (
+        pose.rotation[:, model.body_number[frame.body]] for frame in (knee.inboard, knee.outboard)
+    )
+    up, left, turned = shank[:, :, 1], -shank[:, :, 2], thigh.swapaxes(1, 2) @ shank
+    flexion = np.arctan2(turned[:, 0, 1], turned[:, 1, 1])
+    flexing = int(np.abs(np.einsum("tmx,tx->m", twists[..., :3], left)).argmax())
+    spin, velocity = twists[:, flexing, :3], twists[:, flexing, 3:]
+    ligament = Ligament.of(side_of(knee.name), shank_length(model, knee))
+    velocity = velocity + np.cross(spin, center)
+    return flexing, PatellarLever.of(ligament, flexion, up, left, spin, velocity)
 
 
 def whole_motion(model: OpenSimModel, motion: CoordinateMotion) -> ModelMotion:

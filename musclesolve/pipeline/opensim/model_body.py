@@ -13,7 +13,7 @@ import numpy as np
 from musclesolve._util.arrays import Array, Indices, within
 from musclesolve._util.checks import check_choice, check_number
 from musclesolve._util.message_text import few
-from musclesolve._util.sides import ALL_SIDES, OTHER, side_of, split_side, with_side
+from musclesolve._util.sides import ALL_SIDES, side_of, split_side, with_side
 from musclesolve.constants import USUAL_COST
 from musclesolve.errors import InputError
 from musclesolve.muscles.muscle_state import MuscleState
@@ -40,6 +40,7 @@ from musclesolve.pipeline.opensim.coordinate_motion import (
     beyond_ranges,
     coordinate_motion,
 )
+from musclesolve.pipeline.opensim.knees import knee_joints, shank_length
 from musclesolve.pipeline.opensim.load_dynamics import LoadDynamics, load_dynamics, load_moments
 from musclesolve.pipeline.opensim.moments import shared_moments
 from musclesolve.pipeline.opensim.moments_and_model import moment_warnings
@@ -168,20 +169,14 @@ class ModelBody:
     def contact_spacing(self) -> dict[str, float]:
         """Distance of the medial and the lateral contact of each knee [m]: as stated, or by the length of its shank.
 
-        The first joint of a side whose name contains knee is its knee. None of a leg without an ankle.
+        None of a leg without an ankle.
         """
-        spacing: dict[str, float] = {}
-        for joint in self.model.joints:
-            side = side_of(joint.name)
-            if joint.name not in self.joints or "knee" not in joint.name.lower() or side == OTHER:
-                continue
-            shank = joint.outboard
-            ends = [each.inboard.position for each in self.model.joints if each.inboard.body == shank.body]
-            length = max((float(np.linalg.norm(end - shank.position)) for end in ends), default=None)
-            found = self.options.contact_spacing_m or (length and OF_SHANK * length)
-            if found and side not in map(side_of, spacing):
-                spacing[joint.name] = found
-        return spacing
+        knees = [joint for joint in knee_joints(self.model.joints) if joint.name in self.joints]
+        found = {
+            joint.name: self.options.contact_spacing_m or OF_SHANK * (shank_length(self.model, joint) or 0.0)
+            for joint in knees
+        }
+        return {name: spacing for name, spacing in found.items() if spacing}
 
     def check(self, sharing: Sharing) -> None:
         """Refuse a cost of joint reactions where no loads are known, and one of EMG where there is none."""

@@ -116,11 +116,8 @@ def knee_contact_forces(result: xr.Dataset) -> Sheet:
         legs.mark_stance(axes)
         zero_line(axes)
         heading(axes, f"knee: {part}")
-        peaks = shown.get(part, {})
-        note(
-            axes,
-            ", ".join(f"peak {SIDE_NAMES[side]} {peak.body_weights:.2f}" for side, peak in peaks.items()),
-        )
+        peaks = [f"{SIDE_NAMES[side]} {peak.body_weights:.2f}" for side, peak in shown.get(part, {}).items()]
+        note(axes, f"peak {', '.join(peaks)}" if peaks else "")
         legs.x.apply(axes, labelled=True)
     panels[0][0].set_ylabel("[body weights]")
     legs.legend(sheet, stance=True)

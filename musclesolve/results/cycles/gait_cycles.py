@@ -23,7 +23,7 @@ LABELS = ("dof", "muscle", "joint")
 """Dimensions whose names end in the side they belong to."""
 OF_SHARING = {
     *("activation", "muscle_force", "joint_reaction", "joint_reaction_moment", "contact_force_component"),
-    *("knee_contact_medial", "knee_contact_lateral"),
+    *("knee_contact_medial", "knee_contact_lateral", "patellofemoral_force"),
     *("reserve_moment", "unassigned_moment"),
     *OF_TENDONS,
 }

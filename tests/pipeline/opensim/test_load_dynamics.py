@@ -11,13 +11,15 @@ from small_model_motion import DOFS, TIME, feasible_moments, small_motion
 
 from musclesolve._util.arrays import Array
 from musclesolve.opensim.external_loads import read_external_loads
-from musclesolve.opensim.geometry import opensim_geometry
+from musclesolve.opensim.geometry import opensim_geometry, path_wrenches
 from musclesolve.opensim.inverse_dynamics import inverse_dynamics, joint_reactions
 from musclesolve.opensim.kinematics import body_motion
-from musclesolve.opensim.model import TO_GLOBAL, OpenSimModel
+from musclesolve.opensim.model import TO_GLOBAL, Joint, OpenSimModel
 from musclesolve.pipeline.opensim.coordinate_motion import CoordinateMotion, coordinate_motion
+from musclesolve.pipeline.opensim.knees import shank_length
 from musclesolve.pipeline.opensim.load_dynamics import load_dynamics, whole_motion
 from musclesolve.pipeline.opensim.model_body import ModelBody, ModelOptions, model_body
+from musclesolve.pipeline.patella import Ligament, quadriceps
 from musclesolve.recording.data import Table
 from musclesolve.recording.text.mot_file import write_mot
 from musclesolve.results.run_trial import share_model
@@ -192,3 +194,90 @@ def test_the_power_of_a_joint_is_what_muscles_leave(public_model, name: str) -> 
                 own_moment = found.dynamics.joint_force[:, number[coordinate]]
                 left = own_moment - (arms[:, row] * force).sum(axis=1)
                 np.testing.assert_allclose(power, left, atol=1e-8, err_msg=coordinate)
+
+
+@pytest.mark.parametrize("name", ["gait2392", "rajagopal_2016"])
+def test_shank_and_patella_of_a_model_obey_newton(public_model, name: str) -> None:
+    """With a patella that is a moving point of the shank, and one that is a body driven by the knee."""
+    model = public_model(name)
+    motion = bent_knee(model)
+    found = load_dynamics(model, motion, ())
+    knee = next(joint for joint in model.joints if "knee" in joint.name and joint.name.endswith("_r"))
+    muscles = [each for each in model.muscles if each.endswith("_r")]
+    heads = quadriceps(muscles)
+    assert len(heads) == 4
+    force = np.random.default_rng(9).uniform(50.0, 600.0, (len(motion.time), len(muscles)))
+    loads, value = found.joint_loads([knee], muscles), found.motion.value
+    beyond = [model.body_number[each] for each in model.bodies if each in bodies_beyond(model, knee)]
+    patella = [model.body_number[each] for each in model.bodies if each.startswith("patella_r")]
+
+    def on(bodies: list[int], some: list[int]) -> Array:
+        names = [muscles[m] for m in some]
+        return path_wrenches(model, value, names, force[:, some])[:, bodies, 3:].sum(axis=1) @ TO_GLOBAL.T
+
+    rest = [m for m in range(len(muscles)) if m not in heads]
+    at_patella = on([*patella, *beyond], list(heads))
+    femur_on_patella = loads.patellofemoral(force)[knee.name]
+    ligament = at_patella + femur_on_patella
+    needed = found.dynamics.wrench[:, beyond, 3:].sum(axis=1) @ TO_GLOBAL.T
+    total = loads.contact(force)[knee.name] + ligament + on(beyond, rest)
+    np.testing.assert_allclose(total, needed, atol=1e-7)
+    # tension of the ligament: the moment of the heads over its arm from the helical axis
+    coordinate = next(iter(sorted(model.independent(knee.moved_by))))
+    given = {each: value[:, model.coordinate_number[each]] for each in model.coordinates}
+    arms = opensim_geometry(model, given, [coordinate], [muscles[m] for m in heads]).moment_arm[:, 0]
+    twist = body_motion(model, value, [coordinate]).twist[:, 0]
+    spin = (twist[:, model.body_number[knee.outboard.body]] - twist[:, model.body_number[knee.inboard.body]])[
+        :, :3
+    ]
+    moment = np.abs((arms * force[:, heads]).sum(axis=1)) / np.linalg.norm(spin, axis=1)
+    arm = moment / np.linalg.norm(ligament, axis=1)
+    np.testing.assert_allclose(arm, Ligament.of("r", shank_length(model, knee)).arm, rtol=1e-9)
+    assert 0.040 < arm[0] < 0.050
+
+
+def test_a_squat_on_a_model_presses_the_knee_as_measured(public_model) -> None:
+    """1.3 N m/kg at 100 degrees by the quadriceps alone, half of the weight on the foot: 2 to 4.5 body weights."""
+    for name in ("gait2392", "rajagopal_2016"):
+        model = public_model(name)
+        motion = bent_knee(model)
+        found = load_dynamics(model, motion, ())
+        knee = next(joint for joint in model.joints if "knee" in joint.name and joint.name.endswith("_r"))
+        muscles = [each for each in model.muscles if each.endswith("_r")]
+        heads = [muscles[m] for m in quadriceps(muscles)]
+        loads = found.joint_loads([knee], heads)
+        given = {each: found.motion.value[:, model.coordinate_number[each]] for each in model.coordinates}
+        coordinate = next(iter(model.independent(knee.moved_by)))
+        arms = np.abs(opensim_geometry(model, given, [coordinate], heads).moment_arm[:, 0])
+        strength = np.array([model.muscles[each].max_isometric_force for each in heads])
+        tension = strength * (1.3 * model.mass / (arms @ strength))[:, None]
+        deepest = int(np.argmin(np.abs(BENT - np.radians(100.0))))
+        # the ground pushes with half of the weight, what the knee carries at rest beside it is the leg below
+        contact = loads.contact(tension)[knee.name][deepest] + [0.0, 0.0, -0.5 * found.weight]
+        assert 2.0 < np.linalg.norm(contact) / found.weight < 4.5, name
+        pressed = np.linalg.norm(loads.patellofemoral(tension)[knee.name][deepest]) / found.weight
+        assert 2.5 < pressed < 8.0, name
+
+
+BENT = np.radians([5.0, 30.0, 60.0, 100.0])
+
+
+def bent_knee(model: OpenSimModel) -> CoordinateMotion:
+    """At rest, with the knees bent; other free coordinates at their defaults."""
+    coupled = {coupler.dependent for coupler in model.couplers}
+    names = tuple(each for each, one in model.coordinates.items() if not one.locked and each not in coupled)
+    value = np.tile([model.coordinates[each].default for each in names], (len(BENT), 1))
+    for column, each in enumerate(names):
+        if each.startswith("knee_angle"):
+            value[:, column] = BENT if "patella_r" in model.bodies else -BENT  # gait2392 counts extension
+    still = np.zeros_like(value)
+    return CoordinateMotion(np.arange(len(BENT)) * 1.0, names, value, still, still, None, None)
+
+
+def bodies_beyond(model: OpenSimModel, knee: Joint) -> set[str]:
+    """The bodies that a joint carries."""
+    found = {knee.outboard.body}
+    for joint in model.joints:
+        if joint.inboard.body in found:
+            found.add(joint.outboard.body)
+    return found
