@@ -5,9 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from on_the_spot import Chair, Squat
+from refusals import refused
 from seen_motion import motion, stances
 
 import musclesolve as ms
+from musclesolve.pipeline.opensim.model_body import ModelOptions
 from musclesolve.recording.schema import trial_keys
 from musclesolve.results.movement import RECOGNISED, movement
 from musclesolve.results.plausibility import in_vivo
@@ -107,6 +109,15 @@ def test_every_movement_has_words_and_may_be_stated():
     choices = trial_keys()["time"]["keys"]["movement"]["choices"]
     assert choices == [*RECOGNISED, "other"]
     assert set(in_vivo()["words"]) == {*choices, "unknown"}
+
+
+def test_a_movement_that_nobody_knows_is_refused(tmp_path):
+    with refused("unknown_name", "'walking'"):
+        ModelOptions(movement="dancing")
+    path = synthetic_recording(tmp_path, truth=False)
+    path.write_text(path.read_text().replace("[time]", '[time]\nmovement = "dancing"'))
+    with refused("bad_value", "standing_on_one_leg"):
+        ms.read_trial(path)
 
 
 @pytest.mark.parametrize(("kind", "expected"), [(Squat, "squat"), (Chair, "chair")])

@@ -86,6 +86,13 @@ def test_halved_forces_are_below_what_was_measured_where_a_whole_stance_is_valid
     assert failed(longer) == set()
 
 
+def test_the_reason_stands_beside_whatever_the_frames_are(stride):
+    doubled = stride.assign(joint_reaction=2.0 * stride["joint_reaction"]).copy(deep=True)
+    set_status(doubled, Status.SOLVED_WITH_RESERVE, 5, 0)
+    verdict, why = top.usability(Facts(doubled))
+    assert verdict == top.WITH_CARE and why.endswith("not plausible:")
+
+
 def test_an_unknown_movement_is_compared_with_no_range(stride):
     unknown = stride.drop_vars("ground_reaction_force")
     assert judged(unknown).movement.name == "unknown"

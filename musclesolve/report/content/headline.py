@@ -103,8 +103,24 @@ def no_headline(why: str) -> Headline:
 def usability(
     facts: Facts, checked: Report | str | None = None, judged: Plausibility | None = None
 ) -> tuple[str, Markup]:
-    """Whether the result may be used, and why; of a certified one whether it is plausible decides."""
+    """Whether the result may be used, and why: the verdict on its frames, then whether it is plausible."""
     judged = judged or plausibility(facts)
+    verdict, text = certified(facts, checked)
+    if verdict == NOT:
+        return verdict, text
+    if judged.verdict == NOT_PLAUSIBLE:
+        return DOUBTFUL if verdict == USABLE else verdict, text + Markup(" It is not plausible:")
+    if verdict != USABLE:
+        return verdict, text
+    if judged.verdict == NOT_KNOWN:
+        return WITH_CARE, text + sentence(" Whether it is plausible is not known: {}.", judged.why_not_known)
+    return USABLE, text + sentence(
+        " Peaks of contact forces lie where implants measured them in {}.", judged.movement_words
+    )
+
+
+def certified(facts: Facts, checked: Report | str | None = None) -> tuple[str, Markup]:
+    """The verdict on the frames: solved, certified, of a recording without fault; and why."""
     counts, residual = facts.counts, facts.largest_kkt_residual
     valid, analysed, helped = (
         Number(name, getattr(counts, name), 0) for name in ("valid", "analysed", "with_reserve")
@@ -114,9 +130,9 @@ def usability(
         return NOT, Markup("No frame was analysed: ground forces were not measured.")
     if not counts.valid:
         return NOT, sentence("None of the {} analysed {} has a valid solution.", analysed, legs)
-    certified = bool(np.isfinite(residual))
+    proof = bool(np.isfinite(residual))
     proved = Markup(" The file does not hold their certificates.")
-    if certified:
+    if proof:
         certificate = Number("largest_kkt_residual", residual, -2)
         proved = sentence(
             " The optimality of every one of them is certified (largest residual {}).", certificate
@@ -131,19 +147,13 @@ def usability(
         )
         return IN_PART if counts.with_reserve > MOST * counts.valid else WITH_CARE, text + proved
     text = sentence("All {} analysed {} are solved without a reserve.", analysed, legs) + proved
-    if not certified:
+    if not proof:
         return WITH_CARE, text
     if isinstance(checked, Report) and not checked.ok:
         return WITH_CARE, text + Markup(" <code>check</code> calls the recording faulty.")
     if (facts.root_residual_percent or 0.0) > LARGE_RESIDUAL:
         return WITH_CARE, text + Markup(" The loads do not carry the motion in every frame.")
-    if judged.verdict == NOT_PLAUSIBLE:
-        return DOUBTFUL, text + Markup(" It is not plausible:")
-    if judged.verdict == NOT_KNOWN:
-        return WITH_CARE, text + sentence(" Whether it is plausible is not known: {}.", judged.why_not_known)
-    return USABLE, text + sentence(
-        " Peaks of contact forces lie where implants measured them in {}.", judged.movement_words
-    )
+    return USABLE, text
 
 
 USUAL_RESIDUAL = 5.0
