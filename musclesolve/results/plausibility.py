@@ -42,11 +42,6 @@ def criteria() -> dict[str, Any]:
     return bundled_toml(__package__, "plausibility.toml")["criteria"]
 
 
-def verdict_words() -> dict[str, dict[str, str]]:
-    """Label and sentence of each verdict."""
-    return bundled_toml(__package__, "plausibility.toml")["verdicts"]
-
-
 def joint_kind(joint: str) -> str:
     """Of a joint without side: hip, knee or ankle, also of a model's walker_knee; of others their own name."""
     return next((kind for kind in ("hip", "knee", "ankle") if joint.rpartition("_")[2] == kind), joint)
@@ -126,7 +121,7 @@ class Plausibility:
     @property
     def label(self) -> str:
         """The verdict in words."""
-        return verdict_words()[self.verdict]["label"]
+        return str(bundled_toml(__package__, "plausibility.toml")["labels"][self.verdict])
 
     @property
     def movement_words(self) -> str:

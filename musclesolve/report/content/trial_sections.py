@@ -42,7 +42,7 @@ from musclesolve.results.dataset.result_quantities import (
 )
 from musclesolve.results.facts import FULL, Facts, UncertainPeak, UncertaintyFacts, verdict_words
 from musclesolve.results.movement import Movement
-from musclesolve.results.plausibility import in_vivo, joint_kind, measured, plausibility
+from musclesolve.results.plausibility import criteria, in_vivo, joint_kind, measured, plausibility
 from musclesolve.results.tables import comparison_tables
 from musclesolve.results.tables.run_summary import consistency_sentences
 
@@ -94,7 +94,25 @@ def verdicts(trial: TrialFiles, key: str) -> dict[str, object]:
             "Every frame as text", ("leg", "from first to last frame", "frames", "verdict"), rows
         ),
         "reasons": [(leg.part, reason) for leg in legs.values() for reason in leg.reasons],
+        "plausible": _criteria(trial.facts),
     }
+
+
+def _criteria(facts: Facts) -> PageTable:
+    """What every criterion of plausibility found, and why it is asked."""
+    asked, judged = criteria(), plausibility(facts)
+    rows = [
+        (
+            asked[each.criterion]["label"],
+            SIDE_NAMES.get(each.side, DASH),
+            {True: "passed", False: "FAILED", None: DASH}[each.passed],
+            each.sentence,
+            asked[each.criterion]["reason"],
+        )
+        for each in judged.findings
+    ]
+    title = f"Whether the result is plausible: {judged.label} ({judged.movement_words})"
+    return PageTable(title, ("criterion", "leg", "", "what was found", "why it is asked"), rows, compact=True)
 
 
 def recording(trial: TrialFiles) -> dict[str, object]:
